@@ -1,0 +1,94 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The map of the project: an arrow points only from a module to those named in its `dependencies`.
+/// Docs/architecture.md says what each module is for; Tests/TidyTests checks every import against this file.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+func module(_ name: String, _ dependencies: [String] = [], plugins: [String] = []) -> Target {
+  .target(
+    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict,
+    plugins: plugins.map { .plugin(name: $0) })
+}
+
+func tests(_ name: String, _ dependencies: [String]) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "borealis",
+  products: [
+    .executable(name: "borealis", targets: ["borealis"]),
+    .library(name: "BorealisDevice", targets: ["BorealisDevice"]),
+  ],
+  dependencies: [],
+  targets: [
+    // C edge.
+    .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
+    // Pure: no input or output.
+    module("PushBase", ["CLinux"]),
+    module("PushJSON", ["PushBase"]),
+    module("PushWire", ["PushBase"]),
+    module("PushHTTP", ["PushBase"]),
+    module("PushDomain", ["PushBase", "PushJSON"]),
+    // Edges of the system.
+    module("PushCrypto", ["PushBase", "COpenSSL"]),
+    module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
+    module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
+    module("PushStorage", ["PushBase", "PushDomain", "CSQLite", "CLinux"]),
+    // Services.
+    module("PushRouter", ["PushBase", "PushDomain", "PushStorage", "PushCrypto", "CRoaring"]),
+    module(
+      "PushPassthrough",
+      ["PushBase", "PushWire", "PushDomain", "PushNet", "PushRouter", "PushCrypto"]),
+    module(
+      "PushGateway",
+      [
+        "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushRouter", "PushCrypto",
+      ]),
+    module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
+    // The device side.
+    module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "CLinux", "COpenSSL"]),
+    // Measuring, and the program.
+    module(
+      "PushBench",
+      ["PushBase", "PushJSON", "PushWire", "PushHTTP", "PushCrypto", "CLinux", "COpenSSL"]),
+    .executableTarget(
+      name: "borealis",
+      dependencies: [
+        "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
+        "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushOps",
+        "BorealisDevice", "PushBench", "CLinux",
+      ], swiftSettings: strict),
+    // Tests.
+    tests("PushBaseTests", ["PushBase"]),
+    tests("PushJSONTests", ["PushJSON", "PushBase"]),
+    tests("PushWireTests", ["PushWire", "PushBase"]),
+    tests("PushHTTPTests", ["PushHTTP", "PushBase"]),
+    tests("PushDomainTests", ["PushDomain", "PushJSON", "PushBase"]),
+    tests("PushCryptoTests", ["PushCrypto", "PushBase"]),
+    tests("PushNetTests", ["PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux"]),
+    tests("PushStorageTests", ["PushStorage", "PushDomain", "PushBase"]),
+    tests("PushRouterTests", ["PushRouter", "PushStorage", "PushDomain", "PushBase"]),
+    tests(
+      "PushPassthroughTests",
+      ["PushPassthrough", "PushRouter", "PushNet", "PushWire", "PushStorage", "PushDomain", "PushBase"]),
+    tests(
+      "PushGatewayTests",
+      ["PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain", "PushBase"]),
+    tests("PushOpsTests", ["PushOps", "PushBase"]),
+    tests("BorealisDeviceTests", ["BorealisDevice", "PushWire", "PushBase", "CLinux"]),
+    tests("BlackBoxTests", ["PushBase", "PushJSON", "PushWire", "CLinux"]),
+    tests("TidyTests", ["PushBase"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,1 @@
+// The module's purpose is described in Docs/architecture.md.

@@ -1,0 +1,76 @@
+// Linux system calls and macros that Swift's Glibc module does not carry.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/// One readiness report of `cl_epoll_wait`: event bits and the caller's 64-bit token.
+typedef struct {
+  uint32_t events;
+  uint64_t token;
+} cl_event;
+
+enum {
+  CL_IN = 0x001,
+  CL_OUT = 0x004,
+  CL_ERR = 0x008,
+  CL_HUP = 0x010,
+  CL_RDHUP = 0x2000,
+};
+
+// Every function returns a value >= 0, or a negated errno, so that no Swift code runs between the
+// call and the reading of errno.
+
+int cl_epoll_create(void);
+int cl_epoll_add(int epoll, int fd, uint32_t events, uint64_t token);
+int cl_epoll_modify(int epoll, int fd, uint32_t events, uint64_t token);
+int cl_epoll_delete(int epoll, int fd);
+/// Waits up to `timeout_us` microseconds (-1: for ever). At most 512 events a call.
+int cl_epoll_wait(int epoll, cl_event *events, int capacity, int64_t timeout_us);
+
+int cl_eventfd(void);
+int cl_eventfd_signal(int fd);
+int cl_eventfd_drain(int fd);
+
+/// Opens a non-blocking listening socket; `port` 0 lets the kernel choose. With `reuse_port` several
+/// sockets may share the address and the kernel spreads connections over them.
+int cl_listen(const char *host, uint16_t port, int backlog, int reuse_port);
+/// Port that a socket is bound to, or a negated errno.
+int cl_local_port(int fd);
+/// Textual address of the peer, NUL-terminated.
+int cl_peer_address(int fd, char *buffer, size_t capacity, uint16_t *port);
+/// Accepts a connection: non-blocking, close-on-exec, TCP_NODELAY.
+int cl_accept(int listener);
+/// Starts a non-blocking connect; returns the socket even while the connect is in progress.
+int cl_connect(const char *host, uint16_t port);
+/// The pending error of a socket as a positive errno, 0 if none.
+int cl_socket_error(int fd);
+int cl_set_keepalive(int fd, int idle_seconds, int interval_seconds, int count);
+int cl_set_buffer_sizes(int fd, int send_bytes, int receive_bytes);
+int cl_set_notsent_lowat(int fd, int bytes);
+
+ssize_t cl_read(int fd, void *buffer, size_t count);
+/// Sends without raising SIGPIPE.
+ssize_t cl_send(int fd, const void *buffer, size_t count);
+ssize_t cl_sendv(int fd, const struct iovec *parts, int count);
+int cl_close(int fd);
+int cl_shutdown_write(int fd);
+
+uint64_t cl_monotonic_ns(void);
+int64_t cl_wall_ms(void);
+int cl_random(void *buffer, size_t count);
+
+/// Starts a thread with the given stack size; `body` runs once with `context`.
+int cl_thread_start(const char *name, size_t stack_bytes, void (*body)(void *), void *context);
+int cl_cpu_count(void);
+/// CPUs this process may use, after affinity.
+int cl_set_nofile_limit(uint64_t wanted, uint64_t *granted);
+/// Blocks SIGTERM, SIGINT, SIGHUP in all later threads and returns a signalfd for them; SIGPIPE is ignored.
+int cl_signal_fd(void);
+/// The number of the next signal from a `cl_signal_fd`, 0 when there is none.
+int cl_signal_next(int fd);
+/// User-space resident bytes of this process (VmRSS), from /proc/self/statm.
+int64_t cl_resident_bytes(void);

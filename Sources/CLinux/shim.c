@@ -1,0 +1,300 @@
+#include "CLinux.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static inline int result(int value) { return value < 0 ? -errno : value; }
+static inline ssize_t result_size(ssize_t value) { return value < 0 ? -(ssize_t)errno : value; }
+
+int cl_epoll_create(void) { return result(epoll_create1(EPOLL_CLOEXEC)); }
+
+static int epoll_change(int epoll, int operation, int fd, uint32_t events, uint64_t token) {
+  struct epoll_event event = {.events = events, .data = {.u64 = token}};
+  return result(epoll_ctl(epoll, operation, fd, &event));
+}
+
+int cl_epoll_add(int epoll, int fd, uint32_t events, uint64_t token) {
+  return epoll_change(epoll, EPOLL_CTL_ADD, fd, events, token);
+}
+
+int cl_epoll_modify(int epoll, int fd, uint32_t events, uint64_t token) {
+  return epoll_change(epoll, EPOLL_CTL_MOD, fd, events, token);
+}
+
+int cl_epoll_delete(int epoll, int fd) { return epoll_change(epoll, EPOLL_CTL_DEL, fd, 0, 0); }
+
+int cl_epoll_wait(int epoll, cl_event *events, int capacity, int64_t timeout_us) {
+  struct epoll_event ready[512];
+  if (capacity > 512) capacity = 512;
+  int count;
+  if (timeout_us < 0) {
+    count = epoll_wait(epoll, ready, capacity, -1);
+  } else {
+    struct timespec limit = {.tv_sec = timeout_us / 1000000, .tv_nsec = (timeout_us % 1000000) * 1000};
+    count = epoll_pwait2(epoll, ready, capacity, &limit, NULL);
+    if (count < 0 && errno == ENOSYS) {
+      count = epoll_wait(epoll, ready, capacity, (int)((timeout_us + 999) / 1000));
+    }
+  }
+  if (count < 0) return errno == EINTR ? 0 : -errno;
+  for (int i = 0; i < count; i++) {
+    events[i].events = ready[i].events;
+    events[i].token = ready[i].data.u64;
+  }
+  return count;
+}
+
+int cl_eventfd(void) { return result(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)); }
+
+int cl_eventfd_signal(int fd) {
+  uint64_t one = 1;
+  return write(fd, &one, sizeof one) < 0 && errno != EAGAIN ? -errno : 0;
+}
+
+int cl_eventfd_drain(int fd) {
+  uint64_t count;
+  return read(fd, &count, sizeof count) < 0 && errno != EAGAIN ? -errno : 0;
+}
+
+static int resolve(const char *host, uint16_t port, int flags, struct sockaddr_storage *address,
+                   socklen_t *length) {
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags}, *found = NULL;
+  char service[8];
+  snprintf(service, sizeof service, "%u", port);
+  if (getaddrinfo(host, service, &hints, &found) != 0 || found == NULL) return -EADDRNOTAVAIL;
+  memcpy(address, found->ai_addr, found->ai_addrlen);
+  *length = found->ai_addrlen;
+  freeaddrinfo(found);
+  return 0;
+}
+
+int cl_listen(const char *host, uint16_t port, int backlog, int reuse_port) {
+  struct sockaddr_storage address;
+  socklen_t length;
+  int status = resolve(host, port, AI_PASSIVE | AI_NUMERICSERV, &address, &length);
+  if (status < 0) return status;
+  int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (reuse_port) setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  if (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, backlog) < 0) {
+    status = -errno;
+    close(fd);
+    return status;
+  }
+  return fd;
+}
+
+static int port_of(const struct sockaddr_storage *address) {
+  if (address->ss_family == AF_INET6) return ntohs(((const struct sockaddr_in6 *)address)->sin6_port);
+  return ntohs(((const struct sockaddr_in *)address)->sin_port);
+}
+
+int cl_local_port(int fd) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  if (getsockname(fd, (struct sockaddr *)&address, &length) < 0) return -errno;
+  return port_of(&address);
+}
+
+int cl_peer_address(int fd, char *buffer, size_t capacity, uint16_t *port) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  if (getpeername(fd, (struct sockaddr *)&address, &length) < 0) return -errno;
+  if (getnameinfo((struct sockaddr *)&address, length, buffer, (socklen_t)capacity, NULL, 0,
+                  NI_NUMERICHOST) != 0) {
+    return -EINVAL;
+  }
+  *port = (uint16_t)port_of(&address);
+  return 0;
+}
+
+int cl_accept(int listener) {
+  int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0) return -errno;
+  int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return fd;
+}
+
+int cl_connect(const char *host, uint16_t port) {
+  struct sockaddr_storage address;
+  socklen_t length;
+  int status = resolve(host, port, AI_NUMERICSERV, &address, &length);
+  if (status < 0) return status;
+  int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (connect(fd, (struct sockaddr *)&address, length) < 0 && errno != EINPROGRESS) {
+    status = -errno;
+    close(fd);
+    return status;
+  }
+  return fd;
+}
+
+int cl_socket_error(int fd) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0) return errno;
+  return error;
+}
+
+int cl_set_keepalive(int fd, int idle_seconds, int interval_seconds, int count) {
+  int on = 1;
+  if (setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) < 0) return -errno;
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof idle_seconds);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_seconds, sizeof interval_seconds);
+  return result(setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count));
+}
+
+int cl_set_buffer_sizes(int fd, int send_bytes, int receive_bytes) {
+  if (send_bytes > 0 && setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof send_bytes) < 0) {
+    return -errno;
+  }
+  if (receive_bytes > 0 &&
+      setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes) < 0) {
+    return -errno;
+  }
+  return 0;
+}
+
+int cl_set_notsent_lowat(int fd, int bytes) {
+  return result(setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes));
+}
+
+ssize_t cl_read(int fd, void *buffer, size_t count) { return result_size(read(fd, buffer, count)); }
+
+ssize_t cl_send(int fd, const void *buffer, size_t count) {
+  return result_size(send(fd, buffer, count, MSG_NOSIGNAL));
+}
+
+ssize_t cl_sendv(int fd, const struct iovec *parts, int count) {
+  struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = (size_t)count};
+  return result_size(sendmsg(fd, &message, MSG_NOSIGNAL));
+}
+
+int cl_close(int fd) { return result(close(fd)); }
+int cl_shutdown_write(int fd) { return result(shutdown(fd, SHUT_WR)); }
+
+uint64_t cl_monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int64_t cl_wall_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int cl_random(void *buffer, size_t count) {
+  uint8_t *at = buffer;
+  while (count > 0) {
+    ssize_t got = getrandom(at, count, 0);
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return -errno;
+    }
+    at += got;
+    count -= (size_t)got;
+  }
+  return 0;
+}
+
+typedef struct {
+  void (*body)(void *);
+  void *context;
+  char name[16];
+} thread_start;
+
+static void *thread_main(void *argument) {
+  thread_start start = *(thread_start *)argument;
+  free(argument);
+  pthread_setname_np(pthread_self(), start.name);
+  start.body(start.context);
+  return NULL;
+}
+
+int cl_thread_start(const char *name, size_t stack_bytes, void (*body)(void *), void *context) {
+  thread_start *start = malloc(sizeof *start);
+  if (start == NULL) return -ENOMEM;
+  start->body = body;
+  start->context = context;
+  snprintf(start->name, sizeof start->name, "%s", name);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (stack_bytes > 0) pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_t thread;
+  int status = pthread_create(&thread, &attributes, thread_main, start);
+  pthread_attr_destroy(&attributes);
+  if (status != 0) free(start);
+  return -status;
+}
+
+int cl_cpu_count(void) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) < 0) return 1;
+  int count = CPU_COUNT(&set);
+  return count < 1 ? 1 : count;
+}
+
+int cl_set_nofile_limit(uint64_t wanted, uint64_t *granted) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return -errno;
+  if (limit.rlim_cur < wanted) {
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0) return -errno;
+  }
+  *granted = limit.rlim_cur;
+  return 0;
+}
+
+int cl_signal_fd(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGHUP);
+  int status = pthread_sigmask(SIG_BLOCK, &set, NULL);
+  if (status != 0) return -status;
+  signal(SIGPIPE, SIG_IGN);
+  return result(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+int cl_signal_next(int fd) {
+  struct signalfd_siginfo info;
+  ssize_t got = read(fd, &info, sizeof info);
+  return got == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+int64_t cl_resident_bytes(void) {
+  FILE *file = fopen("/proc/self/statm", "re");
+  if (file == NULL) return -errno;
+  long total = 0, resident = 0;
+  int found = fscanf(file, "%ld %ld", &total, &resident);
+  fclose(file);
+  return found == 2 ? (int64_t)resident * sysconf(_SC_PAGESIZE) : -EIO;
+}

@@ -1,0 +1,172 @@
+/// Row number of an app in the database; small and never reused, so it also indexes arrays.
+public struct AppID: Hashable, Sendable {
+  /// The database's row number, from 1.
+  public let rawValue: UInt32
+
+  /// Wraps a row number.
+  public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+/// The public key of an app: 24 lower-case hexadecimal digits (12 bytes), as JPush issues them.
+public struct AppKey: Hashable, Sendable {
+  /// The first 16 digits.
+  public let high: UInt64
+  /// The last 8 digits.
+  public let low: UInt32
+
+  /// Makes a key from its two halves.
+  public init(high: UInt64, low: UInt32) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Reads 24 lower-case hexadecimal digits; anything else gives nil.
+  public init?(hex text: some Collection<UInt8>) {
+    guard text.count == 24, let high = Hex.value(text.prefix(16)), let low = Hex.value(text.dropFirst(16))
+    else { return nil }
+    self.init(high: high, low: UInt32(low))
+  }
+
+  /// Reads 24 lower-case hexadecimal digits; anything else gives nil.
+  public init?(_ text: String) { self.init(hex: Array(text.utf8)) }
+
+  /// The 24 digits.
+  public var text: String { Hex.digits(high, count: 16) + Hex.digits(UInt64(low), count: 8) }
+}
+
+/// Names one install of one app on one device: 19 lower-case hexadecimal digits (76 bits), as JPush issues them.
+/// Opaque and random; unique over the whole installation.
+public struct RegistrationID: Hashable, Sendable {
+  /// The first 16 digits.
+  public let high: UInt64
+  /// The last 3 digits: only the low 12 bits are used.
+  public let low: UInt16
+
+  /// Makes an ID from its two halves; only 12 bits of `low` count.
+  public init(high: UInt64, low: UInt16) {
+    self.high = high
+    self.low = low & 0xfff
+  }
+
+  /// Reads 19 lower-case hexadecimal digits; anything else gives nil.
+  public init?(hex text: some Collection<UInt8>) {
+    guard text.count == 19, let high = Hex.value(text.prefix(16)), let low = Hex.value(text.dropFirst(16))
+    else { return nil }
+    self.init(high: high, low: UInt16(low))
+  }
+
+  /// Reads 19 lower-case hexadecimal digits; anything else gives nil.
+  public init?(_ text: String) { self.init(hex: Array(text.utf8)) }
+
+  /// The 19 digits.
+  public var text: String { Hex.digits(high, count: 16) + Hex.digits(UInt64(low), count: 3) }
+}
+
+/// Compact number of a registration within its app: counts up from 0 and is never reused, so that audiences are
+/// sets of small integers. Never leaves the server.
+public struct RegistrationNumber: Hashable, Comparable, Sendable {
+  /// The number.
+  public let rawValue: UInt32
+
+  /// Wraps a number.
+  public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Orders by age: the older registration first.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Names one accepted push. Grows with time over the whole installation and stays below 2^53, so that it survives
+/// JSON numbers in JavaScript and Java's `long`.
+public struct MessageID: Hashable, Comparable, Sendable {
+  /// The number.
+  public let rawValue: UInt64
+
+  /// Wraps a number.
+  public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// 2024-01-01T00:00:00Z in Unix milliseconds: where the time part of an ID starts counting.
+  public static let epochMilliseconds: Int64 = 1_704_067_200_000
+
+  /// The smallest ID that a push accepted at the given time can have: 41 bits of milliseconds, 12 bits of counter.
+  public init(firstAt time: Timestamp) {
+    rawValue = UInt64(max(0, time.milliseconds - Self.epochMilliseconds)) << 12
+  }
+
+  /// The ID after this one, never earlier than the given time: strictly growing even when the clock jumps back.
+  public func next(at time: Timestamp) -> MessageID {
+    MessageID(max(rawValue + 1, MessageID(firstAt: time).rawValue))
+  }
+
+  /// Reads a decimal number of 1 to 19 digits.
+  public init?(decimal text: some Collection<UInt8>) {
+    guard (1...19).contains(text.count) else { return nil }
+    var value: UInt64 = 0
+    for byte in text {
+      guard (48...57).contains(byte) else { return nil }
+      value = value * 10 + UInt64(byte - 48)
+    }
+    self.init(value)
+  }
+
+  /// The decimal digits.
+  public var text: String { String(rawValue) }
+
+  /// Orders by time of acceptance.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What a device runs. Raw values stand on the wire and in the database.
+public enum Platform: UInt8, CaseIterable, Sendable {
+  /// Apple's iOS and iPadOS.
+  case ios = 1
+  /// Android.
+  case android = 2
+  /// HarmonyOS.
+  case hmos = 3
+  /// Quick apps.
+  case quickapp = 4
+
+  /// The name used by JPush's API.
+  public var name: String {
+    switch self {
+    case .ios: "ios"
+    case .android: "android"
+    case .hmos: "hmos"
+    case .quickapp: "quickapp"
+    }
+  }
+
+  /// Finds a platform by JPush's name for it.
+  public init?(name: String) {
+    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = found
+  }
+}
+
+/// A set of platforms in one byte.
+public struct PlatformSet: OptionSet, Hashable, Sendable {
+  /// One bit for each platform: `1 << platform.rawValue`.
+  public let rawValue: UInt8
+
+  /// Wraps the bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The set of one platform.
+  public init(_ platform: Platform) { rawValue = 1 << platform.rawValue }
+
+  /// Every platform.
+  public static let all = PlatformSet(rawValue: 0b11110)
+
+  /// Tells whether the set holds a platform.
+  public func contains(_ platform: Platform) -> Bool { contains(PlatformSet(platform)) }
+}
+
+/// Which of Apple's two push services a token belongs to. Raw values stand on the wire and in the database.
+public enum APNsEnvironment: UInt8, Sendable {
+  /// The device has no token.
+  case none = 0
+  /// App Store, TestFlight and ad-hoc builds.
+  case production = 1
+  /// Builds started from Xcode.
+  case sandbox = 2
+}

@@ -1,0 +1,169 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// How much a log line matters.
+public enum LogLevel: Int, Comparable, Sendable, CaseIterable {
+  case debug, info, warning, error
+
+  /// The word in the log.
+  public var name: String {
+    switch self {
+    case .debug: "debug"
+    case .info: "info"
+    case .warning: "warning"
+    case .error: "error"
+    }
+  }
+
+  /// Orders by weight.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A value beside a log line.
+public enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByBooleanLiteral
+{
+  case text(String)
+  case number(Int64)
+  case flag(Bool)
+
+  /// A text value.
+  public init(stringLiteral value: String) { self = .text(value) }
+  /// A number.
+  public init(integerLiteral value: Int64) { self = .number(value) }
+  /// A flag.
+  public init(booleanLiteral value: Bool) { self = .flag(value) }
+}
+
+/// Structured log lines: text for people or one JSON object a line, to standard error.
+/// Never pass a secret, a token or the body of a push.
+public struct Log: Sendable {
+  /// How lines look.
+  public enum Format: Sendable { case text, json }
+
+  private let level: LogLevel
+  private let format: Format
+  private let write: @Sendable ([UInt8]) -> Void
+
+  /// Writes lines of `level` and above to standard error, or to `write`, whole lines at a time.
+  public init(
+    level: LogLevel = .info, format: Format = .text,
+    write: @escaping @Sendable ([UInt8]) -> Void = Log.writeToStandardError
+  ) {
+    self.level = level
+    self.format = format
+    self.write = write
+  }
+
+  /// A log that says nothing.
+  public static let silent = Log(level: .error, write: { _ in })
+
+  /// Logs detail that helps while looking for a fault.
+  public func debug(
+    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
+  ) {
+    if level <= .debug { emit(.debug, message, values()) }
+  }
+
+  /// Logs what an operator wants to know on an ordinary day.
+  public func info(
+    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
+  ) {
+    if level <= .info { emit(.info, message, values()) }
+  }
+
+  /// Logs what deserves a look.
+  public func warning(
+    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
+  ) {
+    if level <= .warning { emit(.warning, message, values()) }
+  }
+
+  /// Logs a failure.
+  public func error(
+    _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
+  ) {
+    emit(.error, message, values())
+  }
+
+  private func emit(_ level: LogLevel, _ message: StaticString, _ values: KeyValuePairs<String, LogValue>) {
+    var line = ""
+    let time = Self.iso8601(cl_wall_ms())
+    switch format {
+    case .text:
+      line += "\(time) \(level.name) \(message)"
+      for (key, value) in values { line += " \(key)=\(Self.text(value))" }
+    case .json:
+      line += "{\"time\":\"\(time)\",\"level\":\"\(level.name)\",\"message\":\(Self.quoted("\(message)"))"
+      for (key, value) in values { line += ",\(Self.quoted(key)):\(Self.json(value))" }
+      line += "}"
+    }
+    line += "\n"
+    write(Array(line.utf8))
+  }
+
+  /// One write call for each line, so that lines of several threads do not mix.
+  public static func writeToStandardError(_ bytes: [UInt8]) {
+    _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+  }
+
+  private static func text(_ value: LogValue) -> String {
+    switch value {
+    case .number(let number): return String(number)
+    case .flag(let flag): return flag ? "true" : "false"
+    case .text(let text):
+      let plain = text.utf8.allSatisfy { $0 > 32 && $0 != 34 && $0 != 61 && $0 != 92 && $0 < 127 }
+      return plain && !text.isEmpty ? text : quoted(text)
+    }
+  }
+
+  private static func json(_ value: LogValue) -> String {
+    switch value {
+    case .number(let number): String(number)
+    case .flag(let flag): flag ? "true" : "false"
+    case .text(let text): quoted(text)
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var out = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": out += "\\\""
+      case "\\": out += "\\\\"
+      case _ where scalar.value < 32 || scalar.value == 127:
+        out += "\\u" + Hex.digits(UInt64(scalar.value), count: 4)
+      default: out.unicodeScalars.append(scalar)
+      }
+    }
+    return out + "\""
+  }
+
+  /// UTC time with milliseconds, e.g. `2026-01-31T09:15:00.123Z`.
+  public static func iso8601(_ milliseconds: Int64) -> String {
+    let (days, inDay) = floorDivide(milliseconds, 86_400_000)
+    let (year, month, day) = civil(days)
+    func padded(_ number: Int64, _ width: Int) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(padded(inDay / 3_600_000, 2)):"
+      + "\(padded(inDay / 60_000 % 60, 2)):\(padded(inDay / 1000 % 60, 2)).\(padded(inDay % 1000, 3))Z"
+  }
+
+  private static func floorDivide(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
+    let remainder = (value % divisor + divisor) % divisor
+    return ((value - remainder) / divisor, remainder)
+  }
+
+  /// Days since 1970-01-01 to year, month and day of the proleptic Gregorian calendar.
+  private static func civil(_ days: Int64) -> (Int64, Int64, Int64) {
+    let (era, dayOfEra) = floorDivide(days + 719_468, 146_097)
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+  }
+}

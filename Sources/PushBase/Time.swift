@@ -1,0 +1,65 @@
+import CLinux
+
+/// A moment on the wall clock, in Unix milliseconds. May jump when the operator or NTP sets the clock.
+public struct Timestamp: Hashable, Comparable, Sendable {
+  /// Milliseconds since 1970-01-01T00:00:00Z.
+  public let milliseconds: Int64
+
+  /// Wraps Unix milliseconds.
+  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  /// Whole seconds since 1970-01-01T00:00:00Z, rounded down.
+  public var seconds: Int64 { milliseconds.quotientFloored(by: 1000) }
+
+  /// A moment later by some seconds; saturates instead of overflowing.
+  public func adding(seconds: Int64) -> Timestamp {
+    let (delta, over) = seconds.multipliedReportingOverflow(by: 1000)
+    let (sum, wrapped) = milliseconds.addingReportingOverflow(over ? (seconds < 0 ? .min : .max) : delta)
+    return Timestamp(milliseconds: wrapped ? (seconds < 0 ? .min : .max) : sum)
+  }
+
+  /// Orders by time.
+  public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+}
+
+extension Int64 {
+  fileprivate func quotientFloored(by divisor: Int64) -> Int64 {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? quotient - 1 : quotient
+  }
+}
+
+/// Where code gets the time from: the system's clocks, or a test's.
+public protocol TimeSource: Sendable {
+  /// The wall clock.
+  func now() -> Timestamp
+  /// Nanoseconds on a clock that never jumps; only differences mean something.
+  func monotonic() -> UInt64
+}
+
+/// The system's clocks.
+public struct SystemTime: TimeSource {
+  /// Nothing to set up.
+  public init() {}
+
+  /// CLOCK_REALTIME.
+  public func now() -> Timestamp { Timestamp(milliseconds: cl_wall_ms()) }
+
+  /// CLOCK_MONOTONIC.
+  public func monotonic() -> UInt64 { cl_monotonic_ns() }
+}
+
+/// Random bytes from the kernel (getrandom), fit for keys and secrets.
+public enum SystemRandom {
+  /// `count` random bytes.
+  public static func bytes(_ count: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      let status = cl_random(buffer.baseAddress, count)
+      precondition(status == 0, "the kernel gives no random numbers")
+      initialized = count
+    }
+  }
+
+  /// 64 random bits.
+  public static func next() -> UInt64 { bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
+}
