@@ -1,0 +1,97 @@
+import PushBase
+import Testing
+
+@Suite struct IdentifierTests {
+  /// The text of an ID reads back as the same ID, and only lower-case digits of the right count are read.
+  @Test func registrationIDRoundTrip() throws {
+    let id = try #require(RegistrationID("13065ffa4e0b5fb6ba3"))
+    #expect(id.text == "13065ffa4e0b5fb6ba3")
+    for bad in [
+      "", "13065ffa4e0b5fb6ba", "13065ffa4e0b5fb6ba33", "13065FFA4e0b5fb6ba3", "13065ffa4e0b5fb6b g",
+    ] {
+      #expect(RegistrationID(bad) == nil)
+    }
+  }
+
+  @Test func appKeyRoundTrip() throws {
+    let key = try #require(AppKey("8f0a0a1b2c3d4e5f60718293"))
+    #expect(key.text == "8f0a0a1b2c3d4e5f60718293")
+    #expect(AppKey("8f0a0a1b2c3d4e5f6071829") == nil)
+  }
+
+  /// IDs grow also when the clock stands still or jumps back, and stay below 2^53 for decades.
+  @Test func messageIDsGrow() {
+    let now = Timestamp(milliseconds: 1_790_000_000_000)
+    let first = MessageID(0).next(at: now)
+    let second = first.next(at: now)
+    let third = second.next(at: Timestamp(milliseconds: 0))
+    #expect(first < second && second < third)
+    #expect(MessageID(firstAt: Timestamp(milliseconds: 3_900_000_000_000)).rawValue < 1 << 53)
+    #expect(MessageID(decimal: Array(first.text.utf8)) == first)
+    #expect(MessageID(decimal: Array("12a".utf8)) == nil)
+  }
+}
+
+@Suite struct TextCodingTests {
+  /// Every length round-trips, and RFC 4648's own vectors come out.
+  @Test func base64() {
+    for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+      #expect(Base64.encode(Array(plain.utf8)) == coded)
+      #expect(Base64.decode(Array(coded.utf8)) == Array(plain.utf8))
+    }
+    for bad in ["Zg=", "Zg", "Zh==", "Z===", "Zg==Zg==", "Zm9*"] {
+      #expect(Base64.decode(Array(bad.utf8)) == nil, "\(bad)")
+    }
+    let bytes = (0..<256).map { UInt8($0) }
+    #expect(Base64.decode(Array(Base64.encode(bytes).utf8)) == bytes)
+    #expect(Hex.decode(Hex.encode(bytes)) == bytes)
+  }
+
+  /// A reader gives back what a writer wrote, and nothing past the end.
+  @Test func bytes() {
+    var writer = ByteWriter()
+    writer.write(UInt8(7))
+    writer.write(UInt16(0x0102))
+    writer.write(UInt64.max - 5)
+    writer.write(bytes: [1, 2, 3])
+    var reader = ByteReader(writer.bytes)
+    #expect(reader.read(UInt8.self) == 7)
+    #expect(reader.read(UInt16.self) == 0x0102)
+    #expect(reader.read(UInt64.self) == UInt64.max - 5)
+    #expect(reader.read(count: 4) == nil)
+    #expect(reader.read(count: 3) == [1, 2, 3])
+    #expect(reader.read(UInt8.self) == nil)
+  }
+}
+
+@Suite struct LogTests {
+  @Test func timesAreWrittenInUTC() {
+    #expect(Log.iso8601(0) == "1970-01-01T00:00:00.000Z")
+    #expect(Log.iso8601(1_709_210_096_789) == "2024-02-29T12:34:56.789Z")
+    #expect(Log.iso8601(-1) == "1969-12-31T23:59:59.999Z")
+  }
+
+  /// Values with quotes and line breaks cannot forge a second line.
+  @Test func linesCannotBeForged() {
+    let lines = LineCollector()
+    for format in [Log.Format.text, .json] {
+      Log(level: .info, format: format, write: lines.add).info("push", ["name": .text("a\n\"b\\"), "n": 3])
+    }
+    #expect(lines.all.count == 2)
+    #expect(lines.all.allSatisfy { $0.filter { $0 == "\n" }.count == 1 })
+    #expect(lines.all[1].hasSuffix(#""message":"push","name":"a\u000a\"b\\","n":3}"# + "\n"))
+  }
+}
+
+@Suite struct MetricsTests {
+  @Test func prometheusText() {
+    let metrics = Metrics()
+    metrics.counter("borealis_pushes_total", "Pushes.", labels: "app=\"1\"").add(3)
+    metrics.histogram("borealis_commit_seconds", "Commits.").observe(microseconds: 90)
+    let text = metrics.render()
+    #expect(text.contains("# TYPE borealis_pushes_total counter\nborealis_pushes_total{app=\"1\"} 3\n"))
+    #expect(text.contains("borealis_commit_seconds_bucket{le=\"0.0001\"} 1\n"))
+    #expect(text.contains("borealis_commit_seconds_bucket{le=\"5e-05\"} 0\n"))
+    #expect(text.contains("borealis_commit_seconds_count 1\n"))
+  }
+}
