@@ -1,0 +1,201 @@
+import CLinux
+import Glibc
+
+/// Names a connection to the kernel and back: which driver owns it, its slot there, and the slot's generation, so that
+/// a report about a closed connection never reaches the one that took its slot.
+public struct ConnectionToken: Hashable, Sendable {
+  /// Index of the driver within its loop.
+  public let driver: UInt8
+  /// How often the slot was used before; only the low 24 bits count.
+  public let generation: UInt32
+  /// The driver's own index.
+  public let slot: UInt32
+
+  /// Puts a token together.
+  public init(driver: UInt8, generation: UInt32, slot: UInt32) {
+    self.driver = driver
+    self.generation = generation & 0xff_ffff
+    self.slot = slot
+  }
+
+  init(packed: UInt64) {
+    self.init(
+      driver: UInt8(packed >> 56), generation: UInt32(truncatingIfNeeded: packed >> 32),
+      slot: UInt32(truncatingIfNeeded: packed))
+  }
+
+  var packed: UInt64 { UInt64(driver) << 56 | UInt64(generation) << 32 | UInt64(slot) }
+}
+
+/// What the kernel reports of a socket, or what a driver wants to hear of it (epoll's bits).
+public struct Readiness: OptionSet, Sendable {
+  /// The bits.
+  public let rawValue: UInt32
+
+  /// Wraps the bits.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Bytes or the peer's end can be read.
+  public static let readable = Readiness(rawValue: UInt32(CL_IN))
+  /// There is room to write.
+  public static let writable = Readiness(rawValue: UInt32(CL_OUT))
+  /// The socket failed or both directions are closed; always reported.
+  public static let broken = Readiness(rawValue: UInt32(CL_ERR | CL_HUP))
+}
+
+/// Owns the connections of one kind on one loop. All calls come from the loop's thread.
+public protocol LoopDriver: AnyObject {
+  /// A connection's socket is ready. The driver compares the generation before it touches the slot.
+  func ready(_ token: ConnectionToken, _ readiness: Readiness)
+  /// Another thread posted mail to this loop; it may be for this driver.
+  func drainMail()
+  /// About once a second.
+  func tick()
+  /// The end of each turn: what was queued for sockets leaves now. Returns true to get another turn at once.
+  func endTurn() -> Bool
+}
+
+/// One thread's event loop: epoll, the drivers it serves, and the work other threads post to it.
+///
+/// Not `Sendable` on purpose: it is made on its own thread and never leaves it. Others hold its `LoopHandle`.
+public final class EventLoop {
+  /// What other threads use to reach this loop.
+  public let handle: LoopHandle
+  /// CLOCK_MONOTONIC in nanoseconds, read once a turn.
+  public private(set) var now: UInt64 = cl_monotonic_ns()
+
+  private static let eventCapacity = 256
+  private static let listenerDriver: UInt8 = 255
+  private static let wakeDriver: UInt8 = 254
+  private static let tickInterval: UInt64 = 1_000_000_000
+
+  private let epoll: Int32
+  private var drivers: [any LoopDriver] = []
+  private var listeners: [Listener] = []
+  private var nextTick: UInt64
+  private var isStopped = false
+
+  private struct Listener {
+    let descriptor: Int32
+    let accept: (Int32) -> Void
+    var isPaused = false
+    var isOpen = true
+  }
+
+  init(handle: LoopHandle) throws(SystemError) {
+    self.handle = handle
+    epoll = try SystemError.check(cl_epoll_create(), "epoll_create1")
+    nextTick = now + Self.tickInterval
+    let token = ConnectionToken(driver: Self.wakeDriver, generation: 0, slot: 0)
+    try SystemError.check(
+      cl_epoll_add(epoll, handle.wakeDescriptor, Readiness.readable.rawValue, token.packed), "epoll_ctl")
+  }
+
+  deinit { _ = cl_close(epoll) }
+
+  /// Adds a driver for the loop's whole life and returns its index for tokens. At most 200.
+  public func add(_ driver: any LoopDriver) -> UInt8 {
+    precondition(drivers.count < 200, "too many drivers on one loop")
+    drivers.append(driver)
+    return UInt8(drivers.count - 1)
+  }
+
+  /// Accepts connections from a listening socket, which the loop owns from now on. At most 64 a turn, so that a flood
+  /// of connects leaves time for the connections that exist.
+  public func listen(_ descriptor: Int32, accept: @escaping (Int32) -> Void) throws(SystemError) {
+    let token = ConnectionToken(driver: Self.listenerDriver, generation: 0, slot: UInt32(listeners.count))
+    try SystemError.check(
+      cl_epoll_add(epoll, descriptor, Readiness.readable.rawValue, token.packed), "epoll_ctl")
+    listeners.append(Listener(descriptor: descriptor, accept: accept))
+  }
+
+  /// Stops accepting on all listeners and closes them; connections live on.
+  public func closeListeners() {
+    for index in listeners.indices where listeners[index].isOpen {
+      listeners[index].isOpen = false
+      _ = cl_epoll_delete(epoll, listeners[index].descriptor)
+      _ = cl_close(listeners[index].descriptor)
+    }
+  }
+
+  /// Starts to watch a socket (level-triggered). False if the kernel refuses.
+  public func watch(_ descriptor: Int32, _ token: ConnectionToken, _ interest: Readiness) -> Bool {
+    cl_epoll_add(epoll, descriptor, interest.rawValue, token.packed) >= 0
+  }
+
+  /// Changes what is wanted of a watched socket.
+  public func change(_ descriptor: Int32, _ token: ConnectionToken, _ interest: Readiness) {
+    _ = cl_epoll_modify(epoll, descriptor, interest.rawValue, token.packed)
+  }
+
+  /// Closes a socket; the kernel forgets its watch with it.
+  public func close(_ descriptor: Int32) { _ = cl_close(descriptor) }
+
+  /// Lets `run` return at the end of the turn.
+  public func stop() { isStopped = true }
+
+  /// Serves until `stop` is called.
+  public func run() {
+    var events = [cl_event](repeating: cl_event(), count: Self.eventCapacity)
+    var wantsTurn = false
+    while !isStopped {
+      let hurry = wantsTurn || handle.hasMail
+      let wait = hurry ? 0 : Int64((nextTick > now ? nextTick - now : 0) / 1000 + 1)
+      let count = cl_epoll_wait(epoll, &events, Int32(Self.eventCapacity), wait)
+      now = cl_monotonic_ns()
+      for index in 0..<max(0, Int(count)) { dispatch(events[index]) }
+      if handle.takeMail() {
+        for work in handle.takeWork() { work(self) }
+        for driver in drivers { driver.drainMail() }
+      }
+      if now >= nextTick { tick() }
+      wantsTurn = false
+      for driver in drivers where driver.endTurn() { wantsTurn = true }
+    }
+    closeListeners()
+  }
+
+  private func dispatch(_ event: cl_event) {
+    let token = ConnectionToken(packed: event.token)
+    switch token.driver {
+    case Self.wakeDriver: _ = cl_eventfd_drain(handle.wakeDescriptor)
+    case Self.listenerDriver: accept(Int(token.slot))
+    default:
+      guard Int(token.driver) < drivers.count else { return }
+      drivers[Int(token.driver)].ready(token, Readiness(rawValue: event.events))
+    }
+  }
+
+  private func accept(_ index: Int) {
+    for _ in 0..<64 {
+      guard listeners[index].isOpen else { return }
+      let descriptor = cl_accept(listeners[index].descriptor)
+      if descriptor >= 0 {
+        listeners[index].accept(descriptor)
+      } else if descriptor == -EMFILE || descriptor == -ENFILE || descriptor == -ENOMEM
+        || descriptor == -ENOBUFS
+      {
+        // A level-triggered listener would spin while no descriptor is free: rest until the next tick.
+        pause(index, true)
+        return
+      } else if descriptor == -EAGAIN {
+        return
+      }
+    }
+  }
+
+  private func pause(_ index: Int, _ isPaused: Bool) {
+    listeners[index].isPaused = isPaused
+    let token = ConnectionToken(driver: Self.listenerDriver, generation: 0, slot: UInt32(index))
+    let interest: Readiness = isPaused ? [] : .readable
+    _ = cl_epoll_modify(epoll, listeners[index].descriptor, interest.rawValue, token.packed)
+  }
+
+  private func tick() {
+    nextTick = now + Self.tickInterval
+    for index in listeners.indices where listeners[index].isPaused && listeners[index].isOpen {
+      pause(index, false)
+    }
+    for driver in drivers { driver.tick() }
+  }
+}
