@@ -1,0 +1,45 @@
+/// The members of a JSON object in the order of the document. No key occurs twice.
+public struct JSONObject: Sendable, Equatable {
+  /// A name and its value.
+  public struct Member: Sendable, Equatable {
+    /// The name with its escapes resolved.
+    public let key: String
+    /// What the name stands for.
+    public var value: JSONValue
+  }
+
+  /// All members in order.
+  public private(set) var members: [Member]
+
+  /// Starts empty.
+  public init() { members = [] }
+
+  init(distinct members: [Member]) { self.members = members }
+
+  /// How many members there are.
+  public var count: Int { members.count }
+
+  /// Whether there is no member.
+  public var isEmpty: Bool { members.isEmpty }
+
+  /// The value under a key, nil if there is none. Compares byte by byte, in time linear in `count`.
+  public subscript(key: String) -> JSONValue? {
+    for member in members where sameBytes(member.key, key) { return member.value }
+    return nil
+  }
+
+  /// Replaces a member's value in its place or appends a member.
+  public mutating func set(_ key: String, _ value: JSONValue) {
+    if let index = members.firstIndex(where: { sameBytes($0.key, key) }) {
+      members[index].value = value
+    } else {
+      members.append(Member(key: key, value: value))
+    }
+  }
+}
+
+/// Swift's own comparison takes canonically equivalent texts for equal (a Kelvin sign for a K, say). Keys
+/// that differ in bytes must stay apart, or two parties read two things in one document.
+func sameBytes(_ left: String, _ right: String) -> Bool {
+  left.utf8.count == right.utf8.count && left == right && left.utf8.elementsEqual(right.utf8)
+}
