@@ -1,0 +1,191 @@
+import PushBase
+
+/// Where a device is connected: its loop, and slot and generation of its connection there.
+public struct Location: Hashable, Sendable {
+  /// Index of the event loop.
+  public let loop: UInt16
+  /// The connection's slot on that loop.
+  public let slot: UInt32
+  /// The slot's generation, which tells a connection from its successors.
+  public let generation: UInt32
+
+  /// Makes a location.
+  public init(loop: UInt16, slot: UInt32, generation: UInt32) {
+    self.loop = loop
+    self.slot = slot
+    self.generation = generation
+  }
+}
+
+/// What the directory keeps of a registration, as the database knows it.
+public struct RegistrationEntry: Sendable {
+  /// The compact number within the app.
+  public var number: RegistrationNumber
+  /// The public ID.
+  public var id: RegistrationID
+  /// What the device runs.
+  public var platform: Platform
+  /// SHA-256 of the device secret, its first 16 bytes.
+  public var secretHash: (UInt64, UInt64)
+  /// The alias, if one is set.
+  public var alias: String?
+  /// Numbers of its tags.
+  public var tags: [UInt32]
+  /// When the device was last connected, in Unix seconds.
+  public var lastSeen: UInt32
+
+  /// Makes an entry.
+  public init(
+    number: RegistrationNumber, id: RegistrationID, platform: Platform, secretHash: (UInt64, UInt64),
+    alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0
+  ) {
+    self.number = number
+    self.id = id
+    self.platform = platform
+    self.secretHash = secretHash
+    self.alias = alias
+    self.tags = tags
+    self.lastSeen = lastSeen
+  }
+}
+
+/// The registrations of one app in memory, found by ID, alias, tag and platform. Not thread-safe: its owner locks.
+struct RegistrationTable: Sendable {
+  /// One registration: flat, without references, so that a million are a few large allocations.
+  struct Record: Sendable {
+    var idHigh: UInt64 = 0
+    var idLow: UInt16 = 0
+    var platform: UInt8 = 0
+    var isActive = false
+    var isForeground = false
+    var hasAlias = false
+    var isOnline = false
+    var loop: UInt16 = 0
+    var slot: UInt32 = 0
+    var generation: UInt32 = 0
+    var lastSeen: UInt32 = 0
+    var secret: (UInt64, UInt64) = (0, 0)
+    /// Two keyed 64-bit hashes stand for the alias: the first finds it, the second confirms it.
+    var aliasHash: (UInt64, UInt64) = (0, 0)
+    var pending = PendingLists.List()
+
+    var id: RegistrationID { RegistrationID(high: idHigh, low: idLow) }
+    var location: Location? {
+      isOnline ? Location(loop: loop, slot: slot, generation: generation) : nil
+    }
+  }
+
+  private static let chunkBits: UInt32 = 12
+
+  private var chunks: [[Record]] = []
+  private var byID = HashIndex()
+  private var byAlias = HashIndex()
+  private var tagNumbers: [String: UInt32] = [:]
+  private var tagMembers: [UInt32: NumberSet] = [:]
+  private var platformMembers: [Platform: NumberSet] = [:]
+
+  /// Registrations that are not replaced.
+  private(set) var count = 0
+
+  subscript(number: RegistrationNumber) -> Record {
+    _read {
+      yield chunks[Int(number.rawValue >> Self.chunkBits)][Int(number.rawValue & (1 << Self.chunkBits - 1))]
+    }
+    _modify {
+      yield &chunks[Int(number.rawValue >> Self.chunkBits)][Int(number.rawValue & (1 << Self.chunkBits - 1))]
+    }
+  }
+
+  /// Whether a number stands for a registration that is not replaced.
+  func isActive(_ number: RegistrationNumber) -> Bool {
+    Int(number.rawValue >> Self.chunkBits) < chunks.count && self[number].isActive
+  }
+
+  mutating func insert(_ entry: RegistrationEntry) {
+    while chunks.count <= Int(entry.number.rawValue >> Self.chunkBits) {
+      chunks.append(Array(repeating: Record(), count: 1 << Int(Self.chunkBits)))
+    }
+    precondition(!self[entry.number].isActive, "a registration number is used twice")
+    var record = Record()
+    record.idHigh = entry.id.high
+    record.idLow = entry.id.low
+    record.platform = entry.platform.rawValue
+    record.isActive = true
+    record.lastSeen = entry.lastSeen
+    record.secret = entry.secretHash
+    self[entry.number] = record
+    byID.insert(entry.id.high, entry.number.rawValue)
+    platformMembers[entry.platform, default: NumberSet()].insert(entry.number)
+    count += 1
+    if let alias = entry.alias { setAlias(alias, of: entry.number) }
+    for tag in entry.tags { tagMembers[tag, default: NumberSet()].insert(entry.number) }
+  }
+
+  /// Forgets a registration and all that points to it. Its number stays unused for ever.
+  mutating func remove(_ number: RegistrationNumber) {
+    setAlias(nil, of: number)
+    byID.remove(self[number].idHigh, number.rawValue)
+    for platform in platformMembers.keys { platformMembers[platform]?.remove(number) }
+    for tag in tagMembers.keys { tagMembers[tag]?.remove(number) }
+    self[number] = Record()
+    count -= 1
+  }
+
+  func find(_ id: RegistrationID) -> RegistrationNumber? {
+    byID.first(id.high) { self[RegistrationNumber($0)].idLow == id.low }.map { RegistrationNumber($0) }
+  }
+
+  // MARK: Aliases
+
+  /// Swift's `Hasher` is SipHash under a key drawn at process start, so nobody outside can aim for a collision.
+  private static func hashes(of alias: String) -> (UInt64, UInt64) {
+    var first = Hasher()
+    first.combine(alias)
+    var second = Hasher()
+    second.combine(0x5bd1)
+    second.combine(alias)
+    return (
+      UInt64(truncatingIfNeeded: first.finalize()), UInt64(truncatingIfNeeded: second.finalize())
+    )
+  }
+
+  func registrations(alias: String) -> [RegistrationNumber] {
+    let hash = Self.hashes(of: alias)
+    return byAlias.all(hash.0).map { RegistrationNumber($0) }.filter { self[$0].aliasHash.1 == hash.1 }
+      .sorted()
+  }
+
+  mutating func setAlias(_ alias: String?, of number: RegistrationNumber) {
+    if self[number].hasAlias { byAlias.remove(self[number].aliasHash.0, number.rawValue) }
+    self[number].hasAlias = alias != nil
+    guard let alias else { return }
+    let hash = Self.hashes(of: alias)
+    self[number].aliasHash = hash
+    byAlias.insert(hash.0, number.rawValue)
+  }
+
+  // MARK: Tags and platforms
+
+  var tags: [String] { tagNumbers.filter { tagMembers[$0.value]?.isEmpty == false }.keys.sorted() }
+
+  func tagNumber(_ name: String) -> UInt32? { tagNumbers[name] }
+
+  mutating func defineTag(_ name: String, number: UInt32) { tagNumbers[name] = number }
+
+  mutating func changeTags(of number: RegistrationNumber, added: [UInt32], removed: [UInt32]) {
+    for tag in removed { tagMembers[tag]?.remove(number) }
+    for tag in added { tagMembers[tag, default: NumberSet()].insert(number) }
+  }
+
+  func members(tag name: String) -> NumberSet {
+    tagNumbers[name].flatMap { tagMembers[$0] } ?? NumberSet()
+  }
+
+  func members(platforms: PlatformSet) -> NumberSet {
+    var found: NumberSet?
+    for (platform, members) in platformMembers where platforms.contains(platform) {
+      if found == nil { found = members } else { found?.formUnion(members) }
+    }
+    return found ?? NumberSet()
+  }
+}
