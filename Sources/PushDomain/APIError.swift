@@ -1,0 +1,119 @@
+import PushBase
+import PushJSON
+
+/// An answer of the JPush API that refuses a request: a code, the HTTP status that goes with it and a message that
+/// names the field. Clients look at the code only.
+public struct APIError: Error, Equatable, Sendable {
+  /// JPush's code, such as 1003.
+  public let code: Int
+  /// The HTTP status, such as 400.
+  public let httpStatus: Int
+  /// One sentence for the developer of the app server. May quote what the request said; never a secret.
+  public let message: String
+
+  /// Makes an error with any code.
+  public init(code: Int, httpStatus: Int, message: String) {
+    self.code = code
+    self.httpStatus = httpStatus
+    self.message = message
+  }
+
+  /// The same error with a message of the caller's.
+  public func saying(_ message: String) -> APIError {
+    APIError(code: code, httpStatus: httpStatus, message: message)
+  }
+}
+
+/// Codes of the push API (JPush REST v3).
+extension APIError {
+  /// 1000: the server failed.
+  public static let internalError = APIError(code: 1000, httpStatus: 500, message: "Internal error")
+  /// 1001: another method than POST.
+  public static let onlyPost = APIError(code: 1001, httpStatus: 405, message: "Only POST is accepted")
+  /// 1002: a required parameter is missing.
+  public static func missing(_ message: String) -> APIError {
+    APIError(code: 1002, httpStatus: 400, message: message)
+  }
+  /// 1003: a parameter's value is not valid.
+  public static func invalidValue(_ message: String) -> APIError {
+    APIError(code: 1003, httpStatus: 400, message: message)
+  }
+  /// 1004: unknown app key or wrong master secret; which of them is not told.
+  public static let authenticationFailed = APIError(code: 1004, httpStatus: 401, message: "Authen failed")
+  /// 1005: a part of the push is too large.
+  public static func tooLarge(_ message: String) -> APIError {
+    APIError(code: 1005, httpStatus: 400, message: message)
+  }
+  /// 1008: the app key is not well-formed.
+  public static let appKeyInvalid = APIError(
+    code: 1008, httpStatus: 400, message: "app_key does not exist")
+  /// 1009: the push object holds a key that is not supported.
+  public static func unsupportedKey(_ message: String) -> APIError {
+    APIError(code: 1009, httpStatus: 400, message: message)
+  }
+  /// 1011: the audience matches no device.
+  public static let noTarget = APIError(
+    code: 1011, httpStatus: 400,
+    message: "cannot find user by this audience or has been inactive for more than 255 days")
+  /// 1012: a limit is reached.
+  public static func overLimit(_ message: String) -> APIError {
+    APIError(code: 1012, httpStatus: 400, message: message)
+  }
+  /// 1020: the API is only there over HTTPS.
+  public static let httpsOnly = APIError(code: 1020, httpStatus: 404, message: "Only HTTPS is accepted")
+  /// 1030: the server took too long; the request may be tried again.
+  public static let timeout = APIError(
+    code: 1030, httpStatus: 503, message: "Internal timeout, please retry later")
+  /// 1035: `active_push` does not go with `message` or `big_push_duration`.
+  public static func activePush(_ message: String) -> APIError {
+    APIError(code: 1035, httpStatus: 400, message: message)
+  }
+  /// 2002: too many calls in this minute.
+  public static let rateExceeded = APIError(code: 2002, httpStatus: 429, message: "Rate limit exceeded")
+  /// 2003: the app may not push.
+  public static let blacklisted = APIError(
+    code: 2003, httpStatus: 403, message: "The appKey is in black list.")
+  /// 2004: the caller's address is not on the app's list.
+  public static let addressRefused = APIError(
+    code: 2004, httpStatus: 403, message: "The source IP is not in the white list")
+  /// 2005: the volume is beyond what was agreed.
+  public static let volumeRefused = APIError(
+    code: 2005, httpStatus: 403, message: "The volume is not reasonable, please contact the operator")
+  /// 2006: the plan does not include this.
+  public static let planTooSmall = APIError(code: 2006, httpStatus: 403, message: "Not a VIP app")
+  /// 2007: the function is not there for this app.
+  public static func notPermitted(_ message: String) -> APIError {
+    APIError(code: 2007, httpStatus: 403, message: message)
+  }
+  /// 2008: the day's broadcasts are used up.
+  public static let broadcastLimit = APIError(
+    code: 2008, httpStatus: 403, message: "The limit of broadcasts for today is reached")
+}
+
+/// Codes of the device API.
+extension APIError {
+  /// 7000: the server failed.
+  public static let deviceInternalError = APIError(code: 7000, httpStatus: 500, message: "Internal error")
+  /// 7001: the request has no `Authorization` header.
+  public static let deviceNoAuthorization = APIError(
+    code: 7001, httpStatus: 401, message: "The Authorization header is missing")
+  /// 7002: a parameter is not valid, or the registration ID is unknown or malformed.
+  public static func deviceInvalid(_ message: String) -> APIError {
+    APIError(code: 7002, httpStatus: 400, message: message)
+  }
+  /// 7004: unknown app key or wrong master secret.
+  public static let deviceAuthenticationFailed = APIError(
+    code: 7004, httpStatus: 401, message: "Authen failed")
+  /// 7008: the app key does not exist.
+  public static let deviceAppUnknown = APIError(
+    code: 7008, httpStatus: 400, message: "app_key does not exist")
+  /// 7013: some of the parameters are not valid, such as one registration ID of several.
+  public static func devicePartlyInvalid(_ message: String) -> APIError {
+    APIError(code: 7013, httpStatus: 400, message: message)
+  }
+  /// 7015: the alias belongs to 10 devices already.
+  public static let deviceAliasFull = APIError(
+    code: 7015, httpStatus: 400, message: "The alias is bound to 10 devices already")
+  /// 7030: the server is busy; the request may be tried again.
+  public static let deviceBusy = APIError(code: 7030, httpStatus: 503, message: "Busy, please retry later")
+}

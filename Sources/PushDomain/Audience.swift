@@ -1,0 +1,42 @@
+import PushBase
+import PushJSON
+
+/// Which devices of an app a push is for. What is listed under one key is joined as the key says, and the keys are
+/// joined by AND.
+public struct AudienceFilter: Equatable, Sendable {
+  /// Devices with any of these tags; empty for no condition.
+  public var tag: [String]
+  /// Devices with all of these tags; empty for no condition.
+  public var tagAnd: [String]
+  /// Devices with none of these tags; empty for no condition.
+  public var tagNot: [String]
+  /// Devices with any of these aliases; empty for no condition.
+  public var alias: [String]
+  /// These devices; empty for no condition. Texts that are no registration ID match no device.
+  public var registrationID: [String]
+
+  /// Makes a filter; an empty list is no condition.
+  public init(
+    tag: [String] = [], tagAnd: [String] = [], tagNot: [String] = [], alias: [String] = [],
+    registrationID: [String] = []
+  ) {
+    self.tag = tag
+    self.tagAnd = tagAnd
+    self.tagNot = tagNot
+    self.alias = alias
+    self.registrationID = registrationID
+  }
+
+  /// Tells whether there is no condition at all; the parser never gives such a filter.
+  public var isEmpty: Bool {
+    tag.isEmpty && tagAnd.isEmpty && tagNot.isEmpty && alias.isEmpty && registrationID.isEmpty
+  }
+}
+
+/// Who a push is for.
+public enum Audience: Equatable, Sendable {
+  /// Every device of the push's platforms.
+  case all
+  /// The devices that meet every condition.
+  case filter(AudienceFilter)
+}

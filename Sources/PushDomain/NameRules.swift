@@ -1,0 +1,101 @@
+/// What is wrong with the name of an alias or a tag.
+public enum NameCheck: Equatable, Sendable {
+  /// The name may be used.
+  case ok
+  /// The name has no character.
+  case empty
+  /// The name has more than 40 bytes in UTF-8.
+  case tooLong
+  /// The name holds a character that is not allowed.
+  case illegalCharacter
+
+  /// What a device is told about an alias (JPush's client codes 6001, 6003 and 6004).
+  public var aliasCode: ClientCode {
+    switch self {
+    case .ok: .ok
+    case .empty: .nothingSet
+    case .tooLong: .aliasTooLong
+    case .illegalCharacter: .aliasIllegal
+    }
+  }
+
+  /// What a device is told about a tag (JPush's client codes 6001, 6005 and 6006).
+  public var tagCode: ClientCode {
+    switch self {
+    case .ok: .ok
+    case .empty: .nothingSet
+    case .tooLong: .tagTooLong
+    case .illegalCharacter: .tagIllegal
+    }
+  }
+
+  /// What is wrong, as the end of a sentence that starts with the field's name; nil for a good name.
+  public var complaint: String? {
+    switch self {
+    case .ok: nil
+    case .empty: "is empty"
+    case .tooLong: "is longer than \(NameRules.maximumBytes) bytes in UTF-8"
+    case .illegalCharacter: "holds a character that is not allowed"
+    }
+  }
+
+  /// What the push API answers: 1003 naming the field; nil for a good name.
+  public func pushError(field: String) -> APIError? {
+    complaint.map { .invalidValue("\(field) \($0)") }
+  }
+
+  /// What the device API answers: 7002 naming the field; nil for a good name.
+  public func deviceError(field: String) -> APIError? {
+    complaint.map { .deviceInvalid("\(field) \($0)") }
+  }
+}
+
+/// The rules for names of aliases and tags and for mobile numbers (JPush's device API).
+///
+/// A hyphen is refused as JPush does, unless `allowHyphen` is set: being refused a UUID is what JPush's users complain
+/// of, but an app that moves back to JPush must be able to find out early.
+public enum NameRules {
+  /// The longest name of an alias or a tag, in bytes of UTF-8.
+  public static let maximumBytes = 40
+
+  /// Checks the name of an alias or a tag: 1 to 40 bytes of UTF-8; ASCII letters and digits, `_`, Chinese characters
+  /// and `@ ! # $ & * + = . | ￥`; also `-` if `allowHyphen` is set.
+  public static func check(_ name: String, allowHyphen: Bool = false) -> NameCheck {
+    let size = name.utf8.count
+    if size == 0 { return .empty }
+    if size > maximumBytes { return .tooLong }
+    let legal = name.unicodeScalars.allSatisfy { isLegal($0, allowHyphen: allowHyphen) }
+    return legal ? .ok : .illegalCharacter
+  }
+
+  /// Checks a mobile number: a `+` or a digit, then digits and `-`, at most 20 characters. An empty text is no
+  /// number.
+  public static func isMobile(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard let first = bytes.first, bytes.count <= 20 else { return false }
+    guard first == UInt8(ascii: "+") || isDigit(first) else { return false }
+    return bytes.dropFirst().allSatisfy { isDigit($0) || $0 == UInt8(ascii: "-") }
+  }
+
+  /// What a device is told about a mobile number: ok, 6025 (too long) or 6023 (illegal).
+  public static func mobileCode(_ text: String) -> ClientCode {
+    if text.utf8.count > 20 { return .mobileTooLong }
+    return isMobile(text) ? .ok : .mobileIllegal
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+
+  private static func isLegal(_ scalar: Unicode.Scalar, allowHyphen: Bool) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_": true
+    case "@", "!", "#", "$", "&", "*", "+", "=", ".", "|", "\u{FFE5}": true
+    case "-": allowHyphen
+    // The ideographic zero, extension A, the basic block, extensions B and later. Compatibility ideographs are left out:
+    // they are canonically equivalent to others, and two names must not differ in bytes only.
+    case "\u{3007}", "\u{3400}"..."\u{4DBF}", "\u{4E00}"..."\u{9FFF}", "\u{20000}"..."\u{2F7FF}",
+      "\u{30000}"..."\u{323AF}":
+      true
+    default: false
+    }
+  }
+}

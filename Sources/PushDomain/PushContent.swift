@@ -1,0 +1,128 @@
+import PushBase
+
+/// What the devices of some platforms get.
+public struct ContentVariant: Equatable, Sendable {
+  /// The platforms whose devices get this.
+  public var platforms: PlatformSet
+  /// The notification, a JSON object in UTF-8; empty if there is none.
+  public var notification: [UInt8]
+  /// The message, a JSON object in UTF-8; empty if there is none.
+  public var message: [UInt8]
+
+  /// Makes a variant; both parts are JSON objects in UTF-8, or empty.
+  public init(platforms: PlatformSet, notification: [UInt8] = [], message: [UInt8] = []) {
+    self.platforms = platforms
+    self.notification = notification
+    self.message = message
+  }
+
+  /// Which parts there are.
+  public var parts: PushParts {
+    var parts: PushParts = []
+    if !notification.isEmpty { parts.insert(.notification) }
+    if !message.isEmpty { parts.insert(.message) }
+    return parts
+  }
+}
+
+/// What a push says, ready for each platform: rendered once when the push is accepted, then only copied.
+public struct PushContent: Equatable, Sendable {
+  /// What each group of platforms gets; no platform stands in two of them, and no two say the same.
+  public let variants: [ContentVariant]
+
+  /// Gathers variants: those that say the same become one; empty ones vanish; of two for one platform the first
+  /// counts.
+  public init(variants: [ContentVariant]) {
+    var taken: PlatformSet = []
+    var merged: [ContentVariant] = []
+    for var variant in variants {
+      variant.platforms = variant.platforms.intersection(.all).subtracting(taken)
+      guard !variant.platforms.isEmpty, !variant.parts.isEmpty else { continue }
+      taken.formUnion(variant.platforms)
+      let same = merged.firstIndex {
+        $0.notification == variant.notification && $0.message == variant.message
+      }
+      if let same {
+        merged[same].platforms.formUnion(variant.platforms)
+      } else {
+        merged.append(variant)
+      }
+    }
+    self.variants = merged
+  }
+
+  /// The platforms that get anything.
+  public var platforms: PlatformSet { variants.reduce(into: []) { $0.formUnion($1.platforms) } }
+
+  /// What the devices of a platform get; nil if nothing.
+  public func variant(for platform: Platform) -> ContentVariant? {
+    variants.first { $0.platforms.contains(platform) }
+  }
+
+  /// Which parts there are for a platform.
+  public func parts(for platform: Platform) -> PushParts { variant(for: platform)?.parts ?? [] }
+
+  /// The JSON that a device gets over our connection: `{"notification":{…},"message":{…},"override":"123"}`, each
+  /// member only if it was asked for and is there. `override` names the push that this one replaces.
+  public func deviceJSON(
+    platform: Platform, parts: PushParts = .all, override: MessageID? = nil
+  ) -> [UInt8] {
+    let variant = variant(for: platform)
+    var json: [UInt8] = []
+    json.reserveCapacity((variant?.notification.count ?? 0) + (variant?.message.count ?? 0) + 64)
+    func member(_ name: StaticString, _ value: some Sequence<UInt8>) {
+      json.append(UInt8(ascii: json.isEmpty ? "{" : ","))
+      json.append(contentsOf: "\"\(name)\":".utf8)
+      json.append(contentsOf: value)
+    }
+    if let variant {
+      let present = variant.parts.intersection(parts)
+      if present.contains(.notification) { member("notification", variant.notification) }
+      if present.contains(.message) { member("message", variant.message) }
+    }
+    if let override { member("override", "\"\(override.text)\"".utf8) }
+    if json.isEmpty { json.append(UInt8(ascii: "{")) }
+    json.append(UInt8(ascii: "}"))
+    return json
+  }
+
+  /// The first byte of an encoding, so that a later form can be told apart.
+  private static let version: UInt8 = 1
+
+  /// Compact bytes for the database: version 1, number of variants, then for each variant its platforms (one byte)
+  /// and both parts, each after its size in four bytes, most significant first.
+  public func encode() -> [UInt8] {
+    let size = variants.reduce(2) { $0 + 9 + $1.notification.count + $1.message.count }
+    var writer = ByteWriter(capacity: size)
+    writer.write(Self.version)
+    writer.write(UInt8(truncatingIfNeeded: variants.count))
+    for variant in variants {
+      writer.write(variant.platforms.rawValue)
+      for part in [variant.notification, variant.message] {
+        writer.write(UInt32(truncatingIfNeeded: part.count))
+        writer.write(bytes: part)
+      }
+    }
+    return writer.bytes
+  }
+
+  /// Reads what `encode` wrote; nil for anything else.
+  public init?(decoding bytes: [UInt8]) {
+    var reader = ByteReader(bytes)
+    guard reader.read(UInt8.self) == Self.version, let count = reader.read(UInt8.self) else { return nil }
+    var variants: [ContentVariant] = []
+    for _ in 0..<count {
+      guard let platforms = reader.read(UInt8.self),
+        let notificationSize = reader.read(UInt32.self),
+        let notification = reader.read(count: Int(notificationSize)),
+        let messageSize = reader.read(UInt32.self), let message = reader.read(count: Int(messageSize))
+      else { return nil }
+      variants.append(
+        ContentVariant(
+          platforms: PlatformSet(rawValue: platforms), notification: notification, message: message))
+    }
+    self.init(variants: variants)
+    // Only what `encode` can have written: nothing left over, nothing that the rules above would change.
+    guard reader.remaining == 0, self.variants == variants else { return nil }
+  }
+}

@@ -1,0 +1,47 @@
+import PushDomain
+import Testing
+
+@Suite struct NameRulesTests {
+  @Test(arguments: [
+    ("a", NameCheck.ok), ("Z9_", .ok), ("@!#$&*+=.|", .ok), ("￥", .ok), ("深圳", .ok), ("\u{20000}", .ok),
+    ("", .empty), ("a-b", .illegalCharacter), ("a b", .illegalCharacter), ("a/b", .illegalCharacter),
+    ("50%", .illegalCharacter), ("é", .illegalCharacter), ("ひ", .illegalCharacter), ("¥", .illegalCharacter),
+    ("\u{F900}", .illegalCharacter), ("a\n", .illegalCharacter), ("e\u{301}", .illegalCharacter),
+    ("\u{0}", .illegalCharacter), ("`", .illegalCharacter), ("[", .illegalCharacter),
+    (String(repeating: "x", count: 40), .ok), (String(repeating: "x", count: 41), .tooLong),
+    (String(repeating: "深", count: 13), .ok), (String(repeating: "深", count: 14), .tooLong),
+    ("123e4567_e89b_12d3_a456_426614174000", .ok),
+    ("123e4567-e89b-12d3-a456-426614174000", .illegalCharacter),
+    ("usr_123e4567_e89b_12d3_a456_426614174000", .ok),
+    ("user_123e4567_e89b_12d3_a456_426614174000", .tooLong),
+  ])
+  func names(_ name: String, _ expected: NameCheck) {
+    #expect(NameRules.check(name) == expected)
+  }
+
+  @Test func hyphenOnlyWhenAllowed() {
+    #expect(NameRules.check("123e4567-e89b-12d3-a456-426614174000", allowHyphen: true) == .ok)
+    #expect(NameRules.check("a/b", allowHyphen: true) == .illegalCharacter)
+  }
+
+  @Test(arguments: [
+    (NameCheck.ok, 0, 0), (.empty, 6001, 6001), (.tooLong, 6004, 6006), (.illegalCharacter, 6003, 6005),
+  ])
+  func codes(_ check: NameCheck, _ alias: Int32, _ tag: Int32) {
+    #expect(check.aliasCode.rawValue == alias)
+    #expect(check.tagCode.rawValue == tag)
+    #expect(check.pushError(field: "alias")?.code == (check == .ok ? nil : 1003))
+    #expect(check.deviceError(field: "alias")?.code == (check == .ok ? nil : 7002))
+    #expect(check.pushError(field: "audience.tag")?.message.hasPrefix("audience.tag ") ?? true)
+  }
+
+  @Test(arguments: [
+    ("13800138000", ClientCode.ok), ("+86-138-0013-8000", .ok), ("1", .ok), ("+", .ok),
+    ("12345678901234567890", .ok), ("123456789012345678901", .mobileTooLong), ("", .mobileIllegal),
+    ("-1", .mobileIllegal), ("1+1", .mobileIllegal), ("12 34", .mobileIllegal), ("１２", .mobileIllegal),
+  ])
+  func mobiles(_ text: String, _ expected: ClientCode) {
+    #expect(NameRules.mobileCode(text) == expected)
+    #expect(NameRules.isMobile(text) == (expected == .ok))
+  }
+}

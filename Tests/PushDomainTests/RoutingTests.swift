@@ -1,0 +1,163 @@
+import PushBase
+import PushDomain
+import Testing
+
+/// One line of the expected table: nil means "whatever".
+struct RouteRule: Sendable {
+  var ios: Bool
+  var strategies: String
+  var parts: String
+  var inReach: Bool?
+  var apns: Bool?
+  var onlineOnly: Bool?
+  var expected: String
+}
+
+@Suite struct RoutingTests {
+  /// j is JPush, the digits are Getui's strategies; N is the notification, M the message. Expected: what goes to APNs
+  /// (`A:`), over our connection (`P:`), over our connection if APNs refuses (`R:`), what is kept (`K:`), why dropped (`!`).
+  static let rules: [RouteRule] = [
+    // Everything but iOS: one channel.
+    rule(false, "j134", "N", true, nil, nil, "P:N"), rule(false, "j134", "M", true, nil, nil, "P:M"),
+    rule(false, "j134", "NM", true, nil, nil, "P:NM"),
+    rule(false, "j134", "N", false, nil, false, "K:N"), rule(false, "j134", "M", false, nil, false, "K:M"),
+    rule(false, "j134", "NM", false, nil, false, "K:NM"),
+    rule(false, "j134", "N", false, nil, true, "!offline"),
+    rule(false, "j134", "M", false, nil, true, "!offline"),
+    rule(false, "j134", "NM", false, nil, true, "!offline"),
+    rule(false, "2", "N", nil, nil, nil, "!noVendorChannel"),
+    rule(false, "2", "M", nil, nil, nil, "!noVendorChannel"),
+    rule(false, "2", "NM", nil, nil, nil, "!noVendorChannel"),
+    // JPush on iOS with APNs.
+    rule(true, "j", "N", nil, true, nil, "A:N"), rule(true, "j", "M", true, nil, nil, "P:M"),
+    rule(true, "j", "M", false, nil, false, "K:M"), rule(true, "j", "M", false, nil, true, "!offline"),
+    rule(true, "j", "NM", true, true, nil, "A:N P:M"), rule(true, "j", "NM", false, true, false, "A:N K:M"),
+    rule(true, "j", "NM", false, true, true, "A:N !offline"),
+    // JPush on iOS without APNs: nothing accepted is lost.
+    rule(true, "j", "N", true, false, nil, "P:N"), rule(true, "j", "N", false, false, false, "K:N"),
+    rule(true, "j", "N", false, false, true, "!offline"), rule(true, "j", "NM", true, false, nil, "P:NM"),
+    rule(true, "j", "NM", false, false, false, "K:NM"), rule(true, "j", "NM", false, false, true, "!offline"),
+    // Getui 1.
+    rule(true, "1", "N", true, nil, nil, "P:N"), rule(true, "1", "M", true, nil, nil, "P:M"),
+    rule(true, "1", "NM", true, nil, nil, "P:M"),
+    rule(true, "1", "N", false, true, nil, "A:N"), rule(true, "1", "NM", false, true, false, "A:N K:M"),
+    rule(true, "1", "NM", false, true, true, "A:N !offline"),
+    rule(true, "14", "M", false, true, false, "K:M"), rule(true, "14", "M", false, true, true, "!offline"),
+    rule(true, "1", "N", false, false, false, "K:N"), rule(true, "1", "N", false, false, true, "!offline"),
+    rule(true, "1", "M", false, false, false, "K:M"), rule(true, "1", "M", false, false, true, "!offline"),
+    rule(true, "1", "NM", false, false, false, "K:M"), rule(true, "1", "NM", false, false, true, "!offline"),
+    // Getui 2.
+    rule(true, "2", "N", nil, true, nil, "A:N"), rule(true, "2", "NM", nil, true, nil, "A:N"),
+    rule(true, "2", "M", nil, nil, nil, "!noContent"), rule(true, "2", "N", nil, false, nil, "!noAPNs"),
+    rule(true, "2", "NM", nil, false, nil, "!noAPNs"),
+    // Getui 3.
+    rule(true, "3", "N", true, nil, nil, "P:N"), rule(true, "3", "M", true, nil, nil, "P:M"),
+    rule(true, "3", "NM", true, nil, nil, "P:M"), rule(true, "3", "N", false, nil, false, "K:N"),
+    rule(true, "3", "M", false, nil, false, "K:M"), rule(true, "3", "NM", false, nil, false, "K:M"),
+    rule(true, "3", "N", false, nil, true, "!offline"), rule(true, "3", "M", false, nil, true, "!offline"),
+    rule(true, "3", "NM", false, nil, true, "!offline"),
+    // Getui 4.
+    rule(true, "4", "N", true, true, nil, "A:N R:N"), rule(true, "4", "NM", true, true, nil, "A:N R:M"),
+    rule(true, "4", "M", true, nil, nil, "P:M"), rule(true, "4", "N", false, true, nil, "A:N"),
+    rule(true, "4", "NM", false, true, false, "A:N K:M"),
+    rule(true, "4", "NM", false, true, true, "A:N !offline"),
+    rule(true, "4", "N", true, false, nil, "P:N"), rule(true, "4", "NM", true, false, nil, "P:M"),
+    rule(true, "4", "N", false, false, false, "K:N"), rule(true, "4", "N", false, false, true, "!offline"),
+    rule(true, "4", "M", false, false, false, "K:M"), rule(true, "4", "M", false, false, true, "!offline"),
+    rule(true, "4", "NM", false, false, false, "K:M"), rule(true, "4", "NM", false, false, true, "!offline"),
+  ]
+
+  static func rule(
+    _ ios: Bool, _ strategies: String, _ parts: String, _ inReach: Bool?, _ apns: Bool?, _ onlineOnly: Bool?,
+    _ expected: String
+  ) -> RouteRule {
+    RouteRule(
+      ios: ios, strategies: strategies, parts: parts, inReach: inReach, apns: apns, onlineOnly: onlineOnly,
+      expected: expected)
+  }
+
+  static func spell(_ parts: PushParts) -> String {
+    (parts.contains(.notification) ? "N" : "") + (parts.contains(.message) ? "M" : "")
+  }
+
+  static func spell(_ route: Route) -> String {
+    var words = route.now.map { "\($0.channel == .apns ? "A" : "P"):\(spell($0.parts))" }
+    if !route.ifRefused.isEmpty { words.append("R:\(spell(route.ifRefused))") }
+    if !route.keep.isEmpty { words.append("K:\(spell(route.keep))") }
+    if let reason = route.droppedReason { words.append("!\(reason)") }
+    return words.joined(separator: " ")
+  }
+
+  @Test func everyCombination() {
+    var seen = 0
+    let strategies: [(Character, Strategy)] = [
+      ("j", .jpush), ("1", .ownThenVendor), ("2", .vendorOnly), ("3", .ownOnly), ("4", .vendorThenOwn),
+    ]
+    for platform in Platform.allCases {
+      for parts in [PushParts.notification, .message, .all] {
+        for (letter, strategy) in strategies {
+          for bits in 0..<16 {
+            let input = RouteInput(
+              platform: platform, parts: parts, isOnline: bits & 1 != 0,
+              appState: bits & 2 != 0 ? .foreground : .background, apnsAvailable: bits & 4 != 0,
+              strategy: strategy, onlineOnly: bits & 8 != 0)
+            let inReach = input.isOnline && (platform != .ios || input.appState == .foreground)
+            let matching = Self.rules.filter {
+              $0.ios == (platform == .ios) && $0.strategies.contains(letter) && $0.parts == Self.spell(parts)
+                && $0.inReach ?? inReach == inReach && $0.apns ?? input.apnsAvailable == input.apnsAvailable
+                && $0.onlineOnly ?? input.onlineOnly == input.onlineOnly
+            }
+            #expect(matching.count == 1, "\(input)")
+            #expect(Self.spell(Routing.route(input)) == matching.first?.expected, "\(input)")
+            seen += 1
+          }
+        }
+      }
+    }
+    #expect(seen == 4 * 3 * 5 * 16)
+  }
+
+  @Test func nothingToSend() {
+    let input = RouteInput(platform: .android, parts: [], isOnline: true, apnsAvailable: false)
+    #expect(Self.spell(Routing.route(input)) == "!noContent")
+  }
+
+  @Test func numbersOfStrategies() {
+    #expect(
+      (0...5).map { Strategy.getui($0) }
+        == [nil, .ownThenVendor, .vendorOnly, .ownOnly, .vendorThenOwn, nil])
+  }
+
+  /// The cases of Getui's report: both parts, strategy 1, APNs set up. `tap`: the user opens the app by the banner.
+  @Test(arguments: [
+    ("C1", "foreground", false, false, true, false), ("C2", "background", false, false, true, false),
+    ("C3", "background", false, true, true, true), ("C4", "background", false, true, true, true),
+    ("C5", "background", true, false, false, false), ("C6", "background", true, true, false, true),
+    ("C7", "background", true, true, false, true), ("C8", "closed", false, false, true, false),
+    ("C9", "closed", false, true, true, true), ("C10", "closed", false, true, true, true),
+    ("C11", "closed", true, false, false, false), ("C12", "closed", true, true, false, true),
+    ("C13", "closed", true, true, false, true), ("S1", "foreground", false, false, true, false),
+    ("S2", "background", false, false, true, false), ("S3", "background", false, true, true, true),
+    ("S4", "background", false, true, true, true), ("S5", "closed", false, false, true, false),
+    ("S6", "closed", false, true, true, true), ("S7", "closed", false, true, true, true),
+  ])
+  func numberedCases(
+    _ name: String, _ app: String, _ stopped: Bool, _ tap: Bool, _ passthrough: Bool, _ apns: Bool
+  ) {
+    // A background app counts as away whether its socket lives or not.
+    for isOnline in app == "background" ? [true, false] : [app == "foreground"] {
+      let route = Routing.route(
+        RouteInput(
+          platform: .ios, parts: .all, isOnline: isOnline,
+          appState: app == "foreground" ? .foreground : .background, apnsAvailable: true,
+          strategy: .ownThenVendor))
+      let sentNow = route.now.contains(ChannelPart(.passthrough, .message))
+      let banner = route.now.contains(ChannelPart(.apns, .notification))
+      let handedOver = route.keep == .message && !stopped
+      #expect((sentNow || handedOver) == passthrough, "\(name)")
+      #expect((banner && tap) == apns, "\(name)")
+      #expect(banner == (app != "foreground"), "\(name)")
+      #expect(!(sentNow && !route.keep.isEmpty), "\(name): twice")
+    }
+  }
+}
