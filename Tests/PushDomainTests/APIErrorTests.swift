@@ -21,4 +21,14 @@ import Testing
     #expect(!error.message.isEmpty)
     #expect(error.saying("other") == APIError(code: code, httpStatus: status, message: "other"))
   }
+
+  @Test func bodies() {
+    let error = APIError.invalidValue("tag \"a\nb\" is bad")
+    #expect(
+      String(decoding: error.json(), as: UTF8.self)
+        == #"{"error":{"code":1003,"message":"tag \"a\nb\" is bad"}}"#)
+    #expect(
+      String(decoding: APIError.noTarget.saying("x").json(msgID: MessageID(2_081_584_083)), as: UTF8.self)
+        == #"{"msg_id":2081584083,"error":{"code":1011,"message":"x"}}"#)
+  }
 }
