@@ -1,5 +1,5 @@
 import CRoaring
-public import PushBase
+import PushBase
 
 /// A set of registration numbers of one app, as a Roaring bitmap: a dense million takes bytes to 125 KB, a sparse set
 /// two bytes a member. A value: copies share storage until one of them changes.

@@ -1,0 +1,123 @@
+import PushBase
+import PushRouter
+import Testing
+
+@Suite struct AppDirectoryTests {
+  private let directory: AppDirectory
+
+  init() {
+    directory = AppDirectory(app: AppID(1), pendingLimit: 3)
+    for number in 0..<10 as Range<UInt32> {
+      directory.insert(
+        RegistrationEntry(
+          number: RegistrationNumber(number), id: id(number), platform: .android,
+          secretHash: (UInt64(number), 7)))
+    }
+  }
+
+  private func id(_ number: UInt32) -> RegistrationID { RegistrationID(high: UInt64(number) + 1000, low: 5) }
+
+  private func place(_ slot: UInt32) -> Location { Location(loop: 0, slot: slot, generation: 1) }
+
+  private func login(_ number: UInt32, _ place: Location) -> LoginOutcome {
+    directory.login(id(number), secretHash: (UInt64(number), 7), at: place, isForeground: true)
+  }
+
+  private func pending(_ number: UInt32, after sent: UInt64 = 0, at seconds: UInt32 = 50) -> [UInt64] {
+    directory.pending(for: .init(number), after: .init(sent), at: seconds, limit: 100).map(\.rawValue)
+  }
+
+  /// The last login wins; a late disconnect of the earlier connection changes nothing.
+  @Test func lastLoginWins() {
+    guard case .accepted(let number, replaced: nil) = login(3, place(30)) else {
+      Issue.record("first login")
+      return
+    }
+    guard case .accepted(_, replaced: place(30)) = login(3, place(31)) else {
+      Issue.record("second login")
+      return
+    }
+    directory.disconnect(number, from: place(30), at: 60)
+    #expect(directory.onlineCount == 1)
+    #expect(directory.open(.init(5), .single(number, expires: 100)).location == place(31))
+    directory.disconnect(number, from: place(31), at: 60)
+    #expect(directory.onlineCount == 0)
+    #expect(directory.open(.init(6), .single(number, expires: 100)).location == nil)
+  }
+
+  /// Wrong secrets and unknown IDs are told apart inside, and neither connects.
+  @Test func credentialsAreChecked() {
+    for hash in [(3, 8), (4, 7), (0, 0)] as [(UInt64, UInt64)] {
+      guard case .wrongSecret = directory.login(id(3), secretHash: hash, at: place(1), isForeground: true)
+      else {
+        Issue.record("\(hash) was let in")
+        continue
+      }
+    }
+    let stranger = RegistrationID(high: 1003, low: 6)
+    guard case .unknown = directory.login(stranger, secretHash: (3, 7), at: place(1), isForeground: true)
+    else {
+      Issue.record("a stranger was let in")
+      return
+    }
+    #expect(directory.onlineCount == 0)
+  }
+
+  /// Singles and groups come out merged by ID, without what is dead, acknowledged, withdrawn or already sent.
+  @Test func pendingIsOneOrderedList() {
+    _ = directory.open(.init(10), .single(.init(1), expires: 100))
+    let group = GroupPush(id: .init(11), expires: 100, targets: NumberSet([.init(1), .init(2)]))
+    _ = directory.open(group.id, .group(group))
+    _ = directory.open(.init(12), .single(.init(1), expires: 40))
+    _ = directory.open(.init(13), .single(.init(1), expires: 100))
+    #expect(pending(1) == [10, 11, 13])
+    #expect(pending(1, after: 10) == [11, 13])
+    #expect(pending(2) == [11])
+    #expect(pending(3) == [])
+    let strange = directory.acknowledge([.init(11), .init(10), .init(99)], by: .init(3))
+    #expect(strange.isEmpty, "nobody acknowledges for another")
+    #expect(directory.acknowledge([.init(11), .init(99), .init(11)], by: .init(1)) == [.init(11)])
+    #expect(pending(1) == [10, 13])
+    #expect(pending(2) == [11])
+    #expect(directory.withdraw(.init(11)) == 1)
+    #expect(directory.withdraw(.init(11)) == 0)
+    #expect(pending(2) == [])
+    #expect(directory.withdraw(.init(10)) == 1)
+    #expect(pending(1) == [13])
+    #expect(directory.expireSingles(of: 0..<4096, at: 50) == [.init(12)])
+  }
+
+  /// Over the bound the oldest makes room and is reported, so that it can be settled.
+  @Test func fullListDropsItsOldest() {
+    for value in 1...3 as ClosedRange<UInt64> {
+      #expect(directory.open(.init(value), .single(.init(1), expires: 100)).dropped == nil)
+    }
+    #expect(directory.open(.init(4), .single(.init(1), expires: 100)).dropped == .init(1))
+    #expect(pending(1) == [2, 3, 4])
+  }
+
+  /// A group push is over when all have it or its time is up.
+  @Test func groupsEnd() {
+    let targets = NumberSet([.init(1), .init(2)])
+    _ = directory.open(.init(1), .group(GroupPush(id: .init(1), expires: 100, targets: targets)))
+    _ = directory.open(.init(2), .group(GroupPush(id: .init(2), expires: 60, targets: targets)))
+    _ = directory.acknowledge([.init(1)], by: .init(1))
+    #expect(directory.expireGroups(at: 50).isEmpty)
+    _ = directory.acknowledge([.init(1)], by: .init(2))
+    #expect(directory.expireGroups(at: 50).map(\.id) == [.init(1)])
+    #expect(directory.expireGroups(at: 60).map(\.id) == [.init(2)])
+  }
+
+  /// Removing a registration closes its connection and releases what waited, and numbers it never had are harmless.
+  @Test func replacedRegistrationIsGone() {
+    _ = login(1, place(9))
+    _ = directory.open(.init(4), .single(.init(1), expires: 100))
+    let removed = directory.remove(.init(1))
+    #expect(removed.location == place(9) && removed.released == [.init(4)])
+    #expect(directory.onlineCount == 0 && directory.registrationCount == 9)
+    #expect(pending(1) == [] && directory.find(id(1)) == nil)
+    #expect(directory.open(.init(5), .single(.init(1), expires: 100)) .location == nil)
+    #expect(directory.remove(.init(1)).location == nil)
+    #expect(directory.acknowledge([.init(4)], by: .init(77_777)).isEmpty)
+  }
+}
