@@ -1,0 +1,29 @@
+/// What the RESULT of an operation carries besides its code. Only successful queries carry something.
+public enum ResultPayload: Hashable, Sendable {
+  /// Nothing.
+  case none
+  /// The answer to GET_ALIAS; empty when there is no alias.
+  case alias(String)
+  /// The answer to GET_TAGS.
+  case tags([String])
+  /// The answer to CHECK_TAG: whether the device has the tag.
+  case hasTag(Bool)
+
+  /// Decodes the payload of a RESULT to an operation of type `operation`. Throws when it is not what a server
+  /// answers to such an operation.
+  public init(_ bytes: [UInt8], answering operation: FrameType, code: ResultCode) throws(FrameError) {
+    let span = bytes.span
+    var reader = try BodyReader(0..<bytes.count, in: span)
+    switch operation {
+    case _ where code != .ok: self = .none
+    case .getAlias: self = .alias(try reader.text(in: span))
+    case .getTags: self = .tags(try reader.texts(in: span))
+    case .checkTag:
+      let flag = try reader.integer(UInt8.self, in: span)
+      guard flag <= 1 else { throw .invalidValue }
+      self = .hasTag(flag == 1)
+    default: self = .none
+    }
+    try reader.finish()
+  }
+}

@@ -1,0 +1,42 @@
+/// Every limit of version 1 of the device protocol.
+public enum WireLimits {
+  /// The only protocol version there is.
+  public static let version: UInt8 = 1
+  /// The bytes that HELLO starts with: `BRLS`.
+  public static let magic: [UInt8] = [0x42, 0x52, 0x4C, 0x53]
+  /// Most bytes of a length field.
+  public static let maxLengthBytes = 3
+  /// Most bytes of type and body together.
+  public static let maxFrame = 65_536
+  /// Most bytes of type and body of a client's frame before its LOGIN has succeeded.
+  public static let maxFrameBeforeLogin = 1024
+  /// Most bytes of a counted text or byte string: its count is one byte.
+  public static let maxCounted = 255
+  /// Bytes of a push frame's body before its content: message ID and flags.
+  public static let pushHeader = 9
+  /// Most bytes of a push's content.
+  public static let maxPushContent = maxFrame - 1 - pushHeader
+  /// How many message IDs an ACK holds.
+  public static let acksPerFrame = 1...512
+  /// How many receipts a RECEIPT holds.
+  public static let receiptsPerFrame = 1...256
+  /// How many bytes an install's fingerprint has.
+  public static let fingerprintBytes = 1...64
+  /// How many bytes an APNs token has; an empty one says that there is none.
+  public static let tokenBytes = 0...100
+  /// Bytes of a device secret.
+  public static let secretBytes = 16
+  /// Most bytes of an alias; a longer one is answered with `ResultCode.aliasTooLong`, not refused by the codec.
+  public static let aliasBytes = 40
+  /// Most bytes of a tag; a longer one is answered with `ResultCode.tagTooLong`, not refused by the codec.
+  public static let tagBytes = 40
+  /// Most tags in one operation; more are answered with `ResultCode.tooManyTags`, not refused by the codec.
+  public static let tagsPerOperation = 1000
+  /// Heartbeat intervals that a server grants unless its operator says otherwise, in seconds.
+  public static let heartbeatSeconds: ClosedRange<UInt16> = 30...1800
+  /// Seconds from accepting a connection to a complete LOGIN.
+  public static let loginSeconds = 5
+
+  /// Seconds of silence after which the server gives a connection up: one and a half intervals, rounded up.
+  public static func heartbeatDeadline(interval: UInt16) -> Int { (3 * Int(interval) + 1) / 2 }
+}
