@@ -44,7 +44,14 @@ let package = Package(
     module("PushCrypto", ["PushBase", "COpenSSL"]),
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
-    module("PushStorage", ["PushBase", "PushDomain", "CSQLite", "CLinux"]),
+    module(
+      "PushStorage", ["PushBase", "PushDomain", "CSQLite", "CLinux", "COpenSSL"], plugins: ["EmbedMigrations"]
+    ),
+    // Migrations/*.sql become a Swift file of PushStorage.
+    .executableTarget(name: "embed-migrations", swiftSettings: strict),
+    .plugin(
+      name: "EmbedMigrations", capability: .buildTool(), dependencies: ["embed-migrations"],
+      path: "Sources/EmbedMigrations"),
     // Services.
     module("PushRouter", ["PushBase", "PushDomain", "PushStorage", "PushCrypto", "CRoaring"]),
     module(

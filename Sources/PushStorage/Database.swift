@@ -1,0 +1,157 @@
+import CSQLite
+import Glibc
+
+/// One connection to the database file. May move between threads, but only one may use it at a time.
+final class Database {
+  enum Mode { case create, readOnly }
+
+  private let handle: OpaquePointer
+  /// Keyed by the address of the SQL text, which is a constant of the program.
+  private var statements: [UInt: Statement] = [:]
+  /// Pages in the write-ahead log after the last commit of this connection; SQLite writes it.
+  private let logPages: UnsafeMutablePointer<Int32>
+
+  /// Opens the file, in mode `create` also a new one that only its owner may read.
+  init(path: String, mode: Mode) throws(StorageError) {
+    if mode == .create {
+      // Before SQLite creates it: the files beside it inherit its permissions.
+      let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+      if descriptor >= 0 { close(descriptor) } else { chmod(path, 0o600) }
+    }
+    let flags =
+      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+      | (mode == .create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
+    var opened: OpaquePointer?
+    let status = sqlite3_open_v2(path, &opened, flags, nil)
+    guard let opened else { throw StorageError(code: status, message: "cannot open the database") }
+    handle = opened
+    logPages = .allocate(capacity: 1)
+    logPages.initialize(to: 0)
+    guard status == SQLITE_OK else { throw failure(status) }
+    sqlite3_busy_timeout(handle, 5000)
+    try configure(mode)
+  }
+
+  deinit {
+    statements.removeAll()
+    sqlite3_close_v2(handle)
+    logPages.deallocate()
+  }
+
+  private func configure(_ mode: Mode) throws(StorageError) {
+    try run(script: "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
+    guard mode == .create else { return }
+    try run(
+      script: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")
+    // Also turns automatic checkpoints off: they would hold up the commit that triggers them.
+    sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        context?.assumingMemoryBound(to: Int32.self).pointee = pages
+        return SQLITE_OK
+      }, logPages)
+  }
+
+  /// The statement of a constant SQL text, prepared once.
+  func statement(_ sql: StaticString) throws(StorageError) -> Statement {
+    let key = UInt(bitPattern: sql.utf8Start)
+    if let known = statements[key] { return known }
+    var prepared: OpaquePointer?
+    let status = sql.withUTF8Buffer { text in
+      text.withMemoryRebound(to: CChar.self) {
+        sqlite3_prepare_v3(
+          handle, $0.baseAddress, Int32($0.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+      }
+    }
+    guard status == SQLITE_OK, let prepared else { throw failure(status) }
+    let statement = Statement(prepared, of: handle)
+    statements[key] = statement
+    return statement
+  }
+
+  /// Runs a constant statement and drops its rows.
+  func run(_ sql: StaticString, _ values: SQLValue...) throws(StorageError) {
+    try statement(sql).run(values)
+  }
+
+  /// Runs a constant statement and maps its first row, nil if there is none.
+  func first<Value>(
+    _ sql: StaticString, _ values: SQLValue..., map: (Statement) -> Value
+  ) throws(StorageError) -> Value? {
+    try statement(sql).first(values, map)
+  }
+
+  /// Runs a constant statement and maps all its rows.
+  func all<Value>(
+    _ sql: StaticString, _ values: SQLValue..., map: (Statement) -> Value
+  ) throws(StorageError) -> [Value] {
+    var found: [Value] = []
+    try statement(sql).each(values) { found.append(map($0)) }
+    return found
+  }
+
+  /// Runs every statement of a script in turn; `after` is called behind each.
+  func run(script: String, after: () throws(StorageError) -> Void = {}) throws(StorageError) {
+    let text = Array(script.utf8CString)
+    var offset = 0
+    while offset < text.count - 1 {
+      var prepared: OpaquePointer?
+      var length = 0
+      let status = text.withUnsafeBufferPointer { buffer -> Int32 in
+        guard let base = buffer.baseAddress else { return SQLITE_MISUSE }
+        var tail: UnsafePointer<CChar>?
+        let status = sqlite3_prepare_v3(
+          handle, base + offset, Int32(buffer.count - offset), 0, &prepared, &tail)
+        length = tail.map { $0 - (base + offset) } ?? 0
+        return status
+      }
+      guard status == SQLITE_OK, length > 0 else { throw failure(status) }
+      offset += length
+      // White space or a comment at the end prepares to nothing.
+      guard let prepared else { continue }
+      try Statement(prepared, of: handle).run([])
+      try after()
+    }
+  }
+
+  /// Whether a transaction is open; SQLite ends it by itself after some failures.
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Rows changed by the last statement.
+  var changes: Int { Int(sqlite3_changes(handle)) }
+
+  /// Row number of the last insert.
+  var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// Ends an open transaction without its changes.
+  func rollBack() {
+    if isInTransaction { try? run("ROLLBACK") }
+  }
+
+  /// Pages in the write-ahead log after this connection's last commit.
+  var pagesInLog: Int { Int(logPages.pointee) }
+
+  /// Moves the write-ahead log into the database; with `truncate` it waits for readers and empties the file.
+  func checkpoint(truncate: Bool) throws(StorageError) {
+    let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+    guard status == SQLITE_OK else { throw failure(status) }
+  }
+
+  /// Copies everything into another connection, `pages` at a time.
+  func copy(to target: Database, pages: Int32) throws(StorageError) {
+    guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else {
+      throw target.failure(sqlite3_extended_errcode(target.handle))
+    }
+    var status = SQLITE_OK
+    while status == SQLITE_OK { status = sqlite3_backup_step(backup, pages) }
+    let finished = sqlite3_backup_finish(backup)
+    guard status == SQLITE_DONE, finished == SQLITE_OK else {
+      throw StorageError(code: status == SQLITE_DONE ? finished : status, message: "copying failed")
+    }
+  }
+
+  private func failure(_ code: Int32) -> StorageError {
+    StorageError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+  }
+}

@@ -1,0 +1,80 @@
+import COpenSSL
+import PushBase
+
+/// One file of `Migrations/`.
+struct Migration: Sendable {
+  /// Counts up from 1 without gaps.
+  let version: Int
+  let name: String
+  let sql: String
+
+  /// Lower-case hexadecimal SHA-256 of the text.
+  var checksum: String {
+    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+    let text = Array(sql.utf8)
+    _ = SHA256(text, text.count, &digest)
+    return Hex.encode(digest)
+  }
+}
+
+/// Brings a database to the newest schema, or refuses it.
+enum Migrator {
+  /// Runs the files that are missing, each in its own transaction: a failure leaves the version before it.
+  static func migrate(_ database: Database, to migrations: [Migration], at now: Timestamp)
+    throws(StorageError)
+  {
+    try database.run(
+      """
+      CREATE TABLE IF NOT EXISTS schema_migration (
+        version INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT
+      """)
+    let applied = try verify(database, against: migrations)
+    // The pragma is ignored inside a transaction; a file may have to rebuild a table that others refer to.
+    try database.run("PRAGMA foreign_keys = OFF")
+    for migration in migrations.dropFirst(applied) { try apply(migration, to: database, at: now) }
+    try database.run("PRAGMA foreign_keys = ON")
+  }
+
+  /// Compares the applied migrations with those of the program; tells how many are applied.
+  static func verify(_ database: Database, against migrations: [Migration]) throws(StorageError) -> Int {
+    let rows = try database.all("SELECT version, sha256 FROM schema_migration ORDER BY version") {
+      (Int($0.integer(0)), $0.text(1))
+    }
+    let noted = try database.first("PRAGMA user_version") { Int($0.integer(0)) } ?? 0
+    let newest = max(rows.last?.0 ?? 0, noted)
+    guard newest <= migrations.count else {
+      throw StorageError(
+        .newerThanProgram(found: newest, known: migrations.count),
+        "the database has schema version \(newest), this program knows up to \(migrations.count)")
+    }
+    for (index, row) in rows.enumerated() {
+      guard row.0 == index + 1, row.1 == migrations[index].checksum else {
+        throw StorageError(
+          .migrationChanged(version: index + 1),
+          "migration \(index + 1) was applied with another text than this program carries")
+      }
+    }
+    return rows.count
+  }
+
+  private static func apply(_ migration: Migration, to database: Database, at now: Timestamp)
+    throws(StorageError)
+  {
+    try database.run("BEGIN IMMEDIATE")
+    defer { database.rollBack() }
+    try database.run(script: migration.sql) { () throws(StorageError) in
+      guard database.isInTransaction else {
+        throw StorageError(.other, "migration \(migration.version) ended its own transaction")
+      }
+    }
+    if try database.first("PRAGMA foreign_key_check", map: { $0.text(0) }) != nil {
+      throw StorageError(.constraint, "migration \(migration.version) left rows without their parent")
+    }
+    try database.run(
+      "INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
+      .integer(migration.version), .text(migration.name), .text(migration.checksum),
+      .integer(now.milliseconds))
+    try database.run(script: "PRAGMA user_version = \(migration.version)")
+    try database.run("COMMIT")
+  }
+}

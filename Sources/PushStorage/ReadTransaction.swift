@@ -1,0 +1,123 @@
+import PushBase
+
+/// What can be read. Valid only while the body that got it runs; all its reads see one state of the database.
+public final class ReadTransaction {
+  private let database: Database
+
+  init(_ database: Database) { self.database = database }
+
+  /// All apps, by number.
+  public func apps() throws(StorageError) -> [AppRow] {
+    try database.all(
+      "SELECT id, app_key, name, secret_hash, created_at, next_number, disabled FROM app ORDER BY id"
+    ) {
+      AppRow(
+        id: $0.app(0), key: AppKey($0.text(1)) ?? AppKey(high: 0, low: 0), name: $0.text(2),
+        secretHash: $0.blob(3), createdAt: $0.time(4), nextNumber: $0.integer(5, as: UInt32.self),
+        isDisabled: $0.integer(6) != 0)
+    }
+  }
+
+  /// All tags of an app, by number.
+  public func tags(app: AppID) throws(StorageError) -> [(number: UInt32, name: String)] {
+    try database.all("SELECT number, name FROM tag WHERE app_id = ? ORDER BY number", .app(app)) {
+      (number: $0.integer(0, as: UInt32.self), name: $0.text(1))
+    }
+  }
+
+  /// Calls `body` for each registration of an app, by number, without holding them all.
+  public func registrations(app: AppID, each body: (RegistrationRow) -> Void) throws(StorageError) {
+    let statement = try database.statement(
+      """
+      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, apns_environment,
+        apns_token, badge, mobile, app_version, created_at, last_seen_at
+      FROM registration WHERE app_id = ? ORDER BY number
+      """)
+    try statement.each([.app(app)]) { body(Self.registration($0)) }
+  }
+
+  /// One registration, nil if the app has none of that number.
+  public func registration(app: AppID, number: RegistrationNumber) throws(StorageError) -> RegistrationRow? {
+    try database.first(
+      """
+      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, apns_environment,
+        apns_token, badge, mobile, app_version, created_at, last_seen_at
+      FROM registration WHERE app_id = ? AND number = ?
+      """, .app(app), .number(number), map: Self.registration)
+  }
+
+  /// Calls `body` for each push of which something is undelivered, by ID.
+  public func openPushes(each body: (OpenPush) -> Void) throws(StorageError) {
+    let statement = try database.statement(
+      """
+      SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
+        push.targets, push.target_count, push.strategy, push.overrides,
+        CASE WHEN push.target IS NULL THEN push.content ELSE x'' END, delivered.targets
+      FROM pending JOIN push ON push.msg_id = pending.msg_id
+        LEFT JOIN delivered ON delivered.msg_id = pending.msg_id
+      ORDER BY pending.msg_id
+      """)
+    try statement.each([]) { body(OpenPush(push: Self.push($0), delivered: $0.optionalBlob(12))) }
+  }
+
+  /// A push with its content, nil if it is unknown or swept.
+  public func push(id: MessageID) throws(StorageError) -> PushRow? {
+    try database.first(
+      """
+      SELECT msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets, target_count, strategy,
+        overrides, content FROM push WHERE msg_id = ?
+      """, .message(id), map: Self.push)
+  }
+
+  /// The contents of pushes, in the order asked for; nil for an unknown one.
+  public func contents(of ids: [MessageID]) throws(StorageError) -> [[UInt8]?] {
+    var found: [[UInt8]?] = []
+    found.reserveCapacity(ids.count)
+    for id in ids {
+      found.append(
+        try database.first("SELECT content FROM push WHERE msg_id = ?", .message(id)) { $0.blob(0) })
+    }
+    return found
+  }
+
+  /// What is known of a push's end, nil if nothing.
+  public func outcome(of id: MessageID) throws(StorageError) -> OutcomeRow? {
+    try database.first("SELECT status, at, shown_at, tapped_at FROM outcome WHERE msg_id = ?", .message(id)) {
+      OutcomeRow(
+        status: OutcomeStatus(rawValue: $0.integer(0, as: UInt8.self)) ?? .open, at: $0.time(1),
+        shownAt: $0.optionalInteger(2).map { Timestamp(milliseconds: $0) },
+        tappedAt: $0.optionalInteger(3).map { Timestamp(milliseconds: $0) })
+    }
+  }
+
+  /// The largest ID ever given that the database still knows, 0 if there is none. New IDs must be larger.
+  public func lastMessageID() throws(StorageError) -> MessageID {
+    try database.first(
+      """
+      SELECT max(coalesce((SELECT max(msg_id) FROM push), 0), coalesce((SELECT max(msg_id) FROM outcome), 0),
+        coalesce((SELECT max(msg_id) FROM pending), 0))
+      """
+    ) { $0.message(0) } ?? MessageID(0)
+  }
+
+  private static func registration(_ row: Statement) -> RegistrationRow {
+    RegistrationRow(
+      app: row.app(0), number: row.number(1), registrationID: RegistrationID(stored: row.blob(2)),
+      secretHash: row.blob(3), platform: Platform(rawValue: row.integer(4, as: UInt8.self)) ?? .android,
+      fingerprint: row.blob(5), alias: row.optionalText(6), tags: TagList.decode(row.blob(7)),
+      environment: APNsEnvironment(rawValue: row.integer(8, as: UInt8.self)) ?? .none, token: row.blob(9),
+      badge: row.integer(10), mobile: row.optionalText(11), appVersion: row.text(12),
+      createdAt: row.time(13), lastSeenAt: row.time(14))
+  }
+
+  private static func push(_ row: Statement) -> PushRow {
+    PushRow(
+      id: row.message(0), app: row.app(1), createdAt: row.time(2), expiresAt: row.time(3),
+      sendno: row.integer(4), platforms: PlatformSet(rawValue: row.integer(5, as: UInt8.self)),
+      target: row.optionalInteger(6).map { RegistrationNumber(UInt32(truncatingIfNeeded: $0)) },
+      targets: row.optionalBlob(7), targetCount: row.integer(8, as: UInt32.self),
+      strategy: row.integer(9, as: UInt8.self),
+      overrides: row.optionalInteger(10).map { MessageID(UInt64(truncatingIfNeeded: $0)) },
+      content: row.blob(11))
+  }
+}

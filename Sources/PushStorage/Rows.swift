@@ -1,0 +1,194 @@
+import PushBase
+
+/// An app as it is stored.
+public struct AppRow: Sendable, Equatable {
+  /// Row number.
+  public var id: AppID
+  /// Public key.
+  public var key: AppKey
+  /// For people.
+  public var name: String
+  /// 32 bytes; the caller chooses the hash.
+  public var secretHash: [UInt8]
+  /// When it was made.
+  public var createdAt: Timestamp
+  /// Number of the next registration; all numbers in use are smaller.
+  public var nextNumber: UInt32
+  /// A disabled app's requests and devices are refused.
+  public var isDisabled: Bool
+}
+
+/// What a device brings for a new registration.
+public struct NewRegistration: Sendable {
+  /// Chosen by the caller at random.
+  public var registrationID: RegistrationID
+  /// 16 bytes; the caller chooses the hash.
+  public var secretHash: [UInt8]
+  /// What the device runs.
+  public var platform: Platform
+  /// The device's own mark, by which a reinstall is recognised; empty for none.
+  public var fingerprint: [UInt8]
+  /// Which of Apple's services the token belongs to.
+  public var environment: APNsEnvironment
+  /// Apple's device token; empty for none.
+  public var token: [UInt8]
+  /// Version of the app, as the device says.
+  public var appVersion: String
+
+  /// All fields.
+  public init(
+    registrationID: RegistrationID, secretHash: [UInt8], platform: Platform, fingerprint: [UInt8] = [],
+    environment: APNsEnvironment = .none, token: [UInt8] = [], appVersion: String = ""
+  ) {
+    self.registrationID = registrationID
+    self.secretHash = secretHash
+    self.platform = platform
+    self.fingerprint = fingerprint
+    self.environment = environment
+    self.token = token
+    self.appVersion = appVersion
+  }
+}
+
+/// A registration as it is stored.
+public struct RegistrationRow: Sendable, Equatable {
+  /// Its app.
+  public var app: AppID
+  /// Its number within the app.
+  public var number: RegistrationNumber
+  /// Its public name.
+  public var registrationID: RegistrationID
+  /// 16 bytes.
+  public var secretHash: [UInt8]
+  /// What the device runs.
+  public var platform: Platform
+  /// The device's own mark, empty for none.
+  public var fingerprint: [UInt8]
+  /// The customer's name for the user.
+  public var alias: String?
+  /// Numbers of its tags, ascending.
+  public var tags: [UInt32]
+  /// Which of Apple's services the token belongs to.
+  public var environment: APNsEnvironment
+  /// Apple's device token, empty for none.
+  public var token: [UInt8]
+  /// The number on the app's icon, as the server last knew it.
+  public var badge: Int64
+  /// The phone number that the customer attached.
+  public var mobile: String?
+  /// Version of the app.
+  public var appVersion: String
+  /// When it registered.
+  public var createdAt: Timestamp
+  /// When it was last online.
+  public var lastSeenAt: Timestamp
+}
+
+/// An accepted push as it is stored.
+public struct PushRow: Sendable, Equatable {
+  /// Chosen by the caller, growing.
+  public var id: MessageID
+  /// Its app.
+  public var app: AppID
+  /// When it was accepted.
+  public var createdAt: Timestamp
+  /// When it ends.
+  public var expiresAt: Timestamp
+  /// The caller's own number.
+  public var sendno: Int64
+  /// The platforms it is for.
+  public var platforms: PlatformSet
+  /// The only target, nil for a group.
+  public var target: RegistrationNumber?
+  /// The targets of a group in the router's encoding, nil for a single.
+  public var targets: [UInt8]?
+  /// How many targets.
+  public var targetCount: UInt32
+  /// Number of the channel strategy.
+  public var strategy: UInt8
+  /// The push that this one replaces.
+  public var overrides: MessageID?
+  /// What the devices get, in the router's encoding.
+  public var content: [UInt8]
+
+  /// All fields.
+  public init(
+    id: MessageID, app: AppID, createdAt: Timestamp, expiresAt: Timestamp, sendno: Int64,
+    platforms: PlatformSet, target: RegistrationNumber?, targets: [UInt8]?, targetCount: UInt32,
+    strategy: UInt8 = 0, overrides: MessageID? = nil, content: [UInt8]
+  ) {
+    self.id = id
+    self.app = app
+    self.createdAt = createdAt
+    self.expiresAt = expiresAt
+    self.sendno = sendno
+    self.platforms = platforms
+    self.target = target
+    self.targets = targets
+    self.targetCount = targetCount
+    self.strategy = strategy
+    self.overrides = overrides
+    self.content = content
+  }
+}
+
+/// A push of which something is undelivered.
+public struct OpenPush: Sendable, Equatable {
+  /// The push; of a single the content is left out (empty), `ReadTransaction.contents` fetches it.
+  public var push: PushRow
+  /// Who of a group acknowledged, in the router's encoding; nil if no one was saved.
+  public var delivered: [UInt8]?
+}
+
+/// How a push ended. Raw values stand in the database.
+public enum OutcomeStatus: UInt8, Sendable {
+  /// Not ended, but something is known of it.
+  case open = 0
+  /// Acknowledged.
+  case delivered = 1
+  /// Its time ran out.
+  case expired = 2
+  /// The customer took it back.
+  case recalled = 3
+  /// A later push replaced it.
+  case overridden = 4
+  /// Given up, for lack of room or of its registration.
+  case dropped = 5
+}
+
+/// What is known of a push's end.
+public struct OutcomeRow: Sendable, Equatable {
+  /// How it ended.
+  public var status: OutcomeStatus
+  /// When it ended.
+  public var at: Timestamp
+  /// When the device showed it.
+  public var shownAt: Timestamp?
+  /// When the user tapped it.
+  public var tappedAt: Timestamp?
+}
+
+/// The end of one push, for `WriteTransaction.settle`.
+public struct Settlement: Sendable {
+  /// The push.
+  public var id: MessageID
+  /// How it ended.
+  public var status: OutcomeStatus
+  /// When.
+  public var at: Timestamp
+
+  /// All fields.
+  public init(id: MessageID, status: OutcomeStatus, at: Timestamp) {
+    self.id = id
+    self.status = status
+    self.at = at
+  }
+}
+
+/// What a customer's request name stands for.
+public struct CIDRow: Sendable, Equatable {
+  /// The push that the first request made.
+  public var id: MessageID
+  /// The number that the first request got.
+  public var sendno: Int64
+}

@@ -1,0 +1,63 @@
+import CSQLite
+
+/// Why the database refused something.
+public struct StorageError: Error, Sendable, CustomStringConvertible {
+  /// What a caller can act on.
+  public enum Kind: Sendable, Hashable {
+    /// The disk or the allowed size is used up; later attempts may succeed.
+    case diskFull
+    /// The file or the folder cannot be written.
+    case readOnly
+    /// The file is damaged or no database.
+    case corrupt
+    /// Another process holds the database.
+    case busy
+    /// A newer program wrote this database.
+    case newerThanProgram(found: Int, known: Int)
+    /// A migration that was applied is not the one that this program carries.
+    case migrationChanged(version: Int)
+    /// A rule of the schema refused the change.
+    case constraint
+    /// Reading or writing the file failed, or it cannot be opened.
+    case io
+    /// Too many jobs wait; nothing was changed.
+    case overloaded
+    /// The store is closed; nothing was changed.
+    case closed
+    /// Anything else: a fault of the program.
+    case other
+  }
+
+  /// What a caller can act on.
+  public let kind: Kind
+  /// SQLite's extended result code, 0 if SQLite was not asked.
+  public let code: Int32
+  /// For the log, never for an API's answer.
+  public let message: String
+
+  /// Makes an error that SQLite did not report.
+  public init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.code = 0
+    self.message = message
+  }
+
+  /// Makes an error of one of SQLite's result codes (https://sqlite.org/rescode.html).
+  init(code: Int32, message: String) {
+    self.code = code
+    self.message = message
+    kind =
+      switch code & 0xff {
+      case SQLITE_FULL: .diskFull
+      case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .readOnly
+      case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt
+      case SQLITE_BUSY, SQLITE_LOCKED: .busy
+      case SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH: .constraint
+      case SQLITE_IOERR, SQLITE_CANTOPEN: .io
+      default: .other
+      }
+  }
+
+  /// Kind, code and message in one line.
+  public var description: String { "\(kind) (\(code)): \(message)" }
+}

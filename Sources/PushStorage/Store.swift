@@ -1,0 +1,184 @@
+import PushBase
+import Synchronization
+
+/// The database of a running server: one writer thread with group commit, and reader threads.
+/// All functions may be called from any thread.
+public final class Store: Sendable {
+  /// Sizes and hooks; the defaults suit a server.
+  public struct Options: Sendable {
+    /// Jobs that may wait for the writer; more are refused with `.overloaded`.
+    public var writeQueue = 65_536
+    /// Reads that may wait; more are refused with `.overloaded`.
+    public var readQueue = 4096
+    /// Jobs that share one commit.
+    public var batch = 512
+    /// Pages (4 KiB) in the write-ahead log from which the writer checkpoints between two batches.
+    public var checkpointPages = 2000
+    /// Called on the writer's thread after each commit: jobs in it, and microseconds from its begin to its end.
+    public var onCommit: @Sendable (_ jobs: Int, _ microseconds: UInt64) -> Void = { _, _ in }
+    /// The clock that dates migrations.
+    public var time: any TimeSource = SystemTime()
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// What the writer did since the store was opened.
+  public struct Statistics: Sendable, Equatable {
+    /// Transactions that reached the disk.
+    public var commits: UInt64 = 0
+    /// Transactions that failed as a whole.
+    public var failedCommits: UInt64 = 0
+    /// Jobs in those that reached the disk.
+    public var jobs: UInt64 = 0
+    /// Time from begin to end of those that reached the disk, summed up.
+    public var commitMicroseconds: UInt64 = 0
+    /// Jobs that wait now.
+    public var waiting = 0
+  }
+
+  private let path: String
+  private let writes: WorkQueue<WriteJob>
+  private let reads: WorkQueue<ReadJob>
+  private let finished = WorkQueue<Bool>(capacity: .max)
+  private let counts = Mutex(Statistics())
+  private let isClosed = Atomic<Bool>(false)
+  private let readers: Int
+
+  private init(path: String, readers: Int, options: Options) {
+    self.path = path
+    self.readers = readers
+    writes = WorkQueue(capacity: options.writeQueue)
+    reads = WorkQueue(capacity: options.readQueue)
+  }
+
+  /// Opens or creates the database, migrates it and starts the threads.
+  /// Throws `.newerThanProgram`, `.migrationChanged` or what SQLite says of the file.
+  public static func open(
+    path: String, readers: Int = 2, log: Log, options: Options = Options()
+  ) throws(StorageError) -> Store {
+    try open(path: path, readers: readers, log: log, options: options, migrations: embeddedMigrations)
+  }
+
+  static func open(
+    path: String, readers: Int, log: Log, options: Options, migrations: [Migration],
+    prepare: @Sendable (Database) throws(StorageError) -> Void = { _ in }
+  ) throws(StorageError) -> Store {
+    let store = Store(path: path, readers: max(1, readers), options: options)
+    do throws(StorageError) {
+      try store.startWriter(log: log, options: options, migrations: migrations, prepare: prepare)
+    } catch {
+      store.isClosed.store(true, ordering: .relaxed)
+      throw error
+    }
+    for _ in 0..<store.readers { try store.startReader() }
+    return store
+  }
+
+  private func startWriter(
+    log: Log, options: Options, migrations: [Migration], prepare: (Database) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let database = try Database(path: path, mode: .create)
+    try Migrator.migrate(database, to: migrations, at: options.time.now())
+    try prepare(database)
+    let writer = Writer(
+      database: database, queue: writes, options: options, log: log,
+      report: { [weak self] change in self?.counts.withLock { change(&$0) } })
+    let finished = finished
+    try WorkThread.start("db-writer") {
+      writer.run()
+      _ = finished.push(true)
+    }
+  }
+
+  private func startReader() throws(StorageError) {
+    let database = try Database(path: path, mode: .readOnly)
+    let reads = reads
+    let finished = finished
+    try WorkThread.start("db-reader") {
+      while let job = reads.take(1).first { job.run(database) }
+      _ = finished.push(true)
+    }
+  }
+
+  /// Hands a job to the writer. `body` runs on the writer's thread inside a transaction that it shares with other
+  /// jobs; if it throws, its own changes alone are undone. `completion` runs on the writer's thread after the commit,
+  /// in the order of the calls of `write`; it must be short and must not call `close`. It gets the commit's error if
+  /// the whole transaction failed, and `.overloaded` or `.closed`, at once on the caller's thread, if the job was not
+  /// taken. `single` promises that the body changes the database by one statement at most, which saves time.
+  public func write<Value: Sendable>(
+    single: Bool = false,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,
+    completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+  ) {
+    let job = WriteJob(
+      single: single,
+      run: { transaction in
+        do throws(StorageError) {
+          let value = try body(transaction)
+          return WriteJob.Done(error: nil) { failure in
+            completion(failure.map { .failure($0) } ?? .success(value))
+          }
+        } catch {
+          return WriteJob.Done(error: error) { failure in completion(.failure(failure ?? error)) }
+        }
+      }, refuse: { completion(.failure($0)) })
+    if let error = Self.refusal(writes.push(job)) { completion(.failure(error)) }
+  }
+
+  /// Runs `body` on a reader's thread in a read transaction: it sees one state of the database. The completion runs
+  /// on the same thread, or at once on the caller's with `.overloaded` or `.closed`.
+  public func read<Value: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value,
+    completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
+  ) {
+    let job = ReadJob { database in
+      do throws(StorageError) {
+        try database.run("BEGIN")
+        defer { database.rollBack() }
+        completion(.success(try body(ReadTransaction(database))))
+      } catch {
+        completion(.failure(error))
+      }
+    }
+    if let error = Self.refusal(reads.push(job)) { completion(.failure(error)) }
+  }
+
+  /// What the writer did so far.
+  public var statistics: Statistics {
+    var now = counts.withLock { $0 }
+    now.waiting = writes.count
+    return now
+  }
+
+  /// Refuses new jobs, waits until all that wait are done, empties the write-ahead log and closes the file.
+  /// Must not be called from a completion. A second call does nothing.
+  public func close() {
+    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    reads.close()
+    for _ in 0..<readers { _ = finished.take(1) }
+    writes.close()
+    _ = finished.take(1)
+  }
+
+  private static func refusal(_ answer: WorkQueue<WriteJob>.Answer) -> StorageError? {
+    switch answer {
+    case .accepted: nil
+    case .full: StorageError(.overloaded, "too many writes wait")
+    case .closed: StorageError(.closed, "the store is closed")
+    }
+  }
+
+  private static func refusal(_ answer: WorkQueue<ReadJob>.Answer) -> StorageError? {
+    switch answer {
+    case .accepted: nil
+    case .full: StorageError(.overloaded, "too many reads wait")
+    case .closed: StorageError(.closed, "the store is closed")
+    }
+  }
+}
+
+/// One read with its answer inside.
+struct ReadJob: Sendable {
+  let run: @Sendable (Database) -> Void
+}

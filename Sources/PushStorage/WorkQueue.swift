@@ -1,0 +1,90 @@
+import CLinux
+import Glibc
+
+/// A bounded first-in, first-out queue that threads wait at.
+/// `@unchecked Sendable`: `items` and `isClosed` are touched only while `lock` is held, and both pthread objects keep
+/// their address for life.
+final class WorkQueue<Element: Sendable>: @unchecked Sendable {
+  enum Answer { case accepted, full, closed }
+
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let filled: UnsafeMutablePointer<pthread_cond_t>
+  private let capacity: Int
+  private var items: [Element] = []
+  private var isClosed = false
+
+  /// Starts empty.
+  init(capacity: Int) {
+    self.capacity = capacity
+    lock = .allocate(capacity: 1)
+    filled = .allocate(capacity: 1)
+    pthread_mutex_init(lock, nil)
+    pthread_cond_init(filled, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(filled)
+    pthread_mutex_destroy(lock)
+    filled.deallocate()
+    lock.deallocate()
+  }
+
+  /// Adds an element, unless the queue is full or closed.
+  func push(_ element: Element) -> Answer {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    if isClosed { return .closed }
+    if items.count >= capacity { return .full }
+    items.append(element)
+    pthread_cond_signal(filled)
+    return .accepted
+  }
+
+  /// Waits for elements and takes up to `limit` of the oldest; none once the queue is closed and empty.
+  func take(_ limit: Int) -> [Element] {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    while items.isEmpty {
+      if isClosed { return [] }
+      pthread_cond_wait(filled, lock)
+    }
+    let taken = Array(items.prefix(limit))
+    if taken.count == items.count { items.removeAll(keepingCapacity: true) } else { items.removeFirst(limit) }
+    return taken
+  }
+
+  /// Refuses further elements; what waits is still handed out.
+  func close() {
+    pthread_mutex_lock(lock)
+    isClosed = true
+    pthread_cond_broadcast(filled)
+    pthread_mutex_unlock(lock)
+  }
+
+  /// How many elements wait.
+  var count: Int {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return items.count
+  }
+}
+
+/// A thread that runs one closure, which it alone owns.
+enum WorkThread {
+  private final class Body {
+    let run: () -> Void
+    init(_ run: @escaping () -> Void) { self.run = run }
+  }
+
+  /// Starts the thread; SQLite's own need of stack is small.
+  static func start(_ name: String, _ body: sending @escaping () -> Void) throws(StorageError) {
+    let context = Unmanaged.passRetained(Body(body))
+    let status = cl_thread_start(
+      name, 1 << 20, { if let body = $0 { Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run() } },
+      context.toOpaque())
+    guard status >= 0 else {
+      context.release()
+      throw StorageError(.io, "cannot start a thread (errno \(-status))")
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import PushBase
+
+extension WriteTransaction {
+  /// Which of a user's acts a device reports.
+  public enum Receipt: Sendable {
+    /// The notification was shown.
+    case shown
+    /// The user tapped it.
+    case tapped
+  }
+
+  /// Adds a push. `.constraint` if the ID is taken.
+  public func insertPush(_ push: PushRow) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
+        target_count, strategy, overrides, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
+      .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
+      .optional(push.targets), .integer(push.targetCount), .integer(push.strategy),
+      .optional(push.overrides?.rawValue), .blob(push.content))
+  }
+
+  /// Notes that something of a push is undelivered; `target` is nil for a group. `.constraint` if it is noted already.
+  public func insertPending(id: MessageID, app: AppID, target: RegistrationNumber?, expiresAt: Timestamp)
+    throws(StorageError)
+  {
+    try database.run(
+      "INSERT INTO pending (msg_id, app_id, target, expires_at) VALUES (?, ?, ?, ?)", .message(id), .app(app),
+      .optional(target?.rawValue), .time(expiresAt))
+  }
+
+  /// What an app's request name stands for, nil if it is new.
+  public func lookupCID(app: AppID, cid: String) throws(StorageError) -> CIDRow? {
+    try database.first(
+      "SELECT msg_id, sendno FROM cid WHERE app_id = ? AND cid = ?", .app(app), .text(cid)
+    ) { CIDRow(id: $0.message(0), sendno: $0.integer(1)) }
+  }
+
+  /// Binds a request name to a push. `.constraint` if the app used it before.
+  public func insertCID(app: AppID, cid: String, id: MessageID, sendno: Int64, at now: Timestamp)
+    throws(StorageError)
+  {
+    try database.run(
+      "INSERT INTO cid (app_id, cid, msg_id, sendno, created_at) VALUES (?, ?, ?, ?, ?)", .app(app),
+      .text(cid),
+      .message(id), .integer(sendno), .time(now))
+  }
+
+  /// Ends pushes: they are no longer pending and their outcome is noted. The first end of a push stands.
+  public func settle(_ ends: [Settlement]) throws(StorageError) {
+    for end in ends {
+      try database.run("DELETE FROM pending WHERE msg_id = ?", .message(end.id))
+      try database.run("DELETE FROM delivered WHERE msg_id = ?", .message(end.id))
+      try database.run(
+        """
+        INSERT INTO outcome (msg_id, status, at) VALUES (?, ?, ?)
+        ON CONFLICT (msg_id) DO UPDATE SET status = excluded.status, at = excluded.at WHERE outcome.status = 0
+        """, .message(end.id), .integer(end.status.rawValue), .time(end.at))
+    }
+  }
+
+  /// Saves who of an open group push acknowledged; does nothing once the push is settled.
+  public func saveDelivered(id: MessageID, targets: [UInt8]) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO delivered (msg_id, targets) SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM pending WHERE msg_id = ?1)
+      ON CONFLICT (msg_id) DO UPDATE SET targets = excluded.targets
+      """, .message(id), .blob(targets))
+  }
+
+  /// Notes that a push was shown or tapped; the first report of each kind stands.
+  public func markReceipt(id: MessageID, _ receipt: Receipt, at now: Timestamp) throws(StorageError) {
+    switch receipt {
+    case .shown:
+      try database.run(
+        """
+        INSERT INTO outcome (msg_id, status, at, shown_at) VALUES (?1, 0, ?2, ?2)
+        ON CONFLICT (msg_id) DO UPDATE SET shown_at = coalesce(shown_at, excluded.shown_at)
+        """, .message(id), .time(now))
+    case .tapped:
+      try database.run(
+        """
+        INSERT INTO outcome (msg_id, status, at, tapped_at) VALUES (?1, 0, ?2, ?2)
+        ON CONFLICT (msg_id) DO UPDATE SET tapped_at = coalesce(tapped_at, excluded.tapped_at)
+        """, .message(id), .time(now))
+    }
+  }
+
+  /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; tells how many
+  /// rows went, 0 when nothing is left to do.
+  public func sweepPushes(below id: MessageID, limit: Int) throws(StorageError) -> Int {
+    try database.run(
+      """
+      DELETE FROM push WHERE msg_id IN (
+        SELECT msg_id FROM push WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM pending)
+        ORDER BY msg_id LIMIT ?2)
+      """, .message(id), .integer(limit))
+    let pushes = database.changes
+    try database.run(
+      """
+      DELETE FROM outcome WHERE msg_id IN (
+        SELECT msg_id FROM outcome WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM pending)
+        ORDER BY msg_id LIMIT ?2)
+      """, .message(id), .integer(limit))
+    return pushes + database.changes
+  }
+
+  /// Deletes request names made before a time, out of the `limit` oldest; tells how many went.
+  public func sweepCIDs(before time: Timestamp, limit: Int) throws(StorageError) -> Int {
+    try database.run(
+      "DELETE FROM cid WHERE id IN (SELECT id FROM cid ORDER BY id LIMIT ?2) AND created_at < ?1",
+      .time(time), .integer(limit))
+    return database.changes
+  }
+}

@@ -1,0 +1,134 @@
+import PushBase
+
+extension WriteTransaction {
+  /// What `register` did.
+  public struct Registered: Sendable, Equatable {
+    /// The new number.
+    public var number: RegistrationNumber
+    /// Registrations that this one replaced; their rows are gone, aliases and tags with them.
+    public var replaced: [RegistrationNumber]
+  }
+
+  /// How a change of an alias ended.
+  public enum AliasOutcome: Sendable, Equatable {
+    /// Done; the alias that the registration had before.
+    case ok(previous: String?)
+    /// As many registrations as allowed have the alias; nothing was changed.
+    case full
+    /// The app has no such registration.
+    case unknownRegistration
+  }
+
+  /// Adds a registration and deletes those of the same app with the same fingerprint or the same token.
+  /// `.constraint` for an unknown app, a registration ID in use, a wrong size of the hash or used-up numbers.
+  public func register(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
+    -> Registered
+  {
+    let replaced = try database.all(
+      """
+      DELETE FROM registration WHERE app_id = ?1 AND number IN (
+        SELECT number FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x''
+        UNION SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?3) RETURNING number
+      """, .app(app), .blob(new.fingerprint), new.token.isEmpty ? .null : .blob(new.token)
+    ) { $0.number(0) }
+    let found = try database.first(
+      """
+      UPDATE app SET next_number = next_number + 1 WHERE id = ? AND next_number < 4294967295
+      RETURNING next_number - 1
+      """, .app(app)
+    ) { $0.number(0) }
+    guard let number = found else {
+      throw StorageError(.constraint, "the app is unknown or has used up its numbers")
+    }
+    try database.run(
+      """
+      INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint,
+        apns_environment, apns_token, app_version, created_at, last_seen_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)
+      """, .app(app), .number(number), .blob(new.registrationID.stored), .blob(new.secretHash),
+      .integer(new.platform.rawValue), .blob(new.fingerprint),
+      .integer(new.token.isEmpty ? 0 : new.environment.rawValue),
+      new.token.isEmpty ? .null : .blob(new.token), .text(new.appVersion), .time(now))
+    return Registered(number: number, replaced: replaced.sorted())
+  }
+
+  /// Deletes a registration, its alias and tags; false if there is none.
+  public func unregister(app: AppID, number: RegistrationNumber) throws(StorageError) -> Bool {
+    try database.run("DELETE FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number))
+    return database.changes > 0
+  }
+
+  /// Sets or removes an alias that at most `limit` registrations of the app may share.
+  public func setAlias(app: AppID, number: RegistrationNumber, alias: String?, limit: Int = 10)
+    throws(StorageError) -> AliasOutcome
+  {
+    let row = try database.first(
+      "SELECT alias FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
+    ) { $0.optionalText(0) }
+    guard let previous = row else { return .unknownRegistration }
+    if previous == alias { return .ok(previous: previous) }
+    if let alias {
+      let holders = try database.first(
+        "SELECT count(*) FROM registration WHERE app_id = ? AND alias = ?", .app(app), .text(alias)
+      ) { $0.integer(0) }
+      if holders ?? 0 >= limit { return .full }
+    }
+    try database.run(
+      "UPDATE registration SET alias = ? WHERE app_id = ? AND number = ?", .optional(alias), .app(app),
+      .number(number))
+    return .ok(previous: previous)
+  }
+
+  /// Takes an alias from all its holders, and tells whom.
+  public func removeAlias(app: AppID, alias: String) throws(StorageError) -> [RegistrationNumber] {
+    try database.all(
+      "UPDATE registration SET alias = NULL WHERE app_id = ? AND alias = ? RETURNING number", .app(app),
+      .text(alias)
+    ) { $0.number(0) }.sorted()
+  }
+
+  /// Sets Apple's token, empty for none; tells which other registrations of the app lost the same token, and nil if
+  /// the app has no such registration.
+  public func setToken(
+    app: AppID, number: RegistrationNumber, environment: APNsEnvironment, token: [UInt8]
+  ) throws(StorageError) -> [RegistrationNumber]? {
+    let stored: SQLValue = token.isEmpty ? .null : .blob(token)
+    try database.run(
+      "UPDATE registration SET apns_environment = ?, apns_token = ? WHERE app_id = ? AND number = ?",
+      .integer(token.isEmpty ? 0 : environment.rawValue), stored, .app(app), .number(number))
+    guard database.changes > 0 else { return nil }
+    return try database.all(
+      """
+      UPDATE registration SET apns_environment = 0, apns_token = NULL
+      WHERE app_id = ? AND apns_token = ? AND number <> ? RETURNING number
+      """, .app(app), stored, .number(number)
+    ) { $0.number(0) }.sorted()
+  }
+
+  /// Sets the number on the icon; false for an unknown registration.
+  public func setBadge(app: AppID, number: RegistrationNumber, _ badge: Int64) throws(StorageError) -> Bool {
+    try database.run(
+      "UPDATE registration SET badge = ? WHERE app_id = ? AND number = ?", .integer(badge), .app(app),
+      .number(number))
+    return database.changes > 0
+  }
+
+  /// Sets or removes the phone number; false for an unknown registration.
+  public func setMobile(app: AppID, number: RegistrationNumber, _ mobile: String?) throws(StorageError)
+    -> Bool
+  {
+    try database.run(
+      "UPDATE registration SET mobile = ? WHERE app_id = ? AND number = ?", .optional(mobile), .app(app),
+      .number(number))
+    return database.changes > 0
+  }
+
+  /// Notes when registrations were online; unknown ones are skipped, a time never goes back.
+  public func touch(_ seen: [(app: AppID, number: RegistrationNumber, at: Timestamp)]) throws(StorageError) {
+    for one in seen {
+      try database.run(
+        "UPDATE registration SET last_seen_at = max(last_seen_at, ?) WHERE app_id = ? AND number = ?",
+        .time(one.at), .app(one.app), .number(one.number))
+    }
+  }
+}

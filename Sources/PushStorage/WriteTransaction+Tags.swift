@@ -1,0 +1,70 @@
+import PushBase
+
+extension WriteTransaction {
+  /// A change of one registration's tags, in tag numbers.
+  public enum TagChange: Sendable {
+    /// Exactly these.
+    case set([UInt32])
+    /// More, and fewer; a tag in both is removed.
+    case edit(add: [UInt32], remove: [UInt32])
+    /// None.
+    case clean
+  }
+
+  /// How a change of tags ended.
+  public enum TagOutcome: Sendable, Equatable {
+    /// Done; what was really added and removed, ascending.
+    case ok(added: [UInt32], removed: [UInt32])
+    /// The registration would have more tags than allowed; nothing was changed.
+    case tooMany
+    /// The app has no such registration.
+    case unknownRegistration
+  }
+
+  /// The numbers of tag names, in their order; nil for an unknown one unless `create` is set.
+  public func tagNumbers(app: AppID, names: [String], create: Bool) throws(StorageError) -> [UInt32?] {
+    var numbers: [UInt32?] = []
+    for name in names {
+      var number = try database.first(
+        "SELECT number FROM tag WHERE app_id = ? AND name = ?", .app(app), .text(name)
+      ) { $0.integer(0, as: UInt32.self) }
+      if number == nil, create {
+        number = try database.first(
+          """
+          INSERT INTO tag (app_id, number, name)
+          VALUES (?1, (SELECT coalesce(max(number) + 1, 0) FROM tag WHERE app_id = ?1), ?2) RETURNING number
+          """, .app(app), .text(name)
+        ) { $0.integer(0, as: UInt32.self) }
+      }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  /// Changes the tags of a registration, which may have at most `limit`.
+  public func changeTags(app: AppID, number: RegistrationNumber, _ change: TagChange, limit: Int = 1000)
+    throws(StorageError) -> TagOutcome
+  {
+    let row = try database.first(
+      "SELECT tags FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
+    ) { $0.blob(0) }
+    guard let row else { return .unknownRegistration }
+    let before = Set(TagList.decode(row))
+    let after: Set<UInt32> =
+      switch change {
+      case .set(let tags): Set(tags)
+      case .edit(let add, let remove): before.union(add).subtracting(remove)
+      case .clean: []
+      }
+    // A registration over a lowered limit may still lose tags.
+    if after.count > limit, after.count > before.count { return .tooMany }
+    let added = after.subtracting(before).sorted()
+    let removed = before.subtracting(after).sorted()
+    if !added.isEmpty || !removed.isEmpty {
+      try database.run(
+        "UPDATE registration SET tags = ? WHERE app_id = ? AND number = ?", .optional(TagList.encode(after)),
+        .app(app), .number(number))
+    }
+    return .ok(added: added, removed: removed)
+  }
+}

@@ -1,0 +1,96 @@
+import PushBase
+
+/// A change that waits for the writer.
+struct WriteJob: Sendable {
+  /// What a body left: its own error, and whom to tell once the fate of the transaction is known.
+  struct Done {
+    let error: StorageError?
+    let tell: @Sendable (_ failure: StorageError?) -> Void
+  }
+
+  let single: Bool
+  let run: @Sendable (WriteTransaction) -> Done
+  let refuse: @Sendable (StorageError) -> Void
+}
+
+/// The writer thread: takes all that waits, runs it in one transaction, commits, tells everyone in order.
+final class Writer {
+  private let database: Database
+  private let queue: WorkQueue<WriteJob>
+  private let options: Store.Options
+  private let log: Log
+  private let report: ((inout Store.Statistics) -> Void) -> Void
+
+  init(
+    database: Database, queue: WorkQueue<WriteJob>, options: Store.Options, log: Log,
+    report: @escaping ((inout Store.Statistics) -> Void) -> Void
+  ) {
+    self.database = database
+    self.queue = queue
+    self.options = options
+    self.log = log
+    self.report = report
+  }
+
+  /// Works until the queue is closed and empty.
+  func run() {
+    while true {
+      let jobs = queue.take(options.batch)
+      if jobs.isEmpty { break }
+      run(jobs)
+      if database.pagesInLog >= options.checkpointPages { checkpoint() }
+    }
+    do throws(StorageError) { try database.checkpoint(truncate: true) } catch {
+      log.warning("last checkpoint failed", ["error": .text(error.description)])
+    }
+  }
+
+  private func run(_ jobs: [WriteJob]) {
+    let start = options.time.monotonic()
+    var done: [WriteJob.Done] = []
+    done.reserveCapacity(jobs.count)
+    do throws(StorageError) {
+      try database.run("BEGIN IMMEDIATE")
+      let transaction = WriteTransaction(database)
+      for job in jobs { done.append(try run(job, in: transaction)) }
+      try database.run("COMMIT")
+    } catch {
+      database.rollBack()
+      report { $0.failedCommits &+= 1 }
+      log.error(
+        "transaction failed", ["jobs": .number(Int64(jobs.count)), "error": .text(error.description)])
+      for job in jobs { job.refuse(error) }
+      return
+    }
+    let microseconds = (options.time.monotonic() &- start) / 1000
+    report {
+      $0.commits &+= 1
+      $0.jobs &+= UInt64(jobs.count)
+      $0.commitMicroseconds &+= microseconds
+    }
+    for one in done { one.tell(nil) }
+    options.onCommit(jobs.count, microseconds)
+  }
+
+  /// Runs a job; throws only if the whole transaction is lost.
+  private func run(_ job: WriteJob, in transaction: WriteTransaction) throws(StorageError) -> WriteJob.Done {
+    // A single statement that fails undoes itself.
+    if !job.single { try database.run("SAVEPOINT job") }
+    let done = job.run(transaction)
+    if let error = done.error {
+      // A full disk or a failed read makes SQLite drop the transaction, and the other jobs' changes with it.
+      guard database.isInTransaction else { throw error }
+      if !job.single { try database.run("ROLLBACK TO job") }
+    }
+    if !job.single { try database.run("RELEASE job") }
+    return done
+  }
+
+  private func checkpoint() {
+    // Far over the mark, readers have kept the log from being reused: then wait for them and empty it.
+    let truncate = database.pagesInLog >= options.checkpointPages * 16
+    do throws(StorageError) { try database.checkpoint(truncate: truncate) } catch {
+      log.warning("checkpoint failed", ["error": .text(error.description)])
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Glibc
+import PushBase
+import Testing
+
+@testable import PushStorage
+
+@Suite struct MigratorTests {
+  let folder = TemporaryFolder()
+
+  private func open() throws(StorageError) -> Database { try Database(path: folder.database, mode: .create) }
+
+  private func tables(_ database: Database) throws -> [String] {
+    try database.all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") { $0.text(0) }
+  }
+
+  /// The embedded files make the documented tables, and the file is for its owner alone.
+  @Test func emptyBecomesNewest() throws {
+    let database = try open()
+    for _ in 0..<2 { try Migrator.migrate(database, to: embeddedMigrations, at: .start) }
+    #expect(
+      try tables(database) == [
+        "app", "cid", "delivered", "outcome", "pending", "push", "registration", "schema_migration", "tag",
+      ])
+    #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == Int64(embeddedMigrations.count))
+    #expect(try database.first("PRAGMA journal_mode") { $0.text(0) } == "wal")
+    #expect(try database.first("PRAGMA synchronous") { $0.integer(0) } == 2)
+    #expect(try database.first("PRAGMA foreign_keys") { $0.integer(0) } == 1)
+    for suffix in ["", "-wal", "-shm"] {
+      var info = stat()
+      #expect(stat(folder.database + suffix, &info) == 0)
+      #expect(info.st_mode & 0o777 == 0o600, "\(suffix)")
+    }
+  }
+
+  /// Versions count up from 1, and SHA-256 is the one of FIPS 180-2.
+  @Test func embeddedFiles() {
+    #expect(embeddedMigrations.map(\.version) == Array(1...embeddedMigrations.count))
+    #expect(
+      Migration(version: 1, name: "a", sql: "abc").checksum
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+  }
+
+  /// Semicolons in triggers and texts do not cut a statement; comments at the end do no harm.
+  @Test func statementsAreWalked() throws {
+    let database = try open()
+    let script = """
+      CREATE TABLE a (x TEXT) STRICT;
+      CREATE TRIGGER t AFTER INSERT ON a BEGIN DELETE FROM a WHERE x = ';'; DELETE FROM a WHERE x = 'y'; END;
+      INSERT INTO a VALUES (';'), ('z'); -- the end;
+
+      """
+    try Migrator.migrate(database, to: [Migration(version: 1, name: "a", sql: script)], at: .start)
+    #expect(try database.all("SELECT x FROM a") { $0.text(0) } == ["z"])
+  }
+
+  /// A failing third statement, or a COMMIT of its own, leaves no trace of a file; those before it stay.
+  @Test(arguments: ["INSERT INTO missing VALUES (1)", "COMMIT"])
+  func failureLeavesNoTrace(_ bad: String) throws {
+    let database = try open()
+    let first = Migration(version: 1, name: "a", sql: "CREATE TABLE a (x) ;")
+    let second = Migration(
+      version: 2, name: "b", sql: "CREATE TABLE b (x); INSERT INTO a VALUES (1); \(bad); CREATE TABLE c (x);")
+    #expect(throws: StorageError.self) {
+      try Migrator.migrate(database, to: [first, second], at: .start)
+    }
+    if bad != "COMMIT" {
+      #expect(try tables(database) == ["a", "schema_migration"])
+      #expect(try database.first("SELECT count(*) FROM a") { $0.integer(0) } == 0)
+    }
+    #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == 1)
+    #expect(try database.first("SELECT count(*) FROM schema_migration") { $0.integer(0) } == 1)
+  }
+
+  /// A database of a newer program is refused with both numbers, and so is a changed file.
+  @Test func refusals() throws {
+    let first = Migration(version: 1, name: "a", sql: "CREATE TABLE a (x);")
+    let second = Migration(version: 2, name: "b", sql: "CREATE TABLE b (x);")
+    let database = try open()
+    try Migrator.migrate(database, to: [first, second], at: .start)
+    func kind(_ migrations: [Migration]) -> StorageError.Kind? {
+      do {
+        try Migrator.migrate(database, to: migrations, at: .start)
+        return nil
+      } catch { return error.kind }
+    }
+    #expect(kind([first]) == .newerThanProgram(found: 2, known: 1))
+    #expect(
+      kind([first, Migration(version: 2, name: "b", sql: "CREATE TABLE b (y);")])
+        == .migrationChanged(version: 2))
+    #expect(kind([first, second]) == nil)
+  }
+
+  /// A file that is no database is refused as such.
+  @Test func noDatabase() throws {
+    let file = try #require(fopen(folder.database, "w"))
+    fputs(String(repeating: "not a database ", count: 100), file)
+    fclose(file)
+    do {
+      _ = try Store.testing(folder)
+      Issue.record("opened")
+    } catch { #expect((error as? StorageError)?.kind == .corrupt) }
+  }
+}

@@ -1,0 +1,138 @@
+import PushBase
+import Testing
+
+@testable import PushStorage
+
+@Suite struct RegistrationTests {
+  let folder = TemporaryFolder()
+
+  /// Fifty registrations race for ten places of one alias: exactly ten get it, and a place becomes free again.
+  @Test func aliasLimit() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 50)
+    let outcomes = try await withThrowingTaskGroup(of: WriteTransaction.AliasOutcome.self) { group in
+      for number in 0..<50 as Range<UInt32> {
+        group.addTask {
+          try await store.change { transaction throws(StorageError) in
+            try transaction.setAlias(app: app, number: RegistrationNumber(number), alias: "zoë", limit: 10)
+          }
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(outcomes.filter { $0 == .ok(previous: nil) }.count == 10)
+    #expect(outcomes.filter { $0 == .full }.count == 40)
+    let freed = try await store.change { transaction throws(StorageError) in
+      try transaction.removeAlias(app: app, alias: "zoë")
+    }
+    #expect(freed.count == 10)
+    let again = try await store.change { transaction throws(StorageError) in
+      let number = RegistrationNumber(3)
+      return [
+        try transaction.setAlias(app: app, number: number, alias: "zoë"),
+        try transaction.setAlias(app: app, number: number, alias: "zoë", limit: 0),
+        try transaction.setAlias(app: app, number: number, alias: nil),
+        try transaction.setAlias(app: app, number: RegistrationNumber(50), alias: "zoë"),
+      ]
+    }
+    #expect(again == [.ok(previous: nil), .ok(previous: "zoë"), .ok(previous: "zoë"), .unknownRegistration])
+  }
+
+  /// The same fingerprint or token replaces the old registration of that app only; numbers are not used again.
+  @Test func replacement() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let other = try await store.addApp()
+    let results = try await store.change { transaction throws(StorageError) in
+      _ = try transaction.register(app: other, .some(fingerprint: [1], token: [2]), at: .start)
+      let arrivals: [NewRegistration] = [
+        .some(fingerprint: [1]), .some(token: [2]), .some(), .some(), .some(fingerprint: [1], token: [2]),
+        .some(fingerprint: [1]),
+      ]
+      var results: [WriteTransaction.Registered] = []
+      for new in arrivals { results.append(try transaction.register(app: app, new, at: .start)) }
+      return results
+    }
+    #expect(results.map(\.number.rawValue) == [0, 1, 2, 3, 4, 5])
+    #expect(results.map { $0.replaced.map(\.rawValue) } == [[], [], [], [], [0, 1], [4]])
+    let left = try await store.look { transaction throws(StorageError) in
+      var left: [RegistrationRow] = []
+      for app in [app, other] { try transaction.registrations(app: app) { left.append($0) } }
+      return left
+    }
+    #expect(left.map(\.number.rawValue) == [2, 3, 5, 0])
+    #expect(left.last?.token == [2] && left.last?.environment == .production)
+    let apps = try await store.look { transaction throws(StorageError) in try transaction.apps() }
+    #expect(apps.map(\.nextNumber) == [6, 1])
+    await #expect(throws: StorageError.self) {
+      try await store.change { transaction throws(StorageError) in
+        try transaction.register(app: AppID(99), .some(), at: .start)
+      }
+    }
+  }
+
+  /// Every field can be changed and read back.
+  @Test func fields() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 2)
+    let (zero, one) = (RegistrationNumber(0), RegistrationNumber(1))
+    let later = Timestamp.start.adding(seconds: 9)
+    try await store.change { transaction throws(StorageError) in
+      #expect(try transaction.setToken(app: app, number: zero, environment: .sandbox, token: [5]) == [])
+      #expect(try transaction.setToken(app: app, number: one, environment: .sandbox, token: [5]) == [zero])
+      #expect(
+        try transaction.setToken(app: app, number: RegistrationNumber(7), environment: .none, token: [])
+          == nil)
+      #expect(try transaction.setBadge(app: app, number: one, 12))
+      #expect(try transaction.setMobile(app: app, number: one, "+49 1"))
+      try transaction.touch([(app, one, later), (app, one, .start), (app, RegistrationNumber(9), later)])
+      #expect(try transaction.unregister(app: app, number: zero))
+      #expect(try !transaction.unregister(app: app, number: zero))
+    }
+    let row = try await store.look { transaction throws(StorageError) in
+      (
+        try transaction.registration(app: app, number: one),
+        try transaction.registration(app: app, number: zero)
+      )
+    }
+    #expect(row.0?.token == [5] && row.0?.environment == .sandbox && row.0?.badge == 12)
+    #expect(row.0?.mobile == "+49 1" && row.0?.lastSeenAt == later && row.0?.createdAt == .start)
+    #expect(row.0?.registrationID.low == 0xabc && row.0?.platform == .ios && row.0?.tags == [])
+    #expect(row.1 == nil)
+  }
+
+  /// Tags are numbered on first use; a change reports exactly what it changed, and the limit holds.
+  @Test func tags() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    let zero = RegistrationNumber(0)
+    let outcomes = try await store.change { transaction throws(StorageError) in
+      #expect(try transaction.tagNumbers(app: app, names: ["a", "b"], create: false) == [nil, nil])
+      #expect(try transaction.tagNumbers(app: app, names: ["a", "b", "a"], create: true) == [0, 1, 0])
+      #expect(try transaction.tagNumbers(app: app, names: ["c", "b"], create: true) == [2, 1])
+      func change(_ change: WriteTransaction.TagChange) throws(StorageError) -> WriteTransaction.TagOutcome {
+        try transaction.changeTags(app: app, number: zero, change, limit: 2)
+      }
+      return [
+        try change(.edit(add: [1, 0, 1], remove: [2])), try change(.edit(add: [2], remove: [])),
+        try change(.edit(add: [2], remove: [0])), try change(.set([300, 1])), try change(.clean),
+        try change(.clean),
+        try transaction.changeTags(app: app, number: RegistrationNumber(1), .clean),
+      ]
+    }
+    #expect(
+      outcomes == [
+        .ok(added: [0, 1], removed: []), .tooMany, .ok(added: [2], removed: [0]),
+        .ok(added: [300], removed: [2]),
+        .ok(added: [], removed: [1, 300]), .ok(added: [], removed: []), .unknownRegistration,
+      ])
+    let names = try await store.look { transaction throws(StorageError) in
+      try transaction.tags(app: app).map { "\($0.number) \($0.name)" }
+    }
+    #expect(names == ["0 a", "1 b", "2 c"])
+  }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import PushBase
+import Synchronization
+import Testing
+
+@testable import PushStorage
+
+/// A new folder that goes away with this object.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/borealis-storage-XXXXXX".utf8CString)
+    path = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
+  }
+
+  deinit {
+    guard path != "/tmp", let folder = opendir(path) else { return }
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { raw in
+        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { unlink("\(path)/\(name)") }
+    }
+    closedir(folder)
+    rmdir(path)
+  }
+
+  var database: String { path + "/test.sqlite" }
+}
+
+/// Notes what happened, from any thread, in order.
+final class Journal<Element: Sendable>: Sendable {
+  private let entries = Mutex<[Element]>([])
+  func add(_ entry: Element) { entries.withLock { $0.append(entry) } }
+  var all: [Element] { entries.withLock { $0 } }
+}
+
+extension Store {
+  static func testing(_ folder: TemporaryFolder, options: Options = Options()) throws -> Store {
+    try open(path: folder.database, readers: 2, log: .silent, options: options)
+  }
+
+  /// Writes and waits for the commit.
+  func change<Value: Sendable>(
+    single: Bool = false,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      write(single: single, body) { continuation.resume(with: $0) }
+    }
+  }
+
+  /// Reads and waits for the answer.
+  func look<Value: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      read(body) { continuation.resume(with: $0) }
+    }
+  }
+
+  /// Adds an app with a few registrations, numbered from 0.
+  func addApp(registrations: Int = 0) async throws -> AppID {
+    try await change { transaction throws(StorageError) in
+      let app = try transaction.createApp(
+        key: AppKey(high: SystemRandom.next(), low: 1), name: "test",
+        secretHash: Array(repeating: 7, count: 32),
+        at: .start)
+      for _ in 0..<registrations { _ = try transaction.register(app: app, .some(), at: .start) }
+      return app
+    }
+  }
+}
+
+extension Timestamp {
+  static let start = Timestamp(milliseconds: 1_790_000_000_000)
+}
+
+extension NewRegistration {
+  static func some(fingerprint: [UInt8] = [], token: [UInt8] = []) -> NewRegistration {
+    NewRegistration(
+      registrationID: RegistrationID(high: SystemRandom.next(), low: 0xabc),
+      secretHash: Array(repeating: 1, count: 16), platform: .ios, fingerprint: fingerprint,
+      environment: .production, token: token, appVersion: "1.0")
+  }
+}
+
+extension PushRow {
+  static func single(_ id: UInt64, app: AppID, target: UInt32, content: [UInt8] = [1, 2]) -> PushRow {
+    PushRow(
+      id: MessageID(id), app: app, createdAt: .start, expiresAt: .start.adding(seconds: 60), sendno: 5,
+      platforms: .all, target: RegistrationNumber(target), targets: nil, targetCount: 1, content: content)
+  }
+
+  static func group(_ id: UInt64, app: AppID, targets: [UInt8]) -> PushRow {
+    PushRow(
+      id: MessageID(id), app: app, createdAt: .start, expiresAt: .start.adding(seconds: 60), sendno: 6,
+      platforms: PlatformSet(.ios), target: nil, targets: targets, targetCount: 2, strategy: 3,
+      overrides: MessageID(1), content: [9])
+  }
+}

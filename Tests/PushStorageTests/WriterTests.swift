@@ -1,0 +1,155 @@
+import PushBase
+import Synchronization
+import Testing
+
+@testable import PushStorage
+
+@Suite struct WriterTests {
+  let folder = TemporaryFolder()
+
+  /// Completions come in the order of the calls, every second job fails, and only the good ones leave their rows,
+  /// although all share commits.
+  @Test(arguments: [true, false])
+  func orderAndIsolation(single: Bool) async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let journal = Journal<Int>()
+    for number in 0..<1000 {
+      store.write(single: single) { transaction throws(StorageError) in
+        if !single {
+          try transaction.insertPending(
+            id: MessageID(UInt64(5000 + number)), app: app, target: nil, expiresAt: .start)
+        }
+        // Every odd job takes an ID that its predecessor has taken.
+        try transaction.insertPush(.single(UInt64(1 + number / 2), app: app, target: 0))
+      } completion: { result in
+        switch result {
+        case .success: journal.add(number)
+        case .failure(let error): journal.add(error.kind == .constraint ? -number : Int.min)
+        }
+      }
+    }
+    _ = try await store.change { _ in 0 }
+    #expect(journal.all == (0..<1000).map { $0 % 2 == 0 ? $0 : -$0 })
+    let open = try await store.look { transaction throws(StorageError) in
+      var ids: [UInt64] = []
+      try transaction.openPushes { ids.append($0.push.id.rawValue) }
+      return (ids.count, try transaction.contents(of: [MessageID(1), MessageID(500), MessageID(501)]))
+    }
+    #expect(open.1 == [[1, 2], [1, 2], nil])
+    let statistics = store.statistics
+    #expect(statistics.jobs == 1002 && statistics.failedCommits == 0)
+    #expect(statistics.commits < 1002, "jobs share commits")
+  }
+
+  /// What a failing job changed is undone, with its batch or alone.
+  @Test func savepoint() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    await #expect(throws: StorageError.self) {
+      try await store.change { transaction throws(StorageError) in
+        try transaction.insertPush(.single(1, app: app, target: 0))
+        throw StorageError(.constraint, "on purpose")
+      }
+    }
+    #expect(
+      try await store.look { transaction throws(StorageError) in try transaction.push(id: MessageID(1)) }
+        == nil)
+  }
+
+  /// A full disk fails whole batches and changes nothing; when there is room again, the service resumes.
+  @Test func fullDisk() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let content = [UInt8](repeating: 1, count: 50_000)
+    try await store.change { transaction throws(StorageError) in
+      try transaction.database.run(script: "PRAGMA max_page_count = 60")
+    }
+    var accepted: [MessageID] = []
+    var refused: [MessageID] = []
+    for number in 1...20 as ClosedRange<UInt64> {
+      do {
+        try await store.change { transaction throws(StorageError) in
+          try transaction.insertPush(.single(number, app: app, target: 0, content: content))
+        }
+        accepted.append(MessageID(number))
+      } catch {
+        #expect((error as? StorageError)?.kind == .diskFull)
+        refused.append(MessageID(number))
+      }
+    }
+    #expect(!accepted.isEmpty && !refused.isEmpty)
+    try await store.change { transaction throws(StorageError) in
+      try transaction.database.run(script: "PRAGMA max_page_count = 100000")
+    }
+    try await store.change { transaction throws(StorageError) in
+      try transaction.insertPush(.single(100, app: app, target: 0, content: content))
+    }
+    let (kept, lost) = (accepted + [MessageID(100)], refused)
+    let stored = try await store.look { transaction throws(StorageError) in
+      (try transaction.contents(of: kept), try transaction.contents(of: lost))
+    }
+    #expect(stored.0.allSatisfy { $0 == content } && stored.1.allSatisfy { $0 == nil })
+  }
+
+  /// More jobs than the queue takes are refused at once; those taken are done before `close` returns, which leaves
+  /// an empty log, and later ones are refused as closed.
+  @Test func limitsAndClose() async throws {
+    var options = Store.Options()
+    options.writeQueue = 10
+    let store = try Store.testing(folder, options: options)
+    let gate = Mutex(())
+    let results = Journal<StorageError.Kind?>()
+    let started = WorkQueue<Bool>(capacity: 1)
+    gate.withLock { _ in
+      store.write { _ in
+        _ = started.push(true)
+        gate.withLock { _ in }
+      } completion: { _ in
+      }
+      _ = started.take(1)
+      for _ in 0..<15 {
+        store.write { _ in
+        } completion: { result in
+          switch result {
+          case .success: results.add(nil)
+          case .failure(let error): results.add(error.kind)
+          }
+        }
+      }
+      #expect(results.all == Array(repeating: .overloaded, count: 5))
+    }
+    store.close()
+    store.close()
+    #expect(results.all.count == 15 && results.all.suffix(10).allSatisfy { $0 == nil })
+    store.write { _ in
+    } completion: { result in
+      if case .failure(let error) = result { results.add(error.kind) }
+    }
+    #expect(results.all.last == .some(.closed))
+  }
+
+  /// The log is checkpointed while the store serves: it does not grow with the number of commits.
+  @Test func logIsBounded() async throws {
+    var options = Store.Options()
+    options.checkpointPages = 20
+    let commits = Journal<Int>()
+    options.onCommit = { jobs, _ in commits.add(jobs) }
+    let store = try Store.testing(folder, options: options)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let pages = Journal<Int>()
+    for number in 1...200 as ClosedRange<UInt64> {
+      try await store.change(single: true) { transaction throws(StorageError) in
+        pages.add(transaction.database.pagesInLog)
+        try transaction.insertPush(
+          .single(number, app: app, target: 0, content: Array(repeating: 1, count: 3000)))
+      }
+    }
+    #expect(pages.all.max() ?? 0 < 60)
+    #expect(commits.all.reduce(0, +) >= 200)
+  }
+}
