@@ -1,0 +1,38 @@
+import COpenSSL
+import PushBase
+
+/// What an operator wants to know of a certificate.
+public struct CertificateInfo: Equatable, Sendable {
+  /// The subject in the notation of RFC 2253, for example `CN=push.example.com`.
+  public let subject: String
+  /// When the certificate ends.
+  public let notAfter: Timestamp
+  /// SHA-256 of the certificate's DER form, 64 lower-case hexadecimal digits.
+  public let fingerprint: String
+
+  /// Reads the first certificate in PEM text; throws `.notACertificate` for anything else.
+  public init(pem: String) throws(CryptoError) {
+    let bytes = Array(pem.utf8)
+    guard bytes.count <= Int(Int32.max), let certificate = Self.parse(bytes) else {
+      ERR_clear_error()
+      throw .notACertificate
+    }
+    defer { X509_free(certificate) }
+    var seconds: Int64 = 0
+    guard co_asn1_time_seconds(X509_get0_notAfter(certificate), &seconds) == 1 else { throw .fromQueue() }
+    subject = try PEM.text {
+      // Gives the length: 0 for a certificate without a subject.
+      co_print_name($0, X509_get_subject_name(certificate)) < 0 ? 0 : 1
+    }
+    notAfter = Timestamp(milliseconds: seconds * 1000)
+    fingerprint = try PEM.fingerprint(of: certificate)
+  }
+
+  private static func parse(_ bytes: [UInt8]) -> OpaquePointer? {
+    bytes.withUnsafeBytes { buffer in
+      guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
+      defer { BIO_free(memory) }
+      return PEM_read_bio_X509(memory, nil, nil, nil)
+    }
+  }
+}
