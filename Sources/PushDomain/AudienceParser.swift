@@ -1,0 +1,38 @@
+import PushBase
+import PushJSON
+
+extension Audience {
+  /// Most names in each of `tag`, `tag_and` and `tag_not`.
+  public static let maximumTags = 20
+  /// Most values in `alias` and `registration_id`.
+  public static let maximumDevices = 1000
+
+  /// Reads the member `audience` of a push object: `"all"` or an object of arrays. Empty arrays count as absent;
+  /// with nothing left that's 1002, as is no audience; everything else that's wrong is 1003.
+  static func parse(_ push: Fields, rules: PushRules) throws(APIError) -> Audience {
+    guard let value = push["audience"] else { throw push.missing("audience") }
+    if let text = value.string {
+      guard text == "all" else { throw push.invalid("audience", "must be 'all' or a JSON object") }
+      return .all
+    }
+    guard let fields = try push.fields("audience") else { throw push.missing("audience") }
+    for member in fields.present {
+      switch member.key {
+      case "tag", "tag_and", "tag_not", "alias", "registration_id": continue
+      // Passing over a condition would reach people that the sender wanted to leave out.
+      default: throw fields.invalid(String(member.key.prefix(64)), "is not supported")
+      }
+    }
+    var filter = AudienceFilter()
+    filter.tag = try fields.names("tag", maximum: maximumTags, rules: rules) ?? []
+    filter.tagAnd = try fields.names("tag_and", maximum: maximumTags, rules: rules) ?? []
+    filter.tagNot = try fields.names("tag_not", maximum: maximumTags, rules: rules) ?? []
+    filter.alias = try fields.names("alias", maximum: maximumDevices, rules: rules) ?? []
+    filter.registrationID = try fields.texts("registration_id", maximum: maximumDevices) ?? []
+    if filter.registrationID.count == 1, RegistrationID(filter.registrationID[0]) == nil {
+      throw fields.invalid("registration_id", "is invalid")
+    }
+    guard !filter.isEmpty else { throw push.missing("audience") }
+    return .filter(filter)
+  }
+}

@@ -1,0 +1,160 @@
+import PushBase
+import PushJSON
+
+/// Reads `notification` and `message` of a push object and renders them for each platform.
+struct ContentParser {
+  /// Bytes of the iOS object of a notification (2.13 of JPush's limits).
+  static let maximumIOSNotification = 2000
+  /// Bytes of an iOS message, and of notification and message together elsewhere.
+  static let maximumTogether = 4000
+
+  let push: Fields
+  let platforms: PlatformSet
+  let rules: PushRules
+
+  func parse() throws(APIError) -> PushContent {
+    let notification = try push.fields("notification").flatMap { $0.present.isEmpty ? nil : $0 }
+    let message = try renderMessage(besideNotification: notification != nil)
+    if notification == nil, message.isEmpty { throw push.missing("notification or message") }
+    var rendered: [Platform: [UInt8]] = [:]
+    if let notification { rendered = try render(notification) }
+    var variants: [ContentVariant] = []
+    for platform in Platform.allCases where platforms.contains(platform) {
+      let variant = ContentVariant(
+        platforms: PlatformSet(platform), notification: rendered[platform] ?? [], message: message)
+      try checkSize(variant, platform)
+      variants.append(variant)
+    }
+    let content = PushContent(variants: variants)
+    guard !content.platforms.isEmpty else {
+      throw .missing("Missing parameter: notification has nothing for the platforms of this push")
+    }
+    return content
+  }
+
+  /// An empty object beside a notification counts as absent: JPush's own examples have one.
+  private func renderMessage(besideNotification: Bool) throws(APIError) -> [UInt8] {
+    guard let message = try push.fields("message") else { return [] }
+    if message.present.isEmpty, besideNotification { return [] }
+    guard let content = try message.string("msg_content") else { throw message.missing("msg_content") }
+    if rules.strictKeys {
+      try message.allow([
+        "msg_content", "title", "content_type", "extras", "alternate_title", "alternate_content",
+      ])
+    }
+    _ = try message.string("alternate_title")
+    _ = try message.string("alternate_content")
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("msg_content", content)
+    for key in ["title", "content_type"] {
+      if let text = try message.string(key) { writer.member(key, text) }
+    }
+    if let extras = try message.fields("extras") {
+      writer.key("extras")
+      writer.value(.object(extras.object))
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private func render(_ notification: Fields) throws(APIError) -> [Platform: [UInt8]] {
+    // `voip` and `winphone` are known and passed over: no device here can get them.
+    try notification.allow([
+      "alert", "alternate_alert", "android", "ios", "hmos", "quickapp", "voip", "winphone",
+    ])
+    let alert = try notification.string("alert")
+    _ = try notification.string("alternate_alert")
+    _ = try notification.fields("voip")
+    _ = try notification.fields("winphone")
+    var rendered: [Platform: [UInt8]] = [:]
+    for platform in Platform.allCases {
+      if let own = try notification.fields(platform.name) {
+        rendered[platform] = try render(own, platform, alert)
+      } else if let alert {
+        rendered[platform] = write(.string(alert), [])
+      }
+    }
+    return rendered
+  }
+
+  /// One platform's object: checked, with the common alert where it has none of its own, all else as given.
+  private func render(_ own: Fields, _ platform: Platform, _ alert: String?) throws(APIError) -> [UInt8] {
+    let schema = PlatformSchema.fields(platform)
+    let members = own.present
+    for member in members {
+      if let kind = schema[member.key] {
+        try kind.check(member.key, member.value, in: own)
+        continue
+      }
+      let key = String(member.key.prefix(64))
+      // An underscore for a hyphen (`content_available`) would silently do nothing.
+      let isMisspelt = schema[String(member.key.map { $0 == "_" ? "-" : $0 })] != nil
+      if rules.strictKeys || isMisspelt { throw .unsupportedKey("\(own.name(key)) is not supported") }
+    }
+    switch platform {
+    case .ios: break
+    case .android: try checkShortTexts(own)
+    case .hmos: try checkHMOS(own, alert)
+    case .quickapp:
+      for key in ["title", "page"] where own[key] == nil { throw own.missing(key) }
+    }
+    guard let text = own["alert"] ?? alert.map({ .string($0) }) else { throw own.missing("alert") }
+    return write(text, members.filter { $0.key != "alert" })
+  }
+
+  private func write(_ alert: JSONValue, _ members: [JSONObject.Member]) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("alert")
+    writer.value(alert)
+    for member in members {
+      writer.key(member.key)
+      writer.value(member.value)
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// The vendors' short texts, which stand in `extras` or, from Python's client, beside it.
+  private func checkShortTexts(_ android: Fields) throws(APIError) {
+    let limits = [
+      "mipns_content_forshort": 128, "oppns_content_forshort": 200, "vpns_content_forshort": 100,
+      "mzpns_content_forshort": 100,
+    ]
+    let extras = try android.fields("extras")
+    for (key, limit) in limits {
+      for fields in [android, extras] {
+        guard let fields, let text = fields[key]?.string, text.count > limit else { continue }
+        throw fields.invalid(key, "is longer than \(limit) characters")
+      }
+    }
+  }
+
+  private func checkHMOS(_ own: Fields, _ alert: String?) throws(APIError) {
+    guard let text = try own.string("alert") ?? alert else {
+      if own.present.isEmpty { throw own.missing("alert") }
+      throw own.invalid("alert", "must be there")
+    }
+    if text.isEmpty { throw own.invalid("alert", "must not be empty") }
+    let type = own["push_type"]?.int64 ?? 0
+    guard [0, 1, 2, 7, 10].contains(type) else { throw own.invalid("push_type", "is not known") }
+    if own["style"]?.int64 == 1 { throw own.invalid("style", "must be 0 or 2") }
+    if type == 2 || type == 10, own["extra_data"] == nil { throw own.missing("extra_data") }
+    if type == 1 || type == 7, own["hm_payload"] == nil { throw own.missing("hm_payload") }
+  }
+
+  private func checkSize(_ variant: ContentVariant, _ platform: Platform) throws(APIError) {
+    if platform == .ios {
+      if variant.notification.count > Self.maximumIOSNotification {
+        throw .tooLarge("notification.ios is larger than \(Self.maximumIOSNotification) bytes")
+      }
+      if variant.message.count > Self.maximumTogether {
+        throw .tooLarge("message is larger than \(Self.maximumTogether) bytes")
+      }
+    } else if variant.notification.count + variant.message.count > Self.maximumTogether {
+      throw .tooLarge(
+        "notification and message for \(platform.name) are larger than \(Self.maximumTogether) bytes")
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import PushBase
+import PushJSON
+
+/// What an app server changes about one device: `POST /v3/devices/{registration_id}`. Nothing given, nothing changed.
+public struct DeviceUpdate: Equatable, Sendable {
+  /// A change of the device's tags.
+  public enum Tags: Equatable, Sendable {
+    /// All tags go.
+    case clear
+    /// Tags that come and tags that go. No name is in both: a name in both lists of a request stays, as JPush's own
+    /// tests expect.
+    case change(add: [String], remove: [String])
+  }
+
+  /// A change of a text.
+  public enum Text: Equatable, Sendable {
+    /// The text goes.
+    case clear
+    /// The text is replaced.
+    case set(String)
+  }
+
+  /// The change of tags; nil for none.
+  public var tags: Tags?
+  /// The change of the alias; nil for none.
+  public var alias: Text?
+  /// The change of the mobile number; nil for none.
+  public var mobile: Text?
+
+  /// Makes an update.
+  public init(tags: Tags? = nil, alias: Text? = nil, mobile: Text? = nil) {
+    self.tags = tags
+    self.alias = alias
+    self.mobile = mobile
+  }
+
+  /// Most names in each list of one call.
+  public static let maximumTagsInCall = 100
+  /// Most bytes of all names of one call.
+  public static let maximumTagBytesInCall = 1000
+
+  /// Reads the body of a call; every fault is 7002 naming the field. Keys that aren't known are passed over.
+  public static func parse(
+    _ json: JSONValue, rules: PushRules = PushRules()
+  ) throws(APIError) -> DeviceUpdate {
+    guard let object = json.object else { throw .deviceInvalid("The body must be a JSON object") }
+    let body = Fields(object, api: .device)
+    var update = DeviceUpdate(tags: try tags(body, rules))
+    if let alias = try body.string("alias") {
+      let check = NameRules.check(alias, allowHyphen: rules.allowHyphen)
+      if !alias.isEmpty, let error = check.deviceError(field: "alias") { throw error }
+      update.alias = alias.isEmpty ? .clear : .set(alias)
+    }
+    if let mobile = try body.string("mobile") {
+      guard mobile.isEmpty || NameRules.isMobile(mobile) else {
+        throw body.invalid("mobile", "must be a + or a digit, then digits and -, at most 20 characters")
+      }
+      update.mobile = mobile.isEmpty ? .clear : .set(mobile)
+    }
+    return update
+  }
+
+  private static func tags(_ body: Fields, _ rules: PushRules) throws(APIError) -> Tags? {
+    if body["tags"] == "" { return .clear }
+    guard let lists = try body.fields("tags") else { return nil }
+    let add = try lists.names("add", maximum: maximumTagsInCall, rules: rules) ?? []
+    let remove = try lists.names("remove", maximum: maximumTagsInCall, rules: rules) ?? []
+    let size = (add + remove).reduce(0) { $0 + $1.utf8.count }
+    guard size <= maximumTagBytesInCall else {
+      throw body.invalid("tags", "have more than \(maximumTagBytesInCall) bytes in total")
+    }
+    if add.isEmpty, remove.isEmpty { return nil }
+    let kept = Set(add)
+    return .change(add: add, remove: remove.filter { !kept.contains($0) })
+  }
+}
+
+/// Devices that come to a tag or go from a tag or an alias.
+public struct DeviceListUpdate: Equatable, Sendable {
+  /// The devices that come; always empty for an alias.
+  public var add: [RegistrationID]
+  /// The devices that go; none of them is in `add`.
+  public var remove: [RegistrationID]
+
+  /// Makes an update.
+  public init(add: [RegistrationID] = [], remove: [RegistrationID] = []) {
+    self.add = add
+    self.remove = remove
+  }
+
+  /// Most devices in each list.
+  public static let maximumDevices = 1000
+
+  /// Reads the body of `POST /v3/tags/{tag}`: `{"registration_ids": {"add": […], "remove": […]}}`. Throws 7002, or
+  /// 7013 if only some of the registration IDs are malformed; whether they exist is the caller's concern.
+  public static func parseForTag(_ json: JSONValue) throws(APIError) -> DeviceListUpdate {
+    try parse(json, mayAdd: true)
+  }
+
+  /// Reads the body of `POST /v3/aliases/{alias}`: `{"registration_ids": {"remove": […]}}`; errors as for tags.
+  public static func parseForAlias(_ json: JSONValue) throws(APIError) -> DeviceListUpdate {
+    try parse(json, mayAdd: false)
+  }
+
+  private static func parse(_ json: JSONValue, mayAdd: Bool) throws(APIError) -> DeviceListUpdate {
+    guard let object = json.object else { throw .deviceInvalid("The body must be a JSON object") }
+    let body = Fields(object, api: .device)
+    guard let lists = try body.fields("registration_ids") else { throw body.missing("registration_ids") }
+    let add = try lists.texts("add", maximum: maximumDevices) ?? []
+    let remove = try lists.texts("remove", maximum: maximumDevices) ?? []
+    if !mayAdd, !add.isEmpty { throw lists.invalid("add", "is not supported") }
+    guard !add.isEmpty || !remove.isEmpty else { throw body.invalid("registration_ids", "is empty") }
+    let wanted = add + remove
+    if let bad = wanted.first(where: { RegistrationID($0) == nil }) {
+      let message = "registration_ids: '\(bad.prefix(64))' is no registration id"
+      let allBad = wanted.allSatisfy { RegistrationID($0) == nil }
+      throw allBad ? .deviceInvalid(message) : .devicePartlyInvalid(message)
+    }
+    let coming = add.compactMap { RegistrationID($0) }
+    let kept = Set(coming)
+    return DeviceListUpdate(
+      add: coming, remove: remove.compactMap { RegistrationID($0) }.filter { !kept.contains($0) })
+  }
+}

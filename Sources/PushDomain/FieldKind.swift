@@ -1,0 +1,123 @@
+import PushJSON
+
+/// What the value of a member may be, for the objects of platforms that are checked by a table.
+enum FieldKind {
+  case text
+  /// A text of at most so many bytes.
+  case textUpTo(Int)
+  case choice([String])
+  case integer(ClosedRange<Int64>)
+  case flag
+  /// `"1"` or `"0"`, or a truth value in another form.
+  case flagText
+  case object
+  case array
+  /// A text, or an object that replaces it.
+  case iosAlert
+  case iosSound
+  case badge
+  case dateTime
+  case buttons
+
+  /// Checks the member `key` of `fields`, which is there.
+  func check(_ key: String, _ value: JSONValue, in fields: Fields) throws(APIError) {
+    switch self {
+    case .text: _ = try fields.string(key)
+    case .textUpTo(let limit):
+      if let text = try fields.string(key), text.utf8.count > limit {
+        throw fields.invalid(key, "is longer than \(limit) bytes")
+      }
+    case .choice(let choices):
+      guard let text = try fields.string(key), choices.contains(text) else {
+        throw fields.invalid(key, "must be one of \(choices.joined(separator: ", "))")
+      }
+    case .integer(let range): _ = try fields.integer(key, in: range)
+    case .flag: _ = try fields.flag(key)
+    case .flagText:
+      guard value == "0" || value == "1" || Fields.flag(value) != nil else {
+        throw fields.invalid(key, "must be '0' or '1'")
+      }
+    case .object: _ = try fields.fields(key)
+    case .array: _ = try fields.array(key)
+    case .iosAlert: try Self.checkAlert(key, value, fields)
+    case .iosSound: try Self.checkSound(key, value, fields)
+    case .badge: try Self.checkBadge(key, value, fields)
+    case .dateTime:
+      guard let text = try fields.string(key), Self.isDateTime(text) else {
+        throw fields.invalid(key, "must look like yyyy-MM-dd HH:mm:ss")
+      }
+    case .buttons: try Self.checkButtons(key, fields)
+    }
+  }
+
+  /// Texts and lists of texts; other keys pass, since Apple adds some and Ruby's client sends any.
+  private static func checkAlert(_ key: String, _ value: JSONValue, _ fields: Fields) throws(APIError) {
+    if value.string != nil { return }
+    guard let alert = value.object else { throw fields.invalid(key, "must be a string or a JSON object") }
+    let inner = Fields(alert, path: fields.name(key))
+    guard !inner.present.isEmpty else { throw fields.missing(key) }
+    for member in inner.present {
+      switch member.key {
+      case "title", "subtitle", "body", "launch-image", "action-loc-key", "title-loc-key",
+        "subtitle-loc-key", "loc-key":
+        _ = try inner.string(member.key)
+      case "title-loc-args", "subtitle-loc-args", "loc-args": _ = try inner.array(member.key)
+      default: continue
+      }
+    }
+  }
+
+  private static func checkSound(_ key: String, _ value: JSONValue, _ fields: Fields) throws(APIError) {
+    if value.string != nil { return }
+    guard let sound = value.object else { throw fields.invalid(key, "must be a string or a JSON object") }
+    let inner = Fields(sound, path: fields.name(key))
+    _ = try inner.flag("critical")
+    _ = try inner.string("name")
+    if let volume = inner["volume"] {
+      guard let volume = volume.double, (0...1).contains(volume) else {
+        throw inner.invalid("volume", "must be between 0 and 1")
+      }
+    }
+  }
+
+  /// `N`, `"N"`, `"+N"`, `"-N"`, `""`, and `"auto"`, which Python's client lets through.
+  private static func checkBadge(_ key: String, _ value: JSONValue, _ fields: Fields) throws(APIError) {
+    let range: ClosedRange<Int64> = -99_999...99_999
+    if let number = value.int64, range.contains(number) { return }
+    if let text = value.string {
+      if text.isEmpty || text == "auto" { return }
+      if text.utf8.count <= 6, let number = Int64(text), range.contains(number) { return }
+    }
+    throw fields.invalid(key, "must be an integer or a string such as '+1'")
+  }
+
+  private static func isDateTime(_ text: String) -> Bool {
+    let shape = Array("0000-00-00 00:00:00".utf8)
+    let bytes = Array(text.utf8)
+    guard bytes.count == shape.count else { return false }
+    return zip(bytes, shape).allSatisfy { byte, expected in
+      expected == UInt8(ascii: "0") ? (48...57).contains(byte) : byte == expected
+    }
+  }
+
+  private static func checkButtons(_ key: String, _ fields: Fields) throws(APIError) {
+    for (index, element) in (try fields.array(key) ?? []).enumerated() {
+      let name = "\(key)[\(index)]"
+      guard let object = element.object else { throw fields.invalid(name, "must be a JSON object") }
+      let button = Fields(object, path: fields.name(name))
+      func text(_ member: String, _ limit: Int, required: Bool) throws(APIError) {
+        guard let text = try button.string(member) else {
+          if required { throw button.missing(member) }
+          return
+        }
+        if text.count > limit { throw button.invalid(member, "is longer than \(limit) characters") }
+      }
+      try text("name", 20, required: true)
+      guard let action = try button.integer("action_type", in: 1...4) else {
+        throw button.missing("action_type")
+      }
+      try text("action", 300, required: action <= 2)
+      try text("data", 100, required: false)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import PushBase
+
+/// The members of `notification.<platform>` that are known. Others pass as they are unless keys are strict.
+enum PlatformSchema {
+  static func fields(_ platform: Platform) -> [String: FieldKind] {
+    switch platform {
+    case .ios: ios
+    case .android: android
+    case .hmos: hmos
+    case .quickapp: quickapp
+    }
+  }
+
+  static let ios: [String: FieldKind] = [
+    "alert": .iosAlert, "sound": .iosSound, "badge": .badge, "content-available": .flag,
+    "mutable-content": .flag, "category": .text, "thread-id": .text,
+    "interruption-level": .choice(["active", "critical", "passive", "time-sensitive"]), "extras": .object,
+  ]
+
+  static let android: [String: FieldKind] = [
+    "alert": .text, "title": .text, "builder_id": .integer(0...Int64(Int32.max)),
+    "channel_id": .textUpTo(1000), "category": .text, "priority": .integer(-2...2),
+    "style": .integer(0...3), "alert_type": .integer(-1...7), "big_text": .text, "inbox": .object,
+    "big_pic_path": .text, "large_icon": .text, "small_icon_uri": .text, "icon_bg_color": .text,
+    "intent": .object, "uri_activity": .text, "uri_action": .text, "badge_add_num": .integer(1...99),
+    "badge_set_num": .integer(0...99), "badge_class": .text, "sound": .text,
+    "show_begin_time": .dateTime, "show_end_time": .dateTime, "display_foreground": .flagText,
+    "custom_buttons": .buttons, "extras": .object, "mipns_content_forshort": .text,
+    "oppns_content_forshort": .text, "vpns_content_forshort": .text, "mzpns_content_forshort": .text,
+  ]
+
+  static let hmos: [String: FieldKind] = [
+    "alert": .text, "title": .text, "category": .text, "large_icon": .text, "intent": .object,
+    "badge_add_num": .integer(1...99), "badge_set_num": .integer(0...99), "test_message": .flag,
+    "receipt_id": .text, "extras": .object, "style": .integer(0...2), "inbox": .object,
+    "push_type": .integer(0...10), "extra_data": .text, "display_foreground": .flagText, "sound": .text,
+    "sound_duration": .integer(1...60), "hm_payload": .object,
+  ]
+
+  static let quickapp: [String: FieldKind] = [
+    "alert": .text, "title": .text, "page": .text, "extras": .object,
+  ]
+}

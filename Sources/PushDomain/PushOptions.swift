@@ -1,0 +1,105 @@
+import PushBase
+import PushJSON
+
+/// How a push is to be carried out.
+public struct PushOptions: Equatable, Sendable {
+  /// The sender's label, echoed in the answer; nil is echoed as 0.
+  public var sendno: Int32?
+  /// How long the push is kept for devices that are away, in seconds; 0 reaches only devices that are online.
+  public var timeToLive: Int
+  /// The push that this one replaces; whether it is known and at most a day old is not checked here.
+  public var overrideMessageID: MessageID?
+  /// Which of Apple's services the sender means; nil leaves it to each device's token.
+  public var apnsProduction: Bool?
+  /// `apns-collapse-id`, at most 64 bytes.
+  public var apnsCollapseID: String?
+
+  /// The `time_to_live` of a push that has none: a day, in seconds.
+  public static let defaultTimeToLive = 86_400
+
+  /// Makes options; what isn't given is JPush's default.
+  public init(
+    sendno: Int32? = nil, timeToLive: Int = PushOptions.defaultTimeToLive,
+    overrideMessageID: MessageID? = nil, apnsProduction: Bool? = nil, apnsCollapseID: String? = nil
+  ) {
+    self.sendno = sendno
+    self.timeToLive = timeToLive
+    self.overrideMessageID = overrideMessageID
+    self.apnsProduction = apnsProduction
+    self.apnsCollapseID = apnsCollapseID
+  }
+}
+
+extension PushOptions {
+  /// Members that only steer vendors' channels and JPush's console, which aren't there: checked and passed over.
+  private static let vendorFlags = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
+  private static let vendorTexts = ["receipt_id"]
+  private static let vendorObjects = ["third_party_channel", "portal_extra"]
+  /// Members that would choose other devices, another time or another text: never passed over.
+  private static let refusedFlags = ["test_model", "alternate_set", "notification_switch_filter"]
+  private static let refusedValues = ["target_event", "geofence", "business_operation_code"]
+  private static let known = Set(
+    [
+      "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
+      "big_push_duration", "classification", "active_push", "notification_3rd_ver",
+    ] + vendorFlags + vendorTexts + vendorObjects + refusedFlags + refusedValues)
+
+  /// Reads the member `options` of a push object.
+  static func parse(_ push: Fields, rules: PushRules) throws(APIError) -> PushOptions {
+    guard let fields = try push.fields("options") else { return PushOptions() }
+    if rules.strictKeys { try fields.allow(known) }
+    try refuse(fields, hasMessage: push["message"]?.object?.isEmpty == false)
+    for key in vendorFlags { _ = try fields.flag(key) }
+    for key in vendorTexts { _ = try fields.string(key) }
+    for key in vendorObjects { _ = try fields.fields(key) }
+    _ = try fields.integer("classification", in: 0...1)
+    if let version = try fields.string("notification_3rd_ver"), version != "v1", version != "v2" {
+      throw fields.invalid("notification_3rd_ver", "must be v1 or v2")
+    }
+    var options = PushOptions()
+    if let sendno = try fields.integer("sendno", in: Int64(Int32.min)...Int64(Int32.max)) {
+      guard sendno != 0 else { throw fields.invalid("sendno", "must not be 0") }
+      options.sendno = Int32(truncatingIfNeeded: sendno)
+    }
+    let longest = Int64(max(0, rules.maximumTimeToLive))
+    if let seconds = try fields.integer("time_to_live", in: 0...longest) {
+      options.timeToLive = Int(seconds)
+    }
+    options.overrideMessageID = try messageID(fields)
+    options.apnsProduction = try fields.flag("apns_production")
+    if let collapse = try fields.string("apns_collapse_id") {
+      guard (1...64).contains(collapse.utf8.count) else {
+        throw fields.invalid("apns_collapse_id", "must have 1 to 64 bytes")
+      }
+      options.apnsCollapseID = collapse
+    }
+    return options
+  }
+
+  /// A positive number, or its digits as a string.
+  private static func messageID(_ fields: Fields) throws(APIError) -> MessageID? {
+    guard let value = fields["override_msg_id"] else { return nil }
+    let digits = value.string ?? value.number?.text ?? ""
+    guard let id = MessageID(decimal: Array(digits.utf8)), id.rawValue > 0 else {
+      throw fields.invalid("override_msg_id", "must be a message id")
+    }
+    return id
+  }
+
+  private static func refuse(_ fields: Fields, hasMessage: Bool) throws(APIError) {
+    let isSpread = (try fields.integer("big_push_duration", in: 0...1400) ?? 0) > 0
+    if try fields.flag("active_push") == true {
+      if hasMessage { throw .activePush("options.active_push does not go with message") }
+      if isSpread { throw .activePush("options.active_push does not go with options.big_push_duration") }
+      throw fields.invalid("active_push", "is not supported")
+    }
+    if isSpread { throw fields.invalid("big_push_duration", "is not supported") }
+    for key in refusedFlags {
+      if try fields.flag(key) == true { throw fields.invalid(key, "is not supported") }
+    }
+    for key in refusedValues {
+      guard let value = fields[key], value != "", value != [:] else { continue }
+      throw fields.invalid(key, "is not supported")
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// What an installation or an app may set about the rules of the push object.
+public struct PushRules: Equatable, Sendable {
+  /// Whether names of aliases and tags may hold `-`; JPush refuses it.
+  public var allowHyphen: Bool
+  /// Whether keys that aren't known are refused (1009) inside the objects of platforms, messages and options too.
+  /// Newer client libraries may send such keys, so this is off unless asked for.
+  public var strictKeys: Bool
+  /// The largest `time_to_live`, in seconds.
+  public var maximumTimeToLive: Int
+
+  /// Makes rules; what isn't given is as at JPush: no hyphen, unknown keys pass, 864000 s (10 days).
+  public init(allowHyphen: Bool = false, strictKeys: Bool = false, maximumTimeToLive: Int = 864_000) {
+    self.allowHyphen = allowHyphen
+    self.strictKeys = strictKeys
+    self.maximumTimeToLive = maximumTimeToLive
+  }
+}

@@ -1,0 +1,129 @@
+import PushBase
+import PushDomain
+import PushJSON
+import Testing
+
+@Suite struct PushFieldTests {
+  @Test(arguments: [
+    (#""sendno":1"#, 0), (#""sendno":0"#, 1003), (#""sendno":2147483647"#, 0),
+    (#""sendno":2147483648"#, 1003),
+    (#""sendno":-2147483648"#, 0), (#""sendno":"1""#, 1003), (#""sendno":1.5"#, 1003), (#""sendno":null"#, 0),
+    (#""time_to_live":0"#, 0), (#""time_to_live":864000"#, 0), (#""time_to_live":864001"#, 1003),
+    (#""time_to_live":-1"#, 1003), (#""time_to_live":1e3"#, 1003), (#""time_to_live":true"#, 1003),
+    (#""override_msg_id":123"#, 0), (#""override_msg_id":"123""#, 0), (#""override_msg_id":0"#, 1003),
+    (#""override_msg_id":-1"#, 1003), (#""override_msg_id":"x""#, 1003), (#""override_msg_id":[]"#, 0),
+    (#""override_msg_id":99999999999999999999"#, 1003), (#""override_msg_id":{}"#, 1003),
+    (#""apns_production":true"#, 0), (#""apns_production":1"#, 0), (#""apns_production":"true""#, 0),
+    (#""apns_production":2"#, 1003), (#""apns_production":"no""#, 1003), (#""apns_collapse_id":"""#, 1003),
+    (#""apns_collapse_id":"\#(String(repeating: "c", count: 64))""#, 0),
+    (#""apns_collapse_id":"\#(String(repeating: "c", count: 65))""#, 1003),
+    (#""big_push_duration":0"#, 0), (#""big_push_duration":5"#, 1003), (#""big_push_duration":1401"#, 1003),
+    (#""active_push":false"#, 0), (#""active_push":true"#, 1003),
+    (#""active_push":true,"big_push_duration":5"#, 1035), (#""test_model":true"#, 1003),
+    (#""test_model":false"#, 0), (#""alternate_set":1"#, 1003), (#""notification_switch_filter":true"#, 1003),
+    (#""target_event":["e"]"#, 1003), (#""target_event":[]"#, 0), (#""geofence":{"a":1}"#, 1003),
+    (#""geofence":{}"#, 0), (#""business_operation_code":"b""#, 1003), (#""classification":1"#, 0),
+    (#""classification":2"#, 1003),
+    (#""third_party_channel":{"xiaomi":{"distribution":"jpush","new":1}}"#, 0),
+    (#""third_party_channel":"x""#, 1003), (#""test_message":0,"receipt_id":"r","need_backup":false"#, 0),
+    (#""notification_3rd_ver":"v3""#, 1003), (#""auto_truncation":"x""#, 1003), (#""whatever":1"#, 0),
+  ])
+  func options(_ member: String, _ code: Int) throws {
+    let result = try outcome(push(#""notification":{"alert":"x"},"options":{\#(member)}"#))
+    #expect(result.code == code, "\(member): \(result.message)")
+    #expect(code == 0 || result.message.contains("options."), "\(result.message)")
+  }
+
+  @Test func activePushDoesNotGoWithAMessage() throws {
+    let text = push(
+      #""notification":{"alert":"x"},"message":{"msg_content":"m"},"options":{"active_push":1}"#)
+    #expect(try outcome(text).code == 1035)
+    #expect(try outcome(push(#""notification":{"alert":"x"},"options":1"#)).code == 1003)
+    let longer = PushRules(maximumTimeToLive: 10)
+    #expect(
+      try outcome(push(#""notification":{"alert":"x"},"options":{"time_to_live":11}"#), rules: longer).code
+        == 1003)
+  }
+
+  @Test(arguments: [
+    (#""badge":1"#, 0), (#""badge":"+1""#, 0), (#""badge":"-3""#, 0), (#""badge":"7""#, 0),
+    (#""badge":"""#, 0),
+    (#""badge":"auto""#, 0), (#""badge":99999"#, 0), (#""badge":100000"#, 1003), (#""badge":"x""#, 1003),
+    (#""badge":"+""#, 1003), (#""badge":true"#, 1003), (#""badge":1.5"#, 1003), (#""badge":"+100000""#, 1003),
+    (#""sound":"""#, 0), (#""sound":{"critical":1,"name":"default","volume":0.8}"#, 0), (#""sound":1"#, 1003),
+    (#""sound":{"volume":1.1}"#, 1003), (#""sound":{"critical":"x"}"#, 1003), (#""alert":"""#, 0),
+    (#""alert":{"title":"t","my-key":1,"loc-args":["a"]}"#, 0), (#""alert":{"title":1}"#, 1003),
+    (#""alert":{"loc-args":"a"}"#, 1003), (#""alert":{}"#, 1002), (#""alert":1"#, 1003), (#""alert":[]"#, 0),
+    (#""content-available":1"#, 0), (#""content-available":true"#, 0), (#""content-available":2"#, 1003),
+    (#""content_available":1"#, 1009), (#""thread_id":"x""#, 1009), (#""mutable-content":"x""#, 1003),
+    (#""interruption-level":"passive""#, 0), (#""interruption-level":"loud""#, 1003), (#""extras":[]"#, 0),
+    (#""extras":["a"]"#, 1003), (#""category":1"#, 1003), (#""relevance-score":1"#, 0),
+  ])
+  func ios(_ member: String, _ code: Int) throws {
+    let result = try outcome(push(#""notification":{"alert":"x","ios":{\#(member)}}"#))
+    #expect(result.code == code, "\(member): \(result.message)")
+    #expect(code == 0 || result.message.contains("notification.ios."), "\(result.message)")
+  }
+
+  @Test(arguments: [
+    (#""alert":"""#, 0), (#""alert":{"title":"x"}"#, 1003), (#""priority":2"#, 0), (#""priority":3"#, 1003),
+    (#""priority":-3"#, 1003), (#""style":3"#, 0), (#""style":4"#, 1003), (#""alert_type":-1"#, 0),
+    (#""alert_type":8"#, 1003), (#""badge_add_num":1"#, 0), (#""badge_add_num":0"#, 1003),
+    (#""badge_add_num":100"#, 1003), (#""badge_set_num":0"#, 0), (#""badge_set_num":100"#, 1003),
+    (#""inbox":{"a":"b"}"#, 0), (#""inbox":"a""#, 1003), (#""intent":{"url":"a://b"}"#, 0),
+    (#""intent":"a""#, 1003),
+    (#""channel_id":"\#(String(repeating: "c", count: 1000))""#, 0),
+    (#""channel_id":"\#(String(repeating: "c", count: 1001))""#, 1003),
+    (#""show_begin_time":"2026-01-31 09:15:00""#, 0), (#""show_end_time":"tomorrow""#, 1003),
+    (#""display_foreground":"1""#, 0), (#""display_foreground":0"#, 0), (#""display_foreground":"2""#, 1003),
+    (#""extras":{"mipns_content_forshort":"\#(String(repeating: "c", count: 128))"}"#, 0),
+    (#""extras":{"mipns_content_forshort":"\#(String(repeating: "c", count: 129))"}"#, 1003),
+    (#""vpns_content_forshort":"\#(String(repeating: "深", count: 100))""#, 0),
+    (#""vpns_content_forshort":"\#(String(repeating: "深", count: 101))""#, 1003),
+    (#""custom_buttons":[{"name":"n","action_type":4}]"#, 0), (#""custom_buttons":[]"#, 0),
+    (#""custom_buttons":[{"name":"n","action_type":1}]"#, 1002),
+    (#""custom_buttons":[{"name":"n","action_type":2,"action":"a","data":"d"}]"#, 0),
+    (#""custom_buttons":[{"name":"n","action_type":5}]"#, 1003),
+    (#""custom_buttons":[{"action_type":3}]"#, 1002),
+    (#""custom_buttons":[{"name":"\#(String(repeating: "n", count: 21))","action_type":3}]"#, 1003),
+    (#""custom_buttons":["x"]"#, 1003), (#""custom_buttons":{}"#, 1003), (#""brand_new":{"a":1}"#, 0),
+    (#""title":false"#, 1003),
+  ])
+  func android(_ member: String, _ code: Int) throws {
+    let result = try outcome(push(#""notification":{"alert":"x","android":{\#(member)}}"#))
+    #expect(result.code == code, "\(member.prefix(80)): \(result.message)")
+    #expect(code == 0 || result.message.contains("notification.android."), "\(result.message)")
+  }
+
+  @Test(arguments: [
+    (#""hmos":{"alert":"a","push_type":0}"#, 0), (#""hmos":{"alert":""}"#, 1003),
+    (#""hmos":{"alert":"a","push_type":3}"#, 1003), (#""hmos":{"alert":"a","push_type":2}"#, 1002),
+    (#""hmos":{"alert":"a","push_type":7}"#, 1002),
+    (#""hmos":{"alert":"a","push_type":7,"hm_payload":{}}"#, 0),
+    (#""hmos":{"alert":"a","push_type":10,"extra_data":"d"}"#, 0), (#""hmos":{"alert":"a","style":1}"#, 1003),
+    (#""hmos":{"title":"t"},"alert":"a""#, 0), (#""quickapp":{"alert":"a","title":"t","page":"/p"}"#, 0),
+    (#""quickapp":{"alert":"a","title":"t"}"#, 1002), (#""quickapp":{"title":"t","page":"/p"}"#, 1002),
+  ])
+  func otherPlatforms(_ member: String, _ code: Int) throws {
+    let result = try outcome(push(#""notification":{\#(member)}"#))
+    #expect(result.code == code, "\(member): \(result.message)")
+  }
+
+  /// A limit holds to the byte: the text is as long as makes the object exactly as large, then one byte longer.
+  @Test(arguments: [
+    (#"["ios"]"#, #""notification":{"ios":{"alert":"%"}}"#, 2000 - #"{"alert":""}"#.utf8.count),
+    (#"["android"]"#, #""notification":{"alert":"%"}"#, 4000 - #"{"alert":""}"#.utf8.count),
+    (#"["ios"]"#, #""message":{"msg_content":"%"}"#, 4000 - #"{"msg_content":""}"#.utf8.count),
+    (
+      #"["android"]"#, #""message":{"msg_content":"%"},"notification":{"alert":""}"#,
+      4000 - #"{"msg_content":""}{"alert":""}"#.utf8.count
+    ),
+  ])
+  func sizes(_ platform: String, _ members: String, _ room: Int) throws {
+    for (count, code) in [(room, 0), (room + 1, 1005)] {
+      let pieces = members.split(separator: "%", maxSplits: 1)
+      let filled = pieces.joined(separator: String(repeating: "t", count: count))
+      #expect(try outcome(#"{"platform":\#(platform),"audience":"all",\#(filled)}"#).code == code)
+    }
+  }
+}
