@@ -1,0 +1,140 @@
+/// Reads requests from a connection in pieces of any size (RFC 9112). Whatever two readers might frame
+/// differently is refused, and nothing beyond the limits is held.
+public struct HTTPRequestParser: Sendable {
+  /// What a call came to.
+  public enum Event: Sendable, Equatable {
+    /// All bytes were taken and the request is not complete.
+    case needMore
+    /// The client waits for a `100 (Continue)` before it sends the body. Comes at most once for a request;
+    /// further bytes may wait already.
+    case needsContinue
+    /// A complete request. Bytes behind it were not taken.
+    case request(HTTPRequest)
+    /// The request is refused. Every further call says the same.
+    case failure(HTTPFault)
+  }
+
+  private let limits: HTTPLimits
+  private var reader: MessageReader
+  private var request = HTTPRequest(method: "", target: "")
+  private var emptyLines = 0
+  private var fault: HTTPFault?
+
+  /// Waits for a request.
+  public init(limits: HTTPLimits = .init()) {
+    self.limits = limits
+    reader = MessageReader(limits: limits)
+  }
+
+  /// Whether nothing of the next request has come: silence now is idleness, otherwise slowness.
+  public var isIdle: Bool { reader.isIdle && fault == nil }
+
+  /// Takes bytes from index `from` on until something is to be told. `consumed` counts the bytes taken; the
+  /// caller offers the others again, after it has answered if the event is a request.
+  public mutating func consume(_ bytes: Span<UInt8>, from: Int = 0) -> (consumed: Int, event: Event) {
+    if let fault { return (0, .failure(fault)) }
+    let start = min(max(from, 0), bytes.count)
+    var index = start
+    do throws(HTTPFault) {
+      let event = try advance(bytes, &index)
+      return (index - start, event)
+    } catch {
+      fault = error
+      reader = MessageReader(limits: limits)
+      return (index - start, .failure(error))
+    }
+  }
+
+  private mutating func advance(_ bytes: Span<UInt8>, _ index: inout Int) throws(HTTPFault) -> Event {
+    while reader.phase == .startLine {
+      guard try reader.readLine(bytes, &index, limit: limits.startLine, over: .targetTooLong) else {
+        return .needMore
+      }
+      if reader.line.isEmpty {
+        // RFC 9112 section 2.2: some clients send an empty line after a body.
+        emptyLines += 1
+        guard emptyLines <= 2 else { throw .badStartLine }
+      } else {
+        try readRequestLine()
+        reader.phase = .fields
+      }
+    }
+    if reader.phase == .fields {
+      guard try reader.readFields(bytes, &index) else { return .needMore }
+      if try endHeader() { return .needsContinue }
+    }
+    guard try reader.readBody(bytes, &index) else { return .needMore }
+    var complete = request
+    complete.headers = reader.headers
+    complete.body = reader.body
+    reader = MessageReader(limits: limits)
+    emptyLines = 0
+    return .request(complete)
+  }
+
+  private mutating func readRequestLine() throws(HTTPFault) {
+    let parts = reader.line.split(separator: 32, omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw .badStartLine }
+    guard !parts[0].isEmpty, parts[0].allSatisfy(isToken) else { throw .badStartLine }
+    request.minorVersion = try minorVersion(parts[2])
+    guard parts[0].count <= 32 else { throw .unknownMethod }
+    request.method = String(decoding: parts[0], as: UTF8.self)
+    let target = parts[1]
+    guard target.allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "#") }) else { throw .badStartLine }
+    if target.first == UInt8(ascii: "/") {
+      request.target = String(decoding: target, as: UTF8.self)
+    } else if equal(target, "*") {
+      guard request.method == "OPTIONS" else { throw .badStartLine }
+      request.target = "*"
+    } else {
+      request.target = try originForm(absolute: target)
+    }
+  }
+
+  /// Path and query of `http://authority/path?query` (RFC 9112 section 3.2.2).
+  private func originForm(absolute target: ArraySlice<UInt8>) throws(HTTPFault) -> String {
+    for scheme in ["http://", "https://"] where equal(target.prefix(scheme.utf8.count), scheme) {
+      let rest = target.dropFirst(scheme.utf8.count)
+      let path = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+      guard path > rest.startIndex, rest[..<path].allSatisfy(isHost) else { throw .badStartLine }
+      let text = String(decoding: rest[path...], as: UTF8.self)
+      return text.utf8.first == UInt8(ascii: "/") ? text : "/" + text
+    }
+    throw .badStartLine
+  }
+
+  /// Checks the header as a whole. Returns whether the client is to be told to continue.
+  private mutating func endHeader() throws(HTTPFault) -> Bool {
+    let headers = reader.headers
+    let hosts = headers.values("host")
+    guard hosts.count == 1 || hosts.isEmpty && request.minorVersion == 0 else { throw .badHost }
+    guard hosts.allSatisfy({ $0.utf8.allSatisfy(isHost) }) else { throw .badHost }
+    request.keepAlive =
+      !headers.lists("connection", "close")
+      && (request.minorVersion > 0 || headers.lists("connection", "keep-alive"))
+    let framing = try reader.framing(minorVersion: request.minorVersion)
+    reader.beginBody(framing.chunked ? .chunkSize : .length(framing.length ?? 0))
+    let expectations = headers.values("expect")
+    guard request.minorVersion > 0, !expectations.isEmpty else { return false }
+    guard expectations.allSatisfy({ equal($0.utf8, "100-continue") }) else { throw .unknownExpectation }
+    return reader.phase != .done
+  }
+}
+
+/// The x of `HTTP/1.x`; above 1 it counts as 1 (RFC 9110 section 2.5).
+func minorVersion(_ text: ArraySlice<UInt8>) throws(HTTPFault) -> Int {
+  let bytes = Array(text)
+  guard bytes.count == 8, bytes.starts(with: "HTTP/".utf8), bytes[6] == UInt8(ascii: "."),
+    48...57 ~= bytes[5], 48...57 ~= bytes[7]
+  else { throw .badStartLine }
+  guard bytes[5] == 49 else { throw .unsupportedVersion }
+  return bytes[7] == 48 ? 0 : 1
+}
+
+/// The characters of a host with a port: names, IPv4 and IPv6 addresses.
+private func isHost(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 48...58, 65...91, 93, 95, 97...122, 37, 45, 46, 126: true
+  default: false
+  }
+}

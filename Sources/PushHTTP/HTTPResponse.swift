@@ -1,0 +1,98 @@
+/// A response, to send or as received.
+public struct HTTPResponse: Sendable, Equatable {
+  /// The status code, 100 to 999.
+  public var status: Int
+  /// The fields besides those that `serialize` writes itself.
+  public var headers: HTTPHeaders
+  /// The content.
+  public var body: [UInt8]
+
+  /// A response from its parts.
+  public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// The bytes that answer `HTTPRequestParser.Event.needsContinue`.
+  public static let continueBytes = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+  /// Appends the response as HTTP/1.1. `date` is the value of `Date` (RFC 9110 section 5.6.7), nil to leave
+  /// it out; `headOnly` leaves out the content, for `HEAD`; `minorVersion` is that of the request.
+  ///
+  /// `content-length`, `connection` and `date` are written here; fields of these names and
+  /// `transfer-encoding` among `headers` are left out, as are fields whose name is no token. Control
+  /// characters in values, CR, LF and NUL among them, become spaces, so that no value can end its line.
+  public func serialize(
+    into bytes: inout [UInt8], keepAlive: Bool, headOnly: Bool = false, date: String? = nil,
+    minorVersion: Int = 1
+  ) {
+    let code = 100...999 ~= status ? status : 500
+    bytes += "HTTP/1.1 ".utf8
+    bytes += String(code).utf8
+    bytes += " ".utf8
+    bytes += Self.reason(code).utf8
+    bytes += "\r\n".utf8
+    if let date { Self.append("date", date, to: &bytes) }
+    for field in headers.fields {
+      switch field.name {
+      case "content-length", "connection", "date", "transfer-encoding": continue
+      default: Self.append(field.name, field.value, to: &bytes)
+      }
+    }
+    let hasContent = code >= 200 && code != 204 && code != 304
+    if hasContent { Self.append("content-length", String(body.count), to: &bytes) }
+    if !keepAlive {
+      bytes += "connection: close\r\n".utf8
+    } else if minorVersion == 0 {
+      bytes += "connection: keep-alive\r\n".utf8
+    }
+    bytes += "\r\n".utf8
+    if hasContent, !headOnly { bytes += body }
+  }
+
+  private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+    guard !name.isEmpty, name.utf8.allSatisfy(isToken) else { return }
+    bytes += name.utf8
+    bytes += ": ".utf8
+    if value.utf8.allSatisfy(isFieldContent) {
+      bytes += value.utf8
+    } else {
+      for byte in value.utf8 { bytes.append(isFieldContent(byte) ? byte : 32) }
+    }
+    bytes += "\r\n".utf8
+  }
+
+  /// The customary text of a status code, empty for others.
+  public static func reason(_ status: Int) -> String {
+    switch status {
+    case 100: "Continue"
+    case 200: "OK"
+    case 201: "Created"
+    case 202: "Accepted"
+    case 204: "No Content"
+    case 304: "Not Modified"
+    case 400: "Bad Request"
+    case 401: "Unauthorized"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 405: "Method Not Allowed"
+    case 408: "Request Timeout"
+    case 409: "Conflict"
+    case 410: "Gone"
+    case 411: "Length Required"
+    case 413: "Content Too Large"
+    case 414: "URI Too Long"
+    case 415: "Unsupported Media Type"
+    case 417: "Expectation Failed"
+    case 429: "Too Many Requests"
+    case 431: "Request Header Fields Too Large"
+    case 500: "Internal Server Error"
+    case 501: "Not Implemented"
+    case 503: "Service Unavailable"
+    case 504: "Gateway Timeout"
+    case 505: "HTTP Version Not Supported"
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/// A request's target, split and decoded (RFC 3986).
+public struct HTTPTarget: Sendable, Equatable {
+  /// A name and a value of the query.
+  public struct Item: Sendable, Equatable {
+    /// The name, decoded.
+    public let name: String
+    /// The value, decoded; empty if there is no equals sign.
+    public let value: String
+  }
+
+  /// The path's segments, decoded; empty ones are left out, so `//a/` is the same as `/a`.
+  public let path: [String]
+  /// The query's items in order.
+  public let query: [Item]
+
+  /// Splits `path?query`. Nil if an escape is malformed, if decoded text is not UTF-8 or holds a NUL, for `.`
+  /// and `..` segments, and for more than 64 segments or 128 items.
+  public init?(_ target: String) {
+    let parts = target.utf8.split(
+      separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first, first.first == UInt8(ascii: "/") else { return nil }
+    var path: [String] = []
+    for part in first.split(separator: UInt8(ascii: "/")) {
+      guard path.count < 64, let segment = decodePercent(part, plusIsSpace: false) else { return nil }
+      guard segment != ".", segment != ".." else { return nil }
+      path.append(segment)
+    }
+    self.path = path
+    guard parts.count > 1, let items = Self.items(parts[1]) else {
+      guard parts.count == 1 else { return nil }
+      query = []
+      return
+    }
+    query = items
+  }
+
+  /// The first value under a name in the query.
+  public subscript(name: String) -> String? { query.first { $0.name == name }?.value }
+
+  private static func items(_ text: Substring.UTF8View) -> [Item]? {
+    var items: [Item] = []
+    for part in text.split(separator: UInt8(ascii: "&")) {
+      let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard items.count < 128, let name = decodePercent(sides[0], plusIsSpace: true),
+        let value = sides.count > 1 ? decodePercent(sides[1], plusIsSpace: true) : ""
+      else { return nil }
+      items.append(Item(name: name, value: value))
+    }
+    return items
+  }
+}
+
+/// The text that percent-encoded text stands for; nil for malformed escapes, a NUL and what is not UTF-8.
+func decodePercent(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(text.count)
+  var rest = text.makeIterator()
+  while let byte = rest.next() {
+    switch byte {
+    case UInt8(ascii: "%"):
+      guard let high = rest.next().flatMap(hexDigit), let low = rest.next().flatMap(hexDigit) else {
+        return nil
+      }
+      bytes.append(high << 4 | low)
+    case UInt8(ascii: "+") where plusIsSpace: bytes.append(32)
+    default: bytes.append(byte)
+    }
+  }
+  guard !bytes.contains(0) else { return nil }
+  return String(validating: bytes, as: UTF8.self)
+}
+
+private func hexDigit(_ byte: UInt8) -> UInt8? {
+  switch byte {
+  case 48...57: byte - 48
+  case 65...70: byte - 55
+  case 97...102: byte - 87
+  default: nil
+  }
+}

@@ -1,0 +1,174 @@
+/// What requests and responses have in common: lines, fields and bodies, in pieces of any size.
+struct MessageReader {
+  enum Phase: Equatable {
+    case startLine, fields
+    case length(Int)
+    case chunkSize
+    case chunk(Int)
+    case chunkEnd, trailer, untilClose, done
+  }
+
+  let limits: HTTPLimits
+  var phase = Phase.startLine
+  /// The line being read; whole, and without its end, when `readLine` has returned true.
+  private(set) var line: [UInt8] = []
+  private var lineIsWhole = false
+  private(set) var headers = HTTPHeaders()
+  private(set) var body: [UInt8] = []
+  private var fieldBytes = 0
+  private var fieldCount = 0
+  private var extensionBytes = 0
+
+  init(limits: HTTPLimits) { self.limits = limits }
+
+  /// Whether nothing of a message has come yet.
+  var isIdle: Bool { phase == .startLine && (line.isEmpty || lineIsWhole) }
+
+  /// Takes bytes up to the end of a line. Returns false if there are too few.
+  mutating func readLine(
+    _ bytes: Span<UInt8>, _ index: inout Int, limit: Int, over fault: HTTPFault
+  ) throws(HTTPFault) -> Bool {
+    if lineIsWhole {
+      line.removeAll(keepingCapacity: true)
+      lineIsWhole = false
+    }
+    var end = index
+    while end < bytes.count, bytes[end] != 10 { end += 1 }
+    guard line.count + (end - index) <= limit else { throw fault }
+    line.append(copying: bytes.extracting(index..<end))
+    guard end < bytes.count else {
+      index = end
+      return false
+    }
+    index = end + 1
+    guard line.popLast() == 13 else { throw .bareLineFeed }
+    lineIsWhole = true
+    return true
+  }
+
+  /// Takes field lines up to the empty line. Returns false if there are too few bytes.
+  mutating func readFields(
+    _ bytes: Span<UInt8>, _ index: inout Int, keep: Bool = true
+  ) throws(HTTPFault) -> Bool {
+    while try readLine(bytes, &index, limit: limits.header - fieldBytes, over: .headerTooLarge) {
+      if line.isEmpty {
+        fieldBytes = 0
+        fieldCount = 0
+        return true
+      }
+      fieldBytes += line.count + 2
+      fieldCount += 1
+      guard fieldCount <= limits.fields else { throw .headerTooLarge }
+      try readField(keep: keep)
+    }
+    return false
+  }
+
+  /// One field line. A space before the colon or at the start (a folded line) is no token, hence refused.
+  private mutating func readField(keep: Bool) throws(HTTPFault) {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { throw .badField }
+    for index in 0..<colon {
+      guard isToken(line[index]) else { throw .badField }
+      line[index] = lowered(line[index])
+    }
+    let value = line[(colon + 1)...]
+    guard value.allSatisfy(isFieldContent) else { throw .badField }
+    guard keep else { return }
+    headers.append(
+      lowercase: String(decoding: line[..<colon], as: UTF8.self),
+      String(decoding: trimmed(value), as: UTF8.self))
+  }
+
+  /// Finds how the body is framed (RFC 9112 section 6.3): whether it is chunked, its length, or neither.
+  func framing(minorVersion: Int) throws(HTTPFault) -> (chunked: Bool, length: Int?) {
+    let codings = headers.values("transfer-encoding")
+    let lengths = headers.values("content-length")
+    if !codings.isEmpty {
+      guard lengths.isEmpty, minorVersion > 0, codings.count == 1 else { throw .badLength }
+      guard equal(codings[0].utf8, "chunked") else { throw .unsupportedCoding }
+      return (true, nil)
+    }
+    guard let text = lengths.first else { return (false, nil) }
+    guard lengths.count == 1, !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { throw .badLength }
+    guard let length = Int(text), length <= limits.body else { throw .bodyTooLarge }
+    return (false, length)
+  }
+
+  /// Starts the body: `phase` says how it is framed.
+  mutating func beginBody(_ next: Phase) {
+    phase = next
+    if case .length(let length) = next {
+      // What is announced need not come: memory follows what has come.
+      body.reserveCapacity(min(length, 16 << 10))
+      if length == 0 { phase = .done }
+    }
+  }
+
+  /// Takes bytes of the body. Returns whether it is complete.
+  mutating func readBody(_ bytes: Span<UInt8>, _ index: inout Int) throws(HTTPFault) -> Bool {
+    while true {
+      switch phase {
+      case .startLine, .fields: return false
+      case .done: return true
+      case .untilClose:
+        guard body.count + (bytes.count - index) <= limits.body else { throw .bodyTooLarge }
+        _ = take(bytes, &index, bytes.count - index)
+        return false
+      case .length(let left):
+        let rest = left - take(bytes, &index, left)
+        phase = rest == 0 ? .done : .length(rest)
+        if rest > 0 { return false }
+      case .chunk(let left):
+        let rest = left - take(bytes, &index, left)
+        phase = rest == 0 ? .chunkEnd : .chunk(rest)
+        if rest > 0 { return false }
+      case .chunkSize:
+        guard try readLine(bytes, &index, limit: HTTPLimits.chunkLine, over: .badChunk) else { return false }
+        let size = try chunkSize()
+        phase = size == 0 ? .trailer : .chunk(size)
+      case .chunkEnd:
+        guard try readLine(bytes, &index, limit: 1, over: .badChunk) else { return false }
+        phase = .chunkSize
+      case .trailer:
+        guard try readFields(bytes, &index, keep: false) else { return false }
+        phase = .done
+      }
+    }
+  }
+
+  private mutating func take(_ bytes: Span<UInt8>, _ index: inout Int, _ wanted: Int) -> Int {
+    let count = min(wanted, bytes.count - index)
+    body.append(copying: bytes.extracting(index..<index + count))
+    index += count
+    return count
+  }
+
+  /// The size of the chunk whose first line was read; extensions are skipped (RFC 9112 section 7.1).
+  private mutating func chunkSize() throws(HTTPFault) -> Int {
+    let end = line.firstIndex(of: UInt8(ascii: ";")) ?? line.count
+    var size = 0
+    for byte in line[..<end] {
+      let digit: UInt8
+      switch byte {
+      case 48...57: digit = byte - 48
+      case 65...70: digit = byte - 55
+      case 97...102: digit = byte - 87
+      default: throw .badChunk
+      }
+      guard size < 1 << 56 else { throw .badChunk }
+      size = size << 4 | Int(digit)
+    }
+    guard end > 0, line[end...].allSatisfy(isFieldContent) else { throw .badChunk }
+    extensionBytes += line.count - end
+    guard extensionBytes <= HTTPLimits.chunkExtensions else { throw .badChunk }
+    guard size <= limits.body - body.count else { throw .bodyTooLarge }
+    return size
+  }
+}
+
+extension [UInt8] {
+  /// Appends what a span shows; spans have no such operation that is quick without a pointer.
+  mutating func append(copying span: Span<UInt8>) {
+    span.withUnsafeBufferPointer { append(contentsOf: $0) }
+  }
+}
