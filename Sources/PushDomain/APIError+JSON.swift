@@ -2,8 +2,8 @@ import PushBase
 import PushJSON
 
 extension APIError {
-  /// The body of the answer: `{"error":{"code":1003,"message":"…"}}`. `msgID` stands beside it as a number, when the error
-  /// came up after a push had got its number.
+  /// The body of the answer: `{"error":{"code":1003,"message":"…"}}`. `msgID` stands beside it as a number,
+  /// when the error came up after a push had got its number.
   public func json(msgID: MessageID? = nil) -> [UInt8] {
     var writer = JSONWriter(capacity: message.utf8.count + 64)
     writer.beginObject()

@@ -1,8 +1,8 @@
 import PushBase
 import PushJSON
 
-/// An answer of the JPush API that refuses a request: a code, the HTTP status that goes with it and a message that
-/// names the field. Clients look at the code only.
+/// An answer of the JPush API that refuses a request: a code, the HTTP status that goes with it and a message
+/// that names the field. Clients look at the code only.
 public struct APIError: Error, Equatable, Sendable {
   /// JPush's code, such as 1003.
   public let code: Int

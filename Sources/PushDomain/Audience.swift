@@ -1,8 +1,8 @@
 import PushBase
 import PushJSON
 
-/// Which devices of an app a push is for. What is listed under one key is joined as the key says, and the keys are
-/// joined by AND.
+/// Which devices of an app a push is for. What is listed under one key is joined as the key says, and the
+/// keys are joined by AND.
 public struct AudienceFilter: Equatable, Sendable {
   /// Devices with any of these tags; empty for no condition.
   public var tag: [String]

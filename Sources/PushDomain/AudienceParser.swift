@@ -7,8 +7,8 @@ extension Audience {
   /// Most values in `alias` and `registration_id`.
   public static let maximumDevices = 1000
 
-  /// Reads the member `audience` of a push object: `"all"` or an object of arrays. Empty arrays count as absent;
-  /// with nothing left that's 1002, as is no audience; everything else that's wrong is 1003.
+  /// Reads the member `audience` of a push object: `"all"` or an object of arrays. Empty arrays count as
+  /// absent; with nothing left that's 1002, as is no audience; everything else that's wrong is 1003.
   static func parse(_ push: Fields, rules: PushRules) throws(APIError) -> Audience {
     guard let value = push["audience"] else { throw push.missing("audience") }
     if let text = value.string {

@@ -1,5 +1,5 @@
-/// The result codes that a device sees after an operation (JPush's client codes, without those for features that
-/// are not offered).
+/// The result codes that a device sees after an operation (JPush's client codes, without those for features
+/// that are not offered).
 public enum ClientCode: Int32, CaseIterable, Error, Sendable {
   /// Done.
   case ok = 0

@@ -1,14 +1,15 @@
 import PushBase
 import PushJSON
 
-/// What an app server changes about one device: `POST /v3/devices/{registration_id}`. Nothing given, nothing changed.
+/// What an app server changes about one device: `POST /v3/devices/{registration_id}`. Nothing given, nothing
+/// changed.
 public struct DeviceUpdate: Equatable, Sendable {
   /// A change of the device's tags.
   public enum Tags: Equatable, Sendable {
     /// All tags go.
     case clear
-    /// Tags that come and tags that go. No name is in both: a name in both lists of a request stays, as JPush's own
-    /// tests expect.
+    /// Tags that come and tags that go. No name is in both: a name in both lists of a request stays, as
+    /// JPush's own tests expect.
     case change(add: [String], remove: [String])
   }
 
@@ -91,13 +92,15 @@ public struct DeviceListUpdate: Equatable, Sendable {
   /// Most devices in each list.
   public static let maximumDevices = 1000
 
-  /// Reads the body of `POST /v3/tags/{tag}`: `{"registration_ids": {"add": […], "remove": […]}}`. Throws 7002, or
-  /// 7013 if only some of the registration IDs are malformed; whether they exist is the caller's concern.
+  /// Reads the body of `POST /v3/tags/{tag}`: `{"registration_ids": {"add": […], "remove": […]}}`. Throws
+  /// 7002, or 7013 if only some of the registration IDs are malformed; whether they exist is the caller's
+  /// concern.
   public static func parseForTag(_ json: JSONValue) throws(APIError) -> DeviceListUpdate {
     try parse(json, mayAdd: true)
   }
 
-  /// Reads the body of `POST /v3/aliases/{alias}`: `{"registration_ids": {"remove": […]}}`; errors as for tags.
+  /// Reads the body of `POST /v3/aliases/{alias}`: `{"registration_ids": {"remove": […]}}`; errors as for
+  /// tags.
   public static func parseForAlias(_ json: JSONValue) throws(APIError) -> DeviceListUpdate {
     try parse(json, mayAdd: false)
   }

@@ -1,7 +1,7 @@
 import PushJSON
 
-/// Reads the members of one JSON object, with errors that name the member by its whole path. `null` and empty arrays
-/// count as absent, as JPush has it (PHP writes its empty objects as `[]`).
+/// Reads the members of one JSON object, with errors that name the member by its whole path. `null` and empty
+/// arrays count as absent, as JPush has it (PHP writes its empty objects as `[]`).
 struct Fields {
   /// Whose codes errors carry.
   enum API { case push, device }

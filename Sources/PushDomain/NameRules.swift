@@ -52,14 +52,14 @@ public enum NameCheck: Equatable, Sendable {
 
 /// The rules for names of aliases and tags and for mobile numbers (JPush's device API).
 ///
-/// A hyphen is refused as JPush does, unless `allowHyphen` is set: being refused a UUID is what JPush's users complain
-/// of, but an app that moves back to JPush must be able to find out early.
+/// A hyphen is refused as JPush does, unless `allowHyphen` is set: being refused a UUID is what JPush's users
+/// complain of, but an app that moves back to JPush must be able to find out early.
 public enum NameRules {
   /// The longest name of an alias or a tag, in bytes of UTF-8.
   public static let maximumBytes = 40
 
-  /// Checks the name of an alias or a tag: 1 to 40 bytes of UTF-8; ASCII letters and digits, `_`, Chinese characters
-  /// and `@ ! # $ & * + = . | ￥`; also `-` if `allowHyphen` is set.
+  /// Checks the name of an alias or a tag: 1 to 40 bytes of UTF-8; ASCII letters and digits, `_`, Chinese
+  /// characters and `@ ! # $ & * + = . | ￥`; also `-` if `allowHyphen` is set.
   public static func check(_ name: String, allowHyphen: Bool = false) -> NameCheck {
     let size = name.utf8.count
     if size == 0 { return .empty }
@@ -68,8 +68,8 @@ public enum NameRules {
     return legal ? .ok : .illegalCharacter
   }
 
-  /// Checks a mobile number: a `+` or a digit, then digits and `-`, at most 20 characters. An empty text is no
-  /// number.
+  /// Checks a mobile number: a `+` or a digit, then digits and `-`, at most 20 characters. An empty text is
+  /// no number.
   public static func isMobile(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard let first = bytes.first, bytes.count <= 20 else { return false }
@@ -90,8 +90,8 @@ public enum NameRules {
     case "a"..."z", "A"..."Z", "0"..."9", "_": true
     case "@", "!", "#", "$", "&", "*", "+", "=", ".", "|", "\u{FFE5}": true
     case "-": allowHyphen
-    // The ideographic zero, extension A, the basic block, extensions B and later. Compatibility ideographs are left out:
-    // they are canonically equivalent to others, and two names must not differ in bytes only.
+    // The ideographic zero, extension A, the basic block, extensions B and later. Compatibility ideographs
+    // are left out: they are canonically equivalent to others, and two names must not differ in bytes only.
     case "\u{3007}", "\u{3400}"..."\u{4DBF}", "\u{4E00}"..."\u{9FFF}", "\u{20000}"..."\u{2F7FF}",
       "\u{30000}"..."\u{323AF}":
       true

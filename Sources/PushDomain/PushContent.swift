@@ -30,8 +30,8 @@ public struct PushContent: Equatable, Sendable {
   /// What each group of platforms gets; no platform stands in two of them, and no two say the same.
   public let variants: [ContentVariant]
 
-  /// Gathers variants: those that say the same become one; empty ones vanish; of two for one platform the first
-  /// counts.
+  /// Gathers variants: those that say the same become one; empty ones vanish; of two for one platform the
+  /// first counts.
   public init(variants: [ContentVariant]) {
     var taken: PlatformSet = []
     var merged: [ContentVariant] = []
@@ -62,8 +62,8 @@ public struct PushContent: Equatable, Sendable {
   /// Which parts there are for a platform.
   public func parts(for platform: Platform) -> PushParts { variant(for: platform)?.parts ?? [] }
 
-  /// The JSON that a device gets over our connection: `{"notification":{…},"message":{…},"override":"123"}`, each
-  /// member only if it was asked for and is there. `override` names the push that this one replaces.
+  /// The JSON that a device gets over our connection: `{"notification":{…},"message":{…},"override":"123"}`,
+  /// each member only if it was asked for and is there. `override` names the push that this one replaces.
   public func deviceJSON(
     platform: Platform, parts: PushParts = .all, override: MessageID? = nil
   ) -> [UInt8] {
@@ -89,8 +89,8 @@ public struct PushContent: Equatable, Sendable {
   /// The first byte of an encoding, so that a later form can be told apart.
   private static let version: UInt8 = 1
 
-  /// Compact bytes for the database: version 1, number of variants, then for each variant its platforms (one byte)
-  /// and both parts, each after its size in four bytes, most significant first.
+  /// Compact bytes for the database: version 1, number of variants, then for each variant its platforms (one
+  /// byte) and both parts, each after its size in four bytes, most significant first.
   public func encode() -> [UInt8] {
     let size = variants.reduce(2) { $0 + 9 + $1.notification.count + $1.message.count }
     var writer = ByteWriter(capacity: size)

@@ -31,7 +31,8 @@ public struct PushOptions: Equatable, Sendable {
 }
 
 extension PushOptions {
-  /// Members that only steer vendors' channels and JPush's console, which aren't there: checked and passed over.
+  /// Members that only steer vendors' channels and JPush's console, which aren't there: checked and passed
+  /// over.
   private static let vendorFlags = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
   private static let vendorTexts = ["receipt_id"]
   private static let vendorObjects = ["third_party_channel", "portal_extra"]

@@ -34,9 +34,10 @@ public struct PushRequest: Equatable, Sendable {
     "notification_3rd", "sms_message", "options", "callback",
   ]
 
-  /// Reads the push object of `POST /v3/push` (JPush REST v3, section "The push object"). Throws JPush's codes: 1002
-  /// for what is missing, 1003 for values that are wrong or not supported, 1005 for what is too large, 1009 for keys
-  /// that aren't known, 2007 for SMS. The message names the field. The size of the whole body is the caller's concern.
+  /// Reads the push object of `POST /v3/push` (JPush REST v3, section "The push object"). Throws JPush's
+  /// codes: 1002 for what is missing, 1003 for values that are wrong or not supported, 1005 for what is too
+  /// large, 1009 for keys that aren't known, 2007 for SMS. The message names the field. The size of the whole
+  /// body is the caller's concern.
   public static func parse(
     _ json: JSONValue, rules: PushRules = PushRules()
   ) throws(APIError) -> PushRequest {
@@ -100,8 +101,8 @@ public struct PushRequest: Equatable, Sendable {
     }
   }
 
-  /// `notification_3rd` goes to Android vendors when our connection is down. There are no such channels here, so that
-  /// there is nothing to do for it; a fallback for iOS would have to reach APNs and is refused.
+  /// `notification_3rd` goes to Android vendors when our connection is down. There are no such channels here,
+  /// so that there is nothing to do for it; a fallback for iOS would have to reach APNs and is refused.
   private static func checkVendorFallback(_ push: Fields) throws(APIError) {
     guard let fallback = try push.fields("notification_3rd"), !fallback.present.isEmpty else { return }
     guard let message = push["message"]?.object, !message.isEmpty else {

@@ -2,8 +2,8 @@
 public struct PushRules: Equatable, Sendable {
   /// Whether names of aliases and tags may hold `-`; JPush refuses it.
   public var allowHyphen: Bool
-  /// Whether keys that aren't known are refused (1009) inside the objects of platforms, messages and options too.
-  /// Newer client libraries may send such keys, so this is off unless asked for.
+  /// Whether keys that aren't known are refused (1009) inside the objects of platforms, messages and options
+  /// too. Newer client libraries may send such keys, so this is off unless asked for.
   public var strictKeys: Bool
   /// The largest `time_to_live`, in seconds.
   public var maximumTimeToLive: Int

@@ -136,10 +136,11 @@ public struct Route: Equatable, Sendable {
 /// | 4 | iOS | A now; P if APNs refuses | A now, P kept |
 /// | 1, 3, 4 | iOS without A | P now | P kept |
 ///
-/// An iOS app is in reach if it is connected and in the foreground: a background app that still has its socket counts
-/// as away, as Getui's cases do. P is the message, or the notification if the push has no message, so that nothing that
-/// was accepted is lost; A is the notification if APNs is available. What would be kept is dropped if the push is only for
-/// devices that are online. Under Getui's strategies P and A are two forms of one content: P alone is enough.
+/// An iOS app is in reach if it is connected and in the foreground: a background app that still has its
+/// socket counts as away, as Getui's cases do. P is the message, or the notification if the push has no
+/// message, so that nothing that was accepted is lost; A is the notification if APNs is available. What would
+/// be kept is dropped if the push is only for devices that are online. Under Getui's strategies P and A are
+/// two forms of one content: P alone is enough.
 public enum Routing {
   /// The route of a push to one device; depends on nothing but the input.
   public static func route(_ input: RouteInput) -> Route {

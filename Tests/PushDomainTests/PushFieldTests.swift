@@ -109,7 +109,8 @@ import Testing
     #expect(result.code == code, "\(member): \(result.message)")
   }
 
-  /// A limit holds to the byte: the text is as long as makes the object exactly as large, then one byte longer.
+  /// A limit holds to the byte: the text is as long as makes the object exactly as large, then one byte
+  /// longer.
   @Test(arguments: [
     (#"["ios"]"#, #""notification":{"ios":{"alert":"%"}}"#, 2000 - #"{"alert":""}"#.utf8.count),
     (#"["android"]"#, #""notification":{"alert":"%"}"#, 4000 - #"{"alert":""}"#.utf8.count),

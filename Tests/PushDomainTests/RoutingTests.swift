@@ -14,8 +14,9 @@ struct RouteRule: Sendable {
 }
 
 @Suite struct RoutingTests {
-  /// j is JPush, the digits are Getui's strategies; N is the notification, M the message. Expected: what goes to APNs
-  /// (`A:`), over our connection (`P:`), over our connection if APNs refuses (`R:`), what is kept (`K:`), why dropped (`!`).
+  /// j is JPush, the digits are Getui's strategies; N is the notification, M the message. Expected: what goes
+  /// to APNs (`A:`), over our connection (`P:`), over our connection if APNs refuses (`R:`), what is kept
+  /// (`K:`), why dropped (`!`).
   static let rules: [RouteRule] = [
     // Everything but iOS: one channel.
     rule(false, "j134", "N", true, nil, nil, "P:N"), rule(false, "j134", "M", true, nil, nil, "P:M"),
@@ -128,7 +129,8 @@ struct RouteRule: Sendable {
         == [nil, .ownThenVendor, .vendorOnly, .ownOnly, .vendorThenOwn, nil])
   }
 
-  /// The cases of Getui's report: both parts, strategy 1, APNs set up. `tap`: the user opens the app by the banner.
+  /// The cases of Getui's report: both parts, strategy 1, APNs set up. `tap`: the user opens the app by the
+  /// banner.
   @Test(arguments: [
     ("C1", "foreground", false, false, true, false), ("C2", "background", false, false, true, false),
     ("C3", "background", false, true, true, true), ("C4", "background", false, true, true, true),
