@@ -70,3 +70,95 @@ static inline int co_print_name(BIO *bio, const X509_NAME *name) {
 }
 
 enum { CO_MBSTRING_UTF8 = MBSTRING_UTF8 };
+
+#include <errno.h>
+#include <openssl/core_names.h>
+
+/// An encrypted key is refused instead of asking for its password at the terminal.
+static inline int co_no_password(char *buffer, int size, int writing, void *data) {
+  (void)buffer, (void)size, (void)writing, (void)data;
+  return -1;
+}
+
+static inline SSL_CTX *co_new_tls_context(int server) {
+  SSL_CTX *context = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
+  if (context == NULL) return NULL;
+  SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                   SSL_OP_PRIORITIZE_CHACHA);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_default_passwd_cb(context, co_no_password);
+  // Forward secrecy and authenticated encryption only (RFC 9325 section 4.2).
+  if (!SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) ||
+      !SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!PSK") ||
+      (server && !SSL_CTX_set_num_tickets(context, 1)) ||
+      (server && !SSL_CTX_set_session_id_context(context, (const unsigned char *)"borealis", 8))) {
+    SSL_CTX_free(context);
+    return NULL;
+  }
+  return context;
+}
+
+static inline int co_set_max_version_12(SSL_CTX *context) {
+  return (int)SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+}
+
+typedef int (*co_ticket_callback)(SSL *, unsigned char *, unsigned char *, EVP_CIPHER_CTX *, EVP_MAC_CTX *, int);
+
+static inline void co_set_ticket_callback(SSL_CTX *context, co_ticket_callback callback) {
+  SSL_CTX_set_tlsext_ticket_key_evp_cb(context, callback);
+}
+
+/// Sets up AES-256-CBC and HMAC-SHA-256 for one ticket (RFC 5077 section 4).
+static inline int co_ticket_ciphers(EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, const unsigned char *aes_key,
+                                    const unsigned char *mac_key, const unsigned char *iv, int encrypt) {
+  char digest[] = "SHA256";
+  OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)mac_key, 32),
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+      OSSL_PARAM_construct_end(),
+  };
+  return EVP_MAC_CTX_set_params(mac, parameters) &&
+         EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, aes_key, iv, encrypt);
+}
+
+static inline int co_is_key_mismatch(unsigned long code) {
+  return ERR_GET_LIB(code) == ERR_LIB_X509 && (ERR_GET_REASON(code) == X509_R_KEY_VALUES_MISMATCH ||
+                                               ERR_GET_REASON(code) == X509_R_KEY_TYPE_MISMATCH);
+}
+
+/// Name for SNI and certificate check; an address is checked but never sent (RFC 6066 section 3).
+static inline int co_set_peer_name(SSL *ssl, const char *name) {
+  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name)) return 1;
+  ERR_clear_error();
+  SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  return SSL_set1_host(ssl, name) && (int)SSL_set_tlsext_host_name(ssl, (void *)name);
+}
+
+// The three calls below give SSL_ERROR_NONE or another SSL_ERROR code, and errno as the call left it.
+
+static inline int co_ssl_outcome(SSL *ssl, int result, int *error_number) {
+  int left = errno;
+  int outcome = result > 0 ? SSL_ERROR_NONE : SSL_get_error(ssl, result);
+  *error_number = left;
+  return outcome;
+}
+
+static inline int co_ssl_handshake(SSL *ssl, int *error_number) {
+  ERR_clear_error();
+  errno = 0;
+  return co_ssl_outcome(ssl, SSL_do_handshake(ssl), error_number);
+}
+
+static inline int co_ssl_read(SSL *ssl, void *buffer, size_t capacity, size_t *count, int *error_number) {
+  ERR_clear_error();
+  errno = 0;
+  return co_ssl_outcome(ssl, SSL_read_ex(ssl, buffer, capacity, count), error_number);
+}
+
+static inline int co_ssl_write(SSL *ssl, const void *bytes, size_t size, size_t *count, int *error_number) {
+  ERR_clear_error();
+  errno = 0;
+  return co_ssl_outcome(ssl, SSL_write_ex(ssl, bytes, size, count), error_number);
+}
