@@ -1,6 +1,7 @@
 -- The first schema. It only creates tables, so it takes milliseconds whatever the database holds.
--- Times are Unix milliseconds. Tables that the hot path writes (push, pending, delivered, outcome) carry no foreign
--- key and no second index: each would cost a look-up or a page write for every push. `borealis check` finds orphans.
+-- Times are Unix milliseconds. Tables that the hot path writes (push, pending, delivered, outcome) carry no
+-- foreign key and no second index: each would cost a look-up or a page write for every push. `borealis check`
+-- finds orphans.
 
 -- Apps: tenants with a key and a secret.
 CREATE TABLE app (

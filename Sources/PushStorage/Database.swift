@@ -3,7 +3,14 @@ import Glibc
 
 /// One connection to the database file. May move between threads, but only one may use it at a time.
 final class Database {
-  enum Mode { case create, readOnly }
+  enum Mode {
+    /// The store's own: writes, in WAL mode; the file is made if it is missing.
+    case create
+    /// Reads only; the file must exist.
+    case readOnly
+    /// A new file for a copy; it must not exist.
+    case copy
+  }
 
   private let handle: OpaquePointer
   /// Keyed by the address of the SQL text, which is a constant of the program.
@@ -13,14 +20,20 @@ final class Database {
 
   /// Opens the file, in mode `create` also a new one that only its owner may read.
   init(path: String, mode: Mode) throws(StorageError) {
-    if mode == .create {
+    if mode != .readOnly {
       // Before SQLite creates it: the files beside it inherit its permissions.
       let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-      if descriptor >= 0 { close(descriptor) } else { chmod(path, 0o600) }
+      if descriptor >= 0 {
+        close(descriptor)
+      } else if mode == .create {
+        chmod(path, 0o600)
+      } else {
+        throw StorageError(.io, "the target exists or cannot be created")
+      }
     }
     let flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-      | (mode == .create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
+      | (mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
     var opened: OpaquePointer?
     let status = sqlite3_open_v2(path, &opened, flags, nil)
     guard let opened else { throw StorageError(code: status, message: "cannot open the database") }
@@ -131,8 +144,11 @@ final class Database {
   /// Pages in the write-ahead log after this connection's last commit.
   var pagesInLog: Int { Int(logPages.pointee) }
 
-  /// Moves the write-ahead log into the database; with `truncate` it waits for readers and empties the file.
-  func checkpoint(truncate: Bool) throws(StorageError) {
+  /// Moves the write-ahead log into the database; with `truncate` it waits for readers, at most `patience`
+  /// milliseconds, and empties the file.
+  func checkpoint(truncate: Bool, patience: Int32 = 5000) throws(StorageError) {
+    sqlite3_busy_timeout(handle, patience)
+    defer { sqlite3_busy_timeout(handle, 5000) }
     let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
     let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
     guard status == SQLITE_OK else { throw failure(status) }

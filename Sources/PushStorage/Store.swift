@@ -37,7 +37,7 @@ public final class Store: Sendable {
     public var waiting = 0
   }
 
-  private let path: String
+  let path: String
   private let writes: WorkQueue<WriteJob>
   private let reads: WorkQueue<ReadJob>
   private let finished = WorkQueue<Bool>(capacity: .max)
@@ -67,12 +67,19 @@ public final class Store: Sendable {
     let store = Store(path: path, readers: max(1, readers), options: options)
     do throws(StorageError) {
       try store.startWriter(log: log, options: options, migrations: migrations, prepare: prepare)
+      for _ in 0..<store.readers { try store.startReader() }
     } catch {
+      // The threads that did start end by themselves.
       store.isClosed.store(true, ordering: .relaxed)
       throw error
     }
-    for _ in 0..<store.readers { try store.startReader() }
     return store
+  }
+
+  /// A store that nobody closed ends its threads once they have done what waits.
+  deinit {
+    reads.close()
+    writes.close()
   }
 
   private func startWriter(
@@ -133,13 +140,16 @@ public final class Store: Sendable {
     completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
   ) {
     let job = ReadJob { database in
+      let result: Result<Value, StorageError>
       do throws(StorageError) {
         try database.run("BEGIN")
-        defer { database.rollBack() }
-        completion(.success(try body(ReadTransaction(database))))
+        result = .success(try body(ReadTransaction(database)))
       } catch {
-        completion(.failure(error))
+        result = .failure(error)
       }
+      // Before the completion: an open read transaction keeps the log from being reused.
+      database.rollBack()
+      completion(result)
     }
     if let error = Self.refusal(reads.push(job)) { completion(.failure(error)) }
   }

@@ -20,6 +20,9 @@ final class Writer {
   private let options: Store.Options
   private let log: Log
   private let report: ((inout Store.Statistics) -> Void) -> Void
+  /// Pages in the log at which to checkpoint next, and at which to insist on it.
+  private var checkpointAt: Int
+  private var truncateAt: Int
 
   init(
     database: Database, queue: WorkQueue<WriteJob>, options: Store.Options, log: Log,
@@ -30,6 +33,8 @@ final class Writer {
     self.options = options
     self.log = log
     self.report = report
+    checkpointAt = options.checkpointPages
+    truncateAt = options.checkpointPages * 16
   }
 
   /// Works until the queue is closed and empty.
@@ -38,7 +43,7 @@ final class Writer {
       let jobs = queue.take(options.batch)
       if jobs.isEmpty { break }
       run(jobs)
-      if database.pagesInLog >= options.checkpointPages { checkpoint() }
+      checkpointIfDue()
     }
     do throws(StorageError) { try database.checkpoint(truncate: true) } catch {
       log.warning("last checkpoint failed", ["error": .text(error.description)])
@@ -86,10 +91,24 @@ final class Writer {
     return done
   }
 
-  private func checkpoint() {
-    // Far over the mark, readers have kept the log from being reused: then wait for them and empty it.
-    let truncate = database.pagesInLog >= options.checkpointPages * 16
-    do throws(StorageError) { try database.checkpoint(truncate: truncate) } catch {
+  /// Once the log is in the database and no reader uses it, SQLite writes it from the start again.
+  private func checkpointIfDue() {
+    let pages = database.pagesInLog
+    if pages < options.checkpointPages {
+      checkpointAt = options.checkpointPages
+      truncateAt = options.checkpointPages * 16
+    }
+    guard pages >= checkpointAt else { return }
+    // Far over the mark, readers have kept the log from being reused: then wait for them a little. Whether that
+    // helps or not, the next try is due only after as many pages again, so that a long read costs little.
+    let insist = pages >= truncateAt
+    checkpointAt = pages + options.checkpointPages
+    if insist { truncateAt = pages + options.checkpointPages * 16 }
+    do throws(StorageError) {
+      try database.checkpoint(truncate: insist, patience: 100)
+    } catch  where error.kind == .busy {
+      log.debug("a reader holds up the checkpoint", ["pages": .number(Int64(pages))])
+    } catch {
       log.warning("checkpoint failed", ["error": .text(error.description)])
     }
   }

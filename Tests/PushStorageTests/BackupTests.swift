@@ -1,0 +1,101 @@
+import Glibc
+import PushBase
+import Testing
+
+@testable import PushStorage
+
+@Suite struct BackupTests {
+  let folder = TemporaryFolder()
+
+  /// A copy made while writes go on is sound, holds a prefix of the commits, is one file of its owner's, and serves.
+  @Test func backupWhileServing() async throws {
+    let store = try Store.testing(folder)
+    let app = try await store.addApp()
+    let before = 300 as UInt64
+    for number in 1...before {
+      store.write { transaction throws(StorageError) in
+        try transaction.insertPush(
+          .single(number, app: app, target: 0, content: Array(repeating: 3, count: 4000)))
+      } completion: { _ in
+      }
+    }
+    _ = try await store.change { _ in 0 }
+    for number in (before + 1)...(before + 300) {
+      store.write { transaction throws(StorageError) in
+        try transaction.insertPush(.single(number, app: app, target: 0))
+      } completion: { _ in
+      }
+    }
+    let target = folder.path + "/copy.sqlite"
+    try store.backup(to: target)
+    store.close()
+    for suffix in ["-wal", "-shm", "-journal", ".partial"] {
+      #expect(access(target + suffix, F_OK) != 0, "\(suffix)")
+    }
+    var info = stat()
+    #expect(stat(target, &info) == 0 && info.st_mode & 0o777 == 0o600)
+    #expect(try Store.check(path: target) == Store.CheckReport(schemaVersion: 1, problems: []))
+    let copy = try Store.open(path: target, log: .silent)
+    let contents = try await copy.look { transaction throws(StorageError) in
+      try transaction.contents(of: (1...600).map { MessageID($0) })
+    }
+    copy.close()
+    let held = contents.prefix { $0 != nil }.count
+    #expect(held >= 300 && contents.dropFirst(held).allSatisfy { $0 == nil })
+  }
+
+  /// An existing file is never replaced, and a missing source makes no file.
+  @Test func refusals() throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let target = folder.path + "/copy.sqlite"
+    try store.backup(to: target)
+    #expect(throws: StorageError.self) { try store.backup(to: target) }
+    #expect(throws: StorageError.self) { try store.backup(to: folder.database) }
+    #expect(throws: StorageError.self) {
+      try Store.backup(from: folder.path + "/missing", to: folder.path + "/other")
+    }
+    #expect(throws: StorageError.self) { try store.backup(to: folder.path + "/missing/other") }
+    #expect(access(folder.path + "/other", F_OK) != 0 && access(folder.path + "/missing", F_OK) != 0)
+  }
+
+  /// Orphans and changed migrations are named, each in its own sentence.
+  @Test func checkFindsOrphans() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    #expect(try Store.check(path: folder.database).problems == [])
+    try await store.change { transaction throws(StorageError) in
+      try transaction.insertPush(.single(1, app: AppID(55), target: 0))
+      try transaction.insertPending(id: MessageID(2), app: app, target: nil, expiresAt: .start)
+      try transaction.database.run(
+        script: "INSERT INTO delivered VALUES (3, x'00'); UPDATE app SET next_number = 0")
+    }
+    #expect(try Store.check(path: folder.database).problems.count == 4)
+    try await store.change { transaction throws(StorageError) in
+      try transaction.database.run(script: "UPDATE schema_migration SET sha256 = 'other'")
+    }
+    let report = try Store.check(path: folder.database)
+    #expect(report.problems.count == 1 && report.problems.first?.contains("migration 1") == true)
+  }
+
+  /// A damaged page is found.
+  @Test func checkFindsDamage() async throws {
+    let store = try Store.testing(folder)
+    let app = try await store.addApp()
+    try await store.change { transaction throws(StorageError) in
+      for number in 1...2000 as ClosedRange<UInt64> {
+        try transaction.insertPush(
+          .single(number, app: app, target: 0, content: Array(repeating: 1, count: 100)))
+      }
+    }
+    store.close()
+    let file = try #require(fopen(folder.database, "r+"))
+    for page in 15..<30 {
+      fseek(file, page * 4096, SEEK_SET)
+      fputs(String(repeating: "damage", count: 300), file)
+    }
+    fclose(file)
+    #expect(try !Store.check(path: folder.database).problems.isEmpty)
+  }
+}

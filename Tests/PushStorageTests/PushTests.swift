@@ -1,0 +1,160 @@
+import PushBase
+import Testing
+
+@testable import PushStorage
+
+@Suite struct PushTests {
+  let folder = TemporaryFolder()
+
+  private func pending(_ transaction: WriteTransaction, _ push: PushRow) throws(StorageError) {
+    try transaction.insertPush(push)
+    try transaction.insertPending(id: push.id, app: push.app, target: push.target, expiresAt: push.expiresAt)
+  }
+
+  /// Open pushes come back by ID after a restart, singles without content, groups with what was acknowledged.
+  @Test func openPushes() async throws {
+    var store = try Store.testing(folder)
+    let app = try await store.addApp()
+    try await store.change { transaction throws(StorageError) in
+      try pending(transaction, .group(20, app: app, targets: [1, 2]))
+      try pending(transaction, .single(10, app: app, target: 4))
+      try pending(transaction, .single(30, app: app, target: .max))
+      try pending(transaction, .group(40, app: app, targets: []))
+      try transaction.saveDelivered(id: MessageID(20), targets: [1])
+      try transaction.saveDelivered(id: MessageID(20), targets: [2])
+      try transaction.settle([Settlement(id: MessageID(10), status: .delivered, at: .start)])
+      // After its end, a late save must not leave an orphan.
+      try transaction.saveDelivered(id: MessageID(10), targets: [2])
+    }
+    store.close()
+    store = try Store.testing(folder)
+    defer { store.close() }
+    let open = try await store.look { transaction throws(StorageError) in
+      var open: [OpenPush] = []
+      try transaction.openPushes { open.append($0) }
+      return open
+    }
+    #expect(
+      open == [
+        OpenPush(push: .group(20, app: app, targets: [1, 2]), delivered: [2]),
+        OpenPush(push: .single(30, app: app, target: .max, content: []), delivered: nil),
+        OpenPush(push: .group(40, app: app, targets: []), delivered: nil),
+      ])
+    let rest = try await store.look { transaction throws(StorageError) in
+      (
+        try transaction.push(id: MessageID(10)), try transaction.lastMessageID(),
+        try transaction.contents(of: [MessageID(30), MessageID(31), MessageID(20)])
+      )
+    }
+    #expect(rest.0 == .single(10, app: app, target: 4))
+    #expect(rest.1 == MessageID(40))
+    #expect(rest.2 == [[1, 2], nil, [9]])
+    #expect(try Store.check(path: folder.database) == Store.CheckReport(schemaVersion: 1, problems: []))
+  }
+
+  /// The first end of a push stands; receipts may come before or after it, and the first of each kind stands.
+  @Test func outcomes() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    @Sendable func at(_ seconds: Int64) -> Timestamp { .start.adding(seconds: seconds) }
+    try await store.change { transaction throws(StorageError) in
+      for (status, seconds) in [(OutcomeStatus.delivered, 1), (.expired, 2)] as [(OutcomeStatus, Int64)] {
+        try transaction.settle([Settlement(id: MessageID(1), status: status, at: at(seconds))])
+        try transaction.markReceipt(id: MessageID(1), .shown, at: at(seconds + 2))
+        try transaction.markReceipt(id: MessageID(2), .tapped, at: at(seconds + 4))
+      }
+    }
+    func outcomes() async throws -> [OutcomeRow?] {
+      try await store.look { transaction throws(StorageError) in
+        var all: [OutcomeRow?] = []
+        for id in 1...3 as ClosedRange<UInt64> { all.append(try transaction.outcome(of: MessageID(id))) }
+        return all
+      }
+    }
+    #expect(
+      try await outcomes() == [
+        OutcomeRow(status: .delivered, at: at(1), shownAt: at(3), tappedAt: nil),
+        OutcomeRow(status: .open, at: at(5), shownAt: nil, tappedAt: at(5)), nil,
+      ])
+    try await store.change { transaction throws(StorageError) in
+      try transaction.settle([Settlement(id: MessageID(2), status: .recalled, at: at(9))])
+    }
+    #expect(
+      try await outcomes()[1] == OutcomeRow(status: .recalled, at: at(9), shownAt: nil, tappedAt: at(5)))
+  }
+
+  /// A request name belongs to one app and one push; only old ones are swept.
+  @Test func requestNames() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let other = try await store.addApp()
+    try await store.change { transaction throws(StorageError) in
+      for (number, app) in [(1, app), (2, other)] as [(UInt64, AppID)] {
+        #expect(try transaction.lookupCID(app: app, cid: "x") == nil)
+        try transaction.insertCID(app: app, cid: "x", id: MessageID(number), sendno: 7, at: .start)
+      }
+      #expect(try transaction.lookupCID(app: other, cid: "x") == CIDRow(id: MessageID(2), sendno: 7))
+      try transaction.insertCID(
+        app: app, cid: "y", id: MessageID(3), sendno: 8, at: .start.adding(seconds: 5))
+    }
+    await #expect(throws: StorageError.self) {
+      try await store.change(single: true) { transaction throws(StorageError) in
+        try transaction.insertCID(app: app, cid: "x", id: MessageID(4), sendno: 9, at: .start)
+      }
+    }
+    let swept = try await store.change { transaction throws(StorageError) in
+      var swept: [Int] = []
+      for _ in 0..<4 {
+        swept.append(try transaction.sweepCIDs(before: .start.adding(seconds: 5), limit: 1))
+      }
+      #expect(try transaction.lookupCID(app: app, cid: "y") != nil)
+      return swept
+    }
+    #expect(swept == [1, 1, 0, 0])
+  }
+
+  /// Sweeping goes in small steps, oldest first, and spares what is pending or new enough.
+  @Test func sweep() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let swept = try await store.change { transaction throws(StorageError) in
+      for id in 1...6 as ClosedRange<UInt64> { try pending(transaction, .single(id, app: app, target: 0)) }
+      for id in [1, 3, 4, 6] as [UInt64] {
+        try transaction.settle([Settlement(id: MessageID(id), status: .expired, at: .start)])
+      }
+      var swept: [Int] = []
+      for _ in 0..<3 { swept.append(try transaction.sweepPushes(below: MessageID(6), limit: 2)) }
+      return swept
+    }
+    #expect(swept == [4, 2, 0])
+    let left = try await store.look { transaction throws(StorageError) in
+      try transaction.contents(of: (1...6).map { MessageID($0) })
+    }
+    #expect(left.map { $0 != nil } == [false, true, false, false, true, true])
+  }
+
+  /// An app's secret can be replaced and the app be disabled; keys are unique.
+  @Test func apps() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let apps = try await store.change { transaction throws(StorageError) in
+      #expect(try transaction.setSecret(app: app, hash: Array(repeating: 9, count: 32)))
+      #expect(try transaction.setDisabled(app: app, true))
+      #expect(try !transaction.setDisabled(app: AppID(77), true))
+      return try transaction.reading.apps()
+    }
+    #expect(apps.map(\.isDisabled) == [true] && apps.first?.secretHash == Array(repeating: 9, count: 32))
+    let key = try #require(apps.first?.key)
+    for hash in [[UInt8](repeating: 0, count: 31), [UInt8](repeating: 0, count: 32)] {
+      await #expect(throws: StorageError.self) {
+        try await store.change { transaction throws(StorageError) in
+          try transaction.createApp(
+            key: hash.count == 32 ? key : AppKey(high: 0, low: 0), name: "", secretHash: hash, at: .start)
+        }
+      }
+    }
+  }
+}
