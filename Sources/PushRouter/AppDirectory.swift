@@ -39,7 +39,7 @@ public final class AppDirectory: Sendable {
   private struct State: Sendable {
     var table = RegistrationTable()
     var ledger: DeliveryLedger
-    var online = 0
+    var onlineSet = NumberSet()
   }
 
   private let state: Mutex<State>
@@ -54,7 +54,7 @@ public final class AppDirectory: Sendable {
   public var registrationCount: Int { state.withLock { $0.table.count } }
 
   /// Devices connected now.
-  public var onlineCount: Int { state.withLock { $0.online } }
+  public var onlineCount: Int { state.withLock { $0.onlineSet.count } }
 
   // MARK: Registrations
 
@@ -66,7 +66,7 @@ public final class AppDirectory: Sendable {
     state.withLock { state in
       guard state.table.isActive(number) else { return (nil, []) }
       let location = state.table[number].location
-      if location != nil { state.online -= 1 }
+      state.onlineSet.remove(number)
       let released = state.ledger.release(number, in: &state.table)
       state.table.remove(number)
       return (location, released)
@@ -112,7 +112,7 @@ public final class AppDirectory: Sendable {
       // Both halves are always compared, so that the time taken says nothing about the secret.
       guard (known.0 ^ secretHash.0) | (known.1 ^ secretHash.1) == 0 else { return .wrongSecret }
       let replaced = state.table[number].location
-      if replaced == nil { state.online += 1 }
+      state.onlineSet.insert(number)
       state.table[number].isOnline = true
       state.table[number].isForeground = isForeground
       state.table[number].loop = location.loop
@@ -128,7 +128,7 @@ public final class AppDirectory: Sendable {
       guard state.table.isActive(number), state.table[number].location == location else { return }
       state.table[number].isOnline = false
       state.table[number].lastSeen = seconds
-      state.online -= 1
+      state.onlineSet.remove(number)
     }
   }
 
@@ -159,11 +159,63 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Takes a device's acknowledgements; returns those that something waited for.
-  public func acknowledge(_ ids: [MessageID], by number: RegistrationNumber) -> [MessageID] {
+  /// Takes a device's acknowledgements; returns those that something waited for, single pushes and group pushes apart.
+  public func acknowledge(
+    _ ids: [MessageID], by number: RegistrationNumber
+  ) -> (singles: [MessageID], groups: [MessageID]) {
     state.withLock { state in
-      guard state.table.isActive(number) else { return [] }
-      return ids.filter { state.ledger.acknowledge($0, by: number, in: &state.table) }
+      guard state.table.isActive(number) else { return ([], []) }
+      var (singles, groups): ([MessageID], [MessageID]) = ([], [])
+      for id in ids {
+        switch state.ledger.acknowledge(id, by: number, in: &state.table) {
+        case .single: singles.append(id)
+        case .group: groups.append(id)
+        case nil: break
+        }
+      }
+      return (singles, groups)
+    }
+  }
+
+  /// Who acknowledged an open group push so far.
+  public func delivered(_ id: MessageID) -> NumberSet? { state.withLock { $0.ledger.delivered(id) } }
+
+  /// Keeps only those of a set who are connected now.
+  public func online(of numbers: NumberSet) -> NumberSet {
+    state.withLock { state in
+      var result = numbers
+      result.formIntersection(state.onlineSet)
+      return result
+    }
+  }
+
+  /// Public ID and platform of a registration.
+  public func identity(_ number: RegistrationNumber) -> (id: RegistrationID, platform: Platform)? {
+    state.withLock { state in
+      guard state.table.isActive(number), let platform = Platform(rawValue: state.table[number].platform)
+      else { return nil }
+      return (state.table[number].id, platform)
+    }
+  }
+
+  /// Registrations that have an alias, oldest first.
+  public func registrations(alias: String) -> [RegistrationNumber] {
+    state.withLock { $0.table.registrations(alias: alias) }
+  }
+
+  /// Tags that somebody has.
+  public var tags: [String] { state.withLock { $0.table.tags } }
+
+  /// Whether a registration has a tag.
+  public func hasTag(_ name: String, _ number: RegistrationNumber) -> Bool {
+    state.withLock { $0.table.members(tag: name).contains(number) }
+  }
+
+  /// Whether a device is connected, and if not, when it last was (Unix seconds).
+  public func presence(_ number: RegistrationNumber) -> (isOnline: Bool, lastSeen: UInt32)? {
+    state.withLock { state in
+      guard state.table.isActive(number) else { return nil }
+      return (state.table[number].isOnline, state.table[number].lastSeen)
     }
   }
 

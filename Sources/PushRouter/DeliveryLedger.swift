@@ -1,17 +1,9 @@
 import PushBase
 
-/// Why a push is no longer waiting for a registration. Raw values stand in the database.
-public enum Settlement: UInt8, Sendable {
-  /// The device acknowledged it.
-  case delivered = 1
-  /// Its time to live ended first.
-  case expired = 2
-  /// The app server took it back.
-  case recalled = 3
-  /// A newer push replaced it.
-  case overridden = 4
-  /// The registration had too much waiting, and this was the oldest.
-  case dropped = 5
+/// Which kind of push an acknowledgement met.
+enum Acknowledged: Sendable {
+  case single
+  case group
 }
 
 /// An accepted push whose audience has several members: one for all of them.
@@ -82,18 +74,20 @@ struct DeliveryLedger: Sendable {
     return low < groups.count && groups[low].id == id ? low : nil
   }
 
-  /// Takes a device's word that a push arrived. False when nothing waited: an unknown ID, another device's, or said before.
+  /// Takes a device's word that a push arrived. Nil when nothing waited: an unknown ID, another device's, or said before.
   mutating func acknowledge(
     _ id: MessageID, by number: RegistrationNumber, in table: inout RegistrationTable
-  ) -> Bool {
+  ) -> Acknowledged? {
     if singles.remove(id, from: &table[number].pending) {
       owners[id] = nil
-      return true
+      return .single
     }
-    guard let index = groupIndex(id), groups[index].isPending(for: number) else { return false }
+    guard let index = groupIndex(id), groups[index].isPending(for: number) else { return nil }
     groups[index].delivered.insert(number)
-    return true
+    return .group
   }
+
+  func delivered(_ id: MessageID) -> NumberSet? { groupIndex(id).map { groups[$0].delivered } }
 
   /// What waits for a registration and is newer than `sent`, oldest first; dead pushes are left out.
   func pending(

@@ -75,8 +75,10 @@ import Testing
     #expect(pending(2) == [11])
     #expect(pending(3) == [])
     let strange = directory.acknowledge([.init(11), .init(10), .init(99)], by: .init(3))
-    #expect(strange.isEmpty, "nobody acknowledges for another")
-    #expect(directory.acknowledge([.init(11), .init(99), .init(11)], by: .init(1)) == [.init(11)])
+    #expect(strange.singles.isEmpty && strange.groups.isEmpty, "nobody acknowledges for another")
+    let known = directory.acknowledge([.init(11), .init(99), .init(11)], by: .init(1))
+    #expect(known.groups == [.init(11)] && known.singles.isEmpty)
+    #expect(directory.delivered(.init(11))?.members() == [.init(1)])
     #expect(pending(1) == [10, 13])
     #expect(pending(2) == [11])
     #expect(directory.withdraw(.init(11)) == 1)
@@ -116,8 +118,8 @@ import Testing
     #expect(removed.location == place(9) && removed.released == [.init(4)])
     #expect(directory.onlineCount == 0 && directory.registrationCount == 9)
     #expect(pending(1) == [] && directory.find(id(1)) == nil)
-    #expect(directory.open(.init(5), .single(.init(1), expires: 100)) .location == nil)
+    #expect(directory.open(.init(5), .single(.init(1), expires: 100)).location == nil)
     #expect(directory.remove(.init(1)).location == nil)
-    #expect(directory.acknowledge([.init(4)], by: .init(77_777)).isEmpty)
+    #expect(directory.acknowledge([.init(4)], by: .init(77_777)).singles.isEmpty)
   }
 }

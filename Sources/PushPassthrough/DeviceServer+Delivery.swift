@@ -1,0 +1,189 @@
+import PushBase
+import PushDomain
+import PushNet
+import PushRouter
+import PushWire
+
+/// A group push on its way over one loop's sessions of its app.
+struct FanOut {
+  let push: LivePush
+  let group: GroupPush
+  let app: Int
+  /// Sessions below this position are still to be visited. From the end to the start, because a session that leaves is
+  /// replaced by the last one, which was visited already; sessions that join at the end find the push as waiting.
+  var position: Int
+  /// Encoded once for each platform, shared by all sockets.
+  var frames: [SharedFrame?]
+}
+
+extension DeviceServer {
+  func handle(_ mail: DeviceMail) {
+    switch mail {
+    case .deliver(let push, let location):
+      guard isCurrent(location.slot, location.generation) else { return }
+      deliver(push, location.slot)
+    case .group(let push, let group):
+      guard let app = appIndexes[push.app.id] else { return }
+      fanOuts.append(
+        FanOut(
+          push: push, group: group, app: Int(app), position: apps[Int(app)].slots.count,
+          frames: Array(repeating: nil, count: 8)))
+    case .recall(let id, let app):
+      guard let index = appIndexes[app.id] else { return }
+      var bytes: [UInt8] = []
+      ServerFrame.recall(id).encode(into: &bytes)
+      let frame = SharedFrame(bytes)
+      for slot in apps[Int(index)].slots where slab[slot].sentThrough >= id { send(slot, frame) }
+    case .disconnect(let location, let reason):
+      guard isCurrent(location.slot, location.generation) else { return }
+      goAway(location.slot, reason == .replacedByLogin ? .replaced : .registrationReplaced)
+    case .contents(let token, let contents, let through):
+      guard isCurrent(token.slot, token.generation) else { return }
+      deliverKept(contents, through: through, token.slot)
+    case .answer(let token, let bytes, let closes):
+      guard isCurrent(token.slot, token.generation) else { return }
+      send(token.slot, SharedFrame(bytes))
+      if closes { finish(token.slot) }
+    case .resolved(let token, let frame, let app):
+      guard isCurrent(token.slot, token.generation) else { return }
+      resolved(frame, app, token.slot)
+    }
+  }
+
+  private func isCurrent(_ slot: UInt32, _ generation: UInt32) -> Bool {
+    slab.isCurrent(slot, generation) && slab[slot].phase != .closing
+  }
+
+  /// Which parts of a push this session takes now, by the routing table.
+  private func isReceptive(_ slot: UInt32) -> Bool {
+    slab[slot].platform != Platform.ios.rawValue || slab[slot].isForeground
+  }
+
+  // MARK: Live pushes
+
+  private func deliver(_ push: LivePush, _ slot: UInt32) {
+    guard takesLive(slot, push.id), let frame = encode(push.id, push.content, push.overrides, slot)
+    else { return }
+    slab[slot].sentThrough = push.id
+    send(slot, frame)
+  }
+
+  /// Whether a session takes a new push now. One that catches up, or whose queue is full, gets it later.
+  private func takesLive(_ slot: UInt32, _ id: MessageID) -> Bool {
+    guard slab[slot].sentThrough < id, !slab[slot].isCatchingUp, isReceptive(slot) else { return false }
+    guard !slab[slot].isBehind else { return false }
+    guard slab[slot].queue.byteCount < limits.queuedBytes else {
+      slab[slot].isBehind = true
+      return false
+    }
+    return true
+  }
+
+  private func encode(
+    _ id: MessageID, _ content: PushContent, _ overrides: MessageID?, _ slot: UInt32
+  ) -> SharedFrame? {
+    guard let platform = Platform(rawValue: slab[slot].platform) else { return nil }
+    return encode(id, content, overrides, platform, offline: id < slab[slot].loginID)
+  }
+
+  private func encode(
+    _ id: MessageID, _ content: PushContent, _ overrides: MessageID?, _ platform: Platform, offline: Bool
+  ) -> SharedFrame? {
+    let json = content.deviceJSON(
+      platform: platform, parts: content.parts(for: platform), override: overrides)
+    let bytes = ServerFrame.encodePush(messageID: id, offline: offline, content: json)
+    return bytes.isEmpty ? nil : SharedFrame(bytes)
+  }
+
+  // MARK: Broadcasts
+
+  /// Visits some sessions more. Several group pushes of one app that wait for the same session leave in one write.
+  /// Returns whether there is more to do.
+  func advanceFanOuts() -> Bool {
+    guard !fanOuts.isEmpty else { return false }
+    var budget = limits.fanOutSlice
+    var index = 0
+    while index < fanOuts.count, budget > 0 {
+      // A budget for each app in turn would be unfair to none: the first push of every app moves in each turn.
+      let app = fanOuts[index].app
+      let isFirstOfApp = !fanOuts[..<index].contains { $0.app == app }
+      if isFirstOfApp { budget -= advance(index, limits.fanOutSlice) }
+      index += 1
+    }
+    fanOuts.removeAll { $0.position <= 0 }
+    return !fanOuts.isEmpty
+  }
+
+  private func advance(_ index: Int, _ limit: Int) -> Int {
+    let app = fanOuts[index].app
+    let others = fanOuts.indices.filter { $0 > index && fanOuts[$0].app == app }
+    var visited = 0
+    while fanOuts[index].position > 0, visited < limit {
+      fanOuts[index].position -= 1
+      visited += 1
+      let position = fanOuts[index].position
+      guard position < apps[app].slots.count else { continue }
+      visit(apps[app].slots[position], index, others)
+    }
+    return visited
+  }
+
+  private func visit(_ slot: UInt32, _ index: Int, _ others: [Int]) {
+    let first = frame(of: index, for: slot)
+    guard !others.isEmpty else {
+      if let first { sendNow(slot, first) }
+      return
+    }
+    if let first { send(slot, first) }
+    for other in others {
+      if let more = frame(of: other, for: slot) { send(slot, more) }
+    }
+  }
+
+  /// The frame of a group push for a session that is to get it now; notes that it was sent.
+  private func frame(of index: Int, for slot: UInt32) -> SharedFrame? {
+    let id = fanOuts[index].push.id
+    guard fanOuts[index].group.targets.contains(RegistrationNumber(slab[slot].number)), takesLive(slot, id)
+    else { return nil }
+    let key = Int(slab[slot].platform) & 7
+    if fanOuts[index].frames[key] == nil, let platform = Platform(rawValue: slab[slot].platform) {
+      let push = fanOuts[index].push
+      fanOuts[index].frames[key] = encode(id, push.content, push.overrides, platform, offline: false)
+    }
+    guard let frame = fanOuts[index].frames[key] else { return nil }
+    slab[slot].sentThrough = id
+    return frame
+  }
+
+  // MARK: Kept pushes
+
+  /// Starts to deliver what waits for a session, oldest first, a batch at a time.
+  func catchUp(_ slot: UInt32) {
+    let session = slab[slot]
+    guard session.app >= 0, !session.isCatchingUp, isReceptive(slot) else { return }
+    let ids = apps[Int(session.app)].app.directory.pending(
+      for: RegistrationNumber(session.number), after: session.sentThrough,
+      at: UInt32(clamping: time.now().seconds), limit: limits.catchUpBatch)
+    guard let last = ids.last else { return }
+    slab[slot].isCatchingUp = true
+    let (mailbox, token) = (mailbox, token(slot))
+    router.contents(of: ids) { mailbox.post(.contents(token, $0, through: last)) }
+  }
+
+  private func deliverKept(_ contents: [(MessageID, PushContent)], through: MessageID, _ slot: UInt32) {
+    slab[slot].isCatchingUp = false
+    guard isReceptive(slot), slab[slot].app >= 0 else { return }
+    let app = apps[Int(slab[slot].app)].app
+    let number = RegistrationNumber(slab[slot].number)
+    let seconds = UInt32(clamping: time.now().seconds)
+    // Asked again, because a push may have been taken back while its content was read.
+    let waiting = Set(
+      app.directory.pending(
+        for: number, after: slab[slot].sentThrough, at: seconds, limit: limits.catchUpBatch))
+    for (id, content) in contents where slab[slot].sentThrough < id && waiting.contains(id) {
+      if let frame = encode(id, content, nil, slot) { send(slot, frame) }
+    }
+    slab[slot].sentThrough = max(slab[slot].sentThrough, through)
+    if slab[slot].queue.byteCount < limits.queuedBytes { catchUp(slot) } else { slab[slot].isBehind = true }
+  }
+}

@@ -1,0 +1,252 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushNet
+import PushRouter
+import PushWire
+
+extension DeviceServer {
+  /// Serves one frame of a device.
+  func handle(_ frame: ClientFrame, in bytes: Span<UInt8>, _ slot: UInt32) {
+    switch (slab[slot].phase, frame) {
+    case (.greeting, .hello(let hello)): greet(hello, slot)
+    case (.greeting, _): fail(slot, .protocolError, .afterBackOff, "HELLO comes first")
+    case (.greeted, .register(let request)): find(request.appKey, for: frame, slot)
+    case (.greeted, .login(let request)): find(request.appKey, for: frame, slot)
+    case (.greeted, .ping), (.loggedIn, .ping): send(slot, .pong)
+    case (.loggedIn, .acknowledge(let list)):
+      let ids = (0..<list.count).map { list[$0, in: bytes] }
+      router.acknowledge(ids, by: RegistrationNumber(slab[slot].number), in: app(of: slot))
+    case (.loggedIn, .receipt(let list)):
+      router.note(
+        (0..<list.count).map { index in
+          let receipt = list[index, in: bytes]
+          return (receipt.messageID, receipt.kind == .tapped)
+        })
+    case (.loggedIn, .operation(let sequence, let operation)): serve(operation, sequence, slot)
+    default: fail(slot, .protocolError, .afterBackOff, "frame out of place")
+    }
+  }
+
+  private func app(of slot: UInt32) -> App { apps[Int(slab[slot].app)].app }
+
+  private func greet(_ hello: Hello, _ slot: UInt32) {
+    guard (hello.minVersion...max(hello.minVersion, hello.maxVersion)).contains(WireLimits.version) else {
+      fail(slot, .noCommonVersion, .never, "this server speaks version \(WireLimits.version)")
+      return
+    }
+    slab[slot].phase = .greeted
+    send(
+      slot,
+      .helloOK(version: WireLimits.version, serverTime: time.now(), maxFrame: UInt32(WireLimits.maxFrame)))
+  }
+
+  /// Looks for the app of a login or registration: nearly always in memory, else in the database.
+  private func find(_ key: AppKey, for frame: ClientFrame, _ slot: UInt32) {
+    if let app = router.app(key) {
+      resolved(frame, app, slot)
+      return
+    }
+    let (mailbox, token) = (mailbox, token(slot))
+    router.findApp(key) { mailbox.post(.resolved(token, frame, $0)) }
+  }
+
+  func resolved(_ frame: ClientFrame, _ app: App?, _ slot: UInt32) {
+    guard slab[slot].phase == .greeted else { return }
+    guard let app else {
+      fail(slot, .appKeyUnknown, .never, "no app has this key")
+      return
+    }
+    switch frame {
+    case .login(let request): login(request, app, slot)
+    case .register(let request): register(request, app, slot)
+    default: break
+    }
+  }
+
+  private func register(_ request: RegisterRequest, _ app: App, _ slot: UInt32) {
+    let (mailbox, token) = (mailbox, token(slot))
+    router.register(
+      in: app, platform: request.platform, fingerprint: request.fingerprint,
+      environment: request.token.environment, token: request.token.bytes, appVersion: request.appVersion
+    ) { result in
+      var bytes: [UInt8] = []
+      if case .success(let registered) = result, let secret = DeviceSecret(registered.secret) {
+        ServerFrame.registerOK(registered.id, secret).encode(into: &bytes)
+        mailbox.post(.answer(token, bytes, closes: false))
+      } else {
+        ServerFrame.error(.busy, .afterBackOff, message: "registrations cannot be stored now")
+          .encode(into: &bytes)
+        mailbox.post(.answer(token, bytes, closes: true))
+      }
+    }
+  }
+
+  private func login(_ request: LoginRequest, _ app: App, _ slot: UInt32) {
+    let outcome = app.directory.login(
+      request.registrationID, secretHash: SHA256.digest128(request.secret.bytes), at: location(slot),
+      isForeground: request.appState == .foreground)
+    // Unknown and wrong look alike from outside, so that nobody can search for registration IDs.
+    guard case .accepted(let number, let replaced) = outcome else {
+      fail(slot, .userInvalid, .never, "no such registration, or not its secret")
+      return
+    }
+    if let replaced { router.replaceConnection(replaced) }
+    let index =
+      appIndexes[app.id]
+      ?? {
+        apps.append(AppSessions(app: app))
+        appIndexes[app.id] = Int32(apps.count - 1)
+        return Int32(apps.count - 1)
+      }()
+    let now = time.now()
+    slab[slot].app = index
+    slab[slot].position = UInt32(apps[Int(index)].slots.count)
+    apps[Int(index)].slots.append(slot)
+    slab[slot].number = number.rawValue
+    slab[slot].platform = app.directory.identity(number)?.platform.rawValue ?? 0
+    slab[slot].isForeground = request.appState == .foreground
+    slab[slot].heartbeat = min(
+      max(request.heartbeat, limits.heartbeat.lowerBound), limits.heartbeat.upperBound)
+    slab[slot].deadline = second + UInt32(WireLimits.heartbeatDeadline(interval: slab[slot].heartbeat))
+    slab[slot].loginID = MessageID(firstAt: now)
+    slab[slot].phase = .loggedIn
+    let waiting = app.directory.pending(
+      for: number, after: MessageID(0), at: UInt32(clamping: now.seconds), limit: 1_000_000)
+    send(
+      slot,
+      .loginOK(
+        heartbeat: slab[slot].heartbeat, ackDelay: limits.ackDelay, serverTime: now,
+        pending: UInt32(waiting.count)))
+    if !waiting.isEmpty { catchUp(slot) }
+  }
+
+  // MARK: Operations
+
+  private func serve(_ operation: Operation, _ sequence: UInt32, _ slot: UInt32) {
+    guard mayOperate(slot) else {
+      answer(slot, sequence, .tooFrequent)
+      return
+    }
+    let app = app(of: slot)
+    let number = RegistrationNumber(slab[slot].number)
+    let reply = replier(slot, sequence)
+    switch operation {
+    case .setAlias(let alias):
+      if let code = aliasFault(alias) {
+        answer(slot, sequence, code)
+      } else {
+        router.setAlias(alias, of: number, in: app) { reply($0, .none) }
+      }
+    case .deleteAlias: router.setAlias(nil, of: number, in: app) { reply($0, .none) }
+    case .setTags(let tags): change(.set(tags), checking: tags, slot, sequence)
+    case .addTags(let tags): change(.edit(add: tags, remove: []), checking: tags, slot, sequence)
+    case .deleteTags(let tags): change(.edit(add: [], remove: tags), checking: tags, slot, sequence)
+    case .cleanTags: router.changeTags(.clean, of: number, in: app) { reply($0, .none) }
+    case .getAlias:
+      router.details(of: number, in: app) { result in
+        reply(result.map { _ in }, .alias((try? result.get())?.alias ?? ""))
+      }
+    case .getTags:
+      router.details(of: number, in: app) { result in
+        reply(result.map { _ in }, .tags((try? result.get())?.tags ?? []))
+      }
+    case .checkTag(let tag):
+      if let code = tagFault([tag]) {
+        answer(slot, sequence, code)
+      } else {
+        answer(slot, sequence, .ok, .hasTag(app.directory.hasTag(tag, number)))
+      }
+    case .setBadge(let badge):
+      guard badge <= 99_999 else {
+        answer(slot, sequence, .requestInvalid)
+        return
+      }
+      router.setBadge(Int64(badge), of: number, in: app) { reply($0, .none) }
+    case .setToken(let token):
+      router.setToken(token.bytes, token.environment, of: number, in: app) { reply($0, .none) }
+    case .appState(let state):
+      slab[slot].isForeground = state == .foreground
+      answer(slot, sequence, .ok)
+      catchUp(slot)
+    case .logout:
+      answer(slot, sequence, .ok)
+      finish(slot)
+    }
+  }
+
+  private func change(_ edit: TagEdit, checking tags: [String], _ slot: UInt32, _ sequence: UInt32) {
+    if let code = tagFault(tags) {
+      answer(slot, sequence, code)
+      return
+    }
+    let reply = replier(slot, sequence)
+    router.changeTags(edit, of: RegistrationNumber(slab[slot].number), in: app(of: slot)) { reply($0, .none) }
+  }
+
+  private func mayOperate(_ slot: UInt32) -> Bool {
+    if second &- slab[slot].operationSecond >= 10 {
+      slab[slot].operationSecond = second
+      slab[slot].operationCount = 0
+    }
+    guard slab[slot].operationCount < limits.operationsPerTenSeconds else { return false }
+    slab[slot].operationCount += 1
+    return true
+  }
+
+  private func aliasFault(_ alias: String) -> ResultCode? {
+    switch NameRules.check(alias) {
+    case .ok: nil
+    case .empty: .nothingSet
+    case .tooLong: .aliasTooLong
+    case .illegalCharacter: .aliasIllegal
+    }
+  }
+
+  private func tagFault(_ tags: [String]) -> ResultCode? {
+    guard tags.count <= WireLimits.tagsPerOperation else { return .tooManyTags }
+    for tag in tags {
+      switch NameRules.check(tag) {
+      case .ok: continue
+      case .empty: return .nothingSet
+      case .tooLong: return .tagTooLong
+      case .illegalCharacter: return .tagIllegal
+      }
+    }
+    return nil
+  }
+
+  private func answer(
+    _ slot: UInt32, _ sequence: UInt32, _ code: ResultCode, _ payload: ResultPayload = .none
+  ) {
+    var bytes: [UInt8] = []
+    if ServerFrame.encodeResult(sequence: sequence, code: code, payload: payload, into: &bytes) {
+      send(slot, SharedFrame(bytes))
+    }
+  }
+
+  /// An answer that may come from another thread.
+  private func replier(
+    _ slot: UInt32, _ sequence: UInt32
+  ) -> @Sendable (Result<Void, DeviceFailure>, ResultPayload) -> Void {
+    let (mailbox, token) = (mailbox, token(slot))
+    return { result, payload in
+      var bytes: [UInt8] = []
+      switch result {
+      case .success: ServerFrame.encodeResult(sequence: sequence, code: .ok, payload: payload, into: &bytes)
+      case .failure(let failure):
+        ServerFrame.encodeResult(sequence: sequence, code: Self.code(failure), into: &bytes)
+      }
+      mailbox.post(.answer(token, bytes, closes: false))
+    }
+  }
+
+  private static func code(_ failure: DeviceFailure) -> ResultCode {
+    switch failure {
+    case .aliasFull: .aliasFull
+    case .tooManyTags: .deviceTagsFull
+    case .unknownRegistration: .userInvalid
+    case .unavailable: .serverError
+    }
+  }
+}

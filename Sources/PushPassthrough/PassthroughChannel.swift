@@ -1,0 +1,58 @@
+import PushBase
+import PushDomain
+import PushNet
+import PushRouter
+import PushWire
+
+/// What other threads tell the device sessions of one loop.
+enum DeviceMail: Sendable {
+  case deliver(LivePush, Location)
+  case group(LivePush, GroupPush)
+  case recall(MessageID, App)
+  case disconnect(Location, DisconnectReason)
+  /// Contents for a session that catches up; all that waits up to `through` was read.
+  case contents(SessionToken, [(MessageID, PushContent)], through: MessageID)
+  /// An encoded answer to an operation; `closes` ends the session after it.
+  case answer(SessionToken, [UInt8], closes: Bool)
+  /// The app of a login or registration was looked for.
+  case resolved(SessionToken, ClientFrame, App?)
+}
+
+/// A session as others name it.
+struct SessionToken: Sendable {
+  let slot: UInt32
+  let generation: UInt32
+}
+
+/// Our own long connection as a channel of the router: passes work on to the loops that own the connections.
+public final class PassthroughChannel: DeliveryChannel {
+  let mailboxes: [Mailbox<DeviceMail>]
+
+  /// Makes the channel over the process' loops, in the order of their indexes.
+  public init(loops: [LoopHandle]) { mailboxes = loops.map { Mailbox(of: $0) } }
+
+  /// Passes a push to the loop that owns the device's connection.
+  public func deliver(_ push: LivePush, to number: RegistrationNumber, at location: Location) {
+    post(.deliver(push, location), to: location)
+  }
+
+  /// Passes a push to all loops.
+  public func deliver(_ push: LivePush, group: GroupPush) {
+    for mailbox in mailboxes { mailbox.post(.group(push, group)) }
+  }
+
+  /// Passes a recall to all loops.
+  public func recall(_ id: MessageID, app: App) {
+    for mailbox in mailboxes { mailbox.post(.recall(id, app)) }
+  }
+
+  /// Ends a connection.
+  public func disconnect(_ location: Location, _ reason: DisconnectReason) {
+    post(.disconnect(location, reason), to: location)
+  }
+
+  private func post(_ mail: DeviceMail, to location: Location) {
+    guard Int(location.loop) < mailboxes.count else { return }
+    mailboxes[Int(location.loop)].post(mail)
+  }
+}

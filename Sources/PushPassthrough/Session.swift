@@ -1,0 +1,69 @@
+import PushBase
+import PushNet
+import PushWire
+
+/// One device connection, flat, in a slab.
+struct Session: Sendable {
+  enum Phase: UInt8, Sendable {
+    case vacant
+    /// Connected; HELLO is awaited.
+    case greeting
+    /// HELLO was answered; REGISTER or LOGIN is awaited.
+    case greeted
+    case loggedIn
+    /// What is queued still leaves, nothing more is read.
+    case closing
+  }
+
+  var descriptor: Int32 = -1
+  var generation: UInt32 = 0
+  var phase = Phase.vacant
+  var platform: UInt8 = 0
+  var isForeground = false
+  /// In the list of sessions to flush at the end of the turn.
+  var isDirty = false
+  var wantsWrite = false
+  /// Contents for it are being read; live pushes wait for their turn.
+  var isCatchingUp = false
+  /// More waits than was sent: catch up once the queue has left.
+  var isBehind = false
+  /// Operations since `operationSecond`, against the limit.
+  var operationCount: UInt8 = 0
+  var operationSecond: UInt32 = 0
+  /// Index into the loop's apps.
+  var app: Int32 = -1
+  /// Position in that app's list of sessions.
+  var position: UInt32 = 0
+  var number: UInt32 = 0
+  /// Second at which it is closed unless something arrives before.
+  var deadline: UInt32 = 0
+  var heartbeat: UInt16 = 0
+  /// The largest message ID written to it.
+  var sentThrough = MessageID(0)
+  /// The smallest message ID of a push accepted after the login: smaller ones were kept for an offline device.
+  var loginID = MessageID(0)
+  /// The beginning of a frame whose end has not arrived; empty, and so without memory, nearly always.
+  var partial: [UInt8] = []
+  var queue = OutboundQueue()
+}
+
+/// Bounds of device sessions on one loop.
+public struct PassthroughLimits: Sendable {
+  /// Heartbeat interval that a device may have, in seconds.
+  public var heartbeat: ClosedRange<UInt16> = WireLimits.heartbeatSeconds
+  /// Milliseconds for which a device may gather acknowledgements.
+  public var ackDelay: UInt16 = 500
+  /// Bytes queued for one socket above which nothing more is queued until they have left.
+  public var queuedBytes = 256 * 1024
+  /// Kept pushes read at a time for one device.
+  public var catchUpBatch = 64
+  /// Connections on one loop.
+  public var connections = 2_000_000
+  /// Alias, tag and similar operations of one connection in ten seconds.
+  public var operationsPerTenSeconds: UInt8 = 100
+  /// Connections visited by a broadcast before other work gets its turn.
+  public var fanOutSlice = 1024
+
+  /// The defaults.
+  public init() {}
+}

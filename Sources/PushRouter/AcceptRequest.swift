@@ -1,0 +1,44 @@
+import PushBase
+import PushDomain
+
+/// A push that passed all checks of form, ready to be resolved and stored.
+public struct AcceptRequest: Sendable {
+  /// Makes a repeated request safe: the first result is given again.
+  public var cid: String?
+  /// Platforms that are meant.
+  public var platforms: PlatformSet
+  /// Who is meant.
+  public var terms: AudienceTerms
+  /// What they get.
+  public var content: PushContent
+  /// The app server's label.
+  public var sendno: Int32
+  /// Seconds to keep for offline devices; 0 means only who is online now.
+  public var timeToLive: Int
+  /// The push that this one replaces.
+  public var overrides: MessageID?
+
+  /// Makes a request.
+  public init(
+    cid: String? = nil, platforms: PlatformSet = .all, terms: AudienceTerms = AudienceTerms(),
+    content: PushContent, sendno: Int32 = 0, timeToLive: Int = 86_400, overrides: MessageID? = nil
+  ) {
+    self.cid = cid
+    self.platforms = platforms
+    self.terms = terms
+    self.content = content
+    self.sendno = sendno
+    self.timeToLive = timeToLive
+    self.overrides = overrides
+  }
+}
+
+/// What the app server learns of an accepted push.
+public struct AcceptedPush: Sendable, Equatable {
+  /// Its ID.
+  public let id: MessageID
+  /// The label of the first request with this `cid`.
+  public let sendno: Int32
+  /// Registrations in its audience.
+  public let targets: Int
+}

@@ -1,0 +1,43 @@
+import PushBase
+import PushDomain
+
+/// A committed push on its way to channels.
+public struct LivePush: Sendable {
+  /// The app it belongs to.
+  public let app: App
+  /// Its ID, the same on every channel.
+  public let id: MessageID
+  /// What devices see of it.
+  public let content: PushContent
+  /// The push that it replaces.
+  public let overrides: MessageID?
+
+  /// Makes a live push.
+  public init(app: App, id: MessageID, content: PushContent, overrides: MessageID?) {
+    self.app = app
+    self.id = id
+    self.content = content
+    self.overrides = overrides
+  }
+}
+
+/// Why the router ends a device's connection.
+public enum DisconnectReason: Sendable {
+  /// The same registration logged in elsewhere.
+  case replacedByLogin
+  /// Another registration took this one's place.
+  case registrationReplaced
+}
+
+/// A way to reach devices. The router calls it from the storage writer's thread, in commit order; it must only pass
+/// the work on.
+public protocol DeliveryChannel: AnyObject, Sendable {
+  /// Delivers a push to one connected device.
+  func deliver(_ push: LivePush, to number: RegistrationNumber, at location: Location)
+  /// Delivers a push to all connected devices of a group push.
+  func deliver(_ push: LivePush, group: GroupPush)
+  /// Tells devices that got a push and did not show it yet to forget it.
+  func recall(_ id: MessageID, app: App)
+  /// Ends a connection.
+  func disconnect(_ location: Location, _ reason: DisconnectReason)
+}
