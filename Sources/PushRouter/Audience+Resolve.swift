@@ -12,7 +12,12 @@ public struct AudienceTerms: Sendable {
   /// At least one of these aliases, if there are any.
   public var aliases: [String] = []
   /// One of these registrations, if there are any.
-  public var registrationIDs: [RegistrationID] = []
+  public var registrationIDs: [RegistrationID] = [] {
+    didSet { namesRegistrations = namesRegistrations || !registrationIDs.isEmpty }
+  }
+  /// Whether the request named registrations at all. Set it when all of them were malformed: such a request means nobody,
+  /// not everybody.
+  public var namesRegistrations = false
 
   /// Starts as everybody.
   public init() {}
@@ -47,9 +52,9 @@ extension RegistrationTable {
 
   /// What aliases and registration IDs name; nil when the audience has neither key.
   private func namedRegistrations(_ terms: AudienceTerms) -> NumberSet? {
-    guard !terms.aliases.isEmpty || !terms.registrationIDs.isEmpty else { return nil }
+    guard !terms.aliases.isEmpty || terms.namesRegistrations else { return nil }
     let byAlias = terms.aliases.isEmpty ? nil : NumberSet(terms.aliases.flatMap { registrations(alias: $0) })
-    guard !terms.registrationIDs.isEmpty else { return byAlias }
+    guard terms.namesRegistrations else { return byAlias }
     var byID = NumberSet(terms.registrationIDs.compactMap { find($0) })
     if let byAlias { byID.formIntersection(byAlias) }
     return byID

@@ -1,0 +1,162 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushHTTPServer
+import PushJSON
+import PushRouter
+
+/// Bounds of the HTTP APIs. The defaults suit an installation of one's own; JPush's free plan has 600 and 10.
+public struct GatewayLimits: Sendable {
+  /// Calls of the push API in a minute, for each app.
+  public var pushCallsPerMinute = 6_000_000
+  /// Calls of the device API in a minute, for each app.
+  public var deviceCallsPerMinute = 600_000
+  /// Rules of push objects and names.
+  public var rules = PushRules()
+
+  /// The defaults.
+  public init() {}
+}
+
+/// The HTTP APIs: JPush's push and device API, health and metrics. Safe to use from any thread; answers come through the
+/// exchange, on whatever thread has them.
+public final class Gateway: Sendable {
+  typealias Handler = @Sendable (Gateway, GatewayCall) -> Void
+
+  let router: Router
+  let limits: GatewayLimits
+  let metrics: Metrics
+  let time: any TimeSource
+  let log: Log
+  let isReady: @Sendable () -> Bool
+  let pushRate: RateLimiter
+  let deviceRate: RateLimiter
+  let accepted: Counter
+  let refused: Counter
+
+  private let routes: RouteTable<Route>
+
+  /// Which API a route belongs to: that decides its error codes and its budget.
+  enum API: Sendable {
+    case push
+    case device
+    case open
+  }
+
+  struct Route: Sendable {
+    let api: API
+    let handle: Handler
+  }
+
+  /// Makes the gateway. `isReady` turns false while the server drains.
+  public init(
+    router: Router, limits: GatewayLimits = GatewayLimits(), metrics: Metrics, log: Log,
+    time: any TimeSource = SystemTime(), isReady: @escaping @Sendable () -> Bool
+  ) {
+    self.router = router
+    self.limits = limits
+    self.metrics = metrics
+    self.log = log
+    self.time = time
+    self.isReady = isReady
+    pushRate = RateLimiter(perMinute: limits.pushCallsPerMinute)
+    deviceRate = RateLimiter(perMinute: limits.deviceCallsPerMinute)
+    accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
+    refused = metrics.counter("borealis_pushes_refused_total", "Push requests answered with an error.")
+    routes = Self.makeRoutes()
+  }
+
+  private static func makeRoutes() -> RouteTable<Route> {
+    var table = RouteTable<Route>()
+    func add(_ api: API, _ method: String, _ path: String, _ handle: @escaping Handler) {
+      table.add(method, path, Route(api: api, handle: handle))
+    }
+    add(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") }
+    add(.open, "GET", "/readyz") { gateway, call in
+      let isReady = gateway.isReady()
+      call.answer(isReady ? 200 : 503, text: isReady ? "ready\n" : "draining\n")
+    }
+    add(.open, "GET", "/metrics") { gateway, call in
+      call.answer(200, text: gateway.metrics.render(), type: "text/plain; version=0.0.4; charset=utf-8")
+    }
+    add(.push, "POST", "/v3/push") { $0.push($1, isReal: true) }
+    add(.push, "POST", "/v3/push/validate") { $0.push($1, isReal: false) }
+    add(.push, "GET", "/v3/push/cid") { $0.issueCIDs($1) }
+    add(.push, "DELETE", "/v3/push/{msg_id}") { $0.recall($1) }
+    add(.device, "GET", "/v3/devices/{rid}") { $0.showDevice($1) }
+    add(.device, "POST", "/v3/devices/{rid}") { $0.updateDevice($1) }
+    add(.device, "POST", "/v3/devices/status") { $0.showStatus($1) }
+    add(.device, "GET", "/v3/aliases/{alias}") { $0.showAlias($1) }
+    add(.device, "POST", "/v3/aliases/{alias}") { $0.updateAlias($1) }
+    add(.device, "DELETE", "/v3/aliases/{alias}") { $0.deleteAlias($1) }
+    add(.device, "GET", "/v3/tags") { $0.listTags($1) }
+    add(.device, "GET", "/v3/tags/{tag}/registration_ids/{rid}") { $0.checkTag($1) }
+    add(.device, "POST", "/v3/tags/{tag}") { $0.updateTag($1) }
+    add(.device, "DELETE", "/v3/tags/{tag}") { $0.deleteTag($1) }
+    return table
+  }
+
+  /// Serves one request.
+  public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    guard let target = HTTPTarget(request.target) else {
+      exchange.respond(.json(400, APIError.invalidValue("The path is malformed").json()))
+      return
+    }
+    switch routes.match(request.method, target.path) {
+    case .notFound:
+      exchange.respond(
+        .json(404, APIError(code: 1003, httpStatus: 404, message: "There is no such resource").json()))
+    case .wrongMethod(let allowed):
+      var response = HTTPResponse.json(405, APIError.onlyPost.json())
+      response.headers.append("Allow", allowed.joined(separator: ", "))
+      exchange.respond(response)
+    case .found(let route, let captures):
+      let call = GatewayCall(
+        api: route.api, request: request, exchange: exchange, target: target, captures: captures)
+      route.api == .open ? route.handle(self, call) : authenticate(call, route.handle)
+    }
+  }
+
+  // MARK: Authentication and budget
+
+  private func authenticate(_ call: GatewayCall, _ handle: @escaping Handler) {
+    let isPush = call.api == .push
+    guard let header = call.request.headers["authorization"] else {
+      call.fail(isPush ? .authenticationFailed : .deviceNoAuthorization)
+      return
+    }
+    guard let (key, secret) = Self.credentials(header) else {
+      call.fail(isPush ? .authenticationFailed : .deviceAuthenticationFailed)
+      return
+    }
+    router.findApp(key) { [self] app in
+      guard let app, app.accepts(masterSecret: secret) else {
+        call.fail(isPush ? .authenticationFailed : .deviceAuthenticationFailed)
+        return
+      }
+      let limiter = isPush ? pushRate : deviceRate
+      let budget = limiter.take(app.id, at: time.monotonic())
+      var call = call
+      call.app = app
+      call.budget = budget
+      guard budget.isGranted else {
+        call.fail(.rateExceeded)
+        return
+      }
+      handle(self, call)
+    }
+  }
+
+  /// Reads `Basic base64(key:secret)` (RFC 7617).
+  private static func credentials(_ header: String) -> (AppKey, [UInt8])? {
+    let bytes = Array(header.utf8)
+    guard bytes.count > 6, bytes.count < 200,
+      String(decoding: bytes[..<6], as: UTF8.self).lowercased() == "basic "
+    else { return nil }
+    let coded = bytes[6...].drop { $0 == 32 }
+    guard let plain = Base64.decode(coded), let colon = plain.firstIndex(of: 58),
+      let key = AppKey(hex: plain[..<colon])
+    else { return nil }
+    return (key, Array(plain[(colon + 1)...]))
+  }
+}

@@ -1,0 +1,99 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushHTTPServer
+import PushJSON
+import PushRouter
+
+extension HTTPResponse {
+  /// A JSON answer; JPush's clients insist on this header.
+  static func json(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
+    HTTPResponse(status: status, headers: ["Content-Type": "application/json"], body: body)
+  }
+}
+
+/// One authenticated request on its way through the gateway.
+struct GatewayCall: Sendable {
+  let api: Gateway.API
+  let request: HTTPRequest
+  let exchange: HTTPExchange
+  let target: HTTPTarget
+  let captures: RouteCaptures
+  var app: App?
+  var budget: RateLimiter.Budget?
+
+  /// Answers with a JSON body.
+  func answer(_ status: Int, _ body: [UInt8]) {
+    var response = HTTPResponse.json(status, body)
+    if let budget {
+      // The documented name, and the one that JPush's Java and Go clients read.
+      response.headers.append("X-Rate-Limit-Quota", String(budget.quota))
+      response.headers.append("X-Rate-Limit-Limit", String(budget.quota))
+      response.headers.append("X-Rate-Limit-Remaining", String(budget.remaining))
+      response.headers.append("X-Rate-Limit-Reset", String(budget.resetSeconds))
+    }
+    exchange.respond(response)
+  }
+
+  /// Answers a success without data: `{}`, which satisfies every official client.
+  func answerEmpty() { answer(200, [0x7b, 0x7d]) }
+
+  /// Answers with an error in JPush's shape.
+  func fail(_ error: APIError) { answer(error.httpStatus, error.json()) }
+
+  /// Answers with text.
+  func answer(_ status: Int, text: String, type: String = "text/plain; charset=utf-8") {
+    exchange.respond(HTTPResponse(status: status, headers: ["Content-Type": type], body: Array(text.utf8)))
+  }
+
+  /// The body as JSON; answers the request itself when it is none.
+  func body() -> JSONValue? {
+    guard !request.body.isEmpty else {
+      fail(api == .push ? .missing("The request has no body") : .deviceInvalid("The request has no body"))
+      return nil
+    }
+    do throws(JSONError) {
+      return try parseJSON(request.body)
+    } catch {
+      let message = "The body is not valid JSON (at byte \(error.offset))"
+      fail(api == .push ? .invalidValue(message) : .deviceInvalid(message))
+      return nil
+    }
+  }
+
+  /// The registration that the path names; answers the request itself when the app has none such.
+  func registration() -> (App, RegistrationNumber)? {
+    guard let app, let text = captures["rid"], let id = RegistrationID(text),
+      let number = app.directory.find(id)
+    else {
+      fail(.deviceInvalid("The registration ID is unknown"))
+      return nil
+    }
+    return (app, number)
+  }
+
+  /// The `platform` filter of the query, all platforms when there is none.
+  func platforms() -> PlatformSet? {
+    guard let text = target["platform"] else { return .all }
+    var set: PlatformSet = []
+    for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let platform = Platform(name: String(name)) else {
+        if name == "winphone" { continue }
+        fail(.deviceInvalid("platform has an unknown value"))
+        return nil
+      }
+      set.insert(PlatformSet(platform))
+    }
+    return set
+  }
+
+  /// A name in the path, checked for form.
+  func name(_ capture: String, allowHyphen: Bool) -> String? {
+    let text = captures[capture] ?? ""
+    if let error = NameRules.check(text, allowHyphen: allowHyphen).deviceError(field: capture) {
+      fail(error)
+      return nil
+    }
+    return text
+  }
+}
