@@ -1,8 +1,8 @@
 import COpenSSL
 import PushBase
 
-/// A server certificate that vouches for itself: for first steps, tests and closed networks. Clients trust it by
-/// naming it as their CA file.
+/// A server certificate that vouches for itself: for first steps, tests and closed networks. Clients trust it
+/// by naming it as their CA file.
 public struct SelfSignedCertificate: Sendable {
   /// The certificate, PEM.
   public let certificatePEM: String
@@ -11,8 +11,9 @@ public struct SelfSignedCertificate: Sendable {
   /// SHA-256 of the certificate's DER form, 64 lower-case hexadecimal digits.
   public let fingerprint: String
 
-  /// Makes an ECDSA P-256 key and a certificate for it (RFC 5280), valid from an hour ago for 1 to 36500 `days`.
-  /// At most 64 bytes of common name; DNS names may start with `*.`; at least one name or address is needed.
+  /// Makes an ECDSA P-256 key and a certificate for it (RFC 5280), valid from an hour ago for 1 to 36500
+  /// `days`. At most 64 bytes of common name; DNS names may start with `*.`; at least one name or address is
+  /// needed.
   public static func make(
     commonName: String, dnsNames: [String], ipAddresses: [String], days: Int
   ) throws(CryptoError) -> SelfSignedCertificate {
@@ -63,8 +64,8 @@ public struct SelfSignedCertificate: Sendable {
       && co_x509_add_extension(certificate, NID_subject_alt_name, alternatives) == 1
   }
 
-  /// The names in OpenSSL's own notation, where a comma or a line feed would start another entry: so the alphabet
-  /// is checked here.
+  /// The names in OpenSSL's own notation, where a comma or a line feed would start another entry: so the
+  /// alphabet is checked here.
   private static func alternativeNames(
     dnsNames: [String], ipAddresses: [String]
   ) throws(CryptoError) -> String {

@@ -25,12 +25,12 @@ public enum TLSError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// What all TLS connections of one side share: certificate and key, or trusted CAs. TLS 1.2 and 1.3; ECDHE with
-/// AES-GCM or ChaCha20 only; no renegotiation, no compression.
+/// What all TLS connections of one side share: certificate and key, or trusted CAs. TLS 1.2 and 1.3; ECDHE
+/// with AES-GCM or ChaCha20 only; no renegotiation, no compression.
 ///
 /// OpenSSL locks what connections on several threads share once a context is complete, and nothing changes a
-/// context after its init: so it may be used from any thread. A certificate is renewed by a new context for new
-/// connections. The process must ignore SIGPIPE.
+/// context after its init: so it may be used from any thread. A certificate is renewed by a new context for
+/// new connections. The process must ignore SIGPIPE.
 public final class TLSContext: @unchecked Sendable {
   /// Which protocol versions are offered.
   public enum Versions: Sendable {
@@ -62,8 +62,8 @@ public final class TLSContext: @unchecked Sendable {
 
   deinit { SSL_CTX_free(handle) }
 
-  /// A server's context. The certificate file holds the chain in PEM form, the server's own certificate first; the
-  /// key file holds its key in PEM form, not encrypted.
+  /// A server's context. The certificate file holds the chain in PEM form, the server's own certificate
+  /// first; the key file holds its key in PEM form, not encrypted.
   public static func server(
     certificatePath: String, keyPath: String, versions: Versions = .all
   ) throws(TLSError) -> TLSContext {
@@ -117,9 +117,9 @@ public final class TLSContext: @unchecked Sendable {
   }
 }
 
-/// The keys that seal session tickets: the state of a resumable session lies with the client, the server keeps
-/// none. A key seals for twelve hours and opens for twelve more; then it is gone, and with it the secrets of the
-/// sessions it sealed.
+/// The keys that seal session tickets: the state of a resumable session lies with the client, the server
+/// keeps none. A key seals for twelve hours and opens for twelve more; then it is gone, and with it the
+/// secrets of the sessions it sealed.
 final class TicketKeys: Sendable {
   private struct Key {
     let name = SystemRandom.bytes(16)

@@ -1,13 +1,14 @@
 import COpenSSL
 import Glibc
 
-/// TLS on one non-blocking socket. Used by one thread at a time; never closes the socket. After `.failed` only
-/// dropping it makes sense.
+/// TLS on one non-blocking socket. Used by one thread at a time; never closes the socket. After `.failed`
+/// only dropping it makes sense.
 ///
 /// Memory, measured with OpenSSL 3.0 as malloc's bytes in use for each idle server session over 490 sessions:
 /// 14.0 kB with TLS 1.3 and 13.0 kB with TLS 1.2, of which 8.2 kB exist before the handshake. Without
-/// SSL_MODE_RELEASE_BUFFERS it would be 47 kB. Smaller fragments (SSL_CTX_set_max_send_fragment), a smaller read
-/// buffer, no tickets: within 0.1 kB of that, so all are left as they are. The context's chain is shared.
+/// SSL_MODE_RELEASE_BUFFERS it would be 47 kB. Smaller fragments (SSL_CTX_set_max_send_fragment), a smaller
+/// read buffer, no tickets: within 0.1 kB of that, so all are left as they are. The context's chain is
+/// shared.
 public final class TLSSession {
   /// How far the handshake is.
   public enum Progress: Equatable, Sendable {
@@ -39,8 +40,8 @@ public final class TLSSession {
   private let handle: OpaquePointer
   private var broken = false
 
-  /// Starts a session on a connected socket. A client names the peer: a DNS name or an address that the certificate
-  /// must carry; and may offer what `exportSession()` of an earlier session gave.
+  /// Starts a session on a connected socket. A client names the peer: a DNS name or an address that the
+  /// certificate must carry; and may offer what `exportSession()` of an earlier session gave.
   public init(
     context: TLSContext, fd: Int32, peerName: String? = nil, resuming session: [UInt8]? = nil
   ) throws(TLSError) {
@@ -142,8 +143,8 @@ public final class TLSSession {
     ERR_clear_error()
   }
 
-  /// A client's session for `resuming`, nil while the server has given none: with TLS 1.3 the ticket comes after
-  /// the handshake, with the first bytes read. Holds secrets.
+  /// A client's session for `resuming`, nil while the server has given none: with TLS 1.3 the ticket comes
+  /// after the handshake, with the first bytes read. Holds secrets.
   public func exportSession() -> [UInt8]? {
     guard let session = SSL_get1_session(handle) else { return nil }
     defer { SSL_SESSION_free(session) }

@@ -1,5 +1,5 @@
-/// One setting of a subcommand. The name `data-dir` is the flag `--data-dir`, the variable `BOREALIS_DATA_DIR` and
-/// the line `data-dir = ...` of the configuration file.
+/// One setting of a subcommand. The name `data-dir` is the flag `--data-dir`, the variable
+/// `BOREALIS_DATA_DIR` and the line `data-dir = ...` of the configuration file.
 public struct SettingDefinition: Sendable {
   /// What values a setting takes.
   public enum Kind: Equatable, Sendable {

@@ -4,14 +4,14 @@ public struct SettingsError: Error, Equatable, CustomStringConvertible {
   public let description: String
 }
 
-/// The settings of one subcommand: a flag wins over the environment, that over the configuration file, that over
-/// the default. Every value was checked against its kind, wherever it came from.
+/// The settings of one subcommand: a flag wins over the environment, that over the configuration file, that
+/// over the default. Every value was checked against its kind, wherever it came from.
 public struct Settings: Sendable {
   private var values: [String: String] = [:]
 
-  /// Reads flags (`--name value`, `--name=value`), `BOREALIS_*` variables and the text of a configuration file.
-  /// `readFile` gives a secret's file, nil if it cannot be read. Variables outside `definitions` are other
-  /// subcommands' and left alone; unknown flags and unknown names in the file are errors.
+  /// Reads flags (`--name value`, `--name=value`), `BOREALIS_*` variables and the text of a configuration
+  /// file. `readFile` gives a secret's file, nil if it cannot be read. Variables outside `definitions` are
+  /// other subcommands' and left alone; unknown flags and unknown names in the file are errors.
   public init(
     _ definitions: [SettingDefinition], arguments: [String], environment: [String: String],
     file: (name: String, text: String)?, readFile: (String) -> String?
