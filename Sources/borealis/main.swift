@@ -1,1 +1,3 @@
-print("borealis")
+import Glibc
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())))

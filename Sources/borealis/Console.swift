@@ -1,0 +1,65 @@
+import CLinux
+import Glibc
+import PushJSON
+
+/// Standard output and standard error.
+enum Console {
+  /// Writes a line to standard output.
+  static func print(_ line: String) { write(line.hasSuffix("\n") ? line : line + "\n", to: STDOUT_FILENO) }
+
+  /// Writes a document as one line to standard output.
+  static func print(_ value: JSONValue) {
+    print(String(decoding: JSONWriter.serialize(value), as: UTF8.self))
+  }
+
+  /// Writes a line to standard error.
+  static func complain(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    let bytes = Array(text.utf8)
+    var start = 0
+    while start < bytes.count {
+      let written = bytes.span.extracting(start...).withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { return }
+      start += written
+    }
+  }
+}
+
+/// Small files and variables.
+enum Files {
+  /// The text of a file of at most 1 MiB, nil if it cannot be read.
+  static func read(_ path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+    while bytes.count <= 1 << 20 {
+      let count = cl_read(descriptor, &buffer, buffer.count)
+      if count == -Int(EINTR) { continue }
+      if count == 0 { return String(validating: bytes, as: UTF8.self) }
+      guard count > 0 else { return nil }
+      bytes += buffer[..<count]
+    }
+    return nil
+  }
+
+  /// A variable of the environment, nil if it is not set.
+  static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+
+  /// What a positive errno means.
+  static func reason(_ number: Int32) -> String {
+    switch number {
+    case EADDRINUSE: "the address is in use"
+    case EADDRNOTAVAIL: "this machine has no such address"
+    case EACCES, EPERM: "permission denied"
+    default: strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    }
+  }
+}

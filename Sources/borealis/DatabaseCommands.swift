@@ -1,0 +1,54 @@
+import PushJSON
+import PushOps
+import PushStorage
+
+struct BackupCommand: Command {
+  static let name = "backup"
+  static let summary = "Copies the database to a file while the server goes on."
+  static let details = """
+    Copies the database, as it is at one moment, to FILE, which must not exist yet. A server on the folder goes on
+    serving. The copy is one file; to go back to it, stop the server and put it in the place of DIR/borealis.sqlite
+    after removing borealis.sqlite-wal and borealis.sqlite-shm.
+    """
+  static let operands = ["FILE"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let folder = try DataFolder(input)
+    try folder.expectDatabase()
+    let target = input.operands[0]
+    do throws(StorageError) {
+      try Store.backup(from: folder.database, to: target)
+    } catch {
+      throw DataFolder.failure("cannot copy to \(target)", error)
+    }
+    Console.print(["backup": .string(target)])
+  }
+}
+
+struct CheckCommand: Command {
+  static let name = "check"
+  static let summary = "Looks for damage in the database."
+  static let details = """
+    Reads the whole database, changes nothing, and prints what it found as JSON. Ends with 0 if the database is sound,
+    with 1 if it is not. Works while a server runs on the folder.
+    """
+  static let operands: [String] = []
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let folder = try DataFolder(input)
+    try folder.expectDatabase()
+    let report: Store.CheckReport
+    do throws(StorageError) {
+      report = try Store.check(path: folder.database)
+    } catch {
+      throw DataFolder.failure("cannot read \(folder.database)", error)
+    }
+    Console.print([
+      "schema_version": .number(JSONNumber(Int64(report.schemaVersion))),
+      "problems": .array(report.problems.map { .string($0) }),
+    ])
+    guard report.problems.isEmpty else { throw .failed("the database is damaged") }
+  }
+}

@@ -1,0 +1,75 @@
+/// Picks the subcommand and turns what it throws into one line and an exit status.
+enum Program {
+  static let version = "0.1.0"
+
+  static var commands: [any Command.Type] {
+    [AppCreateCommand.self, AppListCommand.self, BackupCommand.self, CheckCommand.self, VersionCommand.self]
+  }
+
+  /// Runs what the arguments (without the program's name) ask for and returns the exit status: 0 for success, 1 for
+  /// a failure, 2 for wrong usage.
+  static func run(_ arguments: [String]) -> Int32 {
+    do throws(Failure) {
+      try dispatch(arguments)
+      return 0
+    } catch {
+      Console.complain("borealis: \(error.message)")
+      return error.status
+    }
+  }
+
+  private static func dispatch(_ arguments: [String]) throws(Failure) {
+    guard let first = arguments.first else {
+      Console.complain(help)
+      throw .usage("a command is missing")
+    }
+    if first == "--version" {
+      Console.print(version)
+      return
+    }
+    if ["--help", "-h", "help"].contains(first) {
+      Console.print(help)
+      return
+    }
+    for command in commands {
+      let words = command.name.split(separator: " ").map(String.init)
+      guard arguments.starts(with: words) else { continue }
+      let rest = Array(arguments.dropFirst(words.count))
+      if rest.contains("--help") || rest.contains("-h") {
+        Console.print(Input.help(command))
+      } else {
+        try command.run(try Input(command, rest))
+      }
+      return
+    }
+    let group = commands.filter { $0.name.hasPrefix(first + " ") }
+    guard group.isEmpty else {
+      if arguments.dropFirst().contains("--help") || arguments.dropFirst().contains("-h") {
+        Console.print(group.map { Input.help($0) }.joined(separator: "\n"))
+        return
+      }
+      let names = group.map { "\"borealis \($0.name)\"" }.joined(separator: " or ")
+      throw .usage("expected \(names)")
+    }
+    throw .usage("unknown command \"\(first)\"; \"borealis --help\" lists them")
+  }
+
+  static var help: String {
+    var text = "Borealis delivers pushes from your servers to your apps' installs.\n\n"
+    text += "usage: borealis COMMAND [options]\n\n"
+    let width = (commands.map { $0.name.count }.max() ?? 0) + 2
+    for command in commands {
+      let padding = String(repeating: " ", count: width - command.name.count)
+      text += "  \(command.name)\(padding)\(command.summary)\n"
+    }
+    text += """
+
+      First steps:
+
+        borealis app create "My app" --data ./data
+
+      It makes the folder and prints the app's key and master secret. "borealis COMMAND --help" explains a command.
+      """
+    return text
+  }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import PushBase
+import PushJSON
+import Testing
+
+@Suite struct CommandTests {
+  let folder = TemporaryFolder()
+  var data: String { folder.path + "/data" }
+
+  @Test(arguments: ["version", "--version"])
+  func `The version is one line`(command: String) throws {
+    let ending = try RunningProgram.run([command])
+    #expect(ending.status == 0)
+    #expect(ending.output.split(separator: "\n").count == 1)
+    #expect(ending.output.first?.isNumber == true)
+    #expect(ending.errors.isEmpty)
+  }
+
+  @Test func `Help names every command, and each command has its own`() throws {
+    let ending = try RunningProgram.run(["--help"])
+    #expect(ending.status == 0)
+    for command in ["app create", "app list", "backup", "check", "version"] {
+      #expect(ending.output.contains("  \(command) "))
+      let own = try RunningProgram.run(command.split(separator: " ").map(String.init) + ["--help"])
+      #expect(own.status == 0)
+      #expect(own.output.hasPrefix("usage: borealis \(command)"))
+    }
+  }
+
+  @Test(arguments: [
+    ([], "a command is missing"),
+    (["fly"], "unknown command \"fly\"; \"borealis --help\" lists them"),
+    (["app"], "expected \"borealis app create\" or \"borealis app list\""),
+    (["app", "create", "--data", "/x"], "NAME is missing; see \"borealis app create --help\""),
+    (["app", "create", "A", "B", "--data", "/x"], "unexpected argument \"B\""),
+    (["app", "create", "A"], "--data is missing"),
+    (["app", "create", "A", "--data"], "--data needs DIR"),
+    (["app", "create", "A", "--data", "/x", "--data=/y"], "--data is given twice"),
+    (["app", "create", "A", "--date", "/x"], "unknown flag --date"),
+    (["app", "create", "", "--data", "/x"], "NAME has 1 to 100 bytes and no control characters"),
+    (["check", "--data", ""], "--data: expected a value, not \"\""),
+  ])
+  func `Wrong usage is one line and status 2`(arguments: [String], message: String) throws {
+    let ending = try RunningProgram.run(arguments)
+    #expect(ending.status == 2)
+    #expect(ending.output.isEmpty)
+    #expect(ending.errors.split(separator: "\n").last == "borealis: \(message)")
+  }
+
+  @Test func `An app is made with a key and a secret that are kept nowhere else`() throws {
+    let ending = try RunningProgram.run(["app", "create", "My app", "--data", data])
+    #expect(ending.status == 0, "\(ending.errors)")
+    let app = try #require(ending.documents.first ?? nil)
+    let secret = try #require(app["master_secret"]?.string)
+    for text in [app["app_key"]?.string, secret] {
+      #expect(text?.count == 24)
+      #expect(text?.allSatisfy { "0123456789abcdef".contains($0) } == true)
+    }
+    let database = TemporaryFolder.read(data + "/borealis.sqlite")
+    #expect(!database.isEmpty && !database.contains(secret))
+  }
+
+  @Test func `Apps are listed in the order of their making, without secrets`() throws {
+    let names = ["first", "zweite", "第三"]
+    var keys: [String?] = []
+    for name in names {
+      // The folder may also come from the environment.
+      let ending = try RunningProgram.run(["app", "create", name], environment: ["BOREALIS_DATA": data])
+      keys.append(ending.documents.first??["app_key"]?.string)
+    }
+    let ending = try RunningProgram.run(["app", "list", "--data", data + "/"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(ending.documents.map { $0?["name"]?.string } == names)
+    #expect(ending.documents.map { $0?["app_key"]?.string } == keys)
+    #expect(!ending.output.contains("secret"))
+  }
+
+  @Test func `The folder is its owner's alone`() throws {
+    _ = try RunningProgram.run(["app", "create", "A", "--data", data])
+    for (path, mode) in [(data, UInt32(0o700)), (data + "/borealis.sqlite", 0o600)] {
+      var status = stat()
+      #expect(stat(path, &status) == 0)
+      #expect(status.st_mode & 0o777 & ~mode == 0, "\(path)")
+    }
+  }
+
+  @Test(arguments: [["app", "list"], ["check"], ["backup", "/nonexistent/copy"]])
+  func `Without a database there is nothing to look at`(arguments: [String]) throws {
+    let ending = try RunningProgram.run(arguments + ["--data", data])
+    #expect(ending.status == 1)
+    #expect(ending.errors.hasPrefix("borealis: there is no database in \(data)"))
+    #expect(access(data, F_OK) != 0, "looking must not make the folder")
+  }
+
+  @Test func `A folder that cannot be made is named`() throws {
+    let ending = try RunningProgram.run(["app", "create", "A", "--data", "/proc/none"])
+    #expect(ending.status == 1)
+    #expect(ending.errors.hasPrefix("borealis: cannot make /proc/none: "))
+  }
+
+  @Test func `A backup holds the apps and is never overwritten`() throws {
+    _ = try RunningProgram.run(["app", "create", "A", "--data", data])
+    let restored = folder.path + "/restored"
+    mkdir(restored, 0o700)
+    let copy = restored + "/borealis.sqlite"
+    #expect(try RunningProgram.run(["backup", copy, "--data", data]).status == 0)
+    let again = try RunningProgram.run(["backup", copy, "--data", data])
+    #expect(again.status == 1)
+    #expect(again.errors.contains("the target exists"))
+    let original = try RunningProgram.run(["app", "list", "--data", data])
+    let listed = try RunningProgram.run(["app", "list", "--data", restored])
+    #expect(!listed.output.isEmpty && listed.output == original.output)
+  }
+
+  @Test func `Check tells a sound database from a damaged one`() throws {
+    _ = try RunningProgram.run(["app", "create", "A", "--data", data])
+    let sound = try RunningProgram.run(["check", "--data", data])
+    #expect(sound.status == 0)
+    #expect(sound.documents.first??["problems"]?.array?.isEmpty == true)
+    let file = open(data + "/borealis.sqlite", O_WRONLY | O_CLOEXEC)
+    #expect(pwrite(file, [UInt8](repeating: 0xff, count: 4096), 4096, 4096) == 4096)
+    close(file)
+    let damaged = try RunningProgram.run(["check", "--data", data])
+    #expect(damaged.status == 1)
+    #expect(damaged.documents.first??["problems"]?.array?.isEmpty == false)
+  }
+}
