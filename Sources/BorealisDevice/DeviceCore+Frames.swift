@@ -1,0 +1,151 @@
+import PushBase
+import PushWire
+
+extension DeviceCore {
+  private var isReading: Bool {
+    switch phase {
+    case .greeting, .session, .draining: true
+    default: false
+    }
+  }
+
+  /// Bytes have come; they may end anywhere within a frame.
+  public mutating func received(_ bytes: [UInt8], at now: UInt64) -> [DeviceAction] {
+    guard isReading, !bytes.isEmpty else { return [] }
+    lastReceived = now
+    pongDue = nil
+    input.append(contentsOf: bytes)
+    // Taken out so that frames can be read while the machine changes.
+    let buffer = input
+    input = []
+    var at = 0
+    scan: while isReading {
+      switch scanFrame(buffer.span, at: at, limit: WireLimits.maxFrame) {
+      case .needMore: break scan
+      case .invalid:
+        end(.protocolError, .afterBackOff, at: now)
+      case .frame(let type, let body, let end):
+        if let frame = try? ServerFrame(type: type, body: body, in: buffer.span) {
+          take(frame, from: buffer, at: now)
+        } else {
+          self.end(.protocolError, .afterBackOff, at: now)
+        }
+        at = end
+      }
+    }
+    if isReading {
+      input = Array(buffer[at...])
+      if let ackDue, ackDue <= now { flushAcks(at: now) }
+    }
+    return takeActions()
+  }
+
+  private mutating func take(_ frame: ServerFrame, from buffer: [UInt8], at now: UInt64) {
+    switch (frame, phase) {
+    case (.goAway(let reason, let retryAfter, let host), _):
+      goAway(reason, retryAfter: retryAfter, host: host, at: now)
+    case (.error(let code, let rule, let message), _): refused(code, rule, message, at: now)
+    case (.helloOK(let version, _, let maxFrame), .greeting(knowsVersion: false, let registering))
+    where version == WireLimits.version:
+      phase = .greeting(knowsVersion: true, registering: registering)
+      sendLimit = min(WireLimits.maxFrame, Int(maxFrame))
+    case (.registerOK(let id, let secret), .greeting(knowsVersion: true, registering: true)):
+      let new = DeviceIdentity(registrationID: id, secret: secret)
+      identity = new
+      actions.append(.storeIdentity(new))
+      actions.append(.event(.registered(id)))
+      phase = .greeting(knowsVersion: true, registering: false)
+      var bytes: [UInt8] = []
+      ClientFrame.login(login(new)).encode(into: &bytes)
+      send(bytes, at: now)
+    case (
+      .loginOK(let heartbeat, let ackDelay, _, let pending), .greeting(knowsVersion: true, registering: false)
+    ):
+      phase = .session
+      sessionSince = now
+      self.heartbeat = UInt64(heartbeat) * 1000
+      self.ackDelay = UInt64(ackDelay)
+      actions.append(.event(.loggedIn(pending: pending)))
+      sendWaiting(at: now)
+    case (.pong, .greeting(knowsVersion: true, _)), (.pong, .session), (.pong, .draining): break
+    case (.push(let push), .session), (.push(let push), .draining): take(push, from: buffer, at: now)
+    case (.recall(let id), .session), (.recall(let id), .draining): recall(id)
+    case (.result(let sequence, let code, let payload), .session),
+      (.result(let sequence, let code, let payload), .draining):
+      take(result: sequence, code, payload, at: now)
+    default: end(.protocolError, .afterBackOff, at: now)
+    }
+  }
+
+  private mutating func goAway(_ reason: CloseReason, retryAfter: UInt32, host: String, at now: UInt64) {
+    nextServer = reason.reconnect == .never ? nil : ServerAddress(host)
+    if reason == .drain, phase == .session {
+      phase = .draining(retryAfter: retryAfter)
+      drainSince = now
+      return
+    }
+    if reason == .loggedOut { finish(.ok) { $0 == .logout } }
+    end(.goAway(reason), reason.reconnect, retryAfter: retryAfter, at: now)
+  }
+
+  private mutating func refused(
+    _ code: ResultCode, _ rule: ReconnectRule, _ message: String, at now: UInt64
+  ) {
+    if code == .notRegistered || code == .userInvalid, identity != nil {
+      identity = nil
+      actions.append(.forgetIdentity)
+      end(.refused(code, message: message), .atOnce, at: now)
+    } else {
+      end(.refused(code, message: message), rule, failing: code, at: now)
+    }
+  }
+}
+
+// MARK: - Pushes
+extension DeviceCore {
+  /// The app has handled a push, and that was noted: it can be acknowledged.
+  public mutating func pushHandled(_ id: MessageID, at now: UInt64) -> [DeviceAction] {
+    inHand.remove(id)
+    handled.insert(id)
+    acknowledge(id, at: now)
+    if let ackDue, ackDue <= now { flushAcks(at: now) }
+    return takeActions()
+  }
+
+  private mutating func take(_ push: PushView, from buffer: [UInt8], at now: UInt64) {
+    if handled.contains(push.messageID) {
+      acknowledge(push.messageID, at: now)
+    } else if inHand.insert(push.messageID).inserted {
+      let content = Array(buffer[push.content])
+      let copy = DevicePush(messageID: push.messageID, isOffline: push.isOffline, content: content)
+      actions.append(.event(.push(copy)))
+    }
+  }
+
+  /// A push that is in the app's hands already stays there until it has been handled; one that comes later is a repeat.
+  private mutating func recall(_ id: MessageID) {
+    if !inHand.contains(id), handled.insert(id) { actions.append(.noteHandled(id)) }
+    actions.append(.event(.recalled(id)))
+  }
+
+  private mutating func acknowledge(_ id: MessageID, at now: UInt64) {
+    switch phase {
+    case .session, .draining: break
+    // The push comes again at the next login and is acknowledged then.
+    default: return
+    }
+    acks.append(id)
+    if ackDue == nil { ackDue = now + ackDelay }
+    if acks.count >= WireLimits.acksPerFrame.upperBound { flushAcks(at: now) }
+  }
+
+  mutating func flushAcks(at now: UInt64) {
+    guard !acks.isEmpty else { return }
+    actions.append(.syncHandled)
+    var bytes: [UInt8] = []
+    ClientFrame.encodeAcknowledge(acks, into: &bytes)
+    send(bytes, at: now)
+    acks = []
+    ackDue = nil
+  }
+}

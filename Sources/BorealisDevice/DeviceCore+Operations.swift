@@ -1,0 +1,181 @@
+import PushBase
+import PushWire
+
+/// An operation without a result yet.
+struct PendingOperation: Sendable {
+  let sequence: UInt32
+  let operation: Operation
+  let frame: [UInt8]
+  let deadline: UInt64
+  var isSent = false
+}
+
+extension DeviceCore {
+  /// Takes an operation; it is sent at once or after the next login, and again after a lost connection, until its
+  /// result has come or its time is over. The result is an event with the number that is answered here.
+  public mutating func submit(
+    _ operation: Operation, at now: UInt64
+  ) -> (sequence: UInt32, actions: [DeviceAction]) {
+    sequence &+= 1
+    let number = sequence
+    remember(operation)
+    var frame: [UInt8] = []
+    let fits = ClientFrame.operation(sequence: number, operation).encode(into: &frame)
+    if case .stopped(let code) = phase {
+      report(number, code)
+    } else if !fits {
+      report(number, Self.refusal(of: operation))
+    } else if operations.count >= Self.mostOperations {
+      report(number, .tooFrequent)
+    } else {
+      operations.append(
+        PendingOperation(
+          sequence: number, operation: operation, frame: frame, deadline: now &+ Self.operationTime))
+      if operation == .logout, phase != .session {
+        // No session, so there is nothing that the server would have to end.
+        finish(.ok) { $0 == .logout }
+        end(.stopped, .never, at: now)
+      } else if phase == .session {
+        sendWaiting(at: now)
+      }
+    }
+    return (number, takeActions())
+  }
+
+  /// Reports what became of a push; kept for the next login while there is no session.
+  public mutating func report(_ receipt: Receipt, at now: UInt64) -> [DeviceAction] {
+    if receipts.count >= Self.mostReceipts { receipts.removeFirst() }
+    receipts.append(receipt)
+    if phase == .session { sendWaiting(at: now) }
+    return takeActions()
+  }
+
+  /// The state that REGISTER and LOGIN tell at the next connection.
+  private mutating func remember(_ operation: Operation) {
+    switch operation {
+    case .appState(let state): profile.appState = state
+    case .setToken(let token): profile.token = token
+    default: break
+    }
+  }
+
+  /// Why an operation does not fit its frame.
+  private static func refusal(of operation: Operation) -> ResultCode {
+    switch operation {
+    case .setAlias: .aliasTooLong
+    case .checkTag: .tagTooLong
+    case .setTags(let tags), .addTags(let tags), .deleteTags(let tags):
+      if tags.contains(where: { $0.utf8.count > WireLimits.maxCounted }) {
+        .tagTooLong
+      } else {
+        tags.count > WireLimits.tagsPerOperation ? .tooManyTags : .tagsTooLong
+      }
+    default: .requestInvalid
+    }
+  }
+
+  mutating func sendWaiting(at now: UInt64) {
+    var bytes: [UInt8] = []
+    ClientFrame.encodeReceipt(receipts, into: &bytes)
+    receipts = []
+    var tooLarge: [UInt32] = []
+    for index in operations.indices where !operations[index].isSent {
+      // A frame has up to three bytes of length before what the server limits.
+      guard operations[index].frame.count <= sendLimit else {
+        tooLarge.append(operations[index].sequence)
+        continue
+      }
+      operations[index].isSent = true
+      bytes.append(contentsOf: operations[index].frame)
+    }
+    send(bytes, at: now)
+    for number in tooLarge { finish(number, ResultCode(rawValue: 6026)) }
+  }
+
+  mutating func take(result number: UInt32, _ code: ResultCode, _ payload: [UInt8], at now: UInt64) {
+    // A result may come after its operation has timed out.
+    guard let pending = operations.first(where: { $0.sequence == number && $0.isSent }) else { return }
+    guard let value = try? ResultPayload(payload, answering: pending.operation.type, code: code) else {
+      end(.protocolError, .afterBackOff, at: now)
+      return
+    }
+    finish(number, code, value)
+    if pending.operation == .logout, code == .ok {
+      flushAcks(at: now)
+      end(.stopped, .never, at: now)
+    }
+  }
+
+  private mutating func report(_ number: UInt32, _ code: ResultCode, _ value: ResultPayload = .none) {
+    actions.append(.event(.operationResult(OperationResult(sequence: number, code: code, value: value))))
+  }
+
+  private mutating func finish(_ number: UInt32, _ code: ResultCode, _ value: ResultPayload = .none) {
+    operations.removeAll { $0.sequence == number }
+    report(number, code, value)
+  }
+
+  /// Ends the operations that match, in the order they were submitted.
+  mutating func finish(_ code: ResultCode, where matches: (Operation) -> Bool) {
+    for pending in operations where matches(pending.operation) { report(pending.sequence, code) }
+    operations.removeAll { matches($0.operation) }
+  }
+}
+
+// MARK: - Time
+extension DeviceCore {
+  /// When `tick` is to be called at the latest; nil when only an event from outside can change anything.
+  public var nextDeadline: UInt64? {
+    var times: [UInt64] = operations.first.map { [$0.deadline] } ?? []
+    switch phase {
+    case .stopped: break
+    case .waiting(let until): times.append(until)
+    case .connecting, .greeting: times.append(attemptSince &+ Self.loginTime)
+    case .session:
+      times.append(pingDue)
+      if let pongDue, !isPaused { times.append(pongDue) }
+      if let ackDue { times.append(ackDue) }
+    case .draining:
+      times.append(drainSince &+ Self.drainTime)
+      if let ackDue { times.append(ackDue) }
+    }
+    return times.min()
+  }
+
+  /// Time has passed.
+  public mutating func tick(at now: UInt64) -> [DeviceAction] {
+    while let first = operations.first, first.deadline <= now { finish(first.sequence, .timeout) }
+    if let ackDue, ackDue <= now { flushAcks(at: now) }
+    switch phase {
+    case .stopped: break
+    case .waiting(let until): if until <= now { connect(at: now) }
+    case .connecting, .greeting:
+      if attemptSince &+ Self.loginTime <= now {
+        end(phase == .connecting ? .connectFailed : .loginTimeout, .afterBackOff, at: now)
+      }
+    case .session:
+      if let pongDue, pongDue <= now, !isPaused {
+        end(.heartbeatTimeout, .afterBackOff, at: now)
+      } else if pingDue <= now {
+        var bytes: [UInt8] = []
+        ClientFrame.ping.encode(into: &bytes)
+        send(bytes, at: now)
+        if pongDue == nil { pongDue = now &+ Self.pongTime }
+      }
+    case .draining(let retryAfter):
+      if drainSince &+ Self.drainTime <= now {
+        end(.goAway(.drain), .atOnce, retryAfter: retryAfter, at: now)
+      }
+    }
+    return takeActions()
+  }
+
+  /// The caller has stopped reading because the app is slow, or goes on: nobody is blamed for a PONG that lies unread.
+  public mutating func readingPaused(_ paused: Bool, at now: UInt64) {
+    if isPaused, !paused, pongDue != nil { pongDue = now &+ Self.pongTime }
+    isPaused = paused
+  }
+
+  /// One interval after the last frame sent; also after the last one received, unless a PING is out already.
+  private var pingDue: UInt64 { (pongDue == nil ? min(lastSent, lastReceived) : lastSent) &+ heartbeat }
+}

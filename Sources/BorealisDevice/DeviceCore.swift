@@ -1,0 +1,211 @@
+import PushBase
+import PushWire
+
+/// The device's side of the protocol as a state machine: no input or output, no clock, no randomness of its own. The
+/// caller passes in what happens with a monotonic time in milliseconds and carries out the actions it gets back. It
+/// never asks for more than one connection at a time.
+public struct DeviceCore: Sendable {
+  enum Phase: Equatable {
+    /// No connection is wanted; operations fail with this code.
+    case stopped(ResultCode)
+    /// The next attempt starts at this time.
+    case waiting(until: UInt64)
+    case connecting
+    /// HELLO is sent; `knowsVersion` once HELLO_OK has come, `registering` until REGISTER_OK has.
+    case greeting(knowsVersion: Bool, registering: Bool)
+    case session
+    /// GO_AWAY 1 has come: pushes may follow until the server closes.
+    case draining(retryAfter: UInt32)
+  }
+
+  /// Milliseconds from the start of an attempt to LOGIN_OK.
+  public static let loginTime: UInt64 = 10_000
+  /// Milliseconds to wait for anything after a PING.
+  public static let pongTime: UInt64 = 10_000
+  /// Milliseconds after which an operation without an answer ends with 6002.
+  public static let operationTime: UInt64 = 10_000
+  /// Milliseconds that a draining server gets to close.
+  public static let drainTime: UInt64 = 30_000
+  /// The most operations that may wait for their results.
+  public static let mostOperations = 1024
+  /// The most receipts kept while there is no session; the oldest leave first.
+  public static let mostReceipts = 256
+
+  let server: ServerAddress
+  let fingerprint: [UInt8]
+  var profile: DeviceProfile
+  var phase = Phase.stopped(.stopped)
+  var actions: [DeviceAction] = []
+
+  /// The registration, once there is one.
+  public internal(set) var identity: DeviceIdentity?
+  /// Pushes that were handled, for telling repeats apart.
+  public internal(set) var handled: RecentMessages
+  /// Pushes that the app has got, but has not handled yet.
+  var inHand: Set<MessageID> = []
+
+  var backOff: BackOff
+  var nextServer: ServerAddress?
+  var input: [UInt8] = []
+  var attemptSince: UInt64 = 0
+  var sessionSince: UInt64?
+  var drainSince: UInt64 = 0
+  var heartbeat: UInt64 = 0
+  var ackDelay: UInt64 = 0
+  var sendLimit = WireLimits.maxFrame
+  var lastSent: UInt64 = 0
+  var lastReceived: UInt64 = 0
+  var pongDue: UInt64?
+  var isPaused = false
+  var acks: [MessageID] = []
+  var ackDue: UInt64?
+  var operations: [PendingOperation] = []
+  var receipts: [Receipt] = []
+  var sequence: UInt32 = 0
+
+  /// A machine that is not started. `fingerprint` is stored already: 1 to 64 bytes; `identity` and `handled` are what
+  /// an earlier run has stored.
+  public init(
+    server: ServerAddress, profile: DeviceProfile, fingerprint: [UInt8], identity: DeviceIdentity? = nil,
+    handled: RecentMessages = RecentMessages(), seed: UInt64
+  ) {
+    self.server = server
+    self.profile = profile
+    self.fingerprint = fingerprint
+    self.identity = identity
+    self.handled = handled
+    backOff = BackOff(seed: seed)
+  }
+
+  /// Whether operations are sent at once.
+  public var isLoggedIn: Bool { phase == .session }
+
+  /// Failures since the last session of a minute or more.
+  public var backOffFailures: Int { backOff.failures }
+
+  mutating func takeActions() -> [DeviceAction] {
+    defer { actions = [] }
+    return actions
+  }
+}
+
+// MARK: - Connections
+extension DeviceCore {
+  /// Connects, unless that is under way.
+  public mutating func start(at now: UInt64) -> [DeviceAction] {
+    if case .stopped = phase { connect(at: now) }
+    return takeActions()
+  }
+
+  /// Ends the session and every wait; operations end with 6012. `start` begins anew.
+  public mutating func stop(at now: UInt64) -> [DeviceAction] {
+    if case .stopped = phase { return [] }
+    flushAcks(at: now)
+    end(.stopped, .never, at: now)
+    return takeActions()
+  }
+
+  /// The network has changed: does not wait any longer.
+  public mutating func networkChanged(at now: UInt64) -> [DeviceAction] {
+    if case .waiting = phase { connect(at: now) }
+    return takeActions()
+  }
+
+  /// The connection that was asked for is there (and its TLS session, if any).
+  public mutating func connected(at now: UInt64) -> [DeviceAction] {
+    guard phase == .connecting else { return [] }
+    phase = .greeting(knowsVersion: false, registering: identity == nil)
+    var bytes: [UInt8] = []
+    ClientFrame.hello(Hello(clientName: profile.clientName)).encode(into: &bytes)
+    if let identity {
+      ClientFrame.login(login(identity)).encode(into: &bytes)
+    } else {
+      let request = RegisterRequest(
+        appKey: profile.appKey, platform: profile.platform, fingerprint: fingerprint, token: profile.token,
+        appVersion: profile.appVersion)
+      ClientFrame.register(request).encode(into: &bytes)
+    }
+    send(bytes, at: now)
+    return takeActions()
+  }
+
+  /// The connection could not be made, or the peer has ended it.
+  public mutating func connectionEnded(at now: UInt64) -> [DeviceAction] {
+    switch phase {
+    case .stopped, .waiting: break
+    case .connecting: end(.connectFailed, .afterBackOff, isOpen: false, at: now)
+    case .greeting, .session:
+      if operations.contains(where: { $0.isSent && $0.operation == .logout }) {
+        finish(.ok) { $0 == .logout }
+        end(.stopped, .never, isOpen: false, at: now)
+      } else {
+        end(.connectionLost, .afterBackOff, isOpen: false, at: now)
+      }
+    case .draining(let retryAfter):
+      end(.goAway(.drain), .atOnce, retryAfter: retryAfter, isOpen: false, at: now)
+    }
+    return takeActions()
+  }
+
+  /// An action that stores has failed.
+  public mutating func storageFailed(at now: UInt64) -> [DeviceAction] {
+    switch phase {
+    case .greeting:
+      // The server has given a registration that cannot be kept; a later REGISTER replaces it.
+      identity = nil
+      end(.storageFailed, .afterBackOff, at: now)
+    case .session, .draining: end(.storageFailed, .afterBackOff, at: now)
+    default: break
+    }
+    return takeActions()
+  }
+
+  func login(_ identity: DeviceIdentity) -> LoginRequest {
+    LoginRequest(
+      appKey: profile.appKey, registrationID: identity.registrationID, secret: identity.secret,
+      heartbeat: profile.heartbeat, appState: profile.appState)
+  }
+
+  mutating func connect(at now: UInt64) {
+    phase = .connecting
+    attemptSince = now
+    actions.append(.connect(nextServer ?? server))
+    nextServer = nil
+  }
+
+  mutating func send(_ bytes: [UInt8], at now: UInt64) {
+    guard !bytes.isEmpty else { return }
+    lastSent = now
+    actions.append(.send(bytes))
+  }
+
+  /// Leaves the connection, if there is one, and decides what follows. `isOpen` says whether it is to be closed.
+  mutating func end(
+    _ reason: DisconnectReason, _ rule: ReconnectRule, retryAfter: UInt32 = 0, isOpen: Bool? = nil,
+    failing code: ResultCode = .stopped, at now: UInt64
+  ) {
+    var wasOpen = true
+    if case .waiting = phase { wasOpen = false }
+    if isOpen ?? wasOpen { actions.append(.close) }
+    if let sessionSince, now >= sessionSince + BackOff.successAfter { backOff.succeeded() }
+    sessionSince = nil
+    input = []
+    acks = []
+    ackDue = nil
+    pongDue = nil
+    for index in operations.indices { operations[index].isSent = false }
+    let wait: UInt64? =
+      switch rule {
+      case .never: nil
+      case .afterBackOff: backOff.afterFailure(retryAfter: retryAfter)
+      case .atOnce: backOff.atOnce(retryAfter: retryAfter)
+      }
+    actions.append(.event(.disconnected(reason, retryIn: wait)))
+    if let wait {
+      phase = .waiting(until: now &+ wait)
+    } else {
+      phase = .stopped(code)
+      finish(code) { _ in true }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import PushBase
+import PushWire
+
+/// A push as the app gets it.
+public struct DevicePush: Hashable, Sendable {
+  /// Names the push on every channel; needed to report that it was shown or tapped.
+  public let messageID: MessageID
+  /// Whether it was accepted while the device was away. A hint for the display only.
+  public let isOffline: Bool
+  /// A JSON object in UTF-8, as Docs/protocol.md section 3 describes it.
+  public let content: [UInt8]
+
+  /// Puts the fields together.
+  public init(messageID: MessageID, isOffline: Bool, content: [UInt8]) {
+    self.messageID = messageID
+    self.isOffline = isOffline
+    self.content = content
+  }
+}
+
+/// Why there is no connection any more, or why an attempt failed.
+public enum DisconnectReason: Hashable, Sendable {
+  /// No connection could be made.
+  case connectFailed
+  /// The connection ended without a word.
+  case connectionLost
+  /// LOGIN was not answered in time.
+  case loginTimeout
+  /// A PING was not answered in time.
+  case heartbeatTimeout
+  /// The server sent bytes that break the protocol.
+  case protocolError
+  /// The server ended the session.
+  case goAway(CloseReason)
+  /// The server refused the connection; the message is for people.
+  case refused(ResultCode, message: String)
+  /// The new registration could not be stored.
+  case storageFailed
+  /// The app asked for it.
+  case stopped
+}
+
+/// How an operation ended: what JPush's callbacks give as result code, value and sequence number.
+public struct OperationResult: Hashable, Sendable {
+  /// The number that the operation got when it was submitted.
+  public let sequence: UInt32
+  /// `ok`, the server's code, or one that the library makes: 6002 when no answer came in time, 6012 when the device
+  /// is stopped or logged out, 6011 when too many operations wait.
+  public let code: ResultCode
+  /// What a successful query asked for, otherwise `none`.
+  public let value: ResultPayload
+
+  /// Puts the fields together.
+  public init(sequence: UInt32, code: ResultCode, value: ResultPayload = .none) {
+    self.sequence = sequence
+    self.code = code
+    self.value = value
+  }
+}
+
+/// What the app learns from the library.
+public enum DeviceEvent: Hashable, Sendable {
+  /// The server has given a new registration; it is stored already.
+  case registered(RegistrationID)
+  /// A session has started; about so many kept pushes follow.
+  case loggedIn(pending: UInt32)
+  /// The session, or an attempt, has ended. The next attempt follows after so many milliseconds; none when nil.
+  case disconnected(DisconnectReason, retryIn: UInt64?)
+  /// A push to show or to hand over.
+  case push(DevicePush)
+  /// The sender has taken a push back: remove its notification if it is shown.
+  case recalled(MessageID)
+  /// An operation has ended. The call that started it gets the same.
+  case operationResult(OperationResult)
+}

@@ -1,0 +1,48 @@
+import PushBase
+import PushWire
+
+/// What a device says about itself; see Docs/protocol.md section 2 for the fields.
+public struct DeviceProfile: Sendable {
+  /// The app.
+  public var appKey: AppKey
+  /// What the device runs.
+  public var platform: Platform
+  /// The app's version, at most 255 bytes of UTF-8.
+  public var appVersion: String
+  /// The library's or the app's name for the server's logs, at most 255 bytes of UTF-8.
+  public var clientName: String
+  /// The heartbeat interval that the app would like, in seconds; 0 leaves it to the server.
+  public var heartbeat: UInt16
+  /// Whether the user looks at the app when it starts.
+  public var appState: AppState
+  /// The APNs token if it is known at the start.
+  public var token: DeviceToken
+
+  /// A profile; only app key and platform have no default.
+  public init(
+    appKey: AppKey, platform: Platform, appVersion: String = "", clientName: String = "borealis-device/1",
+    heartbeat: UInt16 = 0, appState: AppState = .background, token: DeviceToken = DeviceToken(.none, [])
+  ) {
+    self.appKey = appKey
+    self.platform = platform
+    self.appVersion = appVersion
+    self.clientName = clientName
+    self.heartbeat = heartbeat
+    self.appState = appState
+    self.token = token
+  }
+}
+
+/// What the server gave at REGISTER.
+public struct DeviceIdentity: Hashable, Sendable {
+  /// Names the install.
+  public let registrationID: RegistrationID
+  /// Its password.
+  public let secret: DeviceSecret
+
+  /// Puts the two together.
+  public init(registrationID: RegistrationID, secret: DeviceSecret) {
+    self.registrationID = registrationID
+    self.secret = secret
+  }
+}

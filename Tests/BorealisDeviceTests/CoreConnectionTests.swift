@@ -1,0 +1,268 @@
+import BorealisDevice
+import PushBase
+import PushWire
+import Testing
+
+@Suite struct CoreConnectionTests {
+  @Test func firstStartRegistersThenLogsInOnTheSameConnection() {
+    var run = CoreRun(identity: nil)
+    run.start()
+    #expect(run.take() == [.connect(CoreRun.server)])
+    run.connected()
+    // HELLO and REGISTER in one packet.
+    #expect(run.sent.count == 1)
+    #expect(run.sentTypes == [.hello, .register])
+    _ = run.take()
+    run.receive(CoreRun.helloOK + CoreRun.registerOK)
+    // Stored before it is used.
+    #expect(run.actions.first == .storeIdentity(CoreRun.identity))
+    #expect(run.events == [.registered(CoreRun.identity.registrationID)])
+    #expect(run.sentTypes == [.login])
+    run.receive(CoreRun.loginOK())
+    #expect(run.events.last == .loggedIn(pending: 2))
+    #expect(run.connects.isEmpty)
+    #expect(run.core.isLoggedIn)
+  }
+
+  @Test func laterStartsLogInInOnePacket() {
+    var run = CoreRun()
+    run.start()
+    run.connected()
+    #expect(run.sent.count == 1)
+    #expect(run.sentTypes == [.hello, .login])
+  }
+
+  /// The same bytes give the same actions wherever they are cut.
+  @Test func everySplitOfTheStream() {
+    let head = CoreRun.helloOK + CoreRun.registerOK + CoreRun.loginOK()
+    let middle = CoreRun.push(5) + CoreRun.push(300, offline: true) + CoreRun.push(5)
+    let tail =
+      Wire.bytes(.recall(MessageID(9))) + CoreRun.push(9) + Wire.result(1, .aliasFull) + Wire.bytes(.pong)
+      + Wire.bytes(.goAway(.drain, retryAfter: 10, host: "")) + CoreRun.push(11)
+    let stream = head + middle + tail
+
+    func actions(cuts: [Int]) -> [DeviceAction] {
+      var run = CoreRun(identity: nil)
+      run.start()
+      _ = run.submit(.setAlias("a"))
+      run.connected()
+      var from = 0
+      for cut in cuts + [stream.count] {
+        run.receive(Array(stream[from..<cut]))
+        from = cut
+      }
+      run.lost()
+      return run.actions
+    }
+    let whole = actions(cuts: [])
+    #expect(whole.contains(.noteHandled(MessageID(9))))
+    #expect(whole.contains(.event(.operationResult(OperationResult(sequence: 1, code: .aliasFull)))))
+    for cut in 0...stream.count { #expect(actions(cuts: [cut]) == whole) }
+    for first in stride(from: 0, to: stream.count, by: 7) {
+      for second in stride(from: first, to: stream.count, by: 5) {
+        #expect(actions(cuts: [first, second]) == whole)
+      }
+    }
+    #expect(actions(cuts: Array(1..<stream.count)) == whole)
+  }
+
+  @Test func connectionLostMidFrameLeavesNothingBehind() {
+    let push = CoreRun.push(5)
+    for cut in 1..<push.count {
+      var run = CoreRun.loggedIn()
+      run.receive(Array(push[..<cut]))
+      run.lost()
+      #expect(run.pushes.isEmpty)
+      run.waitForAttempt()
+      #expect(run.connects == [CoreRun.server])
+      run.connected()
+      run.receive(CoreRun.helloOK + CoreRun.loginOK() + push)
+      #expect(run.pushes == [5])
+    }
+  }
+
+  @Test(
+    arguments: [
+      [0x00], [0x81, 0x00], [0xff, 0xff, 0xff], [0x01, 0x7f], [0x02, 0x02, 0x00],
+      Array(CoreRun.helloOK), CoreRun.registerOK, CoreRun.loginOK(),
+    ] as [[UInt8]])
+  func brokenOrMisplacedFramesEndTheSession(bytes: [UInt8]) {
+    var run = CoreRun.loggedIn()
+    run.receive(bytes)
+    #expect(run.actions.first == .close)
+    guard case .disconnected(.protocolError, retryIn: .some(let wait)) = run.events.first else {
+      Issue.record("no disconnection")
+      return
+    }
+    #expect(wait <= 2000)
+  }
+
+  @Test(arguments: [
+    CoreRun.loginOK(), CoreRun.push(1), Wire.bytes(.pong), Wire.result(1),
+    Wire.bytes(.helloOK(version: 2, serverTime: Timestamp(milliseconds: 0), maxFrame: 65_536)),
+  ])
+  func nothingButHelloOKComesFirst(bytes: [UInt8]) {
+    var run = CoreRun()
+    run.start()
+    run.connected()
+    run.receive(bytes)
+    #expect(run.actions.contains(.close))
+    #expect(!run.core.isLoggedIn)
+  }
+
+  @Test(
+    arguments: [
+      (CloseReason.drain, true, 0), (.replaced, false, 0), (.slowReader, true, 2000),
+      (.heartbeatMissed, true, 0), (.protocolError, true, 2000), (.loggedOut, false, 0),
+      (.registrationReplaced, false, 0), (.appDisabled, true, 2000), (.tooManyConnections, true, 2000),
+      (CloseReason(rawValue: 77), true, 2000),
+    ] as [(CloseReason, Bool, UInt64)])
+  func goAway(reason: CloseReason, comesBack: Bool, random: UInt64) {
+    var run = CoreRun.loggedIn()
+    run.receive(Wire.bytes(.goAway(reason, retryAfter: 500, host: "")))
+    if reason == .drain {
+      // Pushes may be under way: the server closes.
+      #expect(run.events.isEmpty)
+      run.receive(CoreRun.push(8))
+      #expect(run.pushes == [8])
+      _ = run.take()
+      run.lost()
+      #expect(!run.actions.contains(.close))
+    } else {
+      #expect(run.actions.first == .close)
+    }
+    guard case .disconnected(.goAway(reason), retryIn: let wait) = run.events.first else {
+      Issue.record("no disconnection")
+      return
+    }
+    if comesBack {
+      let most = random == 0 ? 1000 : 500 + random
+      #expect(wait.map { (500...most).contains($0) } == true)
+    } else {
+      #expect(wait == nil)
+      run.wait(10_000_000)
+      #expect(run.connects.isEmpty)
+      run.start()
+      #expect(run.connects == [CoreRun.server])
+    }
+  }
+
+  @Test func hostHoldsForTheNextConnectionOnly() {
+    var run = CoreRun.loggedIn()
+    run.receive(Wire.bytes(.goAway(.drain, retryAfter: 0, host: "other.example.com:7901")))
+    run.lost()
+    run.wait(0)
+    #expect(run.connects == [ServerAddress(host: "other.example.com", port: 7901)])
+    run.lost()
+    run.waitForAttempt()
+    #expect(run.connects.last == CoreRun.server)
+  }
+
+  @Test(arguments: ["", "host", "host:0", "host:65536", "::1:80", "a b:1", ":80", "[::1]", "ho/st:1"])
+  func badHostsAreIgnored(host: String) {
+    #expect(ServerAddress(host) == nil)
+    var run = CoreRun.loggedIn()
+    run.receive(Wire.bytes(.goAway(.drain, retryAfter: 0, host: host)))
+    run.lost()
+    run.wait(0)
+    #expect(run.connects == [CoreRun.server])
+  }
+
+  @Test func addressesReadAndWrite() {
+    for text in ["a:1", "[::1]:7900", "192.0.2.1:65535"] { #expect(ServerAddress(text)?.text == text) }
+  }
+
+  @Test(arguments: [ResultCode.notRegistered, .userInvalid])
+  func unknownRegistrationRegistersAnew(code: ResultCode) {
+    var run = CoreRun()
+    run.start()
+    run.connected()
+    _ = run.take()
+    run.receive(Wire.bytes(.error(code, .never, message: "gone")))
+    #expect(run.actions.contains(.forgetIdentity))
+    run.wait(0)
+    #expect(run.connects == [CoreRun.server])
+    _ = run.take()
+    run.connected()
+    #expect(run.sentTypes == [.hello, .register])
+  }
+
+  @Test(arguments: [1005, 1008, 1009, 6015, 9002] as [UInt16])
+  func finalRefusalsStop(number: UInt16) {
+    let code = ResultCode(rawValue: number)
+    var run = CoreRun()
+    run.start()
+    let first = run.submit(.getTags)
+    run.connected()
+    run.receive(Wire.bytes(.error(code, .never, message: "no")))
+    #expect(run.events.first == .disconnected(.refused(code, message: "no"), retryIn: nil))
+    let second = run.submit(.getTags)
+    #expect(run.results == [first, second].map { OperationResult(sequence: $0, code: code) })
+    _ = run.take()
+    run.wait(10_000_000)
+    #expect(run.actions.isEmpty)
+  }
+
+  @Test func failuresGrowTheWaitAndAMinuteOfSessionEndsThem() {
+    var run = CoreRun()
+    run.start()
+    for failure in 1...12 {
+      _ = run.take()
+      run.lost()
+      guard case .disconnected(_, retryIn: .some(let wait)) = run.events.first else {
+        Issue.record("no wait")
+        return
+      }
+      #expect(wait <= UInt64(min(300, 1 << failure)) * 1000)
+      run.wait(wait)
+      #expect(run.connects == [CoreRun.server])
+    }
+    for (duration, starts) in [(59_999, false), (60_000, true)] as [(UInt64, Bool)] {
+      run.connected()
+      run.receive(CoreRun.helloOK + CoreRun.loginOK())
+      run.wait(duration)
+      run.lost()
+      #expect((run.core.backOffFailures == 1) == starts)
+      run.waitForAttempt()
+    }
+  }
+
+  @Test func networkChangeConnectsAtOnce() {
+    var run = CoreRun()
+    run.start()
+    run.lost()
+    _ = run.take()
+    run.actions += run.core.networkChanged(at: run.now)
+    #expect(run.connects == [CoreRun.server])
+    run.actions += run.core.networkChanged(at: run.now)
+    #expect(run.connects.count == 1)
+  }
+
+  @Test func silentServerIsGivenUp() {
+    var run = CoreRun()
+    run.start()
+    run.wait(DeviceCore.loginTime - 1)
+    #expect(run.events.isEmpty)
+    run.wait(1)
+    #expect(run.actions.contains(.close))
+    run.waitForAttempt()
+    run.connected()
+    _ = run.take()
+    run.wait(DeviceCore.loginTime)
+    guard case .disconnected(.loginTimeout, _) = run.events.first else {
+      Issue.record("no time-out")
+      return
+    }
+  }
+
+  @Test func failedStorageOfANewRegistrationIsNotUsed() {
+    var run = CoreRun(identity: nil)
+    run.start()
+    run.connected()
+    run.receive(CoreRun.helloOK + CoreRun.registerOK)
+    _ = run.take()
+    run.actions += run.core.storageFailed(at: run.now)
+    #expect(run.actions.first == .close)
+    #expect(run.core.identity == nil)
+  }
+}
