@@ -127,6 +127,23 @@ int cl_peer_address(int fd, char *buffer, size_t capacity, uint16_t *port) {
   return 0;
 }
 
+uint64_t cl_peer_network(int fd) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  if (getpeername(fd, (struct sockaddr *)&address, &length) < 0) return 0;
+  const uint64_t v4_mark = 0xffffULL << 32;
+  if (address.ss_family == AF_INET) {
+    return v4_mark | ntohl(((const struct sockaddr_in *)&address)->sin_addr.s_addr);
+  }
+  if (address.ss_family != AF_INET6) return 0;
+  const uint8_t *bytes = ((const struct sockaddr_in6 *)&address)->sin6_addr.s6_addr;
+  int is_mapped = IN6_IS_ADDR_V4MAPPED(&((const struct sockaddr_in6 *)&address)->sin6_addr);
+  uint64_t network = is_mapped ? 0xffff : 0;
+  int first = is_mapped ? 12 : 0;
+  for (int i = first; i < (is_mapped ? 16 : 8); i++) network = network << 8 | bytes[i];
+  return network;
+}
+
 int cl_accept(int listener) {
   int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (fd < 0) return -errno;

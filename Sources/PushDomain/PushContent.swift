@@ -29,10 +29,13 @@ public struct ContentVariant: Equatable, Sendable {
 public struct PushContent: Equatable, Sendable {
   /// What each group of platforms gets; no platform stands in two of them, and no two say the same.
   public let variants: [ContentVariant]
+  /// The push whose notification this one replaces on the device.
+  public var overrides: MessageID?
 
   /// Gathers variants: those that say the same become one; empty ones vanish; of two for one platform the
   /// first counts.
-  public init(variants: [ContentVariant]) {
+  public init(variants: [ContentVariant], overrides: MessageID? = nil) {
+    self.overrides = overrides
     var taken: PlatformSet = []
     var merged: [ContentVariant] = []
     for var variant in variants {
@@ -63,10 +66,8 @@ public struct PushContent: Equatable, Sendable {
   public func parts(for platform: Platform) -> PushParts { variant(for: platform)?.parts ?? [] }
 
   /// The JSON that a device gets over our connection: `{"notification":{…},"message":{…},"override":"123"}`,
-  /// each member only if it was asked for and is there. `override` names the push that this one replaces.
-  public func deviceJSON(
-    platform: Platform, parts: PushParts = .all, override: MessageID? = nil
-  ) -> [UInt8] {
+  /// each member only if it was asked for and is there.
+  public func deviceJSON(platform: Platform, parts: PushParts = .all) -> [UInt8] {
     let variant = variant(for: platform)
     var json: [UInt8] = []
     json.reserveCapacity((variant?.notification.count ?? 0) + (variant?.message.count ?? 0) + 64)
@@ -80,7 +81,7 @@ public struct PushContent: Equatable, Sendable {
       if present.contains(.notification) { member("notification", variant.notification) }
       if present.contains(.message) { member("message", variant.message) }
     }
-    if let override { member("override", "\"\(override.text)\"".utf8) }
+    if let overrides { member("override", "\"\(overrides.text)\"".utf8) }
     if json.isEmpty { json.append(UInt8(ascii: "{")) }
     json.append(UInt8(ascii: "}"))
     return json
@@ -89,12 +90,14 @@ public struct PushContent: Equatable, Sendable {
   /// The first byte of an encoding, so that a later form can be told apart.
   private static let version: UInt8 = 1
 
-  /// Compact bytes for the database: version 1, number of variants, then for each variant its platforms (one
-  /// byte) and both parts, each after its size in four bytes, most significant first.
+  /// Compact bytes for the database: version 1, the overridden push in eight bytes (0 for none), number of
+  /// variants, then for each variant its platforms (one byte) and both parts, each after its size in four bytes, most
+  /// significant byte first.
   public func encode() -> [UInt8] {
-    let size = variants.reduce(2) { $0 + 9 + $1.notification.count + $1.message.count }
+    let size = variants.reduce(10) { $0 + 9 + $1.notification.count + $1.message.count }
     var writer = ByteWriter(capacity: size)
     writer.write(Self.version)
+    writer.write(overrides?.rawValue ?? 0)
     writer.write(UInt8(truncatingIfNeeded: variants.count))
     for variant in variants {
       writer.write(variant.platforms.rawValue)
@@ -109,7 +112,9 @@ public struct PushContent: Equatable, Sendable {
   /// Reads what `encode` wrote; nil for anything else.
   public init?(decoding bytes: [UInt8]) {
     var reader = ByteReader(bytes)
-    guard reader.read(UInt8.self) == Self.version, let count = reader.read(UInt8.self) else { return nil }
+    guard reader.read(UInt8.self) == Self.version, let overridden = reader.read(UInt64.self),
+      let count = reader.read(UInt8.self)
+    else { return nil }
     var variants: [ContentVariant] = []
     for _ in 0..<count {
       guard let platforms = reader.read(UInt8.self),
@@ -121,7 +126,7 @@ public struct PushContent: Equatable, Sendable {
         ContentVariant(
           platforms: PlatformSet(rawValue: platforms), notification: notification, message: message))
     }
-    self.init(variants: variants)
+    self.init(variants: variants, overrides: overridden == 0 ? nil : MessageID(overridden))
     // Only what `encode` can have written: nothing left over, nothing that the rules above would change.
     guard reader.remaining == 0, self.variants == variants else { return nil }
   }

@@ -147,9 +147,10 @@ public enum Routing {
     guard !input.parts.isEmpty else { return Route(droppedReason: .noContent) }
     guard input.platform == .ios else {
       if input.strategy == .vendorOnly { return Route(droppedReason: .noVendorChannel) }
-      return own(input.parts, inReach: input.isOnline, input)
+      return own(
+        input.parts, inReach: isInReach(input.platform, isOnline: input.isOnline, input.appState), input)
     }
-    let inReach = input.isOnline && input.appState == .foreground
+    let inReach = isInReach(input.platform, isOnline: input.isOnline, input.appState)
     let vendor = input.apnsAvailable ? input.parts.intersection(.notification) : []
     let ownPart: PushParts = input.parts.contains(.message) ? .message : .notification
     switch input.strategy {
@@ -170,6 +171,12 @@ public enum Routing {
       if inReach { return Route(now: [ChannelPart(.apns, vendor)], ifRefused: ownPart) }
       return vendorAndKeep(vendor, ownPart, input)
     }
+  }
+
+  /// Whether an app takes what comes over our connection now. An iOS app in the background that still has its socket
+  /// does not.
+  public static func isInReach(_ platform: Platform, isOnline: Bool, _ state: AppState) -> Bool {
+    isOnline && (platform != .ios || state == .foreground)
   }
 
   /// Parts over our connection: now, later, or never.

@@ -57,6 +57,9 @@ public struct OutboundQueue: Sendable {
   /// Starts empty.
   public init() {}
 
+  /// About what the queue costs in memory: the bytes and what surrounds each frame.
+  public var cost: Int { byteCount + 64 * (frames.count - head) }
+
   /// Whether nothing waits.
   public var isEmpty: Bool { byteCount == 0 }
 

@@ -40,12 +40,14 @@ extension DeviceServer {
     case .contents(let token, let contents, let through):
       guard isCurrent(token.slot, token.generation) else { return }
       deliverKept(contents, through: through, token.slot)
-    case .answer(let token, let bytes, let closes):
+    case .answer(let token, let bytes):
       guard isCurrent(token.slot, token.generation) else { return }
       send(token.slot, SharedFrame(bytes))
-      if closes { finish(token.slot) }
-    case .resolved(let token, let frame, let app):
+    case .registered(let token, let answer):
       guard isCurrent(token.slot, token.generation) else { return }
+      registered(answer, token.slot)
+    case .resolved(let token, let frame, let app):
+      guard isCurrent(token.slot, token.generation), slab[token.slot].phase == .waiting else { return }
       resolved(frame, app, token.slot)
     }
   }
@@ -54,17 +56,20 @@ extension DeviceServer {
     slab.isCurrent(slot, generation) && slab[slot].phase != .closing
   }
 
-  /// Which parts of a push this session takes now, by the routing table.
+  /// Whether the app behind a session takes pushes over our connection now, by the routing table.
   private func isReceptive(_ slot: UInt32) -> Bool {
-    slab[slot].platform != Platform.ios.rawValue || slab[slot].isForeground
+    guard let platform = Platform(rawValue: slab[slot].platform) else { return false }
+    return Routing.isInReach(
+      platform, isOnline: true, slab[slot].isForeground ? .foreground : .background)
   }
 
   // MARK: Live pushes
 
   private func deliver(_ push: LivePush, _ slot: UInt32) {
-    guard takesLive(slot, push.id), let frame = encode(push.id, push.content, push.overrides, slot)
+    guard takesLive(slot, push.id), let frame = encode(push.id, push.content, slot)
     else { return }
     slab[slot].sentThrough = push.id
+    counts.pushFrames += 1
     send(slot, frame)
   }
 
@@ -72,25 +77,23 @@ extension DeviceServer {
   private func takesLive(_ slot: UInt32, _ id: MessageID) -> Bool {
     guard slab[slot].sentThrough < id, !slab[slot].isCatchingUp, isReceptive(slot) else { return false }
     guard !slab[slot].isBehind else { return false }
-    guard slab[slot].queue.byteCount < limits.queuedBytes else {
+    guard slab[slot].queue.cost < limits.queuedBytes else {
       slab[slot].isBehind = true
+      metrics.slowDevices.add()
       return false
     }
     return true
   }
 
-  private func encode(
-    _ id: MessageID, _ content: PushContent, _ overrides: MessageID?, _ slot: UInt32
-  ) -> SharedFrame? {
+  private func encode(_ id: MessageID, _ content: PushContent, _ slot: UInt32) -> SharedFrame? {
     guard let platform = Platform(rawValue: slab[slot].platform) else { return nil }
-    return encode(id, content, overrides, platform, offline: id < slab[slot].loginID)
+    return encode(id, content, platform, offline: id < slab[slot].loginID)
   }
 
   private func encode(
-    _ id: MessageID, _ content: PushContent, _ overrides: MessageID?, _ platform: Platform, offline: Bool
+    _ id: MessageID, _ content: PushContent, _ platform: Platform, offline: Bool
   ) -> SharedFrame? {
-    let json = content.deviceJSON(
-      platform: platform, parts: content.parts(for: platform), override: overrides)
+    let json = content.deviceJSON(platform: platform)
     let bytes = ServerFrame.encodePush(messageID: id, offline: offline, content: json)
     return bytes.isEmpty ? nil : SharedFrame(bytes)
   }
@@ -148,10 +151,11 @@ extension DeviceServer {
     let key = Int(slab[slot].platform) & 7
     if fanOuts[index].frames[key] == nil, let platform = Platform(rawValue: slab[slot].platform) {
       let push = fanOuts[index].push
-      fanOuts[index].frames[key] = encode(id, push.content, push.overrides, platform, offline: false)
+      fanOuts[index].frames[key] = encode(id, push.content, platform, offline: false)
     }
     guard let frame = fanOuts[index].frames[key] else { return nil }
     slab[slot].sentThrough = id
+    counts.pushFrames += 1
     return frame
   }
 
@@ -181,9 +185,12 @@ extension DeviceServer {
       app.directory.pending(
         for: number, after: slab[slot].sentThrough, at: seconds, limit: limits.catchUpBatch))
     for (id, content) in contents where slab[slot].sentThrough < id && waiting.contains(id) {
-      if let frame = encode(id, content, nil, slot) { send(slot, frame) }
+      if let frame = encode(id, content, slot) {
+        counts.pushFrames += 1
+        send(slot, frame)
+      }
     }
     slab[slot].sentThrough = max(slab[slot].sentThrough, through)
-    if slab[slot].queue.byteCount < limits.queuedBytes { catchUp(slot) } else { slab[slot].isBehind = true }
+    if slab[slot].queue.cost < limits.queuedBytes { catchUp(slot) } else { slab[slot].isBehind = true }
   }
 }

@@ -13,8 +13,9 @@ extension DeviceServer {
     case (.greeting, _): fail(slot, .protocolError, .afterBackOff, "HELLO comes first")
     case (.greeted, .register(let request)): find(request.appKey, for: frame, slot)
     case (.greeted, .login(let request)): find(request.appKey, for: frame, slot)
-    case (.greeted, .ping), (.loggedIn, .ping): send(slot, .pong)
+    case (.greeted, .ping), (.waiting, .ping), (.loggedIn, .ping): send(slot, .pong)
     case (.loggedIn, .acknowledge(let list)):
+      counts.acknowledgements += UInt64(list.count)
       let ids = (0..<list.count).map { list[$0, in: bytes] }
       router.acknowledge(ids, by: RegistrationNumber(slab[slot].number), in: app(of: slot))
     case (.loggedIn, .receipt(let list)):
@@ -47,13 +48,14 @@ extension DeviceServer {
       resolved(frame, app, slot)
       return
     }
+    slab[slot].phase = .waiting
     let (mailbox, token) = (mailbox, token(slot))
     router.findApp(key) { mailbox.post(.resolved(token, frame, $0)) }
   }
 
   func resolved(_ frame: ClientFrame, _ app: App?, _ slot: UInt32) {
-    guard slab[slot].phase == .greeted else { return }
     guard let app else {
+      metrics.loginFailures.add()
       fail(slot, .appKeyUnknown, .never, "no app has this key")
       return
     }
@@ -65,21 +67,33 @@ extension DeviceServer {
   }
 
   private func register(_ request: RegisterRequest, _ app: App, _ slot: UInt32) {
+    guard peers.mayRegister(slab[slot].network, at: second) else {
+      fail(slot, .busy, .afterBackOff, "too many registrations from one address")
+      return
+    }
+    slab[slot].phase = .waiting
     let (mailbox, token) = (mailbox, token(slot))
     router.register(
       in: app, platform: request.platform, fingerprint: request.fingerprint,
       environment: request.token.environment, token: request.token.bytes, appVersion: request.appVersion
     ) { result in
-      var bytes: [UInt8] = []
-      if case .success(let registered) = result, let secret = DeviceSecret(registered.secret) {
-        ServerFrame.registerOK(registered.id, secret).encode(into: &bytes)
-        mailbox.post(.answer(token, bytes, closes: false))
-      } else {
-        ServerFrame.error(.busy, .afterBackOff, message: "registrations cannot be stored now")
-          .encode(into: &bytes)
-        mailbox.post(.answer(token, bytes, closes: true))
+      let registered = (try? result.get()).flatMap { registered in
+        DeviceSecret(registered.secret).map { ServerFrame.registerOK(registered.id, $0) }
       }
+      mailbox.post(.registered(token, registered))
     }
+  }
+
+  /// The storage has taken a registration, or could not (nil).
+  func registered(_ answer: ServerFrame?, _ slot: UInt32) {
+    guard slab[slot].phase == .waiting else { return }
+    guard let answer else {
+      fail(slot, .busy, .afterBackOff, "registrations cannot be stored now")
+      return
+    }
+    metrics.registrations.add()
+    slab[slot].phase = .greeted
+    send(slot, answer)
   }
 
   private func login(_ request: LoginRequest, _ app: App, _ slot: UInt32) {
@@ -88,9 +102,12 @@ extension DeviceServer {
       isForeground: request.appState == .foreground)
     // Unknown and wrong look alike from outside, so that nobody can search for registration IDs.
     guard case .accepted(let number, let replaced) = outcome else {
+      metrics.loginFailures.add()
       fail(slot, .userInvalid, .never, "no such registration, or not its secret")
       return
     }
+    counts.logins += 1
+    identified(slot)
     if let replaced { router.replaceConnection(replaced) }
     let index =
       appIndexes[app.id]
@@ -144,18 +161,22 @@ extension DeviceServer {
     case .deleteTags(let tags): change(.edit(add: [], remove: tags), checking: tags, slot, sequence)
     case .cleanTags: router.changeTags(.clean, of: number, in: app) { reply($0, .none) }
     case .getAlias:
-      router.details(of: number, in: app) { result in
-        reply(result.map { _ in }, .alias((try? result.get())?.alias ?? ""))
+      router.afterChanges { [router] in
+        router.details(of: number, in: app) { result in
+          reply(result.map { _ in }, .alias((try? result.get())?.alias ?? ""))
+        }
       }
     case .getTags:
-      router.details(of: number, in: app) { result in
-        reply(result.map { _ in }, .tags((try? result.get())?.tags ?? []))
+      router.afterChanges { [router] in
+        router.details(of: number, in: app) { result in
+          reply(result.map { _ in }, .tags((try? result.get())?.tags ?? []))
+        }
       }
     case .checkTag(let tag):
       if let code = tagFault([tag]) {
         answer(slot, sequence, code)
       } else {
-        answer(slot, sequence, .ok, .hasTag(app.directory.hasTag(tag, number)))
+        router.afterChanges { reply(.success(()), .hasTag(app.directory.hasTag(tag, number))) }
       }
     case .setBadge(let badge):
       guard badge <= 99_999 else {
@@ -237,7 +258,7 @@ extension DeviceServer {
       case .failure(let failure):
         ServerFrame.encodeResult(sequence: sequence, code: Self.code(failure), into: &bytes)
       }
-      mailbox.post(.answer(token, bytes, closes: false))
+      mailbox.post(.answer(token, bytes))
     }
   }
 

@@ -15,31 +15,41 @@ public final class DeviceServer: LoopDriver {
   let loop: EventLoop
   let router: Router
   let limits: PassthroughLimits
+  let peers: PeerGuard
+  let metrics: PassthroughMetrics
   let time: any TimeSource
-  let log: Log
   let mailbox: Mailbox<DeviceMail>
   var slab = Slab(blank: Session())
   var apps: [AppSessions] = []
   var appIndexes: [AppID: Int32] = [:]
   var fanOuts: [FanOut] = []
 
-  private var driver: UInt8 = 0
+  /// Sessions to write to at the end of the turn.
+  var dirty: [UInt32] = []
+  var input = [UInt8](repeating: 0, count: 64 * 1024)
+  var scratch: [UInt8] = []
+  /// Bytes of unfinished frames of all sessions.
+  var unfinishedBytes = 0
+  /// Handshake steps that this turn may still take.
+  var handshakesLeft: Int
+  var counts = TurnCounts()
+  private(set) var driver: UInt8 = 0
   private var wheel: DeadlineWheel
-  private var dirty: [UInt32] = []
-  private var input = [UInt8](repeating: 0, count: 64 * 1024)
-  private var scratch: [UInt8] = []
   private(set) var isDraining = false
 
-  /// Joins a loop. The channel's mailbox of that loop is read from now on.
+  /// Joins a loop. The channel's mailbox of that loop is read from now on. The guard and the metrics are those of all
+  /// loops.
   public init(
     loop: EventLoop, channel: PassthroughChannel, router: Router, limits: PassthroughLimits,
-    time: any TimeSource, log: Log
+    peers: PeerGuard, metrics: PassthroughMetrics, time: any TimeSource
   ) {
     self.loop = loop
     self.router = router
     self.limits = limits
+    self.peers = peers
+    self.metrics = metrics
     self.time = time
-    self.log = log
+    handshakesLeft = limits.handshakesPerTurn
     mailbox = channel.mailboxes[loop.handle.index]
     wheel = DeadlineWheel(second: Self.second(loop.now))
     driver = loop.add(self)
@@ -56,49 +66,72 @@ public final class DeviceServer: LoopDriver {
 
   // MARK: Connections
 
-  /// Takes an accepted socket.
-  public func accept(_ descriptor: Int32) {
-    guard !isDraining, slab.count < limits.connections else {
+  /// Takes an accepted socket; `tls` is nil on a plain port.
+  public func accept(_ descriptor: Int32, tls: TLSContext? = nil) {
+    let network = PeerNetwork(of: descriptor)
+    guard !isDraining, slab.count < limits.connections, peers.enter(network, at: second) else {
+      metrics.turnedAway.add()
       loop.close(descriptor)
       return
     }
+    metrics.connections.add()
     var session = Session()
     session.descriptor = descriptor
     session.phase = .greeting
+    session.isStranger = true
+    session.network = network
     session.deadline = second + UInt32(WireLimits.loginSeconds)
     let (slot, generation) = slab.insert(session)
     slab[slot].generation = generation
     let token = ConnectionToken(driver: driver, generation: generation, slot: slot)
-    guard loop.watch(descriptor, token, .readable) else {
+    guard startTLS(tls, slot), loop.watch(descriptor, token, .readable) else {
       close(slot)
       return
     }
     wheel.add(.init(slot: slot, generation: generation), at: session.deadline)
   }
 
+  private func startTLS(_ context: TLSContext?, _ slot: UInt32) -> Bool {
+    guard let context else { return true }
+    do throws(TLSError) {
+      slab[slot].tls = try TLSSession(context: context, fd: slab[slot].descriptor)
+      slab[slot].phase = .handshaking
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// Ends a session at once.
   func close(_ slot: UInt32) {
-    let session = slab[slot]
-    guard session.phase != .vacant else { return }
+    guard slab[slot].phase != .vacant else { return }
     leave(slot)
-    loop.close(session.descriptor)
+    identified(slot)
+    unfinishedBytes -= slab[slot].partial.count
+    slab[slot].tls?.shutdown()
+    loop.close(slab[slot].descriptor)
     slab.remove(slot)
+  }
+
+  /// The connection no longer counts as a stranger's: it logged in, or is gone.
+  func identified(_ slot: UInt32) {
+    guard slab[slot].isStranger else { return }
+    slab[slot].isStranger = false
+    peers.leave(slab[slot].network, at: second)
   }
 
   /// Takes a session out of its app's list and out of the directory.
   func leave(_ slot: UInt32) {
-    let session = slab[slot]
-    guard session.app >= 0 else { return }
+    let (app, position) = (Int(slab[slot].app), Int(slab[slot].position))
+    guard app >= 0 else { return }
     slab[slot].app = -1
-    let index = Int(session.app)
-    let last = apps[index].slots.removeLast()
+    let last = apps[app].slots.removeLast()
     if last != slot {
-      apps[index].slots[Int(session.position)] = last
-      slab[last].position = session.position
+      apps[app].slots[position] = last
+      slab[last].position = UInt32(position)
     }
-    apps[index].app.directory.disconnect(
-      RegistrationNumber(session.number), from: location(slot),
-      at: UInt32(clamping: time.now().seconds))
+    apps[app].app.directory.disconnect(
+      RegistrationNumber(slab[slot].number), from: location(slot), at: UInt32(clamping: time.now().seconds))
   }
 
   func location(_ slot: UInt32) -> Location {
@@ -107,138 +140,38 @@ public final class DeviceServer: LoopDriver {
 
   func token(_ slot: UInt32) -> SessionToken { SessionToken(slot: slot, generation: slab[slot].generation) }
 
-  // MARK: Reading
+  // MARK: Turns
 
-  /// A socket is readable, writable again, or broken.
-  public func ready(_ token: ConnectionToken, _ readiness: Readiness) {
-    guard slab.isCurrent(token.slot, token.generation) else { return }
-    if readiness.contains(.writable) { flush(token.slot) }
-    guard slab.isCurrent(token.slot, token.generation) else { return }
-    if !readiness.isDisjoint(with: [.readable, .broken]) { read(token.slot) }
-  }
+  /// Looks at what other threads posted.
+  public func drainMail() { for mail in mailbox.drain() { handle(mail) } }
 
-  private func read(_ slot: UInt32) {
-    let count: Int
-    do throws(SystemError) {
-      guard let got = try Socket.read(slab[slot].descriptor, into: &input) else { return }
-      count = got
-    } catch {
-      close(slot)
-      return
-    }
-    guard count > 0 else {
-      close(slot)
-      return
-    }
-    guard slab[slot].phase != .closing else { return }
-    // Taken out for the call, so that handlers may use the buffer's owner freely; nothing is copied.
-    var bytes: [UInt8] = []
-    swap(&bytes, &input)
-    if slab[slot].partial.isEmpty {
-      handle(bytes.span.extracting(0..<count), slot)
-    } else {
-      var joined = slab[slot].partial
-      slab[slot].partial = []
-      joined.append(contentsOf: bytes[..<count])
-      handle(joined.span, slot)
-    }
-    swap(&bytes, &input)
-  }
-
-  private func handle(_ bytes: Span<UInt8>, _ slot: UInt32) {
-    let generation = slab[slot].generation
-    var position = 0
-    while position < bytes.count {
-      let isIn = slab[slot].phase == .loggedIn
-      switch scanFrame(
-        bytes, at: position, limit: isIn ? WireLimits.maxFrame : WireLimits.maxFrameBeforeLogin)
-      {
-      case .needMore:
-        slab[slot].partial = (position..<bytes.count).map { bytes[$0] }
-        return
-      case .invalid:
-        fail(slot, .protocolError, .afterBackOff, "malformed frame")
-        return
-      case .frame(let type, let body, let end):
-        position = end
-        if isIn {
-          slab[slot].deadline = second + UInt32(WireLimits.heartbeatDeadline(interval: slab[slot].heartbeat))
-        }
-        do throws(FrameError) {
-          handle(try ClientFrame(type: type, body: body, in: bytes), in: bytes, slot)
-        } catch {
-          fail(slot, .protocolError, .afterBackOff, "malformed frame")
-          return
-        }
-        guard slab.isCurrent(slot, generation), slab[slot].phase != .closing else { return }
-      }
+  /// Closes what is overdue.
+  public func tick() {
+    let now = second
+    if loop.handle.index == 0, now % 60 == 0 { peers.sweep(at: now) }
+    wheel.advance(to: now) { entry, now in
+      guard slab.isCurrent(entry.slot, entry.generation) else { return nil }
+      let deadline = slab[entry.slot].deadline
+      if deadline > now { return deadline }
+      // A queue that never leaves ends with its socket; anything else may still be told why.
+      overdue(entry.slot)
+      return slab.isCurrent(entry.slot, entry.generation) ? slab[entry.slot].deadline : nil
     }
   }
 
-  // MARK: Writing
-
-  /// Queues bytes for a session; they leave at the end of the turn with whatever else is queued.
-  func send(_ slot: UInt32, _ frame: SharedFrame) {
-    slab[slot].queue.append(frame)
-    guard !slab[slot].isDirty else { return }
-    slab[slot].isDirty = true
-    dirty.append(slot)
-  }
-
-  func send(_ slot: UInt32, _ frame: ServerFrame) {
-    var bytes: [UInt8] = []
-    frame.encode(into: &bytes)
-    send(slot, SharedFrame(bytes))
-  }
-
-  /// Sends one frame at once if nothing is queued before it: the way of a broadcast.
-  func sendNow(_ slot: UInt32, _ frame: SharedFrame) {
-    guard slab[slot].queue.isEmpty else {
-      send(slot, frame)
-      return
+  private func overdue(_ slot: UInt32) {
+    switch slab[slot].phase {
+    case .greeting, .greeted, .waiting: fail(slot, .loginTimeout, .afterBackOff, "no login in time")
+    case .loggedIn:
+      metrics.heartbeatsMissed.add()
+      if slab[slot].queue.isEmpty { goAway(slot, .heartbeatMissed) } else { close(slot) }
+    case .handshaking, .closing, .vacant: close(slot)
     }
-    switch Socket.send(slab[slot].descriptor, frame.bytes) {
-    case .sent(frame.bytes.count): break
-    case .failed: close(slot)
-    case .sent(let count):
-      slab[slot].queue.append(SharedFrame(Array(frame.bytes[count...])))
-      want(slot, write: true)
-    case .wouldBlock:
-      slab[slot].queue.append(frame)
-      want(slot, write: true)
-    }
-  }
-
-  func flush(_ slot: UInt32) {
-    let descriptor = slab[slot].descriptor
-    guard descriptor >= 0 else { return }
-    var buffer: [UInt8] = []
-    swap(&buffer, &scratch)
-    let outcome = slab[slot].queue.flush(scratch: &buffer) { Socket.send(descriptor, $0, from: $1) }
-    swap(&buffer, &scratch)
-    switch outcome {
-    case .failed: close(slot)
-    case .wouldBlock: want(slot, write: true)
-    case .sent:
-      want(slot, write: false)
-      if slab[slot].phase == .closing {
-        close(slot)
-      } else if slab[slot].isBehind {
-        slab[slot].isBehind = false
-        catchUp(slot)
-      }
-    }
-  }
-
-  private func want(_ slot: UInt32, write: Bool) {
-    guard slab[slot].wantsWrite != write else { return }
-    slab[slot].wantsWrite = write
-    let token = ConnectionToken(driver: driver, generation: slab[slot].generation, slot: slot)
-    loop.change(slab[slot].descriptor, token, write ? [.readable, .writable] : .readable)
   }
 
   /// Refuses a connection and closes it when the refusal has left.
   func fail(_ slot: UInt32, _ code: ResultCode, _ reconnect: ReconnectRule, _ message: String) {
+    if code == .protocolError { metrics.protocolErrors.add() }
     send(slot, .error(code, reconnect, message: message))
     finish(slot)
   }
@@ -253,54 +186,37 @@ public final class DeviceServer: LoopDriver {
     leave(slot)
     slab[slot].phase = .closing
     slab[slot].deadline = second + UInt32(WireLimits.loginSeconds)
-  }
-
-  // MARK: Turns
-
-  /// Looks at what other threads posted.
-  public func drainMail() { for mail in mailbox.drain() { handle(mail) } }
-
-  /// Closes what is overdue.
-  public func tick() {
-    let now = second
-    wheel.advance(to: now) { entry, now in
-      guard slab.isCurrent(entry.slot, entry.generation) else { return nil }
-      let deadline = slab[entry.slot].deadline
-      if deadline > now { return deadline }
-      overdue(entry.slot)
-      return slab.isCurrent(entry.slot, entry.generation) ? slab[entry.slot].deadline : nil
-    }
-  }
-
-  private func overdue(_ slot: UInt32) {
-    switch slab[slot].phase {
-    case .greeting, .greeted: fail(slot, .loginTimeout, .afterBackOff, "no login in time")
-    case .loggedIn where slab[slot].queue.isEmpty: goAway(slot, .heartbeatMissed)
-    default: close(slot)
-    }
+    // The entry in the wheel may be a heartbeat away.
+    wheel.add(.init(slot: slot, generation: slab[slot].generation), at: slab[slot].deadline)
   }
 
   /// Serves broadcasts a slice further and writes what the turn has queued.
   public func endTurn() -> Bool {
+    handshakesLeft = limits.handshakesPerTurn
     let isBusy = advanceFanOuts()
     var slots: [UInt32] = []
     swap(&slots, &dirty)
     for slot in slots where slab[slot].isDirty {
       slab[slot].isDirty = false
-      if !slab[slot].wantsWrite { flush(slot) }
+      if !slab[slot].wantsWrite || slab[slot].queue.isEmpty { flush(slot) }
     }
     if dirty.isEmpty {
       slots.removeAll(keepingCapacity: true)
       swap(&slots, &dirty)
     }
+    counts.flush(to: metrics)
     return isBusy || !dirty.isEmpty
   }
 
   /// Tells every device to come back later, at moments spread over `spread` milliseconds, and takes no more connections.
   public func drain(spread: UInt32) {
     isDraining = true
-    for slot in 0..<UInt32(slab.capacity) where slab[slot].phase != .vacant && slab[slot].phase != .closing {
-      goAway(slot, .drain, retryAfter: UInt32.random(in: 0...spread))
+    for slot in 0..<UInt32(slab.capacity) {
+      switch slab[slot].phase {
+      case .vacant, .closing: continue
+      case .handshaking: close(slot)
+      default: goAway(slot, .drain, retryAfter: UInt32.random(in: 0...spread))
+      }
     }
   }
 }

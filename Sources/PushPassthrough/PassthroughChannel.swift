@@ -12,8 +12,10 @@ enum DeviceMail: Sendable {
   case disconnect(Location, DisconnectReason)
   /// Contents for a session that catches up; all that waits up to `through` was read.
   case contents(SessionToken, [(MessageID, PushContent)], through: MessageID)
-  /// An encoded answer to an operation; `closes` ends the session after it.
-  case answer(SessionToken, [UInt8], closes: Bool)
+  /// An encoded answer to an operation.
+  case answer(SessionToken, [UInt8])
+  /// The answer to a registration; nil if it could not be stored.
+  case registered(SessionToken, ServerFrame?)
   /// The app of a login or registration was looked for.
   case resolved(SessionToken, ClientFrame, App?)
 }

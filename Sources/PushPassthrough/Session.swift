@@ -3,13 +3,17 @@ import PushNet
 import PushWire
 
 /// One device connection, flat, in a slab.
-struct Session: Sendable {
+struct Session {
   enum Phase: UInt8, Sendable {
     case vacant
+    /// The TLS handshake is under way.
+    case handshaking
     /// Connected; HELLO is awaited.
     case greeting
     /// HELLO was answered; REGISTER or LOGIN is awaited.
     case greeted
+    /// The answer to a REGISTER, or the app of a LOGIN, is awaited from another thread.
+    case waiting
     case loggedIn
     /// What is queued still leaves, nothing more is read.
     case closing
@@ -18,6 +22,8 @@ struct Session: Sendable {
   var descriptor: Int32 = -1
   var generation: UInt32 = 0
   var phase = Phase.vacant
+  /// Counted by the guard as a connection without a login.
+  var isStranger = false
   var platform: UInt8 = 0
   var isForeground = false
   /// In the list of sessions to flush at the end of the turn.
@@ -45,6 +51,9 @@ struct Session: Sendable {
   /// The beginning of a frame whose end has not arrived; empty, and so without memory, nearly always.
   var partial: [UInt8] = []
   var queue = OutboundQueue()
+  /// Nil on plain connections.
+  var tls: TLSSession?
+  var network = PeerNetwork(rawValue: 0)
 }
 
 /// Bounds of device sessions on one loop.
@@ -54,13 +63,17 @@ public struct PassthroughLimits: Sendable {
   /// Milliseconds for which a device may gather acknowledgements.
   public var ackDelay: UInt16 = 500
   /// Bytes queued for one socket above which nothing more is queued until they have left.
-  public var queuedBytes = 256 * 1024
+  public var queuedBytes = 64 * 1024
   /// Kept pushes read at a time for one device.
   public var catchUpBatch = 64
   /// Connections on one loop.
   public var connections = 2_000_000
   /// Alias, tag and similar operations of one connection in ten seconds.
   public var operationsPerTenSeconds: UInt8 = 100
+  /// Bytes of unfinished frames on one loop; a connection that would go beyond is closed.
+  public var unfinishedBytes = 64 << 20
+  /// Steps of TLS handshakes in one turn of a loop, about 0.2 ms each, so that a crowd that comes back delays nobody.
+  public var handshakesPerTurn = 16
   /// Connections visited by a broadcast before other work gets its turn.
   public var fanOutSlice = 1024
 

@@ -27,6 +27,7 @@ public struct AcceptRequest: Sendable {
     self.platforms = platforms
     self.terms = terms
     self.content = content
+    self.content.overrides = overrides
     self.sendno = sendno
     self.timeToLive = timeToLive
     self.overrides = overrides

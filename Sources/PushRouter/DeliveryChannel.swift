@@ -9,15 +9,12 @@ public struct LivePush: Sendable {
   public let id: MessageID
   /// What devices see of it.
   public let content: PushContent
-  /// The push that it replaces.
-  public let overrides: MessageID?
 
   /// Makes a live push.
-  public init(app: App, id: MessageID, content: PushContent, overrides: MessageID?) {
+  public init(app: App, id: MessageID, content: PushContent) {
     self.app = app
     self.id = id
     self.content = content
-    self.overrides = overrides
   }
 }
 

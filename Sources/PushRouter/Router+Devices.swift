@@ -126,6 +126,15 @@ extension Router {
     }
   }
 
+  /// Calls `then` on the writer's thread once every change asked for before has been made or has failed, so that a
+  /// question sees what the same device changed before it asked.
+  public func afterChanges(_ then: @escaping @Sendable () -> Void) {
+    store.write { _ throws(StorageError) in
+    } completion: { _ in
+      then()
+    }
+  }
+
   /// What the database knows of a registration beyond memory.
   public struct Details: Sendable, Equatable {
     /// Its alias, if one is set.

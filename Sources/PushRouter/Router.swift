@@ -196,7 +196,7 @@ public final class Router: Sendable {
     expires: UInt32, onlyOnline: Bool
   ) {
     if let old = request.overrides { _ = app.directory.withdraw(old) }
-    let push = LivePush(app: app, id: id, content: request.content, overrides: request.overrides)
+    let push = LivePush(app: app, id: id, content: request.content)
     contents.insert(id, request.content)
     let channels = channels.withLock { $0 }
     if let single {

@@ -34,20 +34,25 @@ import Testing
     (.android, .message, nil, "{}"), (.hmos, .all, nil, "{}"), (.hmos, .all, 1, #"{"override":"1"}"#),
   ])
   func deviceJSON(_ platform: Platform, _ parts: PushParts, _ override: UInt64?, _ expected: String) {
-    let json = Self.content().deviceJSON(
-      platform: platform, parts: parts, override: override.map { MessageID($0) })
+    var content = Self.content()
+    content.overrides = override.map { MessageID($0) }
+    let json = content.deviceJSON(platform: platform, parts: parts)
     #expect(String(decoding: json, as: UTF8.self) == expected)
   }
 
   @Test func encodingReadsBack() {
-    for content in [Self.content(), PushContent(variants: [])] {
+    var overriding = Self.content()
+    overriding.overrides = MessageID(99)
+    for content in [Self.content(), overriding, PushContent(variants: [])] {
       #expect(PushContent(decoding: content.encode()) == content)
     }
   }
 
   @Test func goldenBytes() {
     let content = PushContent(variants: [ContentVariant(platforms: Self.android, message: [0x7b, 0x7d])])
-    #expect(Hex.encode(content.encode()) == "0101" + "04" + "00000000" + "00000002" + "7b7d")
+    #expect(
+      Hex.encode(content.encode()) == "01" + "0000000000000000" + "01" + "04" + "00000000" + "00000002"
+        + "7b7d")
   }
 
   @Test func everyCutAndAddedByteIsRefused() {

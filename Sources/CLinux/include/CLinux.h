@@ -42,6 +42,9 @@ int cl_listen(const char *host, uint16_t port, int backlog, int reuse_port);
 int cl_local_port(int fd);
 /// Textual address of the peer, NUL-terminated.
 int cl_peer_address(int fd, char *buffer, size_t capacity, uint16_t *port);
+/// The peer's network as 64 bits: an IPv4 address after ff:ff, or the first half of an IPv6 address, which is what
+/// one household or host is given. 0 when there is no peer.
+uint64_t cl_peer_network(int fd);
 /// Accepts a connection: non-blocking, close-on-exec, TCP_NODELAY.
 int cl_accept(int listener);
 /// Starts a non-blocking connect; returns the socket even while the connect is in progress.

@@ -1,0 +1,14 @@
+import CLinux
+
+/// The network that a connection comes from, as far as limits go: one IPv4 address, or the /64 of an IPv6 address,
+/// which is what one household or host is given (RFC 6177).
+public struct PeerNetwork: Hashable, Sendable {
+  /// An IPv4 address after `ffff`, or the first half of an IPv6 address; 0 when unknown.
+  public let rawValue: UInt64
+
+  /// Wraps the bits.
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// Asks the kernel for the peer of a connected socket.
+  public init(of descriptor: Int32) { rawValue = cl_peer_network(descriptor) }
+}

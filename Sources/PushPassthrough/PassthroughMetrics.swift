@@ -1,0 +1,53 @@
+import PushBase
+
+/// What the device sessions of all loops count together.
+public final class PassthroughMetrics: Sendable {
+  let connections: Counter
+  let turnedAway: Counter
+  let handshakeFailures: Counter
+  let logins: Counter
+  let loginFailures: Counter
+  let registrations: Counter
+  let pushFrames: Counter
+  let acknowledgements: Counter
+  let slowDevices: Counter
+  let heartbeatsMissed: Counter
+  let protocolErrors: Counter
+
+  /// Registers the metrics.
+  public init(_ metrics: Metrics) {
+    connections = metrics.counter("borealis_device_connections_total", "Device connections accepted")
+    turnedAway = metrics.counter(
+      "borealis_device_turned_away_total", "Device connections refused because of a limit or a drain")
+    handshakeFailures = metrics.counter(
+      "borealis_device_tls_failures_total", "TLS handshakes of devices that failed")
+    logins = metrics.counter("borealis_device_logins_total", "Logins of devices that succeeded")
+    loginFailures = metrics.counter(
+      "borealis_device_login_failures_total", "Logins with an unknown registration or a wrong secret")
+    registrations = metrics.counter("borealis_device_registrations_total", "Devices registered")
+    pushFrames = metrics.counter("borealis_device_push_frames_total", "Push frames handed to connections")
+    acknowledgements = metrics.counter(
+      "borealis_device_acknowledgements_total",
+      "Acknowledgements of devices, repeated and unknown ones included")
+    slowDevices = metrics.counter(
+      "borealis_device_slow_total", "Times that a device read so slowly that its pushes had to wait")
+    heartbeatsMissed = metrics.counter(
+      "borealis_device_heartbeats_missed_total", "Sessions ended because the device was silent for too long")
+    protocolErrors = metrics.counter(
+      "borealis_device_protocol_errors_total", "Connections refused because of malformed or misplaced frames")
+  }
+}
+
+/// What happens often is counted on the loop first and added to the shared counters once a turn.
+struct TurnCounts {
+  var pushFrames: UInt64 = 0
+  var acknowledgements: UInt64 = 0
+  var logins: UInt64 = 0
+
+  mutating func flush(to metrics: PassthroughMetrics) {
+    if pushFrames > 0 { metrics.pushFrames.add(pushFrames) }
+    if acknowledgements > 0 { metrics.acknowledgements.add(acknowledgements) }
+    if logins > 0 { metrics.logins.add(logins) }
+    self = TurnCounts()
+  }
+}

@@ -1,0 +1,69 @@
+import PushNet
+import Synchronization
+
+/// Bounds what one network may cost before its devices have said who they are. Shared by all loops.
+///
+/// Devices that are logged in do not count: thousands of them may sit behind one carrier's address.
+public final class PeerGuard: Sendable {
+  private struct Entry {
+    /// Connections without a login.
+    var strangers: UInt32 = 0
+    /// Registrations that are still free in the current minute.
+    var registrations: UInt32
+    var minute: UInt32
+  }
+
+  private let strangers: UInt32
+  private let registrations: UInt32
+  private let entries = Mutex<[PeerNetwork: Entry]>([:])
+
+  /// Allows each network so many connections without a login at a time, and so many registrations a minute.
+  public init(strangers: UInt32 = 5_000, registrationsPerMinute: UInt32 = 3_000) {
+    self.strangers = strangers
+    registrations = registrationsPerMinute
+  }
+
+  /// Counts a new connection; false if the network has too many already.
+  func enter(_ network: PeerNetwork, at second: UInt32) -> Bool {
+    entries.withLock { entries in
+      var entry = entries[network] ?? Entry(registrations: registrations, minute: second / 60)
+      guard entry.strangers < strangers else { return false }
+      entry.strangers += 1
+      entries[network] = entry
+      return true
+    }
+  }
+
+  /// A connection has logged in or is gone.
+  func leave(_ network: PeerNetwork, at second: UInt32) {
+    entries.withLock { entries in
+      guard var entry = entries[network] else { return }
+      entry.strangers -= min(1, entry.strangers)
+      // Remembered only for as long as it limits something.
+      let isSpent = entry.registrations < registrations && entry.minute == second / 60
+      entries[network] = entry.strangers > 0 || isSpent ? entry : nil
+    }
+  }
+
+  /// Takes one registration from the network's share of this minute; false if none is left.
+  func mayRegister(_ network: PeerNetwork, at second: UInt32) -> Bool {
+    entries.withLock { entries in
+      var entry = entries[network] ?? Entry(registrations: registrations, minute: second / 60)
+      if entry.minute != second / 60 {
+        entry.minute = second / 60
+        entry.registrations = registrations
+      }
+      defer { entries[network] = entry }
+      guard entry.registrations > 0 else { return false }
+      entry.registrations -= 1
+      return true
+    }
+  }
+
+  /// Forgets networks that have nothing open and a fresh share; called about once a minute.
+  func sweep(at second: UInt32) {
+    entries.withLock { entries in
+      entries = entries.filter { $0.value.strangers > 0 || $0.value.minute == second / 60 }
+    }
+  }
+}
