@@ -1,0 +1,95 @@
+"""Checks the codec of borealis_wire.py against every line of Docs/protocol-vectors.txt."""
+
+import pathlib
+import sys
+
+from borealis_wire import FROM_CLIENT, FROM_SERVER, FrameBuffer, ProtocolError, decode, encode
+
+VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Docs" / "protocol-vectors.txt"
+
+# What the page says that these bytes mean; all vectors of one frame share a name in front of the first digit.
+KEY, ID, SECRET = "0123456789abcdef00112233", "1a2b3c4d5e6f7081923", bytes(range(16))
+TIME, MSG_ID = 1800000000000, 403926205595649
+MESSAGE = b'{"message":{"msg_content":"hi"}}'
+MEANING = {
+    "ping": ("PING", {}),
+    "hello": ("HELLO", {"magic": b"BRLS", "versions": (1, 1), "client_name": "demo/1.0"}),
+    "register": ("REGISTER", {"app_key": KEY, "platform": 1, "fingerprint": bytes.fromhex("f1f2f3f4"),
+                              "environment": 2, "token": bytes.fromhex("aabb"), "app_version": "2.3"}),
+    "register-no-token": ("REGISTER", {"app_key": KEY, "platform": 2, "fingerprint": b"\xf1",
+                                       "environment": 0, "token": b"", "app_version": ""}),
+    "login": ("LOGIN", {"app_key": KEY, "registration_id": ID, "secret": SECRET, "heartbeat": 300,
+                        "app_state": 1}),
+    "ack": ("ACK", {"msg_ids": [MSG_ID, MSG_ID + 1]}),
+    "receipt": ("RECEIPT", {"entries": [(1, MSG_ID), (2, MSG_ID)]}),
+    "set-alias": ("SET_ALIAS", {"seq": 1, "alias": "用户1"}),
+    "delete-alias": ("DELETE_ALIAS", {"seq": 2}),
+    "get-alias": ("GET_ALIAS", {"seq": 3}),
+    "set-tags": ("SET_TAGS", {"seq": 4, "tags": ["vip", "北京"]}),
+    "set-tags-empty": ("SET_TAGS", {"seq": 5, "tags": []}),
+    "add-tags": ("ADD_TAGS", {"seq": 6, "tags": ["a"]}),
+    "delete-tags": ("DELETE_TAGS", {"seq": 7, "tags": ["a", "b"]}),
+    "clean-tags": ("CLEAN_TAGS", {"seq": 8}),
+    "get-tags": ("GET_TAGS", {"seq": 9}),
+    "check-tag": ("CHECK_TAG", {"seq": 10, "tag": "vip"}),
+    "set-badge": ("SET_BADGE", {"seq": 11, "badge": 7}),
+    "set-token": ("SET_TOKEN", {"seq": 12, "environment": 1, "token": bytes([1, 2, 3])}),
+    "app-state": ("APP_STATE", {"seq": 13, "app_state": 0}),
+    "logout": ("LOGOUT", {"seq": 2**32 - 1}),
+    "pong": ("PONG", {}),
+    "hello-ok": ("HELLO_OK", {"version": 1, "server_time": TIME, "max_frame": 65536}),
+    "register-ok": ("REGISTER_OK", {"registration_id": ID, "secret": SECRET}),
+    "login-ok": ("LOGIN_OK", {"heartbeat": 300, "ack_delay": 1000, "server_time": TIME, "pending": 2}),
+    "push": ("PUSH", {"msg_id": MSG_ID, "flags": 0, "content": MESSAGE}),
+    "push-offline": ("PUSH", {"msg_id": MSG_ID, "flags": 1, "content": MESSAGE}),
+    "push-long": ("PUSH", {"msg_id": MSG_ID, "flags": 0, "content": MESSAGE.replace(b"hi", b"x" * 100)}),
+    "recall": ("RECALL", {"msg_id": MSG_ID}),
+    "result": ("RESULT", {"seq": 1, "code": 6027, "payload": b""}),
+    "result-alias": ("RESULT", {"seq": 3, "code": 0, "payload": b"\x01a"}),
+    "result-tags": ("RESULT", {"seq": 9, "code": 0, "payload": b"\0\x02\x01a\x01b"}),
+    "result-flag": ("RESULT", {"seq": 10, "code": 0, "payload": b"\x01"}),
+    "go-away": ("GO_AWAY", {"reason": 1, "retry_after": 1500, "host": "push2.example.com:7900"}),
+    "error": ("ERROR", {"code": 1011, "reconnect": 0, "message": "not registered"}),
+}  # fmt: skip
+
+
+def frames_in(table: dict, data: bytes) -> list:
+    """The frames in `data`, fed byte by byte; bytes left over are a fault like any other."""
+    buffer, frames = FrameBuffer(), []
+    for byte in data:
+        buffer.feed(bytes([byte]))
+        while payload := buffer.next():
+            frames.append(decode(table, payload))
+    return frames
+
+
+def fault(direction: str, name: str, data: bytes) -> str | None:
+    table = FROM_SERVER if direction == "s" else FROM_CLIENT
+    try:
+        frames = frames_in(table, data)
+    except ProtocolError as error:
+        return None if direction == "x" else f"refused: {error}"
+    if direction == "x":
+        return f"taken as {frames}"
+    if name not in MEANING:
+        return "the meaning of this vector is not known here"
+    if frames != [MEANING[name]]:
+        return f"read as {frames}"
+    written = encode(table, frames[0].name, **frames[0].fields)
+    return None if written == data else f"written as {written.hex()}"
+
+
+def main() -> None:
+    lines = [line.split() for line in VECTORS.read_text(encoding="utf-8").splitlines()]
+    vectors = [line for line in lines if line and line[0] in ("c", "s", "x")]
+    checks = {name: fault(direction, name, bytes.fromhex(data)) for direction, name, data in vectors}
+    faults = [f"{name}: {text}" for name, text in checks.items() if text]
+    missing = MEANING.keys() - {name for _, name, _ in vectors}
+    faults += [f"{name}: not in {VECTORS.name}" for name in sorted(missing)]
+    if faults or not vectors:
+        sys.exit("\n".join(faults) or f"no vectors in {VECTORS}")
+    print(f"{len(vectors)} vectors hold")
+
+
+if __name__ == "__main__":
+    main()
