@@ -43,7 +43,7 @@ let package = Package(
     // Edges of the system.
     module("PushCrypto", ["PushBase", "COpenSSL"]),
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
-    module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
+    module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet", "CLinux"]),
     module(
       "PushStorage", ["PushBase", "PushDomain", "CSQLite", "CLinux", "COpenSSL"], plugins: ["EmbedMigrations"]
     ),

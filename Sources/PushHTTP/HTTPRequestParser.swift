@@ -29,6 +29,9 @@ public struct HTTPRequestParser: Sendable {
   /// Whether nothing of the next request has come: silence now is idleness, otherwise slowness.
   public var isIdle: Bool { reader.isIdle && fault == nil }
 
+  /// Whether the header of a request is complete and its body is not.
+  public var isInBody: Bool { reader.phase != .startLine && reader.phase != .fields }
+
   /// Takes bytes from index `from` on until something is to be told. `consumed` counts the bytes taken; the
   /// caller offers the others again, after it has answered if the event is a request.
   public mutating func consume(_ bytes: Span<UInt8>, from: Int = 0) -> (consumed: Int, event: Event) {

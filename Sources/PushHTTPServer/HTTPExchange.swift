@@ -1,5 +1,7 @@
+import Glibc
 import PushHTTP
 import PushNet
+import Synchronization
 
 /// The handle on one request that waits for its answer. Any thread may hold it.
 public struct HTTPExchange: Sendable {
@@ -10,17 +12,49 @@ public struct HTTPExchange: Sendable {
 
   let token: ConnectionToken
   let number: UInt32
-  let mailbox: Mailbox<Answer>
+  let answers: HTTPAnswers
 
+  /// Answers the request, from any thread, once; later answers are dropped, as are those to a connection that is gone.
+  /// Quickest within the handler, where the answer needs no wake-up.
+  public func respond(_ response: HTTPResponse) {
+    answers.post(HTTPAnswers.Answer(token: token, number: number, response: response))
+  }
+}
+
+/// Answers on their way to the loop that owns their connections.
+final class HTTPAnswers: Sendable {
   struct Answer: Sendable {
     let token: ConnectionToken
     let number: UInt32
     let response: HTTPResponse
   }
 
-  /// Answers the request, from any thread, once; later answers are dropped, as are those to a connection that is gone.
-  /// On the loop's own thread `HTTPServer.respond` is quicker.
-  public func respond(_ response: HTTPResponse) {
-    mailbox.post(Answer(token: token, number: number, response: response))
+  private let mailbox: Mailbox<Answer>
+  /// The loop's thread while it runs a handler, else 0. Only that thread can find itself here.
+  private let handlingThread = Atomic<UInt>(0)
+  private let immediate = Mutex<[Answer]>([])
+
+  init(of handle: LoopHandle) { mailbox = Mailbox(of: handle) }
+
+  func post(_ answer: Answer) {
+    if handlingThread.load(ordering: .relaxed) == pthread_self() {
+      immediate.withLock { $0.append(answer) }
+    } else {
+      mailbox.post(answer)
+    }
+  }
+
+  /// Takes what came by mail.
+  func drain() -> [Answer] { mailbox.drain() }
+
+  /// Runs a handler on the loop's thread and returns the answers that it gave before it returned.
+  func handling(_ body: () -> Void) -> [Answer] {
+    handlingThread.store(pthread_self(), ordering: .relaxed)
+    body()
+    handlingThread.store(0, ordering: .relaxed)
+    return immediate.withLock { answers in
+      defer { answers = [] }
+      return answers
+    }
   }
 }

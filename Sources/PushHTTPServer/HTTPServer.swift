@@ -1,0 +1,221 @@
+import Glibc
+import PushBase
+import PushHTTP
+import PushNet
+
+/// Serves HTTP/1.1 (RFC 9112) on connections of one loop: one request at a time on each, answers in order.
+///
+/// Made on the loop's thread and never leaves it; every call comes from there. It lives as long as its loop.
+public final class HTTPServer: LoopDriver {
+  /// Gets a complete request, on the loop's thread, and sees to it that the exchange is answered once, then or later.
+  public typealias Handler = (HTTPRequest, HTTPExchange) -> Void
+
+  let limits: HTTPServerLimits
+  let metrics: HTTPServerMetrics
+  let handler: Handler
+  let refusal: (HTTPFault) -> HTTPResponse
+  let time: any TimeSource
+  let answers: HTTPAnswers
+  unowned let loop: EventLoop
+  private var index: UInt8 = 0
+
+  /// Speaks TLS on connections that are accepted from now on; nil for plain HTTP. Set anew, it renews the certificate.
+  public var tls: TLSContext?
+
+  var slab = Slab(blank: HTTPConnection())
+  /// Every connection has its bytes read into this one buffer.
+  var buffer = [UInt8](repeating: 0, count: 64 << 10)
+  var wheel: DeadlineWheel
+  private(set) var isDraining = false
+  /// Connections with answers to send or with a further request to look at, at the end of the turn.
+  private var dirty: [UInt32] = []
+  private var whenEmpty: (() -> Void)?
+
+  private let requestIDPrefix = Hex.digits(SystemRandom.next(), count: 8)
+  private var requestCount: UInt64 = 0
+  private var date = ""
+  private var dateSecond = Int64.min
+
+  /// Adds a server to a loop. `refusal` makes the answer to a request that the parser refuses or that is too slow.
+  public init(
+    loop: EventLoop, tls: TLSContext? = nil, limits: HTTPServerLimits = .init(),
+    metrics: HTTPServerMetrics = .init(), time: any TimeSource = SystemTime(),
+    refusal: @escaping (HTTPFault) -> HTTPResponse = { HTTPResponse(status: $0.status) },
+    handler: @escaping Handler
+  ) {
+    self.loop = loop
+    self.tls = tls
+    self.limits = limits
+    self.metrics = metrics
+    self.time = time
+    self.refusal = refusal
+    self.handler = handler
+    answers = HTTPAnswers(of: loop.handle)
+    wheel = DeadlineWheel(second: Self.second(loop.now))
+    index = loop.add(self)
+  }
+
+  deinit {
+    // The loop is gone with all that it watched; only the descriptors are left.
+    for slot in 0..<UInt32(slab.capacity) where slab[slot].descriptor >= 0 {
+      _ = Glibc.close(slab[slot].descriptor)
+    }
+  }
+
+  /// How many connections are open.
+  public var connectionCount: Int { slab.count }
+
+  // MARK: Connections
+
+  /// Takes over a connected, non-blocking socket.
+  public func accept(_ descriptor: Int32) {
+    guard !isDraining, slab.count < limits.connections else {
+      turnAway(descriptor)
+      return
+    }
+    var connection = HTTPConnection(descriptor: descriptor)
+    if let tls {
+      do throws(TLSError) {
+        connection.tls = try TLSSession(context: tls, fd: descriptor)
+      } catch {
+        turnAway(descriptor)
+        return
+      }
+    }
+    let (slot, generation) = slab.insert(connection)
+    slab[slot].generation = generation
+    guard loop.watch(descriptor, token(slot), .readable) else {
+      slab.remove(slot)
+      turnAway(descriptor)
+      return
+    }
+    metrics.connections.add(1)
+    enter(tls == nil ? .idle : .handshaking, slot)
+    settle(slot)
+  }
+
+  private func turnAway(_ descriptor: Int32) {
+    metrics.refusedConnections.add()
+    loop.close(descriptor)
+  }
+
+  func close(_ slot: UInt32) {
+    guard slab[slot].descriptor >= 0 else { return }
+    slab[slot].tls?.shutdown()
+    loop.close(slab[slot].descriptor)
+    slab.remove(slot)
+    metrics.connections.add(-1)
+  }
+
+  /// Answers what is under way with `Connection: close`, closes idle connections, takes no new ones, and calls
+  /// `whenEmpty` once, at the end of the turn in which the last connection has closed. Closing listeners is up to the
+  /// loop.
+  public func beginDrain(whenEmpty: @escaping () -> Void) {
+    isDraining = true
+    self.whenEmpty = whenEmpty
+    for slot in 0..<UInt32(slab.capacity) where slab[slot].descriptor >= 0 {
+      switch slab[slot].phase {
+      case .handshaking: close(slot)
+      case .idle: finish(slot)
+      case .reading, .answering, .closing, .lingering: break
+      }
+    }
+  }
+
+  // MARK: The loop's calls
+
+  /// A socket is ready.
+  public func ready(_ token: ConnectionToken, _ readiness: Readiness) {
+    let slot = token.slot
+    guard slab.isCurrent(slot, token.generation) else { return }
+    guard readiness.isDisjoint(with: .broken) else {
+      close(slot)
+      return
+    }
+    switch slab[slot].phase {
+    case .handshaking: handshake(slot)
+    case .lingering: discard(slot)
+    case .idle, .reading, .answering, .closing:
+      if !readiness.isDisjoint(with: slab[slot].writeNeeds) { flush(slot) }
+      guard slab.isCurrent(slot, token.generation) else { return }
+      if !readiness.isDisjoint(with: slab[slot].readNeeds) { read(slot) }
+    }
+    if slab.isCurrent(slot, token.generation) { settle(slot) }
+  }
+
+  /// Takes the answers that were given outside a handler.
+  public func drainMail() { for answer in answers.drain() { take(answer) } }
+
+  /// Closes what took too long.
+  public func tick() { closeOverdue() }
+
+  /// Looks at requests that waited for an answer before them, and sends.
+  public func endTurn() -> Bool {
+    var slots: [UInt32] = []
+    swap(&slots, &dirty)
+    for slot in slots where slab[slot].isDirty {
+      slab[slot].isDirty = false
+      let generation = slab[slot].generation
+      resume(slot)
+      if slab.isCurrent(slot, generation) { flush(slot) }
+      if slab.isCurrent(slot, generation) { settle(slot) }
+    }
+    if dirty.isEmpty {
+      slots.removeAll(keepingCapacity: true)
+      swap(&slots, &dirty)
+    }
+    if isDraining, slab.count == 0, let whenEmpty {
+      self.whenEmpty = nil
+      whenEmpty()
+    }
+    return !dirty.isEmpty
+  }
+
+  // MARK: Helpers
+
+  static func second(_ nanoseconds: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: nanoseconds / 1_000_000_000)
+  }
+
+  func token(_ slot: UInt32) -> ConnectionToken {
+    ConnectionToken(driver: index, generation: slab[slot].generation, slot: slot)
+  }
+
+  func markDirty(_ slot: UInt32) {
+    guard !slab[slot].isDirty else { return }
+    slab[slot].isDirty = true
+    dirty.append(slot)
+  }
+
+  /// What a connection keeps while it is not idle, made if there is none.
+  func work(_ slot: UInt32) -> HTTPWork {
+    if let work = slab[slot].work { return work }
+    let work = HTTPWork(limits: limits.message)
+    slab[slot].work = work
+    return work
+  }
+
+  /// A client's own ID if it is harmless, else one that is unique over the installation for all practical purposes.
+  func requestID(_ own: String?) -> String {
+    if let own, (1...64).contains(own.utf8.count), own.utf8.allSatisfy(Self.isRequestIDByte) { return own }
+    requestCount &+= 1
+    return requestIDPrefix + Hex.digits(requestCount, count: 8)
+  }
+
+  private static func isRequestIDByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 48...57, 65...90, 97...122, 45, 46, 95: true
+    default: false
+    }
+  }
+
+  /// The value of `Date`, made once a second.
+  func currentDate() -> String {
+    let second = time.now().seconds
+    if second != dateSecond {
+      dateSecond = second
+      date = HTTPDate.text(seconds: second)
+    }
+    return date
+  }
+}

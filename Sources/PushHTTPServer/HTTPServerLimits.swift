@@ -1,0 +1,30 @@
+import PushHTTP
+
+/// What one connection, and all connections of one server together, may take. Times are whole seconds and may last up
+/// to two seconds longer.
+public struct HTTPServerLimits: Sendable {
+  /// Limits of a request's parts.
+  public var message = HTTPLimits()
+  /// Connections of one server; a further one is closed at once.
+  public var connections = 10_000
+  /// Answers that may wait for one connection, in bytes. Its next request is not read while more than this waits, so
+  /// that what is held stays below this and one answer more.
+  public var outboundBytes = 1 << 20
+  /// Seconds for the TLS handshake.
+  public var handshakeSeconds: UInt32 = 10
+  /// Seconds from a request's first byte to the end of its header.
+  public var headerSeconds: UInt32 = 10
+  /// Seconds from the end of a request's header to the end of its body.
+  public var bodySeconds: UInt32 = 30
+  /// Seconds a connection may stay without a request.
+  public var idleSeconds: UInt32 = 75
+  /// Seconds a peer may take none of the bytes that wait for it.
+  public var writeSeconds: UInt32 = 30
+  /// Seconds a closing connection waits for the peer to have read the last answer and to close.
+  public var lingerSeconds: UInt32 = 2
+  /// Bytes read and dropped meanwhile.
+  public var lingerBytes = 256 << 10
+
+  /// The values above.
+  public init() {}
+}

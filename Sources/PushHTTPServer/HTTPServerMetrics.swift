@@ -1,0 +1,38 @@
+import PushBase
+import PushHTTP
+
+/// What the HTTP servers of a process count, on all loops together.
+public final class HTTPServerMetrics: Sendable {
+  let connections: Gauge
+  let refusedConnections: Counter
+  let failedHandshakes: Counter
+  let refusedRequests: Counter
+  let lostAnswers: Counter
+  let seconds: Histogram
+  private let requests: [Counter]
+
+  /// Registers the metrics, under names that begin with `borealis_http_`.
+  public init(in metrics: Metrics = Metrics()) {
+    connections = metrics.gauge("borealis_http_connections", "Open HTTP connections.")
+    refusedConnections = metrics.counter(
+      "borealis_http_refused_connections_total", "HTTP connections closed at once: too many, or a drain.")
+    failedHandshakes = metrics.counter(
+      "borealis_http_failed_handshakes_total", "HTTP connections lost during the TLS handshake.")
+    refusedRequests = metrics.counter(
+      "borealis_http_refused_requests_total", "HTTP requests malformed, over a limit, cut short or too slow.")
+    lostAnswers = metrics.counter(
+      "borealis_http_lost_answers_total", "Answers to a connection that was gone, or to an answered request.")
+    seconds = metrics.histogram(
+      "borealis_http_request_seconds", "From the complete HTTP request to its answer.")
+    requests = (1...5).map { first in
+      metrics.counter(
+        "borealis_http_requests_total", "Answered HTTP requests by class of status.",
+        labels: "class=\"\(first)xx\"")
+    }
+  }
+
+  func answered(_ status: Int, microseconds: UInt64) {
+    requests[min(max(status / 100, 1), 5) - 1].add()
+    seconds.observe(microseconds: microseconds)
+  }
+}

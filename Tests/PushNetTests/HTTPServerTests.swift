@@ -1,0 +1,93 @@
+import PushHTTP
+import PushHTTPServer
+import Testing
+
+@Suite struct HTTPServerTests {
+  @Test(arguments: ["/now", "/later"]) func keepsConnectionsAlive(path: String) throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server)
+    for number in 0..<50 {
+      try client.send("POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n\(number % 90 + 10)")
+      #expect(try client.body() == "POST \(path) \(number % 90 + 10)")
+    }
+    #expect(server.metric("borealis_http_requests_total{class=\"2xx\"}") == 50)
+    #expect(server.metric("borealis_http_connections") == 1)
+  }
+
+  /// Requests sent at once are answered in order, whether their answers come at once or from another thread.
+  @Test func answersPipelinedRequestsInOrder() throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server)
+    let paths = (0..<300).map { $0.isMultiple(of: 7) ? "/later" : "/\($0)" }
+    try client.send(paths.map { "GET \($0) HTTP/1.1\r\nHost: h\r\n\r\n" }.joined())
+    for path in paths { #expect(try client.body() == "GET \(path) ") }
+  }
+
+  /// A client may shut its side right behind its last request.
+  @Test func answersAfterTheClientsEnd() throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server)
+    try client.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
+    client.shutDownWriting()
+    #expect(try client.body() == "GET /later ")
+    #expect(try client.body() == "GET /2 ")
+    #expect(try client.response() == nil)
+  }
+
+  @Test func readsChunkedRequestsInPieces() throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server)
+    let text =
+      "POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+    for _ in 0..<2 {
+      for byte in text.utf8 { try client.send([byte]) }
+      #expect(try client.body() == "POST /c abcde")
+    }
+  }
+
+  @Test func headHasNoContent() throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server)
+    try client.send("HEAD /h HTTP/1.1\r\nHost: h\r\n\r\nGET /g HTTP/1.1\r\nHost: h\r\n\r\n")
+    let head = try #require(try client.response(headOnly: true))
+    #expect(head.headers["content-length"] == "8" && head.body.isEmpty)
+    #expect(try client.body() == "GET /g ")
+  }
+
+  @Test func tellsToContinueOnlyThoseThatWait() throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server)
+    let header = "POST /e HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    try client.send(header)
+    #expect(try client.read() == HTTPResponse.continueBytes)
+    try client.send("ab")
+    #expect(try client.body() == "POST /e ab")
+    try client.send(header + "cd")
+    let answer = try client.read()
+    #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 200 OK\r\n"))
+  }
+
+  @Test func closesWhenAskedTo() throws {
+    let server = try HTTPTestServer()
+    for request in ["GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"] {
+      let client = try HTTPTestClient(server)
+      try client.send(request)
+      let text = try client.rest()
+      #expect(text.contains("\r\nconnection: close\r\n") && text.hasSuffix("\r\n\r\nGET / "))
+    }
+  }
+
+  @Test func namesRequestsAndTheTime() throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server)
+    var ids: Set<String> = []
+    for own in ["", "X-Request-Id: my-own.1\r\n", "X-Request-Id: not harmless\r\n"] {
+      try client.send("GET / HTTP/1.1\r\nHost: h\r\n\(own)\r\n")
+      let headers = try #require(try client.response()).headers
+      ids.insert(try #require(headers["x-request-id"]))
+      #expect(headers["date"]?.utf8.count == 29)
+      #expect(headers["date"]?.hasSuffix(" GMT") == true)
+    }
+    #expect(ids.count == 3 && ids.contains("my-own.1") && !ids.contains("not harmless"))
+  }
+}

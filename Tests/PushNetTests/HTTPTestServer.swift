@@ -1,0 +1,66 @@
+import CLinux
+import PushBase
+import PushHTTP
+import PushHTTPServer
+import PushNet
+
+/// An HTTP server on a loop and a port of its own, gone with the object.
+///
+/// It answers by itself: `/drain` begins a drain, `/later` is answered from another thread, `/big?N` with N bytes, and
+/// everything else with the method, the target and the body.
+final class HTTPTestServer: Sendable {
+  let port: UInt16
+  let metrics = Metrics()
+  /// Ends when a drain is over.
+  let drained: AsyncStream<Void>
+  private let handle: LoopHandle
+  /// The other thread; not one of a pool that tests may occupy with waiting.
+  private let helper: LoopHandle
+
+  init(limits: HTTPServerLimits = .init(), tls: TLSContext? = nil) throws {
+    let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 64, 0), "listen")
+    port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
+    handle = try LoopHandle(index: 0)
+    helper = try LoopHandle(index: 1)
+    let helper = helper
+    try helper.start({ _ in }, failed: { _ in })
+    let counts = HTTPServerMetrics(in: metrics)
+    let drainEnd: AsyncStream<Void>.Continuation
+    (drained, drainEnd) = AsyncStream.makeStream()
+    try handle.start(
+      { loop throws(SystemError) in
+        var beginDrain: () -> Void = {}
+        let server = HTTPServer(loop: loop, tls: tls, limits: limits, metrics: counts) { request, exchange in
+          if request.target == "/drain" { beginDrain() }
+          Self.answer(request, exchange, helper)
+        }
+        beginDrain = { [unowned server] in server.beginDrain { drainEnd.finish() } }
+        try loop.listen(listener) { [unowned server] in server.accept($0) }
+      }, failed: { _ in drainEnd.finish() })
+  }
+
+  deinit {
+    handle.post { $0.stop() }
+    helper.post { $0.stop() }
+  }
+
+  private static func answer(_ request: HTTPRequest, _ exchange: HTTPExchange, _ helper: LoopHandle) {
+    let text = "\(request.method) \(request.target) "
+    let response = HTTPResponse(status: 200, body: Array(text.utf8) + request.body)
+    if request.target == "/later" {
+      helper.post { _ in exchange.respond(response) }
+    } else if request.target.hasPrefix("/big?"), let size = Int(request.target.dropFirst(5)) {
+      exchange.respond(HTTPResponse(status: 200, body: [UInt8](repeating: 120, count: size)))
+    } else {
+      exchange.respond(response)
+    }
+  }
+
+  /// The value of a metric, by its name and labels as they stand in a scrape.
+  func metric(_ name: String) -> Int? {
+    for line in metrics.render().split(separator: "\n") where line.hasPrefix(name + " ") {
+      return Int(line.dropFirst(name.count + 1))
+    }
+    return nil
+  }
+}
