@@ -1,7 +1,6 @@
 import PushBase
 
-/// What the state machine wants done. Actions are carried out in order; when one that stores fails, the caller drops
-/// the rest of the list and says so with `DeviceCore.storageFailed`.
+/// What the state machine wants done. Actions are carried out in order.
 public enum DeviceAction: Hashable, Sendable {
   /// Open a connection, after the one before it was closed.
   case connect(ServerAddress)
@@ -9,14 +8,18 @@ public enum DeviceAction: Hashable, Sendable {
   case send([UInt8])
   /// Send what was written, then close the connection. No call about this connection may follow.
   case close
-  /// Store the new registration durably before anything else is done with it.
+  /// Store the new registration durably before anything else is done with it. If that fails, the rest of the list is
+  /// dropped and `DeviceCore.storageFailed` is called.
   case storeIdentity(DeviceIdentity)
-  /// Forget the stored registration: the server does not know it any more.
+  /// Forget the stored registration: the server does not know it any more. May fail: it is then refused once more.
   case forgetIdentity
-  /// Note that a push counts as handled without having been handed over.
+  /// Store alias and tags. May fail: they are then missing after a new registration.
+  case storeWishes(DeviceWishes)
+  /// Note the push as in hand, then give it to the app. If the note fails, the app does not get it and
+  /// `DeviceCore.storageFailed` is called with its message ID after the rest of the list.
+  case deliver(DevicePush)
+  /// Note that a push counts as handled without having been handed over. May fail.
   case noteHandled(MessageID)
-  /// Make everything that was noted as handled durable: acknowledgements follow.
-  case syncHandled
   /// Tell the app.
   case event(DeviceEvent)
 }

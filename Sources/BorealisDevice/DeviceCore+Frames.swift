@@ -53,6 +53,10 @@ extension DeviceCore {
       let new = DeviceIdentity(registrationID: id, secret: secret)
       identity = new
       actions.append(.storeIdentity(new))
+      if !wishes.isEmpty {
+        wishes.areKnownToServer = false
+        actions.append(.storeWishes(wishes))
+      }
       actions.append(.event(.registered(id)))
       phase = .greeting(knowsVersion: true, registering: false)
       var bytes: [UInt8] = []
@@ -66,6 +70,7 @@ extension DeviceCore {
       self.heartbeat = UInt64(heartbeat) * 1000
       self.ackDelay = UInt64(ackDelay)
       actions.append(.event(.loggedIn(pending: pending)))
+      restoreWishes(at: now)
       sendWaiting(at: now)
     case (.pong, .greeting(knowsVersion: true, _)), (.pong, .session), (.pong, .draining): break
     case (.push(let push), .session), (.push(let push), .draining): take(push, from: buffer, at: now)
@@ -103,7 +108,9 @@ extension DeviceCore {
 
 // MARK: - Pushes
 extension DeviceCore {
-  /// The app has handled a push, and that was noted: it can be acknowledged.
+  /// The app has handled a push: it can be acknowledged. The caller has noted that before, so that no later run hands
+  /// the push out again if the acknowledgement is lost; a note that failed is no reason to keep the acknowledgement
+  /// back, since the push is still noted as in hand and would be marked as redelivered.
   public mutating func pushHandled(_ id: MessageID, at now: UInt64) -> [DeviceAction] {
     inHand.remove(id)
     handled.insert(id)
@@ -117,13 +124,16 @@ extension DeviceCore {
       acknowledge(push.messageID, at: now)
     } else if inHand.insert(push.messageID).inserted {
       let content = Array(buffer[push.content])
-      let copy = DevicePush(messageID: push.messageID, isOffline: push.isOffline, content: content)
-      actions.append(.event(.push(copy)))
+      let copy = DevicePush(
+        messageID: push.messageID, isOffline: push.isOffline,
+        isRedelivered: inHandEarlier.remove(push.messageID) != nil, content: content)
+      actions.append(.deliver(copy))
     }
   }
 
   /// A push that is in the app's hands already stays there until it has been handled; one that comes later is a repeat.
   private mutating func recall(_ id: MessageID) {
+    inHandEarlier.remove(id)
     if !inHand.contains(id), handled.insert(id) { actions.append(.noteHandled(id)) }
     actions.append(.event(.recalled(id)))
   }
@@ -141,7 +151,6 @@ extension DeviceCore {
 
   mutating func flushAcks(at now: UInt64) {
     guard !acks.isEmpty else { return }
-    actions.append(.syncHandled)
     var bytes: [UInt8] = []
     ClientFrame.encodeAcknowledge(acks, into: &bytes)
     send(bytes, at: now)

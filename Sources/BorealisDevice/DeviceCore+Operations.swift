@@ -22,11 +22,11 @@ extension DeviceCore {
     var frame: [UInt8] = []
     let fits = ClientFrame.operation(sequence: number, operation).encode(into: &frame)
     if case .stopped(let code) = phase {
-      report(number, code)
+      report(number, operation, code)
     } else if !fits {
-      report(number, Self.refusal(of: operation))
+      report(number, operation, Self.refusal(of: operation))
     } else if operations.count >= Self.mostOperations {
-      report(number, .tooFrequent)
+      report(number, operation, .tooFrequent)
     } else {
       operations.append(
         PendingOperation(
@@ -99,6 +99,7 @@ extension DeviceCore {
       end(.protocolError, .afterBackOff, at: now)
       return
     }
+    if code == .ok { note(pending.operation) }
     finish(number, code, value)
     if pending.operation == .logout, code == .ok {
       flushAcks(at: now)
@@ -106,19 +107,61 @@ extension DeviceCore {
     }
   }
 
-  private mutating func report(_ number: UInt32, _ code: ResultCode, _ value: ResultPayload = .none) {
-    actions.append(.event(.operationResult(OperationResult(sequence: number, code: code, value: value))))
+  private mutating func report(
+    _ number: UInt32, _ operation: Operation, _ code: ResultCode, _ value: ResultPayload = .none
+  ) {
+    let result = OperationResult(sequence: number, operation: operation, code: code, value: value)
+    actions.append(.event(.operationResult(result)))
   }
 
   private mutating func finish(_ number: UInt32, _ code: ResultCode, _ value: ResultPayload = .none) {
-    operations.removeAll { $0.sequence == number }
-    report(number, code, value)
+    guard let index = operations.firstIndex(where: { $0.sequence == number }) else { return }
+    let pending = operations.remove(at: index)
+    report(number, pending.operation, code, value)
+    noteRestored(number, code)
   }
 
   /// Ends the operations that match, in the order they were submitted.
   mutating func finish(_ code: ResultCode, where matches: (Operation) -> Bool) {
-    for pending in operations where matches(pending.operation) { report(pending.sequence, code) }
+    for pending in operations where matches(pending.operation) {
+      report(pending.sequence, pending.operation, code)
+    }
     operations.removeAll { matches($0.operation) }
+  }
+}
+
+// MARK: - Wishes
+extension DeviceCore {
+  /// Sets alias and tags again if the registration is new, before anything that the app has asked for meanwhile.
+  mutating func restoreWishes(at now: UInt64) {
+    guard !wishes.areKnownToServer else { return }
+    var restored: [PendingOperation] = []
+    for operation in wishes.operations {
+      sequence &+= 1
+      var frame: [UInt8] = []
+      guard ClientFrame.operation(sequence: sequence, operation).encode(into: &frame) else { continue }
+      restoring.insert(sequence)
+      restored.append(
+        PendingOperation(
+          sequence: sequence, operation: operation, frame: frame, deadline: now &+ Self.operationTime))
+    }
+    operations.insert(contentsOf: restored, at: 0)
+  }
+
+  /// Any answer of the server counts: a wish that it refuses now it would refuse again.
+  private mutating func noteRestored(_ number: UInt32, _ code: ResultCode) {
+    guard restoring.remove(number) != nil else { return }
+    // Without an answer all of them are sent again after the next login.
+    if code == .timeout { restoring = [] }
+    guard restoring.isEmpty, code != .timeout else { return }
+    wishes.areKnownToServer = true
+    actions.append(.storeWishes(wishes))
+  }
+
+  private mutating func note(_ operation: Operation) {
+    let before = wishes
+    wishes.apply(operation)
+    if wishes != before { actions.append(.storeWishes(wishes)) }
   }
 }
 
@@ -126,25 +169,22 @@ extension DeviceCore {
 extension DeviceCore {
   /// When `tick` is to be called at the latest; nil when only an event from outside can change anything.
   public var nextDeadline: UInt64? {
-    var times: [UInt64] = operations.first.map { [$0.deadline] } ?? []
+    var next = operations.lazy.map(\.deadline).min() ?? .max
     switch phase {
     case .stopped: break
-    case .waiting(let until): times.append(until)
-    case .connecting, .greeting: times.append(attemptSince &+ Self.loginTime)
+    case .waiting(let until): next = min(next, until)
+    case .connecting, .greeting: next = min(next, attemptSince &+ Self.loginTime)
     case .session:
-      times.append(pingDue)
-      if let pongDue, !isPaused { times.append(pongDue) }
-      if let ackDue { times.append(ackDue) }
-    case .draining:
-      times.append(drainSince &+ Self.drainTime)
-      if let ackDue { times.append(ackDue) }
+      next = min(next, pingDue, ackDue ?? .max)
+      if let pongDue, !isPaused { next = min(next, pongDue) }
+    case .draining: next = min(next, drainSince &+ Self.drainTime, ackDue ?? .max)
     }
-    return times.min()
+    return next == .max ? nil : next
   }
 
   /// Time has passed.
   public mutating func tick(at now: UInt64) -> [DeviceAction] {
-    while let first = operations.first, first.deadline <= now { finish(first.sequence, .timeout) }
+    while let late = operations.first(where: { $0.deadline <= now }) { finish(late.sequence, .timeout) }
     if let ackDue, ackDue <= now { flushAcks(at: now) }
     switch phase {
     case .stopped: break

@@ -43,6 +43,12 @@ public struct DeviceCore: Sendable {
   public internal(set) var handled: RecentMessages
   /// Pushes that the app has got, but has not handled yet.
   var inHand: Set<MessageID> = []
+  /// Pushes that an earlier run had in hand when it ended.
+  var inHandEarlier: Set<MessageID>
+  /// Alias and tags to set again after a new registration.
+  public internal(set) var wishes: DeviceWishes
+  /// The operations under way that do so.
+  var restoring: Set<UInt32> = []
 
   var backOff: BackOff
   var nextServer: ServerAddress?
@@ -63,19 +69,25 @@ public struct DeviceCore: Sendable {
   var receipts: [Receipt] = []
   var sequence: UInt32 = 0
 
-  /// A machine that is not started. `fingerprint` is stored already: 1 to 64 bytes; `identity` and `handled` are what
-  /// an earlier run has stored.
+  /// A machine that is not started. `fingerprint` is stored already: 1 to 64 bytes; the rest is what an earlier run
+  /// has stored. The same seed gives the same waits.
   public init(
     server: ServerAddress, profile: DeviceProfile, fingerprint: [UInt8], identity: DeviceIdentity? = nil,
-    handled: RecentMessages = RecentMessages(), seed: UInt64
+    wishes: DeviceWishes = DeviceWishes(), handled: RecentMessages = RecentMessages(),
+    inHand: Set<MessageID> = [], seed: UInt64
   ) {
     self.server = server
     self.profile = profile
     self.fingerprint = fingerprint
     self.identity = identity
+    self.wishes = wishes
     self.handled = handled
+    inHandEarlier = inHand
     backOff = BackOff(seed: seed)
   }
+
+  /// How many pushes the app has got and not handled yet.
+  public var inHandCount: Int { inHand.count }
 
   /// Whether operations are sent at once.
   public var isLoggedIn: Bool { phase == .session }
@@ -116,13 +128,13 @@ extension DeviceCore {
     guard phase == .connecting else { return [] }
     phase = .greeting(knowsVersion: false, registering: identity == nil)
     var bytes: [UInt8] = []
-    ClientFrame.hello(Hello(clientName: profile.clientName)).encode(into: &bytes)
+    ClientFrame.hello(Hello(clientName: Self.clipped(profile.clientName))).encode(into: &bytes)
     if let identity {
       ClientFrame.login(login(identity)).encode(into: &bytes)
     } else {
       let request = RegisterRequest(
         appKey: profile.appKey, platform: profile.platform, fingerprint: fingerprint, token: profile.token,
-        appVersion: profile.appVersion)
+        appVersion: Self.clipped(profile.appVersion))
       ClientFrame.register(request).encode(into: &bytes)
     }
     send(bytes, at: now)
@@ -147,8 +159,10 @@ extension DeviceCore {
     return takeActions()
   }
 
-  /// An action that stores has failed.
-  public mutating func storageFailed(at now: UInt64) -> [DeviceAction] {
+  /// A registration could not be stored, or these pushes could not be noted: the app does not have them, and the
+  /// server is to send them again.
+  public mutating func storageFailed(notTaken ids: [MessageID] = [], at now: UInt64) -> [DeviceAction] {
+    inHand.subtract(ids)
     switch phase {
     case .greeting:
       // The server has given a registration that cannot be kept; a later REGISTER replaces it.
@@ -158,6 +172,13 @@ extension DeviceCore {
     default: break
     }
     return takeActions()
+  }
+
+  /// As much of a text as fits its field.
+  private static func clipped(_ text: String) -> String {
+    var clipped = text
+    while clipped.utf8.count > WireLimits.maxCounted { clipped.removeLast() }
+    return clipped
   }
 
   func login(_ identity: DeviceIdentity) -> LoginRequest {
@@ -179,7 +200,8 @@ extension DeviceCore {
     actions.append(.send(bytes))
   }
 
-  /// Leaves the connection, if there is one, and decides what follows. `isOpen` says whether it is to be closed.
+  /// Leaves the connection, if there is one, and decides what follows. `isOpen` says whether it is to be closed;
+  /// operations that wait end with `code` when nothing follows.
   mutating func end(
     _ reason: DisconnectReason, _ rule: ReconnectRule, retryAfter: UInt32 = 0, isOpen: Bool? = nil,
     failing code: ResultCode = .stopped, at now: UInt64
@@ -193,6 +215,8 @@ extension DeviceCore {
     acks = []
     ackDue = nil
     pongDue = nil
+    operations.removeAll { restoring.contains($0.sequence) }
+    restoring = []
     for index in operations.indices { operations[index].isSent = false }
     let wait: UInt64? =
       switch rule {

@@ -7,13 +7,17 @@ public struct DevicePush: Hashable, Sendable {
   public let messageID: MessageID
   /// Whether it was accepted while the device was away. A hint for the display only.
   public let isOffline: Bool
+  /// Whether an earlier run of the program had this push in hand when it ended: the app may have handled it already.
+  /// False says for certain that it has not.
+  public let isRedelivered: Bool
   /// A JSON object in UTF-8, as Docs/protocol.md section 3 describes it.
   public let content: [UInt8]
 
   /// Puts the fields together.
-  public init(messageID: MessageID, isOffline: Bool, content: [UInt8]) {
+  public init(messageID: MessageID, isOffline: Bool, isRedelivered: Bool = false, content: [UInt8]) {
     self.messageID = messageID
     self.isOffline = isOffline
+    self.isRedelivered = isRedelivered
     self.content = content
   }
 }
@@ -34,7 +38,7 @@ public enum DisconnectReason: Hashable, Sendable {
   case goAway(CloseReason)
   /// The server refused the connection; the message is for people.
   case refused(ResultCode, message: String)
-  /// The new registration could not be stored.
+  /// The state file could not be written: a registration or a push was not taken.
   case storageFailed
   /// The app asked for it.
   case stopped
@@ -44,6 +48,8 @@ public enum DisconnectReason: Hashable, Sendable {
 public struct OperationResult: Hashable, Sendable {
   /// The number that the operation got when it was submitted.
   public let sequence: UInt32
+  /// What was asked for.
+  public let operation: Operation
   /// `ok`, the server's code, or one that the library makes: 6002 when no answer came in time, 6012 when the device
   /// is stopped or logged out, 6011 when too many operations wait.
   public let code: ResultCode
@@ -51,8 +57,9 @@ public struct OperationResult: Hashable, Sendable {
   public let value: ResultPayload
 
   /// Puts the fields together.
-  public init(sequence: UInt32, code: ResultCode, value: ResultPayload = .none) {
+  public init(sequence: UInt32, operation: Operation, code: ResultCode, value: ResultPayload = .none) {
     self.sequence = sequence
+    self.operation = operation
     self.code = code
     self.value = value
   }
@@ -66,10 +73,11 @@ public enum DeviceEvent: Hashable, Sendable {
   case loggedIn(pending: UInt32)
   /// The session, or an attempt, has ended. The next attempt follows after so many milliseconds; none when nil.
   case disconnected(DisconnectReason, retryIn: UInt64?)
-  /// A push to show or to hand over.
+  /// A push to show or to hand over; the app says when that is done.
   case push(DevicePush)
   /// The sender has taken a push back: remove its notification if it is shown.
   case recalled(MessageID)
-  /// An operation has ended. The call that started it gets the same.
+  /// An operation has ended: one of the app's, or one by which the library has set alias or tags again after a new
+  /// registration.
   case operationResult(OperationResult)
 }

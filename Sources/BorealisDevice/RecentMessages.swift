@@ -3,7 +3,7 @@ import PushBase
 /// The pushes that were handled last, so that a repeat is told apart: a set with a bound, the oldest leaves first.
 public struct RecentMessages: Sendable {
   /// How many are remembered unless told otherwise.
-  public static let defaultCapacity = 10_000
+  public static let defaultCapacity = 2048
 
   /// The most that are remembered.
   public let capacity: Int

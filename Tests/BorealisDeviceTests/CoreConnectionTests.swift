@@ -56,7 +56,9 @@ import Testing
     }
     let whole = actions(cuts: [])
     #expect(whole.contains(.noteHandled(MessageID(9))))
-    #expect(whole.contains(.event(.operationResult(OperationResult(sequence: 1, code: .aliasFull)))))
+    #expect(
+      whole.contains(
+        .event(.operationResult(OperationResult(sequence: 1, operation: .setAlias("a"), code: .aliasFull)))))
     for cut in 0...stream.count { #expect(actions(cuts: [cut]) == whole) }
     for first in stride(from: 0, to: stream.count, by: 7) {
       for second in stride(from: first, to: stream.count, by: 5) {
@@ -197,7 +199,8 @@ import Testing
     run.receive(Wire.bytes(.error(code, .never, message: "no")))
     #expect(run.events.first == .disconnected(.refused(code, message: "no"), retryIn: nil))
     let second = run.submit(.getTags)
-    #expect(run.results == [first, second].map { OperationResult(sequence: $0, code: code) })
+    #expect(
+      run.results == [first, second].map { OperationResult(sequence: $0, operation: .getTags, code: code) })
     _ = run.take()
     run.wait(10_000_000)
     #expect(run.actions.isEmpty)

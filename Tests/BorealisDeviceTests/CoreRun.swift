@@ -15,18 +15,21 @@ struct CoreRun {
   var actions: [DeviceAction] = []
 
   init(
-    identity: DeviceIdentity? = CoreRun.identity, handled: RecentMessages = RecentMessages(), seed: UInt64 = 1
+    identity: DeviceIdentity? = CoreRun.identity, wishes: DeviceWishes = DeviceWishes(),
+    handled: RecentMessages = RecentMessages(), inHand: Set<MessageID> = [], seed: UInt64 = 1
   ) {
     core = DeviceCore(
       server: Self.server, profile: DeviceProfile(appKey: Self.appKey, platform: .android),
-      fingerprint: [1, 2, 3], identity: identity, handled: handled, seed: seed)
+      fingerprint: [1, 2, 3], identity: identity, wishes: wishes, handled: handled, inHand: inHand,
+      seed: seed)
   }
 
   /// A run in a session, with nothing kept of how it came about.
   static func loggedIn(
-    heartbeat: UInt16 = 300, ackDelay: UInt16 = 1000, handled: RecentMessages = RecentMessages()
+    heartbeat: UInt16 = 300, ackDelay: UInt16 = 1000, handled: RecentMessages = RecentMessages(),
+    inHand: Set<MessageID> = []
   ) -> CoreRun {
-    var run = CoreRun(handled: handled)
+    var run = CoreRun(handled: handled, inHand: inHand)
     run.logIn(heartbeat: heartbeat, ackDelay: ackDelay)
     _ = run.take()
     return run
@@ -80,7 +83,11 @@ struct CoreRun {
   }
 
   var pushes: [UInt64] {
-    events.compactMap { if case .push(let push) = $0 { push.messageID.rawValue } else { nil } }
+    delivered.map(\.messageID.rawValue)
+  }
+
+  var delivered: [DevicePush] {
+    actions.compactMap { if case .deliver(let push) = $0 { push } else { nil } }
   }
 
   var results: [OperationResult] {

@@ -1,0 +1,47 @@
+import PushBase
+import PushWire
+
+/// What a state file holds for one device: the sum of its records.
+struct StoredDevice: Sendable {
+  /// How many pushes in hand are remembered: the newest ones. More than a server sends without acknowledgements.
+  static let mostInHand = 2048
+
+  /// Empty until one was made.
+  var fingerprint: [UInt8] = []
+  /// The app that the registration belongs to.
+  var appKey: AppKey?
+  var identity: DeviceIdentity?
+  var wishes = DeviceWishes()
+  /// Pushes that were handed to the app and not said to be handled.
+  var inHand: Set<MessageID> = []
+  var handled = RecentMessages()
+
+  mutating func apply(_ record: StateRecord) {
+    switch record {
+    case .fingerprint(let bytes): fingerprint = bytes
+    case .identity(let key, let new):
+      appKey = key
+      identity = new
+    case .noIdentity: identity = nil
+    case .wishes(let new): wishes = new
+    case .inHand(let ids):
+      inHand.formUnion(ids)
+      // Message IDs grow with time; what is older was recalled or has expired.
+      if inHand.count > 2 * Self.mostInHand { inHand = Set(inHand.sorted().suffix(Self.mostInHand)) }
+    case .handled(let ids):
+      inHand.subtract(ids)
+      for id in ids { handled.insert(id) }
+    }
+  }
+
+  /// Records that add up to the same.
+  var records: [StateRecord] {
+    var records: [StateRecord] = []
+    if !fingerprint.isEmpty { records.append(.fingerprint(fingerprint)) }
+    if let appKey, let identity { records.append(.identity(appKey, identity)) }
+    if wishes != DeviceWishes() { records.append(.wishes(wishes)) }
+    if handled.count > 0 { records.append(.handled(handled.oldestFirst)) }
+    if !inHand.isEmpty { records.append(.inHand(inHand.sorted())) }
+    return records
+  }
+}

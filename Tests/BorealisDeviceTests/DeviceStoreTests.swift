@@ -1,0 +1,141 @@
+import Glibc
+import PushBase
+import Testing
+
+@testable import BorealisDevice
+
+@Suite struct DeviceStoreTests {
+  private let folder: TestFolder
+  private var path: String { folder.file("state") }
+
+  init() throws { folder = try TestFolder() }
+
+  @Test func everythingIsThereAfterAReopen() throws {
+    let wishes = DeviceWishes(alias: "u_1", tags: ["a", "b"])
+    var store: DeviceStore? = try DeviceStore(path: path)
+    let fresh = try #require(store?.load(0))
+    let other = try #require(store?.load(1))
+    #expect(fresh.fingerprint.count == 16 && fresh.fingerprint != other.fingerprint)
+    #expect(fresh.identity == nil)
+    store?.append([.identity(CoreRun.appKey, CoreRun.identity), .wishes(wishes)], for: 0, durable: true)
+    store?.append([.inHand([MessageID(1), MessageID(2), MessageID(3)]), .handled([MessageID(2)])], for: 0)
+    store = nil
+    store = try DeviceStore(path: path)
+    let stored = try #require(store?.load(0))
+    #expect(stored.fingerprint == fresh.fingerprint)
+    #expect(stored.appKey == CoreRun.appKey && stored.identity == CoreRun.identity)
+    #expect(stored.wishes == wishes)
+    #expect(stored.inHand == [MessageID(1), MessageID(3)])
+    #expect(stored.handled.oldestFirst == [MessageID(2)])
+    #expect(store?.load(1).fingerprint == other.fingerprint)
+    store?.append([.noIdentity], for: 0)
+    store = nil
+    #expect(try DeviceStore(path: path).load(0).identity == nil)
+  }
+
+  @Test func onlyItsOwnerReadsIt() throws {
+    _ = try DeviceStore(path: path)
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+  }
+
+  /// Wherever a crash cuts the file, the records before the cut are there, and new ones can follow.
+  @Test func cutTail() throws {
+    var store: DeviceStore? = try DeviceStore(path: path)
+    let fingerprint = try #require(store?.load(0)).fingerprint
+    var sizes: [Int] = []
+    for id in 1...5 as ClosedRange<UInt64> {
+      sizes.append(try folder.read("state").count)
+      store?.append([.handled([MessageID(id)])], for: 0)
+    }
+    store = nil
+    let whole = try folder.read("state")
+    for cut in StateFile.header.count...whole.count {
+      try folder.write(Array(whole[..<cut]), to: "cut")
+      store = try DeviceStore(path: folder.file("cut"))
+      var stored = try #require(store?.load(0))
+      let isWhole = cut >= sizes[0]
+      #expect((stored.fingerprint == fingerprint) == isWhole)
+      let known = cut == whole.count ? 5 : max(0, sizes.count { $0 <= cut } - 1)
+      #expect(stored.handled.oldestFirst == (1...5).prefix(known).map { MessageID(UInt64($0)) })
+      store?.append([.handled([MessageID(99)])], for: 0)
+      store = nil
+      store = try DeviceStore(path: folder.file("cut"))
+      stored = try #require(store?.load(0))
+      #expect(stored.handled.oldestFirst.last == MessageID(99))
+      store = nil
+    }
+  }
+
+  @Test(arguments: [0, 1, 7]) func cutHeader(count: Int) throws {
+    try folder.write(Array(StateFile.header[..<count]), to: "state")
+    _ = try DeviceStore(path: path)
+    #expect(try folder.read("state") == StateFile.header)
+  }
+
+  /// Zeros or garbage at the end, as a crash of the system may leave them.
+  @Test(arguments: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0xff, 1, 2, 3]] as [[UInt8]])
+  func garbageTail(garbage: [UInt8]) throws {
+    var store: DeviceStore? = try DeviceStore(path: path)
+    let fingerprint = try #require(store?.load(0)).fingerprint
+    store = nil
+    let whole = try folder.read("state")
+    try folder.write(whole + garbage, to: "state")
+    store = try DeviceStore(path: path)
+    #expect(store?.load(0).fingerprint == fingerprint)
+    #expect(try folder.read("state") == whole)
+  }
+
+  @Test func longFilesAreRewritten() throws {
+    var store: DeviceStore? = try DeviceStore(path: path)
+    let fingerprint = try #require(store?.load(3)).fingerprint
+    store?.append([.identity(CoreRun.appKey, CoreRun.identity)], for: 3)
+    store?.append([.inHand([MessageID(70_000)])], for: 3)
+    // What a crash in the middle of an earlier rewrite has left.
+    try folder.write([1, 2, 3], to: "state.new")
+    var longest = 0
+    for id in 1...20_000 as ClosedRange<UInt64> {
+      store?.append([.inHand([MessageID(id)])], for: 3)
+      store?.append([.handled([MessageID(id)])], for: 3)
+      var status = stat()
+      if stat(path, &status) == 0 { longest = max(longest, Int(status.st_size)) }
+    }
+    #expect(longest < 150_000)
+    #expect(folder.names == ["state"])
+    #expect(throws: DeviceSetUpError.stateInUse(path: path)) { try DeviceStore(path: path) }
+    store = nil
+    let stored = try DeviceStore(path: path).load(3)
+    #expect(stored.fingerprint == fingerprint && stored.identity == CoreRun.identity)
+    #expect(stored.inHand == [MessageID(70_000)])
+    let count = UInt64(RecentMessages.defaultCapacity)
+    #expect(stored.handled.oldestFirst == (20_001 - count...20_000).map { MessageID($0) })
+  }
+
+  @Test func oneAtATime() throws {
+    let store = try DeviceStore(path: path)
+    #expect(throws: DeviceSetUpError.stateInUse(path: path)) { try DeviceStore(path: path) }
+    withExtendedLifetime(store) {}
+  }
+
+  @Test func otherFilesAreLeftAlone() throws {
+    let other = Array("{\"not\": \"ours\"}".utf8)
+    try folder.write(other, to: "state")
+    #expect(throws: DeviceSetUpError.noStateFile(path: path)) { try DeviceStore(path: path) }
+    try folder.write(StateFile.header.dropLast() + [2], to: "state")
+    #expect(throws: DeviceSetUpError.noStateFile(path: path)) { try DeviceStore(path: path) }
+    #expect(throws: DeviceSetUpError.noStateFile(path: "/dev/null")) { try DeviceStore(path: "/dev/null") }
+    let missing = folder.file("missing/state")
+    #expect(throws: DeviceSetUpError.state(path: missing, reason: "No such file or directory")) {
+      try DeviceStore(path: missing)
+    }
+    #expect(try folder.read("state") == StateFile.header.dropLast() + [2])
+  }
+
+  @Test func oldPushesInHandAreForgotten() {
+    var stored = StoredDevice()
+    for id in 1...10_000 as ClosedRange<UInt64> { stored.apply(.inHand([MessageID(id)])) }
+    #expect(stored.inHand.count <= 2 * StoredDevice.mostInHand)
+    #expect(stored.inHand.contains(MessageID(10_000)) && !stored.inHand.contains(MessageID(1)))
+  }
+}
