@@ -1,6 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Set by Tests/Fuzz/run. The harnesses exist only then, since nobody may depend on a package with unsafe flags.
+let isFuzzing = Context.environment["BOREALIS_FUZZ"] != nil
+/// Tells libFuzzer which ways the code goes.
+let coverage: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+
 /// The map of the project: an arrow points only from a module to those named in its `dependencies`.
 /// Docs/architecture.md says what each module is for; Tests/TidyTests checks every import against this file.
 let strict: [SwiftSetting] = [
@@ -12,7 +17,7 @@ let strict: [SwiftSetting] = [
 
 func module(_ name: String, _ dependencies: [String] = [], plugins: [String] = []) -> Target {
   .target(
-    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict,
+    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict + coverage,
     plugins: plugins.map { .plugin(name: $0) })
 }
 
@@ -99,3 +104,12 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+if isFuzzing {
+  package.products.append(.library(name: "Fuzz", type: .static, targets: ["Fuzz"]))
+  package.targets.append(
+    .target(
+      name: "Fuzz",
+      dependencies: ["PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushOps", "PushCrypto"],
+      path: "Tests/Fuzz", exclude: ["run", "corpus", "dictionaries"], swiftSettings: strict + coverage))
+}
