@@ -67,7 +67,7 @@ public final class Metrics: Sendable {
     case counter(Counter)
     case gauge(Gauge)
     case histogram(Histogram)
-    case computed(@Sendable () -> Double)
+    case computed(@Sendable () -> Double, isCounter: Bool)
   }
 
   private struct Entry: Sendable {
@@ -103,11 +103,14 @@ public final class Metrics: Sendable {
     return histogram
   }
 
-  /// Registers a gauge whose value is asked for when the metrics are read; it must answer fast, on any thread.
+  /// Registers a gauge, or a counter that somebody else keeps, whose value is asked for when the metrics are read; it must
+  /// answer fast, on any thread.
   public func computed(
-    _ name: String, _ help: String, labels: String = "", _ value: @escaping @Sendable () -> Double
+    _ name: String, _ help: String, labels: String = "", isCounter: Bool = false,
+    _ value: @escaping @Sendable () -> Double
   ) {
-    register(Entry(name: name, help: help, labels: labels, value: .computed(value)))
+    register(
+      Entry(name: name, help: help, labels: labels, value: .computed(value, isCounter: isCounter)))
   }
 
   private func register(_ entry: Entry) { entries.withLock { $0.append(entry) } }
@@ -127,7 +130,7 @@ public final class Metrics: Sendable {
       switch entry.value {
       case .counter(let counter): text += "\(entry.name)\(suffix) \(counter.value)\n"
       case .gauge(let gauge): text += "\(entry.name)\(suffix) \(gauge.value)\n"
-      case .computed(let value): text += "\(entry.name)\(suffix) \(value())\n"
+      case .computed(let value, _): text += "\(entry.name)\(suffix) \(value())\n"
       case .histogram(let histogram): histogram.write(name: entry.name, labels: entry.labels, into: &text)
       }
     }
@@ -136,7 +139,7 @@ public final class Metrics: Sendable {
 
   private func kind(_ value: Value) -> String {
     switch value {
-    case .counter: "counter"
+    case .counter, .computed(_, isCounter: true): "counter"
     case .gauge, .computed: "gauge"
     case .histogram: "histogram"
     }

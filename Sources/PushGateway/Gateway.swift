@@ -45,6 +45,7 @@ public final class Gateway: Sendable {
 
   struct Route: Sendable {
     let api: API
+    let pattern: String
     let handle: Handler
   }
 
@@ -69,7 +70,7 @@ public final class Gateway: Sendable {
   private static func makeRoutes() -> RouteTable<Route> {
     var table = RouteTable<Route>()
     func add(_ api: API, _ method: String, _ path: String, _ handle: @escaping Handler) {
-      table.add(method, path, Route(api: api, handle: handle))
+      table.add(method, path, Route(api: api, pattern: path, handle: handle))
     }
     add(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") }
     add(.open, "GET", "/readyz") { gateway, call in
@@ -98,23 +99,37 @@ public final class Gateway: Sendable {
 
   /// Serves one request.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    let access = AccessLog(log, time)
+    func refuse(_ status: Int, _ error: APIError, allow: [String] = []) {
+      var response = HTTPResponse.json(status, error.json())
+      if !allow.isEmpty { response.headers.append("Allow", allow.joined(separator: ", ")) }
+      exchange.respond(response)
+      access.answered(request.method, "-", status, exchange.requestID, nil)
+    }
     guard let target = HTTPTarget(request.target) else {
-      exchange.respond(.json(400, APIError.invalidValue("The path is malformed").json()))
+      refuse(400, .invalidValue("The path is malformed"))
       return
     }
     switch routes.match(request.method, target.path) {
-    case .notFound:
-      exchange.respond(
-        .json(404, APIError(code: 1003, httpStatus: 404, message: "There is no such resource").json()))
-    case .wrongMethod(let allowed):
-      var response = HTTPResponse.json(405, APIError.onlyPost.json())
-      response.headers.append("Allow", allowed.joined(separator: ", "))
-      exchange.respond(response)
+    case .notFound: refuse(404, .invalidValue("There is no such resource"))
+    case .wrongMethod(let allowed): refuse(405, .onlyPost, allow: allowed)
     case .found(let route, let captures):
       let call = GatewayCall(
-        api: route.api, request: request, exchange: exchange, target: target, captures: captures)
+        api: route.api, pattern: route.pattern, request: request, exchange: exchange, log: access,
+        target: target, captures: captures)
       route.api == .open ? route.handle(self, call) : authenticate(call, route.handle)
     }
+  }
+
+  /// The answer to what is no proper request.
+  public func refusal(_ fault: HTTPFault) -> HTTPResponse {
+    let error: APIError =
+      switch fault {
+      case .bodyTooLarge: .tooLarge("The body is too large")
+      case .timeout: .timeout
+      default: .invalidValue("The request is malformed")
+      }
+    return .json(fault.status, error.json())
   }
 
   // MARK: Authentication and budget

@@ -12,11 +12,14 @@ extension HTTPResponse {
   }
 }
 
-/// One authenticated request on its way through the gateway.
+/// One request on its way through the gateway.
 struct GatewayCall: Sendable {
   let api: Gateway.API
+  /// The route's pattern, for the log: a path itself may name a device or a person.
+  let pattern: String
   let request: HTTPRequest
   let exchange: HTTPExchange
+  let log: AccessLog
   let target: HTTPTarget
   let captures: RouteCaptures
   var app: App?
@@ -32,7 +35,12 @@ struct GatewayCall: Sendable {
       response.headers.append("X-Rate-Limit-Remaining", String(budget.remaining))
       response.headers.append("X-Rate-Limit-Reset", String(budget.resetSeconds))
     }
+    respond(response)
+  }
+
+  private func respond(_ response: HTTPResponse) {
     exchange.respond(response)
+    log.answered(request.method, pattern, response.status, exchange.requestID, app)
   }
 
   /// Answers a success without data: `{}`, which satisfies every official client.
@@ -43,7 +51,7 @@ struct GatewayCall: Sendable {
 
   /// Answers with text.
   func answer(_ status: Int, text: String, type: String = "text/plain; charset=utf-8") {
-    exchange.respond(HTTPResponse(status: status, headers: ["Content-Type": type], body: Array(text.utf8)))
+    respond(HTTPResponse(status: status, headers: ["Content-Type": type], body: Array(text.utf8)))
   }
 
   /// The body as JSON; answers the request itself when it is none.

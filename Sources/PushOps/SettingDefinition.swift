@@ -5,6 +5,8 @@ public struct SettingDefinition: Sendable {
   public enum Kind: Equatable, Sendable {
     /// Any text but the empty one.
     case text
+    /// One of some words.
+    case choice([String])
     /// A decimal number in a range.
     case number(ClosedRange<Int>)
     /// `HOST:PORT`, see `HostPort`.

@@ -130,6 +130,7 @@ public struct Settings: Sendable {
   private static func complaint(_ value: String, _ kind: SettingDefinition.Kind) -> String? {
     switch kind {
     case .text, .secret: value.isEmpty ? "a value" : nil
+    case .choice(let words): words.contains(value) ? nil : words.joined(separator: " or ")
     case .number(let range):
       Decimal.read(value).map(range.contains) == true
         ? nil : "a number from \(range.lowerBound) to \(range.upperBound)"

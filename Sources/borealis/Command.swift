@@ -56,10 +56,11 @@ struct Input {
       throw .usage("unexpected argument \"\(operands[command.operands.count])\"")
     }
     self.operands = operands
+    let file = try Self.file(command, flags)
     do throws(SettingsError) {
       settings = try Settings(
-        command.settings, arguments: flags, environment: Self.environment(command.settings),
-        file: try Self.file(command, flags), readFile: Files.read)
+        command.settings, arguments: flags, environment: Self.environment(command.settings), file: file,
+        readFile: Files.read)
     } catch {
       throw .usage(error.description)
     }
@@ -75,20 +76,25 @@ struct Input {
     return found
   }
 
+  /// The configuration file: of all settings only this one is needed before the others are read.
   private static func file(
     _ command: any Command.Type, _ flags: [String]
-  ) throws(SettingsError) -> (name: String, text: String)? {
+  ) throws(Failure) -> (name: String, text: String)? {
     guard let config = command.settings.first(where: { $0.name == "config" }) else { return nil }
-    // Of all settings only this one is needed before the others are read.
     var own: [String] = []
     for (index, flag) in flags.enumerated() {
       if flag.hasPrefix("--config=") { own = [flag] }
       if flag == "--config", index + 1 < flags.count { own = [flag, flags[index + 1]] }
     }
-    let settings = try Settings(
-      [config], arguments: own, environment: environment([config]), file: nil, readFile: { _ in nil })
+    let settings: Settings
+    do throws(SettingsError) {
+      settings = try Settings(
+        [config], arguments: own, environment: environment([config]), file: nil, readFile: { _ in nil })
+    } catch {
+      throw .usage(error.description)
+    }
     guard let name = settings.text("config") else { return nil }
-    guard let text = Files.read(name) else { return (name, "= cannot be read") }
+    guard let text = Files.read(name) else { throw .usage("--config: cannot read \"\(name)\"") }
     return (name, text)
   }
 

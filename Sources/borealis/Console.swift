@@ -48,6 +48,21 @@ enum Files {
     return nil
   }
 
+  /// Puts a file in the place of another, if there is one: at no moment is there half a file.
+  static func replace(_ path: String, with text: String, mode: mode_t) throws(Failure) {
+    let partial = path + ".new"
+    unlink(partial)
+    let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw .failed("cannot write \(path): \(reason(errno))") }
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
+      rename(partial, path) == 0
+    else {
+      throw .failed("cannot write \(path): \(reason(errno))")
+    }
+  }
+
   /// A variable of the environment, nil if it is not set.
   static func variable(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }

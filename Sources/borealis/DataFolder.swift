@@ -51,7 +51,8 @@ struct DataFolder {
   /// The database must be there already.
   func expectDatabase() throws(Failure) {
     guard access(database, F_OK) == 0 else {
-      throw .failed("there is no database in \(path); \"borealis app create\" makes one")
+      throw .failed(
+        "there is no database in \(path); \"borealis app create\" or \"borealis serve\" makes one")
     }
   }
 

@@ -3,7 +3,10 @@ enum Program {
   static let version = "0.1.0"
 
   static var commands: [any Command.Type] {
-    [AppCreateCommand.self, AppListCommand.self, BackupCommand.self, CheckCommand.self, VersionCommand.self]
+    [
+      ServeCommand.self, AppCreateCommand.self, AppListCommand.self, BackupCommand.self, CheckCommand.self,
+      VersionCommand.self,
+    ]
   }
 
   /// Runs what the arguments (without the program's name) ask for and returns the exit status: 0 for success, 1 for
@@ -66,9 +69,13 @@ enum Program {
 
       First steps:
 
+        borealis serve --data ./data --http 127.0.0.1:8080 --device-plain 127.0.0.1:8081
         borealis app create "My app" --data ./data
 
-      It makes the folder and prints the app's key and master secret. "borealis COMMAND --help" explains a command.
+      The first command goes on running and prints its addresses as a line of JSON when it is ready.
+      The second one, in another shell, prints the app's key and master secret.
+
+      "borealis COMMAND --help" explains a command.
       """
     return text
   }

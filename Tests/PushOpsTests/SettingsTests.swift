@@ -10,6 +10,8 @@ import Testing
     SettingDefinition(name: "idle", valueName: "TIME", help: "Idle.", default: "5m", kind: .duration),
     SettingDefinition(name: "limit", valueName: "SIZE", help: "Limit.", kind: .size),
     SettingDefinition(name: "verbose", valueName: "", help: "Talks.", kind: .flag),
+    SettingDefinition(
+      name: "form", valueName: "FORM", help: "Form.", default: "text", kind: .choice(["text", "json"])),
     SettingDefinition(name: "admin-secret", valueName: "TEXT", help: "Secret.", kind: .secret),
   ]
 
@@ -32,6 +34,8 @@ import Testing
     #expect(all.flag("verbose") && all.text("data-dir") == "a=b" && all.bytes("limit") == 65536)
     #expect(all.milliseconds("idle") == 300_000 && all.text("admin-secret") == "from file")
     #expect(all.address("listen") == HostPort("[::]:80"))
+    #expect(all.text("form") == "text")
+    #expect(try read(["--form", "json"]).text("form") == "json")
   }
 
   @Test(
@@ -46,6 +50,7 @@ import Testing
         ["--threads", "1"], [:], "\nthreads = x",
         "b.conf:2: threads: expected a number from 1 to 64, not \"x\""
       ),
+      (["--form", "xml"], [:], "", "--form: expected text or json, not \"xml\""),
       ([], [:], "no = 1", "b.conf:1: unknown name \"no\""),
       ([], [:], "no", "b.conf:1: expected \"name = value\""),
       (

@@ -1,0 +1,26 @@
+import PushBase
+import PushRouter
+
+/// One line for each answered request, at level debug. Never a body, a query or a header besides the request's ID.
+struct AccessLog: Sendable {
+  let log: Log
+  let time: any TimeSource
+  /// When the request came in, on the monotonic clock.
+  let start: UInt64
+
+  init(_ log: Log, _ time: any TimeSource) {
+    self.log = log
+    self.time = time
+    start = time.monotonic()
+  }
+
+  func answered(_ method: String, _ path: String, _ status: Int, _ requestID: String, _ app: App?) {
+    log.debug(
+      "request",
+      [
+        "id": .text(requestID), "method": .text(method), "path": .text(path),
+        "status": .number(Int64(status)), "app": .text(app?.key.text ?? "-"),
+        "us": .number(Int64(clamping: (time.monotonic() &- start) / 1000)),
+      ])
+  }
+}

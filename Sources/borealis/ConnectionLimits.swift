@@ -1,0 +1,62 @@
+import CLinux
+import PushGateway
+import PushHTTPServer
+import PushPassthrough
+
+/// How many connections each loop may have, so that neither devices nor HTTP clients take the last file descriptor.
+struct ConnectionLimits {
+  let devicesPerLoop: Int
+  let httpPerLoop: Int
+
+  /// For the database, listeners, event loops and logs.
+  private static let reserve = 128
+
+  /// Raises the limit of open files as far as allowed and shares it out.
+  init(_ settings: ServeSettings) throws(Failure) {
+    var granted: UInt64 = 0
+    guard cl_set_nofile_limit(10_000_000, &granted) >= 0 else {
+      throw .failed("cannot ask for the limit of open files")
+    }
+    let reserve = Self.reserve + 8 * settings.loops
+    let left = Int(clamping: granted) - settings.maxHTTPConnections - reserve
+    let needed = settings.maxDevices ?? 1
+    guard left >= needed else {
+      throw .usage(
+        """
+        \(needed) devices and \(settings.maxHTTPConnections) HTTP connections need a limit of \
+        \(needed + settings.maxHTTPConnections + reserve) open files, but it is \(granted) (ulimit -n)
+        """)
+    }
+    let devices = settings.maxDevices ?? left
+    // The kernel spreads connections by chance, not evenly: some loops get more than their share.
+    devicesPerLoop = Self.share(devices, settings.loops)
+    httpPerLoop = Self.share(settings.maxHTTPConnections, settings.loops)
+  }
+
+  private static func share(_ total: Int, _ loops: Int) -> Int {
+    min(total, total / loops + total / 16 + 1)
+  }
+}
+
+extension ServeSettings {
+  var gatewayLimits: GatewayLimits {
+    var limits = GatewayLimits()
+    limits.pushCallsPerMinute = pushCallsPerMinute
+    limits.deviceCallsPerMinute = deviceCallsPerMinute
+    return limits
+  }
+
+  func deviceLimits(_ connections: ConnectionLimits) -> PassthroughLimits {
+    var limits = PassthroughLimits()
+    limits.heartbeat = heartbeat
+    limits.ackDelay = acknowledgementDelay
+    limits.connections = connections.devicesPerLoop
+    return limits
+  }
+
+  func httpLimits(_ connections: ConnectionLimits) -> HTTPServerLimits {
+    var limits = HTTPServerLimits()
+    limits.connections = connections.httpPerLoop
+    return limits
+  }
+}

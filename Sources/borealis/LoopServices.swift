@@ -1,0 +1,118 @@
+import PushBase
+import PushGateway
+import PushHTTP
+import PushHTTPServer
+import PushNet
+import PushPassthrough
+import PushRouter
+
+/// What all loops share.
+struct ServerParts: Sendable {
+  let router: Router
+  let channel: PassthroughChannel
+  let gateway: Gateway
+  let peers: PeerGuard
+  let metrics: ServerMetrics
+  let deviceLimits: PassthroughLimits
+  let httpLimits: HTTPServerLimits
+  /// Nil unless a port speaks TLS.
+  let certificates: Certificates?
+  let time: any TimeSource
+}
+
+/// A loop's listening sockets.
+struct LoopSockets: Sendable {
+  var http: Int32?
+  var httpTLS: Int32?
+  var device: Int32?
+  var devicePlain: Int32?
+}
+
+/// The HTTP and device connections of one event loop, and the orders that both get.
+final class LoopServices: LoopDriver {
+  /// What the main thread may ask of a loop.
+  enum Order: Sendable {
+    /// Takes no more connections, lets requests finish and sends devices away, to come back within `spread`
+    /// milliseconds; calls `done` when no connection is left.
+    case drain(spread: UInt32, done: @Sendable () -> Void)
+  }
+
+  private unowned let loop: EventLoop
+  /// One for the plain port, one for TLS, as far as there are such ports.
+  private var httpServers: [HTTPServer] = []
+  private let devices: DeviceServer
+  private let metrics: ServerMetrics
+  private let orders: Mailbox<Order>
+  /// HTTP servers that still have connections while draining.
+  private var busyServers = 0
+  private var whenDrained: (@Sendable () -> Void)?
+  private var reportedDevices = 0
+
+  /// Adds everything to a loop, on its thread.
+  init(
+    loop: EventLoop, parts: ServerParts, sockets: LoopSockets, orders: Mailbox<Order>
+  ) throws(SystemError) {
+    self.loop = loop
+    self.orders = orders
+    metrics = parts.metrics
+    let devices = DeviceServer(
+      loop: loop, channel: parts.channel, router: parts.router, limits: parts.deviceLimits,
+      peers: parts.peers, metrics: parts.metrics.devices, time: parts.time)
+    self.devices = devices
+    if let socket = sockets.devicePlain { try loop.listen(socket) { devices.accept($0) } }
+    if let socket = sockets.http {
+      let server = addHTTP(parts)
+      try loop.listen(socket) { server.accept($0) }
+    }
+    if let certificates = parts.certificates {
+      // Asked each time, because a certificate may be renewed.
+      if let socket = sockets.device {
+        try loop.listen(socket) { devices.accept($0, tls: certificates.context) }
+      }
+      if let socket = sockets.httpTLS {
+        let server = addHTTP(parts)
+        try loop.listen(socket) {
+          server.tls = certificates.context
+          server.accept($0)
+        }
+      }
+    }
+    // After the others, so that it sees at the end of a turn what they did in it.
+    _ = loop.add(self)
+  }
+
+  private func addHTTP(_ parts: ServerParts) -> HTTPServer {
+    let gateway = parts.gateway
+    let server = HTTPServer(
+      loop: loop, limits: parts.httpLimits, metrics: parts.metrics.http, time: parts.time,
+      refusal: { gateway.refusal($0) }, handler: { gateway.handle($0, $1) })
+    httpServers.append(server)
+    return server
+  }
+
+  /// It has no sockets of its own.
+  func ready(_ token: ConnectionToken, _ readiness: Readiness) {}
+
+  func drainMail() {
+    for case .drain(let spread, let done) in orders.drain() {
+      loop.closeListeners()
+      whenDrained = done
+      busyServers = httpServers.count
+      for server in httpServers { server.beginDrain { [unowned self] in busyServers -= 1 } }
+      devices.drain(spread: spread)
+    }
+  }
+
+  func tick() {
+    let count = devices.connectionCount
+    metrics.deviceConnections.add(Int64(count - reportedDevices))
+    reportedDevices = count
+  }
+
+  func endTurn() -> Bool {
+    guard busyServers == 0, devices.connectionCount == 0, let whenDrained else { return false }
+    self.whenDrained = nil
+    whenDrained()
+    return false
+  }
+}

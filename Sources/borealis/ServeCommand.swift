@@ -1,0 +1,44 @@
+import Glibc
+import PushOps
+
+struct ServeCommand: Command {
+  static let name = "serve"
+  static let summary = "Serves the HTTP APIs and the devices."
+  static let details = """
+    Serves until SIGTERM or SIGINT. When it is ready it prints one line of JSON with the addresses, in which a port 0 is
+    replaced by the one that the system chose. Logs go to standard error.
+
+    At SIGTERM it takes no more connections, finishes the requests, tells the devices when to come back, and ends with
+    status 0; a second signal ends it at once. At SIGHUP it reads the TLS certificate again.
+    """
+  static let operands: [String] = []
+  static let settings = ServeSettings.definitions
+
+  static func run(_ input: Input) throws(Failure) {
+    let settings = try ServeSettings(input)
+    let limits = try ConnectionLimits(settings)
+    let signals = try Signals()
+    try settings.folder.create()
+    try settings.folder.lock()
+    let server = try Server(settings, limits: limits)
+    try server.start()
+    Console.print(server.readyLine)
+    serve(server, until: signals)
+    server.drain()
+    // Without the handlers of `exit`, which tear down what other threads still use.
+    _exit(0)
+  }
+
+  /// The main thread's work: signals, and what is due once a second.
+  private static func serve(_ server: Server, until signals: borrowing Signals) {
+    while true {
+      switch signals.wait(milliseconds: 1000) {
+      case .stop:
+        signals.restoreDefaults()
+        return
+      case .reload: server.reload()
+      case nil: server.tick()
+      }
+    }
+  }
+}

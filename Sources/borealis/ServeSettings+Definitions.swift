@@ -1,0 +1,98 @@
+import PushOps
+
+extension ServeSettings {
+  /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations.md.
+  static let definitions: [SettingDefinition] = addresses + tls + logging + stopping + limits
+
+  private static let addresses = [
+    DataFolder.setting,
+    SettingDefinition(
+      name: "http", valueName: "HOST:PORT", help: "Where the HTTP APIs are served without TLS.",
+      kind: .address),
+    SettingDefinition(
+      name: "http-tls", valueName: "HOST:PORT", help: "Where the HTTP APIs are served over TLS.",
+      kind: .address),
+    SettingDefinition(
+      name: "device", valueName: "HOST:PORT", help: "Where devices connect over TLS.", kind: .address),
+    SettingDefinition(
+      name: "device-plain", valueName: "HOST:PORT", help: "Where devices connect without TLS.",
+      kind: .address),
+    SettingDefinition(
+      name: "config", valueName: "FILE", help: "A file with lines such as \"http = 127.0.0.1:8080\".",
+      kind: .text),
+    SettingDefinition(
+      name: "loops", valueName: "N", help: "Threads that serve connections; one for each core if not given.",
+      kind: .number(1...256)),
+  ]
+
+  private static let tls = [
+    SettingDefinition(
+      name: "tls-certificate", valueName: "FILE",
+      help: "The certificate chain, PEM. Without one, a certificate is made in DIR/tls.", kind: .text),
+    SettingDefinition(
+      name: "tls-key", valueName: "FILE", help: "The certificate's private key, PEM, not encrypted.",
+      kind: .text),
+    SettingDefinition(
+      name: "tls-names", valueName: "NAME,...",
+      help: "DNS names and addresses for the certificate that is made, besides this machine's own.",
+      kind: .text),
+  ]
+
+  private static let logging = [
+    SettingDefinition(
+      name: "log-level", valueName: "LEVEL",
+      help: "The least weight of a line to be logged: debug, info, warning or error.", default: "info",
+      kind: .choice(["debug", "info", "warning", "error"])),
+    SettingDefinition(
+      name: "log-format", valueName: "FORMAT", help: "How log lines look: text or json.", default: "text",
+      kind: .choice(["text", "json"])),
+  ]
+
+  private static let stopping = [
+    SettingDefinition(
+      name: "drain-delay", valueName: "TIME",
+      help: "How long to serve on after SIGTERM with /readyz at 503, for load balancers.", default: "0s",
+      kind: .duration),
+    SettingDefinition(
+      name: "drain-seconds", valueName: "N",
+      help: "How long requests and devices may take to finish after that.", default: "20",
+      kind: .number(1...3600)),
+  ]
+
+  private static let limits = [
+    SettingDefinition(
+      name: "heartbeat-min", valueName: "TIME", help: "The shortest heartbeat interval a device gets.",
+      default: "30s", kind: .duration),
+    SettingDefinition(
+      name: "heartbeat-max", valueName: "TIME", help: "The longest heartbeat interval a device gets.",
+      default: "30m", kind: .duration),
+    SettingDefinition(
+      name: "ack-delay", valueName: "TIME", help: "How long a device may gather acknowledgements.",
+      default: "500ms", kind: .duration),
+    SettingDefinition(
+      name: "max-devices", valueName: "N",
+      help: "Device connections at a time; as many as the limit of open files allows if not given.",
+      kind: .number(1...10_000_000)),
+    SettingDefinition(
+      name: "max-http-connections", valueName: "N", help: "HTTP connections at a time.", default: "2048",
+      kind: .number(16...1_000_000)),
+    SettingDefinition(
+      name: "network-strangers", valueName: "N",
+      help: "Device connections without a login that one network (IPv4 address, IPv6 /64) may have.",
+      default: "5000", kind: .number(1...1_000_000)),
+    SettingDefinition(
+      name: "network-registrations", valueName: "N",
+      help: "Registrations that one network may make in a minute.", default: "3000",
+      kind: .number(1...100_000_000)),
+    SettingDefinition(
+      name: "push-calls", valueName: "N", help: "Calls of the push API in a minute, for each app.",
+      default: "6000000", kind: .number(1...1_000_000_000)),
+    SettingDefinition(
+      name: "device-calls", valueName: "N", help: "Calls of the device API in a minute, for each app.",
+      default: "600000", kind: .number(1...1_000_000_000)),
+    SettingDefinition(
+      name: "keep-pushes", valueName: "TIME",
+      help: "How long pushes are kept after they were accepted, unless somebody still waits for them.",
+      default: "30d", kind: .duration),
+  ]
+}

@@ -1,0 +1,94 @@
+import CLinux
+import PushBase
+import PushOps
+
+/// What `borealis serve` was told, checked.
+struct ServeSettings {
+  let folder: DataFolder
+  let http: HostPort?
+  let httpTLS: HostPort?
+  let device: HostPort?
+  let devicePlain: HostPort?
+  /// Certificate and key of the operator's; nil to have them made.
+  let tlsFiles: (certificate: String, key: String)?
+  /// Names and addresses for a certificate that is made.
+  let tlsNames: [String]
+  let log: Log
+  let loops: Int
+  let drainDelay: Int
+  let drainSeconds: Int
+  let heartbeat: ClosedRange<UInt16>
+  let acknowledgementDelay: UInt16
+  let maxDevices: Int?
+  let maxHTTPConnections: Int
+  let pushCallsPerMinute: Int
+  let deviceCallsPerMinute: Int
+  let strangersPerNetwork: Int
+  let registrationsPerNetwork: Int
+  /// Seconds for which pushes that are over are kept.
+  let retention: Int64
+
+  var usesTLS: Bool { device != nil || httpTLS != nil }
+
+  init(_ input: Input) throws(Failure) {
+    let settings = input.settings
+    folder = try DataFolder(input)
+    http = settings.address("http")
+    httpTLS = settings.address("http-tls")
+    device = settings.address("device")
+    devicePlain = settings.address("device-plain")
+    guard http != nil || httpTLS != nil else { throw .usage("give --http or --http-tls") }
+    guard device != nil || devicePlain != nil else { throw .usage("give --device or --device-plain") }
+    (tlsFiles, tlsNames) = try Self.tls(settings, isUsed: device != nil || httpTLS != nil)
+    log = Log(
+      level: LogLevel.allCases.first { $0.name == settings.text("log-level") } ?? .info,
+      format: settings.text("log-format") == "json" ? .json : .text)
+    loops = settings.number("loops") ?? Int(cl_cpu_count())
+    drainDelay = try Self.milliseconds(settings, "drain-delay", 0...600_000)
+    drainSeconds = settings.number("drain-seconds") ?? 0
+    heartbeat = try Self.heartbeat(settings)
+    acknowledgementDelay = UInt16(try Self.milliseconds(settings, "ack-delay", 0...10_000))
+    maxDevices = settings.number("max-devices")
+    maxHTTPConnections = settings.number("max-http-connections") ?? 0
+    pushCallsPerMinute = settings.number("push-calls") ?? 0
+    deviceCallsPerMinute = settings.number("device-calls") ?? 0
+    strangersPerNetwork = settings.number("network-strangers") ?? 0
+    registrationsPerNetwork = settings.number("network-registrations") ?? 0
+    retention = Int64(try Self.milliseconds(settings, "keep-pushes", 86_400_000...Int.max) / 1000)
+  }
+
+  private static func tls(
+    _ settings: Settings, isUsed: Bool
+  ) throws(Failure) -> (files: (certificate: String, key: String)?, names: [String]) {
+    let names = (settings.text("tls-names") ?? "").split(separator: ",").map(String.init)
+    switch (settings.text("tls-certificate"), settings.text("tls-key")) {
+    case (let certificate?, let key?):
+      guard isUsed else {
+        throw .usage("--tls-certificate is given, but neither --device nor --http-tls, which use it")
+      }
+      guard names.isEmpty else {
+        throw .usage("--tls-names is for a certificate that is made, but --tls-certificate gives one")
+      }
+      return ((certificate, key), [])
+    case (nil, nil): return (nil, names)
+    case (_, nil): throw .usage("--tls-certificate needs --tls-key")
+    case (nil, _): throw .usage("--tls-key needs --tls-certificate")
+    }
+  }
+
+  private static func heartbeat(_ settings: Settings) throws(Failure) -> ClosedRange<UInt16> {
+    let lower = try milliseconds(settings, "heartbeat-min", 10_000...3_600_000) / 1000
+    let upper = try milliseconds(settings, "heartbeat-max", 10_000...3_600_000) / 1000
+    guard lower <= upper else { throw .usage("--heartbeat-min is more than --heartbeat-max") }
+    return UInt16(lower)...UInt16(upper)
+  }
+
+  private static func milliseconds(
+    _ settings: Settings, _ name: String, _ range: ClosedRange<Int>
+  ) throws(Failure) -> Int {
+    let value = settings.milliseconds(name) ?? range.lowerBound
+    guard value >= range.lowerBound else { throw .usage("--\(name): at least \(range.lowerBound / 1000)s") }
+    guard value <= range.upperBound else { throw .usage("--\(name): at most \(range.upperBound / 1000)s") }
+    return value
+  }
+}

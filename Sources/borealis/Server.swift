@@ -1,0 +1,186 @@
+import Dispatch
+import Glibc
+import PushBase
+import PushCrypto
+import PushGateway
+import PushHTTPServer
+import PushJSON
+import PushNet
+import PushPassthrough
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// The parts of a server put together: from the database to the event loops.
+final class Server: Sendable {
+  private let settings: ServeSettings
+  private let log: Log
+  private let store: Store
+  private let router: Router
+  private let handles: [LoopHandle]
+  private let orders: [Mailbox<LoopServices.Order>]
+  private let parts: ServerParts
+  private let addresses: [(name: String, listeners: Listeners)]
+  private let isReady: ReadyFlag
+  private let sweeper: Sweeper
+
+  /// Binds the addresses, opens the database and reads it into memory.
+  init(_ settings: ServeSettings, limits: ConnectionLimits) throws(Failure) {
+    self.settings = settings
+    log = settings.log
+    let certificates = settings.usesTLS ? try Certificates(settings) : nil
+    addresses = try Self.bind(settings)
+    let time = SystemTime()
+    let metrics = Metrics()
+    let serverMetrics = ServerMetrics(metrics)
+    var options = Store.Options()
+    options.onCommit = serverMetrics.onCommit
+    store = try settings.folder.openStore(readers: 2, log: log, options: options)
+    router = Router(store: store, time: time, log: log)
+    do throws(StorageError) { try router.load() } catch {
+      throw DataFolder.failure("cannot read \(settings.folder.database)", error)
+    }
+    do throws(SystemError) {
+      var handles: [LoopHandle] = []
+      for index in 0..<settings.loops { handles.append(try LoopHandle(index: index)) }
+      self.handles = handles
+    } catch {
+      throw .failed("\(error.call): \(Files.reason(error.number))")
+    }
+    orders = handles.map { Mailbox(of: $0) }
+    let channel = PassthroughChannel(loops: handles)
+    router.add(channel)
+    let isReady = ReadyFlag()
+    self.isReady = isReady
+    let gateway = Gateway(
+      router: router, limits: settings.gatewayLimits, metrics: metrics, log: log, time: time,
+      isReady: { isReady.value })
+    ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
+    parts = ServerParts(
+      router: router, channel: channel, gateway: gateway,
+      peers: PeerGuard(
+        strangers: UInt32(settings.strangersPerNetwork),
+        registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
+      metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
+      httpLimits: settings.httpLimits(limits), certificates: certificates, time: time)
+    sweeper = Sweeper(store: store, router: router, retention: settings.retention, time: time, log: log)
+  }
+
+  private static func bind(
+    _ settings: ServeSettings
+  ) throws(Failure) -> [(name: String, listeners: Listeners)] {
+    var bound: [(name: String, listeners: Listeners)] = []
+    for (name, address) in [
+      ("http", settings.http), ("http-tls", settings.httpTLS), ("device", settings.device),
+      ("device-plain", settings.devicePlain),
+    ] {
+      guard let address else { continue }
+      bound.append((name, try Listeners(address, setting: name, count: settings.loops)))
+    }
+    return bound
+  }
+
+  // MARK: Start
+
+  /// Starts the event loops; they serve when this returns.
+  func start() throws(Failure) {
+    let started = DispatchSemaphore(value: 0)
+    let failure = Mutex<SystemError?>(nil)
+    do throws(SystemError) {
+      for handle in handles {
+        let sockets = sockets(of: handle.index)
+        try handle.start { [self] loop throws(SystemError) in
+          _ = try LoopServices(loop: loop, parts: parts, sockets: sockets, orders: orders[handle.index])
+          started.signal()
+        } failed: { error in
+          failure.withLock { $0 = error }
+          started.signal()
+        }
+      }
+    } catch {
+      throw .failed("cannot start a thread: \(Files.reason(error.number))")
+    }
+    for _ in handles { started.wait() }
+    if let error = failure.withLock({ $0 }) {
+      throw .failed("\(error.call): \(Files.reason(error.number))")
+    }
+    isReady.value = true
+    log.info(
+      "serving", ["loops": .number(Int64(handles.count)), "apps": .number(Int64(router.loadedApps.count))])
+  }
+
+  private func sockets(of loop: Int) -> LoopSockets {
+    func find(_ name: String) -> Int32? { addresses.first { $0.name == name }?.listeners.descriptors[loop] }
+    return LoopSockets(
+      http: find("http"), httpTLS: find("http-tls"), device: find("device"),
+      devicePlain: find("device-plain"))
+  }
+
+  /// What whoever started the program wants to know now.
+  var readyLine: JSONValue {
+    var line = JSONObject()
+    line.set("event", "ready")
+    line.set("version", .string(Program.version))
+    line.set("pid", .number(JSONNumber(getpid())))
+    for (name, listeners) in addresses {
+      line.set(
+        name == "device-plain" ? "device_plain" : name == "http-tls" ? "http_tls" : name,
+        .string(listeners.address))
+    }
+    if let certificates = parts.certificates {
+      line.set("certificate", .string(certificates.certificatePath))
+    }
+    return .object(line)
+  }
+
+  // MARK: Work and end
+
+  /// The work of once a second.
+  func tick() {
+    router.tick()
+    sweeper.tick()
+  }
+
+  /// Reads the certificate again.
+  func reload() {
+    guard let certificates = parts.certificates else { return }
+    do throws(Failure) {
+      try certificates.reload()
+      log.info("certificate read again", ["subject": .text(certificates.info.subject)])
+    } catch {
+      log.error("certificate not changed", ["reason": .text(error.message)])
+    }
+  }
+
+  /// Ends all work in an orderly way, in bounded time.
+  func drain() {
+    isReady.value = false
+    log.info("stopping")
+    if settings.drainDelay > 0 { usleep(UInt32(settings.drainDelay) * 1000) }
+    let done = DispatchSemaphore(value: 0)
+    let deadline = DispatchTime.now() + .seconds(settings.drainSeconds)
+    for mailbox in orders { mailbox.post(.drain(spread: reconnectSpread) { done.signal() }) }
+    let isComplete = orders.allSatisfy { _ in done.wait(timeout: deadline) == .success }
+    if !isComplete { log.warning("connections cut off, they took too long to finish") }
+    // The last acknowledgements.
+    router.tick()
+    store.close()
+    log.info("stopped")
+  }
+
+  /// Milliseconds over which devices spread their return: so that some ten thousand a second come.
+  private var reconnectSpread: UInt32 {
+    let online = router.loadedApps.reduce(0) { $0 + $1.directory.onlineCount }
+    return UInt32(clamping: 1000 + online / 10)
+  }
+}
+
+/// Whether the server takes work.
+final class ReadyFlag: Sendable {
+  private let flag = Atomic<Bool>(false)
+
+  var value: Bool {
+    get { flag.load(ordering: .relaxed) }
+    set { flag.store(newValue, ordering: .relaxed) }
+  }
+}

@@ -1,0 +1,92 @@
+import CLinux
+import Glibc
+import PushBase
+import PushCrypto
+import PushHTTPServer
+import PushNet
+import PushPassthrough
+import PushRouter
+import PushStorage
+
+/// The metrics of a server. Docs/operations.md explains each, with those of the modules below.
+struct ServerMetrics: Sendable {
+  let http: HTTPServerMetrics
+  let devices: PassthroughMetrics
+  let deviceConnections: Gauge
+  private let commits: Counter
+  private let committedJobs: Counter
+  private let commitSeconds: Histogram
+
+  init(_ metrics: Metrics) {
+    http = HTTPServerMetrics(in: metrics)
+    devices = PassthroughMetrics(metrics)
+    deviceConnections = metrics.gauge("borealis_device_connections", "Device connections now")
+    commits = metrics.counter("borealis_commits_total", "Transactions committed to the database")
+    committedJobs = metrics.counter(
+      "borealis_committed_jobs_total", "Changes in these transactions; their ratio is the batch size")
+    commitSeconds = metrics.histogram("borealis_commit_seconds", "Time of a transaction, its sync included")
+  }
+
+  /// What the store tells after each commit.
+  var onCommit: @Sendable (Int, UInt64) -> Void {
+    { [commits, committedJobs, commitSeconds] jobs, microseconds in
+      commits.add()
+      committedJobs.add(UInt64(jobs))
+      commitSeconds.observe(microseconds: microseconds)
+    }
+  }
+
+  /// Registers what is asked for only when somebody reads the metrics.
+  static func compute(
+    _ metrics: Metrics, store: Store, router: Router, certificates: Certificates?
+  ) {
+    metrics.computed(
+      "borealis_commits_failed_total", "Transactions that failed, as on a full disk", isCounter: true
+    ) { Double(store.statistics.failedCommits) }
+    metrics.computed("borealis_write_queue_jobs", "Changes that wait for the database") {
+      Double(store.statistics.waiting)
+    }
+    metrics.computed("borealis_devices_online", "Devices that are logged in") {
+      Double(router.loadedApps.reduce(0) { $0 + $1.directory.onlineCount })
+    }
+    metrics.computed("borealis_registrations", "Registrations that are not replaced") {
+      Double(router.loadedApps.reduce(0) { $0 + $1.directory.registrationCount })
+    }
+    metrics.computed("borealis_apps", "Apps in memory") { Double(router.loadedApps.count) }
+    metrics.computed(
+      "borealis_build_info", "1, with the version", labels: "version=\"\(Program.version)\""
+    ) { 1 }
+    if let certificates {
+      metrics.computed("borealis_certificate_end_timestamp_seconds", "When the TLS certificate ends") {
+        Double(certificates.info.notAfter.milliseconds) / 1000
+      }
+    }
+    process(metrics)
+  }
+
+  /// The names that Prometheus' own client libraries use.
+  private static func process(_ metrics: Metrics) {
+    let start = Double(cl_wall_ms()) / 1000
+    metrics.computed("process_start_time_seconds", "When the server started") { start }
+    metrics.computed("process_resident_memory_bytes", "Memory in use") { Double(cl_resident_bytes()) }
+    metrics.computed("process_open_fds", "Open files and connections") { Double(openDescriptors()) }
+    metrics.computed("process_max_fds", "Limit of open files and connections") {
+      var granted: UInt64 = 0
+      return cl_set_nofile_limit(0, &granted) < 0 ? 0 : Double(granted)
+    }
+    metrics.computed("process_cpu_seconds_total", "Processor time used", isCounter: true) {
+      var used = timespec()
+      clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used)
+      return Double(used.tv_sec) + Double(used.tv_nsec) / 1e9
+    }
+  }
+
+  private static func openDescriptors() -> Int {
+    guard let folder = opendir("/proc/self/fd") else { return 0 }
+    defer { closedir(folder) }
+    // Besides the descriptors: "." and "..", and the folder itself.
+    var count = -3
+    while readdir(folder) != nil { count += 1 }
+    return max(0, count)
+  }
+}

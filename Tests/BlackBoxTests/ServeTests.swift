@@ -1,0 +1,144 @@
+import CLinux
+import Glibc
+import PushBase
+import PushJSON
+import PushWire
+import Testing
+
+@Suite struct ServeTests {
+  let folder = TemporaryFolder()
+  var data: String { folder.path + "/data" }
+
+  @Test func `The ready line is all of the output and names ports that answer`() throws {
+    let server = try TestServer(data: data, ["--device", "127.0.0.1:0", "--http-tls", "[::1]:0"])
+    #expect(server.ready["event"]?.string == "ready")
+    #expect(server.ready["pid"]?.int64 == Int64(server.program.processID))
+    for name in ["http", "http_tls", "device", "device_plain"] {
+      let address = try #require(server.ready[name]?.string)
+      #expect(!address.hasSuffix(":0"), "\(name)")
+      #expect(address.hasPrefix(name == "http_tls" ? "[::1]:" : "127.0.0.1:"))
+    }
+    for path in ["/healthz", "/readyz", "/metrics"] { #expect(try server.call("GET", path).status == 200) }
+    _ = try TestDevice(server.device)
+    server.program.signal(SIGINT)
+    let ending = try server.program.end()
+    #expect(ending.status == 0)
+    #expect(ending.output.isEmpty)
+    #expect(ending.errors.contains(" info serving "))
+  }
+
+  @Test func `An app made beside the running server works at once`() throws {
+    let server = try TestServer(data: data)
+    let app = try server.makeApp()
+    let other = try server.makeApp()
+    let body: JSONValue = ["platform": "all", "audience": "all", "notification": ["alert": "Hi"]]
+    let nobody = try server.call("POST", "/v3/push", as: app, body: body)
+    #expect(nobody.status == 400)
+    #expect(nobody.document?["error"]?["code"]?.int64 == 1011)
+    for wrong in [(app.key, other.secret), (app.key, ""), (String(app.key.reversed()), app.secret)] {
+      let refused = try server.call("POST", "/v3/push", as: wrong, body: body)
+      #expect(refused.status == 401)
+      #expect(refused.document?["error"]?["code"]?.int64 == 1004)
+    }
+  }
+
+  @Test func `Settings come from a file, variables and flags`() throws {
+    let file = folder.path + "/borealis.conf"
+    try TemporaryFolder.write("log-format = json\nlog-level = error\nloops = 1\n", to: file)
+    // The flag of the line above the variable, the variable above the file.
+    let server = try TestServer(
+      data: data, ["--config", file],
+      environment: ["BOREALIS_LOG_LEVEL": "info", "BOREALIS_HTTP": "192.0.2.1:1"])
+    server.program.signal(SIGTERM)
+    let ending = try server.program.end()
+    let lines = ending.errors.split(separator: "\n").map { try? parseJSON(Array($0.utf8)) }
+    #expect(lines.map { $0?["message"]?.string } == ["serving", "stopping", "stopped"])
+    #expect(lines.first??["loops"]?.int64 == 1)
+  }
+
+  @Test(arguments: [
+    ([], "--data is missing"),
+    (["--data", "/d", "--device-plain", "h:0"], "give --http or --http-tls"),
+    (["--data", "/d", "--http", "h:0"], "give --device or --device-plain"),
+    (["--data", "/d", "--http", "8080"], "--http: expected HOST:PORT, not \"8080\""),
+    (["--data", "/d", "--http", "h:65536"], "--http: expected HOST:PORT, not \"h:65536\""),
+    (["--log-format", "xml"], "--log-format: expected text or json, not \"xml\""),
+    (["--loops", "0"], "--loops: expected a number from 1 to 256, not \"0\""),
+    (
+      ["--drain-delay", "5"], "--drain-delay: expected a duration such as 500ms, 30s, 5m, 2h or 1d, not \"5\""
+    ),
+    (["extra"], "unexpected argument \"extra\""),
+    (["--config", "/nonexistent"], "--config: cannot read \"/nonexistent\""),
+  ])
+  func `Wrong settings are one line and status 2`(arguments: [String], message: String) throws {
+    let ending = try RunningProgram.run(["serve"] + arguments)
+    #expect(ending.status == 2)
+    #expect(ending.output.isEmpty)
+    #expect(ending.errors == "borealis: \(message)\n")
+  }
+
+  @Test(arguments: [
+    (["--tls-certificate", "/c", "--device", "h:0"], "--tls-certificate needs --tls-key"),
+    (["--tls-key", "/k", "--device", "h:0"], "--tls-key needs --tls-certificate"),
+    (
+      ["--tls-certificate", "/c", "--tls-key", "/k"],
+      "--tls-certificate is given, but neither --device nor --http-tls, which use it"
+    ),
+    (
+      ["--tls-certificate", "/c", "--tls-key", "/k", "--tls-names", "a.example", "--device", "h:0"],
+      "--tls-names is for a certificate that is made, but --tls-certificate gives one"
+    ),
+    (["--heartbeat-min", "20m", "--heartbeat-max", "10m"], "--heartbeat-min is more than --heartbeat-max"),
+    (["--heartbeat-min", "1s"], "--heartbeat-min: at least 10s"),
+    (["--heartbeat-max", "2h"], "--heartbeat-max: at most 3600s"),
+    (["--keep-pushes", "1h"], "--keep-pushes: at least 86400s"),
+  ])
+  func `Contradictions are one line and status 2`(arguments: [String], message: String) throws {
+    let ending = try RunningProgram.run(
+      ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"] + arguments)
+    #expect(ending.status == 2)
+    #expect(ending.errors == "borealis: \(message)\n")
+    #expect(access(data, F_OK) != 0, "nothing is made before the settings are known to be right")
+  }
+
+  @Test func `More connections than files may be open stop the start`() throws {
+    let ending = try RunningProgram.run([
+      "serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0", "--max-devices",
+      "10000000",
+    ])
+    #expect(ending.status == 2)
+    #expect(ending.errors.hasPrefix("borealis: 10000000 devices and 2048 HTTP connections need a limit of "))
+  }
+
+  @Test func `Two servers share neither a folder nor a port`() throws {
+    let server = try TestServer(data: data)
+    let plain = ["--device-plain", "127.0.0.1:0"]
+    let sameFolder = try RunningProgram.run(
+      ["serve", "--data", data, "--http", "127.0.0.1:0"] + plain)
+    #expect(sameFolder.status == 1)
+    #expect(sameFolder.errors == "borealis: another server uses \(data)\n")
+    let samePort = try RunningProgram.run(
+      ["serve", "--data", data + "2", "--http", server.http] + plain)
+    #expect(samePort.status == 1)
+    #expect(
+      samePort.errors == "borealis: --http: cannot listen on \(server.http): the address is in use\n")
+  }
+
+  @Test func `A log line names a request and nothing that is secret`() throws {
+    let server = try TestServer(data: data, ["--log-level", "debug"])
+    let app = try server.makeApp()
+    let body: JSONValue = [
+      "platform": "all", "audience": ["alias": ["wonderland"]], "message": ["msg_content": "x"],
+    ]
+    let answer = try server.call(
+      "POST", "/v3/push?q=wonderland", as: app, headers: ["X-Request-Id: my-request"], body: body)
+    #expect(answer.head.lowercased().contains("\r\nx-request-id: my-request"))
+    _ = try server.call("GET", "/v3/aliases/wonderland", as: app)
+    server.program.signal(SIGTERM)
+    let errors = try server.program.end().errors
+    let line = errors.split(separator: "\n").first { $0.contains("id=my-request ") }
+    #expect(line?.contains(" method=POST path=/v3/push status=400 app=\(app.key) ") == true)
+    #expect(errors.contains(" path=/v3/aliases/{alias} status=200 "))
+    for secret in [app.secret, "wonderland"] { #expect(!errors.contains(secret)) }
+  }
+}

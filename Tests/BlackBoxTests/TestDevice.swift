@@ -1,0 +1,96 @@
+import PushBase
+import PushJSON
+import PushWire
+
+/// A device that does only what it is told.
+final class TestDevice {
+  /// What a registration gives.
+  struct Identity {
+    let id: RegistrationID
+    let secret: DeviceSecret
+  }
+
+  /// A push as it arrived.
+  struct Arrival: Equatable {
+    let id: String
+    let isOffline: Bool
+    let content: JSONValue
+  }
+
+  private let socket: TestSocket
+  private var bytes: [UInt8] = []
+  private var position = 0
+
+  /// Connects and greets.
+  init(_ address: String) throws {
+    socket = try TestSocket(address)
+    try send(.hello(Hello(clientName: "test")))
+    guard case .helloOK = try next() else { throw Unexpected() }
+  }
+
+  struct Unexpected: Error {}
+
+  /// Makes a registration on a connection of its own.
+  static func register(_ address: String, app key: String, install: String) throws -> Identity {
+    guard let key = AppKey(hex: Array(key.utf8)) else { throw Unexpected() }
+    let device = try TestDevice(address)
+    try device.send(
+      .register(
+        RegisterRequest(
+          appKey: key, platform: .android, fingerprint: Array(install.utf8), appVersion: "1")))
+    guard case .registerOK(let id, let secret) = try device.next() else { throw Unexpected() }
+    return Identity(id: id, secret: secret)
+  }
+
+  /// Connects and logs in.
+  static func login(_ address: String, app key: String, _ identity: Identity) throws -> TestDevice {
+    guard let key = AppKey(hex: Array(key.utf8)) else { throw Unexpected() }
+    let device = try TestDevice(address)
+    try device.send(
+      .login(
+        LoginRequest(
+          appKey: key, registrationID: identity.id, secret: identity.secret, heartbeat: 60,
+          appState: .foreground)))
+    guard case .loginOK = try device.next() else { throw Unexpected() }
+    return device
+  }
+
+  func send(_ frame: ClientFrame) throws {
+    var output: [UInt8] = []
+    frame.encode(into: &output)
+    try socket.send(output)
+  }
+
+  /// The next frame; of a push, `arrival` tells more.
+  func next() throws -> ServerFrame {
+    while true {
+      let known = bytes
+      let found = scanFrame(known.span, at: position, limit: WireLimits.maxFrame)
+      if case .frame(let type, let body, let end) = found {
+        position = end
+        return try ServerFrame(type: type, body: body, in: known.span)
+      }
+      let more = try socket.receive()
+      guard !more.isEmpty else { throw Unexpected() }
+      bytes += more
+    }
+  }
+
+  /// The next frame, which must be a push. It is not acknowledged.
+  func arrival() throws -> Arrival {
+    guard case .push(let view) = try next() else { throw Unexpected() }
+    return Arrival(
+      id: view.messageID.text, isOffline: view.isOffline, content: try parseJSON(Array(bytes[view.content])))
+  }
+
+  /// Says that a push arrived.
+  func acknowledge(_ arrival: Arrival) throws {
+    guard let id = MessageID(decimal: Array(arrival.id.utf8)) else { throw Unexpected() }
+    var output: [UInt8] = []
+    ClientFrame.encodeAcknowledge([id], into: &output)
+    try socket.send(output)
+  }
+
+  /// Whether the server has closed, after what was read so far.
+  func isClosed() throws -> Bool { try socket.receive().isEmpty }
+}

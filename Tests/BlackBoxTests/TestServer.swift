@@ -1,0 +1,51 @@
+import PushBase
+import PushJSON
+
+/// `borealis serve` on ports of the system's choice.
+final class TestServer: Sendable {
+  let program: RunningProgram
+  let ready: JSONValue
+  let data: String
+
+  var http: String { ready["http"]?.string ?? "" }
+  var device: String { ready["device_plain"]?.string ?? "" }
+
+  /// Starts a server and waits until it is ready.
+  init(
+    data: String, _ arguments: [String] = [], environment: [String: String] = [:]
+  ) throws {
+    self.data = data
+    program = try RunningProgram(
+      ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"] + arguments,
+      environment: environment)
+    ready = try program.document()
+  }
+
+  /// An app's key and master secret.
+  typealias App = (key: String, secret: String)
+
+  /// Makes an app with the program's own command.
+  func makeApp(_ name: String = "test") throws -> App {
+    let ending = try RunningProgram.run(["app", "create", name, "--data", data])
+    guard let app = ending.documents.first ?? nil, let key = app["app_key"]?.string,
+      let secret = app["master_secret"]?.string
+    else { throw RunningProgram.Failure(description: ending.errors) }
+    return (key, secret)
+  }
+
+  /// Sends a push to one registration and returns the answer.
+  func push(_ text: String, to identity: TestDevice.Identity, as app: App) throws -> HTTPCall {
+    let body: JSONValue = [
+      "platform": "all", "audience": ["registration_id": [.string(identity.id.text)]],
+      "message": ["msg_content": .string(text)],
+    ]
+    return try call("POST", "/v3/push", as: app, body: body)
+  }
+
+  func call(
+    _ method: String, _ path: String, as app: App? = nil, headers: [String] = [], body: JSONValue? = nil
+  ) throws -> HTTPCall {
+    let text = body.map { String(decoding: JSONWriter.serialize($0), as: UTF8.self) } ?? ""
+    return try HTTPCall(method, path, at: http, login: app, headers: headers, body: text)
+  }
+}
