@@ -93,7 +93,10 @@ let package = Package(
     tests("PushRouterTests", ["PushRouter", "PushStorage", "PushDomain", "PushBase"]),
     tests(
       "PushPassthroughTests",
-      ["PushPassthrough", "PushRouter", "PushNet", "PushWire", "PushStorage", "PushDomain", "PushBase"]),
+      [
+        "PushPassthrough", "PushRouter", "PushNet", "PushWire", "PushStorage", "PushDomain", "PushCrypto",
+        "PushBase", "CLinux",
+      ]),
     tests(
       "PushGatewayTests",
       ["PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain", "PushBase"]),

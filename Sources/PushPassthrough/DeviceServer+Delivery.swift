@@ -185,10 +185,15 @@ extension DeviceServer {
       app.directory.pending(
         for: number, after: slab[slot].sentThrough, at: seconds, limit: limits.catchUpBatch))
     for (id, content) in contents where slab[slot].sentThrough < id && waiting.contains(id) {
+      guard slab[slot].queue.cost < limits.queuedBytes else {
+        slab[slot].isBehind = true
+        return
+      }
       if let frame = encode(id, content, slot) {
         counts.pushFrames += 1
         send(slot, frame)
       }
+      slab[slot].sentThrough = id
     }
     slab[slot].sentThrough = max(slab[slot].sentThrough, through)
     if slab[slot].queue.cost < limits.queuedBytes { catchUp(slot) } else { slab[slot].isBehind = true }

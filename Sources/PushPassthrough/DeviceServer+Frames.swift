@@ -161,16 +161,12 @@ extension DeviceServer {
     case .deleteTags(let tags): change(.edit(add: [], remove: tags), checking: tags, slot, sequence)
     case .cleanTags: router.changeTags(.clean, of: number, in: app) { reply($0, .none) }
     case .getAlias:
-      router.afterChanges { [router] in
-        router.details(of: number, in: app) { result in
-          reply(result.map { _ in }, .alias((try? result.get())?.alias ?? ""))
-        }
+      router.details(of: number, in: app, afterChanges: true) { result in
+        reply(result.map { _ in }, .alias((try? result.get())?.alias ?? ""))
       }
     case .getTags:
-      router.afterChanges { [router] in
-        router.details(of: number, in: app) { result in
-          reply(result.map { _ in }, .tags((try? result.get())?.tags ?? []))
-        }
+      router.details(of: number, in: app, afterChanges: true) { result in
+        reply(result.map { _ in }, .tags((try? result.get())?.tags ?? []))
       }
     case .checkTag(let tag):
       if let code = tagFault([tag]) {

@@ -120,7 +120,7 @@ extension DeviceServer {
   /// and never reads is cut off; pushes stop long before (`takesLive`).
   func send(_ slot: UInt32, _ frame: SharedFrame) {
     guard slab[slot].phase != .closing else { return }
-    guard slab[slot].queue.cost < 2 * limits.queuedBytes else {
+    guard slab[slot].queue.cost < limits.queuedBytes + 4 * WireLimits.maxFrame else {
       cutOff(slot)
       return
     }

@@ -149,14 +149,16 @@ public final class DeviceServer: LoopDriver {
   public func tick() {
     let now = second
     if loop.handle.index == 0, now % 60 == 0 { peers.sweep(at: now) }
+    var due: [DeadlineWheel.Entry] = []
     wheel.advance(to: now) { entry, now in
       guard slab.isCurrent(entry.slot, entry.generation) else { return nil }
       let deadline = slab[entry.slot].deadline
       if deadline > now { return deadline }
-      // A queue that never leaves ends with its socket; anything else may still be told why.
-      overdue(entry.slot)
-      return slab.isCurrent(entry.slot, entry.generation) ? slab[entry.slot].deadline : nil
+      due.append(entry)
+      return nil
     }
+    // Only now, because the end of a session adds to the wheel.
+    for entry in due where slab.isCurrent(entry.slot, entry.generation) { overdue(entry.slot) }
   }
 
   private func overdue(_ slot: UInt32) {

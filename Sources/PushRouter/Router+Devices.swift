@@ -145,23 +145,30 @@ extension Router {
     public let mobile: String?
   }
 
-  /// Reads alias, tags and mobile number of a registration.
+  /// Reads alias, tags and mobile number of a registration. With `afterChanges` every change that was asked for before
+  /// has been made and none that was asked for later, as a device expects of its own operations.
   public func details(
-    of number: RegistrationNumber, in app: App,
+    of number: RegistrationNumber, in app: App, afterChanges: Bool = false,
     reply: @escaping @Sendable (Result<Details, DeviceFailure>) -> Void
   ) {
-    store.read { transaction throws(StorageError) -> Details? in
+    @Sendable func read(_ transaction: ReadTransaction) throws(StorageError) -> Details? {
       guard let row = try transaction.registration(app: app.id, number: number) else { return nil }
       guard !row.tags.isEmpty else { return Details(alias: row.alias, tags: [], mobile: row.mobile) }
       let wanted = Set(row.tags)
       let names = try transaction.tags(app: app.id).filter { wanted.contains($0.number) }.map(\.name)
       return Details(alias: row.alias, tags: names.sorted(), mobile: row.mobile)
-    } completion: { result in
+    }
+    @Sendable func finish(_ result: Result<Details?, StorageError>) {
       switch result {
       case .failure: reply(.failure(.unavailable))
       case .success(nil): reply(.failure(.unknownRegistration))
       case .success(let found?): reply(.success(found))
       }
+    }
+    if afterChanges {
+      store.write({ transaction throws(StorageError) in try read(transaction.reading) }, completion: finish)
+    } else {
+      store.read({ transaction throws(StorageError) in try read(transaction) }, completion: finish)
     }
   }
 

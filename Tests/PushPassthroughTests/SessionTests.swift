@@ -1,0 +1,177 @@
+import PushBase
+import PushDomain
+import PushNet
+import PushPassthrough
+import PushRouter
+import PushWire
+import Testing
+
+@Suite struct SessionTests {
+  @Test func secondLoginEndsTheFirstSession() throws {
+    let server = try TestServer()
+    let (first, identity) = try server.device()
+    let second = try server.back(identity)
+    #expect(try first.next() == .frame(.goAway(.replaced, retryAfter: 0, host: "")))
+    #expect(try first.next() == .end)
+    #expect(try second.perform(.getAlias).0 == .ok)
+    #expect(server.app.directory.onlineCount == 1)
+  }
+
+  @Test func reinstallReplacesTheRegistration() throws {
+    let server = try TestServer()
+    let fingerprint = SystemRandom.bytes(16)
+    let (old, identity) = try server.device(fingerprint: fingerprint)
+    #expect(try old.perform(.setAlias("anna")).0 == .ok)
+    let (new, newIdentity) = try server.device(fingerprint: fingerprint)
+    #expect(try old.next() == .frame(.goAway(.registrationReplaced, retryAfter: 0, host: "")))
+    #expect(identity.id != newIdentity.id)
+    #expect(try new.perform(.getAlias) == (.ok, .alias("")))
+    let late = try TestDevice(port: server.port)
+    try late.send(TestDevice.hello)
+    _ = try late.next()
+    try late.login(server.app.key, identity)
+    guard case .frame(.error(.userInvalid, .never, _)) = try late.next() else {
+      Issue.record("the old registration still logs in")
+      return
+    }
+    #expect(try late.next() == .end)
+    #expect(server.app.directory.registrationCount == 1)
+  }
+
+  @Test func wrongSecretLooksLikeAnUnknownRegistration() throws {
+    let server = try TestServer()
+    let (_, identity) = try server.device()
+    var answers: [TestDevice.Event] = []
+    let secret = try #require(DeviceSecret([UInt8](repeating: 1, count: 16)))
+    for id in [identity.id, RegistrationID(high: 1, low: 1)] {
+      let device = try TestDevice(port: server.port)
+      try device.send(TestDevice.hello)
+      _ = try device.next()
+      try device.login(server.app.key, TestDevice.Identity(id: id, secret: secret))
+      answers.append(try device.next())
+    }
+    #expect(answers[0] == answers[1])
+  }
+
+  @Test func unknownAppIsRefused() throws {
+    let server = try TestServer()
+    let device = try TestDevice(port: server.port)
+    #expect(throws: TestServer.Failed.self) { try device.register(AppKey(high: 5, low: 5)) }
+  }
+
+  @Test func operationsAreCarriedOutInOrder() throws {
+    let server = try TestServer()
+    let (device, _) = try server.device()
+    let operations: [Operation] = [
+      .setAlias("anna"), .getAlias, .setTags(["b", "a"]), .addTags(["c"]), .checkTag("c"), .deleteTags(["a"]),
+      .getTags, .cleanTags, .getTags, .deleteAlias, .getAlias, .setBadge(5), .appState(.background),
+      .setToken(DeviceToken(.production, [1, 2, 3])),
+    ]
+    for (index, operation) in operations.enumerated() {
+      try device.send(.operation(sequence: UInt32(index), operation))
+    }
+    var results: [UInt32: ResultPayload] = [:]
+    for _ in operations {
+      guard case .frame(.result(let sequence, let code, let payload)) = try device.next() else {
+        Issue.record("not a result")
+        return
+      }
+      #expect(code == .ok)
+      results[sequence] = try ResultPayload(payload, answering: operations[Int(sequence)].type, code: code)
+    }
+    #expect(results[1] == .alias("anna"))
+    #expect(results[4] == .hasTag(true))
+    #expect(results[6] == .tags(["b", "c"]))
+    #expect(results[8] == .tags([]))
+    #expect(results[10] == .alias(""))
+  }
+
+  @Test(arguments: [
+    (Operation.setAlias(""), ResultCode.nothingSet),
+    (.setAlias(String(repeating: "a", count: 41)), .aliasTooLong),
+    (.setAlias("a b"), .aliasIllegal), (.addTags(["a b"]), .tagIllegal),
+    (.setTags([String(repeating: "t", count: 41)]), .tagTooLong), (.checkTag(""), .nothingSet),
+    (.addTags((0...1000).map { "t\($0)" }), .tooManyTags), (.setBadge(100_000), .requestInvalid),
+  ])
+  func refusedOperations(_ operation: Operation, _ code: ResultCode) throws {
+    let server = try TestServer(loops: 1)
+    let (device, _) = try server.device()
+    #expect(try device.perform(operation).0 == code)
+    #expect(try device.perform(.getTags) == (.ok, .tags([])))
+  }
+
+  @Test func theEleventhDeviceDoesNotGetTheAlias() throws {
+    let server = try TestServer()
+    let devices = try (0..<11).map { _ in try server.device().0 }
+    // All ask at once: none waits for another's answer.
+    for device in devices { try device.send(.operation(sequence: 1, .setAlias("team"))) }
+    var codes: [ResultCode] = []
+    for device in devices {
+      guard case .frame(.result(_, let code, _)) = try device.next() else {
+        throw TestServer.Failed("no result")
+      }
+      codes.append(code)
+    }
+    #expect(codes.filter { $0 == .ok }.count == 10)
+    #expect(codes.filter { $0 == .aliasFull }.count == 1)
+    #expect(server.app.directory.registrations(alias: "team").count == 10)
+  }
+
+  @Test func heartbeatIsAnsweredAndItsAbsenceEndsTheSession() throws {
+    var limits = PassthroughLimits()
+    limits.heartbeat = 1...2
+    let server = try TestServer(limits: limits)
+    let (device, identity) = try server.device()
+    try device.send(.ping)
+    #expect(try device.next() == .frame(.pong))
+    #expect(try device.next() == .frame(.goAway(.heartbeatMissed, retryAfter: 0, host: "")))
+    #expect(try device.next() == .end)
+    let number = try #require(server.app.directory.find(identity.id))
+    #expect(server.app.directory.presence(number)?.isOnline == false)
+  }
+
+  @Test func silenceBeforeTheLoginEndsTheConnection() throws {
+    let server = try TestServer()
+    let device = try TestDevice(port: server.port)
+    try device.send(TestDevice.hello)
+    _ = try device.next()
+    guard case .frame(.error(.loginTimeout, .afterBackOff, _)) = try device.next() else {
+      Issue.record("not the error of a late login")
+      return
+    }
+    #expect(try device.next() == .end)
+  }
+
+  @Test func everyByteMayComeAlone() throws {
+    let server = try TestServer()
+    let device = try TestDevice(port: server.port)
+    var bytes: [UInt8] = []
+    TestDevice.hello.encode(into: &bytes)
+    ClientFrame.register(
+      RegisterRequest(appKey: server.app.key, platform: .ios, fingerprint: [1], appVersion: "1")
+    ).encode(into: &bytes)
+    for byte in bytes { try device.write([byte]) }
+    guard case .frame(.helloOK) = try device.next(), case .frame(.registerOK) = try device.next() else {
+      Issue.record("not registered")
+      return
+    }
+  }
+
+  @Test func drainTellsDevicesToComeBack() throws {
+    let server = try TestServer()
+    let devices = try (0..<8).map { _ in try server.device().0 }
+    server.onEachServer { $0.drain(spread: 10_000) }
+    var delays: Set<UInt32> = []
+    for device in devices {
+      guard case .frame(.goAway(.drain, let delay, "")) = try device.next() else {
+        Issue.record("not told to go away")
+        return
+      }
+      delays.insert(delay)
+      #expect(delay <= 10_000)
+      #expect(try device.next() == .end)
+    }
+    #expect(delays.count > 1)
+    #expect(server.app.directory.onlineCount == 0)
+  }
+}

@@ -1,0 +1,144 @@
+import CLinux
+import Dispatch
+import Glibc
+import PushBase
+import PushCrypto
+import PushDomain
+import PushNet
+import PushPassthrough
+import PushRouter
+import PushStorage
+import PushWire
+import Synchronization
+
+/// The real store, router and two loops with device sessions on a port of their own; everything but HTTP.
+final class TestServer: Sendable {
+  struct Failed: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+  }
+
+  let folder: String
+  let router: Router
+  let app: App
+  let port: UInt16
+  let metrics = Metrics()
+  private let handles: [LoopHandle]
+  private let servers = Servers()
+
+  private static let secretHash = [UInt8](repeating: 7, count: 32)
+
+  init(
+    limits: PassthroughLimits = PassthroughLimits(), peers: PeerGuard = PeerGuard(), tls: TLSContext? = nil,
+    loops: Int = 2
+  ) throws {
+    var template = Array("/tmp/borealis-passthrough-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Failed("mkdtemp") }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let store = try Store.open(path: folder + "/borealis.db", log: .silent)
+    let key = AppKey(high: SystemRandom.next(), low: 1)
+    _ = try Self.wait { done in
+      store.write { transaction throws(StorageError) in
+        try transaction.createApp(
+          key: key, name: "test", secretHash: Self.secretHash, at: Timestamp(milliseconds: 0))
+      } completion: {
+        done($0.mapError { $0 as any Error })
+      }
+    }
+    let router = Router(store: store, log: .silent)
+    try router.load()
+    guard let app = router.app(key) else { throw Failed("no app") }
+    (self.router, self.app) = (router, app)
+    handles = try (0..<loops).map { index in try LoopHandle(index: index) }
+    let channel = PassthroughChannel(loops: handles)
+    router.add(channel)
+    let shared = PassthroughMetrics(metrics)
+    let first = try SystemError.check(cl_listen("127.0.0.1", 0, 512, 1), "listen")
+    port = UInt16(try SystemError.check(cl_local_port(first), "getsockname"))
+    for handle in handles {
+      let listener =
+        handle.index == 0 ? first : try SystemError.check(cl_listen("127.0.0.1", port, 512, 1), "listen")
+      let started = DispatchSemaphore(value: 0)
+      try handle.start { [servers] loop throws(SystemError) in
+        let server = DeviceServer(
+          loop: loop, channel: channel, router: router, limits: limits, peers: peers, metrics: shared,
+          time: SystemTime())
+        try loop.listen(listener) { server.accept($0, tls: tls) }
+        let bound = LoopBound(value: server)
+        servers.all.withLock { $0[handle.index] = bound }
+        started.signal()
+      } failed: { _ in
+        started.signal()
+      }
+      started.wait()
+    }
+  }
+
+  deinit {
+    for handle in handles { handle.post { $0.stop() } }
+    router.store.close()
+    for name in ["", "-wal", "-shm"] { unlink(folder + "/borealis.db" + name) }
+    rmdir(folder)
+  }
+
+  /// Waits for what comes on another thread.
+  static func wait<Value: Sendable>(
+    _ start: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+  ) throws -> Value {
+    let done = DispatchSemaphore(value: 0)
+    let box = Mutex<Result<Value, any Error>?>(nil)
+    start { result in
+      box.withLock { $0 = result }
+      done.signal()
+    }
+    guard done.wait(timeout: .now() + 20) == .success, let result = box.withLock({ $0 }) else {
+      throw Failed("no answer in 20 s")
+    }
+    return try result.get()
+  }
+
+  /// Pushes a message and waits until it is committed.
+  @discardableResult
+  func push(
+    _ text: String, to terms: AudienceTerms, timeToLive: Int = 86_400, overrides: MessageID? = nil
+  ) throws -> MessageID {
+    let content = PushContent(variants: [
+      ContentVariant(platforms: .all, message: Array(#"{"msg_content":"\#(text)"}"#.utf8))
+    ])
+    return try Self.wait { done in
+      router.accept(
+        AcceptRequest(terms: terms, content: content, timeToLive: timeToLive, overrides: overrides), for: app
+      ) { done($0.map(\.id).mapError { Failed("\($0)") }) }
+    }
+  }
+
+  /// Runs on every loop's device sessions and waits for it.
+  func onEachServer(_ work: @escaping @Sendable (DeviceServer) -> Void) {
+    for handle in handles {
+      let done = DispatchSemaphore(value: 0)
+      handle.post { [servers] _ in
+        if let server = servers.all.withLock({ $0[handle.index] }) { work(server.value) }
+        done.signal()
+      }
+      done.wait()
+    }
+  }
+
+  /// How many messages still wait for a registration.
+  func waiting(for id: RegistrationID) -> [MessageID] {
+    guard let number = app.directory.find(id) else { return [] }
+    return app.directory.pending(
+      for: number, after: MessageID(0), at: UInt32(clamping: SystemTime().now().seconds), limit: 100_000)
+  }
+}
+
+/// The servers by loop.
+private final class Servers: Sendable {
+  let all = Mutex<[Int: LoopBound]>([:])
+}
+
+/// Carries a loop's server to later work on the same loop.
+struct LoopBound: @unchecked Sendable {
+  // Only read by work that runs on the loop that made it.
+  let value: DeviceServer
+}
