@@ -31,7 +31,7 @@ private func check(_ push: PushRequest, _ rules: PushRules) {
   check((0...rules.maximumTimeToLive).contains(push.options.timeToLive), "the time to live keeps its limit")
   check(push.audience != .filter(AudienceFilter()), "an audience has a condition")
   for platform in Platform.allCases {
-    let content = push.content.deviceJSON(platform: platform, override: push.options.overrideMessageID)
+    let content = push.content.deviceJSON(platform: platform)
     check((try? parseJSON(content))?.object != nil, "a device gets a JSON object")
     let frame = ServerFrame.encodePush(messageID: MessageID(1), offline: false, content: content)
     check(!frame.isEmpty, "accepted content fits a frame")
