@@ -87,7 +87,7 @@ extension DeviceServer {
 
   private func encode(_ id: MessageID, _ content: PushContent, _ slot: UInt32) -> SharedFrame? {
     guard let platform = Platform(rawValue: slab[slot].platform) else { return nil }
-    return encode(id, content, platform, offline: id < slab[slot].loginID)
+    return encode(id, content, platform, offline: id <= slab[slot].newestAtLogin)
   }
 
   private func encode(

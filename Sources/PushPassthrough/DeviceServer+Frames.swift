@@ -101,7 +101,7 @@ extension DeviceServer {
       request.registrationID, secretHash: SHA256.digest128(request.secret.bytes), at: location(slot),
       isForeground: request.appState == .foreground)
     // Unknown and wrong look alike from outside, so that nobody can search for registration IDs.
-    guard case .accepted(let number, let replaced) = outcome else {
+    guard case .accepted(let number, let replaced, let newest) = outcome else {
       metrics.loginFailures.add()
       fail(slot, .userInvalid, .never, "no such registration, or not its secret")
       return
@@ -126,7 +126,7 @@ extension DeviceServer {
     slab[slot].heartbeat = min(
       max(request.heartbeat, limits.heartbeat.lowerBound), limits.heartbeat.upperBound)
     slab[slot].deadline = second + UInt32(WireLimits.heartbeatDeadline(interval: slab[slot].heartbeat))
-    slab[slot].loginID = MessageID(firstAt: now)
+    slab[slot].newestAtLogin = newest
     slab[slot].phase = .loggedIn
     let waiting = app.directory.pending(
       for: number, after: MessageID(0), at: UInt32(clamping: now.seconds), limit: 1_000_000)

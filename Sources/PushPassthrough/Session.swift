@@ -46,8 +46,8 @@ struct Session {
   var heartbeat: UInt16 = 0
   /// The largest message ID written to it.
   var sentThrough = MessageID(0)
-  /// The smallest message ID of a push accepted after the login: smaller ones were kept for an offline device.
-  var loginID = MessageID(0)
+  /// The largest message ID of a push accepted before the login: those up to it were kept for an offline device.
+  var newestAtLogin = MessageID(0)
   /// The beginning of a frame whose end has not arrived; empty, and so without memory, nearly always.
   var partial: [UInt8] = []
   var queue = OutboundQueue()

@@ -3,8 +3,9 @@ import Synchronization
 
 /// What a login came to.
 public enum LoginOutcome: Sendable {
-  /// The device is connected; `replaced` is the connection that it had before, to be closed.
-  case accepted(RegistrationNumber, replaced: Location?)
+  /// The device is connected; `replaced` is the connection that it had before, to be closed. Pushes up to `newest` were
+  /// accepted before this login.
+  case accepted(RegistrationNumber, replaced: Location?, newest: MessageID)
   /// No such registration in this app, or another one took its place.
   case unknown
   /// The secret is not the registration's.
@@ -40,6 +41,8 @@ public final class AppDirectory: Sendable {
     var table = RegistrationTable()
     var ledger: DeliveryLedger
     var onlineSet = NumberSet()
+    /// The largest ID of all pushes opened so far.
+    var newest = MessageID(0)
   }
 
   private let state: Mutex<State>
@@ -118,7 +121,7 @@ public final class AppDirectory: Sendable {
       state.table[number].loop = location.loop
       state.table[number].slot = location.slot
       state.table[number].generation = location.generation
-      return .accepted(number, replaced: replaced)
+      return .accepted(number, replaced: replaced, newest: state.newest)
     }
   }
 
@@ -137,6 +140,7 @@ public final class AppDirectory: Sendable {
   /// Takes in a committed push. From here on a login finds it; if the device is online already, the caller delivers.
   public func open(_ id: MessageID, _ push: OpenedPush) -> Dispatch {
     state.withLock { state in
+      state.newest = max(state.newest, id)
       switch push {
       case .single(let number, let expires):
         guard state.table.isActive(number) else { return Dispatch() }
