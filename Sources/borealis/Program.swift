@@ -4,8 +4,8 @@ enum Program {
 
   static var commands: [any Command.Type] {
     [
-      ServeCommand.self, AppCreateCommand.self, AppListCommand.self, BackupCommand.self, CheckCommand.self,
-      VersionCommand.self,
+      ServeCommand.self, PushCommand.self, AppCreateCommand.self, AppListCommand.self, BackupCommand.self,
+      CheckCommand.self, VersionCommand.self,
     ]
   }
 

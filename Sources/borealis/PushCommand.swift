@@ -1,0 +1,131 @@
+import Glibc
+import PushBase
+import PushHTTP
+import PushJSON
+import PushOps
+
+struct PushCommand: Command {
+  static let name = "push"
+  static let summary = "Sends a push through the HTTP API of a server."
+  static let details = """
+    Sends one push and prints the server's answer, JSON with the msg_id. Ends with 0 if the push was accepted. The
+    master secret is best given by a file or by BOREALIS_MASTER_SECRET: other users of the machine can read flags.
+
+      borealis push --server http://127.0.0.1:8080 --app-key KEY --master-secret-file FILE --all --alert Hello
+    """
+  static let operands: [String] = []
+  static let settings = [
+    SettingDefinition(
+      name: "server", valueName: "URL", help: "Where the HTTP API is, such as https://push.example.com.",
+      kind: .text),
+    SettingDefinition(
+      name: "ca", valueName: "FILE", help: "Certificates to trust for https; the system's if not given.",
+      kind: .text),
+    SettingDefinition(name: "app-key", valueName: "KEY", help: "The app's key.", kind: .text),
+    SettingDefinition(
+      name: "master-secret", valueName: "SECRET", help: "The app's master secret.", kind: .secret),
+    SettingDefinition(name: "all", valueName: "", help: "To all devices of the app.", kind: .flag),
+    SettingDefinition(name: "alias", valueName: "A,...", help: "To devices with these aliases.", kind: .text),
+    SettingDefinition(
+      name: "tag", valueName: "T,...", help: "To devices with any of these tags.", kind: .text),
+    SettingDefinition(
+      name: "registration-id", valueName: "ID,...", help: "To these registrations.", kind: .text),
+    SettingDefinition(
+      name: "platform", valueName: "P,...", help: "Only to these: android, ios, hmos, quickapp.",
+      default: "all", kind: .text),
+    SettingDefinition(name: "alert", valueName: "TEXT", help: "The text of a notification.", kind: .text),
+    SettingDefinition(
+      name: "message", valueName: "TEXT", help: "The content of a message that only the app sees.",
+      kind: .text),
+    SettingDefinition(
+      name: "title", valueName: "TEXT", help: "The title of the notification or message.", kind: .text),
+    SettingDefinition(
+      name: "time-to-live", valueName: "SECONDS",
+      help: "How long the push is kept for devices that are offline; the server's day if not given.",
+      kind: .number(0...864_000)),
+    SettingDefinition(
+      name: "file", valueName: "FILE",
+      help: "A whole push object of JPush's API instead; - for standard input.",
+      kind: .text),
+  ]
+
+  static func run(_ input: Input) throws(Failure) {
+    let server = try ServerURL(try input.required("server"))
+    let key = try input.required("app-key")
+    guard let secret = input.settings.text("master-secret") else {
+      throw .usage("give --master-secret-file or BOREALIS_MASTER_SECRET")
+    }
+    var request = HTTPRequest(method: "POST", target: "/v3/push", body: try body(input))
+    request.headers.append("Authorization", "Basic " + Base64.encode(Array("\(key):\(secret)".utf8)))
+    request.headers.append("Content-Type", "application/json")
+    let response = try HTTPClient.send(request, to: server, caFile: input.settings.text("ca"))
+    let answer = try? parseJSON(response.body)
+    guard response.status == 200, let answer else {
+      let error = answer?["error"]
+      let code = error?["code"]?.int64.map { ", code \($0)" } ?? ""
+      throw .failed("refused (status \(response.status)\(code)): \(error?["message"]?.string ?? "no reason")")
+    }
+    Console.print(answer)
+  }
+
+  private static func body(_ input: Input) throws(Failure) -> [UInt8] {
+    let settings = input.settings
+    let names = ["all", "alias", "tag", "registration-id"].filter { settings.text($0) ?? "false" != "false" }
+    let contents = ["alert", "message", "title", "time-to-live"].filter { settings.text($0) != nil }
+    if let file = settings.text("file") {
+      if let other = (names + contents).first {
+        throw .usage("--file is the whole push: --\(other) contradicts it")
+      }
+      guard let text = Files.read(file == "-" ? "/dev/stdin" : file) else {
+        throw .usage("--file: cannot read \"\(file)\"")
+      }
+      return Array(text.utf8)
+    }
+    guard let audience = names.first else {
+      throw .usage("give --all, --alias, --tag, --registration-id or --file")
+    }
+    guard names.count == 1 else {
+      throw .usage("--\(names[0]) and --\(names[1]) contradict: give one of them")
+    }
+    guard settings.text("alert") != nil || settings.text("message") != nil else {
+      throw .usage("give --alert or --message")
+    }
+    var push = JSONObject()
+    let platform = settings.text("platform") ?? "all"
+    push.set("platform", platform == "all" ? "all" : list(platform))
+    push.set(
+      "audience", audience == "all" ? "all" : members([audience.underscored: list(settings.text(audience))]))
+    let title = settings.text("title").map { JSONValue.string($0) }
+    if let alert = settings.text("alert") { push.set("notification", notification(.string(alert), title)) }
+    if let message = settings.text("message") {
+      push.set("message", members(["msg_content": .string(message), "title": title]))
+    }
+    if let seconds = settings.number("time-to-live") {
+      push.set("options", ["time_to_live": .number(JSONNumber(seconds))])
+    }
+    return JSONWriter.serialize(.object(push))
+  }
+
+  /// Each platform has its own place for a title.
+  private static func notification(_ alert: JSONValue, _ title: JSONValue?) -> JSONValue {
+    guard let title else { return ["alert": alert] }
+    let own: JSONValue = ["alert": alert, "title": title]
+    return ["alert": alert, "android": own, "hmos": own, "ios": ["alert": ["title": title, "body": alert]]]
+  }
+
+  private static func list(_ text: String?) -> JSONValue {
+    .array((text ?? "").split(separator: ",").map { .string(String($0)) })
+  }
+
+  /// An object of the members that have a value.
+  private static func members(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+    var object = JSONObject()
+    for (key, value) in members { if let value { object.set(key, value) } }
+    return .object(object)
+  }
+}
+
+extension String {
+  /// A setting's name in the spelling of the API.
+  fileprivate var underscored: String { String(map { $0 == "-" ? "_" : $0 }) }
+}
