@@ -21,6 +21,7 @@ struct HTTPConnection {
 
   var descriptor: Int32 = -1
   var generation: UInt32 = 0
+  var network = PeerNetwork(rawValue: 0)
   var phase = Phase.idle
   /// What the kernel was asked to report.
   var interest: Readiness = .readable

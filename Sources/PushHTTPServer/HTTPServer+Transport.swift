@@ -49,7 +49,22 @@ extension HTTPServer {
     return .bytes(count)
   }
 
+  /// False if the session cannot be made.
+  func startTLS(_ slot: UInt32) -> Bool {
+    guard let tls else { return true }
+    do throws(TLSError) {
+      slab[slot].tls = try TLSSession(context: tls, fd: slab[slot].descriptor)
+      return true
+    } catch {
+      metrics.failedHandshakes.add()
+      return false
+    }
+  }
+
   func handshake(_ slot: UInt32) {
+    // The kernel reports those that must wait again in the next turn.
+    guard handshakesLeft > 0 else { return }
+    handshakesLeft -= 1
     switch slab[slot].tls?.handshake() {
     case .done:
       slab[slot].readNeeds = .readable

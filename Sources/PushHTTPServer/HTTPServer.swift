@@ -16,6 +16,7 @@ public final class HTTPServer: LoopDriver {
   let refusal: (HTTPFault) -> HTTPResponse
   let time: any TimeSource
   let answers: HTTPAnswers
+  private let peers: HTTPPeerLimit
   unowned let loop: EventLoop
   private var index: UInt8 = 0
 
@@ -27,6 +28,8 @@ public final class HTTPServer: LoopDriver {
   var buffer = [UInt8](repeating: 0, count: 64 << 10)
   var wheel: DeadlineWheel
   private(set) var isDraining = false
+  /// Steps of handshakes that may still be taken in this turn.
+  var handshakesLeft: Int
   /// Connections with answers to send or with a further request to look at, at the end of the turn.
   private var dirty: [UInt32] = []
   private var whenEmpty: (() -> Void)?
@@ -36,21 +39,24 @@ public final class HTTPServer: LoopDriver {
   private var date = ""
   private var dateSecond = Int64.min
 
-  /// Adds a server to a loop. `refusal` makes the answer to a request that the parser refuses or that is too slow.
+  /// Adds a server to a loop. `refusal` makes the answer to a request that the parser refuses or that is too slow;
+  /// `peers` and `metrics` are shared by the servers of all loops.
   public init(
     loop: EventLoop, tls: TLSContext? = nil, limits: HTTPServerLimits = .init(),
-    metrics: HTTPServerMetrics = .init(), time: any TimeSource = SystemTime(),
+    peers: HTTPPeerLimit = .init(), metrics: HTTPServerMetrics = .init(), time: any TimeSource = SystemTime(),
     refusal: @escaping (HTTPFault) -> HTTPResponse = { HTTPResponse(status: $0.status) },
     handler: @escaping Handler
   ) {
     self.loop = loop
     self.tls = tls
     self.limits = limits
+    self.peers = peers
     self.metrics = metrics
     self.time = time
     self.refusal = refusal
     self.handler = handler
     answers = HTTPAnswers(of: loop.handle)
+    handshakesLeft = limits.handshakesPerTurn
     wheel = DeadlineWheel(second: Self.second(loop.now))
     index = loop.add(self)
   }
@@ -69,42 +75,31 @@ public final class HTTPServer: LoopDriver {
 
   /// Takes over a connected, non-blocking socket.
   public func accept(_ descriptor: Int32) {
-    guard !isDraining, slab.count < limits.connections else {
-      turnAway(descriptor)
+    let network = PeerNetwork(of: descriptor)
+    guard !isDraining, slab.count < limits.connections, peers.enter(network) else {
+      metrics.refusedConnections.add()
+      loop.close(descriptor)
       return
     }
-    var connection = HTTPConnection(descriptor: descriptor)
-    if let tls {
-      do throws(TLSError) {
-        connection.tls = try TLSSession(context: tls, fd: descriptor)
-      } catch {
-        turnAway(descriptor)
-        return
-      }
-    }
-    let (slot, generation) = slab.insert(connection)
+    let (slot, generation) = slab.insert(
+      HTTPConnection(descriptor: descriptor, network: network))
     slab[slot].generation = generation
-    guard loop.watch(descriptor, token(slot), .readable) else {
-      slab.remove(slot)
-      turnAway(descriptor)
+    metrics.connections.add(1)
+    guard startTLS(slot), loop.watch(descriptor, token(slot), .readable) else {
+      close(slot)
       return
     }
-    metrics.connections.add(1)
     enter(tls == nil ? .idle : .handshaking, slot)
     settle(slot)
   }
 
-  private func turnAway(_ descriptor: Int32) {
-    metrics.refusedConnections.add()
-    loop.close(descriptor)
-  }
-
   func close(_ slot: UInt32) {
     guard slab[slot].descriptor >= 0 else { return }
+    metrics.connections.add(-1)
+    peers.leave(slab[slot].network)
     slab[slot].tls?.shutdown()
     loop.close(slab[slot].descriptor)
     slab.remove(slot)
-    metrics.connections.add(-1)
   }
 
   /// Answers what is under way with `Connection: close`, closes idle connections, takes no new ones, and calls
@@ -160,6 +155,7 @@ public final class HTTPServer: LoopDriver {
       if slab.isCurrent(slot, generation) { flush(slot) }
       if slab.isCurrent(slot, generation) { settle(slot) }
     }
+    handshakesLeft = limits.handshakesPerTurn
     if dirty.isEmpty {
       slots.removeAll(keepingCapacity: true)
       swap(&slots, &dirty)

@@ -10,6 +10,9 @@ public struct HTTPServerLimits: Sendable {
   /// Answers that may wait for one connection, in bytes. Its next request is not read while more than this waits, so
   /// that what is held stays below this and one answer more.
   public var outboundBytes = 1 << 20
+  /// Steps of TLS handshakes in one turn of the loop, about 0.2 ms each, so that a crowd of new connections delays
+  /// nobody else; the others go on in the next turn.
+  public var handshakesPerTurn = 16
   /// Seconds for the TLS handshake.
   public var handshakeSeconds: UInt32 = 10
   /// Seconds from a request's first byte to the end of its header.

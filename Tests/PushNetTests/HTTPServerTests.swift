@@ -1,3 +1,4 @@
+import PushBase
 import PushHTTP
 import PushHTTPServer
 import Testing
@@ -89,5 +90,55 @@ import Testing
       #expect(headers["date"]?.hasSuffix(" GMT") == true)
     }
     #expect(ids.count == 3 && ids.contains("my-own.1") && !ids.contains("not harmless"))
+  }
+
+  @Test func writesTheDateAsTheRFCDoes() throws {
+    struct Fixed: TimeSource {
+      let milliseconds: Int64
+      func now() -> Timestamp { Timestamp(milliseconds: milliseconds) }
+      func monotonic() -> UInt64 { 0 }
+    }
+    let dates: [(Int64, String)] = [
+      (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+      (951_825_599_999, "Tue, 29 Feb 2000 11:59:59 GMT"), (-5, "Thu, 01 Jan 1970 00:00:00 GMT"),
+    ]
+    for (milliseconds, text) in dates {
+      let server = try HTTPTestServer(time: Fixed(milliseconds: milliseconds))
+      let client = try HTTPTestClient(server)
+      try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try client.response()?.headers["date"] == text)
+    }
+  }
+
+  /// A second answer to a request neither reaches the client nor answers its next request.
+  @Test func dropsSecondAnswers() throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server)
+    for number in 1...5 {
+      try client.send("GET /twice HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try client.body() == "GET /twice ")
+      #expect(server.metric("borealis_http_lost_answers_total") == number)
+    }
+  }
+
+  @Test func drains() async throws {
+    let server = try HTTPTestServer()
+    let clients = try (0..<4).map { _ in try HTTPTestClient(server) }
+    let (waiting, reading, idle, last) = (clients[0], clients[1], clients[2], clients[3])
+    try waiting.send("GET /held HTTP/1.1\r\nHost: h\r\n\r\n")
+    try reading.send("GET /release HTTP/1.1\r\nHost: h\r\n")
+    try idle.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(try idle.body() == "GET / ")
+    try last.send("GET /drain HTTP/1.1\r\nHost: h\r\n\r\nGET /more HTTP/1.1\r\nHost: h\r\n\r\n")
+    let answer = try last.rest()
+    #expect(answer.contains("\r\nconnection: close\r\n") && answer.hasSuffix("GET /drain "))
+    #expect(try idle.rest() == "")
+    #expect(try HTTPTestClient(server).rest() == "")
+    try reading.send("\r\n")
+    #expect(try reading.rest().contains("\r\nconnection: close\r\n"))
+    #expect(try waiting.rest().hasPrefix("HTTP/1.1 204 "))
+    for await _ in server.drained {}
+    #expect(server.metric("borealis_http_connections") == 0)
+    #expect(server.metric("borealis_http_refused_connections_total") == 1)
   }
 }

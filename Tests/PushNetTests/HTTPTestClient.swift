@@ -56,6 +56,13 @@ final class HTTPTestClient {
     }
   }
 
+  /// Ends the connection with a reset, as a peer that crashed does.
+  func reset() {
+    // Connecting to nothing is how Linux is told so.
+    var nothing = sockaddr()
+    connect(descriptor, &nothing, socklen_t(MemoryLayout<sockaddr>.size))
+  }
+
   func shutDownWriting() { _ = cl_shutdown_write(descriptor) }
 
   /// The next response; nil at the server's end.
@@ -73,6 +80,12 @@ final class HTTPTestClient {
         unread += more
       }
     }
+  }
+
+  /// Sends a request and gives the body of the answer.
+  func get(_ target: String) throws -> String? {
+    try send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
+    return try body()
   }
 
   /// The body of the next response as text.

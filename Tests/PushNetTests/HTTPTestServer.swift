@@ -3,21 +3,26 @@ import PushBase
 import PushHTTP
 import PushHTTPServer
 import PushNet
+import Synchronization
 
 /// An HTTP server on a loop and a port of its own, gone with the object.
 ///
-/// It answers by itself: `/drain` begins a drain, `/later` is answered from another thread, `/big?N` with N bytes, and
-/// everything else with the method, the target and the body.
+/// It answers by itself: `/drain` begins a drain, `/later` is answered from another thread, `/held` when `/release`
+/// comes, `/twice` two times, `/big?N` with N bytes, and everything else with the method, the target and the body.
 final class HTTPTestServer: Sendable {
   let port: UInt16
   let metrics = Metrics()
   /// Ends when a drain is over.
   let drained: AsyncStream<Void>
   private let handle: LoopHandle
+  private let held = Held()
   /// The other thread; not one of a pool that tests may occupy with waiting.
   private let helper: LoopHandle
 
-  init(limits: HTTPServerLimits = .init(), tls: TLSContext? = nil) throws {
+  init(
+    limits: HTTPServerLimits = .init(), peers: HTTPPeerLimit = .init(), tls: TLSContext? = nil,
+    time: any TimeSource = SystemTime()
+  ) throws {
     let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 64, 0), "listen")
     port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
     handle = try LoopHandle(index: 0)
@@ -28,11 +33,13 @@ final class HTTPTestServer: Sendable {
     let drainEnd: AsyncStream<Void>.Continuation
     (drained, drainEnd) = AsyncStream.makeStream()
     try handle.start(
-      { loop throws(SystemError) in
+      { [held] loop throws(SystemError) in
         var beginDrain: () -> Void = {}
-        let server = HTTPServer(loop: loop, tls: tls, limits: limits, metrics: counts) { request, exchange in
+        let server = HTTPServer(
+          loop: loop, tls: tls, limits: limits, peers: peers, metrics: counts, time: time
+        ) { request, exchange in
           if request.target == "/drain" { beginDrain() }
-          Self.answer(request, exchange, helper)
+          Self.answer(request, exchange, held, helper)
         }
         beginDrain = { [unowned server] in server.beginDrain { drainEnd.finish() } }
         try loop.listen(listener) { [unowned server] in server.accept($0) }
@@ -44,15 +51,28 @@ final class HTTPTestServer: Sendable {
     helper.post { $0.stop() }
   }
 
-  private static func answer(_ request: HTTPRequest, _ exchange: HTTPExchange, _ helper: LoopHandle) {
+  private final class Held: Sendable {
+    let exchanges = Mutex<[HTTPExchange]>([])
+  }
+
+  private static func answer(
+    _ request: HTTPRequest, _ exchange: HTTPExchange, _ held: Held, _ helper: LoopHandle
+  ) {
     let text = "\(request.method) \(request.target) "
     let response = HTTPResponse(status: 200, body: Array(text.utf8) + request.body)
-    if request.target == "/later" {
-      helper.post { _ in exchange.respond(response) }
-    } else if request.target.hasPrefix("/big?"), let size = Int(request.target.dropFirst(5)) {
-      exchange.respond(HTTPResponse(status: 200, body: [UInt8](repeating: 120, count: size)))
-    } else {
+    switch request.target {
+    case "/later": helper.post { _ in exchange.respond(response) }
+    case "/held": held.exchanges.withLock { $0.append(exchange) }
+    case "/release":
+      for exchange in held.exchanges.withLock({ $0 }) { exchange.respond(HTTPResponse(status: 204)) }
       exchange.respond(response)
+    case "/twice":
+      exchange.respond(response)
+      exchange.respond(HTTPResponse(status: 500))
+    case let target where target.hasPrefix("/big?"):
+      let size = Int(target.dropFirst(5)) ?? 0
+      exchange.respond(HTTPResponse(status: 200, body: [UInt8](repeating: 120, count: size)))
+    default: exchange.respond(response)
     }
   }
 

@@ -1,0 +1,160 @@
+import PushHTTP
+import PushHTTPServer
+import Testing
+
+/// Peers that mean harm, or have bad luck.
+@Suite struct HTTPHostilePeerTests {
+  /// What two readers might frame differently is answered once, with an error, and nothing behind it is looked at.
+  @Test(arguments: [
+    ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nContent-Length: 0\r\n\r\nabcd", 400),
+    ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: +4\r\n\r\nabcd", 400),
+    ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length : 4\r\n\r\nabcd", 400),
+    ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n", 501),
+    ("GET / HTTP/1.1\nHost: h\n\n", 400), ("GET / HTTP/1.1\r\nHost: h\r\n X: folded\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: h\r\nX\0: y\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\n\r\n", 400), ("GET  / HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+    ("GET / HTTP/2.0\r\nHost: h\r\n\r\n", 505), ("GET / HTTP/1.1\r\nHost: h\r\nExpect: more\r\n\r\n", 417),
+    ("\u{16}\u{3}\u{1}\u{2}\r\n", 400),
+  ])
+  func refusesOnceAndCloses(request: String, status: Int) throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server)
+    try client.send(request + "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
+    let answer = try client.rest()
+    #expect(answer.hasPrefix("HTTP/1.1 \(status) ") && answer.contains("\r\nconnection: close\r\n"))
+    #expect(answer.components(of: "HTTP/1.1 ") == 1)
+    #expect(server.metric("borealis_http_refused_requests_total") == 1)
+  }
+
+  @Test func refusesWhatIsOverTheLimits() throws {
+    let server = try HTTPTestServer()
+    let field = "X: \(String(repeating: "x", count: 1000))\r\n"
+    let requests: [(text: String, status: Int)] = [
+      ("GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\n", 414),
+      ("GET / HTTP/1.1\r\nHost: h\r\n" + String(repeating: field, count: 100), 431),
+      ("GET / HTTP/1.1\r\nHost: h\r\n" + String(repeating: "a: b\r\n", count: 200), 431),
+      ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\n", 413),
+      (
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2000000\r\n\r\n"
+          + String(repeating: "b", count: 200_000), 413
+      ),
+      ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n", 413),
+    ]
+    for request in requests {
+      let client = try HTTPTestClient(server)
+      try client.send(request.text)
+      #expect(try client.rest().hasPrefix("HTTP/1.1 \(request.status) "))
+    }
+  }
+
+  /// Each second that a peer may waste is counted from when it began to waste it; nothing extends it.
+  @Test func closesSlowPeers() throws {
+    var limits = HTTPServerLimits()
+    (limits.idleSeconds, limits.headerSeconds, limits.bodySeconds) = (1, 1, 1)
+    let server = try HTTPTestServer(limits: limits)
+    let beginnings = [
+      "GET / HT", "GET / HTTP/1.1\r\nHost: h\r\n",
+      "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nab",
+    ]
+    let slow = try beginnings.map { beginning in
+      let client = try HTTPTestClient(server)
+      try client.send(beginning)
+      return client
+    }
+    let silent = try HTTPTestClient(server)
+    let idle = try HTTPTestClient(server)
+    try idle.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(try idle.body() == "GET / ")
+    for client in slow { #expect(try client.rest().hasPrefix("HTTP/1.1 408 ")) }
+    #expect(try silent.rest() == "")
+    #expect(try idle.rest() == "")
+  }
+
+  @Test func forgetsPeersThatVanish() throws {
+    let server = try HTTPTestServer()
+    let witness = try HTTPTestClient(server)
+    let beginnings = ["", "GET /held HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HT", "POST / HTTP/1.1\r\nContent-"]
+    for beginning in beginnings {
+      let client = try HTTPTestClient(server)
+      try client.send(beginning)
+      // The server looks at sockets in turn: when these are answered it has read what came before.
+      for _ in 0..<3 { #expect(try witness.get("/") == "GET / ") }
+      #expect(server.metric("borealis_http_connections") == 2)
+      client.reset()
+      for _ in 0..<3 { #expect(try witness.get("/") == "GET / ") }
+      #expect(server.metric("borealis_http_connections") == 1)
+    }
+    #expect(try witness.get("/release") == "GET /release ")
+    #expect(server.metric("borealis_http_lost_answers_total") == 1)
+  }
+
+  /// A client that asks for ever and does not read gets what the kernel holds and a bounded queue; others are served
+  /// meanwhile. If it reads at last it gets everything, else it is closed.
+  @Test(arguments: [true, false]) func boundsWhatWaitsForPeersThatDoNotRead(readsLater: Bool) throws {
+    var limits = HTTPServerLimits()
+    limits.outboundBytes = 1 << 16
+    limits.idleSeconds = 5
+    if !readsLater { limits.writeSeconds = 1 }
+    let server = try HTTPTestServer(limits: limits)
+    let silent = try HTTPTestClient(server)
+    let client = try HTTPTestClient(server)
+    let count = 4000
+    try client.send(String(repeating: "GET /big?10000 HTTP/1.1\r\nHost: h\r\n\r\n", count: count))
+    client.shutDownWriting()
+    let answered = try settledCount(server)
+    #expect(answered < count / 2)
+    if readsLater {
+      for _ in 0..<count { #expect(try client.response()?.body.count == 10_000) }
+      #expect(try client.response() == nil)
+    } else {
+      // The server closes it for being idle long after it should have closed the other.
+      #expect(try silent.rest() == "")
+      #expect(server.metric("borealis_http_connections") == 0)
+    }
+  }
+
+  /// How many requests of others a server has answered once it answers no more of them.
+  private func settledCount(_ server: HTTPTestServer) throws -> Int {
+    let witness = try HTTPTestClient(server)
+    var answered = -1
+    var own = 0
+    while true {
+      for _ in 0..<20 { #expect(try witness.get("/") == "GET / ") }
+      own += 20
+      let now = (server.metric("borealis_http_requests_total{class=\"2xx\"}") ?? 0) - own
+      if now == answered { return now }
+      answered = now
+    }
+  }
+
+  @Test func boundsConnectionsOfOneNetworkAndOfAll() throws {
+    var limits = HTTPServerLimits()
+    limits.connections = 2
+    for server in [
+      try HTTPTestServer(peers: HTTPPeerLimit(connections: 2)), try HTTPTestServer(limits: limits),
+    ] {
+      let first = try HTTPTestClient(server)
+      #expect(try first.get("/") == "GET / ")
+      for _ in 0..<5 {
+        let second = try HTTPTestClient(server)
+        #expect(try second.get("/") == "GET / ")
+        #expect(try HTTPTestClient(server).rest() == "")
+        second.reset()
+        for _ in 0..<3 { #expect(try first.get("/") == "GET / ") }
+      }
+      #expect(server.metric("borealis_http_refused_connections_total") == 5)
+    }
+  }
+}
+
+extension String {
+  /// How often a text stands in this one.
+  fileprivate func components(of text: String) -> Int {
+    let (bytes, wanted) = (Array(utf8), Array(text.utf8))
+    return bytes.indices.count { bytes[$0...].starts(with: wanted) }
+  }
+}
