@@ -23,7 +23,9 @@ struct ServeCommand: Command {
     let server = try Server(settings, limits: limits)
     try server.start()
     Console.print(server.readyLine)
+    ServiceManager.ready()
     serve(server, until: signals)
+    ServiceManager.stopping()
     server.drain()
     // Without the handlers of `exit`, which tear down what other threads still use.
     _exit(0)

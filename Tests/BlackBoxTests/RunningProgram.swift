@@ -124,6 +124,15 @@ final class RunningProgram: Sendable {
   /// What it wrote to standard error so far.
   var errors: String { TemporaryFolder.read(errorFile) }
 
+  /// Waits until it has written something to standard error.
+  func wait(forError text: String) throws {
+    for _ in 0..<Self.patience * 1000 {
+      if errors.contains(text) { return }
+      usleep(1000)
+    }
+    throw Failure(description: "no \"\(text)\" in: \(errors)")
+  }
+
   /// False at the end of the output, which comes when the process ends.
   private func read(into state: inout State) throws -> Bool {
     var poll = pollfd(fd: output, events: Int16(POLLIN), revents: 0)

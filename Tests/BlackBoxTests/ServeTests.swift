@@ -141,4 +141,28 @@ import Testing
     #expect(errors.contains(" path=/v3/aliases/{alias} status=200 "))
     for secret in [app.secret, "wonderland"] { #expect(!errors.contains(secret)) }
   }
+
+  @Test func `systemd is told when the server is ready and when it stops`() throws {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let path = folder.path + "/notify"
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(manager) }
+    let isBound = withUnsafeBytes(of: &address) { raw in
+      guard let start = raw.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
+      return bind(manager, start, socklen_t(raw.count)) == 0
+    }
+    try #require(isBound)
+    let server = try TestServer(data: data, environment: ["NOTIFY_SOCKET": path])
+    server.program.signal(SIGTERM)
+    #expect(try server.program.end().status == 0)
+    // All was sent by now, so that nothing is waited for.
+    let states = (0..<3).map { _ in
+      var buffer = [UInt8](repeating: 0, count: 100)
+      let count = recv(manager, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+    }
+    #expect(states == ["READY=1", "STOPPING=1", ""])
+  }
 }

@@ -1,0 +1,91 @@
+import Glibc
+import PushJSON
+import Testing
+
+/// The certificate that a server shows, as its clients see it.
+@Suite struct CertificateTests {
+  let folder = TemporaryFolder()
+
+  /// What `borealis push` says of a server whose certificate it trusts or not. The app does not exist.
+  func pushErrors(_ server: TestServer, trusting certificate: String) throws -> String {
+    try RunningProgram.run([
+      "push", "--server", "https://\(server.ready["http_tls"]?.string ?? "")", "--ca", certificate,
+      "--app-key", "0123456789abcdef01234567", "--master-secret", "x", "--all", "--message", "x",
+    ]).errors
+  }
+
+  func serve(_ name: String, _ arguments: [String] = []) throws -> TestServer {
+    try TestServer(data: folder.path + "/" + name, ["--http-tls", "127.0.0.1:0"] + arguments)
+  }
+
+  @Test func `A certificate is made once, and its key is its owner's alone`() throws {
+    let first = try serve("a")
+    let path = try #require(first.ready["certificate"]?.string)
+    let made = TemporaryFolder.read(path)
+    #expect(try pushErrors(first, trusting: path).contains("code 1004"))
+    for (name, mode) in [("", UInt32(0o700)), ("/key.pem", 0o600)] {
+      var status = stat()
+      #expect(stat(folder.path + "/a/tls" + name, &status) == 0)
+      #expect(status.st_mode & 0o777 == mode, "\(name)")
+    }
+    first.program.signal(SIGTERM)
+    _ = try first.program.end()
+    let second = try serve("a")
+    #expect(TemporaryFolder.read(path) == made)
+    #expect(try pushErrors(second, trusting: path).contains("code 1004"))
+  }
+
+  @Test func `SIGHUP renews the operator's certificate; a broken one changes nothing`() throws {
+    let (certificate, key) = (folder.path + "/certificate.pem", folder.path + "/key.pem")
+    let pairs = try ["a", "b"].map { name in
+      let maker = try serve(name)
+      let path = try #require(maker.ready["certificate"]?.string)
+      return (certificate: path, key: folder.path + "/\(name)/tls/key.pem")
+    }
+    func install(_ pair: (certificate: String, key: String)) throws {
+      try TemporaryFolder.write(TemporaryFolder.read(pair.certificate), to: certificate)
+      try TemporaryFolder.write(TemporaryFolder.read(pair.key), to: key)
+    }
+    try install(pairs[0])
+    let server = try serve("c", ["--tls-certificate", certificate, "--tls-key", key])
+    #expect(try pushErrors(server, trusting: pairs[0].certificate).contains("code 1004"))
+
+    try install((pairs[1].certificate, pairs[0].key))
+    server.program.signal(SIGHUP)
+    try server.program.wait(forError: "certificate not changed")
+    #expect(try pushErrors(server, trusting: pairs[0].certificate).contains("code 1004"))
+
+    try install(pairs[1])
+    server.program.signal(SIGHUP)
+    try server.program.wait(forError: "certificate read again")
+    #expect(try pushErrors(server, trusting: pairs[1].certificate).contains("code 1004"))
+    #expect(try pushErrors(server, trusting: pairs[0].certificate).contains("certificate refused"))
+  }
+
+  @Test(arguments: [([], "certificate refused"), (["--tls-names", "a.example,127.0.0.2"], "code 1004")])
+  func `The certificate carries the names that are asked for`(arguments: [String], outcome: String) throws {
+    let server = try TestServer(data: folder.path + "/a", ["--http-tls", "127.0.0.2:0"] + arguments)
+    let path = try #require(server.ready["certificate"]?.string)
+    #expect(try pushErrors(server, trusting: path).contains(outcome))
+  }
+
+  @Test func `Files that do not belong together stop the start`() throws {
+    for name in ["a", "b"] { _ = try serve(name) }
+    func start(_ certificate: String, _ key: String) throws -> Ending {
+      try RunningProgram.run([
+        "serve", "--data", folder.path + "/c", "--http", "127.0.0.1:0", "--device", "127.0.0.1:0",
+        "--tls-certificate", certificate, "--tls-key", key,
+      ])
+    }
+    let (a, b) = (folder.path + "/a/tls", folder.path + "/b/tls")
+    let mismatch = try start(a + "/certificate.pem", b + "/key.pem")
+    #expect(mismatch.status == 1)
+    #expect(
+      mismatch.errors == "borealis: the key in \(b)/key.pem is not the one of \(a)/certificate.pem\n")
+    let missing = try start(a + "/none.pem", a + "/key.pem")
+    #expect(missing.errors == "borealis: cannot read \(a)/none.pem: No such file or directory\n")
+    let swapped = try start(a + "/key.pem", a + "/key.pem")
+    #expect(swapped.status == 1)
+    #expect(swapped.errors.hasPrefix("borealis: \(a)/key.pem does not hold what TLS needs: "))
+  }
+}
