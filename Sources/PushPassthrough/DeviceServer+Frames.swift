@@ -19,11 +19,11 @@ extension DeviceServer {
       let ids = (0..<list.count).map { list[$0, in: bytes] }
       router.acknowledge(ids, by: RegistrationNumber(slab[slot].number), in: app(of: slot))
     case (.loggedIn, .receipt(let list)):
-      router.note(
-        (0..<list.count).map { index in
-          let receipt = list[index, in: bytes]
-          return (receipt.messageID, receipt.kind == .tapped)
-        })
+      let receipts = (0..<list.count).map { index in
+        let receipt = list[index, in: bytes]
+        return (id: receipt.messageID, isTap: receipt.kind == .tapped)
+      }
+      router.note(receipts, by: RegistrationNumber(slab[slot].number), in: app(of: slot))
     case (.loggedIn, .operation(let sequence, let operation)): serve(operation, sequence, slot)
     default: fail(slot, .protocolError, .afterBackOff, "frame out of place")
     }

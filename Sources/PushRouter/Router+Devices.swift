@@ -216,12 +216,15 @@ extension Router {
     }
   }
 
-  /// Stores that a device showed a push, or that its user tapped it.
-  public func note(_ receipts: [(id: MessageID, isTap: Bool)]) {
+  /// Stores that a device showed pushes, or that its user tapped them. Those that it cannot have got are ignored.
+  public func note(
+    _ receipts: [(id: MessageID, isTap: Bool)], by number: RegistrationNumber, in app: App
+  ) {
     let now = time.now()
     store.write { transaction throws(StorageError) in
       for receipt in receipts {
-        try transaction.markReceipt(id: receipt.id, receipt.isTap ? .tapped : .shown, at: now)
+        try transaction.markReceipt(
+          id: receipt.id, app: app.id, by: number, receipt.isTap ? .tapped : .shown, at: now)
       }
     } completion: { _ in
     }

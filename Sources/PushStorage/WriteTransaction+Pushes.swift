@@ -69,22 +69,20 @@ extension WriteTransaction {
       """, .message(id), .blob(targets))
   }
 
-  /// Notes that a push was shown or tapped; the first report of each kind stands.
-  public func markReceipt(id: MessageID, _ receipt: Receipt, at now: Timestamp) throws(StorageError) {
-    switch receipt {
-    case .shown:
-      try database.run(
-        """
-        INSERT INTO outcome (msg_id, status, at, shown_at) VALUES (?1, 0, ?2, ?2)
-        ON CONFLICT (msg_id) DO UPDATE SET shown_at = coalesce(shown_at, excluded.shown_at)
-        """, .message(id), .time(now))
-    case .tapped:
-      try database.run(
-        """
-        INSERT INTO outcome (msg_id, status, at, tapped_at) VALUES (?1, 0, ?2, ?2)
-        ON CONFLICT (msg_id) DO UPDATE SET tapped_at = coalesce(tapped_at, excluded.tapped_at)
-        """, .message(id), .time(now))
-    }
+  /// Notes that a device showed a push or that its user tapped it; the first report of each kind stands. Does nothing
+  /// for a push that is unknown, of another app, or for another device alone.
+  public func markReceipt(
+    id: MessageID, app: AppID, by number: RegistrationNumber, _ receipt: Receipt, at now: Timestamp
+  ) throws(StorageError) {
+    let shownAt = receipt == .shown ? now.milliseconds : nil
+    let tappedAt = receipt == .tapped ? now.milliseconds : nil
+    try database.run(
+      """
+      INSERT INTO outcome (msg_id, status, at, shown_at, tapped_at)
+      SELECT ?1, 0, ?2, ?3, ?4 FROM push WHERE msg_id = ?1 AND app_id = ?5 AND coalesce(target, ?6) = ?6
+      ON CONFLICT (msg_id) DO UPDATE SET shown_at = coalesce(shown_at, excluded.shown_at),
+        tapped_at = coalesce(tapped_at, excluded.tapped_at)
+      """, .message(id), .time(now), .optional(shownAt), .optional(tappedAt), .app(app), .number(number))
   }
 
   /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; tells how many

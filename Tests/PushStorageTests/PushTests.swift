@@ -56,12 +56,28 @@ import Testing
   @Test func outcomes() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
+    let app = try await store.addApp()
+    let device = RegistrationNumber(4)
     @Sendable func at(_ seconds: Int64) -> Timestamp { .start.adding(seconds: seconds) }
     try await store.change { transaction throws(StorageError) in
+      try transaction.insertPush(.single(1, app: app, target: 4))
+      try transaction.insertPush(.group(2, app: app, targets: [1, 2]))
       for (status, seconds) in [(OutcomeStatus.delivered, 1), (.expired, 2)] as [(OutcomeStatus, Int64)] {
         try transaction.settle([Settlement(id: MessageID(1), status: status, at: at(seconds))])
-        try transaction.markReceipt(id: MessageID(1), .shown, at: at(seconds + 2))
-        try transaction.markReceipt(id: MessageID(2), .tapped, at: at(seconds + 4))
+        try transaction.markReceipt(
+          id: MessageID(1), app: app, by: device, .shown, at: at(seconds + 2))
+        try transaction.markReceipt(
+          id: MessageID(2), app: app, by: device, .tapped, at: at(seconds + 4))
+      }
+    }
+    try await store.change { transaction throws(StorageError) in
+      // Another device than the only target, an unknown push, and another app's push.
+      let strangers: [(UInt64, AppID, UInt32)] = [(1, app, 5), (3, app, 4), (2, AppID(app.rawValue + 1), 4)]
+      for (id, itsApp, number) in strangers {
+        for kind in [WriteTransaction.Receipt.shown, .tapped] {
+          try transaction.markReceipt(
+            id: MessageID(id), app: itsApp, by: RegistrationNumber(number), kind, at: at(20))
+        }
       }
     }
     func outcomes() async throws -> [OutcomeRow?] {
