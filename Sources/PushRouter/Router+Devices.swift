@@ -216,7 +216,8 @@ extension Router {
     }
   }
 
-  /// Stores that a device showed pushes, or that its user tapped them. Those that it cannot have got are ignored.
+  /// Stores that a device showed pushes, or that its user tapped them. Those that it cannot have got are
+  /// ignored.
   public func note(
     _ receipts: [(id: MessageID, isTap: Bool)], by number: RegistrationNumber, in app: App
   ) {

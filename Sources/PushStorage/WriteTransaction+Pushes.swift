@@ -69,8 +69,8 @@ extension WriteTransaction {
       """, .message(id), .blob(targets))
   }
 
-  /// Notes that a device showed a push or that its user tapped it; the first report of each kind stands. Does nothing
-  /// for a push that is unknown, of another app, or for another device alone.
+  /// Notes that a device showed a push or that its user tapped it; the first report of each kind stands. Does
+  /// nothing for a push that is unknown, of another app, or for another device alone.
   public func markReceipt(
     id: MessageID, app: AppID, by number: RegistrationNumber, _ receipt: Receipt, at now: Timestamp
   ) throws(StorageError) {

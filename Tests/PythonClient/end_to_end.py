@@ -1,0 +1,360 @@
+"""Starts a real server and proves, with a device and an app server that share no code with it, that pushes arrive.
+
+    python3 end_to_end.py --binary .build/debug/borealis
+
+The device is borealis_device.py; the app server is JPush's own Python client (`pip install jpush==3.4.1`), or
+the same requests through urllib where that is not installed. Nothing here sleeps to be in step with the server:
+everything waits for an event and fails when it has not come by a deadline.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import pathlib
+import signal
+import ssl
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import push_api
+from push_api import EVERYONE, Audience, Refused
+from stage import Failed, Phone, Server, expect, expect_equal
+
+ALIAS_IS_FULL, ALIAS_TOO_LONG, TAG_TOO_LONG, NO_SUCH_AUDIENCE = 6027, 6004, 6006, 1011
+SHOWN, TAPPED = 1, 2
+UNKNOWN = 1  # a msg_id that no server gives
+
+
+class Scene:
+    """One app with its phones; every scenario has an app of its own, so that none sees another's pushes."""
+
+    def __init__(self, server: Server, api: push_api.PlainAPI, app_key: str, folder: pathlib.Path):
+        self.server, self.api, self._app_key, self._folder = server, api, app_key, folder
+        self._phones: list[Phone] = []
+
+    def phone(self, name: str, tls: ssl.SSLContext | None = None) -> Phone:
+        address = self.server.tls if tls else self.server.plain
+        phone = Phone(name, address, self._app_key, self._folder / f"{name}.json", tls)
+        self._phones.append(phone)
+        return phone
+
+    async def push(self, audience: Audience, alert: str) -> int:
+        return await asyncio.to_thread(self.api.push, audience, alert)
+
+    async def call(self, function: Callable, *arguments: Any) -> Any:
+        """Calls a function of `api` without holding up the phones."""
+        return await asyncio.to_thread(function, *arguments)
+
+    async def end(self) -> None:
+        for phone in self._phones:
+            await phone.stop()
+
+
+def to(kind: str, *names: str | None) -> Audience:
+    return Audience(kind, tuple(name for name in names if name))
+
+
+async def audiences(scene: Scene) -> None:
+    """A push reaches everyone, an alias, a tag or a registration ID, and nobody else"""
+    anna, ben = await scene.phone("anna").start(), await scene.phone("ben").start()
+    expect_equal((await anna.device.set_alias("anna")).code, 0, "set_alias")
+    expect_equal((await anna.device.add_tags(["vip", "北京"])).code, 0, "add_tags")
+    msg_id = await scene.push(EVERYONE, "to all")
+    await scene.push(to("alias", "anna"), "to alias")
+    await scene.push(to("tag", "北京"), "to tag")
+    await scene.push(to("registration_id", ben.device.registration_id), "to ben")
+    await scene.push(EVERYONE, "end")
+    await anna.shows("to all", "to alias", "to tag", "end")
+    await ben.shows("to all", "to ben", "end")
+    expect_equal(anna.pushes[0].msg_id, msg_id, "msg_id on the device and in the answer to the push")
+    expect(
+        not any(push.offline for push in anna.pushes + ben.pushes),
+        "a push to an online device is not offline",
+    )
+    with expect_refusal(NO_SUCH_AUDIENCE):
+        await scene.push(to("alias", "nobody"), "to nobody")
+
+
+async def offline(scene: Scene) -> None:
+    """What was pushed while the device was away arrives after its login, flagged offline and in order"""
+    phone = await scene.phone("phone").start()
+    await phone.device.set_alias("away")
+    await phone.device.set_tags(["away"])
+    await phone.stop()
+    addressed = [EVERYONE, to("alias", "away"), to("registration_id", phone.device.registration_id),
+                 to("tag", "away")]  # fmt: skip
+    alerts = [f"kept {number}" for number in range(12)]
+    msg_ids = [await scene.push(addressed[at % 4], alert) for at, alert in enumerate(alerts)]
+    await phone.start()
+    await phone.shows(*alerts)
+    expect_equal([push.msg_id for push in phone.pushes], msg_ids, "order of the kept pushes")
+    expect(all(push.offline for push in phone.pushes), "kept pushes are flagged offline")
+    expect_equal(phone.heard("online")[-1]["pending"], len(alerts), "pending in LOGIN_OK")
+    await scene.push(EVERYONE, "now")
+    await phone.shows(*alerts, "now")
+    expect(not phone.pushes[-1].offline, "a push after the login is not offline")
+
+
+async def duplicates(scene: Scene) -> None:
+    """A push whose ACK was lost comes again and is shown once; after its ACK it does not come again"""
+    phone = await scene.phone("phone").start()
+    phone.device.loses_next_ack = True
+    msg_id = await scene.push(EVERYONE, "once")
+    await phone.until(lambda: phone.heard("duplicate"), "the push to come again")
+    await scene.push(EVERYONE, "next")
+    await phone.shows("once", "next")
+    await phone.device.get_tags()  # the server has taken the ACK, which went before it
+    await phone.stop()
+    await scene.push(EVERYONE, "end")
+    await phone.start()
+    await phone.shows("once", "next", "end")
+    expect_equal(phone.heard("duplicate"), [{"msg_id": msg_id}], "repeats")
+
+
+async def unacknowledged(scene: Scene) -> None:
+    """A push that the device could not process is sent again when it comes back, before newer ones"""
+    phone = await scene.phone("phone").start()
+    phone.fails_to_show.add("first")
+    msg_id = await scene.push(EVERYONE, "first")
+    await phone.until(lambda: phone.heard("failed"), "the push to fail on the device")
+    await scene.push(EVERYONE, "second")
+    await phone.shows("second")
+    await phone.stop()
+    await scene.push(EVERYONE, "third")
+    await phone.start()
+    await phone.shows("second", "first", "third")
+    expect_equal(phone.pushes[1].msg_id, msg_id, "msg_id of the push sent again")
+    expect(phone.pushes[1].offline, "a push from before this session is flagged offline")
+
+
+async def recall(scene: Scene) -> None:
+    """A recalled push is not delivered any more, and is taken back from a device that shows it"""
+    phone = await scene.phone("phone").start()
+    await phone.device.set_alias("away")
+    msg_id = await scene.push(EVERYONE, "shown")
+    await phone.shows("shown")
+    await scene.call(scene.api.recall, msg_id)
+    await phone.until(lambda: phone.heard("recall") == [{"msg_id": msg_id}], "the recall")
+    await phone.stop()
+    for audience in EVERYONE, to("alias", "away"):
+        msg_id = await scene.push(audience, f"recalled from {audience.kind}")
+        await scene.call(scene.api.recall, msg_id)
+    await scene.push(EVERYONE, "kept")
+    await phone.start()
+    await phone.shows("shown", "kept")
+
+
+async def alias_limit(scene: Scene) -> None:
+    """An alias has at most ten devices; the eleventh gets 6027, keeps its old alias, and may have a freed place"""
+    phones = [await scene.phone(f"phone{number}").start() for number in range(11)]
+    eleventh = phones.pop()
+    await eleventh.device.set_alias("own")
+    codes = [(await phone.device.set_alias("team")).code for phone in phones]
+    expect_equal(codes, [0] * 10, "results of the first ten")
+    expect_equal((await eleventh.device.set_alias("team")).code, ALIAS_IS_FULL, "result of the eleventh")
+    expect_equal((await eleventh.device.get_alias()).value, "own", "alias of the eleventh")
+    ids = await scene.call(scene.api.devices_of_alias, "team")
+    expect_equal(
+        sorted(ids), sorted(str(phone.device.registration_id) for phone in phones), "devices of the alias"
+    )
+    expect_equal((await phones[0].device.delete_alias()).code, 0, "delete_alias")
+    expect_equal((await eleventh.device.set_alias("team")).code, 0, "set_alias with a place free")
+    await scene.push(to("alias", "team"), "to ten")
+    for phone in [*phones[1:], eleventh]:
+        await phone.shows("to ten")
+    expect_equal(phones[0].shown, [], "pushes to the phone that left the alias")
+
+
+async def names(scene: Scene) -> None:
+    """Tags and alias are set, read, checked and removed by the device, and the API sees and changes the same"""
+    device = (await scene.phone("phone").start()).device
+
+    async def expect_tags(*tags: str) -> None:
+        result = await device.get_tags()
+        expect_equal((result.code, sorted(result.value)), (0, sorted(tags)), "get_tags")
+        known = await scene.call(scene.api.device, device.registration_id)
+        expect_equal(sorted(known["tags"] or []), sorted(tags), "tags seen by the API")
+
+    await expect_tags()
+    expect_equal((await device.get_alias()), (0, ""), "get_alias without one")
+    expect_equal((await device.set_tags(["a", "b", "b"])).code, 0, "set_tags")
+    await expect_tags("a", "b")
+    expect_equal((await device.add_tags(["b", "标签"])).code, 0, "add_tags")
+    expect_equal((await device.delete_tags(["a", "unknown"])).code, 0, "delete_tags")
+    await expect_tags("b", "标签")
+    expect_equal(await device.check_tag("标签"), (0, 1), "check_tag of a tag that is set")
+    expect_equal(await device.check_tag("a"), (0, 0), "check_tag of a tag that was deleted")
+    expect(await scene.call(scene.api.has_tag, "b", device.registration_id), "the API does not know the tag")
+    expect_equal((await device.set_alias("x" * 41)).code, ALIAS_TOO_LONG, "alias of 41 bytes")
+    expect_equal((await device.set_tags(["c", "标" * 14])).code, TAG_TOO_LONG, "tag of 42 bytes")
+    await expect_tags("b", "标签")
+    change = {"tags": {"add": ["api"], "remove": ["b"]}, "alias": "given"}
+    await scene.call(scene.api.update_device, device.registration_id, change)
+    expect_equal(await device.get_alias(), (0, "given"), "alias set through the API")
+    await expect_tags("api", "标签")
+    expect_equal((await device.clean_tags()).code, 0, "clean_tags")
+    await expect_tags()
+    for result in (
+        await device.set_badge(7),
+        await device.set_token(0, b""),
+        await device.set_app_state(False),
+    ):
+        expect_equal(result.code, 0, "badge, token or application state")
+
+
+async def receipts(scene: Scene) -> None:
+    """A receipt is kept if it is about a push to that device, and does not stand for an ACK"""
+    phone, other = await scene.phone("phone").start(), await scene.phone("other").start()
+    phone.fails_to_show.add("seen")
+    to_phone = to("registration_id", phone.device.registration_id)
+    seen = await scene.push(to_phone, "seen")
+    unread = await scene.push(to_phone, "unread")
+    await phone.shows("unread")
+    phone.device.receipt(SHOWN, seen, unread)
+    phone.device.receipt(TAPPED, seen)
+    other.device.receipt(TAPPED, unread, UNKNOWN)
+    for device in phone.device, other.device:
+        expect_equal((await device.set_badge(1)).code, 0, "set_badge after a receipt")
+    # The result of the badge came after the receipts were stored; no API tells of them in this version.
+    expect_equal(scene.server.receipts(seen), (True, True), "receipts of a push shown and tapped")
+    expect_equal(
+        scene.server.receipts(unread), (True, False), "receipts of a push that another device tapped"
+    )
+    expect_equal(scene.server.receipts(UNKNOWN), None, "receipts of an unknown push")
+    await phone.stop()
+    await phone.start()
+    await phone.shows("unread", "seen")
+
+
+async def credentials(scene: Scene) -> None:
+    """A newer login ends the older, a new install replaces the old, and void credentials lead to a new registration"""
+    first = await scene.phone("first").start()
+    expect_equal((await first.device.set_alias("one")).code, 0, "set_alias")
+    second = scene.phone("second")
+    second.state_file.write_text(first.state_file.read_text())
+    await second.start()
+    expect_equal((await first.ending()).reason, "GO_AWAY 2", "end of the older session")
+    expect_equal(
+        (await second.device.get_alias()).value, "one", "alias after the same registration logged in"
+    )
+
+    reinstalled = scene.phone("reinstalled")
+    reinstalled.state_file.write_text(f'{{"fingerprint": "{first.device.state.fingerprint}"}}')
+    await reinstalled.start()
+    expect_equal((await second.ending()).reason, "GO_AWAY 7", "end of the replaced session")
+    expect(
+        reinstalled.device.registration_id != first.device.registration_id, "the registration ID is not new"
+    )
+    expect_equal((await reinstalled.device.get_alias()).value, "", "alias of the new registration")
+
+    await reinstalled.stop()
+    await second.start()
+    expect_equal(len(second.heard("registered")), 1, "registrations after the old one became void")
+    expect_equal((await second.device.log_out()).code, 0, "log_out")
+    expect((await second.ending()).reason in ("logged out", "GO_AWAY 6"), "the end of a log-out")
+
+
+async def tls(scene: Scene) -> None:
+    """Over TLS all is the same, and a device that does not know the certificate does not talk to the server"""
+    phone = await scene.phone("phone", ssl.create_default_context(cafile=scene.server.certificate)).start()
+    await scene.push(EVERYONE, "encrypted")
+    await phone.shows("encrypted")
+    stranger = scene.phone("stranger", ssl.create_default_context())
+    stranger.connect()
+    await stranger.until(lambda: stranger.heard("disconnected"), "to be disconnected")
+    reason = stranger.heard("disconnected")[0]["reason"]
+    expect("CERTIFICATE_VERIFY_FAILED" in reason, f"the stranger was disconnected because of {reason}")
+    expect(not stranger.heard("registered"), "a device registered with a server that it does not trust")
+
+
+async def restart(scene: Scene) -> None:
+    """A push that was answered with 200 outlives kill -9; devices find a server that was stopped and started again"""
+    away, online = await scene.phone("away").start(), await scene.phone("online").start()
+    await away.stop()
+    await scene.push(EVERYONE, "before the kill")
+    await scene.server.stop(signal.SIGKILL)
+    await scene.server.start()
+    await away.start()
+    await away.shows("before the kill")
+    await online.until(lambda: len(online.heard("online")) == 2, "the connection after the kill")
+    await online.shows("before the kill")
+
+    expect_equal(await scene.server.stop(signal.SIGTERM), 0, "exit status after SIGTERM")
+    await online.until(lambda: len(online.heard("disconnected")) == 2, "the end of the connection")
+    expect_equal(
+        online.heard("disconnected")[-1]["reason"], "GO_AWAY 1", "what the server said when it stopped"
+    )
+    await scene.server.start()
+    await online.until(lambda: len(online.heard("online")) == 3, "the connection after the stop")
+    await scene.push(EVERYONE, "after the stop")
+    await online.shows("before the kill", "after the stop")
+
+
+SCENARIOS = [
+    audiences,
+    offline,
+    duplicates,
+    unacknowledged,
+    recall,
+    alias_limit,
+    names,
+    receipts,
+    credentials,
+    tls,
+    restart,
+]
+
+
+@contextlib.contextmanager
+def expect_refusal(code: int):
+    try:
+        yield
+    except Refused as refusal:
+        expect_equal(refusal.code, code, "code of the refusal")
+    else:
+        raise Failed(f"a request was taken that has to be refused with {code}")
+
+
+async def play_all(binary: str, folder: pathlib.Path) -> None:
+    server = Server(binary, folder)
+    try:
+        await server.start()
+        for scenario in SCENARIOS:
+            app_key, master_secret = await server.create_app(scenario.__name__)
+            state = folder / scenario.__name__
+            state.mkdir()
+            scene = Scene(
+                server, push_api.connect(f"http://{server.http}", app_key, master_secret), app_key, state
+            )
+            try:
+                await scenario(scene)
+            except Exception as error:
+                reason = error if isinstance(error, Failed) else repr(error)
+                raise Failed(f"{scenario.__name__}: {reason}") from error
+            finally:
+                await scene.end()
+            print(f"ok - {scenario.__doc__}", flush=True)
+    except Failed:
+        print(server.log()[-4000:], file=sys.stderr)
+        raise
+    finally:
+        await server.stop(signal.SIGKILL)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Proves a built server with a device and JPush's client.")
+    parser.add_argument("--binary", required=True, help="the built program")
+    binary = str(pathlib.Path(parser.parse_args().binary).resolve())
+    client = push_api.OfficialAPI if push_api.jpush else push_api.PlainAPI
+    print(f"app server: {client.name}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="borealis-") as folder:
+        try:
+            asyncio.run(play_all(binary, pathlib.Path(folder)))
+        except (Failed, OSError) as failure:
+            sys.exit(f"FAILED {str(failure) or repr(failure)}")
+
+
+if __name__ == "__main__":
+    main()

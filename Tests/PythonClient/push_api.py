@@ -1,0 +1,129 @@
+"""The app server's side of the end-to-end test: JPush's HTTP API, through JPush's own client where it is there."""
+
+import base64
+import json
+import logging
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any, NamedTuple
+
+try:
+    import jpush
+    import jpush.common
+except ImportError:
+    jpush = None
+
+
+class Refused(Exception):
+    """The server answered with an error; `code` is JPush's number for it."""
+
+    def __init__(self, code: int | None):
+        super().__init__(f"refused with code {code}")
+        self.code = code
+
+
+class Audience(NamedTuple):
+    """Who gets a push: everyone, or the names of one kind (alias, tag, registration_id)."""
+
+    kind: str
+    names: tuple[str, ...] = ()
+
+    @property
+    def json(self) -> Any:
+        return {self.kind: list(self.names)} if self.names else self.kind
+
+
+EVERYONE = Audience("all")
+
+
+class PlainAPI:
+    """The requests that the official client would send, through urllib."""
+
+    name = "urllib (the jpush package is not installed)"
+
+    def __init__(self, base: str, app_key: str, master_secret: str):
+        self._base = base
+        self._authorization = "Basic " + base64.b64encode(f"{app_key}:{master_secret}".encode()).decode()
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"Authorization": self._authorization, "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self._base + path, data, headers, method=method)
+        try:
+            with self._opener.open(request, timeout=30) as answer:
+                content = answer.read()
+        except urllib.error.HTTPError as error:
+            raise Refused(json.loads(error.read())["error"]["code"]) from None
+        return json.loads(content) if content else None
+
+    def push(self, audience: Audience, alert: str) -> int:
+        """Sends a notification to all platforms and returns its msg_id."""
+        body = {"platform": "all", "audience": audience.json, "notification": {"alert": alert}}
+        return int(self.request("POST", "/v3/push", body)["msg_id"])
+
+    def recall(self, msg_id: int) -> None:
+        self.request("DELETE", f"/v3/push/{msg_id}")
+
+    def device(self, registration_id: str) -> dict:
+        return self.request("GET", f"/v3/devices/{registration_id}")
+
+    def update_device(self, registration_id: str, change: dict) -> None:
+        self.request("POST", f"/v3/devices/{registration_id}", change)
+
+    def devices_of_alias(self, alias: str) -> list[str]:
+        return self.request("GET", f"/v3/aliases/{urllib.parse.quote(alias)}")["registration_ids"]
+
+    def has_tag(self, tag: str, registration_id: str) -> bool:
+        path = f"/v3/tags/{urllib.parse.quote(tag)}/registration_ids/{registration_id}"
+        return self.request("GET", path)["result"]
+
+
+class OfficialAPI(PlainAPI):
+    """The same through the package jpush 3.4.1; only recall, which it does not have, is left to urllib."""
+
+    name = "the official jpush client"
+
+    def __init__(self, base: str, app_key: str, master_secret: str):
+        super().__init__(base, app_key, master_secret)
+        jpush.common.ZONES["LOCAL"] = {
+            "PUSH": f"{base}/v3/",
+            "DEVICE": f"{base}/v3/devices/",
+            "ALIAS": f"{base}/v3/aliases/",
+            "TAG": f"{base}/v3/tags/",
+        }
+        self._client = jpush.JPush(app_key, master_secret, zone="local")
+        logging.getLogger("jpush").setLevel(logging.CRITICAL)  # refusals are part of the test
+        self._client.session.trust_env = False  # no proxy between here and the server
+        self._device = self._client.create_device()
+
+    def push(self, audience: Audience, alert: str) -> int:
+        push = self._client.create_push()
+        push.platform = jpush.all_
+        push.audience = getattr(jpush, audience.kind)(*audience.names) if audience.names else jpush.all_
+        push.notification = jpush.notification(alert=alert)
+        return int(self._payload(push.send)["msg_id"])
+
+    def device(self, registration_id: str) -> dict:
+        return self._payload(self._device.get_deviceinfo, registration_id)
+
+    def update_device(self, registration_id: str, change: dict) -> None:
+        self._payload(self._device.set_deviceinfo, registration_id, change)
+
+    def devices_of_alias(self, alias: str) -> list[str]:
+        return self._payload(self._device.get_aliasuser, alias)["registration_ids"]
+
+    def has_tag(self, tag: str, registration_id: str) -> bool:
+        return self._payload(self._device.check_taguserexist, tag, registration_id)["result"]
+
+    @staticmethod
+    def _payload(call, *arguments) -> Any:
+        try:
+            return call(*arguments).payload
+        except jpush.common.JPushFailure as failure:
+            raise Refused(failure.error_code) from None
+
+
+def connect(base: str, app_key: str, master_secret: str) -> PlainAPI:
+    return (OfficialAPI if jpush else PlainAPI)(base, app_key, master_secret)

@@ -1,0 +1,175 @@
+"""What the scenarios of end_to_end.py play with: the server's process, phones, and waiting with a deadline."""
+
+import asyncio
+import contextlib
+import json
+import pathlib
+import signal
+import sqlite3
+import ssl
+from collections.abc import Callable
+from typing import Any
+
+from borealis_device import Device, Ending, Push
+
+DEADLINE = 30  # seconds for anything that has to happen; it takes a small part of that
+LOCAL = "127.0.0.1:0"
+
+
+class Failed(Exception):
+    """What the page or JPush's documentation promises did not happen."""
+
+
+def expect(condition: Any, message: str) -> None:
+    if not condition:
+        raise Failed(message)
+
+
+def expect_equal(found: Any, expected: Any, what: str) -> None:
+    expect(found == expected, f"{what}: expected {expected!r}, found {found!r}")
+
+
+class Server:
+    """The program under test with a folder of its own, on ports that the system chooses."""
+
+    def __init__(self, binary: str, folder: pathlib.Path):
+        self._binary, self._data, self._log = binary, str(folder / "data"), folder / "server.log"
+        self._process: asyncio.subprocess.Process | None = None
+        self.http = self.plain = self.tls = LOCAL
+        self.certificate = ""
+
+    async def create_app(self, name: str) -> tuple[str, str]:
+        """Makes an app and returns its key and its master secret."""
+        command = [self._binary, "app", "create", name, "--data", self._data]
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        output, _ = await process.communicate()
+        expect_equal(process.returncode, 0, "exit status of app create")
+        app = json.loads(output)
+        return app["app_key"], app["master_secret"]
+
+    async def start(self) -> None:
+        """Starts the program; a second time on the ports of the first, where the devices expect it."""
+        command = [self._binary, "serve", "--data", self._data, "--http", self.http,
+                   "--device-plain", self.plain, "--device", self.tls]  # fmt: skip
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *command, stdout=asyncio.subprocess.PIPE, stderr=log
+            )
+        assert self._process.stdout, "the output was asked for"
+        async with asyncio.timeout(DEADLINE):
+            line = await self._process.stdout.readline()
+        expect(line, "the server ended at its start")
+        ready = json.loads(line)
+        self.http, self.plain, self.tls = ready["http"], ready["device_plain"], ready["device"]
+        self.certificate = ready["certificate"]
+
+    async def stop(self, how: signal.Signals) -> int | None:
+        """Sends a signal and returns the exit status, None if the program has never run."""
+        if self._process is None:
+            return None
+        if self._process.returncode is None:
+            self._process.send_signal(how)
+        async with asyncio.timeout(DEADLINE):
+            return await self._process.wait()
+
+    def receipts(self, msg_id: int) -> tuple[bool, bool] | None:
+        """Whether the database says that a push was shown, and tapped; None if it knows of no receipt."""
+        with contextlib.closing(
+            sqlite3.connect(f"file:{self._data}/borealis.sqlite?mode=ro", uri=True)
+        ) as database:
+            query = "SELECT shown_at IS NOT NULL, tapped_at IS NOT NULL FROM outcome WHERE msg_id = ?"
+            row = database.execute(query, (msg_id,)).fetchone()
+        return (bool(row[0]), bool(row[1])) if row else None
+
+    def log(self) -> str:
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+
+class FragileDevice(Device):
+    """A device that may lose its connection just when it acknowledges, and may fail to show a push."""
+
+    loses_next_ack = False
+
+    def _send(self, name: str, **fields: Any) -> None:
+        if name == "ACK" and self.loses_next_ack:
+            self.loses_next_ack = False
+            raise ConnectionResetError("lost before the ACK")
+        super()._send(name, **fields)
+
+
+class Phone:
+    """An install of the app: keeps its state file over restarts, and notes what it has shown and heard."""
+
+    def __init__(self, name: str, address: str, app_key: str, state_file: pathlib.Path,
+                 tls: ssl.SSLContext | None = None):  # fmt: skip
+        self.name, self._address, self._app_key, self._tls = name, address, app_key, tls
+        self.state_file = state_file
+        self.pushes: list[Push] = []
+        self.events: list[tuple[str, dict[str, Any]]] = []
+        self.fails_to_show: set[str] = set()
+        self._news = asyncio.Event()
+        self._running: asyncio.Task[Ending] | None = None
+        self.device: FragileDevice
+
+    @property
+    def shown(self) -> list[str]:
+        return [alert(push) for push in self.pushes]
+
+    def heard(self, name: str) -> list[dict[str, Any]]:
+        return [details for event, details in self.events if event == name]
+
+    async def start(self) -> "Phone":
+        online = len(self.heard("online"))
+        self.connect()
+        await self.until(lambda: len(self.heard("online")) > online, "to be online")
+        return self
+
+    def connect(self) -> None:
+        self.device = FragileDevice(self._address, self._app_key, str(self.state_file), tls=self._tls,
+                                    on_push=self._on_push, on_event=self._on_event)  # fmt: skip
+        self._running = asyncio.create_task(self.device.run())
+
+    async def stop(self) -> None:
+        """Ends the process of this phone, as far as the server can tell."""
+        if self._running:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+            self._running = None
+
+    async def ending(self) -> Ending:
+        """Why this phone gave up for good."""
+        assert self._running, "only a phone that runs can end"
+        async with asyncio.timeout(DEADLINE):
+            return await self._running
+
+    async def until(self, condition: Callable[[], Any], what: str) -> None:
+        try:
+            async with asyncio.timeout(DEADLINE):
+                while not condition():
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise Failed(f"{self.name} waited {DEADLINE} s for {what}; {self._history()}") from None
+
+    async def shows(self, *alerts: str) -> None:
+        """Waits for as many pushes as are named here; all that it has shown have to be these, in this order."""
+        await self.until(lambda: len(self.pushes) >= len(alerts), f"the pushes {alerts}")
+        expect_equal(self.shown, list(alerts), f"pushes shown by {self.name}")
+
+    def _history(self) -> str:
+        return f"it has shown {self.shown} and heard {self.events}"
+
+    def _on_push(self, push: Push) -> None:
+        if alert(push) in self.fails_to_show:
+            self.fails_to_show.remove(alert(push))
+            raise RuntimeError("no room on the screen")
+        self.pushes.append(push)
+        self._news.set()
+
+    def _on_event(self, name: str, **details: Any) -> None:
+        self.events.append((name, details))
+        self._news.set()
+
+
+def alert(push: Push) -> str:
+    return push.content["notification"]["alert"]
