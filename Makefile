@@ -1,6 +1,6 @@
 # `make run` shows the system at work; `make test` proves it. Both install what they need.
 SWIFT ?= swift
-PACKAGES := libsqlite3-dev libssl-dev libroaring-dev
+PACKAGES := libsqlite3-dev libssl-dev libroaring-dev python3-venv
 .PHONY: run test deps build lint
 
 deps:
@@ -10,6 +10,7 @@ build: deps
 	$(SWIFT) build -c release
 
 test: deps
+	@sh .ci/python .build/python
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
 

@@ -37,8 +37,11 @@ final class RunningProgram: Sendable {
 
   private var errorFile: String { folder.path + "/errors" }
 
-  /// Starts the program. Of the test's own environment only what is given here is passed on.
-  init(_ arguments: [String], environment: [String: String] = [:], input: String = "") throws {
+  /// Starts the program, or another one that drives it. Of the test's own environment only what is given here is
+  /// passed on.
+  init(
+    _ arguments: [String], of program: String = path, environment: [String: String] = [:], input: String = ""
+  ) throws {
     var pipes: [Int32] = [-1, -1]
     // Children started at the same time by other tests must not inherit an end: it would never read as closed.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -52,9 +55,9 @@ final class RunningProgram: Sendable {
     posix_spawn_file_actions_addopen(
       &actions, 2, folder.path + "/errors", O_WRONLY | O_CREAT | O_APPEND, 0o600)
     var spawned: pid_t = 0
-    let status = Self.withCStrings([Self.path] + arguments) { arguments in
+    let status = Self.withCStrings([program] + arguments) { arguments in
       Self.withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-        posix_spawn(&spawned, Self.path, &actions, nil, arguments, environment)
+        posix_spawn(&spawned, program, &actions, nil, arguments, environment)
       }
     }
     posix_spawn_file_actions_destroy(&actions)
@@ -63,7 +66,7 @@ final class RunningProgram: Sendable {
     output = pipes[0]
     guard status == 0 else {
       state.withLock { $0.ending = -1 }
-      throw Failure(description: "cannot start \(Self.path): error \(status)")
+      throw Failure(description: "cannot start \(program): error \(status)")
     }
   }
 
@@ -147,7 +150,7 @@ final class RunningProgram: Sendable {
   }
 
   /// The build puts the program beside the tests.
-  private static let path: String = {
+  static let path: String = {
     guard let own = realpath("/proc/self/exe", nil).map({ String(cString: $0) }) else { return "" }
     return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/borealis"
   }()

@@ -1,0 +1,46 @@
+import Glibc
+import Testing
+
+/// A device client and an app server that share no code with the server: Tests/PythonClient.
+///
+/// `make test` makes the Python environment that holds JPush's own client; without it the system's Python runs the
+/// same tests with requests of its own.
+@Suite(.enabled(if: PythonClient.canRun, "python3 is missing or older than 3.11"))
+struct PythonClientTests {
+  @Test func `The second codec agrees with every golden vector`() throws {
+    let ending = try PythonClient.run("check_vectors.py")
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+  }
+
+  @Test func `Pushes of JPush's client reach the Python device`() throws {
+    let ending = try PythonClient.run("end_to_end.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    // Says in the log which client the app server was.
+    print(ending.output.prefix { $0 != "\n" })
+    #expect(ending.output.contains("\nok - "))
+  }
+}
+
+private enum PythonClient {
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+  /// The interpreter with JPush's client, if it is there, or else the first in the path.
+  private static let interpreter: [String] = {
+    let own = root + "/.build/python/bin/python3"
+    return access(own, X_OK) == 0 ? [own] : ["/usr/bin/env", "python3"]
+  }()
+
+  static let canRun =
+    (try? start(["-c", "import sys; sys.exit(sys.version_info < (3, 11))"]).end().status) == 0
+
+  static func run(_ script: String, _ arguments: [String] = []) throws -> Ending {
+    try start(["\(root)/Tests/PythonClient/\(script)"] + arguments).end()
+  }
+
+  private static func start(_ arguments: [String]) throws -> RunningProgram {
+    let path = getenv("PATH").map { String(cString: $0) } ?? ""
+    return try RunningProgram(
+      Array(interpreter.dropFirst()) + arguments, of: interpreter[0],
+      environment: ["PATH": path, "PYTHONDONTWRITEBYTECODE": "1"])
+  }
+}
