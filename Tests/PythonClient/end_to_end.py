@@ -1,10 +1,10 @@
-"""Starts a real server and proves, with a device and an app server that share no code with it, that pushes arrive.
+"""Proves with a real server, and a device and an app server that share no code with it, that pushes arrive.
 
     python3 end_to_end.py --binary .build/debug/borealis
 
 The device is borealis_device.py; the app server is JPush's own Python client (`pip install jpush==3.4.1`), or
-the same requests through urllib where that is not installed. Nothing here sleeps to be in step with the server:
-everything waits for an event and fails when it has not come by a deadline.
+the same requests through urllib where that is not installed. Nothing here sleeps to be in step with the
+server: everything waits for an event and fails when it has not come by a deadline.
 """
 
 import argparse
@@ -147,7 +147,7 @@ async def recall(scene: Scene) -> None:
 
 
 async def alias_limit(scene: Scene) -> None:
-    """An alias has at most ten devices; the eleventh gets 6027, keeps its old alias, and may have a freed place"""
+    """An alias has at most ten devices; the eleventh gets 6027 and keeps its old alias until a place is free"""
     phones = [await scene.phone(f"phone{number}").start() for number in range(11)]
     eleventh = phones.pop()
     await eleventh.device.set_alias("own")
@@ -168,7 +168,7 @@ async def alias_limit(scene: Scene) -> None:
 
 
 async def names(scene: Scene) -> None:
-    """Tags and alias are set, read, checked and removed by the device, and the API sees and changes the same"""
+    """The device sets, reads, checks and removes tags and alias, and the API sees and changes the same"""
     device = (await scene.phone("phone").start()).device
 
     async def expect_tags(*tags: str) -> None:
@@ -229,7 +229,7 @@ async def receipts(scene: Scene) -> None:
 
 
 async def credentials(scene: Scene) -> None:
-    """A newer login ends the older, a new install replaces the old, and void credentials lead to a new registration"""
+    """A newer login ends the older, a new install replaces the old, and void credentials are replaced"""
     first = await scene.phone("first").start()
     expect_equal((await first.device.set_alias("one")).code, 0, "set_alias")
     second = scene.phone("second")
@@ -257,7 +257,7 @@ async def credentials(scene: Scene) -> None:
 
 
 async def tls(scene: Scene) -> None:
-    """Over TLS all is the same, and a device that does not know the certificate does not talk to the server"""
+    """Pushes arrive over TLS, and a device that does not trust the certificate does not talk to the server"""
     phone = await scene.phone("phone", ssl.create_default_context(cafile=scene.server.certificate)).start()
     await scene.push(EVERYONE, "encrypted")
     await phone.shows("encrypted")
@@ -270,7 +270,7 @@ async def tls(scene: Scene) -> None:
 
 
 async def restart(scene: Scene) -> None:
-    """A push that was answered with 200 outlives kill -9; devices find a server that was stopped and started again"""
+    """A push answered with 200 outlives kill -9, and devices come back to a server that was started again"""
     away, online = await scene.phone("away").start(), await scene.phone("online").start()
     await away.stop()
     await scene.push(EVERYONE, "before the kill")

@@ -1,4 +1,4 @@
-"""The app server's side of the end-to-end test: JPush's HTTP API, through JPush's own client where it is there."""
+"""The app server of the end-to-end test: JPush's HTTP API, through JPush's own client where it is there."""
 
 import base64
 import json

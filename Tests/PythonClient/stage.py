@@ -1,4 +1,4 @@
-"""What the scenarios of end_to_end.py play with: the server's process, phones, and waiting with a deadline."""
+"""What the scenarios of end_to_end.py play with: the server's process, and phones that wait with a deadline."""
 
 import asyncio
 import contextlib
@@ -152,7 +152,7 @@ class Phone:
             raise Failed(f"{self.name} waited {DEADLINE} s for {what}; {self._history()}") from None
 
     async def shows(self, *alerts: str) -> None:
-        """Waits for as many pushes as are named here; all that it has shown have to be these, in this order."""
+        """Waits for as many pushes as are named; what it has shown must be these, in this order."""
         await self.until(lambda: len(self.pushes) >= len(alerts), f"the pushes {alerts}")
         expect_equal(self.shown, list(alerts), f"pushes shown by {self.name}")
 
