@@ -147,7 +147,7 @@ async def recall(scene: Scene) -> None:
 
 
 async def alias_limit(scene: Scene) -> None:
-    """An alias has at most ten devices; the eleventh gets 6027 and keeps its old alias until a place is free"""
+    """An alias has at most ten devices; the eleventh gets 6027, keeping its old alias until a place is free"""
     phones = [await scene.phone(f"phone{number}").start() for number in range(11)]
     eleventh = phones.pop()
     await eleventh.device.set_alias("own")

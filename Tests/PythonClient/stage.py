@@ -1,4 +1,4 @@
-"""What the scenarios of end_to_end.py play with: the server's process, and phones that wait with a deadline."""
+"""What the scenarios of end_to_end.py play with: a server, and phones that wait with a deadline."""
 
 import asyncio
 import contextlib
