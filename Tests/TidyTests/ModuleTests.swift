@@ -1,0 +1,73 @@
+import Testing
+
+@Suite struct ModuleTests {
+  /// What any module may import besides its dependencies.
+  static let system: Set<String> = ["Dispatch", "Glibc", "Synchronization"]
+
+  let map: ModuleMap
+  let manifest: String
+
+  init() throws {
+    manifest = try Repository.text("Package.swift")
+    map = ModuleMap(manifest)
+  }
+
+  @Test func theMapIsRead() {
+    #expect(map["PushJSON"]?.dependencies.contains("PushBase") == true)
+    #expect(map["COpenSSL"]?.dependencies == [])
+    #expect(map["borealis"]?.dependencies.contains("PushGateway") == true)
+    #expect(map["PushStorage"]?.dependencies.contains("CSQLite") == true)
+    #expect(map["TidyTests"]?.dependencies.isEmpty == false)
+  }
+
+  @Test func everyFolderIsATarget() throws {
+    for folder in try Repository.names("Sources") { #expect(map[folder] != nil, "Sources/\(folder)") }
+  }
+
+  @Test func importsFollowTheMap() throws {
+    for folder in try Repository.names("Sources") {
+      let allowed = Self.system.union(map[folder]?.dependencies ?? [])
+      for path in try Repository.files(under: "Sources/" + folder, ending: ".swift") {
+        for name in imports(try Repository.text(path)) {
+          // The build plugin runs within SwiftPM, which hands it Foundation's types.
+          if folder == "EmbedMigrations", ["Foundation", "PackagePlugin"].contains(name) { continue }
+          #expect(allowed.contains(name), "\(path) imports \(name)")
+        }
+      }
+    }
+  }
+
+  @Test func arrowsPointOnlyDown() {
+    var known: Set<String> = []
+    for target in map.targets {
+      for name in target.dependencies where map[name] != nil {
+        #expect(
+          known.contains(name), "\(target.name) depends on \(name), which stands below it in Package.swift")
+      }
+      known.insert(target.name)
+    }
+  }
+
+  @Test func thePictureShowsEveryModule() throws {
+    let page = try Repository.text("Docs/architecture.md")
+    for target in map.targets where !target.name.hasSuffix("Tests") {
+      // Tools of the build are no modules of the program.
+      if target.name.lowercased().contains("migrations") || target.name == "Fuzz" { continue }
+      #expect(page.contains(target.name), "Docs/architecture.md does not name \(target.name)")
+    }
+  }
+
+  @Test func thereAreNoPackages() {
+    #expect(manifest.contains("\n  dependencies: [],\n"))
+    #expect(!manifest.contains(".package("))
+    #expect(!Repository.exists("Package.resolved"))
+  }
+
+  @Test(arguments: [
+    ("import A", ["A"]), ("@testable import A\nimport struct B.C", ["A", "B"]), ("  public import A", ["A"]),
+    ("// import A", []), ("important = 1", []), ("@preconcurrency internal import A_b", ["A_b"]),
+  ])
+  func importsAreFound(source: String, expected: [String]) {
+    #expect(imports(source) == expected)
+  }
+}

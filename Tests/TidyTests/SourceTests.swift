@@ -1,0 +1,39 @@
+import Testing
+
+@Suite struct SourceTests {
+  static let sources = try? Repository.files(under: "Sources", ending: ".swift")
+
+  @Test func theSearchFindsTheSources() throws {
+    #expect(try #require(Self.sources).contains("Sources/PushBase/Hex.swift"))
+  }
+
+  @Test func noFileIsLong() throws {
+    for path in try #require(Self.sources) {
+      let lines = try Repository.text(path).utf8.count { $0 == UInt8(ascii: "\n") }
+      #expect(lines <= 400, "\(path)")
+    }
+  }
+
+  @Test func nothingIsLeftForLater() throws {
+    for path in try #require(Self.sources) {
+      let text = try Repository.text(path)
+      for word in ["TODO", "FIXME"] { #expect(!text.contains(word), "\(word) in \(path)") }
+    }
+  }
+
+  @Test func nothingIsForced() throws {
+    for path in try #require(Self.sources) {
+      let code = code(try Repository.text(path))
+      for word in ["try!", "as!", "unsafelyUnwrapped"] { #expect(!code.contains(word), "\(word) in \(path)") }
+    }
+  }
+
+  @Test(arguments: [
+    ("a // try!\nb", "a \nb"), ("\"a\\\"b\" c", "\"\" c"), ("a /* x\ny */ b", "a  b"),
+    ("\"\"\"\n \"x\"\n\"\"\" a", "\"\" a"), ("\"http://x\" + a", "\"\" + a"),
+    ("try! f(\"\")", "try! f(\"\")"),
+  ])
+  func codeIsToldFromComments(source: String, expected: String) {
+    #expect(code(source) == expected)
+  }
+}
