@@ -1,6 +1,7 @@
 /// Lower-case hexadecimal text.
 public enum Hex {
   /// The number that up to 16 lower-case digits spell; nil for none, too many or other characters.
+  @inlinable
   public static func value(_ text: some Collection<UInt8>) -> UInt64? {
     guard (1...16).contains(text.count) else { return nil }
     var value: UInt64 = 0
@@ -22,6 +23,7 @@ public enum Hex {
   }
 
   /// Two digits for each byte.
+  @inlinable
   public static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     for byte in bytes {
@@ -44,7 +46,8 @@ public enum Hex {
     return bytes
   }
 
-  private static func digit(_ byte: UInt8) -> UInt8? {
+  @usableFromInline
+  static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case 48...57: byte - 48
     case 97...102: byte - 87
@@ -52,7 +55,8 @@ public enum Hex {
     }
   }
 
-  private static func character(_ digit: UInt8) -> UInt8 { digit < 10 ? 48 + digit : 87 + digit }
+  @usableFromInline
+  static func character(_ digit: UInt8) -> UInt8 { digit < 10 ? 48 + digit : 87 + digit }
 }
 
 /// Base64 with the standard alphabet and padding (RFC 4648 section 4).
@@ -75,6 +79,7 @@ public enum Base64 {
   }
 
   /// Decodes padded text; nil for other characters, bad padding or non-zero spare bits.
+  @inlinable
   public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     var bytes: [UInt8] = []
@@ -102,7 +107,8 @@ public enum Base64 {
     return bytes
   }
 
-  private static func value(of byte: UInt8) -> UInt32? {
+  @usableFromInline
+  static func value(of byte: UInt8) -> UInt32? {
     switch byte {
     case 65...90: UInt32(byte - 65)
     case 97...122: UInt32(byte - 71)

@@ -21,6 +21,7 @@ public struct AppKey: Hashable, Sendable {
   }
 
   /// Reads 24 lower-case hexadecimal digits; anything else gives nil.
+  @inlinable
   public init?(hex text: some Collection<UInt8>) {
     guard text.count == 24, let high = Hex.value(text.prefix(16)), let low = Hex.value(text.dropFirst(16))
     else { return nil }
@@ -49,6 +50,7 @@ public struct RegistrationID: Hashable, Sendable {
   }
 
   /// Reads 19 lower-case hexadecimal digits; anything else gives nil.
+  @inlinable
   public init?(hex text: some Collection<UInt8>) {
     guard text.count == 19, let high = Hex.value(text.prefix(16)), let low = Hex.value(text.dropFirst(16))
     else { return nil }
@@ -98,6 +100,7 @@ public struct MessageID: Hashable, Comparable, Sendable {
   }
 
   /// Reads a decimal number of 1 to 19 digits.
+  @inlinable
   public init?(decimal text: some Collection<UInt8>) {
     guard (1...19).contains(text.count) else { return nil }
     var value: UInt64 = 0
