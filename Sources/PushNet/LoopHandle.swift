@@ -83,13 +83,15 @@ public final class LoopHandle: Sendable {
 
 /// A queue of messages to one driver on one loop. Any thread posts, the loop's thread drains.
 public final class Mailbox<Message: Sendable>: Sendable {
-  private let handle: LoopHandle
-  private let messages = Mutex<[Message]>([])
+  @usableFromInline let handle: LoopHandle
+  @usableFromInline let messages = Mutex<[Message]>([])
 
   /// Makes a mailbox of the loop behind `handle`.
+  @inlinable
   public init(of handle: LoopHandle) { self.handle = handle }
 
   /// Adds a message; the loop wakes only if the box was empty.
+  @inlinable
   public func post(_ message: Message) {
     let isFirst = messages.withLock { queue in
       queue.append(message)
@@ -99,6 +101,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
   }
 
   /// Takes all messages, in the order they were posted.
+  @inlinable
   public func drain() -> [Message] {
     messages.withLock { queue in
       defer { queue = [] }

@@ -1,24 +1,29 @@
 /// Storage for many small values under stable indexes with generations, growing by whole chunks, so that a million
 /// connections never move in memory. Not thread-safe: it belongs to one loop.
+@frozen
 public struct Slab<Element> {
-  private static var chunkBits: Int { 10 }
+  @usableFromInline static var chunkBits: Int { 10 }
 
-  private var chunks: [[Element]] = []
-  private var generations: [[UInt32]] = []
-  private var free: [UInt32] = []
-  private var used: UInt32 = 0
-  private let blank: Element
+  @usableFromInline var chunks: [[Element]] = []
+  @usableFromInline var generations: [[UInt32]] = []
+  @usableFromInline var free: [UInt32] = []
+  @usableFromInline var used: UInt32 = 0
+  @usableFromInline let blank: Element
 
   /// Starts empty; unused slots hold `blank`.
+  @inlinable
   public init(blank: Element) { self.blank = blank }
 
   /// How many slots are taken.
+  @inlinable
   public var count: Int { Int(used) - free.count }
 
   /// One more than the largest index ever taken.
+  @inlinable
   public var capacity: Int { Int(used) }
 
   /// Takes a slot and returns its index and generation.
+  @inlinable
   public mutating func insert(_ element: Element) -> (slot: UInt32, generation: UInt32) {
     let slot: UInt32
     if let reused = free.popLast() {
@@ -36,6 +41,7 @@ public struct Slab<Element> {
   }
 
   /// Gives a slot back; its generation changes, so that late reports about it are recognised.
+  @inlinable
   public mutating func remove(_ slot: UInt32) {
     self[slot] = blank
     let chunk = Int(slot) >> Self.chunkBits
@@ -45,17 +51,20 @@ public struct Slab<Element> {
   }
 
   /// Tells whether a slot is still what it was when the generation was read.
+  @inlinable
   public func isCurrent(_ slot: UInt32, _ generation: UInt32) -> Bool {
     slot < used && self.generation(of: slot) == generation
   }
 
   /// The value in a slot.
+  @inlinable
   public subscript(slot: UInt32) -> Element {
     _read { yield chunks[Int(slot) >> Self.chunkBits][Int(slot) & (1 << Self.chunkBits - 1)] }
     _modify { yield &chunks[Int(slot) >> Self.chunkBits][Int(slot) & (1 << Self.chunkBits - 1)] }
   }
 
-  private func generation(of slot: UInt32) -> UInt32 {
+  @inlinable
+  func generation(of slot: UInt32) -> UInt32 {
     generations[Int(slot) >> Self.chunkBits][Int(slot) & (1 << Self.chunkBits - 1)]
   }
 }
