@@ -30,7 +30,8 @@ let package = Package(
   name: "borealis",
   products: [
     .executable(name: "borealis", targets: ["borealis"]),
-    .library(name: "BorealisDevice", targets: ["BorealisDevice"]),
+    // PushBase and PushWire hold types of its interface.
+    .library(name: "BorealisDevice", targets: ["BorealisDevice", "PushBase", "PushWire"]),
   ],
   dependencies: [],
   targets: [
@@ -69,7 +70,7 @@ let package = Package(
       ]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
     // The device side.
-    module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "CLinux", "COpenSSL"]),
+    module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "CLinux"]),
     // Measuring, and the program.
     module(
       "PushBench",
@@ -101,7 +102,8 @@ let package = Package(
       "PushGatewayTests",
       ["PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
-    tests("BorealisDeviceTests", ["BorealisDevice", "PushWire", "PushBase", "CLinux"]),
+    tests(
+      "BorealisDeviceTests", ["BorealisDevice", "PushNet", "PushCrypto", "PushWire", "PushBase", "CLinux"]),
     tests("BlackBoxTests", ["PushBase", "PushJSON", "PushWire", "CLinux"]),
     tests("TidyTests", ["PushBase"]),
   ],

@@ -191,7 +191,7 @@ extension DeviceCore {
     case .waiting(let until): if until <= now { connect(at: now) }
     case .connecting, .greeting:
       if attemptSince &+ Self.loginTime <= now {
-        end(phase == .connecting ? .connectFailed : .loginTimeout, .afterBackOff, at: now)
+        end(phase == .connecting ? .connectFailed("no answer") : .loginTimeout, .afterBackOff, at: now)
       }
     case .session:
       if let pongDue, pongDue <= now, !isPaused {

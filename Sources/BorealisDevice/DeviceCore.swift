@@ -141,17 +141,17 @@ extension DeviceCore {
     return takeActions()
   }
 
-  /// The connection could not be made, or the peer has ended it.
-  public mutating func connectionEnded(at now: UInt64) -> [DeviceAction] {
+  /// The connection could not be made, or the peer has ended it; the text, for people, says what was seen.
+  public mutating func connectionEnded(_ why: String, at now: UInt64) -> [DeviceAction] {
     switch phase {
     case .stopped, .waiting: break
-    case .connecting: end(.connectFailed, .afterBackOff, isOpen: false, at: now)
+    case .connecting: end(.connectFailed(why), .afterBackOff, isOpen: false, at: now)
     case .greeting, .session:
       if operations.contains(where: { $0.isSent && $0.operation == .logout }) {
         finish(.ok) { $0 == .logout }
         end(.stopped, .never, isOpen: false, at: now)
       } else {
-        end(.connectionLost, .afterBackOff, isOpen: false, at: now)
+        end(.connectionLost(why), .afterBackOff, isOpen: false, at: now)
       }
     case .draining(let retryAfter):
       end(.goAway(.drain), .atOnce, retryAfter: retryAfter, isOpen: false, at: now)

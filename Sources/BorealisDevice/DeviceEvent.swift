@@ -24,10 +24,10 @@ public struct DevicePush: Hashable, Sendable {
 
 /// Why there is no connection any more, or why an attempt failed.
 public enum DisconnectReason: Hashable, Sendable {
-  /// No connection could be made.
-  case connectFailed
-  /// The connection ended without a word.
-  case connectionLost
+  /// No connection could be made; the text, for people, says why.
+  case connectFailed(String)
+  /// The connection ended without a word of the server; the text, for people, says what was seen of it.
+  case connectionLost(String)
   /// LOGIN was not answered in time.
   case loginTimeout
   /// A PING was not answered in time.

@@ -152,6 +152,20 @@ int cl_accept(int listener) {
   return fd;
 }
 
+int cl_resolve(const char *host, char *addresses, int capacity) {
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+  if (getaddrinfo(host, NULL, &hints, &found) != 0) return 0;
+  int count = 0;
+  for (struct addrinfo *entry = found; entry != NULL && count < capacity; entry = entry->ai_next) {
+    char *text = addresses + (size_t)count * CL_ADDRESS_BYTES;
+    if (getnameinfo(entry->ai_addr, entry->ai_addrlen, text, CL_ADDRESS_BYTES, NULL, 0, NI_NUMERICHOST) == 0) {
+      count++;
+    }
+  }
+  freeaddrinfo(found);
+  return count;
+}
+
 int cl_connect(const char *host, uint16_t port) {
   struct sockaddr_storage address;
   socklen_t length;

@@ -73,6 +73,7 @@ public final class EventLoop {
   private var drivers: [any LoopDriver] = []
   private var listeners: [Listener] = []
   private var nextTick: UInt64
+  private var nextTurn = UInt64.max
   private var isStopped = false
 
   private struct Listener {
@@ -131,6 +132,10 @@ public final class EventLoop {
   /// Closes a socket; the kernel forgets its watch with it.
   public func close(_ descriptor: Int32) { _ = cl_close(descriptor) }
 
+  /// Asks in `endTurn` for another turn at a time of the clock of `now`, for deadlines finer than the tick. A turn that
+  /// comes earlier for another reason takes its place.
+  public func wake(by time: UInt64) { nextTurn = min(nextTurn, time) }
+
   /// Lets `run` return at the end of the turn.
   public func stop() { isStopped = true }
 
@@ -140,7 +145,8 @@ public final class EventLoop {
     var wantsTurn = false
     while !isStopped {
       let hurry = wantsTurn || handle.hasMail
-      let wait = hurry ? 0 : Int64((nextTick > now ? nextTick - now : 0) / 1000 + 1)
+      let due = min(nextTick, nextTurn)
+      let wait = hurry ? 0 : Int64((due > now ? due - now : 0) / 1000 + 1)
       let count = cl_epoll_wait(epoll, &events, Int32(Self.eventCapacity), wait)
       now = cl_monotonic_ns()
       for index in 0..<max(0, Int(count)) { dispatch(events[index]) }
@@ -150,6 +156,7 @@ public final class EventLoop {
       }
       if now >= nextTick { tick() }
       wantsTurn = false
+      nextTurn = .max
       for driver in drivers where driver.endTurn() { wantsTurn = true }
     }
     closeListeners()

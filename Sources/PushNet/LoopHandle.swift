@@ -1,8 +1,9 @@
 import CLinux
+import Glibc
 import Synchronization
 
 /// A failed system call.
-public struct SystemError: Error, Equatable, Sendable {
+public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The call's name.
   public let call: String
   /// The errno value.
@@ -13,6 +14,9 @@ public struct SystemError: Error, Equatable, Sendable {
     self.call = call
     self.number = number
   }
+
+  /// The system's reason, for people.
+  public var description: String { strerror(number).map { String(cString: $0) } ?? "error \(number)" }
 
   /// Passes a C shim's result on, or throws the errno that it carries negated.
   @discardableResult

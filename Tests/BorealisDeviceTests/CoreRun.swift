@@ -44,7 +44,7 @@ struct CoreRun {
   mutating func start() { actions += core.start(at: now) }
   mutating func stop() { actions += core.stop(at: now) }
   mutating func connected() { actions += core.connected(at: now) }
-  mutating func lost() { actions += core.connectionEnded(at: now) }
+  mutating func lost() { actions += core.connectionEnded("gone", at: now) }
   mutating func receive(_ bytes: [UInt8]) { actions += core.received(bytes, at: now) }
   mutating func handle(_ id: UInt64) { actions += core.pushHandled(MessageID(id), at: now) }
   mutating func report(_ kind: ReceiptKind, _ id: UInt64) {

@@ -61,7 +61,7 @@ import Testing
     #expect(core.tick(at: 301_000).contains(.send(try vector("ping"))))
     _ = try core.received(vector("pong"), at: 301_000)
     #expect(try core.received(vector("go-away"), at: 301_000).isEmpty)
-    let ended = core.connectionEnded(at: 301_000)
+    let ended = core.connectionEnded("gone", at: 301_000)
     guard case .event(.disconnected(.goAway(.drain), retryIn: .some(let wait))) = ended.last else {
       Issue.record("no disconnection")
       return

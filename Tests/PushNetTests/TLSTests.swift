@@ -84,6 +84,12 @@ import Testing
     }
   }
 
+  @Test func anyCertificateIfToldSo() throws {
+    let pair = try TLSPair(
+      server: files.server(), client: .client(verifies: false), peerName: "somebody.else.example")
+    #expect(pair.handshake() == [.done, .done])
+  }
+
   @Test(arguments: [
     "GET / HTTP/1.1\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}garbage", "\0\0\0\0\0\0\0\0\0\0\0\0",
   ])

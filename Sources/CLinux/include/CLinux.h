@@ -47,6 +47,10 @@ int cl_peer_address(int fd, char *buffer, size_t capacity, uint16_t *port);
 uint64_t cl_peer_network(int fd);
 /// Accepts a connection: non-blocking, close-on-exec, TCP_NODELAY.
 int cl_accept(int listener);
+/// Numeric addresses of a host name, best first, each NUL-terminated in `CL_ADDRESS_BYTES` bytes. Blocks. Returns
+/// how many, 0 when there is none.
+int cl_resolve(const char *host, char *addresses, int capacity);
+enum { CL_ADDRESS_BYTES = 64 };
 /// Starts a non-blocking connect; returns the socket even while the connect is in progress.
 int cl_connect(const char *host, uint16_t port);
 /// The pending error of a socket as a positive errno, 0 if none.

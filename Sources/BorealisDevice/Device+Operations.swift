@@ -1,0 +1,111 @@
+import PushBase
+import PushWire
+
+/// An operation that was not done, with JPush's client result code (Docs/protocol.md section 5).
+public struct DeviceOperationError: Error, Hashable, CustomStringConvertible {
+  /// Why.
+  public let code: ResultCode
+
+  /// Wraps a code.
+  public init(_ code: ResultCode) { self.code = code }
+
+  /// The code for people.
+  public var description: String { "result code \(code.rawValue)" }
+}
+
+// An operation waits for the login if there is no session, and is sent again when the connection ends before its result
+// has come. It ends with 6002 after ten seconds without a result, with 6012 when the device is stopped.
+extension Device {
+  /// Binds an alias (at most 40 bytes of UTF-8) instead of the one there was. At most ten devices have the same.
+  ///
+  /// JPUSHService: `setAlias:completion:seq:`. GeTuiSdk: `bindAlias:andSequenceNum:`.
+  public func setAlias(_ alias: String) async throws(DeviceOperationError) {
+    _ = try await run(.setAlias(alias))
+  }
+
+  /// Releases the alias.
+  ///
+  /// JPUSHService: `deleteAlias:seq:`. GeTuiSdk: `unbindAlias:andSequenceNum:andIsSelf:` with `YES`.
+  public func deleteAlias() async throws(DeviceOperationError) { _ = try await run(.deleteAlias) }
+
+  /// The alias, nil if there is none.
+  ///
+  /// JPUSHService: `getAlias:seq:`.
+  public func getAlias() async throws(DeviceOperationError) -> String? {
+    guard case .alias(let alias) = try await run(.getAlias), !alias.isEmpty else { return nil }
+    return alias
+  }
+
+  /// Replaces all tags. At most 1000, each of at most 40 bytes of UTF-8.
+  ///
+  /// JPUSHService: `setTags:completion:seq:`. GeTuiSdk: `setTags:andSequenceNum:`.
+  public func setTags(_ tags: [String]) async throws(DeviceOperationError) {
+    _ = try await run(.setTags(tags))
+  }
+
+  /// Adds tags to those there are.
+  ///
+  /// JPUSHService: `addTags:completion:seq:`.
+  public func addTags(_ tags: [String]) async throws(DeviceOperationError) {
+    _ = try await run(.addTags(tags))
+  }
+
+  /// Removes tags; those that the device does not have do not matter.
+  ///
+  /// JPUSHService: `deleteTags:completion:seq:`.
+  public func deleteTags(_ tags: [String]) async throws(DeviceOperationError) {
+    _ = try await run(.deleteTags(tags))
+  }
+
+  /// Removes all tags.
+  ///
+  /// JPUSHService: `cleanTags:seq:`.
+  public func cleanTags() async throws(DeviceOperationError) { _ = try await run(.cleanTags) }
+
+  /// All tags, in no particular order.
+  ///
+  /// JPUSHService: `getAllTags:seq:`. GeTuiSdk: `queryTag:`.
+  public func getTags() async throws(DeviceOperationError) -> [String] {
+    guard case .tags(let tags) = try await run(.getTags) else { return [] }
+    return tags
+  }
+
+  /// Whether the device has a tag.
+  ///
+  /// JPUSHService: `validTag:completion:seq:`. JPush on Android: `checkTagBindState`.
+  public func checkTag(_ tag: String) async throws(DeviceOperationError) -> Bool {
+    try await run(.checkTag(tag)) == .hasTag(true)
+  }
+
+  /// Tells the server which number the app's icon shows now, the base of the next push with a badge of `+1`.
+  ///
+  /// JPUSHService: `setBadge:`, with 0 `resetBadge`. GeTuiSdk: `setBadge:`, `resetBadge`.
+  public func setBadge(_ badge: UInt32) async throws(DeviceOperationError) {
+    _ = try await run(.setBadge(badge))
+  }
+
+  /// Tells the token that Apple gave to the app (at most 100 bytes); no bytes take it away. To be called at every
+  /// start.
+  ///
+  /// JPUSHService: `registerDeviceToken:`. GeTuiSdk: `registerDeviceTokenData:`.
+  public func setToken(
+    _ token: [UInt8], environment: APNsEnvironment
+  ) async throws(DeviceOperationError) {
+    _ = try await run(.setToken(DeviceToken(environment, token)))
+  }
+
+  /// Tells whether the user looks at the app.
+  public func setAppState(_ state: AppState) async throws(DeviceOperationError) {
+    _ = try await run(.appState(state))
+  }
+
+  /// Ends the session until `start`. The registration, its alias and its tags stay, and pushes are kept. JPush and
+  /// GeTui have no counterpart: their apps release the alias when their user logs out.
+  public func logout() async throws(DeviceOperationError) { _ = try await run(.logout) }
+
+  private func run(_ operation: Operation) async throws(DeviceOperationError) -> ResultPayload {
+    let result = await result(of: operation)
+    guard result.code == .ok else { throw DeviceOperationError(result.code) }
+    return result.value
+  }
+}

@@ -1,0 +1,104 @@
+import PushBase
+import PushWire
+
+/// One install of an app, kept connected to Borealis: registers at its first start, logs in, reconnects, and hands
+/// pushes to the app once each.
+///
+///     let device = try Device(configuration)
+///     device.start()
+///     for await event in device.events {
+///       if case .push(let push) = event {
+///         show(push)
+///         device.handled(push.messageID)
+///       }
+///     }
+///
+/// All calls may come from any thread and return at once; those that have a result are `async`. Dropping the device
+/// ends its connection.
+public final class Device: Sendable {
+  /// Everything that happens, in order, from `start` to `close`. For one reader. Nothing is lost while nobody reads;
+  /// with 1024 unhandled pushes the device reads no more from its server, until no more than 512 are left.
+  ///
+  /// The counterparts are JPush's `kJPFNetwork…Notification`s and GeTui's `GeTuiSdkDelegate`: see `DeviceEvent`.
+  public let events: AsyncStream<DeviceEvent>
+
+  private let hub: DeviceHub
+  private let key: UInt32
+  private let state: DeviceState
+
+  /// A device with a thread and a state file of its own.
+  public convenience init(_ configuration: DeviceConfiguration) throws(DeviceSetUpError) {
+    let hub = try DeviceHub(security: configuration.security)
+    let store = try DeviceStore(path: configuration.statePath)
+    self.init(server: configuration.server, profile: configuration.profile, store: store, hub: hub)
+  }
+
+  /// One of many devices that share a hub, a state file or both. `number` names it within the file: no two devices
+  /// may have the same, and it stays the same across restarts.
+  public init(
+    server: ServerAddress, profile: DeviceProfile, store: DeviceStore, number: UInt32 = 0, hub: DeviceHub
+  ) {
+    state = DeviceState(store: store, number: number, appKey: profile.appKey)
+    let stored = state.load()
+    let core = DeviceCore(
+      server: server, profile: profile, fingerprint: stored.fingerprint, identity: stored.identity,
+      wishes: stored.wishes, handled: stored.handled, inHand: stored.inHand, seed: SystemRandom.next())
+    let (events, continuation) = AsyncStream<DeviceEvent>.makeStream()
+    self.events = events
+    self.hub = hub
+    key = hub.makeKey()
+    hub.post(.add(key, DeviceRunner.Parts(core: core, state: state, events: continuation)))
+  }
+
+  deinit { hub.post(.close(key, {})) }
+
+  /// The registration that the device has; nil until the first `registered` event.
+  ///
+  /// JPUSHService: `registrationID`. GeTuiSdk: `clientId`.
+  public var registrationID: RegistrationID? { state.registrationID }
+
+  /// Connects and stays connected. Does nothing while that is so already.
+  ///
+  /// JPUSHService: `setupWithOption:appKey:channel:apsForProduction:`, on Android `resumePush`. GeTuiSdk:
+  /// `startSdkWithAppId:appKey:appSecret:delegate:launchingOptions:`.
+  public func start() { hub.post(.start(key)) }
+
+  /// Disconnects until `start`. Operations end with 6012; pushes are kept by the server meanwhile.
+  ///
+  /// JPush on Android: `stopPush`. GeTuiSdk: `setPushModeForOff:`.
+  public func stop() { hub.post(.stop(key)) }
+
+  /// Disconnects for good, ends `events`, and returns when the socket is closed and what was handled is acknowledged.
+  ///
+  /// GeTuiSdk: `destroy`.
+  public func close() async {
+    await withCheckedContinuation { continuation in hub.post(.close(key, { continuation.resume() })) }
+  }
+
+  /// The way to the network is another one: a device that waits for its next attempt connects at once.
+  public func networkChanged() { hub.post(.networkChanged(key)) }
+
+  /// The app has shown a push, or has done with it what it is for, and does not want it again. To be called for every
+  /// `push` event: only then the server is told that the push has arrived. When this returns, the push is noted in the
+  /// state file and is not handed out again, however the process ends.
+  public func handled(_ id: MessageID) {
+    state.append([.handled([id])])
+    hub.post(.handled(key, id))
+  }
+
+  /// Tells that the notification of a push was shown, for statistics. Kept for the next session if there is none.
+  ///
+  /// JPUSHService: done by the SDK; `jpushReceiveNotificationRequest:with:` in an extension.
+  public func reportShown(_ id: MessageID) { hub.post(.report(key, Receipt(.shown, id))) }
+
+  /// Tells that the user has tapped the notification of a push, for statistics.
+  ///
+  /// JPUSHService: `handleRemoteNotification:`. GeTuiSdk: `handleRemoteNotification:`.
+  public func reportTapped(_ id: MessageID) { hub.post(.report(key, Receipt(.tapped, id))) }
+
+  func result(of operation: Operation) async -> OperationResult {
+    await withCheckedContinuation { continuation in
+      hub.post(.submit(key, operation, { continuation.resume(returning: $0) }))
+    }
+  }
+}

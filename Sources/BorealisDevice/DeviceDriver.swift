@@ -1,0 +1,125 @@
+import CLinux
+import Glibc
+import PushBase
+import PushNet
+import PushWire
+
+/// What threads tell the loop of a hub. Devices are named by the hub's keys.
+enum HubMessage: Sendable {
+  case add(UInt32, DeviceRunner.Parts)
+  case start(UInt32)
+  case stop(UInt32)
+  case networkChanged(UInt32)
+  case submit(UInt32, Operation, DeviceRunner.Completion)
+  case handled(UInt32, MessageID)
+  case report(UInt32, Receipt)
+  case resolved(UInt32, attempt: UInt32, [String])
+  /// Ends a device; the closure runs when its socket is closed.
+  case close(UInt32, @Sendable () -> Void)
+}
+
+/// All devices of a hub, on its loop's thread.
+final class DeviceDriver: LoopDriver {
+  private unowned let loop: EventLoop
+  private let mail: Mailbox<HubMessage>
+  private let resolver = NameResolver()
+  /// What TLS connections share; nil for plain ones.
+  let tls: TLSContext?
+  /// Where every connection reads into.
+  var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+  private var index: UInt8 = 0
+  private var runners: [UInt32: DeviceRunner] = [:]
+  private var deadlines = DeadlineHeap()
+  /// Devices that have something to send at the end of the turn.
+  private var unflushed: [UInt32] = []
+
+  init(_ loop: EventLoop, mail: Mailbox<HubMessage>, tls: TLSContext?) {
+    self.loop = loop
+    self.mail = mail
+    self.tls = tls
+    Self.blockBrokenPipeSignal()
+    index = loop.add(self)
+  }
+
+  /// Milliseconds on the loop's clock.
+  var now: UInt64 { loop.now / 1_000_000 }
+
+  /// OpenSSL writes without MSG_NOSIGNAL: the signal, which goes to the writing thread, must not end the process.
+  private static func blockBrokenPipeSignal() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+  }
+
+  func ready(_ token: ConnectionToken, _ readiness: Readiness) {
+    guard let runner = runners[token.slot], runner.generation & 0xff_ffff == token.generation else { return }
+    runner.ready(readiness)
+  }
+
+  func drainMail() { for message in mail.drain() { take(message) } }
+
+  func tick() {}
+
+  func endTurn() -> Bool {
+    while let due = deadlines.popDue(at: now) {
+      // Entries of devices that have an earlier one now, or are gone, mean nothing.
+      guard let runner = runners[due.key], runner.scheduled == due.deadline else { continue }
+      runner.scheduled = nil
+      runner.deadlineReached()
+    }
+    for key in unflushed { runners[key]?.flush() }
+    unflushed.removeAll(keepingCapacity: true)
+    if let earliest = deadlines.earliest { loop.wake(by: earliest * 1_000_000) }
+    return false
+  }
+
+  private func take(_ message: HubMessage) {
+    switch message {
+    case .add(let key, let parts): runners[key] = DeviceRunner(key: key, parts: parts, driver: self)
+    case .start(let key): runners[key]?.start()
+    case .stop(let key): runners[key]?.stop()
+    case .networkChanged(let key): runners[key]?.networkChanged()
+    case .submit(let key, let operation, let completion):
+      if let runner = runners[key] {
+        runner.submit(operation, completion)
+      } else {
+        completion(OperationResult(sequence: 0, operation: operation, code: .stopped))
+      }
+    case .handled(let key, let id): runners[key]?.handled(id)
+    case .report(let key, let receipt): runners[key]?.report(receipt)
+    case .resolved(let key, let attempt, let addresses): runners[key]?.resolved(addresses, attempt)
+    case .close(let key, let done):
+      runners.removeValue(forKey: key)?.close()
+      done()
+    }
+  }
+}
+
+// MARK: - For the devices
+extension DeviceDriver {
+  func flushLater(_ key: UInt32) { if unflushed.last != key { unflushed.append(key) } }
+
+  /// Sees to it that a device hears of its deadline. One that moves later keeps its entry until that comes up.
+  func schedule(_ runner: DeviceRunner, _ deadline: UInt64?) {
+    guard let deadline, deadline < runner.scheduled ?? .max else { return }
+    runner.scheduled = deadline
+    deadlines.add(runner.key, at: deadline)
+  }
+
+  @discardableResult
+  func watch(
+    _ connection: DeviceConnection, _ key: UInt32, _ generation: UInt32, _ interest: Readiness, isNew: Bool
+  ) -> Bool {
+    let token = ConnectionToken(driver: index, generation: generation, slot: key)
+    guard !isNew else { return loop.watch(connection.descriptor, token, interest) }
+    loop.change(connection.descriptor, token, interest)
+    return true
+  }
+
+  func resolve(_ host: String, for key: UInt32, _ attempt: UInt32) {
+    resolver.resolve(host) { [mail] addresses in
+      mail.post(.resolved(key, attempt: attempt, addresses))
+    }
+  }
+}

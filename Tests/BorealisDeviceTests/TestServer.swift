@@ -1,0 +1,179 @@
+import BorealisDevice
+import CLinux
+import Dispatch
+import Glibc
+import PushBase
+import PushNet
+import PushWire
+
+/// A server whose part a test plays, with real sockets and blocking calls, on a thread of its own.
+final class TestServer: Sendable {
+  struct Failed: Error {
+    let reason: String
+  }
+
+  let port: UInt16
+  private let listener: Int32
+  private let tls: TLSContext?
+
+  init(port: UInt16 = 0, tls: TLSContext? = nil) throws {
+    listener = try SystemError.check(cl_listen("127.0.0.1", port, 128, 0), "listen")
+    self.port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
+    self.tls = tls
+  }
+
+  deinit { _ = cl_close(listener) }
+
+  var address: ServerAddress { ServerAddress(host: "127.0.0.1", port: port) }
+
+  /// Plays the server's part.
+  @discardableResult
+  func play<Value: Sendable>(_ part: @escaping @Sendable (TestServer) throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      // A queue of its own: those of the system are as few as there are cores.
+      DispatchQueue(label: "test-server").async { continuation.resume(with: Result { try part(self) }) }
+    }
+  }
+
+  /// Waits for the next connection; for TLS, the handshake as well.
+  func accept() throws -> TestPeer {
+    try TestPeer.wait(listener, Int16(POLLIN))
+    return try TestPeer(try SystemError.check(cl_accept(listener), "accept"), tls)
+  }
+}
+
+/// A device as the server sees it.
+final class TestPeer {
+  private let descriptor: Int32
+  private let session: TLSSession?
+  private var input: [UInt8] = []
+
+  fileprivate init(_ descriptor: Int32, _ tls: TLSContext?) throws {
+    self.descriptor = descriptor
+    session = try tls.map { try TLSSession(context: $0, fd: descriptor) }
+    guard let session else { return }
+    while true {
+      switch session.handshake() {
+      case .done: return
+      case .wantRead: try Self.wait(descriptor, Int16(POLLIN))
+      case .wantWrite: try Self.wait(descriptor, Int16(POLLOUT))
+      case .failed(let reason): throw TestServer.Failed(reason: reason)
+      }
+    }
+  }
+
+  /// The connection ends with the object.
+  deinit {
+    session?.shutdown()
+    _ = cl_close(descriptor)
+  }
+
+  /// Whether TLS resumed an earlier session.
+  var isResumed: Bool { session?.isResumed ?? false }
+
+  static func wait(_ descriptor: Int32, _ events: Int16) throws {
+    var wanted = pollfd(fd: descriptor, events: events, revents: 0)
+    guard poll(&wanted, 1, 20_000) == 1 else { throw TestServer.Failed(reason: "nothing came") }
+  }
+
+  func send(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let rest = Array(bytes[sent...])
+      let outcome: SendOutcome =
+        if let session {
+          if case .bytes(let count) = rest.withUnsafeBytes({ session.write($0) }) {
+            .sent(count)
+          } else {
+            .wouldBlock
+          }
+        } else {
+          Socket.send(descriptor, rest)
+        }
+      switch outcome {
+      case .sent(let count): sent += count
+      case .wouldBlock: try Self.wait(descriptor, Int16(POLLOUT))
+      case .failed(let number): throw SystemError(call: "send", number: number)
+      }
+    }
+  }
+
+  /// Reads more; false at the end of the connection.
+  private func read() throws -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      if let session {
+        switch buffer.withUnsafeMutableBytes({ session.read(into: $0) }) {
+        case .bytes(let count):
+          input += buffer[..<count]
+          return true
+        case .wantRead, .wantWrite: try Self.wait(descriptor, Int16(POLLIN))
+        case .closed: return false
+        case .failed(let reason): throw TestServer.Failed(reason: reason)
+        }
+      } else if let count = try Socket.read(descriptor, into: &buffer) {
+        input += buffer[..<count]
+        return count > 0
+      } else {
+        try Self.wait(descriptor, Int16(POLLIN))
+      }
+    }
+  }
+
+  /// The next frame with the bytes it lies in, nil when the device has closed.
+  func next() throws -> (frame: ClientFrame, bytes: [UInt8])? {
+    while true {
+      switch scanFrame(input.span, at: 0, limit: WireLimits.maxFrame) {
+      case .frame(let type, let body, let end):
+        let bytes = input
+        input = Array(input[end...])
+        return (try ClientFrame(type: type, body: body, in: bytes.span), bytes)
+      case .invalid(let error): throw error
+      case .needMore: guard try read() else { return nil }
+      }
+    }
+  }
+
+  func expect(_ type: FrameType) throws -> ClientFrame {
+    guard let next = try next() else { throw TestServer.Failed(reason: "closed instead of \(type)") }
+    guard next.frame.type == type else { throw TestServer.Failed(reason: "\(next.frame) instead of \(type)") }
+    return next.frame
+  }
+
+  /// Waits for an operation and answers it.
+  @discardableResult
+  func answer(_ code: ResultCode = .ok, _ payload: ResultPayload = .none) throws -> PushWire.Operation {
+    guard let next = try next(), case .operation(let number, let operation) = next.frame else {
+      throw TestServer.Failed(reason: "no operation")
+    }
+    try send(Wire.result(number, code, payload))
+    return operation
+  }
+
+  /// So many acknowledged pushes, from one ACK or several.
+  func acknowledged(_ count: Int) throws -> [UInt64] {
+    var ids: [UInt64] = []
+    while ids.count < count {
+      guard let next = try next(), case .acknowledge(let list) = next.frame else {
+        throw TestServer.Failed(reason: "no acknowledgement")
+      }
+      for index in 0..<list.count { ids.append(list[index, in: next.bytes.span].rawValue) }
+    }
+    return ids
+  }
+
+  /// Takes the device through registration, if it wants one, and login; tells whether it registered.
+  @discardableResult
+  func welcome(ackDelay: UInt16 = 0, heartbeat: UInt16 = 300) throws -> Bool {
+    guard case .hello = try expect(.hello) else { return false }
+    try send(CoreRun.helloOK)
+    guard let first = try next() else { throw TestServer.Failed(reason: "closed after HELLO") }
+    let isNew = first.frame.type == .register
+    if isNew {
+      try send(CoreRun.registerOK)
+      _ = try expect(.login)
+    }
+    try send(CoreRun.loginOK(heartbeat: heartbeat, ackDelay: ackDelay))
+    return isNew
+  }
+}
