@@ -164,9 +164,14 @@ public struct Settings: Sendable {
       text += "\n"
       if definition.kind == .secret { text += "      --\(definition.name)-file PATH reads it from a file.\n" }
     }
-    text +=
-      "\nEach setting may also be a variable (--data-dir: BOREALIS_DATA_DIR) or a line of the configuration\n"
-    text += "file (data-dir = value). A flag wins over the variable, the variable over the file.\n"
+    guard let first = definitions.first else { return text }
+    text += "\nEach setting may also be a variable (--\(first.name): \(first.variable))"
+    if definitions.contains(where: { $0.name == "config" }) {
+      text += ", or a line of the file that\n--config names (\(first.name) = value)."
+      text += " A flag wins over the variable, the variable over the file.\n"
+    } else {
+      text += ". A flag wins over the variable.\n"
+    }
     return text
   }
 }

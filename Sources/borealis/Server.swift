@@ -106,7 +106,22 @@ final class Server: Sendable {
     }
     isReady.value = true
     log.info(
-      "serving", ["loops": .number(Int64(handles.count)), "apps": .number(Int64(router.loadedApps.count))])
+      "serving",
+      ["loops": .number(Int64(handles.count)), "apps": .number(Int64(router.loadedApps.count))])
+    logCertificate()
+  }
+
+  private func logCertificate() {
+    guard let info = parts.certificates?.info else { return }
+    let values: KeyValuePairs<String, LogValue> = [
+      "subject": .text(info.subject), "fingerprint": .text(info.fingerprint),
+      "ends": .text(Log.iso8601(info.notAfter.milliseconds)),
+    ]
+    if info.notAfter < parts.time.now().adding(seconds: 14 * 86_400) {
+      log.warning("certificate ends soon", values)
+    } else {
+      log.info("certificate", values)
+    }
   }
 
   private func sockets(of loop: Int) -> LoopSockets {
@@ -146,7 +161,8 @@ final class Server: Sendable {
     guard let certificates = parts.certificates else { return }
     do throws(Failure) {
       try certificates.reload()
-      log.info("certificate read again", ["subject": .text(certificates.info.subject)])
+      log.info("certificate read again")
+      logCertificate()
     } catch {
       log.error("certificate not changed", ["reason": .text(error.message)])
     }

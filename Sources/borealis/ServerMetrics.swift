@@ -20,7 +20,7 @@ struct ServerMetrics: Sendable {
   init(_ metrics: Metrics) {
     http = HTTPServerMetrics(in: metrics)
     devices = PassthroughMetrics(metrics)
-    deviceConnections = metrics.gauge("borealis_device_connections", "Device connections now")
+    deviceConnections = metrics.gauge("borealis_device_open_connections", "Device connections now")
     commits = metrics.counter("borealis_commits_total", "Transactions committed to the database")
     committedJobs = metrics.counter(
       "borealis_committed_jobs_total", "Changes in these transactions; their ratio is the batch size")

@@ -11,17 +11,30 @@ final class TemporaryFolder: Sendable {
 
   deinit { Self.remove(path) }
 
-  private static func remove(_ path: String) {
-    guard let folder = opendir(path) else { return }
+  /// What lies in a folder.
+  private static func entries(_ path: String) -> [String]? {
+    guard let folder = opendir(path) else { return nil }
+    defer { closedir(folder) }
+    var names: [String] = []
     while let entry = readdir(folder) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { raw in
         String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard name != ".", name != ".." else { continue }
-      if unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
+      if name != ".", name != ".." { names.append(name) }
     }
-    closedir(folder)
+    return names
+  }
+
+  private static func remove(_ path: String) {
+    for name in entries(path) ?? [] where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
     rmdir(path)
+  }
+
+  /// All files below a folder, by their path from there.
+  static func files(_ path: String) -> [String] {
+    (entries(path) ?? []).flatMap { name in
+      entries("\(path)/\(name)") == nil ? [name] : files("\(path)/\(name)").map { "\(name)/\($0)" }
+    }
   }
 
   /// Replaces a file's content.

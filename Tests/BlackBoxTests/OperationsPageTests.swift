@@ -1,0 +1,60 @@
+import PushBase
+import Testing
+
+/// Docs/operations.md against the program: nothing is missing there, nothing is made up.
+@Suite struct OperationsPageTests {
+  let folder = TemporaryFolder()
+
+  /// The page's lines.
+  static let page: [Substring] = {
+    let tests = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    return TemporaryFolder.read("/\(tests)/Docs/operations.md").split(separator: "\n")
+  }()
+
+  /// First cells of table rows that start with a code span.
+  static func rows(_ prefix: String) -> [Substring] { page.filter { $0.hasPrefix("| `\(prefix)") } }
+
+  @Test func `The table of settings is what --help says`() throws {
+    let help = try RunningProgram.run(["serve", "--help"]).output
+    let lines = help.split(separator: "\n").map(String.init)
+    var expected: [String] = []
+    for (flag, text) in zip(lines, lines.dropFirst()) where flag.hasPrefix("  --") {
+      var meaning = text.drop { $0 == " " }
+      var value = ""
+      if let start = meaning.firstRange(of: " Default: ") {
+        value = "`\(meaning[start.upperBound...].dropLast())` "
+        meaning = meaning[..<start.lowerBound]
+      }
+      expected.append("| `\(flag.drop { $0 == " " })` | \(value)| \(meaning) |")
+    }
+    #expect(expected.count > 20)
+    #expect(Self.rows("--").map(String.init) == expected)
+  }
+
+  @Test func `The table of metrics is what the server gives`() throws {
+    let server = try TestServer(data: folder.path + "/data", ["--http-tls", "127.0.0.1:0"])
+    let metrics = try server.call("GET", "/metrics").body
+    let given = metrics.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map {
+      $0.split(separator: " ")
+    }
+    let explained = (Self.rows("borealis_") + Self.rows("process_")).map { $0.split(separator: "`")[1] }
+    #expect(Set(explained) == Set(given.map { $0[2] }))
+    #expect(Set(explained).count == explained.count)
+    for metric in given {
+      let isCounted = metric[2].hasSuffix("_total")
+      #expect(isCounted == (metric[3] == "counter"), "\(metric[2])")
+    }
+  }
+
+  @Test func `The files in the data folder are those of the page`() throws {
+    let data = folder.path + "/data"
+    let server = try TestServer(data: data, ["--http-tls", "127.0.0.1:0"])
+    _ = try server.makeApp()
+    let explained = Self.page.filter {
+      $0.hasPrefix("| `borealis.sqlite") || $0.hasPrefix("| `lock") || $0.hasPrefix("| `tls")
+    }
+    .joined(separator: " ")
+    for file in TemporaryFolder.files(data) { #expect(explained.contains("`\(file)`"), "\(file)") }
+    #expect(TemporaryFolder.files(data).contains("tls/key.pem"))
+  }
+}
