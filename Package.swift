@@ -51,13 +51,13 @@ let package = Package(
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet", "CLinux"]),
     module(
-      "PushStorage", ["PushBase", "PushDomain", "CSQLite", "CLinux", "COpenSSL"], plugins: ["EmbedMigrations"]
+      "PushStorage", ["PushBase", "PushDomain", "CSQLite", "CLinux", "COpenSSL"], plugins: ["EmbedFiles"]
     ),
-    // Migrations/*.sql become a Swift file of PushStorage.
-    .executableTarget(name: "embed-migrations", swiftSettings: strict),
+    // Migrations/*.sql become a Swift file of PushStorage, Docs/api/openapi.json one of PushGateway.
+    .executableTarget(name: "embed-files", swiftSettings: strict),
     .plugin(
-      name: "EmbedMigrations", capability: .buildTool(), dependencies: ["embed-migrations"],
-      path: "Sources/EmbedMigrations"),
+      name: "EmbedFiles", capability: .buildTool(), dependencies: ["embed-files"],
+      path: "Sources/EmbedFiles"),
     // Services.
     module("PushRouter", ["PushBase", "PushDomain", "PushStorage", "PushCrypto", "CRoaring"]),
     module(
@@ -67,7 +67,7 @@ let package = Package(
       "PushGateway",
       [
         "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushRouter", "PushCrypto",
-      ]),
+      ], plugins: ["EmbedFiles"]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
     // The device side.
     module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "CLinux"]),

@@ -21,8 +21,6 @@ public struct GatewayLimits: Sendable {
 /// The HTTP APIs: JPush's push and device API, health and metrics. Safe to use from any thread; answers come through the
 /// exchange, on whatever thread has them.
 public final class Gateway: Sendable {
-  typealias Handler = @Sendable (Gateway, GatewayCall) -> Void
-
   let router: Router
   let limits: GatewayLimits
   let metrics: Metrics
@@ -34,20 +32,7 @@ public final class Gateway: Sendable {
   let accepted: Counter
   let refused: Counter
 
-  private let routes: RouteTable<Route>
-
-  /// Which API a route belongs to: that decides its error codes and its budget.
-  enum API: Sendable {
-    case push
-    case device
-    case open
-  }
-
-  struct Route: Sendable {
-    let api: API
-    let pattern: String
-    let handle: Handler
-  }
+  private let table: RouteTable<Route>
 
   /// Makes the gateway. `isReady` turns false while the server drains.
   public init(
@@ -64,37 +49,9 @@ public final class Gateway: Sendable {
     deviceRate = RateLimiter(perMinute: limits.deviceCallsPerMinute)
     accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
     refused = metrics.counter("borealis_pushes_refused_total", "Push requests answered with an error.")
-    routes = Self.makeRoutes()
-  }
-
-  private static func makeRoutes() -> RouteTable<Route> {
     var table = RouteTable<Route>()
-    func add(_ api: API, _ method: String, _ path: String, _ handle: @escaping Handler) {
-      table.add(method, path, Route(api: api, pattern: path, handle: handle))
-    }
-    add(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") }
-    add(.open, "GET", "/readyz") { gateway, call in
-      let isReady = gateway.isReady()
-      call.answer(isReady ? 200 : 503, text: isReady ? "ready\n" : "draining\n")
-    }
-    add(.open, "GET", "/metrics") { gateway, call in
-      call.answer(200, text: gateway.metrics.render(), type: "text/plain; version=0.0.4; charset=utf-8")
-    }
-    add(.push, "POST", "/v3/push") { $0.push($1, isReal: true) }
-    add(.push, "POST", "/v3/push/validate") { $0.push($1, isReal: false) }
-    add(.push, "GET", "/v3/push/cid") { $0.issueCIDs($1) }
-    add(.push, "DELETE", "/v3/push/{msg_id}") { $0.recall($1) }
-    add(.device, "GET", "/v3/devices/{rid}") { $0.showDevice($1) }
-    add(.device, "POST", "/v3/devices/{rid}") { $0.updateDevice($1) }
-    add(.device, "POST", "/v3/devices/status") { $0.showStatus($1) }
-    add(.device, "GET", "/v3/aliases/{alias}") { $0.showAlias($1) }
-    add(.device, "POST", "/v3/aliases/{alias}") { $0.updateAlias($1) }
-    add(.device, "DELETE", "/v3/aliases/{alias}") { $0.deleteAlias($1) }
-    add(.device, "GET", "/v3/tags") { $0.listTags($1) }
-    add(.device, "GET", "/v3/tags/{tag}/registration_ids/{rid}") { $0.checkTag($1) }
-    add(.device, "POST", "/v3/tags/{tag}") { $0.updateTag($1) }
-    add(.device, "DELETE", "/v3/tags/{tag}") { $0.deleteTag($1) }
-    return table
+    for route in Self.routes { table.add(route.method, route.pattern, route) }
+    self.table = table
   }
 
   /// Serves one request.
@@ -110,7 +67,7 @@ public final class Gateway: Sendable {
       refuse(400, .invalidValue("The path is malformed"))
       return
     }
-    switch routes.match(request.method, target.path) {
+    switch table.match(request.method, target.path) {
     case .notFound: refuse(404, .invalidValue("There is no such resource"))
     case .wrongMethod(let allowed): refuse(405, .onlyPost, allow: allowed)
     case .found(let route, let captures):
@@ -134,7 +91,7 @@ public final class Gateway: Sendable {
 
   // MARK: Authentication and budget
 
-  private func authenticate(_ call: GatewayCall, _ handle: @escaping Handler) {
+  private func authenticate(_ call: GatewayCall, _ handle: @escaping Route.Handler) {
     let isPush = call.api == .push
     guard let header = call.request.headers["authorization"] else {
       call.fail(isPush ? .authenticationFailed : .deviceNoAuthorization)

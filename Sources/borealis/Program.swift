@@ -5,7 +5,7 @@ enum Program {
   static var commands: [any Command.Type] {
     [
       ServeCommand.self, PushCommand.self, AppCreateCommand.self, AppListCommand.self, BackupCommand.self,
-      CheckCommand.self, VersionCommand.self,
+      CheckCommand.self, HealthCommand.self, VersionCommand.self,
     ]
   }
 

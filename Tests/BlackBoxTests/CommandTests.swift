@@ -19,7 +19,7 @@ import Testing
   @Test func `Help names every command, and each command has its own`() throws {
     let ending = try RunningProgram.run(["--help"])
     #expect(ending.status == 0)
-    for command in ["app create", "app list", "backup", "check", "version"] {
+    for command in ["app create", "app list", "backup", "check", "health", "version"] {
       #expect(ending.output.contains("  \(command) "))
       let own = try RunningProgram.run(command.split(separator: " ").map(String.init) + ["--help"])
       #expect(own.status == 0)

@@ -1,0 +1,34 @@
+// PackagePlugin hands out URLs, which only Foundation can open up; the plugin is no part of the program.
+import Foundation
+import PackagePlugin
+
+/// Turns files outside of `Sources` into Swift files of the targets that use the plugin, and again whenever one of them
+/// changes: the program is one file, and what people read is also what it serves.
+@main struct EmbedFiles: BuildToolPlugin {
+  func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+    let package = context.package.directoryURL
+    switch target.name {
+    case "PushStorage":
+      let folder = package.appending(path: "Migrations")
+      let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        .filter { $0.pathExtension == "sql" }
+        .sorted { $0.lastPathComponent < $1.lastPathComponent }
+      return [try embed(files, as: "migrations", in: "EmbeddedMigrations.swift", context)]
+    case "PushGateway":
+      let file = package.appending(path: "Docs/api/openapi.json")
+      return [try embed([file], as: "document", in: "EmbeddedDocument.swift", context)]
+    default:
+      Diagnostics.error("EmbedFiles has nothing for \(target.name)")
+      return []
+    }
+  }
+
+  private func embed(
+    _ files: [URL], as kind: String, in name: String, _ context: PluginContext
+  ) throws -> Command {
+    let output = context.pluginWorkDirectoryURL.appending(path: name)
+    return .buildCommand(
+      displayName: "Embedding \(kind)", executable: try context.tool(named: "embed-files").url,
+      arguments: [kind, output.path] + files.map(\.path), inputFiles: files, outputFiles: [output])
+  }
+}

@@ -1,0 +1,58 @@
+import PushBase
+
+extension Gateway {
+  /// Which API a route belongs to: that decides its error codes and its budget.
+  enum API: Sendable {
+    case push
+    case device
+    /// Needs no app, and has no budget.
+    case open
+  }
+
+  /// A method on a path, and what serves it.
+  struct Route: Sendable {
+    typealias Handler = @Sendable (Gateway, GatewayCall) -> Void
+
+    let api: API
+    let method: String
+    /// The path; segments in braces are captures.
+    let pattern: String
+    let handle: Handler
+
+    init(_ api: API, _ method: String, _ pattern: String, _ handle: @escaping Handler) {
+      self.api = api
+      self.method = method
+      self.pattern = pattern
+      self.handle = handle
+    }
+  }
+
+  /// Everything that is served; Docs/api/openapi.json describes each.
+  static let routes: [Route] = [
+    Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },
+    Route(.open, "GET", "/readyz") { gateway, call in
+      let isReady = gateway.isReady()
+      call.answer(isReady ? 200 : 503, text: isReady ? "ready\n" : "draining\n")
+    },
+    Route(.open, "GET", "/metrics") { gateway, call in
+      call.answer(200, text: gateway.metrics.render(), type: "text/plain; version=0.0.4; charset=utf-8")
+    },
+    Route(.open, "GET", "/openapi.json") { _, call in
+      call.answer(200, text: embeddedDocument, type: "application/json")
+    },
+    Route(.push, "POST", "/v3/push") { $0.push($1, isReal: true) },
+    Route(.push, "POST", "/v3/push/validate") { $0.push($1, isReal: false) },
+    Route(.push, "GET", "/v3/push/cid") { $0.issueCIDs($1) },
+    Route(.push, "DELETE", "/v3/push/{msg_id}") { $0.recall($1) },
+    Route(.device, "GET", "/v3/devices/{rid}") { $0.showDevice($1) },
+    Route(.device, "POST", "/v3/devices/{rid}") { $0.updateDevice($1) },
+    Route(.device, "POST", "/v3/devices/status") { $0.showStatus($1) },
+    Route(.device, "GET", "/v3/aliases/{alias}") { $0.showAlias($1) },
+    Route(.device, "POST", "/v3/aliases/{alias}") { $0.updateAlias($1) },
+    Route(.device, "DELETE", "/v3/aliases/{alias}") { $0.deleteAlias($1) },
+    Route(.device, "GET", "/v3/tags") { $0.listTags($1) },
+    Route(.device, "GET", "/v3/tags/{tag}/registration_ids/{rid}") { $0.checkTag($1) },
+    Route(.device, "POST", "/v3/tags/{tag}") { $0.updateTag($1) },
+    Route(.device, "DELETE", "/v3/tags/{tag}") { $0.deleteTag($1) },
+  ]
+}

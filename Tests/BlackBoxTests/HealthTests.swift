@@ -1,0 +1,37 @@
+import Glibc
+import PushJSON
+import Testing
+
+@Suite struct HealthTests {
+  let folder = TemporaryFolder()
+
+  private func health(_ address: String) throws -> Ending {
+    try RunningProgram.run(["health", "--server", "http://\(address)"])
+  }
+
+  @Test func `A server that works is healthy, one that stops or is gone is not`() throws {
+    let server = try TestServer(data: folder.path + "/data", ["--drain-delay", "10m"])
+    let working = try health(server.http)
+    #expect(working.status == 0)
+    #expect(working.output == "{\"ready\":true}\n")
+    server.program.signal(SIGTERM)
+    while try server.call("GET", "/readyz").status != 503 {}
+    let stopping = try health(server.http)
+    #expect(stopping.status == 1)
+    #expect(stopping.errors == "borealis: \(server.http) takes no work (status 503)\n")
+    server.program.signal(SIGTERM)
+    _ = try server.program.end()
+    let gone = try health(server.http)
+    #expect(gone.status == 1)
+    #expect(gone.errors.hasPrefix("borealis: cannot connect to \(server.http): "))
+  }
+
+  @Test func `The server describes its API, as the version that it is`() throws {
+    let server = try TestServer(data: folder.path + "/data")
+    let answer = try server.call("GET", "/openapi.json")
+    #expect(answer.status == 200)
+    #expect(answer.head.lowercased().contains("\r\ncontent-type: application/json\r\n"))
+    #expect(answer.document?["openapi"] == "3.1.0")
+    #expect(answer.document?["info"]?["version"] == server.ready["version"])
+  }
+}
