@@ -1,7 +1,7 @@
 import PushBase
 import PushRouter
 
-/// One line for each answered request, at level debug. Never a body, a query or a header besides the request's ID.
+/// One line for each answered request: a warning if the server failed, else at level debug. Never a body, a query or a header besides the request's ID.
 struct AccessLog: Sendable {
   let log: Log
   let time: any TimeSource
@@ -15,12 +15,13 @@ struct AccessLog: Sendable {
   }
 
   func answered(_ method: String, _ path: String, _ status: Int, _ requestID: String, _ app: App?) {
-    log.debug(
-      "request",
+    func values() -> KeyValuePairs<String, LogValue> {
       [
         "id": .text(requestID), "method": .text(method), "path": .text(path),
         "status": .number(Int64(status)), "app": .text(app?.key.text ?? "-"),
         "us": .number(Int64(clamping: (time.monotonic() &- start) / 1000)),
-      ])
+      ]
+    }
+    if status >= 500 { log.warning("request failed", values()) } else { log.debug("request", values()) }
   }
 }

@@ -28,7 +28,7 @@ extension Gateway {
     }
   }
 
-  /// `POST /v3/devices/{rid}`: tags, alias and mobile number, each if given. The first that fails ends the call.
+  /// `POST /v3/devices/{rid}`: tags, alias and mobile number, each if given; all of it or nothing.
   func updateDevice(_ call: GatewayCall) {
     guard let (app, number) = call.registration(), let json = call.body() else { return }
     let update: DeviceUpdate
@@ -38,24 +38,12 @@ extension Gateway {
       call.fail(error)
       return
     }
-    var steps: [Step] = []
-    if let tags = update.tags {
-      let edit: TagEdit =
-        switch tags {
-        case .clear: .clean
-        case .change(let add, let remove): .edit(add: add, remove: remove)
-        }
-      steps.append { $0.router.changeTags(edit, of: number, in: app, reply: $1) }
+    router.change(DeviceChange(update), of: number, in: app) { result in
+      switch result {
+      case .success: call.answerEmpty()
+      case .failure(let failure): call.fail(Self.error(failure))
+      }
     }
-    if let alias = update.alias {
-      let value: String? = if case .set(let text) = alias { text } else { nil }
-      steps.append { $0.router.setAlias(value, of: number, in: app, reply: $1) }
-    }
-    if let mobile = update.mobile {
-      let value: String? = if case .set(let text) = mobile { text } else { nil }
-      steps.append { $0.router.setMobile(value, of: number, in: app, reply: $1) }
-    }
-    run(steps[...], for: call)
   }
 
   /// `POST /v3/devices/status`.
@@ -135,10 +123,7 @@ extension Gateway {
   /// `DELETE /v3/aliases/{alias}`; an unknown alias is no error.
   func deleteAlias(_ call: GatewayCall) {
     guard let app = call.app, let members = aliasMembers(call) else { return }
-    let steps = members.map { member -> Step in
-      { $0.router.setAlias(nil, of: member.number, in: app, reply: $1) }
-    }
-    run(steps[...], for: call)
+    change(members.map { ($0.number, DeviceChange(alias: .clear)) }, in: app, for: call)
   }
 
   /// `POST /v3/aliases/{alias}`: removes the alias from some registrations.
@@ -152,10 +137,8 @@ extension Gateway {
       return
     }
     let leaving = Set(update.remove)
-    let steps = members.filter { leaving.contains($0.id) }.map { member -> Step in
-      { $0.router.setAlias(nil, of: member.number, in: app, reply: $1) }
-    }
-    run(steps[...], for: call)
+    let changes = members.filter { leaving.contains($0.id) }.map { ($0.number, DeviceChange(alias: .clear)) }
+    change(changes, in: app, for: call)
   }
 
   // MARK: Tags
@@ -200,14 +183,12 @@ extension Gateway {
       call.fail(.devicePartlyInvalid("registration_ids names unknown registrations; nothing was changed"))
       return
     }
-    let steps =
-      adding.compactMap { $0 }.map { number -> Step in
-        { $0.router.changeTags(.edit(add: [tag], remove: []), of: number, in: app, reply: $1) }
-      }
-      + removing.compactMap { $0 }.map { number -> Step in
-        { $0.router.changeTags(.edit(add: [], remove: [tag]), of: number, in: app, reply: $1) }
-      }
-    run(steps[...], for: call)
+    let (comes, goes) = (
+      DeviceChange(tags: .edit(add: [tag], remove: [])), DeviceChange(tags: .edit(add: [], remove: [tag]))
+    )
+    let changes =
+      adding.compactMap { $0 }.map { ($0, comes) } + removing.compactMap { $0 }.map { ($0, goes) }
+    change(changes, in: app, for: call)
   }
 
   /// `DELETE /v3/tags/{tag}`; an unknown tag is no error.
@@ -217,31 +198,64 @@ extension Gateway {
     else { return }
     var terms = AudienceTerms()
     terms.tags = [tag]
-    let members = app.directory.resolve(terms, platforms: platforms)
-    let steps = members.members().map { number -> Step in
-      { $0.router.changeTags(.edit(add: [], remove: [tag]), of: number, in: app, reply: $1) }
-    }
-    run(steps[...], for: call)
+    let members = app.directory.resolve(terms, platforms: platforms).numbers
+    removeTag(tag, from: members, startingAt: RegistrationNumber(0), in: app, for: call)
   }
 
-  // MARK: Steps
-
-  typealias Step = @Sendable (Gateway, @escaping @Sendable (Result<Void, DeviceFailure>) -> Void) -> Void
-
-  /// Runs changes one batch after another and answers when all are done, or with the first failure. A batch shares a
-  /// commit; one at a time, so that a tag of a million devices does not fill the writer's queue for other apps.
-  func run(_ steps: ArraySlice<Step>, for call: GatewayCall) {
-    guard !steps.isEmpty else {
+  /// Takes a tag from some members and then goes on with the next, so that a tag of a million devices neither fills the
+  /// memory nor the writer's queue.
+  private func removeTag(
+    _ tag: String, from members: NumberSet, startingAt start: RegistrationNumber, in app: App,
+    for call: GatewayCall
+  ) {
+    let batch = members.members(from: start, limit: Self.batch)
+    guard let last = batch.last else {
       call.answerEmpty()
       return
     }
-    let batch = steps.prefix(200)
-    let rest = steps.dropFirst(200)
+    let goes = DeviceChange(tags: .edit(add: [], remove: [tag]))
+    apply(batch.map { ($0, goes) }, in: app) { [self] failures in
+      // A device that registered anew meanwhile has lost the tag as well.
+      if let failure = failures.first(where: { $0 != .unknownRegistration }) {
+        call.fail(Self.error(failure))
+      } else if last.rawValue < .max {
+        let next = RegistrationNumber(last.rawValue + 1)
+        removeTag(tag, from: members, startingAt: next, in: app, for: call)
+      } else {
+        call.answerEmpty()
+      }
+    }
+  }
+
+  // MARK: Many changes
+
+  private typealias Change = (number: RegistrationNumber, change: DeviceChange)
+
+  /// Changes that share a commit.
+  private static let batch = 200
+
+  /// Makes up to some thousand changes, a batch after another, and answers when all are made, or with the first failure.
+  private func change(_ changes: [Change], in app: App, for call: GatewayCall) {
+    guard !changes.isEmpty else {
+      call.answerEmpty()
+      return
+    }
+    apply(Array(changes.prefix(Self.batch)), in: app) { [self] failures in
+      if let failure = failures.first {
+        call.fail(Self.error(failure))
+      } else {
+        change(Array(changes.dropFirst(Self.batch)), in: app, for: call)
+      }
+    }
+  }
+
+  private func apply(
+    _ batch: [Change], in app: App, then: @escaping @Sendable ([DeviceFailure]) -> Void
+  ) {
     let progress = StepProgress(count: batch.count)
-    for step in batch {
-      step(self) { [self] result in
-        guard let failures = progress.finish(result) else { return }
-        if let failure = failures.first { call.fail(Self.error(failure)) } else { run(rest, for: call) }
+    for one in batch {
+      router.change(one.change, of: one.number, in: app) { result in
+        if let failures = progress.finish(result) { then(failures) }
       }
     }
   }
@@ -252,6 +266,28 @@ extension Gateway {
     case .tooManyTags: .deviceInvalid("The registration would have more than 1000 tags")
     case .unknownRegistration: .deviceInvalid("The registration ID is unknown")
     case .unavailable: .deviceBusy
+    }
+  }
+}
+
+extension DeviceChange {
+  /// Takes over what the request asks for.
+  fileprivate init(_ update: DeviceUpdate) {
+    self.init(
+      tags: update.tags.map {
+        switch $0 {
+        case .clear: .clean
+        case .change(let add, let remove): .edit(add: add, remove: remove)
+        }
+      }, alias: update.alias.map { TextEdit($0) }, mobile: update.mobile.map { TextEdit($0) })
+  }
+}
+
+extension TextEdit {
+  fileprivate init(_ text: DeviceUpdate.Text) {
+    switch text {
+    case .clear: self = .clear
+    case .set(let text): self = .set(text)
     }
   }
 }

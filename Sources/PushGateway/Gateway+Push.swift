@@ -20,12 +20,19 @@ extension Gateway {
       return
     }
     let request = AcceptRequest(parsed)
+    // JPush issues the names itself; the app's key at the front shows for whom.
+    if let cid = request.cid, !cid.hasPrefix(app.key.text + "-") {
+      refused.add()
+      call.fail(.invalidValue("cid was not issued to this app"))
+      return
+    }
     guard isReal else {
-      guard !router.resolve(request, in: app).isEmpty else {
-        call.fail(.noTarget)
-        return
+      router.validate(request, for: app) { result in
+        switch result {
+        case .success(let push): call.answer(200, Self.success(push.id, sendno: push.sendno))
+        case .failure(let error): call.fail(error)
+        }
       }
-      call.answer(200, Self.success(router.freshID(), sendno: request.sendno))
       return
     }
     router.accept(request, for: app) { [accepted, refused] result in

@@ -11,6 +11,8 @@ public struct GatewayLimits: Sendable {
   public var pushCallsPerMinute = 6_000_000
   /// Calls of the device API in a minute, for each app.
   public var deviceCallsPerMinute = 600_000
+  /// Bytes of a request's body; the largest push object that makes sense stays well below.
+  public var bodyBytes = 256 << 10
   /// Rules of push objects and names.
   public var rules = PushRules()
 
@@ -56,12 +58,16 @@ public final class Gateway: Sendable {
 
   /// Serves one request.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    handle(request, GatewayReply(requestID: exchange.requestID) { exchange.respond($0) })
+  }
+
+  func handle(_ request: HTTPRequest, _ reply: GatewayReply) {
     let access = AccessLog(log, time)
     func refuse(_ status: Int, _ error: APIError, allow: [String] = []) {
       var response = HTTPResponse.json(status, error.json())
       if !allow.isEmpty { response.headers.append("Allow", allow.joined(separator: ", ")) }
-      exchange.respond(response)
-      access.answered(request.method, "-", status, exchange.requestID, nil)
+      reply.send(response)
+      access.answered(request.method, "-", status, reply.requestID, nil)
     }
     guard let target = HTTPTarget(request.target) else {
       refuse(400, .invalidValue("The path is malformed"))
@@ -72,8 +78,8 @@ public final class Gateway: Sendable {
     case .wrongMethod(let allowed): refuse(405, .onlyPost, allow: allowed)
     case .found(let route, let captures):
       let call = GatewayCall(
-        api: route.api, pattern: route.pattern, request: request, exchange: exchange, log: access,
-        target: target, captures: captures)
+        api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,
+        captures: captures)
       route.api == .open ? route.handle(self, call) : authenticate(call, route.handle)
     }
   }
@@ -101,9 +107,17 @@ public final class Gateway: Sendable {
       call.fail(isPush ? .authenticationFailed : .deviceAuthenticationFailed)
       return
     }
-    router.findApp(key) { [self] app in
-      guard let app, app.accepts(masterSecret: secret) else {
+    router.findApp(key) { [self] found in
+      guard case .success(let known) = found else {
+        call.fail(isPush ? .timeout : .deviceBusy)
+        return
+      }
+      guard let app = known, app.accepts(masterSecret: secret) else {
         call.fail(isPush ? .authenticationFailed : .deviceAuthenticationFailed)
+        return
+      }
+      guard !app.isDisabled else {
+        call.fail(isPush ? .blacklisted : .deviceAppUnknown)
         return
       }
       let limiter = isPush ? pushRate : deviceRate
@@ -113,6 +127,11 @@ public final class Gateway: Sendable {
       call.budget = budget
       guard budget.isGranted else {
         call.fail(.rateExceeded)
+        return
+      }
+      guard call.request.body.count <= limits.bodyBytes else {
+        let message = "The body has more than \(limits.bodyBytes) bytes"
+        call.fail(isPush ? .tooLarge(message) : .deviceInvalid(message))
         return
       }
       handle(self, call)

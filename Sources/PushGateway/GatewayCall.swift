@@ -1,7 +1,6 @@
 import PushBase
 import PushDomain
 import PushHTTP
-import PushHTTPServer
 import PushJSON
 import PushRouter
 
@@ -12,13 +11,20 @@ extension HTTPResponse {
   }
 }
 
+/// Where the answer to one request goes: once, from any thread.
+struct GatewayReply: Sendable {
+  /// The value of the answer's `X-Request-Id`, for the log.
+  let requestID: String
+  let send: @Sendable (HTTPResponse) -> Void
+}
+
 /// One request on its way through the gateway.
 struct GatewayCall: Sendable {
   let api: Gateway.API
   /// The route's pattern, for the log: a path itself may name a device or a person.
   let pattern: String
   let request: HTTPRequest
-  let exchange: HTTPExchange
+  let reply: GatewayReply
   let log: AccessLog
   let target: HTTPTarget
   let captures: RouteCaptures
@@ -39,8 +45,8 @@ struct GatewayCall: Sendable {
   }
 
   private func respond(_ response: HTTPResponse) {
-    exchange.respond(response)
-    log.answered(request.method, pattern, response.status, exchange.requestID, app)
+    reply.send(response)
+    log.answered(request.method, pattern, response.status, reply.requestID, app)
   }
 
   /// Answers a success without data: `{}`, which satisfies every official client.

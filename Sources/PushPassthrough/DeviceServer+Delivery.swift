@@ -28,18 +28,20 @@ extension DeviceServer {
         FanOut(
           push: push, group: group, app: Int(app), position: apps[Int(app)].slots.count,
           frames: Array(repeating: nil, count: 8)))
-    case .recall(let id, let app):
-      guard let index = appIndexes[app.id] else { return }
-      var bytes: [UInt8] = []
-      ServerFrame.recall(id).encode(into: &bytes)
-      let frame = SharedFrame(bytes)
-      for slot in apps[Int(index)].slots where slab[slot].sentThrough >= id { send(slot, frame) }
+    case .recall(let id, let app, let audience): recall(id, app, audience)
     case .disconnect(let location, let reason):
       guard isCurrent(location.slot, location.generation) else { return }
-      goAway(location.slot, reason == .replacedByLogin ? .replaced : .registrationReplaced)
+      goAway(location.slot, Self.closeReason(reason))
     case .contents(let token, let contents, let through):
       guard isCurrent(token.slot, token.generation) else { return }
-      deliverKept(contents, through: through, token.slot)
+      switch contents {
+      case .success(let contents): deliverKept(contents, through: through, token.slot)
+      case .failure:
+        // The database is busy. Newer pushes must wait until the next try, which begins at the same place.
+        slab[token.slot].isCatchingUp = false
+        slab[token.slot].isBehind = true
+        unserved.append(token)
+      }
     case .answer(let token, let bytes):
       guard isCurrent(token.slot, token.generation) else { return }
       send(token.slot, SharedFrame(bytes))
@@ -54,6 +56,26 @@ extension DeviceServer {
 
   private func isCurrent(_ slot: UInt32, _ generation: UInt32) -> Bool {
     slab.isCurrent(slot, generation) && slab[slot].phase != .closing
+  }
+
+  private static func closeReason(_ reason: DisconnectReason) -> CloseReason {
+    switch reason {
+    case .replacedByLogin: .replaced
+    case .registrationReplaced: .registrationReplaced
+    case .appDisabled: .appDisabled
+    }
+  }
+
+  /// Tells those who got a push that it was taken back.
+  private func recall(_ id: MessageID, _ app: App, _ audience: NumberSet) {
+    guard let index = appIndexes[app.id] else { return }
+    var bytes: [UInt8] = []
+    ServerFrame.recall(id).encode(into: &bytes)
+    let frame = SharedFrame(bytes)
+    for slot in apps[Int(index)].slots
+    where slab[slot].sentThrough >= id && audience.contains(RegistrationNumber(slab[slot].number)) {
+      send(slot, frame)
+    }
   }
 
   /// Whether the app behind a session takes pushes over our connection now, by the routing table.
@@ -172,6 +194,16 @@ extension DeviceServer {
     slab[slot].isCatchingUp = true
     let (mailbox, token) = (mailbox, token(slot))
     router.contents(of: ids) { mailbox.post(.contents(token, $0, through: last)) }
+  }
+
+  /// Tries again for sessions whose kept pushes could not be read.
+  func serveUnserved() {
+    var tokens: [SessionToken] = []
+    swap(&tokens, &unserved)
+    for token in tokens where isCurrent(token.slot, token.generation) {
+      slab[token.slot].isBehind = false
+      catchUp(token.slot)
+    }
   }
 
   private func deliverKept(_ contents: [(MessageID, PushContent)], through: MessageID, _ slot: UInt32) {

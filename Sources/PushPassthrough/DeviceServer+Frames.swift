@@ -45,7 +45,7 @@ extension DeviceServer {
   /// Looks for the app of a login or registration: nearly always in memory, else in the database.
   private func find(_ key: AppKey, for frame: ClientFrame, _ slot: UInt32) {
     if let app = router.app(key) {
-      resolved(frame, app, slot)
+      resolved(frame, .success(app), slot)
       return
     }
     slab[slot].phase = .waiting
@@ -53,10 +53,18 @@ extension DeviceServer {
     router.findApp(key) { mailbox.post(.resolved(token, frame, $0)) }
   }
 
-  func resolved(_ frame: ClientFrame, _ app: App?, _ slot: UInt32) {
-    guard let app else {
+  func resolved(_ frame: ClientFrame, _ found: Result<App?, DeviceFailure>, _ slot: UInt32) {
+    guard case .success(let known) = found else {
+      fail(slot, .busy, .afterBackOff, "the app cannot be looked up now")
+      return
+    }
+    guard let app = known else {
       metrics.loginFailures.add()
       fail(slot, .appKeyUnknown, .never, "no app has this key")
+      return
+    }
+    guard !app.isDisabled else {
+      fail(slot, .unavailable, .afterBackOff, "the app is disabled")
       return
     }
     switch frame {
@@ -128,14 +136,13 @@ extension DeviceServer {
     slab[slot].deadline = second + UInt32(WireLimits.heartbeatDeadline(interval: slab[slot].heartbeat))
     slab[slot].newestAtLogin = newest
     slab[slot].phase = .loggedIn
-    let waiting = app.directory.pending(
-      for: number, after: MessageID(0), at: UInt32(clamping: now.seconds), limit: 1_000_000)
+    let waiting = app.directory.pendingCount(for: number)
     send(
       slot,
       .loginOK(
         heartbeat: slab[slot].heartbeat, ackDelay: limits.ackDelay, serverTime: now,
-        pending: UInt32(waiting.count)))
-    if !waiting.isEmpty { catchUp(slot) }
+        pending: UInt32(clamping: waiting)))
+    if waiting > 0 { catchUp(slot) }
   }
 
   // MARK: Operations

@@ -23,6 +23,8 @@ public final class DeviceServer: LoopDriver {
   var apps: [AppSessions] = []
   var appIndexes: [AppID: Int32] = [:]
   var fanOuts: [FanOut] = []
+  /// Sessions whose kept pushes could not be read; tried again each second.
+  var unserved: [SessionToken] = []
 
   /// Sessions to write to at the end of the turn.
   var dirty: [UInt32] = []
@@ -159,6 +161,7 @@ public final class DeviceServer: LoopDriver {
     }
     // Only now, because the end of a session adds to the wheel.
     for entry in due where slab.isCurrent(entry.slot, entry.generation) { overdue(entry.slot) }
+    serveUnserved()
   }
 
   private func overdue(_ slot: UInt32) {

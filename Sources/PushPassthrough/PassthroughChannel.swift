@@ -8,16 +8,16 @@ import PushWire
 enum DeviceMail: Sendable {
   case deliver(LivePush, Location)
   case group(LivePush, GroupPush)
-  case recall(MessageID, App)
+  case recall(MessageID, App, audience: NumberSet)
   case disconnect(Location, DisconnectReason)
-  /// Contents for a session that catches up; all that waits up to `through` was read.
-  case contents(SessionToken, [(MessageID, PushContent)], through: MessageID)
+  /// Contents for a session that catches up; all that waits up to `through` was read, or nothing could be.
+  case contents(SessionToken, Result<[(MessageID, PushContent)], DeviceFailure>, through: MessageID)
   /// An encoded answer to an operation.
   case answer(SessionToken, [UInt8])
   /// The answer to a registration; nil if it could not be stored.
   case registered(SessionToken, ServerFrame?)
   /// The app of a login or registration was looked for.
-  case resolved(SessionToken, ClientFrame, App?)
+  case resolved(SessionToken, ClientFrame, Result<App?, DeviceFailure>)
 }
 
 /// A session as others name it.
@@ -44,8 +44,8 @@ public final class PassthroughChannel: DeliveryChannel {
   }
 
   /// Passes a recall to all loops.
-  public func recall(_ id: MessageID, app: App) {
-    for mailbox in mailboxes { mailbox.post(.recall(id, app)) }
+  public func recall(_ id: MessageID, app: App, audience: NumberSet) {
+    for mailbox in mailboxes { mailbox.post(.recall(id, app, audience: audience)) }
   }
 
   /// Ends a connection.

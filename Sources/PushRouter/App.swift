@@ -1,5 +1,7 @@
 import PushBase
 import PushCrypto
+import PushStorage
+import Synchronization
 
 /// An app whose registrations are in memory.
 public final class App: Sendable {
@@ -12,19 +14,35 @@ public final class App: Sendable {
   /// Its registrations and what waits for them.
   public let directory: AppDirectory
 
-  private let secretHash: [UInt8]
+  private struct Access: Sendable {
+    var secretHash: [UInt8]
+    var isDisabled: Bool
+  }
 
-  /// Makes an app; `secretHash` is the SHA-256 of its master secret.
-  public init(id: AppID, key: AppKey, name: String, secretHash: [UInt8]) {
-    self.id = id
-    self.key = key
-    self.name = name
-    self.secretHash = secretHash
-    directory = AppDirectory(app: id)
+  private let access: Mutex<Access>
+
+  init(_ row: AppRow, pendingLimit: UInt32) {
+    id = row.id
+    key = row.key
+    name = row.name
+    access = Mutex(Access(secretHash: row.secretHash, isDisabled: row.isDisabled))
+    directory = AppDirectory(app: row.id, pendingLimit: pendingLimit)
   }
 
   /// Compares a master secret in constant time. Secrets are 96 random bits, so a plain digest is enough.
   public func accepts(masterSecret: [UInt8]) -> Bool {
-    constantTimeEquals(SHA256.digest(masterSecret), secretHash)
+    constantTimeEquals(SHA256.digest(masterSecret), access.withLock { $0.secretHash })
+  }
+
+  /// Whether the operator has turned the app off: its requests and devices are refused.
+  public var isDisabled: Bool { access.withLock { $0.isDisabled } }
+
+  /// Takes over what the operator may have changed; returns whether the app was turned off just now.
+  func update(_ row: AppRow) -> Bool {
+    access.withLock { access in
+      let wasDisabled = access.isDisabled
+      access = Access(secretHash: row.secretHash, isDisabled: row.isDisabled)
+      return row.isDisabled && !wasDisabled
+    }
   }
 }

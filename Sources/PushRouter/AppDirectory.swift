@@ -12,22 +12,6 @@ public enum LoginOutcome: Sendable {
   case wrongSecret
 }
 
-/// A push that was committed, in the form that the directory needs to deliver it.
-public enum OpenedPush: Sendable {
-  /// To one registration.
-  case single(RegistrationNumber, expires: UInt32)
-  /// To many.
-  case group(GroupPush)
-}
-
-/// Where a freshly opened push goes at once.
-public struct Dispatch: Equatable, Sendable {
-  /// The connection of a single push's device, if it is online. Group pushes go to every loop instead.
-  public var location: Location?
-  /// The push that had to make room because too many waited.
-  public var dropped: MessageID?
-}
-
 /// Everything about one app that is asked on a hot path, in memory behind one lock held for microseconds: who its
 /// registrations are, where they are connected, and what waits for them. Safe to use from any thread.
 ///
@@ -37,17 +21,21 @@ public final class AppDirectory: Sendable {
   /// Which app this is.
   public let app: AppID
 
-  private struct State: Sendable {
+  struct State: Sendable {
     var table = RegistrationTable()
     var ledger: DeliveryLedger
     var onlineSet = NumberSet()
     /// The largest ID of all pushes opened so far.
     var newest = MessageID(0)
+    /// Who was connected or disconnected since its last contact was noted.
+    var seen = NumberSet()
+    /// Where the sweep of dead pushes goes on.
+    var sweepPlace = 0
   }
 
-  private let state: Mutex<State>
+  let state: Mutex<State>
 
-  /// Starts empty. `pendingLimit` bounds the single pushes that wait for one registration.
+  /// Starts empty. `pendingLimit` bounds the pushes that wait in the list of one registration.
   public init(app: AppID, pendingLimit: UInt32 = 10_000) {
     self.app = app
     state = Mutex(State(ledger: DeliveryLedger(limit: pendingLimit)))
@@ -61,17 +49,24 @@ public final class AppDirectory: Sendable {
 
   // MARK: Registrations
 
+  /// Makes room for registrations that are about to be loaded.
+  func reserve(_ registrations: Int) { state.withLock { $0.table.reserve(registrations) } }
+
   /// Adds a registration.
   public func insert(_ entry: RegistrationEntry) { state.withLock { $0.table.insert(entry) } }
 
-  /// Forgets a replaced registration; returns its connection, to be closed, and the single pushes that die with it.
-  public func remove(_ number: RegistrationNumber) -> (location: Location?, released: [MessageID]) {
+  /// Forgets a replaced registration, whose tags the database has told; returns its connection, to be closed, and the
+  /// pushes that nobody waits for any more.
+  public func remove(
+    _ number: RegistrationNumber, tags: [UInt32]
+  ) -> (location: Location?, released: [MessageID]) {
     state.withLock { state in
       guard state.table.isActive(number) else { return (nil, []) }
       let location = state.table[number].location
       state.onlineSet.remove(number)
+      state.seen.remove(number)
       let released = state.ledger.release(number, in: &state.table)
-      state.table.remove(number)
+      state.table.remove(number, tags: tags)
       return (location, released)
     }
   }
@@ -79,11 +74,32 @@ public final class AppDirectory: Sendable {
   /// The number behind a public ID.
   public func find(_ id: RegistrationID) -> RegistrationNumber? { state.withLock { $0.table.find(id) } }
 
+  /// Public ID and platform of a registration.
+  public func identity(_ number: RegistrationNumber) -> (id: RegistrationID, platform: Platform)? {
+    state.withLock { state in
+      guard state.table.isActive(number), let platform = Platform(rawValue: state.table[number].platform)
+      else { return nil }
+      return (state.table[number].id, platform)
+    }
+  }
+
+  /// The registrations that an audience means now.
+  public func resolve(_ terms: AudienceTerms, platforms: PlatformSet) -> Recipients {
+    state.withLock { $0.table.resolve(terms, platforms: platforms) }
+  }
+
+  // MARK: Aliases and tags
+
   /// Sets or clears an alias.
   public func setAlias(_ alias: String?, of number: RegistrationNumber) {
     state.withLock { state in
       if state.table.isActive(number) { state.table.setAlias(alias, of: number) }
     }
+  }
+
+  /// Registrations that have an alias, oldest first.
+  public func registrations(alias: String) -> [RegistrationNumber] {
+    state.withLock { $0.table.registrations(alias: alias) }
   }
 
   /// Names a tag number.
@@ -98,9 +114,15 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// The registrations that an audience means now.
-  public func resolve(_ terms: AudienceTerms, platforms: PlatformSet) -> NumberSet {
-    state.withLock { $0.table.resolve(terms, platforms: platforms) }
+  /// Tags that somebody has, in order.
+  public var tags: [String] {
+    // Sorting many names takes too long to hold the lock.
+    state.withLock { $0.table.tags }.sorted()
+  }
+
+  /// Whether a registration has a tag.
+  public func hasTag(_ name: String, _ number: RegistrationNumber) -> Bool {
+    state.withLock { $0.table.members(tag: name).contains(number) }
   }
 
   // MARK: Connections
@@ -116,11 +138,8 @@ public final class AppDirectory: Sendable {
       guard (known.0 ^ secretHash.0) | (known.1 ^ secretHash.1) == 0 else { return .wrongSecret }
       let replaced = state.table[number].location
       state.onlineSet.insert(number)
-      state.table[number].isOnline = true
-      state.table[number].isForeground = isForeground
-      state.table[number].loop = location.loop
-      state.table[number].slot = location.slot
-      state.table[number].generation = location.generation
+      state.seen.insert(number)
+      state.table[number].connect(at: location, isForeground: isForeground)
       return .accepted(number, replaced: replaced, newest: state.newest)
     }
   }
@@ -132,87 +151,8 @@ public final class AppDirectory: Sendable {
       state.table[number].isOnline = false
       state.table[number].lastSeen = seconds
       state.onlineSet.remove(number)
+      state.seen.insert(number)
     }
-  }
-
-  // MARK: Delivery
-
-  /// Takes in a committed push. From here on a login finds it; if the device is online already, the caller delivers.
-  public func open(_ id: MessageID, _ push: OpenedPush) -> Dispatch {
-    state.withLock { state in
-      state.newest = max(state.newest, id)
-      switch push {
-      case .single(let number, let expires):
-        guard state.table.isActive(number) else { return Dispatch() }
-        let dropped = state.ledger.openSingle(id, expires: expires, for: number, in: &state.table)
-        return Dispatch(location: state.table[number].location, dropped: dropped)
-      case .group(let group):
-        state.ledger.openGroup(group)
-        return Dispatch()
-      }
-    }
-  }
-
-  /// What waits for a registration and is newer than `sent`, oldest first.
-  public func pending(
-    for number: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int
-  ) -> [MessageID] {
-    state.withLock { state in
-      guard state.table.isActive(number) else { return [] }
-      return state.ledger.pending(for: number, after: sent, at: seconds, limit: limit, in: state.table)
-    }
-  }
-
-  /// Takes a device's acknowledgements; returns those that something waited for, single pushes and group pushes apart.
-  public func acknowledge(
-    _ ids: [MessageID], by number: RegistrationNumber
-  ) -> (singles: [MessageID], groups: [MessageID]) {
-    state.withLock { state in
-      guard state.table.isActive(number) else { return ([], []) }
-      var (singles, groups): ([MessageID], [MessageID]) = ([], [])
-      for id in ids {
-        switch state.ledger.acknowledge(id, by: number, in: &state.table) {
-        case .single: singles.append(id)
-        case .group: groups.append(id)
-        case nil: break
-        }
-      }
-      return (singles, groups)
-    }
-  }
-
-  /// Who acknowledged an open group push so far.
-  public func delivered(_ id: MessageID) -> NumberSet? { state.withLock { $0.ledger.delivered(id) } }
-
-  /// Keeps only those of a set who are connected now.
-  public func online(of numbers: NumberSet) -> NumberSet {
-    state.withLock { state in
-      var result = numbers
-      result.formIntersection(state.onlineSet)
-      return result
-    }
-  }
-
-  /// Public ID and platform of a registration.
-  public func identity(_ number: RegistrationNumber) -> (id: RegistrationID, platform: Platform)? {
-    state.withLock { state in
-      guard state.table.isActive(number), let platform = Platform(rawValue: state.table[number].platform)
-      else { return nil }
-      return (state.table[number].id, platform)
-    }
-  }
-
-  /// Registrations that have an alias, oldest first.
-  public func registrations(alias: String) -> [RegistrationNumber] {
-    state.withLock { $0.table.registrations(alias: alias) }
-  }
-
-  /// Tags that somebody has.
-  public var tags: [String] { state.withLock { $0.table.tags } }
-
-  /// Whether a registration has a tag.
-  public func hasTag(_ name: String, _ number: RegistrationNumber) -> Bool {
-    state.withLock { $0.table.members(tag: name).contains(number) }
   }
 
   /// Whether a device is connected, and if not, when it last was (Unix seconds).
@@ -223,18 +163,13 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Takes a push back; returns how many registrations it still waited for.
-  public func withdraw(_ id: MessageID) -> Int {
-    state.withLock { state in state.ledger.withdraw(id, in: &state.table) }
-  }
+  /// Who is connected now.
+  var online: NumberSet { state.withLock { $0.onlineSet } }
 
-  /// Removes group pushes that are dead or delivered to all.
-  public func expireGroups(at seconds: UInt32) -> [GroupPush] {
-    state.withLock { $0.ledger.expireGroups(at: seconds) }
-  }
-
-  /// Removes the dead single pushes of the registrations with numbers in a range: a small step of the sweep.
-  public func expireSingles(of numbers: Range<UInt32>, at seconds: UInt32) -> [MessageID] {
-    state.withLock { state in state.ledger.expireSingles(of: numbers, at: seconds, in: &state.table) }
+  /// Where some registrations are connected, without those that are not.
+  func locations(of numbers: [RegistrationNumber]) -> [Location] {
+    state.withLock { state in
+      numbers.compactMap { state.table.isActive($0) ? state.table[$0].location : nil }
+    }
   }
 }

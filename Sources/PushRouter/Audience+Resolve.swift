@@ -25,39 +25,66 @@ public struct AudienceTerms: Sendable {
 
 extension RegistrationTable {
   /// The registrations that an audience means now, on the given platforms.
-  func resolve(_ terms: AudienceTerms, platforms: PlatformSet) -> NumberSet {
+  func resolve(_ terms: AudienceTerms, platforms: PlatformSet) -> Recipients {
     // The narrow keys first: a push to one alias never touches a set of a million.
-    var found = namedRegistrations(terms)
+    if let named = named(terms) {
+      return Recipients(
+        those(of: named, with: terms).filter { platforms.contains(rawValue: self[$0].platform) })
+    }
+    var found: NumberSet?
     func narrow(_ members: NumberSet) {
       if found == nil { found = members } else { found?.formIntersection(members) }
     }
-    if !terms.tags.isEmpty {
-      var union = NumberSet()
-      for tag in terms.tags { union.formUnion(members(tag: tag)) }
-      narrow(union)
-    }
+    if !terms.tags.isEmpty { narrow(union(ofTags: terms.tags)) }
     for tag in terms.tagsAnd { narrow(members(tag: tag)) }
-    guard var result = found else {
-      var everyone = members(platforms: platforms)
-      for tag in terms.tagsNot { everyone.subtract(members(tag: tag)) }
-      return everyone
-    }
+    if !platforms.isSuperset(of: .all) || found == nil { narrow(members(platforms: platforms)) }
+    guard var result = found else { return .few([]) }
     for tag in terms.tagsNot { result.subtract(members(tag: tag)) }
-    if result.count <= 1000 {
-      return NumberSet(result.members().filter { platforms.contains(rawValue: self[$0].platform) })
-    }
-    result.formIntersection(members(platforms: platforms))
-    return result
+    return Recipients(result)
   }
 
-  /// What aliases and registration IDs name; nil when the audience has neither key.
-  private func namedRegistrations(_ terms: AudienceTerms) -> NumberSet? {
+  /// What aliases and registration IDs name, ascending; nil when the audience has neither key.
+  private func named(_ terms: AudienceTerms) -> [RegistrationNumber]? {
     guard !terms.aliases.isEmpty || terms.namesRegistrations else { return nil }
-    let byAlias = terms.aliases.isEmpty ? nil : NumberSet(terms.aliases.flatMap { registrations(alias: $0) })
-    guard terms.namesRegistrations else { return byAlias }
-    var byID = NumberSet(terms.registrationIDs.compactMap { find($0) })
-    if let byAlias { byID.formIntersection(byAlias) }
-    return byID
+    let byAlias = terms.aliases.flatMap { registrations(alias: $0) }
+    guard terms.namesRegistrations else { return byAlias.ascending() }
+    let byID = terms.registrationIDs.compactMap { find($0) }
+    guard !terms.aliases.isEmpty else { return byID.ascending() }
+    let both = Set(byAlias)
+    return byID.filter { both.contains($0) }.ascending()
+  }
+
+  /// Those of some registrations whose tags are as wanted.
+  private func those(
+    of numbers: [RegistrationNumber], with terms: AudienceTerms
+  ) -> [RegistrationNumber] {
+    guard !terms.tags.isEmpty || !terms.tagsAnd.isEmpty || !terms.tagsNot.isEmpty else { return numbers }
+    let (any, all, none) = (
+      terms.tags.map { members(tag: $0) }, terms.tagsAnd.map { members(tag: $0) },
+      terms.tagsNot.map { members(tag: $0) }
+    )
+    return numbers.filter { number in
+      (any.isEmpty || any.contains { $0.contains(number) }) && all.allSatisfy { $0.contains(number) }
+        && !none.contains { $0.contains(number) }
+    }
+  }
+
+  private func union(ofTags tags: [String]) -> NumberSet {
+    guard let first = tags.first else { return NumberSet() }
+    var union = members(tag: first)
+    for tag in tags.dropFirst() { union.formUnion(members(tag: tag)) }
+    return union
+  }
+}
+
+extension [RegistrationNumber] {
+  /// In order, each once.
+  fileprivate func ascending() -> [RegistrationNumber] {
+    guard count > 1 else { return self }
+    var result: [RegistrationNumber] = []
+    result.reserveCapacity(count)
+    for number in sorted() where number != result.last { result.append(number) }
+    return result
   }
 }
 

@@ -24,6 +24,8 @@ public enum DisconnectReason: Sendable {
   case replacedByLogin
   /// Another registration took this one's place.
   case registrationReplaced
+  /// The operator turned the app off.
+  case appDisabled
 }
 
 /// A way to reach devices. The router calls it from the storage writer's thread, in commit order; it must only pass
@@ -33,8 +35,8 @@ public protocol DeliveryChannel: AnyObject, Sendable {
   func deliver(_ push: LivePush, to number: RegistrationNumber, at location: Location)
   /// Delivers a push to all connected devices of a group push.
   func deliver(_ push: LivePush, group: GroupPush)
-  /// Tells devices that got a push and did not show it yet to forget it.
-  func recall(_ id: MessageID, app: App)
+  /// Tells those of a push's audience who got it, and did not show it yet, to forget it.
+  func recall(_ id: MessageID, app: App, audience: NumberSet)
   /// Ends a connection.
   func disconnect(_ location: Location, _ reason: DisconnectReason)
 }

@@ -1,7 +1,7 @@
 import PushBase
 
-/// The undelivered single pushes of every registration of an app: a singly linked list each, in one pool of 16-byte
-/// nodes, oldest first.
+/// The undelivered pushes of every registration of an app, for pushes to one or a few: a list for each registration,
+/// oldest first, in one pool of 24-byte nodes, and an index from pushes to their nodes.
 struct PendingLists: Sendable {
   /// Where a registration's list begins and ends; 12 bytes in its record.
   struct List: Sendable {
@@ -12,83 +12,132 @@ struct PendingLists: Sendable {
   }
 
   private struct Node: Sendable {
-    var message: UInt64
+    /// 0 in a free node.
+    var message: UInt64 = 0
     /// Unix seconds; the push is dead from then on.
-    var expires: UInt32
-    var next: UInt32
+    var expires: UInt32 = 0
+    var owner: UInt32 = 0
+    var previous: UInt32 = .max
+    var next: UInt32 = .max
   }
 
-  private var nodes: [Node] = []
+  private var nodes = ChunkedArray(blank: Node())
+  private var byMessage = HashIndex()
   private var free: UInt32 = .max
-  /// Pushes that wait, of all lists together.
+  private var used: UInt32 = 0
+  /// Entries of all lists together.
   private(set) var count = 0
 
-  /// Adds a push at the end of a list.
-  mutating func append(_ message: MessageID, expires: UInt32, to list: inout List) {
-    let node = Node(message: message.rawValue, expires: expires, next: .max)
-    let index: UInt32
-    if free != .max {
-      index = free
-      free = nodes[Int(index)].next
-      nodes[Int(index)] = node
-    } else {
-      index = UInt32(nodes.count)
-      nodes.append(node)
-    }
-    if list.tail == .max { list.head = index } else { nodes[Int(list.tail)].next = index }
+  /// IDs are mostly multiples of 4096; the golden ratio spreads them.
+  private static func hash(_ message: MessageID) -> UInt64 { message.rawValue &* 0x9e37_79b9_7f4a_7c15 }
+
+  /// Adds a push at the end of its owner's list, which does not hold it yet.
+  mutating func append(
+    _ message: MessageID, expires: UInt32, of owner: RegistrationNumber, to list: inout List
+  ) {
+    let index = takeNode()
+    nodes[index] = Node(
+      message: message.rawValue, expires: expires, owner: owner.rawValue, previous: list.tail, next: .max)
+    if list.tail == .max { list.head = index } else { nodes[list.tail].next = index }
     list.tail = index
     list.count += 1
     count += 1
+    byMessage.insert(Self.hash(message), index)
   }
 
-  /// Removes a push from a list; false if it is not there. Fast for the oldest, which acknowledgements name.
-  mutating func remove(_ message: MessageID, from list: inout List) -> Bool {
-    var previous: UInt32 = .max
-    var index = list.head
-    while index != .max {
-      let node = nodes[Int(index)]
-      if node.message == message.rawValue {
-        if previous == .max { list.head = node.next } else { nodes[Int(previous)].next = node.next }
-        if list.tail == index { list.tail = previous }
-        recycle(index)
-        list.count -= 1
-        return true
-      }
-      previous = index
-      index = node.next
+  private mutating func takeNode() -> UInt32 {
+    if free != .max {
+      let index = free
+      free = nodes[index].next
+      return index
     }
-    return false
+    let index = used
+    used += 1
+    nodes.reach(index)
+    return index
+  }
+
+  /// Removes a push from its owner's list; false if it is not there.
+  mutating func remove(_ message: MessageID, of owner: RegistrationNumber, from list: inout List) -> Bool {
+    let found = byMessage.first(Self.hash(message)) {
+      nodes[$0].message == message.rawValue && nodes[$0].owner == owner.rawValue
+    }
+    guard let found else { return false }
+    unlink(found, from: &list)
+    return true
+  }
+
+  private mutating func unlink(_ index: UInt32, from list: inout List) {
+    let node = nodes[index]
+    if node.previous == .max { list.head = node.next } else { nodes[node.previous].next = node.next }
+    if node.next == .max { list.tail = node.previous } else { nodes[node.next].previous = node.previous }
+    list.count -= 1
+    count -= 1
+    byMessage.remove(Self.hash(MessageID(node.message)), index)
+    nodes[index] = Node(next: free)
+    free = index
   }
 
   /// Takes the oldest push out of a list.
   mutating func removeFirst(from list: inout List) -> MessageID? {
     guard list.head != .max else { return nil }
-    let message = MessageID(nodes[Int(list.head)].message)
-    return remove(message, from: &list) ? message : nil
+    let message = MessageID(nodes[list.head].message)
+    unlink(list.head, from: &list)
+    return message
   }
 
   /// Removes what is dead at a time and returns it.
   mutating func removeExpired(at seconds: UInt32, from list: inout List) -> [MessageID] {
     var dead: [MessageID] = []
-    forEach(in: list) { message, expires in
-      if expires <= seconds { dead.append(message) }
+    var index = list.head
+    while index != .max {
+      let node = nodes[index]
+      if node.expires <= seconds {
+        dead.append(MessageID(node.message))
+        unlink(index, from: &list)
+      }
+      index = node.next
     }
-    for message in dead { _ = remove(message, from: &list) }
     return dead
   }
 
-  /// Visits a list, oldest first.
-  func forEach(in list: List, _ visit: (MessageID, _ expires: UInt32) -> Void) {
-    var index = list.head
-    while index != .max {
-      visit(MessageID(nodes[Int(index)].message), nodes[Int(index)].expires)
-      index = nodes[Int(index)].next
+  /// In whose lists a push is.
+  func owners(of message: MessageID) -> [RegistrationNumber] {
+    var owners: [RegistrationNumber] = []
+    _ = byMessage.first(Self.hash(message)) {
+      if nodes[$0].message == message.rawValue { owners.append(RegistrationNumber(nodes[$0].owner)) }
+      return false
     }
+    return owners
   }
 
-  private mutating func recycle(_ index: UInt32) {
-    nodes[Int(index)].next = free
-    free = index
-    count -= 1
+  /// Whether a push is in any list.
+  func contains(_ message: MessageID) -> Bool {
+    byMessage.first(Self.hash(message)) { nodes[$0].message == message.rawValue } != nil
+  }
+
+  /// What a list holds that is newer than `sent` and alive, oldest first.
+  func alive(in list: List, after sent: MessageID, at seconds: UInt32, limit: Int) -> [MessageID] {
+    var found: [MessageID] = []
+    var index = list.head
+    while index != .max, found.count < limit {
+      let node = nodes[index]
+      if sent.rawValue < node.message, seconds < node.expires { found.append(MessageID(node.message)) }
+      index = node.next
+    }
+    return found
+  }
+
+  /// How many places of the pool a sweep has to visit.
+  var places: Int { Int(used) }
+
+  /// Owners of dead entries among some places of the pool.
+  func ownersOfExpired(in places: Range<Int>, at seconds: UInt32) -> Set<RegistrationNumber> {
+    var owners: Set<RegistrationNumber> = []
+    for place in places.clamped(to: 0..<self.places) {
+      let node = nodes[UInt32(place)]
+      if node.message != 0, node.expires <= seconds { owners.insert(RegistrationNumber(node.owner)) }
+    }
+    return owners
   }
 }

@@ -64,6 +64,8 @@ struct RegistrationTable: Sendable {
     var slot: UInt32 = 0
     var generation: UInt32 = 0
     var lastSeen: UInt32 = 0
+    /// What the database has as `lastSeen`, or will have soon.
+    var lastSeenStored: UInt32 = 0
     var secret: (UInt64, UInt64) = (0, 0)
     /// Two keyed 64-bit hashes stand for the alias: the first finds it, the second confirms it.
     var aliasHash: (UInt64, UInt64) = (0, 0)
@@ -73,11 +75,17 @@ struct RegistrationTable: Sendable {
     var location: Location? {
       isOnline ? Location(loop: loop, slot: slot, generation: generation) : nil
     }
+
+    mutating func connect(at location: Location, isForeground: Bool) {
+      isOnline = true
+      self.isForeground = isForeground
+      loop = location.loop
+      slot = location.slot
+      generation = location.generation
+    }
   }
 
-  private static let chunkBits: UInt32 = 12
-
-  private var chunks: [[Record]] = []
+  private var records = ChunkedArray(blank: Record())
   private var byID = HashIndex()
   private var byAlias = HashIndex()
   private var tagNumbers: [String: UInt32] = [:]
@@ -88,23 +96,23 @@ struct RegistrationTable: Sendable {
   private(set) var count = 0
 
   subscript(number: RegistrationNumber) -> Record {
-    _read {
-      yield chunks[Int(number.rawValue >> Self.chunkBits)][Int(number.rawValue & (1 << Self.chunkBits - 1))]
-    }
-    _modify {
-      yield &chunks[Int(number.rawValue >> Self.chunkBits)][Int(number.rawValue & (1 << Self.chunkBits - 1))]
-    }
+    _read { yield records[number.rawValue] }
+    _modify { yield &records[number.rawValue] }
   }
 
   /// Whether a number stands for a registration that is not replaced.
   func isActive(_ number: RegistrationNumber) -> Bool {
-    Int(number.rawValue >> Self.chunkBits) < chunks.count && self[number].isActive
+    Int(number.rawValue) < records.count && self[number].isActive
+  }
+
+  /// Makes room in the indexes, so that they are not moved while many registrations are loaded.
+  mutating func reserve(_ registrations: Int) {
+    byID.reserve(registrations)
+    byAlias.reserve(registrations)
   }
 
   mutating func insert(_ entry: RegistrationEntry) {
-    while chunks.count <= Int(entry.number.rawValue >> Self.chunkBits) {
-      chunks.append(Array(repeating: Record(), count: 1 << Int(Self.chunkBits)))
-    }
+    records.reach(entry.number.rawValue)
     precondition(!self[entry.number].isActive, "a registration number is used twice")
     var record = Record()
     record.idHigh = entry.id.high
@@ -112,6 +120,7 @@ struct RegistrationTable: Sendable {
     record.platform = entry.platform.rawValue
     record.isActive = true
     record.lastSeen = entry.lastSeen
+    record.lastSeenStored = entry.lastSeen
     record.secret = entry.secretHash
     self[entry.number] = record
     byID.insert(entry.id.high, entry.number.rawValue)
@@ -121,12 +130,13 @@ struct RegistrationTable: Sendable {
     for tag in entry.tags { tagMembers[tag, default: NumberSet()].insert(entry.number) }
   }
 
-  /// Forgets a registration and all that points to it. Its number stays unused for ever.
-  mutating func remove(_ number: RegistrationNumber) {
+  /// Forgets a registration and all that points to it. Its number stays unused for ever. `tags` are those that it has: the
+  /// database knows them, and remembering them here would cost every registration its bytes.
+  mutating func remove(_ number: RegistrationNumber, tags: [UInt32]) {
     setAlias(nil, of: number)
     byID.remove(self[number].idHigh, number.rawValue)
-    for platform in platformMembers.keys { platformMembers[platform]?.remove(number) }
-    for tag in tagMembers.keys { tagMembers[tag]?.remove(number) }
+    if let platform = Platform(rawValue: self[number].platform) { platformMembers[platform]?.remove(number) }
+    changeTags(of: number, added: [], removed: tags)
     self[number] = Record()
     count -= 1
   }
@@ -166,7 +176,10 @@ struct RegistrationTable: Sendable {
 
   // MARK: Tags and platforms
 
-  var tags: [String] { tagNumbers.filter { tagMembers[$0.value]?.isEmpty == false }.keys.sorted() }
+  /// Tags that somebody has, in no order.
+  var tags: [String] {
+    tagNumbers.compactMap { name, number in tagMembers[number]?.isEmpty == false ? name : nil }
+  }
 
   func tagNumber(_ name: String) -> UInt32? { tagNumbers[name] }
 

@@ -15,16 +15,6 @@ public enum DeviceFailure: Error, Sendable {
   case unavailable
 }
 
-/// A change of one registration's tags, by name.
-public enum TagEdit: Sendable {
-  /// Exactly these.
-  case set([String])
-  /// More, and fewer.
-  case edit(add: [String], remove: [String])
-  /// None.
-  case clean
-}
-
 extension Router {
   /// What a device gets when it registers.
   public struct Registered: Sendable {
@@ -55,7 +45,7 @@ extension Router {
         reply(.failure(.unavailable))
         return
       }
-      for old in registered.replaced { forget(old, in: app) }
+      for old in registered.replaced { forget(old, in: app, at: now) }
       app.directory.insert(
         RegistrationEntry(
           number: registered.number, id: id, platform: platform, secretHash: SHA256.digest128(secret),
@@ -64,29 +54,20 @@ extension Router {
     }
   }
 
-  private func forget(_ number: RegistrationNumber, in app: App) {
-    let (location, released) = app.directory.remove(number)
-    settle(released, .dropped)
+  private func forget(_ old: WriteTransaction.Replaced, in app: App, at now: Timestamp) {
+    let (location, released) = app.directory.remove(old.number, tags: old.tags)
+    writeBehind.end(released, .dropped, at: now)
     if let location { disconnect(location, .registrationReplaced) }
   }
+
+  // MARK: Alias, tags, mobile number
 
   /// Sets (or with nil clears) an alias that was checked for form.
   public func setAlias(
     _ alias: String?, of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    store.write { transaction throws(StorageError) in
-      try transaction.setAlias(app: app.id, number: number, alias: alias)
-    } completion: { result in
-      switch result {
-      case .failure: reply(.failure(.unavailable))
-      case .success(.full): reply(.failure(.aliasFull))
-      case .success(.unknownRegistration): reply(.failure(.unknownRegistration))
-      case .success(.ok):
-        app.directory.setAlias(alias, of: number)
-        reply(.success(()))
-      }
-    }
+    change(DeviceChange(alias: alias.map { .set($0) } ?? .clear), of: number, in: app, reply: reply)
   }
 
   /// Changes tags whose names were checked for form.
@@ -94,33 +75,24 @@ extension Router {
     _ edit: TagEdit, of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
-    typealias Changed = (outcome: WriteTransaction.TagOutcome, names: [(String, UInt32)])
-    store.write { transaction throws(StorageError) -> Changed in
-      var named: [(String, UInt32)] = []
-      func numbers(_ names: [String], create: Bool) throws(StorageError) -> [UInt32] {
-        let found = try transaction.tagNumbers(app: app.id, names: names, create: create)
-        for (name, number) in zip(names, found) {
-          if let number { named.append((name, number)) }
-        }
-        return found.compactMap { $0 }
-      }
-      let change: WriteTransaction.TagChange
-      switch edit {
-      case .set(let names): change = .set(try numbers(names, create: true))
-      case .edit(let add, let remove):
-        let adding = try numbers(add, create: true)
-        change = .edit(add: adding, remove: try numbers(remove, create: false))
-      case .clean: change = .clean
-      }
-      return (try transaction.changeTags(app: app.id, number: number, change), named)
+    change(DeviceChange(tags: edit), of: number, in: app, reply: reply)
+  }
+
+  /// Changes tags, alias and mobile number that were checked for form: all of what is asked, or nothing.
+  public func change(
+    _ change: DeviceChange, of number: RegistrationNumber, in app: App,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    store.write { transaction throws(StorageError) in
+      try change.apply(to: number, app: app.id, in: transaction)
     } completion: { result in
       switch result {
       case .failure: reply(.failure(.unavailable))
-      case .success((.tooMany, _)): reply(.failure(.tooManyTags))
-      case .success((.unknownRegistration, _)): reply(.failure(.unknownRegistration))
-      case .success((.ok(let added, let removed), let names)):
-        for (name, tag) in names { app.directory.defineTag(name, number: tag) }
-        app.directory.changeTags(of: number, added: added, removed: removed)
+      case .success(.failure(let failure)): reply(.failure(failure))
+      case .success(.success(let applied)):
+        for (name, tag) in applied.names { app.directory.defineTag(name, number: tag) }
+        app.directory.changeTags(of: number, added: applied.added, removed: applied.removed)
+        if let alias = change.alias { app.directory.setAlias(alias.text, of: number) }
         reply(.success(()))
       }
     }
@@ -153,9 +125,7 @@ extension Router {
   ) {
     @Sendable func read(_ transaction: ReadTransaction) throws(StorageError) -> Details? {
       guard let row = try transaction.registration(app: app.id, number: number) else { return nil }
-      guard !row.tags.isEmpty else { return Details(alias: row.alias, tags: [], mobile: row.mobile) }
-      let wanted = Set(row.tags)
-      let names = try transaction.tags(app: app.id).filter { wanted.contains($0.number) }.map(\.name)
+      let names = try transaction.tagNames(app: app.id, numbers: row.tags)
       return Details(alias: row.alias, tags: names.sorted(), mobile: row.mobile)
     }
     @Sendable func finish(_ result: Result<Details?, StorageError>) {
@@ -184,18 +154,6 @@ extension Router {
     }
   }
 
-  /// Stores a mobile number that was checked for form; nil clears it.
-  public func setMobile(
-    _ mobile: String?, of number: RegistrationNumber, in app: App,
-    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
-  ) {
-    store.write(single: true) { transaction throws(StorageError) in
-      try transaction.setMobile(app: app.id, number: number, mobile)
-    } completion: {
-      reply(Self.found($0))
-    }
-  }
-
   private static func found(_ result: Result<Bool, StorageError>) -> Result<Void, DeviceFailure> {
     switch result {
     case .success(true): .success(())
@@ -216,23 +174,25 @@ extension Router {
     }
   }
 
-  /// Stores that a device showed pushes, or that its user tapped them. Those that it cannot have got are
-  /// ignored.
+  // MARK: What devices say
+
+  /// Takes a device's acknowledgements.
+  public func acknowledge(_ ids: [MessageID], by number: RegistrationNumber, in app: App) {
+    let known = app.directory.acknowledge(ids, by: number)
+    writeBehind.end(known.ended, .delivered, at: time.now())
+    writeBehind.acknowledgedPartly(known.partly, of: app)
+  }
+
+  /// Takes a device's word that it showed pushes, or that its user tapped them. IDs of pushes that were not for it are
+  /// passed over.
   public func note(
     _ receipts: [(id: MessageID, isTap: Bool)], by number: RegistrationNumber, in app: App
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) in
-      for receipt in receipts {
-        try transaction.markReceipt(
-          id: receipt.id, app: app.id, by: number, receipt.isTap ? .tapped : .shown, at: now)
-      }
-    } completion: { _ in
-    }
+    writeBehind.note(
+      receipts.map {
+        ReceiptNote(
+          id: $0.id, receipt: $0.isTap ? .tapped : .shown, number: number, app: app.id, at: now)
+      })
   }
-}
-
-extension Router {
-  /// Ends the connection that a registration had before it logged in anew.
-  public func replaceConnection(_ location: Location) { disconnect(location, .replacedByLogin) }
 }

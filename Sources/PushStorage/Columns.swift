@@ -35,6 +35,13 @@ enum TagList {
     while let tag = reader.read(UInt32.self) { tags.append(tag) }
     return tags
   }
+
+  /// Reads a column of the current row without copying its bytes first.
+  static func decode(_ row: Statement, _ column: Int32) -> [UInt32] {
+    let count = row.size(column) / 4
+    if count == 0 { return [] }
+    return (0..<count).map { row.bigEndian(column, at: $0 * 4) }
+  }
 }
 
 extension Statement {

@@ -84,6 +84,24 @@ public struct RegistrationRow: Sendable, Equatable {
   public var lastSeenAt: Timestamp
 }
 
+/// What deliveries need of a registration.
+public struct DeliveryRow: Sendable {
+  /// Its number within the app.
+  public var number: RegistrationNumber
+  /// Its public name.
+  public var registrationID: RegistrationID
+  /// Both halves of the stored 16 bytes, most significant byte first.
+  public var secretHash: (UInt64, UInt64)
+  /// What the device runs.
+  public var platform: Platform
+  /// The customer's name for the user.
+  public var alias: String?
+  /// Numbers of its tags, ascending.
+  public var tags: [UInt32]
+  /// When it was last online.
+  public var lastSeenAt: Timestamp
+}
+
 /// An accepted push as it is stored.
 public struct PushRow: Sendable, Equatable {
   /// Chosen by the caller, growing.
@@ -130,6 +148,16 @@ public struct PushRow: Sendable, Equatable {
     self.overrides = overrides
     self.content = content
   }
+}
+
+/// Whose a push is.
+public struct PushOrigin: Sendable, Equatable {
+  /// Its app.
+  public var app: AppID
+  /// When it was accepted.
+  public var createdAt: Timestamp
+  /// Whether a later push has replaced it.
+  public var isReplaced: Bool
 }
 
 /// A push of which something is undelivered.
@@ -191,4 +219,6 @@ public struct CIDRow: Sendable, Equatable {
   public var id: MessageID
   /// The number that the first request got.
   public var sendno: Int64
+  /// How many targets its push had; 0 if the push is swept.
+  public var targetCount: UInt32
 }

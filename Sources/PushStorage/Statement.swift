@@ -116,6 +116,19 @@ final class Statement {
     return [UInt8](bytes)
   }
 
+  /// How many bytes a column of the row has, 0 for NULL.
+  func size(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
+
+  /// A big-endian number inside a column of bytes; 0 if the column is too short.
+  func bigEndian<Value: FixedWidthInteger>(
+    _ column: Int32, at offset: Int, as: Value.Type = Value.self
+  ) -> Value {
+    guard let start = sqlite3_column_blob(handle, column), offset >= 0,
+      offset + MemoryLayout<Value>.size <= size(column)
+    else { return 0 }
+    return Value(bigEndian: start.loadUnaligned(fromByteOffset: offset, as: Value.self))
+  }
+
   /// Bytes of the row, or nil for NULL.
   func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 

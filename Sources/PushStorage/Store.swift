@@ -9,7 +9,7 @@ public final class Store: Sendable {
     /// Jobs that may wait for the writer; more are refused with `.overloaded`.
     public var writeQueue = 65_536
     /// Reads that may wait; more are refused with `.overloaded`.
-    public var readQueue = 4096
+    public var readQueue = 65_536
     /// Jobs that share one commit.
     public var batch = 512
     /// Pages (4 KiB) in the write-ahead log from which the writer checkpoints between two batches.

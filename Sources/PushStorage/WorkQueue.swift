@@ -2,15 +2,19 @@ import CLinux
 import Glibc
 
 /// A bounded first-in, first-out queue that threads wait at.
-/// `@unchecked Sendable`: `items` and `isClosed` are touched only while `lock` is held, and both pthread objects keep
-/// their address for life.
+/// `@unchecked Sendable`: all that changes is touched only while `lock` is held, and both pthread objects keep their
+/// address for life.
 final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   enum Answer { case accepted, full, closed }
 
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let filled: UnsafeMutablePointer<pthread_cond_t>
   private let capacity: Int
-  private var items: [Element] = []
+  /// What was added since `leaving` was filled, oldest first.
+  private var arriving: [Element] = []
+  /// What is handed out next, from `taken` on. Two arrays, so that no element is ever moved.
+  private var leaving: [Element] = []
+  private var taken = 0
   private var isClosed = false
 
   /// Starts empty.
@@ -34,8 +38,8 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     if isClosed { return .closed }
-    if items.count >= capacity { return .full }
-    items.append(element)
+    if waiting >= capacity { return .full }
+    arriving.append(element)
     pthread_cond_signal(filled)
     return .accepted
   }
@@ -44,14 +48,22 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   func take(_ limit: Int) -> [Element] {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
-    while items.isEmpty {
+    while waiting == 0 {
       if isClosed { return [] }
       pthread_cond_wait(filled, lock)
     }
-    let taken = Array(items.prefix(limit))
-    if taken.count == items.count { items.removeAll(keepingCapacity: true) } else { items.removeFirst(limit) }
-    return taken
+    if leaving.isEmpty { swap(&leaving, &arriving) }
+    let end = min(taken + limit, leaving.count)
+    let elements = Array(leaving[taken..<end])
+    taken = end
+    if taken == leaving.count {
+      leaving.removeAll(keepingCapacity: true)
+      taken = 0
+    }
+    return elements
   }
+
+  private var waiting: Int { arriving.count + leaving.count - taken }
 
   /// Refuses further elements; what waits is still handed out.
   func close() {
@@ -65,7 +77,7 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   var count: Int {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
-    return items.count
+    return waiting
   }
 }
 

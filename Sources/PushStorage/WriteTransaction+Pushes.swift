@@ -30,11 +30,19 @@ extension WriteTransaction {
       .optional(target?.rawValue), .time(expiresAt))
   }
 
+  /// Notes that a push was replaced by a later one.
+  public func markReplaced(_ id: MessageID, by newer: MessageID) throws(StorageError) {
+    try database.run("UPDATE push SET replaced_by = ? WHERE msg_id = ?", .message(newer), .message(id))
+  }
+
   /// What an app's request name stands for, nil if it is new.
   public func lookupCID(app: AppID, cid: String) throws(StorageError) -> CIDRow? {
     try database.first(
-      "SELECT msg_id, sendno FROM cid WHERE app_id = ? AND cid = ?", .app(app), .text(cid)
-    ) { CIDRow(id: $0.message(0), sendno: $0.integer(1)) }
+      """
+      SELECT cid.msg_id, cid.sendno, push.target_count FROM cid LEFT JOIN push ON push.msg_id = cid.msg_id
+      WHERE cid.app_id = ? AND cid.cid = ?
+      """, .app(app), .text(cid)
+    ) { CIDRow(id: $0.message(0), sendno: $0.integer(1), targetCount: $0.integer(2, as: UInt32.self)) }
   }
 
   /// Binds a request name to a push. `.constraint` if the app used it before.
@@ -82,11 +90,13 @@ extension WriteTransaction {
       SELECT ?1, 0, ?2, ?3, ?4 FROM push WHERE msg_id = ?1 AND app_id = ?5 AND coalesce(target, ?6) = ?6
       ON CONFLICT (msg_id) DO UPDATE SET shown_at = coalesce(shown_at, excluded.shown_at),
         tapped_at = coalesce(tapped_at, excluded.tapped_at)
+      WHERE shown_at IS NULL AND excluded.shown_at IS NOT NULL
+        OR tapped_at IS NULL AND excluded.tapped_at IS NOT NULL
       """, .message(id), .time(now), .optional(shownAt), .optional(tappedAt), .app(app), .number(number))
   }
 
   /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; tells how many
-  /// rows went, 0 when nothing is left to do.
+  /// rows went: less than `limit` when nothing is left to do.
   public func sweepPushes(below id: MessageID, limit: Int) throws(StorageError) -> Int {
     try database.run(
       """

@@ -5,8 +5,16 @@ extension WriteTransaction {
   public struct Registered: Sendable, Equatable {
     /// The new number.
     public var number: RegistrationNumber
-    /// Registrations that this one replaced; their rows are gone, aliases and tags with them.
-    public var replaced: [RegistrationNumber]
+    /// Registrations that this one replaced, ascending; their rows are gone, aliases and tags with them.
+    public var replaced: [Replaced]
+  }
+
+  /// A registration that is gone.
+  public struct Replaced: Sendable, Equatable {
+    /// Its number.
+    public var number: RegistrationNumber
+    /// The tags that it had, ascending.
+    public var tags: [UInt32]
   }
 
   /// How a change of an alias ended.
@@ -28,9 +36,9 @@ extension WriteTransaction {
       """
       DELETE FROM registration WHERE app_id = ?1 AND number IN (
         SELECT number FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x''
-        UNION SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?3) RETURNING number
+        UNION SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?3) RETURNING number, tags
       """, .app(app), .blob(new.fingerprint), new.token.isEmpty ? .null : .blob(new.token)
-    ) { $0.number(0) }
+    ) { Replaced(number: $0.number(0), tags: TagList.decode($0, 1)) }
     let found = try database.first(
       """
       UPDATE app SET next_number = next_number + 1 WHERE id = ? AND next_number < 4294967295
@@ -49,7 +57,7 @@ extension WriteTransaction {
       .integer(new.platform.rawValue), .blob(new.fingerprint),
       .integer(new.token.isEmpty ? 0 : new.environment.rawValue),
       new.token.isEmpty ? .null : .blob(new.token), .text(new.appVersion), .time(now))
-    return Registered(number: number, replaced: replaced.sorted())
+    return Registered(number: number, replaced: replaced.sorted { $0.number < $1.number })
   }
 
   /// Deletes a registration, its alias and tags; false if there is none.
@@ -58,25 +66,32 @@ extension WriteTransaction {
     return database.changes > 0
   }
 
-  /// Sets or removes an alias that at most `limit` registrations of the app may share.
-  public func setAlias(app: AppID, number: RegistrationNumber, alias: String?, limit: Int = 10)
+  /// What `setAlias` would come to; changes nothing.
+  public func checkAlias(app: AppID, number: RegistrationNumber, alias: String?, limit: Int = 10)
     throws(StorageError) -> AliasOutcome
   {
     let row = try database.first(
       "SELECT alias FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
     ) { $0.optionalText(0) }
     guard let previous = row else { return .unknownRegistration }
-    if previous == alias { return .ok(previous: previous) }
-    if let alias {
-      let holders = try database.first(
-        "SELECT count(*) FROM registration WHERE app_id = ? AND alias = ?", .app(app), .text(alias)
-      ) { $0.integer(0) }
-      if holders ?? 0 >= limit { return .full }
+    guard let alias, alias != previous else { return .ok(previous: previous) }
+    let holders = try database.first(
+      "SELECT count(*) FROM registration WHERE app_id = ? AND alias = ?", .app(app), .text(alias)
+    ) { $0.integer(0) }
+    return holders ?? 0 < limit ? .ok(previous: previous) : .full
+  }
+
+  /// Sets or removes an alias that at most `limit` registrations of the app may share.
+  public func setAlias(app: AppID, number: RegistrationNumber, alias: String?, limit: Int = 10)
+    throws(StorageError) -> AliasOutcome
+  {
+    let outcome = try checkAlias(app: app, number: number, alias: alias, limit: limit)
+    if case .ok(let previous) = outcome, previous != alias {
+      try database.run(
+        "UPDATE registration SET alias = ? WHERE app_id = ? AND number = ?", .optional(alias), .app(app),
+        .number(number))
     }
-    try database.run(
-      "UPDATE registration SET alias = ? WHERE app_id = ? AND number = ?", .optional(alias), .app(app),
-      .number(number))
-    return .ok(previous: previous)
+    return outcome
   }
 
   /// Takes an alias from all its holders, and tells whom.

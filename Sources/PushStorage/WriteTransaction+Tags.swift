@@ -21,8 +21,11 @@ extension WriteTransaction {
     case unknownRegistration
   }
 
-  /// The numbers of tag names, in their order; nil for an unknown one unless `create` is set.
-  public func tagNumbers(app: AppID, names: [String], create: Bool) throws(StorageError) -> [UInt32?] {
+  /// The numbers of tag names, in their order. An unknown one is nil unless `create` is set, and then only if the app has
+  /// `limit` tags already: names are never deleted, and a hostile device may make up many.
+  public func tagNumbers(
+    app: AppID, names: [String], create: Bool, limit: Int = 1_000_000
+  ) throws(StorageError) -> [UInt32?] {
     var numbers: [UInt32?] = []
     for name in names {
       var number = try database.first(
@@ -32,8 +35,9 @@ extension WriteTransaction {
         number = try database.first(
           """
           INSERT INTO tag (app_id, number, name)
-          VALUES (?1, (SELECT coalesce(max(number) + 1, 0) FROM tag WHERE app_id = ?1), ?2) RETURNING number
-          """, .app(app), .text(name)
+          SELECT ?1, next, ?2 FROM (SELECT coalesce(max(number) + 1, 0) AS next FROM tag WHERE app_id = ?1)
+          WHERE next < ?3 RETURNING number
+          """, .app(app), .text(name), .integer(limit)
         ) { $0.integer(0, as: UInt32.self) }
       }
       numbers.append(number)

@@ -22,7 +22,6 @@ final class Server: Sendable {
   private let parts: ServerParts
   private let addresses: [(name: String, listeners: Listeners)]
   private let isReady: ReadyFlag
-  private let sweeper: Sweeper
 
   /// Binds the addresses, opens the database and reads it into memory.
   init(_ settings: ServeSettings, limits: ConnectionLimits) throws(Failure) {
@@ -36,7 +35,9 @@ final class Server: Sendable {
     var options = Store.Options()
     options.onCommit = serverMetrics.onCommit
     store = try settings.folder.openStore(readers: 2, log: log, options: options)
-    router = Router(store: store, time: time, log: log)
+    var routerOptions = RouterOptions()
+    routerOptions.retention = settings.retention
+    router = Router(store: store, options: routerOptions, time: time, log: log)
     do throws(StorageError) { try router.load() } catch {
       throw DataFolder.failure("cannot read \(settings.folder.database)", error)
     }
@@ -63,7 +64,6 @@ final class Server: Sendable {
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
       metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
       httpLimits: settings.httpLimits(limits), certificates: certificates, time: time)
-    sweeper = Sweeper(store: store, router: router, retention: settings.retention, time: time, log: log)
   }
 
   private static func bind(
@@ -151,10 +151,7 @@ final class Server: Sendable {
   // MARK: Work and end
 
   /// The work of once a second.
-  func tick() {
-    router.tick()
-    sweeper.tick()
-  }
+  func tick() { router.tick() }
 
   /// Reads the certificate again.
   func reload() {
@@ -178,8 +175,7 @@ final class Server: Sendable {
     for mailbox in orders { mailbox.post(.drain(spread: reconnectSpread) { done.signal() }) }
     let isComplete = orders.allSatisfy { _ in done.wait(timeout: deadline) == .success }
     if !isComplete { log.warning("connections cut off, they took too long to finish") }
-    // The last acknowledgements.
-    router.tick()
+    router.finish()
     store.close()
     log.info("stopped")
   }

@@ -1,6 +1,7 @@
 import PushBase
-import PushRouter
 import Testing
+
+@testable import PushRouter
 
 @Suite struct AppDirectoryTests {
   private let directory: AppDirectory
@@ -39,10 +40,11 @@ import Testing
     }
     directory.disconnect(number, from: place(30), at: 60)
     #expect(directory.onlineCount == 1)
-    #expect(directory.open(.init(5), .single(number, expires: 100)).location == place(31))
+    let dispatch = directory.open(.init(5), .few([number], expires: 100))
+    #expect(dispatch.reachable == [Dispatch.Reachable(number: number, location: place(31))])
     directory.disconnect(number, from: place(31), at: 60)
     #expect(directory.onlineCount == 0)
-    #expect(directory.open(.init(6), .single(number, expires: 100)).location == nil)
+    #expect(directory.open(.init(6), .few([number], expires: 100)).reachable == [])
   }
 
   /// Wrong secrets and unknown IDs are told apart inside, and neither connects.
@@ -65,19 +67,19 @@ import Testing
 
   /// Singles and groups come out merged by ID, without what is dead, acknowledged, withdrawn or already sent.
   @Test func pendingIsOneOrderedList() {
-    _ = directory.open(.init(10), .single(.init(1), expires: 100))
+    _ = directory.open(.init(10), .few([.init(1)], expires: 100))
     let group = GroupPush(id: .init(11), expires: 100, targets: NumberSet([.init(1), .init(2)]))
-    _ = directory.open(group.id, .group(group))
-    _ = directory.open(.init(12), .single(.init(1), expires: 40))
-    _ = directory.open(.init(13), .single(.init(1), expires: 100))
+    _ = directory.open(group.id, .many(group))
+    _ = directory.open(.init(12), .few([.init(1)], expires: 40))
+    _ = directory.open(.init(13), .few([.init(1)], expires: 100))
     #expect(pending(1) == [10, 11, 13])
     #expect(pending(1, after: 10) == [11, 13])
     #expect(pending(2) == [11])
     #expect(pending(3) == [])
     let strange = directory.acknowledge([.init(11), .init(10), .init(99)], by: .init(3))
-    #expect(strange.singles.isEmpty && strange.groups.isEmpty, "nobody acknowledges for another")
+    #expect(strange.ended.isEmpty && strange.partly.isEmpty, "nobody acknowledges for another")
     let known = directory.acknowledge([.init(11), .init(99), .init(11)], by: .init(1))
-    #expect(known.groups == [.init(11)] && known.singles.isEmpty)
+    #expect(known.partly == [.init(11)] && known.ended.isEmpty)
     #expect(directory.delivered(.init(11))?.members() == [.init(1)])
     #expect(pending(1) == [10, 13])
     #expect(pending(2) == [11])
@@ -86,23 +88,23 @@ import Testing
     #expect(pending(2) == [])
     #expect(directory.withdraw(.init(10)) == 1)
     #expect(pending(1) == [13])
-    #expect(directory.expireSingles(of: 0..<4096, at: 50) == [.init(12)])
+    #expect(directory.expireListed(places: 4096, at: 50).ended == [.init(12)])
   }
 
   /// Over the bound the oldest makes room and is reported, so that it can be settled.
   @Test func fullListDropsItsOldest() {
     for value in 1...3 as ClosedRange<UInt64> {
-      #expect(directory.open(.init(value), .single(.init(1), expires: 100)).dropped == nil)
+      #expect(directory.open(.init(value), .few([.init(1)], expires: 100)).dropped == [])
     }
-    #expect(directory.open(.init(4), .single(.init(1), expires: 100)).dropped == .init(1))
+    #expect(directory.open(.init(4), .few([.init(1)], expires: 100)).dropped == [.init(1)])
     #expect(pending(1) == [2, 3, 4])
   }
 
   /// A group push is over when all have it or its time is up.
   @Test func groupsEnd() {
     let targets = NumberSet([.init(1), .init(2)])
-    _ = directory.open(.init(1), .group(GroupPush(id: .init(1), expires: 100, targets: targets)))
-    _ = directory.open(.init(2), .group(GroupPush(id: .init(2), expires: 60, targets: targets)))
+    _ = directory.open(.init(1), .many(GroupPush(id: .init(1), expires: 100, targets: targets)))
+    _ = directory.open(.init(2), .many(GroupPush(id: .init(2), expires: 60, targets: targets)))
     _ = directory.acknowledge([.init(1)], by: .init(1))
     #expect(directory.expireGroups(at: 50).isEmpty)
     _ = directory.acknowledge([.init(1)], by: .init(2))
@@ -113,13 +115,14 @@ import Testing
   /// Removing a registration closes its connection and releases what waited, and numbers it never had are harmless.
   @Test func replacedRegistrationIsGone() {
     _ = login(1, place(9))
-    _ = directory.open(.init(4), .single(.init(1), expires: 100))
-    let removed = directory.remove(.init(1))
+    _ = directory.open(.init(4), .few([.init(1)], expires: 100))
+    let removed = directory.remove(.init(1), tags: [])
     #expect(removed.location == place(9) && removed.released == [.init(4)])
     #expect(directory.onlineCount == 0 && directory.registrationCount == 9)
     #expect(pending(1) == [] && directory.find(id(1)) == nil)
-    #expect(directory.open(.init(5), .single(.init(1), expires: 100)).location == nil)
-    #expect(directory.remove(.init(1)).location == nil)
-    #expect(directory.acknowledge([.init(4)], by: .init(77_777)).singles.isEmpty)
+    let orphan = directory.open(.init(5), .few([.init(1)], expires: 100))
+    #expect(orphan.isOrphan && orphan.reachable == [])
+    #expect(directory.remove(.init(1), tags: []).location == nil)
+    #expect(directory.acknowledge([.init(4)], by: .init(77_777)).ended.isEmpty)
   }
 }

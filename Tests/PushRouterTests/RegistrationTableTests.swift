@@ -54,7 +54,8 @@ private struct Fixture {
                 let expected = (0..<40 as Range<UInt32>).filter {
                   fixture.means(terms, $0) && (platforms == .all || $0 % 3 == 0)
                 }
-                let found = fixture.table.resolve(terms, platforms: platforms).members().map(\.rawValue)
+                let found = fixture.table.resolve(terms, platforms: platforms).numbers.members()
+                  .map(\.rawValue)
                 #expect(found == expected)
                 checked += 1
               }
@@ -72,12 +73,13 @@ private struct Fixture {
     let number = RegistrationNumber(7)
     #expect(fixture.table.find(fixture.id(7)) == number)
     #expect(fixture.table.registrations(alias: "user7").contains(number))
-    fixture.table.remove(number)
+    fixture.table.remove(number, tags: fixture.tags(7))
     #expect(fixture.table.find(fixture.id(7)) == nil)
     #expect(!fixture.table.isActive(number) && !fixture.table.isActive(RegistrationNumber(1 << 30)))
     #expect(!fixture.table.registrations(alias: "user7").contains(number))
     #expect(!fixture.table.members(tag: "red").contains(number))
-    #expect(!fixture.table.resolve(AudienceTerms(), platforms: .all).contains(number))
+    for tag in fixture.names { #expect(!fixture.table.members(tag: tag).contains(number)) }
+    #expect(!fixture.table.resolve(AudienceTerms(), platforms: .all).numbers.contains(number))
     #expect(fixture.table.count == 39)
   }
 
@@ -97,5 +99,62 @@ private struct Fixture {
     #expect(fixture.table.tags.contains("lone"))
     fixture.table.changeTags(of: number, added: [], removed: [9])
     #expect(!fixture.table.tags.contains("lone"))
+  }
+
+  /// Random expressions over random sets, small and large, agree with a filter over all registrations.
+  @Test(arguments: [30, 300, 2000]) func randomAudiences(count: Int) {
+    var random = SeededRandom(seed: UInt64(count))
+    var table = RegistrationTable()
+    let names = (0..<8).map { "tag\($0)" }
+    for (number, name) in names.enumerated() { table.defineTag(name, number: UInt32(number)) }
+    var entries: [RegistrationEntry] = []
+    for number in 0..<UInt32(count) {
+      // Tag n has about one in 2^n of all.
+      let tags = (0..<8 as Range<UInt32>).filter { Int.random(in: 0..<(1 << Int($0)), using: &random) == 0 }
+      let entry = RegistrationEntry(
+        number: RegistrationNumber(number),
+        id: RegistrationID(high: UInt64(number) / 3, low: UInt16(number % 3)),
+        platform: Platform.allCases.randomElement(using: &random) ?? .ios, secretHash: (0, 0),
+        alias: number.isMultiple(of: 4) ? "user\(number / 40)" : nil, tags: tags)
+      table.insert(entry)
+      if number.isMultiple(of: 9) {
+        table.remove(entry.number, tags: tags)
+      } else {
+        entries.append(entry)
+      }
+    }
+    for _ in 0..<150 {
+      func some(_ chance: Int) -> [String] {
+        Int.random(in: 0..<2, using: &random) == 0
+          ? [] : names.filter { _ in Int.random(in: 0..<chance, using: &random) == 0 }
+      }
+      var terms = AudienceTerms()
+      (terms.tags, terms.tagsAnd, terms.tagsNot) = (some(3), some(6), some(6))
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        terms.aliases = (0..<20).map { _ in "user\(Int.random(in: 0...count / 40, using: &random))" }
+      }
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        let share = [2, 100].randomElement(using: &random) ?? 2
+        terms.registrationIDs = entries.filter { _ in Int.random(in: 0..<share, using: &random) == 0 }
+          .map(\.id)
+        terms.namesRegistrations = true
+      }
+      let platforms = PlatformSet(rawValue: UInt8.random(in: 0...15, using: &random) << 1)
+      let expected = entries.filter { isMeant($0, terms, platforms, names) }.map(\.number)
+      let found = table.resolve(terms, platforms: platforms)
+      #expect(found.numbers.members() == expected)
+      #expect(found.count == expected.count && found.isEmpty == expected.isEmpty)
+      if case .few(let numbers) = found { #expect(numbers == expected) } else { #expect(expected.count > 64) }
+    }
+  }
+
+  private func isMeant(
+    _ entry: RegistrationEntry, _ terms: AudienceTerms, _ platforms: PlatformSet, _ names: [String]
+  ) -> Bool {
+    let tags = Set(entry.tags.map { names[Int($0)] })
+    return platforms.contains(entry.platform) && (terms.tags.isEmpty || !tags.isDisjoint(with: terms.tags))
+      && tags.isSuperset(of: terms.tagsAnd) && tags.isDisjoint(with: terms.tagsNot)
+      && (terms.aliases.isEmpty || entry.alias.map { terms.aliases.contains($0) } == true)
+      && (!terms.namesRegistrations || terms.registrationIDs.contains(entry.id))
   }
 }

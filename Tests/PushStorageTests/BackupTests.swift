@@ -34,7 +34,7 @@ import Testing
     }
     var info = stat()
     #expect(stat(target, &info) == 0 && info.st_mode & 0o777 == 0o600)
-    #expect(try Store.check(path: target) == Store.CheckReport(schemaVersion: 1, problems: []))
+    #expect(try Store.check(path: target) == Store.CheckReport(schemaVersion: 2, problems: []))
     let copy = try Store.open(path: target, log: .silent)
     let contents = try await copy.look { transaction throws(StorageError) in
       try transaction.contents(of: (1...600).map { MessageID($0) })

@@ -56,7 +56,7 @@ import Testing
       return results
     }
     #expect(results.map(\.number.rawValue) == [0, 1, 2, 3, 4, 5])
-    #expect(results.map { $0.replaced.map(\.rawValue) } == [[], [], [], [], [0, 1], [4]])
+    #expect(results.map { $0.replaced.map(\.number.rawValue) } == [[], [], [], [], [0, 1], [4]])
     let left = try await store.look { transaction throws(StorageError) in
       var left: [RegistrationRow] = []
       for app in [app, other] { try transaction.registrations(app: app) { left.append($0) } }

@@ -72,6 +72,15 @@ class Server:
         async with asyncio.timeout(DEADLINE):
             return await self._process.wait()
 
+    async def stores_receipt(self, msg_id: int) -> None:
+        """Waits until the database knows of a receipt."""
+        try:
+            async with asyncio.timeout(DEADLINE):
+                while not any(self.receipts(msg_id) or ()):
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise Failed(f"no receipt of {msg_id} is stored after {DEADLINE} s") from None
+
     def receipts(self, msg_id: int) -> tuple[bool, bool] | None:
         """Whether the database says that a push was shown, and tapped; None if it knows of no receipt."""
         with contextlib.closing(

@@ -1,0 +1,53 @@
+import PushBase
+
+/// Who a push is for, fixed when it was accepted.
+public enum Recipients: Sendable {
+  /// Up to `DeliveryLedger.listedTargets` registrations, ascending.
+  case few([RegistrationNumber])
+  /// A set of any size.
+  case many(NumberSet)
+
+  /// How many registrations.
+  public var count: Int {
+    switch self {
+    case .few(let numbers): numbers.count
+    case .many(let set): set.count
+    }
+  }
+
+  /// Whether nobody is meant.
+  public var isEmpty: Bool {
+    switch self {
+    case .few(let numbers): numbers.isEmpty
+    case .many(let set): set.isEmpty
+    }
+  }
+
+  /// The registrations as a set.
+  public var numbers: NumberSet {
+    switch self {
+    case .few(let numbers): NumberSet(numbers)
+    case .many(let set): set
+    }
+  }
+
+  /// A set in its cheaper form.
+  init(_ set: NumberSet) {
+    self = set.count <= DeliveryLedger.listedTargets ? .few(set.members()) : .many(set)
+  }
+
+  /// Ascending numbers in their cheaper form.
+  init(_ numbers: [RegistrationNumber]) {
+    self = numbers.count <= DeliveryLedger.listedTargets ? .few(numbers) : .many(NumberSet(numbers))
+  }
+
+  /// Keeps only the members of a set.
+  func intersection(_ others: NumberSet) -> Recipients {
+    switch self {
+    case .few(let numbers): return .few(numbers.filter { others.contains($0) })
+    case .many(var set):
+      set.formIntersection(others)
+      return Recipients(set)
+    }
+  }
+}

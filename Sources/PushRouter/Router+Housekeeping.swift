@@ -1,0 +1,118 @@
+import PushBase
+import PushStorage
+import Synchronization
+
+/// Where the housekeeping is.
+final class Housekeeping: Sendable {
+  fileprivate let ticks = Atomic<Int>(0)
+  /// A chain of sweep steps is under way.
+  fileprivate let isSweeping = Atomic<Bool>(false)
+}
+
+extension Router {
+  /// A step over the pool looks at so many places before the lock is let go.
+  private static let placesInStep = 1024
+  /// Seconds in which the sweep of dead pushes comes around.
+  private static let sweepSeconds = 30
+  /// Last contacts that one app writes in a second.
+  private static let touches = 500
+  /// Seconds between two looks at what the operator changed about apps.
+  private static let appSeconds = 5
+  /// Seconds between two sweeps of what is too old.
+  private static let retentionSeconds = 60
+
+  /// Work of once a second, in small steps: writes what may be late, ends what is over, deletes what is too old. Called by
+  /// one thread at a time.
+  public func tick() {
+    let tick = housekeeping.ticks.add(1, ordering: .relaxed).oldValue
+    let now = time.now()
+    for app in loadedApps {
+      expire(app, at: now)
+      touch(app, at: now)
+    }
+    writeBehind.flush()
+    if tick % Self.retentionSeconds == 0 { sweep(at: now) }
+    if tick % Self.appSeconds == 0 { refreshApps() }
+  }
+
+  /// Writes what is late before the store is closed.
+  public func finish() { writeBehind.flush(batches: 4096) }
+
+  private func expire(_ app: App, at now: Timestamp) {
+    let seconds = UInt32(clamping: now.seconds)
+    for group in app.directory.expireGroups(at: seconds) {
+      writeBehind.end([group.id], group.isComplete ? .delivered : .expired, at: now)
+    }
+    let steps = app.directory.places / (Self.placesInStep * Self.sweepSeconds) + 1
+    for _ in 0..<steps {
+      let (ended, isAround) = app.directory.expireListed(places: Self.placesInStep, at: seconds)
+      writeBehind.end(ended, .expired, at: now)
+      if isAround { break }
+    }
+  }
+
+  private func touch(_ app: App, at now: Timestamp) {
+    let late = app.directory.takeSeen(
+      limit: Self.touches, coarse: options.lastSeenPrecision, at: UInt32(clamping: now.seconds))
+    guard !late.isEmpty else { return }
+    store.write { transaction throws(StorageError) in
+      try transaction.touch(
+        late.map { (app.id, $0.number, Timestamp(milliseconds: Int64($0.at) * 1000)) })
+    } completion: { _ in
+      // A time that is lost is replaced by the device's next contact.
+    }
+  }
+
+  // MARK: What is too old
+
+  /// Starts to delete what is too old, unless a sweep is under way.
+  private func sweep(at now: Timestamp) {
+    guard !housekeeping.isSweeping.exchange(true, ordering: .relaxed) else { return }
+    sweepStep(
+      pushesBelow: MessageID(firstAt: now.adding(seconds: -options.retention)),
+      cidsBefore: now.adding(seconds: -options.cidLifetime))
+  }
+
+  /// One step, and when it found enough to do the next behind the pushes that wait meanwhile: so the sweep keeps up with
+  /// any rate of pushes and no commit has more than one step in it.
+  private func sweepStep(pushesBelow: MessageID, cidsBefore: Timestamp) {
+    let rows = options.sweepRows
+    store.write { transaction throws(StorageError) in
+      let pushes = try transaction.sweepPushes(below: pushesBelow, limit: rows)
+      let cids = try transaction.sweepCIDs(before: cidsBefore, limit: rows)
+      return pushes >= rows || cids >= rows
+    } completion: { [self] result in
+      if case .success(true) = result {
+        sweepStep(pushesBelow: pushesBelow, cidsBefore: cidsBefore)
+      } else {
+        housekeeping.isSweeping.store(false, ordering: .relaxed)
+      }
+    }
+  }
+
+  // MARK: Apps
+
+  /// Learns what the operator changed about apps in another process: secrets, and whether they are turned off.
+  private func refreshApps() {
+    store.read { transaction throws(StorageError) in
+      try transaction.apps()
+    } completion: { [self] result in
+      guard case .success(let rows) = result else { return }
+      for row in rows {
+        guard let app = app(row.key), app.update(row) else { continue }
+        disconnectAll(app)
+      }
+    }
+  }
+
+  private func disconnectAll(_ app: App) {
+    let online = app.directory.online
+    var next = RegistrationNumber(0)
+    while true {
+      let numbers = online.members(from: next, limit: 1000)
+      for location in app.directory.locations(of: numbers) { disconnect(location, .appDisabled) }
+      guard numbers.count == 1000, let last = numbers.last, last.rawValue < .max else { return }
+      next = RegistrationNumber(last.rawValue + 1)
+    }
+  }
+}

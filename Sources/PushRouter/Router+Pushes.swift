@@ -1,0 +1,212 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// What the writer made of a request for a push.
+private enum Verdict: Sendable {
+  /// The push is stored; `isOpen` if somebody waits for it.
+  case accepted(AcceptedPush, isOpen: Bool)
+  /// The `cid` was used before.
+  case repeated(AcceptedPush)
+  /// Nothing was changed.
+  case refused(APIError)
+}
+
+extension Router {
+  /// The audience of a request now; empty when nobody matches.
+  public func resolve(_ request: AcceptRequest, in app: App) -> Recipients {
+    app.directory.resolve(request.terms, platforms: request.platforms)
+  }
+
+  // MARK: Accepting
+
+  /// Accepts a push: fixes its audience, commits it, answers, delivers. `reply` comes on the writer's thread, or on this
+  /// one when the push is refused before it is stored.
+  public func accept(
+    _ request: AcceptRequest, for app: App,
+    reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    let audience = resolve(request, in: app)
+    guard !audience.isEmpty || request.cid != nil else {
+      reply(.failure(.noTarget))
+      return
+    }
+    let isOnlineOnly = request.timeToLive == 0
+    let push = NewPush(
+      request: request, audienceCount: audience.count,
+      targets: isOnlineOnly ? audience.intersection(app.directory.online) : audience,
+      expiresIn: isOnlineOnly ? options.onlineOnlySeconds : Int64(request.timeToLive), at: time.now())
+    if request.overrides != nil { writeBehind.flushEnds() }
+    store.write { [self] transaction throws(StorageError) in
+      try store(push, of: app, in: transaction)
+    } completion: { [self] result in
+      switch result {
+      case .failure(let error):
+        log.error("push not stored", ["app": .text(app.key.text), "reason": .text("\(error.kind)")])
+        reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
+      case .success(.refused(let error)): reply(.failure(error))
+      case .success(.repeated(let first)): reply(.success(first))
+      case .success(.accepted(let accepted, let isOpen)):
+        if let old = request.overrides { _ = app.directory.withdraw(old) }
+        if isOpen { open(accepted.id, push, in: app) }
+        reply(.success(accepted))
+      }
+    }
+  }
+
+  /// Checks a request as `accept` does, without storing or delivering anything.
+  public func validate(
+    _ request: AcceptRequest, for app: App,
+    reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    let count = resolve(request, in: app).count
+    guard count > 0 else {
+      reply(.failure(.noTarget))
+      return
+    }
+    let accepted = AcceptedPush(id: freshID(), sendno: request.sendno, targets: count)
+    guard let old = request.overrides else {
+      reply(.success(accepted))
+      return
+    }
+    let now = time.now()
+    store.read { [self] transaction throws(StorageError) in
+      overrideFault(try transaction.origin(of: old), in: app, at: now)
+    } completion: { result in
+      switch result {
+      case .failure(let error):
+        reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
+      case .success(let fault?): reply(.failure(fault))
+      case .success(nil): reply(.success(accepted))
+      }
+    }
+  }
+
+  /// Stores a push, on the writer's thread.
+  private func store(
+    _ push: NewPush, of app: App, in transaction: WriteTransaction
+  ) throws(StorageError) -> Verdict {
+    let request = push.request
+    if let cid = request.cid, let first = try transaction.lookupCID(app: app.id, cid: cid) {
+      return .repeated(
+        AcceptedPush(
+          id: first.id, sendno: Int32(clamping: first.sendno), targets: Int(first.targetCount)))
+    }
+    guard push.audienceCount > 0 else { return .refused(.noTarget) }
+    if let old = request.overrides,
+      let fault = overrideFault(try transaction.reading.origin(of: old), in: app, at: push.now)
+    {
+      return .refused(fault)
+    }
+    // On the writer's thread, so that IDs grow in commit order.
+    let id = nextID()
+    try transaction.insertPush(push.row(id, app: app.id))
+    if push.targets.isEmpty {
+      try transaction.settle([Settlement(id: id, status: .expired, at: push.now)])
+    } else {
+      try transaction.insertPending(id: id, app: app.id, target: push.single, expiresAt: push.expires)
+    }
+    if let cid = request.cid {
+      try transaction.insertCID(app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now)
+    }
+    if let old = request.overrides {
+      try transaction.settle([Settlement(id: old, status: .overridden, at: push.now)])
+      try transaction.markReplaced(old, by: id)
+    }
+    return .accepted(
+      AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount),
+      isOpen: !push.targets.isEmpty)
+  }
+
+  /// Why a push cannot be overridden: JPush answers 1003 for an ID that it does not know or that is over a day old.
+  private func overrideFault(_ origin: PushOrigin?, in app: App, at now: Timestamp) -> APIError? {
+    // Another app's push looks like an unknown one.
+    guard let origin, origin.app == app.id else {
+      return .invalidValue("options.override_msg_id is unknown")
+    }
+    guard now <= origin.createdAt.adding(seconds: options.overrideLifetime) else {
+      return .invalidValue("options.override_msg_id is too old")
+    }
+    return origin.isReplaced ? .invalidValue("options.override_msg_id was overridden before") : nil
+  }
+
+  /// A committed push joins the delivery state and starts on its way. On the writer's thread.
+  private func open(_ id: MessageID, _ push: NewPush, in app: App) {
+    let request = push.request
+    contents.insert(id, request.content)
+    let live = LivePush(app: app, id: id, content: request.content)
+    let expires = push.expires.secondsRoundedUp
+    switch push.targets {
+    case .few(let numbers):
+      let dispatch = app.directory.open(id, .few(numbers, expires: expires))
+      // A registration may have been replaced while the push to it was being stored.
+      if dispatch.isOrphan { writeBehind.end([id], .dropped, at: push.now) }
+      writeBehind.end(dispatch.dropped, .dropped, at: push.now)
+      for device in dispatch.reachable {
+        for channel in channels { channel.deliver(live, to: device.number, at: device.location) }
+      }
+    case .many(let targets):
+      let group = GroupPush(id: id, expires: expires, targets: targets)
+      _ = app.directory.open(id, .many(group))
+      for channel in channels { channel.deliver(live, group: group) }
+    }
+  }
+
+  // MARK: Recalling
+
+  /// Takes a push back: who does not have it yet never gets it. `reply` says how many it still waited for.
+  public func recall(
+    _ id: MessageID, in app: App, reply: @escaping @Sendable (Result<Int, APIError>) -> Void
+  ) {
+    let now = time.now()
+    writeBehind.flushEnds()
+    store.write { transaction throws(StorageError) -> NumberSet? in
+      guard let push = try transaction.reading.push(id: id), push.app == app.id else { return nil }
+      try transaction.settle([Settlement(id: id, status: .recalled, at: now)])
+      if let target = push.target { return NumberSet([target]) }
+      return push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
+    } completion: { [self] result in
+      switch result {
+      case .failure(let error):
+        reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
+      case .success(nil): reply(.failure(.invalidValue("msg_id is unknown")))
+      case .success(let audience?):
+        let count = app.directory.withdraw(id)
+        for channel in channels { channel.recall(id, app: app, audience: audience) }
+        reply(.success(count))
+      }
+    }
+  }
+
+  // MARK: Contents
+
+  /// The contents of pushes that wait for a device, in the order asked; those that are gone are left out. `found` may be
+  /// called on this thread or on a reader's.
+  public func contents(
+    of ids: [MessageID],
+    found: @escaping @Sendable (Result<[(MessageID, PushContent)], DeviceFailure>) -> Void
+  ) {
+    let known = ids.map { ($0, contents.find($0)) }
+    let missing = known.filter { $0.1 == nil }.map(\.0)
+    guard !missing.isEmpty else {
+      found(.success(known.compactMap { id, content in content.map { (id, $0) } }))
+      return
+    }
+    store.read { transaction throws(StorageError) in
+      try transaction.contents(of: missing)
+    } completion: { [self] result in
+      guard case .success(let stored) = result else {
+        found(.failure(.unavailable))
+        return
+      }
+      var read: [MessageID: PushContent] = [:]
+      for case (let id, let bytes?) in zip(missing, stored) {
+        guard let content = PushContent(decoding: bytes) else { continue }
+        // After a restart many devices ask for the same one.
+        contents.insert(id, content)
+        read[id] = content
+      }
+      found(.success(known.compactMap { id, content in (content ?? read[id]).map { (id, $0) } }))
+    }
+  }
+}

@@ -1,0 +1,23 @@
+/// Bounds of the router's memory and of what the database keeps. The defaults suit a server.
+public struct RouterOptions: Sendable {
+  /// Pushes to one or a few that wait for one registration; beyond it the oldest is dropped.
+  public var pendingPerDevice: UInt32 = 10_000
+  /// Bytes of contents kept in memory for devices that come back.
+  public var cachedContents = 32 << 20
+  /// Seconds that a push and its outcome stay in the database, if nothing of it is undelivered. At least the longest time
+  /// to live, so that overriding and reports work.
+  public var retention: Int64 = 31 * 86_400
+  /// Seconds for which a repeated `cid` gives the first answer (JPush: a day).
+  public var cidLifetime: Int64 = 86_400
+  /// Seconds after which a push can no longer be overridden (JPush: a day).
+  public var overrideLifetime: Int64 = 86_400
+  /// Seconds that an online-only push has to reach the devices that are online.
+  public var onlineOnlySeconds: Int64 = 30
+  /// Seconds by which the database's time of last contact may be behind.
+  public var lastSeenPrecision: UInt32 = 600
+  /// Rows that one step of housekeeping changes; a step holds up the pushes that share its commit.
+  public var sweepRows = 256
+
+  /// The defaults.
+  public init() {}
+}

@@ -1,0 +1,126 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+import Testing
+
+@Suite struct HousekeepingTests {
+  /// Dead pushes leave the memory and the database, with their outcome; those that live on stay.
+  @Test(arguments: [1, 5, 100])
+  func expiry(count: Int) async throws {
+    let world = try await TestWorld()
+    let devices = try await world.registerMany(count)
+    let short = try await world.push(timeToLive: 10)
+    let long = try await world.push(timeToLive: 100)
+    world.clock.advance(seconds: 9)
+    try await world.tick()
+    #expect(world.pending(devices[0]) == [short, long])
+    world.clock.advance(seconds: 1)
+    #expect(world.pending(devices[0]) == [long], "dead at once, whenever the sweep comes")
+    try await world.tick()
+    #expect(try await world.storedPending() == [long])
+    #expect(try await world.outcome(of: short)?.status == .expired)
+    #expect(await world.recall(short) == .success(0), "nothing is left of it in memory")
+    world.clock.advance(seconds: 90)
+    try await world.restart(isOrderly: false)
+    try await world.tick()
+    #expect(try await world.storedPending() == [])
+    #expect(try await world.outcome(of: long)?.status == .expired)
+  }
+
+  /// A pool of many pushes is swept a part at a time and comes around.
+  @Test func expiryInSteps() throws {
+    let directory = AppDirectory(app: AppID(1))
+    for number in 0..<100 as Range<UInt32> {
+      directory.insert(
+        RegistrationEntry(
+          number: RegistrationNumber(number), id: RegistrationID(high: UInt64(number), low: 1),
+          platform: .ios, secretHash: (0, 0)))
+    }
+    for value in 1...10_000 as ClosedRange<UInt64> {
+      let owner = RegistrationNumber(UInt32(value % 100))
+      _ = directory.open(MessageID(value), .few([owner], expires: value.isMultiple(of: 2) ? 10 : 20))
+    }
+    var ended: [UInt64] = []
+    var steps = 0
+    var isAround = false
+    while !isAround {
+      let step = directory.expireListed(places: 1000, at: 10)
+      isAround = step.isAround
+      steps += 1
+      ended += step.ended.map(\.rawValue)
+    }
+    #expect(steps == 10)
+    #expect(ended.sorted() == (1...10_000).filter { $0.isMultiple(of: 2) })
+    #expect(directory.pendingCount(for: RegistrationNumber(0)) == 0)
+    #expect(directory.pendingCount(for: RegistrationNumber(1)) == 100)
+    // Places that became free are used again.
+    for value in 20_001...25_000 as ClosedRange<UInt64> {
+      _ = directory.open(MessageID(value), .few([RegistrationNumber(2)], expires: 30))
+    }
+    #expect(directory.pendingCount(for: RegistrationNumber(2)) == 5000)
+    let all = directory.pending(
+      for: RegistrationNumber(2), after: MessageID(0), at: 20, limit: 10_000)
+    #expect(all.map(\.rawValue) == Array(20_001...25_000))
+  }
+
+  /// Old pushes, outcomes and request names go, a few rows in each transaction; what is undelivered stays.
+  @Test func retention() async throws {
+    var options = RouterOptions()
+    options.sweepRows = 4
+    let world = try await TestWorld(options: options)
+    let device = try await world.register()
+    var ids: [MessageID] = []
+    for number in 0..<20 {
+      ids.append(try await world.push(timeToLive: 40 * 86_400, cid: "c\(number)"))
+    }
+    world.router.acknowledge(Array(ids.prefix(15)), by: device.number, in: world.app)
+    try await world.tick()
+    func kept() async throws -> (pushes: Int, outcomes: Int) {
+      try await world.store.look { [ids] transaction throws(StorageError) in
+        let contents = try transaction.contents(of: ids)
+        var outcomes = 0
+        for id in ids where try transaction.outcome(of: id) != nil { outcomes += 1 }
+        return (contents.count { $0 != nil }, outcomes)
+      }
+    }
+    #expect(try await kept() == (20, 15))
+    let again = try await world.push(cid: "c3")
+    #expect(again == ids[3])
+    world.clock.advance(seconds: 86_401)
+    // A sweep starts once a minute.
+    for _ in 0..<60 { try await world.tick() }
+    #expect(try await kept() == (20, 15))
+    #expect(try await world.push(cid: "c3") > ids[19], "the name is forgotten after a day")
+    world.clock.advance(seconds: 31 * 86_400)
+    let before = world.store.statistics
+    for _ in 0..<60 { try await world.tick() }
+    for _ in 0..<20 { try await world.barrier() }
+    #expect(try await kept() == (5, 0))
+    #expect(world.store.statistics.jobs - before.jobs > 60 * 3 + 4, "in steps of four rows")
+    #expect(world.pending(device).prefix(5) == ids.suffix(5))
+  }
+
+  /// Contents that the cache does not hold any more are read; those of unknown pushes are left out.
+  @Test func contents() async throws {
+    var options = RouterOptions()
+    options.cachedContents = 500
+    let world = try await TestWorld(options: options)
+    _ = try await world.register()
+    var ids: [MessageID] = []
+    for _ in 0..<10 { ids.append(try await world.push()) }
+    let asked = [ids[9], MessageID(3), ids[0], ids[5]]
+    let found = await withCheckedContinuation { done in
+      world.router.contents(of: asked) { done.resume(returning: $0) }
+    }
+    #expect(try found.get().map(\.0) == [ids[9], ids[0], ids[5]])
+    world.store.close()
+    let refused = await withCheckedContinuation { done in
+      world.router.contents(of: asked) { done.resume(returning: $0) }
+    }
+    guard case .failure(.unavailable) = refused else {
+      Issue.record("a read that failed must not look like pushes that are gone")
+      return
+    }
+  }
+}
