@@ -4,8 +4,17 @@ enum Program {
 
   static var commands: [any Command.Type] {
     [
-      ServeCommand.self, PushCommand.self, AppCreateCommand.self, AppListCommand.self, BackupCommand.self,
-      CheckCommand.self, HealthCommand.self, VersionCommand.self,
+      ServeCommand.self,
+      PushCommand.self,
+      AppCreateCommand.self,
+      AppListCommand.self,
+      AppSecretCommand.self,
+      AppDisableCommand.self,
+      AppEnableCommand.self,
+      BackupCommand.self,
+      CheckCommand.self,
+      HealthCommand.self,
+      VersionCommand.self,
     ]
   }
 

@@ -19,7 +19,11 @@ import Testing
   @Test func `Help names every command, and each command has its own`() throws {
     let ending = try RunningProgram.run(["--help"])
     #expect(ending.status == 0)
-    for command in ["app create", "app list", "backup", "check", "health", "version"] {
+    let commands = [
+      "serve", "push", "app create", "app list", "app secret", "app disable", "app enable", "backup", "check",
+      "health", "version",
+    ]
+    for command in commands {
       #expect(ending.output.contains("  \(command) "))
       let own = try RunningProgram.run(command.split(separator: " ").map(String.init) + ["--help"])
       #expect(own.status == 0)
@@ -30,7 +34,14 @@ import Testing
   @Test(arguments: [
     ([], "a command is missing"),
     (["fly"], "unknown command \"fly\"; \"borealis --help\" lists them"),
-    (["app"], "expected \"borealis app create\" or \"borealis app list\""),
+    (
+      ["app"],
+      """
+      expected "borealis app create" or "borealis app list" or "borealis app secret" or "borealis app disable" \
+      or "borealis app enable"
+      """
+    ),
+    (["app", "enable", "ABC", "--data", "/x"], "KEY has 24 lower-case hexadecimal digits"),
     (["app", "create", "--data", "/x"], "NAME is missing; see \"borealis app create --help\""),
     (["app", "create", "A", "B", "--data", "/x"], "unexpected argument \"B\""),
     (["app", "create", "A"], "--data is missing"),
@@ -73,6 +84,19 @@ import Testing
     #expect(ending.documents.map { $0?["name"]?.string } == names)
     #expect(ending.documents.map { $0?["app_key"]?.string } == keys)
     #expect(!ending.output.contains("secret"))
+  }
+
+  @Test func `An app is turned off and on`() throws {
+    let made = try RunningProgram.run(["app", "create", "A", "--data", data])
+    let key = try #require(made.documents.first??["app_key"]?.string)
+    for (command, isDisabled) in [("disable", true), ("enable", false)] {
+      #expect(try RunningProgram.run(["app", command, key, "--data", data]).status == 0)
+      let listed = try RunningProgram.run(["app", "list", "--data", data])
+      #expect(listed.documents.first??["disabled"]?.bool == isDisabled)
+    }
+    let unknown = try RunningProgram.run(["app", "disable", String(key.reversed()), "--data", data])
+    #expect(unknown.status == 1)
+    #expect(unknown.errors == "borealis: no app has the key \(String(key.reversed()))\n")
   }
 
   @Test func `The folder is its owner's alone`() throws {

@@ -42,6 +42,19 @@ import Testing
     }
   }
 
+  @Test func `A new master secret replaces the old one`() throws {
+    var server = try TestServer(data: data)
+    let app = try server.makeApp()
+    let ending = try RunningProgram.run(["app", "secret", app.key, "--data", data])
+    let secret = try #require(ending.documents.first??["master_secret"]?.string)
+    #expect(secret != app.secret)
+    server.program.signal(SIGTERM)
+    _ = try server.program.end()
+    server = try TestServer(data: data)
+    #expect(try server.call("GET", "/v3/push/cid", as: app).status == 401)
+    #expect(try server.call("GET", "/v3/push/cid", as: (app.key, secret)).status == 200)
+  }
+
   @Test func `Settings come from a file, variables and flags`() throws {
     let file = folder.path + "/borealis.conf"
     try TemporaryFolder.write("log-format = json\nlog-level = error\nloops = 1\n", to: file)

@@ -1,0 +1,86 @@
+import PushBase
+import PushCrypto
+import PushJSON
+import PushOps
+import PushStorage
+
+struct AppSecretCommand: Command {
+  static let name = "app secret"
+  static let summary = "Gives an app a new master secret."
+  static let details = """
+    Replaces the master secret of the app with the key KEY and prints the new one as JSON; it is shown only now. The
+    old one is refused from then on, by a running server within some seconds.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let secret = SecretKey24.generate()
+    let hash = SHA256.digest(Array(secret.utf8))
+    let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
+      try transaction.setSecret(app: app, hash: hash)
+    }
+    Console.print(["app_key": .string(key.text), "master_secret": .string(secret)])
+  }
+}
+
+struct AppDisableCommand: Command {
+  static let name = "app disable"
+  static let summary = "Turns an app off."
+  static let details = """
+    Refuses the calls and the devices of the app with the key KEY, by a running server within some seconds. What it has
+    stays: "borealis app enable" turns it on again.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) { try AppChange.setDisabled(input, true) }
+}
+
+struct AppEnableCommand: Command {
+  static let name = "app enable"
+  static let summary = "Turns an app on again."
+  static let details = ""
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) { try AppChange.setDisabled(input, false) }
+}
+
+/// A change of one app, which the first operand names by its key.
+enum AppChange {
+  static func apply(
+    _ input: Input,
+    _ change: @escaping @Sendable (WriteTransaction, AppID) throws(StorageError) -> Bool
+  ) throws(Failure) -> AppKey {
+    guard let key = AppKey(hex: Array(input.operands[0].utf8)) else {
+      throw .usage("KEY has 24 lower-case hexadecimal digits")
+    }
+    let folder = try DataFolder(input)
+    try folder.expectDatabase()
+    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
+    defer { store.close() }
+    let isKnown: Bool
+    do throws(StorageError) {
+      isKnown = try Blocking.wait { done in
+        store.write { transaction throws(StorageError) in
+          guard let app = try transaction.reading.apps().first(where: { $0.key == key }) else { return false }
+          return try change(transaction, app.id)
+        } completion: {
+          done($0)
+        }
+      }
+    } catch {
+      throw DataFolder.failure("cannot change the app", error)
+    }
+    guard isKnown else { throw .failed("no app has the key \(key.text)") }
+    return key
+  }
+
+  static func setDisabled(_ input: Input, _ isDisabled: Bool) throws(Failure) {
+    let key = try apply(input) { transaction, app throws(StorageError) in
+      try transaction.setDisabled(app: app, isDisabled)
+    }
+    Console.print(["app_key": .string(key.text), "disabled": .bool(isDisabled)])
+  }
+}
