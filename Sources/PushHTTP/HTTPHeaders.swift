@@ -37,6 +37,9 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
   /// All values under a name in lower case.
   public func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
+  /// How many fields have a name in lower case.
+  func count(_ name: String) -> Int { fields.count { $0.name == name } }
+
   /// Whether a comma-separated list under a name in lower case has an element in lower case, in any case
   /// there.
   public func lists(_ name: String, _ element: String) -> Bool {

@@ -32,6 +32,14 @@ public struct HTTPRequestParser: Sendable {
   /// Whether the header of a request is complete and its body is not.
   public var isInBody: Bool { reader.phase != .startLine && reader.phase != .fields }
 
+  /// Waits for the first request of another connection; only the memory stays.
+  public mutating func reset() {
+    reader.reset()
+    request = HTTPRequest(method: "", target: "")
+    emptyLines = 0
+    fault = nil
+  }
+
   /// Takes bytes from index `from` on until something is to be told. `consumed` counts the bytes taken; the
   /// caller offers the others again, after it has answered if the event is a request.
   public mutating func consume(_ bytes: Span<UInt8>, from: Int = 0) -> (consumed: Int, event: Event) {
@@ -70,19 +78,23 @@ public struct HTTPRequestParser: Sendable {
     var complete = request
     complete.headers = reader.headers
     complete.body = reader.body
-    reader = MessageReader(limits: limits)
+    reader.reset()
     emptyLines = 0
     return .request(complete)
   }
 
   private mutating func readRequestLine() throws(HTTPFault) {
-    let parts = reader.line.split(separator: 32, omittingEmptySubsequences: false)
-    guard parts.count == 3 else { throw .badStartLine }
-    guard !parts[0].isEmpty, parts[0].allSatisfy(isToken) else { throw .badStartLine }
-    request.minorVersion = try minorVersion(parts[2])
-    guard parts[0].count <= 32 else { throw .unknownMethod }
-    request.method = String(decoding: parts[0], as: UTF8.self)
-    let target = parts[1]
+    let line = reader.line
+    // Any further space is no part of a target or a version, which refuse it.
+    guard let first = line.firstIndex(of: 32), let last = line.lastIndex(of: 32), first < last else {
+      throw .badStartLine
+    }
+    let method = line[..<first]
+    guard !method.isEmpty, method.allSatisfy(isToken) else { throw .badStartLine }
+    request.minorVersion = try minorVersion(line[(last + 1)...])
+    guard method.count <= 32 else { throw .unknownMethod }
+    request.method = String(decoding: method, as: UTF8.self)
+    let target = line[(first + 1)..<last]
     guard target.allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "#") }) else { throw .badStartLine }
     if target.first == UInt8(ascii: "/") {
       request.target = String(decoding: target, as: UTF8.self)
@@ -109,29 +121,30 @@ public struct HTTPRequestParser: Sendable {
   /// Checks the header as a whole. Returns whether the client is to be told to continue.
   private mutating func endHeader() throws(HTTPFault) -> Bool {
     let headers = reader.headers
-    let hosts = headers.values("host")
-    guard hosts.count == 1 || hosts.isEmpty && request.minorVersion == 0 else { throw .badHost }
-    guard hosts.allSatisfy({ $0.utf8.allSatisfy(isHost) }) else { throw .badHost }
+    let hosts = headers.count("host")
+    guard hosts == 1 || hosts == 0 && request.minorVersion == 0 else { throw .badHost }
+    guard headers["host"]?.utf8.allSatisfy(isHost) != false else { throw .badHost }
     request.keepAlive =
       !headers.lists("connection", "close")
       && (request.minorVersion > 0 || headers.lists("connection", "keep-alive"))
     let framing = try reader.framing(minorVersion: request.minorVersion)
     reader.beginBody(framing.chunked ? .chunkSize : .length(framing.length ?? 0))
-    let expectations = headers.values("expect")
-    guard request.minorVersion > 0, !expectations.isEmpty else { return false }
-    guard expectations.allSatisfy({ equal($0.utf8, "100-continue") }) else { throw .unknownExpectation }
+    guard request.minorVersion > 0, headers["expect"] != nil else { return false }
+    guard headers.values("expect").allSatisfy({ equal($0.utf8, "100-continue") }) else {
+      throw .unknownExpectation
+    }
     return reader.phase != .done
   }
 }
 
 /// The x of `HTTP/1.x`; above 1 it counts as 1 (RFC 9110 section 2.5).
 func minorVersion(_ text: ArraySlice<UInt8>) throws(HTTPFault) -> Int {
-  let bytes = Array(text)
-  guard bytes.count == 8, bytes.starts(with: "HTTP/".utf8), bytes[6] == UInt8(ascii: "."),
-    48...57 ~= bytes[5], 48...57 ~= bytes[7]
+  let start = text.startIndex
+  guard text.count == 8, text.starts(with: "HTTP/".utf8), text[start + 6] == UInt8(ascii: "."),
+    48...57 ~= text[start + 5], 48...57 ~= text[start + 7]
   else { throw .badStartLine }
-  guard bytes[5] == 49 else { throw .unsupportedVersion }
-  return bytes[7] == 48 ? 0 : 1
+  guard text[start + 5] == 49 else { throw .unsupportedVersion }
+  return text[start + 7] == 48 ? 0 : 1
 }
 
 /// The characters of a host with a port: names, IPv4 and IPv6 addresses.

@@ -17,26 +17,29 @@ public struct HTTPResponse: Sendable, Equatable {
   /// The bytes that answer `HTTPRequestParser.Event.needsContinue`.
   public static let continueBytes = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-  /// Appends the response as HTTP/1.1. `date` is the value of `Date` (RFC 9110 section 5.6.7), nil to leave
-  /// it out; `headOnly` leaves out the content, for `HEAD`; `minorVersion` is that of the request.
+  /// Appends the response as HTTP/1.1. `date` is the value of `Date` (RFC 9110 section 5.6.7) and `requestID`
+  /// that of `X-Request-Id`, nil to leave them out; `headOnly` leaves out the content, for `HEAD`; `minorVersion` is that of the request.
   ///
   /// `content-length`, `connection` and `date` are written here; fields of these names and
   /// `transfer-encoding` among `headers` are left out, as are fields whose name is no token. Control
   /// characters in values, CR, LF and NUL among them, become spaces, so that no value can end its line.
   public func serialize(
     into bytes: inout [UInt8], keepAlive: Bool, headOnly: Bool = false, date: String? = nil,
-    minorVersion: Int = 1
+    requestID: String? = nil, minorVersion: Int = 1
   ) {
     let code = 100...999 ~= status ? status : 500
+    if bytes.isEmpty { bytes.reserveCapacity(512 + body.count) }
     bytes += "HTTP/1.1 ".utf8
     bytes += String(code).utf8
     bytes += " ".utf8
     bytes += Self.reason(code).utf8
     bytes += "\r\n".utf8
     if let date { Self.append("date", date, to: &bytes) }
+    if let requestID { Self.append("x-request-id", requestID, to: &bytes) }
     for field in headers.fields {
       switch field.name {
       case "content-length", "connection", "date", "transfer-encoding": continue
+      case "x-request-id" where requestID != nil: continue
       default: Self.append(field.name, field.value, to: &bytes)
       }
     }

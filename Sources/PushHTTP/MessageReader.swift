@@ -21,6 +21,15 @@ struct MessageReader {
 
   init(limits: HTTPLimits) { self.limits = limits }
 
+  /// Waits for the next message.
+  mutating func reset() {
+    // The line's memory is of use again; what the message had belongs to its reader now.
+    let memory = line
+    self = MessageReader(limits: limits)
+    line = memory
+    line.removeAll(keepingCapacity: true)
+  }
+
   /// Whether nothing of a message has come yet.
   var isIdle: Bool { phase == .startLine && (line.isEmpty || lineIsWhole) }
 
@@ -81,15 +90,14 @@ struct MessageReader {
 
   /// Finds how the body is framed (RFC 9112 section 6.3): whether it is chunked, its length, or neither.
   func framing(minorVersion: Int) throws(HTTPFault) -> (chunked: Bool, length: Int?) {
-    let codings = headers.values("transfer-encoding")
-    let lengths = headers.values("content-length")
-    if !codings.isEmpty {
-      guard lengths.isEmpty, minorVersion > 0, codings.count == 1 else { throw .badLength }
-      guard equal(codings[0].utf8, "chunked") else { throw .unsupportedCoding }
+    let lengths = headers.count("content-length")
+    if let coding = headers["transfer-encoding"] {
+      guard lengths == 0, minorVersion > 0, headers.count("transfer-encoding") == 1 else { throw .badLength }
+      guard equal(coding.utf8, "chunked") else { throw .unsupportedCoding }
       return (true, nil)
     }
-    guard let text = lengths.first else { return (false, nil) }
-    guard lengths.count == 1, !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { throw .badLength }
+    guard let text = headers["content-length"] else { return (false, nil) }
+    guard lengths == 1, !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { throw .badLength }
     guard let length = Int(text), length <= limits.body else { throw .bodyTooLarge }
     return (false, length)
   }

@@ -45,6 +45,15 @@ struct HTTPConnection {
   var lingered = 0
   var tls: TLSSession?
   var work: HTTPWork?
+
+  /// Works out what the kernel is to report; tells whether that has changed.
+  mutating func updateInterest() -> Bool {
+    var wanted: Readiness = isPaused || hasEnded ? [] : readNeeds
+    wanted.formUnion(writeNeeds)
+    guard wanted != interest else { return false }
+    interest = wanted
+    return true
+  }
 }
 
 /// What a connection needs while it is not idle.

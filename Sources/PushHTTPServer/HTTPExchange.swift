@@ -32,29 +32,34 @@ final class HTTPAnswers: Sendable {
   private let mailbox: Mailbox<Answer>
   /// The loop's thread while it runs a handler, else 0. Only that thread can find itself here.
   private let handlingThread = Atomic<UInt>(0)
-  private let immediate = Mutex<[Answer]>([])
+  private let immediate = Mutex<Answer?>(nil)
 
   init(of handle: LoopHandle) { mailbox = Mailbox(of: handle) }
 
   func post(_ answer: Answer) {
     if handlingThread.load(ordering: .relaxed) == pthread_self() {
-      immediate.withLock { $0.append(answer) }
-    } else {
-      mailbox.post(answer)
+      let isTaken = immediate.withLock { immediate in
+        guard immediate == nil else { return false }
+        immediate = answer
+        return true
+      }
+      if isTaken { return }
     }
+    mailbox.post(answer)
   }
 
   /// Takes what came by mail.
   func drain() -> [Answer] { mailbox.drain() }
 
-  /// Runs a handler on the loop's thread and returns the answers that it gave before it returned.
-  func handling(_ body: () -> Void) -> [Answer] {
+  /// Runs a handler on the loop's thread and returns the answer that it gave before it returned; of several the first,
+  /// the others go by mail.
+  func handling(_ body: () -> Void) -> Answer? {
     handlingThread.store(pthread_self(), ordering: .relaxed)
     body()
     handlingThread.store(0, ordering: .relaxed)
-    return immediate.withLock { answers in
-      defer { answers = [] }
-      return answers
+    return immediate.withLock { immediate in
+      defer { immediate = nil }
+      return immediate
     }
   }
 }

@@ -33,11 +33,9 @@ extension HTTPServer {
   }
 
   private func queue(_ response: HTTPResponse, _ work: HTTPWork, keepAlive: Bool) {
-    var response = response
-    response.headers.append("x-request-id", work.requestID)
     response.serialize(
       into: &work.outgoing, keepAlive: keepAlive, headOnly: work.headOnly, date: currentDate(),
-      minorVersion: work.minorVersion)
+      requestID: work.requestID, minorVersion: work.minorVersion)
   }
 
   /// Closes a connection once what waits for it has left.

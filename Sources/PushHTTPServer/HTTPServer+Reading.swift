@@ -132,6 +132,6 @@ extension HTTPServer {
     let exchange = HTTPExchange(
       requestID: work.requestID, loop: loop.handle.index, token: token(slot), number: slab[slot].number,
       answers: answers)
-    for answer in answers.handling({ handler(request, exchange) }) { take(answer) }
+    if let answer = answers.handling({ handler(request, exchange) }) { take(answer) }
   }
 }

@@ -94,7 +94,7 @@ extension HTTPServer {
     guard slab[slot].descriptor >= 0 else { return }
     let hasMoved = work.outgoingCount < waited
     if work.outgoingCount == 0 {
-      work.outgoing.removeAll(keepingCapacity: work.outgoing.count <= 4096)
+      work.outgoing.removeAll(keepingCapacity: true)
       work.outgoingStart = 0
       work.writeDeadline = 0
       guard slab[slot].phase != .closing else {
@@ -164,16 +164,10 @@ extension HTTPServer {
 
   /// Brings what the kernel reports, the wheel and the memory in line with the connection's state.
   func settle(_ slot: UInt32) {
-    let connection = slab[slot]
-    var interest: Readiness = connection.isPaused || connection.hasEnded ? [] : connection.readNeeds
-    interest.formUnion(connection.writeNeeds)
-    if interest != connection.interest {
-      slab[slot].interest = interest
-      loop.change(connection.descriptor, token(slot), interest)
-    }
+    if slab[slot].updateInterest() { loop.change(slab[slot].descriptor, token(slot), slab[slot].interest) }
     schedule(slot)
-    if connection.phase == .idle, let work = connection.work, work.outgoingCount == 0, !work.hasPending {
-      slab[slot].work = nil
+    if slab[slot].phase == .idle, let work = slab[slot].work, work.outgoingCount == 0, !work.hasPending {
+      dropWork(slot)
     }
   }
 }

@@ -32,10 +32,11 @@ public final class HTTPServer: LoopDriver {
   var handshakesLeft: Int
   /// Connections with answers to send or with a further request to look at, at the end of the turn.
   private var dirty: [UInt32] = []
+  private var spareWork: [HTTPWork] = []
   private var whenEmpty: (() -> Void)?
 
-  private let requestIDPrefix = Hex.digits(SystemRandom.next(), count: 8)
-  private var requestCount: UInt64 = 0
+  private let requestIDPrefix = Hex.digits(SystemRandom.next(), count: 7)
+  private var requestCount = SystemRandom.next()
   private var date = ""
   private var dateSecond = Int64.min
 
@@ -186,15 +187,25 @@ public final class HTTPServer: LoopDriver {
   /// What a connection keeps while it is not idle, made if there is none.
   func work(_ slot: UInt32) -> HTTPWork {
     if let work = slab[slot].work { return work }
-    let work = HTTPWork(limits: limits.message)
+    let work = spareWork.popLast() ?? HTTPWork(limits: limits.message)
     slab[slot].work = work
     return work
+  }
+
+  /// Takes a connection's work away once it is idle. A few are kept for the next requests of any connection.
+  func dropWork(_ slot: UInt32) {
+    guard let work = slab[slot].work else { return }
+    slab[slot].work = nil
+    guard spareWork.count < 64, work.outgoing.capacity <= 16 << 10 else { return }
+    work.parser.reset()
+    spareWork.append(work)
   }
 
   /// A client's own ID if it is harmless, else one that is unique over the installation for all practical purposes.
   func requestID(_ own: String?) -> String {
     if let own, (1...64).contains(own.utf8.count), own.utf8.allSatisfy(Self.isRequestIDByte) { return own }
     requestCount &+= 1
+    // Fifteen characters fit into a String without memory of its own.
     return requestIDPrefix + Hex.digits(requestCount, count: 8)
   }
 
