@@ -12,6 +12,7 @@ struct ServerParts: Sendable {
   let channel: PassthroughChannel
   let gateway: Gateway
   let peers: PeerGuard
+  let httpPeers: HTTPPeerLimit
   let metrics: ServerMetrics
   let deviceLimits: PassthroughLimits
   let httpLimits: HTTPServerLimits
@@ -84,7 +85,8 @@ final class LoopServices: LoopDriver {
   private func addHTTP(_ parts: ServerParts) -> HTTPServer {
     let gateway = parts.gateway
     let server = HTTPServer(
-      loop: loop, limits: parts.httpLimits, metrics: parts.metrics.http, time: parts.time,
+      loop: loop, limits: parts.httpLimits, peers: parts.httpPeers, metrics: parts.metrics.http,
+      time: parts.time,
       refusal: { gateway.refusal($0) }, handler: { gateway.handle($0, $1) })
     httpServers.append(server)
     return server

@@ -77,6 +77,10 @@ extension ServeSettings {
       name: "max-http-connections", valueName: "N", help: "HTTP connections at a time.", default: "2048",
       kind: .number(16...1_000_000)),
     SettingDefinition(
+      name: "network-http-connections", valueName: "N",
+      help: "HTTP connections that one network (IPv4 address, IPv6 /64) may have.", default: "10000",
+      kind: .number(1...1_000_000)),
+    SettingDefinition(
       name: "network-strangers", valueName: "N",
       help: "Device connections without a login that one network (IPv4 address, IPv6 /64) may have.",
       default: "5000", kind: .number(1...1_000_000)),

@@ -23,6 +23,7 @@ struct ServeSettings {
   let maxHTTPConnections: Int
   let pushCallsPerMinute: Int
   let deviceCallsPerMinute: Int
+  let httpConnectionsPerNetwork: Int
   let strangersPerNetwork: Int
   let registrationsPerNetwork: Int
   /// Seconds for which pushes that are over are kept.
@@ -52,6 +53,7 @@ struct ServeSettings {
     maxHTTPConnections = settings.number("max-http-connections") ?? 0
     pushCallsPerMinute = settings.number("push-calls") ?? 0
     deviceCallsPerMinute = settings.number("device-calls") ?? 0
+    httpConnectionsPerNetwork = settings.number("network-http-connections") ?? 0
     strangersPerNetwork = settings.number("network-strangers") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     retention = Int64(try Self.milliseconds(settings, "keep-pushes", 86_400_000...Int.max) / 1000)

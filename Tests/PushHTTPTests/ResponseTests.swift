@@ -17,6 +17,10 @@ import Testing
     #expect(text(response, headOnly: true) == head + "\r\n")
     #expect(text(response, keepAlive: false) == head + "connection: close\r\n\r\nhi")
     #expect(text(response, minor: 0) == head + "connection: keep-alive\r\n\r\nhi")
+    var named: [UInt8] = []
+    HTTPResponse(status: 204, headers: ["X-Request-Id": "other"]).serialize(
+      into: &named, keepAlive: true, requestID: "mine")
+    #expect(String(decoding: named, as: UTF8.self) == "HTTP/1.1 204 No Content\r\nx-request-id: mine\r\n\r\n")
     let empty = HTTPResponse(status: 204, body: [1])
     #expect(text(empty) == "HTTP/1.1 204 No Content\r\ndate: D\r\n\r\n")
     #expect(text(HTTPResponse(status: -1)).hasPrefix("HTTP/1.1 500 "))
