@@ -160,6 +160,9 @@ public final class EventLoop {
       for driver in drivers where driver.endTurn() { wantsTurn = true }
     }
     closeListeners()
+    // Drivers refer to their loop, and so do the listeners' closures.
+    listeners = []
+    drivers = []
   }
 
   private func dispatch(_ event: cl_event) {

@@ -151,7 +151,9 @@ final class RunningProgram: Sendable {
 
   /// The build puts the program beside the tests.
   static let path: String = {
-    guard let own = realpath("/proc/self/exe", nil).map({ String(cString: $0) }) else { return "" }
+    guard let resolved = realpath("/proc/self/exe", nil) else { return "" }
+    defer { free(resolved) }
+    let own = String(cString: resolved)
     return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/borealis"
   }()
 

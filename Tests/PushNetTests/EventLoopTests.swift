@@ -86,6 +86,26 @@ private final class EchoDriver: LoopDriver {
     }
     for await _ in mail {}
   }
+
+  /// Drivers and listeners refer to their loop, which must not keep all of them alive for ever.
+  @Test(.timeLimit(.minutes(1))) func stoppedLoopLetsGo() async throws {
+    final class Witness: Sendable {
+      let gone: @Sendable () -> Void
+      init(gone: @escaping @Sendable () -> Void) { self.gone = gone }
+      deinit { gone() }
+    }
+    let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 16, 1), "listen")
+    let handle = try LoopHandle(index: 0)
+    let (events, eventsIn) = AsyncStream<Void>.makeStream()
+    try handle.start(
+      { loop throws(SystemError) in
+        let witness = Witness { eventsIn.finish() }
+        let driver = EchoDriver(loop, Mailbox(of: loop.handle)) { _ in withExtendedLifetime(witness) {} }
+        try loop.listen(listener) { driver.accept($0) }
+        loop.stop()
+      }, failed: { _ in })
+    for await _ in events {}
+  }
 }
 
 @Suite struct DeadlineWheelTests {
