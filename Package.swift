@@ -74,7 +74,7 @@ let package = Package(
     // Measuring, and the program.
     module(
       "PushBench",
-      ["PushBase", "PushJSON", "PushWire", "PushHTTP", "PushCrypto", "CLinux", "COpenSSL"]),
+      ["PushBase", "PushJSON", "PushWire", "PushCrypto", "CLinux", "COpenSSL", "CSQLite"]),
     .executableTarget(
       name: "borealis",
       dependencies: [
@@ -104,6 +104,7 @@ let package = Package(
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
       "BorealisDeviceTests", ["BorealisDevice", "PushNet", "PushCrypto", "PushWire", "PushBase", "CLinux"]),
+    tests("PushBenchTests", ["PushBench"]),
     tests("BlackBoxTests", ["PushBase", "PushJSON", "PushWire", "CLinux"]),
     tests("TidyTests", ["PushBase"]),
   ],

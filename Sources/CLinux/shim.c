@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -320,6 +321,8 @@ int cl_signal_next(int fd) {
   ssize_t got = read(fd, &info, sizeof info);
   return got == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
+
+int cl_die_with_parent(void) { return result(prctl(PR_SET_PDEATHSIG, SIGKILL)); }
 
 int64_t cl_resident_bytes(void) {
   FILE *file = fopen("/proc/self/statm", "re");

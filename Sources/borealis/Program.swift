@@ -13,7 +13,7 @@ enum Program {
       AppEnableCommand.self,
       BackupCommand.self,
       CheckCommand.self,
-      HealthCommand.self,
+      HealthCommand.self, BenchCommand.self,
       VersionCommand.self,
     ]
   }

@@ -1,5 +1,7 @@
 import Glibc
+import PushBench
 
 // A peer that is gone shows as a failed write.
 signal(SIGPIPE, SIG_IGN)
-exit(Program.run(Array(CommandLine.arguments.dropFirst())))
+let arguments = Array(CommandLine.arguments.dropFirst())
+exit(BenchHelper.run(arguments) ?? Program.run(arguments))

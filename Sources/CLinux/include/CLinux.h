@@ -79,5 +79,7 @@ int cl_set_nofile_limit(uint64_t wanted, uint64_t *granted);
 int cl_signal_fd(void);
 /// The number of the next signal from a `cl_signal_fd`, 0 when there is none.
 int cl_signal_next(int fd);
+/// Lets the kernel kill this process when the thread that started it ends.
+int cl_die_with_parent(void);
 /// User-space resident bytes of this process (VmRSS), from /proc/self/statm.
 int64_t cl_resident_bytes(void);

@@ -1,0 +1,30 @@
+import CLinux
+import Glibc
+
+/// What a copy of the program does for a bench, as its child: not for people.
+public enum BenchHelper {
+  static let name = "bench-helper"
+  static let execute = "execute"
+  static let floor = "floor"
+
+  /// Runs a helper if the arguments (without the program's name) ask for one, and returns its exit status.
+  public static func run(_ arguments: [String]) -> Int32? {
+    guard arguments.first == name, arguments.count >= 2 else { return nil }
+    switch arguments[1] {
+    case execute: return become(Array(arguments.dropFirst(2)))
+    case floor: return FloorServer.run()
+    default: return 2
+    }
+  }
+
+  /// Becomes another program that is killed when the bench ends and may open as many files as the bench.
+  private static func become(_ words: [String]) -> Int32 {
+    guard let program = words.first else { return 2 }
+    var limit: UInt64 = 0
+    _ = cl_set_nofile_limit(.max, &limit)
+    _ = cl_die_with_parent()
+    var vector = words.map { strdup($0) } + [nil]
+    execvp(program, &vector)
+    return errno == ENOENT ? 127 : 126
+  }
+}

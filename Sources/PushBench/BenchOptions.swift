@@ -1,0 +1,47 @@
+/// What a bench is asked to measure.
+public struct BenchOptions: Sendable {
+  /// The benchmarks by name, in the order in which `all` runs them.
+  public static let benchmarks = ["sqlite", "broadcast", "single", "connect", "idle", "restart", "million"]
+
+  /// A name of `benchmarks`, or `all`.
+  public var benchmark: String
+  /// How many devices; nil for the benchmark's own number. At most 15,000: a process may have 20,000 open
+  /// files.
+  public var connections: Int?
+  /// Seconds for each measurement.
+  public var seconds: Int
+  /// Whether to leave Borealis itself out.
+  public var onlyPeers: Bool
+  /// Where to write the results as JSON; nil for nowhere.
+  public var json: String?
+  /// The folder for temporary files, which decides on which disk is measured; nil for $TMPDIR or /tmp.
+  public var folder: String?
+
+  var peers: [Peer]
+
+  /// Checks the values. `peers` is a list with commas of floor, mosquitto, redis and nats, or `none`.
+  public init(
+    benchmark: String, connections: Int? = nil, seconds: Int = 5,
+    peers: String = "floor,mosquitto,redis,nats",
+    onlyPeers: Bool = false, json: String? = nil, folder: String? = nil
+  ) throws(BenchError) {
+    guard benchmark == "all" || Self.benchmarks.contains(benchmark) else {
+      throw .usage(
+        "no benchmark \"\(benchmark)\": there are \(Self.benchmarks.joined(separator: ", ")) and all")
+    }
+    guard (1...15_000).contains(connections ?? 1) else { throw .usage("connections: 1 to 15000") }
+    guard (1...60).contains(seconds) else { throw .usage("seconds: 1 to 60") }
+    self.benchmark = benchmark
+    self.connections = connections
+    self.seconds = seconds
+    self.onlyPeers = onlyPeers
+    self.json = json
+    self.folder = folder
+    self.peers = []
+    guard peers != "none" else { return }
+    for name in peers.split(separator: ",") {
+      guard let peer = Peer(rawValue: String(name)) else { throw .usage("no peer \"\(name)\"") }
+      self.peers.append(peer)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import CLinux
+import Glibc
+import PushBase
+import PushJSON
+
+/// Our own server: the running program as `borealis serve` on a temporary data folder.
+final class BorealisServer {
+  let folder: String
+  let appKey: AppKey
+  let secret: String
+  private(set) var process: ServerProcess
+  private(set) var http: Endpoint
+  private(set) var device: Endpoint
+  private(set) var devicePlain: Endpoint
+  /// Seconds from the start of the process to its ready line.
+  private(set) var startSeconds: Double
+  private let environment: BenchEnvironment
+
+  /// Makes a data folder with an app, lets `prepare` change the database, and starts a server on it.
+  init(
+    _ environment: BenchEnvironment, folder name: String = "data",
+    prepare: (BorealisApp) throws(BenchError) -> Void = { _ throws(BenchError) in }
+  ) throws(BenchError) {
+    self.environment = environment
+    folder = environment.workspace.path + "/" + name
+    let app = try BorealisApp.create(environment, folder: folder)
+    appKey = app.key
+    secret = app.secret
+    try prepare(app)
+    let started = try Self.launch(environment, folder, http: 0, device: 0, devicePlain: 0)
+    (process, http, device, devicePlain, startSeconds) = started
+  }
+
+  /// Starts it again, after `process` has ended, on the same ports.
+  func restart() throws(BenchError) {
+    let started = try Self.launch(
+      environment, folder, http: http.port, device: device.port, devicePlain: devicePlain.port)
+    (process, http, device, devicePlain, startSeconds) = started
+  }
+
+  private typealias Started = (ServerProcess, Endpoint, Endpoint, Endpoint, Double)
+
+  private static func launch(
+    _ environment: BenchEnvironment, _ folder: String, http: UInt16, device: UInt16, devicePlain: UInt16
+  ) throws(BenchError) -> Started {
+    // All devices here share one address, and there they register within seconds: limits that are right for
+    // strangers would only measure themselves.
+    let arguments = [
+      "serve", "--data", folder, "--http", "127.0.0.1:\(http)", "--device", "127.0.0.1:\(device)",
+      "--device-plain", "127.0.0.1:\(devicePlain)", "--network-registrations", "100000000",
+      "--network-strangers", "1000000", "--log-level", "warning",
+    ]
+    let start = cl_monotonic_ns()
+    let process = try environment.start(environment.executable, arguments)
+    let line = try process.readLine(seconds: 120)
+    let seconds = Double(cl_monotonic_ns() - start) / 1e9
+    guard let ready = try? parseJSON(Array(line.utf8)), let http = endpoint(ready["http"]),
+      let device = endpoint(ready["device"]), let devicePlain = endpoint(ready["device_plain"])
+    else { throw .unexpected("the server's ready line: \(line)") }
+    return (process, http, device, devicePlain, seconds)
+  }
+
+  private static func endpoint(_ value: JSONValue?) -> Endpoint? {
+    value?.string?.split(separator: ":").last.flatMap { UInt16($0) }.map { Endpoint(port: $0) }
+  }
+}
+
+/// An app that was made for a measurement.
+struct BorealisApp {
+  let key: AppKey
+  let secret: String
+  /// Path of the database file.
+  let database: String
+
+  static func create(_ environment: BenchEnvironment, folder: String) throws(BenchError) -> BorealisApp {
+    let line = try ServerProcess.firstLine(
+      environment.executable, ["app", "create", "bench", "--data", folder],
+      executable: environment.executable, log: environment.workspace.path + "/servers.log")
+    guard let made = try? parseJSON(Array(line.utf8)),
+      let key = made["app_key"]?.string.flatMap({ AppKey($0) }),
+      let secret = made["master_secret"]?.string
+    else { throw .unexpected("borealis app create says: \(line)") }
+    return BorealisApp(key: key, secret: secret, database: folder + "/borealis.sqlite")
+  }
+}

@@ -1,0 +1,136 @@
+import CLinux
+import PushBase
+import PushWire
+
+/// Devices of Borealis: they register once, log in, count pushes and acknowledge them as the device library
+/// does.
+final class DeviceDriver: PubSubDriver {
+  private struct Credentials {
+    let id: RegistrationID
+    let secret: DeviceSecret
+  }
+
+  private(set) var readyCount = 0
+  private(set) var lostCount = 0
+  var board: ArrivalBoard
+  let heartbeat: [UInt8] = [1, FrameType.ping.rawValue]
+  /// What the server said last when it ended a connection.
+  private(set) var lastWord: String?
+  /// How many devices the server knows.
+  private(set) var registeredCount = 0
+
+  private let appKey: AppKey
+  private let sender: PushSender
+  private var audience = PushSender.all
+  private var credentials: [Credentials?]
+  /// Pushes of each device that wait for their acknowledgement.
+  private var unacknowledged: [[MessageID]]
+  /// Devices with such pushes, in the order in which their time is over.
+  private var due: [(time: UInt64, link: Link)] = []
+  private var nextDue = 0
+  private var ackDelay: UInt64 = 0
+
+  init(receivers: Int, appKey: AppKey, sender: PushSender) {
+    board = ArrivalBoard(receivers: receivers)
+    credentials = [Credentials?](repeating: nil, count: receivers)
+    unacknowledged = [[MessageID]](repeating: [], count: receivers)
+    self.appKey = appKey
+    self.sender = sender
+  }
+
+  /// The registration ID of a device, nil before it has registered.
+  func registration(of member: Int) -> RegistrationID? { credentials[member]?.id }
+
+  /// Gives a device a registration that is in the database already.
+  func adopt(_ member: Int, _ id: RegistrationID, _ secret: DeviceSecret) {
+    credentials[member] = Credentials(id: id, secret: secret)
+  }
+
+  /// Sends to one device only from now on.
+  func aim(at member: Int) {
+    if let id = credentials[member]?.id { audience = PushSender.audience(registration: id) }
+  }
+
+  func broadcast(_ payload: [UInt8], _ client: LoadClient) {
+    sender.push(to: audience, payload, client)
+  }
+
+  func opened(_ link: Link, _ client: LoadClient) {
+    var bytes: [UInt8] = []
+    ClientFrame.hello(Hello(clientName: "bench")).encode(into: &bytes)
+    // Another session's pushes are not this one's to acknowledge.
+    unacknowledged[link.member].removeAll()
+    if credentials[link.member] == nil {
+      let request = RegisterRequest(
+        appKey: appKey, platform: .android, fingerprint: SystemRandom.bytes(16), appVersion: "1")
+      ClientFrame.register(request).encode(into: &bytes)
+    } else {
+      logIn(link.member, into: &bytes)
+    }
+    client.send(link, bytes)
+  }
+
+  private func logIn(_ member: Int, into bytes: inout [UInt8]) {
+    guard let own = credentials[member] else { return }
+    let request = LoginRequest(
+      appKey: appKey, registrationID: own.id, secret: own.secret, heartbeat: 60, appState: .background)
+    ClientFrame.login(request).encode(into: &bytes)
+  }
+
+  func received(_ link: Link, _ bytes: Span<UInt8>, _ client: LoadClient) -> Int {
+    var used = 0
+    while case .frame(let type, let body, let end) = scanFrame(bytes, at: used, limit: WireLimits.maxFrame) {
+      guard let frame = try? ServerFrame(type: type, body: body, in: bytes) else {
+        lastWord = "a frame that cannot be read"
+        return bytes.count
+      }
+      take(frame, link, bytes, client)
+      used = end
+    }
+    return used
+  }
+
+  private func take(_ frame: ServerFrame, _ link: Link, _ bytes: Span<UInt8>, _ client: LoadClient) {
+    switch frame {
+    case .push(let push):
+      board.arrived(at: link.member, bytes, push.content)
+      if unacknowledged[link.member].isEmpty { due.append((cl_monotonic_ns() + ackDelay, link)) }
+      unacknowledged[link.member].append(push.messageID)
+    case .registerOK(let id, let secret):
+      credentials[link.member] = Credentials(id: id, secret: secret)
+      registeredCount += 1
+      var reply: [UInt8] = []
+      logIn(link.member, into: &reply)
+      client.send(link, reply)
+    case .loginOK(_, let delay, _, _):
+      ackDelay = UInt64(delay) * 1_000_000
+      readyCount += 1
+    case .goAway(let reason, _, _): lastWord = "GO_AWAY \(reason.rawValue)"
+    case .error(let code, _, let message): lastWord = "ERROR \(code.rawValue) \(message)"
+    default: break
+    }
+  }
+
+  func closed(_ link: Link, _ client: LoadClient) { lostCount += 1 }
+
+  func turn(_ now: UInt64, _ client: LoadClient) -> UInt64? {
+    while nextDue < due.count, due[nextDue].time <= now {
+      let link = due[nextDue].link
+      nextDue += 1
+      var bytes: [UInt8] = []
+      ClientFrame.encodeAcknowledge(unacknowledged[link.member], into: &bytes)
+      unacknowledged[link.member].removeAll(keepingCapacity: true)
+      if !bytes.isEmpty { client.send(link, bytes) }
+    }
+    guard nextDue < due.count else {
+      due.removeAll(keepingCapacity: true)
+      nextDue = 0
+      return nil
+    }
+    if nextDue > 100_000 {
+      due.removeFirst(nextDue)
+      nextDue = 0
+    }
+    return due[nextDue].time
+  }
+}

@@ -1,1 +1,0 @@
-// The module's purpose is described in Docs/architecture.md.
