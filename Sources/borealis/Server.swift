@@ -170,7 +170,7 @@ final class Server: Sendable {
   func drain() {
     isReady.value = false
     log.info("stopping")
-    if settings.drainDelay > 0 { usleep(UInt32(settings.drainDelay) * 1000) }
+    serveOn(milliseconds: settings.drainDelay)
     let done = DispatchSemaphore(value: 0)
     let deadline = DispatchTime.now() + .seconds(settings.drainSeconds)
     for mailbox in orders { mailbox.post(.drain(spread: reconnectSpread) { done.signal() }) }
@@ -179,6 +179,16 @@ final class Server: Sendable {
     router.finish()
     store.close()
     log.info("stopped")
+  }
+
+  /// Goes on as before for a while.
+  private func serveOn(milliseconds: Int) {
+    var left = milliseconds
+    while left > 0 {
+      usleep(UInt32(min(left, 1000)) * 1000)
+      tick()
+      left -= 1000
+    }
   }
 
   /// Milliseconds over which devices spread their return: so that some ten thousand a second come.

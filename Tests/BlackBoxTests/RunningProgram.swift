@@ -129,11 +129,18 @@ final class RunningProgram: Sendable {
 
   /// Waits until it has written something to standard error.
   func wait(forError text: String) throws {
-    for _ in 0..<Self.patience * 1000 {
-      if errors.contains(text) { return }
-      usleep(1000)
+    guard Self.eventually({ errors.contains(text) }) else {
+      throw Failure(description: "no \"\(text)\" in: \(errors)")
     }
-    throw Failure(description: "no \"\(text)\" in: \(errors)")
+  }
+
+  /// Asks again and again whether something holds, until it does, or in vain.
+  static func eventually(_ holds: () throws -> Bool) rethrows -> Bool {
+    for _ in 0..<patience * 100 {
+      if try holds() { return true }
+      usleep(10_000)
+    }
+    return false
   }
 
   /// False at the end of the output, which comes when the process ends.

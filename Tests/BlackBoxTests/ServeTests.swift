@@ -42,17 +42,27 @@ import Testing
     }
   }
 
-  @Test func `A new master secret replaces the old one`() throws {
-    var server = try TestServer(data: data)
+  @Test func `A running server follows what the operator does to an app`() throws {
+    let server = try TestServer(data: data)
     let app = try server.makeApp()
-    let ending = try RunningProgram.run(["app", "secret", app.key, "--data", data])
-    let secret = try #require(ending.documents.first??["master_secret"]?.string)
-    #expect(secret != app.secret)
-    server.program.signal(SIGTERM)
-    _ = try server.program.end()
-    server = try TestServer(data: data)
-    #expect(try server.call("GET", "/v3/push/cid", as: app).status == 401)
-    #expect(try server.call("GET", "/v3/push/cid", as: (app.key, secret)).status == 200)
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    let device = try TestDevice.login(server.device, app: app.key, identity)
+    func change(_ command: String) throws -> JSONValue? {
+      try RunningProgram.run(["app", command, app.key, "--data", data]).documents.first ?? nil
+    }
+
+    _ = try change("disable")
+    guard case .goAway(.appDisabled, _, _) = try device.next() else { throw TestDevice.Unexpected() }
+    let refused = try server.push("x", to: identity, as: app)
+    #expect(refused.status == 403)
+    #expect(refused.document?["error"]?["code"]?.int64 == 2003)
+
+    _ = try change("enable")
+    #expect(try RunningProgram.eventually { try server.push("x", to: identity, as: app).status == 200 })
+
+    let secret = try #require(try change("secret")?["master_secret"]?.string)
+    #expect(try RunningProgram.eventually { try server.push("x", to: identity, as: app).status == 401 })
+    #expect(try server.push("x", to: identity, as: (app.key, secret)).status == 200)
   }
 
   @Test func `Settings come from a file, variables and flags`() throws {
