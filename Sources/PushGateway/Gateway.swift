@@ -75,7 +75,9 @@ public final class Gateway: Sendable {
     }
     switch table.match(request.method, target.path) {
     case .notFound: refuse(404, .invalidValue("There is no such resource"))
-    case .wrongMethod(let allowed): refuse(405, .onlyPost, allow: allowed)
+    case .wrongMethod(let allowed):
+      let methods = allowed.joined(separator: " or ")
+      refuse(405, .onlyPost.saying("Only \(methods) is accepted here"), allow: allowed)
     case .found(let route, let captures):
       let call = GatewayCall(
         api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,
