@@ -1,7 +1,7 @@
 # `make run` shows the system at work; `make test` proves it. Both install what they need.
 SWIFT ?= swift
 PACKAGES := libsqlite3-dev libssl-dev libroaring-dev python3-venv
-.PHONY: run test deps build lint
+.PHONY: run test deps build lint fuzz sanitize
 
 deps:
 	@sh .ci/deps $(PACKAGES)
@@ -13,6 +13,16 @@ test: deps
 	@sh .ci/python .build/python
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
+	SWIFT=$(SWIFT) Tests/Fuzz/run 3
+
+# Two minutes for each parser of outside bytes.
+fuzz: deps
+	SWIFT=$(SWIFT) Tests/Fuzz/run 120
+
+# All tests under ThreadSanitizer, then under AddressSanitizer.
+sanitize: deps
+	@sh .ci/python .build/python
+	SWIFT=$(SWIFT) Tests/Sanitize/run
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

@@ -32,7 +32,8 @@ public struct CertificateInfo: Equatable, Sendable {
     bytes.withUnsafeBytes { buffer in
       guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
       defer { BIO_free(memory) }
-      return PEM_read_bio_X509(memory, nil, nil, nil)
+      // A header that claims encryption would make OpenSSL ask for a password on the terminal.
+      return PEM_read_bio_X509(memory, nil, co_no_password, nil)
     }
   }
 }

@@ -54,6 +54,8 @@ import Testing
     "", "hello", "-----BEGIN CERTIFICATE-----\n",
     "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
     "\0",
+    "-----BEGIN CERTIFICATE-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF\n\n"
+      + "AAAA\n-----END CERTIFICATE-----\n",
   ])
   func notCertificates(text: String) {
     #expect(throws: CryptoError.notACertificate) { try CertificateInfo(pem: text) }
