@@ -30,8 +30,8 @@ let package = Package(
   name: "borealis",
   products: [
     .executable(name: "borealis", targets: ["borealis"]),
-    // PushBase and PushWire hold types of its interface.
-    .library(name: "BorealisDevice", targets: ["BorealisDevice", "PushBase", "PushWire"]),
+    // The other modules hold types of its interface.
+    .library(name: "BorealisDevice", targets: ["BorealisDevice", "PushBase", "PushJSON", "PushWire"]),
   ],
   dependencies: [],
   targets: [

@@ -99,7 +99,7 @@ extension Device {
     _ = try await run(.appState(state))
   }
 
-  /// Ends the session until `start`. The registration, its alias and its tags stay, and pushes are kept. JPush and
+  /// Ends the session until `start`, after the operations before it; also without a server. The registration, its alias and its tags stay, and pushes are kept. JPush and
   /// GeTui have no counterpart: their apps release the alias when their user logs out.
   public func logout() async throws(DeviceOperationError) { _ = try await run(.logout) }
 

@@ -86,6 +86,10 @@ public final class Device: Sendable {
     hub.post(.handled(key, id))
   }
 
+  /// Starts an operation without waiting for it: its result is an event. Operations are carried out in the order of
+  /// these calls.
+  public func submit(_ operation: Operation) { hub.post(.submit(key, operation, { _ in })) }
+
   /// Tells that the notification of a push was shown, for statistics. Kept for the next session if there is none.
   ///
   /// JPUSHService: done by the SDK; `jpushReceiveNotificationRequest:with:` in an extension.

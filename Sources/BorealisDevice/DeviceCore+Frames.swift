@@ -89,7 +89,6 @@ extension DeviceCore {
       drainSince = now
       return
     }
-    if reason == .loggedOut { finish(.ok) { $0 == .logout } }
     end(.goAway(reason), reason.reconnect, retryAfter: retryAfter, at: now)
   }
 

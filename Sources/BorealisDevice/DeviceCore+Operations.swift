@@ -31,13 +31,8 @@ extension DeviceCore {
       operations.append(
         PendingOperation(
           sequence: number, operation: operation, frame: frame, deadline: now &+ Self.operationTime))
-      if operation == .logout, phase != .session {
-        // No session, so there is nothing that the server would have to end.
-        finish(.ok) { $0 == .logout }
-        end(.stopped, .never, at: now)
-      } else if phase == .session {
-        sendWaiting(at: now)
-      }
+      if phase == .session { sendWaiting(at: now) }
+      if case .waiting = phase, operation == .logout { end(.stopped, .never, at: now) }
     }
     return (number, takeActions())
   }
@@ -79,7 +74,10 @@ extension DeviceCore {
     ClientFrame.encodeReceipt(receipts, into: &bytes)
     receipts = []
     var tooLarge: [UInt32] = []
-    for index in operations.indices where !operations[index].isSent {
+    for index in operations.indices {
+      // The server ends the connection after LOGOUT: results of others would be lost.
+      if operations[index].operation == .logout, index > 0 { break }
+      guard !operations[index].isSent else { continue }
       // A frame has up to three bytes of length before what the server limits.
       guard operations[index].frame.count <= sendLimit else {
         tooLarge.append(operations[index].sequence)
@@ -104,6 +102,8 @@ extension DeviceCore {
     if pending.operation == .logout, code == .ok {
       flushAcks(at: now)
       end(.stopped, .never, at: now)
+    } else if phase == .session, operations.first?.operation == .logout {
+      sendWaiting(at: now)
     }
   }
 
@@ -184,7 +184,9 @@ extension DeviceCore {
 
   /// Time has passed.
   public mutating func tick(at now: UInt64) -> [DeviceAction] {
-    while let late = operations.first(where: { $0.deadline <= now }) { finish(late.sequence, .timeout) }
+    while let late = operations.first(where: { $0.deadline <= now }) {
+      if late.operation == .logout { end(.stopped, .never, at: now) } else { finish(late.sequence, .timeout) }
+    }
     if let ackDue, ackDue <= now { flushAcks(at: now) }
     switch phase {
     case .stopped: break

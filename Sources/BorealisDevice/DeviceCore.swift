@@ -147,12 +147,7 @@ extension DeviceCore {
     case .stopped, .waiting: break
     case .connecting: end(.connectFailed(why), .afterBackOff, isOpen: false, at: now)
     case .greeting, .session:
-      if operations.contains(where: { $0.isSent && $0.operation == .logout }) {
-        finish(.ok) { $0 == .logout }
-        end(.stopped, .never, isOpen: false, at: now)
-      } else {
-        end(.connectionLost(why), .afterBackOff, isOpen: false, at: now)
-      }
+      end(.connectionLost(why), .afterBackOff, isOpen: false, at: now)
     case .draining(let retryAfter):
       end(.goAway(.drain), .atOnce, retryAfter: retryAfter, isOpen: false, at: now)
     }
@@ -206,6 +201,12 @@ extension DeviceCore {
     _ reason: DisconnectReason, _ rule: ReconnectRule, retryAfter: UInt32 = 0, isOpen: Bool? = nil,
     failing code: ResultCode = .stopped, at now: UInt64
   ) {
+    var (reason, rule) = (reason, rule)
+    if operations.contains(where: { $0.operation == .logout }) {
+      // There is nothing left that the server would have to end.
+      finish(.ok) { $0 == .logout }
+      if rule != .never { (reason, rule) = (.stopped, .never) }
+    }
     var wasOpen = true
     if case .waiting = phase { wasOpen = false }
     if isOpen ?? wasOpen { actions.append(.close) }

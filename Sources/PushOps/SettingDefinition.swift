@@ -5,6 +5,8 @@ public struct SettingDefinition: Sendable {
   public enum Kind: Equatable, Sendable {
     /// Any text but the empty one.
     case text
+    /// Texts with commas between them; the flag may be given several times.
+    case list
     /// One of some words.
     case choice([String])
     /// A decimal number in a range.

@@ -65,11 +65,14 @@ public struct Settings: Sendable {
       let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts.first ?? "")
       guard let definition = table[name] else { throw SettingsError(description: "unknown flag --\(name)") }
-      guard found[name] == nil else { throw SettingsError(description: "--\(name) is given twice") }
+      let before = found[name]?.value
+      guard before == nil || definition.kind == .list else {
+        throw SettingsError(description: "--\(name) is given twice")
+      }
       var value = parts.count > 1 ? String(parts[1]) : nil
       if value == nil { value = definition.kind == .flag ? "true" : rest.popFirst() }
       guard let value else { throw SettingsError(description: "--\(name) needs \(definition.valueName)") }
-      found[name] = Given(value: value, origin: "--\(name)")
+      found[name] = Given(value: before.map { $0 + "," + value } ?? value, origin: "--\(name)")
     }
     return found
   }
@@ -130,6 +133,7 @@ public struct Settings: Sendable {
   private static func complaint(_ value: String, _ kind: SettingDefinition.Kind) -> String? {
     switch kind {
     case .text, .secret: value.isEmpty ? "a value" : nil
+    case .list: value.contains { $0 != "," } ? nil : "a value"
     case .choice(let words): words.contains(value) ? nil : words.joined(separator: " or ")
     case .number(let range):
       Decimal.read(value).map(range.contains) == true
@@ -143,6 +147,10 @@ public struct Settings: Sendable {
 
   /// The text of a setting, nil if nobody gave one.
   public func text(_ name: String) -> String? { values[name] }
+  /// The texts of a list, in order; none if nobody gave one.
+  public func list(_ name: String) -> [String] {
+    (values[name] ?? "").split(separator: ",").map { String($0) }
+  }
   /// A number.
   public func number(_ name: String) -> Int? { values[name].flatMap { Decimal.read($0) } }
   /// A host and port.
@@ -160,6 +168,7 @@ public struct Settings: Sendable {
     for definition in definitions {
       text += "  --\(definition.name)" + (definition.kind == .flag ? "" : " \(definition.valueName)") + "\n"
       text += "      \(definition.help)"
+      if definition.kind == .list { text += " May be given several times." }
       if let value = definition.defaultValue { text += " Default: \(value)." }
       text += "\n"
       if definition.kind == .secret { text += "      --\(definition.name)-file PATH reads it from a file.\n" }

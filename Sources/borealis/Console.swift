@@ -16,16 +16,21 @@ enum Console {
   static func complain(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
   private static func write(_ text: String, to descriptor: Int32) {
-    let bytes = Array(text.utf8)
+    _ = write(Array(text.utf8), to: descriptor)
+  }
+
+  /// Writes all of some bytes, in one call if the system takes them; false when it refuses.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var start = 0
     while start < bytes.count {
       let written = bytes.span.extracting(start...).withUnsafeBytes {
         Glibc.write(descriptor, $0.baseAddress, $0.count)
       }
       if written < 0, errno == EINTR { continue }
-      guard written > 0 else { return }
+      guard written > 0 else { return false }
       start += written
     }
+    return true
   }
 }
 

@@ -6,6 +6,7 @@ enum Program {
     [
       ServeCommand.self,
       PushCommand.self,
+      DeviceCommand.self,
       AppCreateCommand.self,
       AppListCommand.self,
       AppSecretCommand.self,
@@ -13,7 +14,8 @@ enum Program {
       AppEnableCommand.self,
       BackupCommand.self,
       CheckCommand.self,
-      HealthCommand.self, BenchCommand.self,
+      HealthCommand.self,
+      BenchCommand.self,
       VersionCommand.self,
     ]
   }

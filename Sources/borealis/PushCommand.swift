@@ -25,14 +25,14 @@ struct PushCommand: Command {
     SettingDefinition(
       name: "master-secret", valueName: "SECRET", help: "The app's master secret.", kind: .secret),
     SettingDefinition(name: "all", valueName: "", help: "To all devices of the app.", kind: .flag),
-    SettingDefinition(name: "alias", valueName: "A,...", help: "To devices with these aliases.", kind: .text),
+    SettingDefinition(name: "alias", valueName: "A,...", help: "To devices with these aliases.", kind: .list),
     SettingDefinition(
-      name: "tag", valueName: "T,...", help: "To devices with any of these tags.", kind: .text),
+      name: "tag", valueName: "T,...", help: "To devices with any of these tags.", kind: .list),
     SettingDefinition(
-      name: "registration-id", valueName: "ID,...", help: "To these registrations.", kind: .text),
+      name: "registration-id", valueName: "ID,...", help: "To these registrations.", kind: .list),
     SettingDefinition(
       name: "platform", valueName: "P,...", help: "Only to these: android, ios, hmos, quickapp.",
-      default: "all", kind: .text),
+      default: "all", kind: .list),
     SettingDefinition(name: "alert", valueName: "TEXT", help: "The text of a notification.", kind: .text),
     SettingDefinition(
       name: "message", valueName: "TEXT", help: "The content of a message that only the app sees.",
@@ -91,10 +91,10 @@ struct PushCommand: Command {
       throw .usage("give --alert or --message")
     }
     var push = JSONObject()
-    let platform = settings.text("platform") ?? "all"
-    push.set("platform", platform == "all" ? "all" : list(platform))
+    let platforms = settings.list("platform")
+    push.set("platform", platforms == ["all"] ? "all" : list(platforms))
     push.set(
-      "audience", audience == "all" ? "all" : members([audience.underscored: list(settings.text(audience))]))
+      "audience", audience == "all" ? "all" : members([audience.underscored: list(settings.list(audience))]))
     let title = settings.text("title").map { JSONValue.string($0) }
     if let alert = settings.text("alert") { push.set("notification", notification(.string(alert), title)) }
     if let message = settings.text("message") {
@@ -113,9 +113,7 @@ struct PushCommand: Command {
     return ["alert": alert, "android": own, "hmos": own, "ios": ["alert": ["title": title, "body": alert]]]
   }
 
-  private static func list(_ text: String?) -> JSONValue {
-    .array((text ?? "").split(separator: ",").map { .string(String($0)) })
-  }
+  private static func list(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 
   /// An object of the members that have a value.
   private static func members(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {

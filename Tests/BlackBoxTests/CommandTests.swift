@@ -21,6 +21,7 @@ import Testing
     #expect(ending.status == 0)
     let commands = [
       "serve", "push", "app create", "app list", "app secret", "app disable", "app enable", "backup", "check",
+      "device",
       "health", "version",
     ]
     for command in commands {

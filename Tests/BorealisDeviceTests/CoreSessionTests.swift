@@ -225,6 +225,49 @@ import Testing
     #expect(run.connects == [CoreRun.server])
   }
 
+  @Test func logoutWaitsForTheLoginThatIsUnderWay() {
+    var run = CoreRun()
+    run.start()
+    let alias = run.submit(.deleteAlias)
+    let logout = run.submit(.logout)
+    run.connected()
+    _ = run.take()
+    run.receive(CoreRun.helloOK + CoreRun.loginOK())
+    // After LOGOUT the connection ends: it waits for the other result.
+    #expect(run.sentTypes == [.deleteAlias])
+    run.receive(Wire.result(alias))
+    #expect(run.sentTypes == [.deleteAlias, .logout])
+    run.receive(Wire.result(logout))
+    #expect(run.results.map(\.code) == [.ok, .ok])
+    #expect(run.events.last == .disconnected(.stopped, retryIn: nil))
+  }
+
+  @Test(arguments: [0, 1, 2]) func logoutNeedsNoServer(way: Int) {
+    var run = CoreRun()
+    run.start()
+    switch way {
+    case 0:
+      _ = run.submit(.logout)
+      run.lost()
+    case 1:
+      run.lost()
+      _ = run.take()
+      _ = run.submit(.logout)
+      #expect(!run.actions.contains(.close))
+    default:
+      run.connected()
+      run.receive(CoreRun.helloOK + CoreRun.loginOK())
+      _ = run.submit(.logout)
+      run.wait(DeviceCore.operationTime)
+      #expect(run.actions.contains(.close))
+    }
+    #expect(run.results.map(\.code) == [.ok])
+    #expect(run.events.contains(.disconnected(.stopped, retryIn: nil)))
+    _ = run.take()
+    run.wait(1_000_000)
+    #expect(run.actions.isEmpty)
+  }
+
   @Test func receiptsAreSentNowOrAfterTheLogin() {
     var run = CoreRun.loggedIn()
     run.report(.shown, 1)

@@ -12,6 +12,7 @@ import Testing
     SettingDefinition(name: "verbose", valueName: "", help: "Talks.", kind: .flag),
     SettingDefinition(
       name: "form", valueName: "FORM", help: "Form.", default: "text", kind: .choice(["text", "json"])),
+    SettingDefinition(name: "tag", valueName: "T,...", help: "Tags.", kind: .list),
     SettingDefinition(name: "admin-secret", valueName: "TEXT", help: "Secret.", kind: .secret),
   ]
 
@@ -38,6 +39,13 @@ import Testing
     #expect(try read(["--form", "json"]).text("form") == "json")
   }
 
+  @Test func lists() throws {
+    #expect(try read().list("tag").isEmpty)
+    #expect(try read(["--tag", "a,b", "--tag=c"]).list("tag") == ["a", "b", "c"])
+    #expect(try read([], ["BOREALIS_TAG": "x,,y"]).list("tag") == ["x", "y"])
+    #expect(try read(["--tag", "a"], ["BOREALIS_TAG": "x"], "tag = z").list("tag") == ["a"])
+  }
+
   @Test(
     arguments: [
       (["--no"], [:], "", "unknown flag --no"),
@@ -50,6 +58,8 @@ import Testing
         ["--threads", "1"], [:], "\nthreads = x",
         "b.conf:2: threads: expected a number from 1 to 64, not \"x\""
       ),
+      (["--tag", ","], [:], "", "--tag: expected a value, not \",\""),
+      ([], [:], "tag = a\ntag = b", "b.conf:2: tag is given twice"),
       (["--form", "xml"], [:], "", "--form: expected text or json, not \"xml\""),
       ([], [:], "no = 1", "b.conf:1: unknown name \"no\""),
       ([], [:], "no", "b.conf:1: expected \"name = value\""),

@@ -1,0 +1,117 @@
+import BorealisDevice
+import Glibc
+import PushBase
+import PushOps
+import PushWire
+
+struct DeviceCommand: Command {
+  static let name = "device"
+  static let summary = "Is a device: registers, stays connected and prints what it receives."
+  static let details = """
+    Registers at its first start and goes on with the same registration at the next one, for which the state file keeps
+    what is needed. It prints one line of JSON for each event, acknowledges pushes and reports notifications as shown. A
+    push is printed once; if an earlier run was killed while it printed it, once more, with "redelivered": true. It ends
+    at SIGTERM, SIGINT or "quit".
+
+    Commands, one a line of standard input, are answered by an event "result" or "invalid":
+
+      alias set A | alias get | alias delete
+      tags set T,... | tags add T,... | tags delete T,... | tags clean | tags get | tags check T
+      badge N | token HEX [sandbox] | token none | foreground | background
+      shown MSG_ID | tapped MSG_ID | stop | start | logout | quit
+
+      borealis device --server 127.0.0.1:8081 --plain --app-key KEY --state device.state --alias me
+    """
+  static let operands: [String] = []
+  static let settings = [
+    SettingDefinition(
+      name: "server", valueName: "HOST:PORT", help: "Where the server takes devices.", kind: .address),
+    SettingDefinition(name: "plain", valueName: "", help: "Without TLS.", kind: .flag),
+    SettingDefinition(
+      name: "ca", valueName: "FILE", help: "Certificates to trust; the system's if not given.", kind: .text),
+    SettingDefinition(
+      name: "insecure", valueName: "", help: "Takes any certificate, so that the server may be anyone.",
+      kind: .flag),
+    SettingDefinition(name: "app-key", valueName: "KEY", help: "The app's key.", kind: .text),
+    SettingDefinition(
+      name: "state", valueName: "FILE",
+      help:
+        "Keeps the registration and what was received; made if it is not there. For one process at a time.",
+      kind: .text),
+    SettingDefinition(
+      name: "platform", valueName: "P", help: "What the device runs: ios, android, hmos or quickapp.",
+      default: "android", kind: .choice(Platform.allCases.map(\.name))),
+    SettingDefinition(
+      name: "alias", valueName: "A", help: "Sets the alias. {n} in it stands for the device's number.",
+      kind: .text),
+    SettingDefinition(
+      name: "tag", valueName: "T,...", help: "Adds these tags. {n} in them stands for the device's number.",
+      kind: .list),
+    SettingDefinition(
+      name: "background", valueName: "", help: "The user does not look at the app.", kind: .flag),
+    SettingDefinition(
+      name: "count", valueName: "N",
+      help:
+        "So many devices, numbered from 0 in the member \"device\" of each line. A command is for all of them, "
+        + "or with @NUMBER before it for one.",
+      default: "1", kind: .number(1...100_000)),
+    SettingDefinition(
+      name: "heartbeat", valueName: "SECONDS",
+      help: "The interval to ask the server for; 0 leaves it to the server.",
+      default: "0", kind: .number(0...65_535)),
+    SettingDefinition(
+      name: "until-input-ends", valueName: "", help: "Ends when standard input does.", kind: .flag),
+  ]
+
+  static func run(_ input: Input) throws(Failure) {
+    let profile = try profile(input)
+    guard let address = input.settings.address("server"), address.port > 0 else {
+      throw .usage(input.settings.text("server") == nil ? "--server is missing" : "--server: the port is 0")
+    }
+    let state = try input.required("state")
+    let security = try security(input.settings)
+    let signals = try Signals()
+    let fleet: DeviceFleet
+    do throws(DeviceSetUpError) {
+      fleet = DeviceFleet(
+        server: ServerAddress(host: address.host, port: address.port), profile: profile,
+        count: input.settings.number("count") ?? 1, store: try DeviceStore(path: state),
+        hub: try DeviceHub(security: security), alias: input.settings.text("alias"),
+        tags: input.settings.list("tag"))
+    } catch {
+      throw .failed(error.description)
+    }
+    fleet.start()
+    DeviceInput.read(for: fleet, endsProgram: input.settings.flag("until-input-ends"))
+    while signals.wait(milliseconds: -1) != .stop {}
+    signals.restoreDefaults()
+    fleet.close()
+    if let reason = fleet.failure { throw .failed(reason) }
+    // Without the handlers of `exit`, which tear down what other threads still use.
+    _exit(0)
+  }
+
+  private static func profile(_ input: Input) throws(Failure) -> DeviceProfile {
+    let text = try input.required("app-key")
+    guard let key = AppKey(text) else {
+      throw .usage("--app-key: expected 24 hexadecimal digits in lower case, not \"\(text)\"")
+    }
+    return DeviceProfile(
+      appKey: key, platform: Platform(name: input.settings.text("platform") ?? "") ?? .android,
+      appVersion: Program.version, clientName: "borealis-device/" + Program.version,
+      heartbeat: UInt16(clamping: input.settings.number("heartbeat") ?? 0),
+      appState: input.settings.flag("background") ? .background : .foreground)
+  }
+
+  private static func security(_ settings: Settings) throws(Failure) -> TransportSecurity {
+    let given = ["plain", "ca", "insecure"].filter { settings.text($0) ?? "false" != "false" }
+    if given.count > 1 {
+      throw .usage("--\(given[0]) and --\(given[1]) contradict: give one of them")
+    }
+    return switch given.first {
+    case "plain": .plain
+    case "insecure": .tlsUnverified
+    default: .tls(caFile: settings.text("ca"))
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import BorealisDevice
+import CLinux
+import Dispatch
+import Glibc
+import PushBase
+import PushJSON
+import PushWire
+import Synchronization
+
+/// The devices of one `borealis device`: prints their events and passes commands on to them.
+final class DeviceFleet: Sendable {
+  /// How long the end may take: a reader that does not read must not keep the program.
+  private static let patience = DispatchTimeInterval.seconds(5)
+
+  private let devices: [Device]
+  private let alias: String?
+  private let tags: [String]
+  private let output = Mutex(())
+  /// How many devices still connect; when none is left, the program ends.
+  private let active: Atomic<Int>
+  private let failureText = Mutex<String?>(nil)
+  private let readers = DispatchGroup()
+
+  init(
+    server: ServerAddress, profile: DeviceProfile, count: Int, store: DeviceStore, hub: DeviceHub,
+    alias: String?,
+    tags: [String]
+  ) {
+    var granted: UInt64 = 0
+    _ = cl_set_nofile_limit(UInt64(count) + 64, &granted)
+    devices = (0..<count).map { number in
+      Device(server: server, profile: profile, store: store, number: UInt32(number), hub: hub)
+    }
+    self.alias = alias
+    self.tags = tags
+    active = Atomic(count)
+  }
+
+  /// Why the program ends before its time, if it does.
+  var failure: String? { failureText.withLock { $0 } }
+
+  func start() {
+    for (number, device) in devices.enumerated() {
+      readers.enter()
+      Task {
+        await self.printEvents(of: device, number)
+        self.readers.leave()
+      }
+      device.start()
+    }
+  }
+
+  /// Ends all devices, after what they have handled was acknowledged.
+  func close() {
+    let closed = DispatchSemaphore(value: 0)
+    Task {
+      for device in devices { await device.close() }
+      closed.signal()
+    }
+    _ = closed.wait(timeout: .now() + Self.patience)
+    _ = readers.wait(timeout: .now() + Self.patience)
+  }
+
+  /// Lets the main thread end the program.
+  func end(because failure: String? = nil) {
+    failureText.withLock { $0 = $0 ?? failure }
+    kill(getpid(), SIGTERM)
+  }
+}
+
+// MARK: - Events
+extension DeviceFleet {
+  private func printEvents(of device: Device, _ number: Int) async {
+    var wishes = wishes(of: number)
+    for await event in device.events {
+      // The line is out before the push counts as handled: see DeviceStore for why.
+      guard write(line(number, device) { $0.describe(event) }) else {
+        return end(because: "cannot write to standard output")
+      }
+      switch event {
+      case .push(let push):
+        device.handled(push.messageID)
+        if push.json?["notification"] != nil { device.reportShown(push.messageID) }
+      case .loggedIn:
+        for wish in wishes { device.submit(wish) }
+      case .operationResult(let result):
+        // Without an answer it is tried again after the next login.
+        if result.code != .timeout { wishes.removeAll { $0 == result.operation } }
+      case .disconnected(let reason, retryIn: nil): stopped(reason)
+      default: break
+      }
+    }
+  }
+
+  /// What the settings ask for.
+  private func wishes(of number: Int) -> [PushWire.Operation] {
+    let alias = alias.map { PushWire.Operation.setAlias($0.numbered(number)) }
+    let tags = tags.isEmpty ? nil : PushWire.Operation.addTags(tags.map { $0.numbered(number) })
+    return [alias, tags].compactMap { $0 }
+  }
+
+  /// A device that the server does not want any more does not come back by itself.
+  private func stopped(_ reason: DisconnectReason) {
+    switch reason {
+    case .stopped, .goAway(.loggedOut): return
+    default: break
+    }
+    if active.subtract(1, ordering: .relaxed).newValue == 0 {
+      end(because: "the server does not want this device to come back: \(EventLine.text(reason))")
+    }
+  }
+
+  private func line(_ number: Int, _ device: Device, _ describe: (inout EventLine) -> Void) -> [UInt8] {
+    var line = EventLine(number: devices.count > 1 ? number : nil, registrationID: device.registrationID)
+    describe(&line)
+    return line.finish()
+  }
+
+  /// Writes a whole line; false if nobody reads any more.
+  private func write(_ line: [UInt8]) -> Bool {
+    output.withLock { _ in Console.write(line, to: STDOUT_FILENO) }
+  }
+}
+
+// MARK: - Commands
+extension DeviceFleet {
+  /// Carries a line of standard input out; empty ones are ignored.
+  func take(_ text: String) {
+    guard !text.isEmpty else { return }
+    do throws(DeviceInstruction.Fault) {
+      let (target, instruction) = try DeviceInstruction.parse(text, count: devices.count)
+      if instruction == .quit { return end() }
+      let chosen = target.map { $0...$0 } ?? 0...devices.count - 1
+      for number in chosen { carryOut(instruction, number) }
+    } catch {
+      var line = EventLine(number: nil, registrationID: nil)
+      line.describeInvalid(text, expected: error.expected)
+      _ = write(line.finish())
+    }
+  }
+
+  private func carryOut(_ instruction: DeviceInstruction, _ number: Int) {
+    let device = devices[number]
+    switch instruction {
+    case .operation(let operation): device.submit(operation)
+    case .shown(let id): device.reportShown(id)
+    case .tapped(let id): device.reportTapped(id)
+    case .start: device.start()
+    case .stop: device.stop()
+    case .quit: return
+    }
+    // What the server does not answer is answered here.
+    if let word = instruction.unansweredWord {
+      _ = write(line(number, device) { $0.describeResult(of: word, code: .ok) })
+    }
+  }
+}
+
+extension String {
+  fileprivate func numbered(_ number: Int) -> String {
+    split(separator: "{n}", omittingEmptySubsequences: false).joined(separator: "\(number)")
+  }
+}

@@ -1,0 +1,114 @@
+import Dispatch
+import Glibc
+import PushBase
+import PushWire
+
+/// What a line of standard input asks a device for.
+enum DeviceInstruction: Equatable {
+  case operation(PushWire.Operation)
+  case shown(MessageID)
+  case tapped(MessageID)
+  case start
+  case stop
+  case quit
+
+  /// A line that means nothing.
+  struct Fault: Error {
+    let expected: String
+  }
+
+  /// The name of an instruction that no server answers.
+  var unansweredWord: String? {
+    switch self {
+    case .shown: "shown"
+    case .tapped: "tapped"
+    case .start: "start"
+    case .stop: "stop"
+    case .operation, .quit: nil
+    }
+  }
+
+  /// Reads a line: the device it is for, nil for all of `count`, and what is asked.
+  static func parse(
+    _ line: String, count: Int
+  ) throws(Fault) -> (device: Int?, instruction: DeviceInstruction) {
+    var words = line.split(separator: " ").map(String.init)
+    var device: Int?
+    if let first = words.first, first.hasPrefix("@") {
+      guard let number = Int(first.dropFirst()), (0..<count).contains(number) else {
+        throw Fault(expected: "@0 to @\(count - 1)")
+      }
+      device = number
+      words.removeFirst()
+    }
+    return (device, try parse(words))
+  }
+
+  private static func parse(_ words: [String]) throws(Fault) -> DeviceInstruction {
+    let argument = words.count == 2 ? words[1] : nil
+    switch words.first {
+    case "alias": return .operation(try alias(Array(words.dropFirst())))
+    case "tags": return .operation(try tags(Array(words.dropFirst())))
+    case "badge":
+      guard let number = argument.flatMap({ UInt32($0) }) else { throw Fault(expected: "badge NUMBER") }
+      return .operation(.setBadge(number))
+    case "token": return .operation(try token(Array(words.dropFirst())))
+    case "shown", "tapped":
+      guard let id = argument.flatMap({ MessageID(decimal: Array($0.utf8)) }) else {
+        throw Fault(expected: "\(words[0]) MSG_ID")
+      }
+      return words[0] == "shown" ? .shown(id) : .tapped(id)
+    default: break
+    }
+    guard words.count == 1 else { throw Fault(expected: "a command; see borealis device --help") }
+    switch words[0] {
+    case "foreground": return .operation(.appState(.foreground))
+    case "background": return .operation(.appState(.background))
+    case "logout": return .operation(.logout)
+    case "start": return .start
+    case "stop": return .stop
+    case "quit": return .quit
+    default: throw Fault(expected: "a command; see borealis device --help")
+    }
+  }
+
+  private static func alias(_ words: [String]) throws(Fault) -> PushWire.Operation {
+    switch (words.first, words.count) {
+    case ("set", 2): .setAlias(words[1])
+    case ("get", 1): .getAlias
+    case ("delete", 1): .deleteAlias
+    default: throw Fault(expected: "alias set A, alias get or alias delete")
+    }
+  }
+
+  private static func tags(_ words: [String]) throws(Fault) -> PushWire.Operation {
+    let names = words.count == 2 ? words[1].split(separator: ",").map(String.init) : []
+    switch (words.first, words.count) {
+    case ("set", 1...2): return .setTags(names)
+    case ("add", 2): return .addTags(names)
+    case ("delete", 2): return .deleteTags(names)
+    case ("clean", 1): return .cleanTags
+    case ("get", 1): return .getTags
+    case ("check", 2): return .checkTag(words[1])
+    default: throw Fault(expected: "tags set, add, delete, clean, get or check")
+    }
+  }
+
+  private static func token(_ words: [String]) throws(Fault) -> PushWire.Operation {
+    if words == ["none"] { return .setToken(DeviceToken(.none, [])) }
+    guard let bytes = words.first.flatMap({ Hex.decode($0) }), (1...100).contains(bytes.count),
+      words.count == 1 || words.dropFirst() == ["sandbox"]
+    else { throw Fault(expected: "token HEX, token HEX sandbox or token none") }
+    return .setToken(DeviceToken(words.count == 1 ? .production : .sandbox, bytes))
+  }
+}
+
+/// Standard input, read on a thread of its own.
+enum DeviceInput {
+  static func read(for fleet: DeviceFleet, endsProgram: Bool) {
+    DispatchQueue(label: "input").async {
+      while let line = readLine() { fleet.take(line) }
+      if endsProgram { fleet.end() }
+    }
+  }
+}
