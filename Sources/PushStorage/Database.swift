@@ -8,6 +8,8 @@ final class Database {
     case create
     /// Reads only; the file must exist.
     case readOnly
+    /// Moves the log into the file, which must exist; changes nothing else.
+    case checkpoint
     /// A new file for a copy; it must not exist.
     case copy
   }
@@ -20,7 +22,7 @@ final class Database {
 
   /// Opens the file, in mode `create` also a new one that only its owner may read.
   init(path: String, mode: Mode) throws(StorageError) {
-    if mode != .readOnly {
+    if mode == .create || mode == .copy {
       // Before SQLite creates it: the files beside it inherit its permissions.
       let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
       if descriptor >= 0 {

@@ -12,7 +12,8 @@ public final class Store: Sendable {
     public var readQueue = 65_536
     /// Jobs that share one commit.
     public var batch = 512
-    /// Pages (4 KiB) in the write-ahead log from which the writer checkpoints between two batches.
+    /// Pages (4 KiB) in the write-ahead log from which it is moved into the database, beside the commits. The log grows
+    /// to about four times as many before it is written from the start again.
     public var checkpointPages = 2000
     /// Called on the writer's thread after each commit: jobs in it, and microseconds from its begin to its end.
     public var onCommit: @Sendable (_ jobs: Int, _ microseconds: UInt64) -> Void = { _, _ in }
@@ -88,13 +89,19 @@ public final class Store: Sendable {
     let database = try Database(path: path, mode: .create)
     try Migrator.migrate(database, to: migrations, at: options.time.now())
     try prepare(database)
+    let checkpointer = try Checkpointer(path: path, log: log)
     let writer = Writer(
-      database: database, queue: writes, options: options, log: log,
+      database: database, queue: writes, options: options, log: log, checkpointer: checkpointer,
       report: { [weak self] change in self?.counts.withLock { change(&$0) } })
     let finished = finished
-    try WorkThread.start("db-writer") {
-      writer.run()
-      _ = finished.push(true)
+    do throws(StorageError) {
+      try WorkThread.start("db-writer") {
+        writer.run()
+        _ = finished.push(true)
+      }
+    } catch {
+      checkpointer.stop()
+      throw error
     }
   }
 

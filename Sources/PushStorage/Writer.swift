@@ -20,21 +20,23 @@ final class Writer {
   private let options: Store.Options
   private let log: Log
   private let report: ((inout Store.Statistics) -> Void) -> Void
-  /// Pages in the log at which to checkpoint next, and at which to insist on it.
-  private var checkpointAt: Int
-  private var truncateAt: Int
+  private let checkpointer: Checkpointer
+  /// Pages in the log at which the checkpointer gets to work, the writer does the rest, and the writer insists on it.
+  private var requestAt = 0
+  private var finishAt = 0
+  private var insistAt = 0
 
   init(
     database: Database, queue: WorkQueue<WriteJob>, options: Store.Options, log: Log,
-    report: @escaping ((inout Store.Statistics) -> Void) -> Void
+    checkpointer: Checkpointer, report: @escaping ((inout Store.Statistics) -> Void) -> Void
   ) {
     self.database = database
     self.queue = queue
     self.options = options
     self.log = log
+    self.checkpointer = checkpointer
     self.report = report
-    checkpointAt = options.checkpointPages
-    truncateAt = options.checkpointPages * 16
+    planCheckpoints(from: 0)
   }
 
   /// Works until the queue is closed and empty.
@@ -45,6 +47,7 @@ final class Writer {
       run(jobs)
       checkpointIfDue()
     }
+    checkpointer.stop()
     do throws(StorageError) { try database.checkpoint(truncate: true) } catch {
       log.warning("last checkpoint failed", ["error": .text(error.description)])
     }
@@ -91,19 +94,35 @@ final class Writer {
     return done
   }
 
-  /// Once the log is in the database and no reader uses it, SQLite writes it from the start again.
+  // MARK: Checkpoints
+
+  private func planCheckpoints(from pages: Int) {
+    requestAt = pages + options.checkpointPages
+    finishAt = pages + options.checkpointPages * 4
+    insistAt = pages + options.checkpointPages * 16
+  }
+
+  /// Once the whole log is in the database and no reader uses it, SQLite writes it from the start again. While commits
+  /// follow one another the checkpointer never catches up with the end, so now and then the writer does the last bit.
   private func checkpointIfDue() {
     let pages = database.pagesInLog
-    if pages < options.checkpointPages {
-      checkpointAt = options.checkpointPages
-      truncateAt = options.checkpointPages * 16
+    if pages < options.checkpointPages { planCheckpoints(from: 0) }
+    guard pages >= requestAt, !checkpointer.isBusy else { return }
+    if pages < finishAt {
+      requestAt = pages + options.checkpointPages
+      checkpointer.request()
+    } else {
+      finish(pages)
     }
-    guard pages >= checkpointAt else { return }
+  }
+
+  private func finish(_ pages: Int) {
     // Far over the mark, readers have kept the log from being reused: then wait for them a little. Whether that
     // helps or not, the next try is due only after as many pages again, so that a long read costs little.
-    let insist = pages >= truncateAt
-    checkpointAt = pages + options.checkpointPages
-    if insist { truncateAt = pages + options.checkpointPages * 16 }
+    let insist = pages >= insistAt
+    finishAt = pages + options.checkpointPages * 4
+    requestAt = pages + options.checkpointPages
+    if insist { insistAt = pages + options.checkpointPages * 16 }
     do throws(StorageError) {
       try database.checkpoint(truncate: insist, patience: 100)
     } catch  where error.kind == .busy {

@@ -1,0 +1,40 @@
+import PushBase
+import Synchronization
+
+/// Moves the write-ahead log into the database beside the writer, on a thread and a connection of its own, so that
+/// commits do not wait for a thousand page writes and their sync. Only what the writer appends meanwhile is left to it.
+final class Checkpointer: Sendable {
+  private let requests = WorkQueue<Bool>(capacity: 1)
+  private let finished = WorkQueue<Bool>(capacity: 1)
+  private let working = Atomic<Bool>(false)
+
+  /// Starts the thread; the database exists.
+  init(path: String, log: Log) throws(StorageError) {
+    let database = try Database(path: path, mode: .checkpoint)
+    try WorkThread.start("db-checkpoint") { [self] in
+      while !requests.take(1).isEmpty {
+        do throws(StorageError) { try database.checkpoint(truncate: false, patience: 0) } catch {
+          // The writer tries as well, and insists if the log grows too long.
+          log.debug("checkpoint not done", ["error": .text(error.description)])
+        }
+        working.store(false, ordering: .releasing)
+      }
+      _ = finished.push(true)
+    }
+  }
+
+  /// Whether a checkpoint is under way; nobody else may begin one.
+  var isBusy: Bool { working.load(ordering: .acquiring) }
+
+  /// Begins a checkpoint unless one is under way.
+  func request() {
+    guard !working.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    _ = requests.push(true)
+  }
+
+  /// Ends the thread and waits for it.
+  func stop() {
+    requests.close()
+    _ = finished.take(1)
+  }
+}
