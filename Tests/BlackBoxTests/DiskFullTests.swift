@@ -1,0 +1,61 @@
+import Glibc
+import PushBase
+import PushJSON
+import Testing
+
+/// The data folder on a file system of its own that fills up. Only root may mount one.
+@Suite(.enabled(if: geteuid() == 0, "needs root for a file system of its own"))
+struct DiskFullTests {
+  /// Four megabytes of memory as a file system; gone with this object.
+  private final class SmallDisk {
+    let folder = TemporaryFolder()
+    var path: String { folder.path + "/disk" }
+
+    init() throws {
+      mkdir(path, 0o700)
+      guard mount("tmpfs", path, "tmpfs", 0, "size=4m") == 0 else {
+        throw RunningProgram.Failure(description: "cannot mount: error \(errno)")
+      }
+    }
+
+    deinit { umount2(path, Int32(MNT_DETACH)) }
+  }
+
+  @Test func `A full disk refuses pushes, keeps connections, and is forgotten when there is space`() throws {
+    let disk = try SmallDisk()
+    let filler = disk.path + "/filler"
+    try TemporaryFolder.write(String(repeating: "x", count: 2 << 20), to: filler)
+    let server = try TestServer(data: disk.path + "/data")
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    let device = try TestDevice.login(server.device, app: app.key, identity)
+    let text = String(repeating: "y", count: 3000)
+    var accepted: [String] = []
+    var refusal: HTTPCall?
+    // The disk has room for some hundred of these.
+    for _ in 0..<5000 {
+      let answer = try server.push(text, to: identity, as: app)
+      guard answer.status == 200, let id = answer.document?["msg_id"]?.string else {
+        refusal = answer
+        break
+      }
+      accepted.append(id)
+    }
+    let refused = try #require(refusal)
+    #expect(refused.status == 500)
+    #expect(refused.document?["error"]?["code"]?.int64 == 1000)
+    #expect(try server.call("GET", "/healthz").status == 200)
+    // What was accepted arrives over the connection that was there all the time; nothing else does.
+    var arrived: [String] = []
+    while arrived.count < accepted.count { arrived.append(try device.arrival().id) }
+    #expect(arrived == accepted)
+    unlink(filler)
+    let answer = try server.push("after", to: identity, as: app)
+    #expect(answer.status == 200, "\(answer.body)")
+    let last = try device.arrival()
+    #expect(last.id == answer.document?["msg_id"]?.string)
+    server.program.signal(SIGTERM)
+    #expect(try server.program.end().status == 0)
+    #expect(try RunningProgram.run(["check", "--data", disk.path + "/data"]).status == 0)
+  }
+}
