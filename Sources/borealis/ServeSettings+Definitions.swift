@@ -35,7 +35,7 @@ extension ServeSettings {
     SettingDefinition(
       name: "tls-names", valueName: "NAME,...",
       help: "DNS names and addresses for the certificate that is made, besides this machine's own.",
-      kind: .text),
+      kind: .list),
   ]
 
   private static let logging = [

@@ -62,7 +62,7 @@ struct ServeSettings {
   private static func tls(
     _ settings: Settings, isUsed: Bool
   ) throws(Failure) -> (files: (certificate: String, key: String)?, names: [String]) {
-    let names = (settings.text("tls-names") ?? "").split(separator: ",").map(String.init)
+    let names = settings.list("tls-names")
     switch (settings.text("tls-certificate"), settings.text("tls-key")) {
     case (let certificate?, let key?):
       guard isUsed else {
