@@ -100,7 +100,10 @@ let package = Package(
       ]),
     tests(
       "PushGatewayTests",
-      ["PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain", "PushBase"]),
+      [
+        "PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain", "PushCrypto",
+        "PushBase",
+      ]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
       "BorealisDeviceTests", ["BorealisDevice", "PushNet", "PushCrypto", "PushWire", "PushBase", "CLinux"]),

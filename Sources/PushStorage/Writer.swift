@@ -68,6 +68,10 @@ final class Writer {
       log.error(
         "transaction failed", ["jobs": .number(Int64(jobs.count)), "error": .text(error.description)])
       for job in jobs { job.refuse(error) }
+      // The log may hold room that the database needs.
+      if error.kind == .diskFull, !checkpointer.isBusy {
+        try? database.checkpoint(truncate: true, patience: 0)
+      }
       return
     }
     let microseconds = (options.time.monotonic() &- start) / 1000

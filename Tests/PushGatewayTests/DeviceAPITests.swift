@@ -1,0 +1,144 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import Testing
+
+@testable import PushGateway
+
+@Suite struct DeviceAPITests {
+  private func update(_ world: GatewayWorld, _ id: RegistrationID, _ body: String) async -> String {
+    await world.call("POST", "/v3/devices/\(id.text)", body).outcome
+  }
+
+  private func shown(_ world: GatewayWorld, _ id: RegistrationID) async -> String {
+    String(decoding: await world.call("GET", "/v3/devices/\(id.text)").body, as: UTF8.self)
+  }
+
+  /// Alias, tags and mobile number are set, shown and removed; what is absent stays.
+  @Test func devices() async throws {
+    let world = try await GatewayWorld()
+    let id = try await world.register()
+    #expect(await shown(world, id) == #"{"tags":[],"alias":null,"mobile":null}"#)
+    #expect(await update(world, id, "{}") == "200")
+    #expect(
+      await update(world, id, #"{"tags":{"add":["b","a","c"]},"alias":"zoe","mobile":"+49-1"}"#) == "200")
+    #expect(await shown(world, id) == #"{"tags":["a","b","c"],"alias":"zoe","mobile":"+49-1"}"#)
+    #expect(await update(world, id, #"{"tags":{"add":["d"],"remove":["a","x"]},"alias":null}"#) == "200")
+    #expect(await shown(world, id) == #"{"tags":["b","c","d"],"alias":"zoe","mobile":"+49-1"}"#)
+    #expect(await update(world, id, #"{"tags":"","alias":"","mobile":""}"#) == "200")
+    #expect(await shown(world, id) == #"{"tags":[],"alias":null,"mobile":null}"#)
+  }
+
+  /// Every code that the device API can give for a request, and nothing is changed by it.
+  @Test func errors() async throws {
+    let world = try await GatewayWorld()
+    let ids = try await world.registerMany(12)
+    let stranger = try await world.register(in: try await world.addApp())
+    for id in ids.prefix(10) { #expect(await update(world, id, #"{"alias":"full"}"#) == "200") }
+    let last = ids[11]
+    #expect(await update(world, last, #"{"tags":{"add":["a"]},"alias":"own"}"#) == "200")
+    let before = await shown(world, last)
+    let path = "/v3/devices/\(last.text)"
+    let list = #"{"registration_ids":{"add":["\#(last.text)"#
+    let cases: [(String, HTTPResponse)] = [
+      ("400 7002", await world.call("GET", "/v3/devices/0123456789abcdef012")),
+      ("400 7002", await world.call("GET", "/v3/devices/x")),
+      ("400 7002", await world.call("GET", "/v3/devices/\(stranger.text)")),
+      ("400 7002", await world.call("POST", path)),
+      ("400 7002", await world.call("POST", path, "nonsense")),
+      ("400 7002", await world.call("POST", path, #"{"alias":"a-b"}"#)),
+      ("400 7002", await world.call("POST", path, #"{"alias":"\#(String(repeating: "a", count: 41))"}"#)),
+      ("400 7002", await world.call("POST", path, #"{"tags":{"add":["ok","not ok"]},"alias":"x"}"#)),
+      ("400 7002", await world.call("POST", path, #"{"mobile":"abc","alias":"x"}"#)),
+      ("400 7015", await world.call("POST", path, #"{"tags":{"add":["b"]},"alias":"full","mobile":"1"}"#)),
+      ("400 7013", await world.call("POST", "/v3/tags/a", list + #"","x"]}}"#)),
+      ("400 7002", await world.call("POST", "/v3/tags/a", #"{"registration_ids":{"add":["x"]}}"#)),
+      ("400 7013", await world.call("POST", "/v3/tags/new", list + #"","\#(stranger.text)"]}}"#)),
+      ("400 7002", await world.call("POST", "/v3/tags/new", #"{"registration_ids":{}}"#)),
+      ("400 7002", await world.call("POST", "/v3/tags/a%20b", list + #""]}}"#)),
+      ("400 7002", await world.call("POST", "/v3/aliases/own", list + #""]}}"#)),
+      ("400 7002", await world.call("GET", "/v3/aliases/own?platform=")),
+      ("400 7002", await world.call("GET", "/v3/aliases/own?platform=android,palm")),
+      ("400 7002", await world.call("GET", "/v3/aliases/a-b")),
+      ("400 7002", await world.call("GET", "/v3/tags/a/registration_ids/x")),
+      ("400 7002", await world.call("POST", "/v3/devices/status", #"{"registration_ids":[]}"#)),
+      ("400 7002", await world.call("POST", "/v3/devices/status", #"{"registration_ids":[1]}"#)),
+      ("400 7002", await world.call("POST", path, "\"" + String(repeating: "x", count: 300_000) + "\"")),
+      ("405 1001", await world.call("PUT", path, "{}")),
+    ]
+    for (index, (expected, response)) in cases.enumerated() {
+      #expect(response.outcome == expected, "case \(index)")
+    }
+    #expect(await shown(world, last) == before)
+    #expect(world.app.directory.tags == ["a"])
+  }
+
+  /// Aliases are listed in both forms, by platform, and removed from some or all.
+  @Test func aliases() async throws {
+    let world = try await GatewayWorld()
+    let (phone, pad) = (try await world.register(), try await world.register(platform: .ios))
+    for id in [phone, pad] { #expect(await update(world, id, #"{"alias":"zoe"}"#) == "200") }
+    func listed(_ query: String) async -> String {
+      String(decoding: await world.call("GET", "/v3/aliases/zoe\(query)").body, as: UTF8.self)
+    }
+    #expect(await listed("") == #"{"registration_ids":["\#(phone.text)","\#(pad.text)"]}"#)
+    #expect(await listed("?platform=ios,winphone") == #"{"registration_ids":["\#(pad.text)"]}"#)
+    #expect(
+      await listed("?new_format=true&platform=android")
+        == #"{"data":[{"registration_id":"\#(phone.text)","platform":"android"}]}"#)
+    #expect(await world.call("GET", "/v3/aliases/nobody").body == Array(#"{"registration_ids":[]}"#.utf8))
+    let removal = #"{"registration_ids":{"remove":["\#(phone.text)"]}}"#
+    #expect(await world.call("POST", "/v3/aliases/zoe", removal).outcome == "200")
+    #expect(await listed("") == #"{"registration_ids":["\#(pad.text)"]}"#)
+    #expect(await world.call("DELETE", "/v3/aliases/zoe?platform=android").outcome == "200")
+    #expect(await listed("") == #"{"registration_ids":["\#(pad.text)"]}"#)
+    #expect(await world.call("DELETE", "/v3/aliases/zoe").body == Array("{}".utf8))
+    #expect(await listed("") == #"{"registration_ids":[]}"#)
+    #expect(await world.call("DELETE", "/v3/aliases/nobody").outcome == "200")
+  }
+
+  /// Tags are given to many, checked, listed and deleted from all, however many have them.
+  @Test func tags() async throws {
+    let world = try await GatewayWorld()
+    let ids = try await world.registerMany(450)
+    let all = ids.map { "\"\($0.text)\"" }.joined(separator: ",")
+    #expect(
+      await world.call("POST", "/v3/tags/vip", #"{"registration_ids":{"add":[\#(all)]}}"#).outcome == "200")
+    let change = #"{"registration_ids":{"add":["\#(ids[0].text)"],"remove":["\#(ids[1].text)"]}}"#
+    #expect(await world.call("POST", "/v3/tags/vip/", change).outcome == "200")
+    #expect(await world.call("POST", "/v3/tags/%E6%B5%8B%E8%AF%95", change).outcome == "200")
+    #expect(await world.call("GET", "/v3/tags/").body == Array(#"{"tags":["vip","测试"]}"#.utf8))
+    for (index, expected) in [(0, "true"), (1, "false"), (449, "true")] {
+      let response = await world.call("GET", "/v3/tags/vip/registration_ids/\(ids[index].text)")
+      #expect(response.body == Array("{\"result\":\(expected)}".utf8))
+    }
+    let unknown = await world.call("GET", "/v3/tags/unknown/registration_ids/\(ids[0].text)")
+    #expect(unknown.body == Array(#"{"result":false}"#.utf8))
+    #expect(await world.call("DELETE", "/v3/tags/vip?platform=ios").outcome == "200")
+    #expect(world.app.directory.hasTag("vip", RegistrationNumber(449)))
+    #expect(await world.call("DELETE", "/v3/tags/vip").body == Array("{}".utf8))
+    #expect(world.app.directory.tags == ["测试"])
+    #expect(await world.call("DELETE", "/v3/tags/vip").outcome == "200")
+    #expect(await shown(world, ids[449]) == #"{"tags":[],"alias":null,"mobile":null}"#)
+  }
+
+  /// Who is connected, and when who is not was last there, in Chinese time and for two days.
+  @Test func status() async throws {
+    let world = try await GatewayWorld()
+    let (here, away) = (try await world.register(), try await world.register())
+    let number = try #require(world.app.directory.find(away))
+    world.app.directory.disconnect(number, from: Location(loop: 0, slot: 0, generation: 0), at: 0)
+    let body = #"{"registration_ids":["\#(here.text)","\#(away.text)","x","\#(here.text)"]}"#
+    func status() async -> String {
+      String(decoding: await world.call("POST", "/v3/devices/status/", body).body, as: UTF8.self)
+    }
+    // 1790000000 s are 2026-09-21T14:13:20Z.
+    let seen = #"{"online":false,"last_online_time":"2026-09-21 22:13:20"}"#
+    #expect(await status() == #"{"\#(here.text)":\#(seen),"\#(away.text)":\#(seen),"x":{}}"#)
+    world.clock.advance(seconds: 2 * 86_400)
+    let gone = #"{"online":false}"#
+    #expect(await status() == #"{"\#(here.text)":\#(gone),"\#(away.text)":\#(gone),"x":{}}"#)
+  }
+}

@@ -1,0 +1,183 @@
+import Glibc
+import PushBase
+import PushCrypto
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import Synchronization
+
+@testable import PushGateway
+@testable import PushStorage
+
+/// A clock that stands still until the test moves it.
+final class TestClock: TimeSource {
+  private let milliseconds = Atomic<Int64>(1_790_000_000_000)
+
+  func now() -> Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
+  func monotonic() -> UInt64 { UInt64(milliseconds.load(ordering: .relaxed)) &* 1_000_000 }
+  func advance(seconds: Int64) { milliseconds.add(seconds * 1000, ordering: .relaxed) }
+}
+
+/// Log lines, for tests that look at them.
+final class LogLines: Sendable {
+  private let lines = Mutex<[String]>([])
+  func add(_ line: [UInt8]) { lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
+  var all: [String] { lines.withLock { $0 } }
+}
+
+/// The connection that the writer uses, for tests that take away what it needs while it has nothing to do: its queue
+/// orders what both threads do.
+final class WriterConnection: @unchecked Sendable {
+  fileprivate(set) var database: Database?
+}
+
+/// The gateway over a real router and database, without sockets.
+final class GatewayWorld: Sendable {
+  static let secret = "0123456789abcdef01234567"
+
+  let gateway: Gateway
+  let router: Router
+  let app: App
+  let clock = TestClock()
+  let log = LogLines()
+  let metrics = Metrics()
+  private let store: Store
+  private let writer = WriterConnection()
+  private let path: String
+
+  init(limits: GatewayLimits = GatewayLimits(), options: Store.Options = Store.Options()) async throws {
+    var template = Array("/tmp/borealis-gateway-XXXXXX".utf8CString)
+    guard let folder = mkdtemp(&template) else { throw StorageError(.io, "mkdtemp") }
+    path = String(cString: folder) + "/test.sqlite"
+    store = try Store.open(
+      path: path, readers: 2, log: .silent, options: options, migrations: embeddedMigrations
+    ) { [writer] in writer.database = $0 }
+    let lines = log
+    let log = Log(level: .debug) { lines.add($0) }
+    router = Router(store: store, time: clock, log: .silent)
+    gateway = Gateway(router: router, limits: limits, metrics: metrics, log: log, time: clock) { true }
+    app = try await Self.makeApp(store, router)
+  }
+
+  deinit {
+    store.close()
+    for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+    rmdir(String(path.dropLast("/test.sqlite".count)))
+  }
+
+  func addApp() async throws -> App { try await Self.makeApp(store, router) }
+
+  private static func makeApp(_ store: Store, _ router: Router) async throws -> App {
+    let key = AppKey(high: SystemRandom.next(), low: 1)
+    _ = try await change(store) { transaction throws(StorageError) in
+      try transaction.createApp(
+        key: key, name: "test", secretHash: SHA256.digest(Array(secret.utf8)),
+        at: Timestamp(milliseconds: 0))
+    }
+    let found = await withCheckedContinuation { done in router.findApp(key) { done.resume(returning: $0) } }
+    guard let app = try found.get() else { throw StorageError(.other, "no app") }
+    return app
+  }
+
+  private static func change<Value: Sendable>(
+    _ store: Store, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      store.write(body) { continuation.resume(with: $0) }
+    }
+  }
+
+  // MARK: Requests
+
+  /// Makes a request of an app, by default with its secret.
+  func call(
+    _ method: String, _ target: String, _ body: String = "", as other: App? = nil,
+    authorization: String? = "right"
+  ) async -> HTTPResponse {
+    var headers = HTTPHeaders()
+    if authorization == "right" {
+      headers.append("authorization", Self.basic((other ?? app).key.text, Self.secret))
+    } else if let authorization {
+      headers.append("authorization", authorization)
+    }
+    let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
+    return await withCheckedContinuation { done in
+      gateway.handle(request, GatewayReply(requestID: "request-7") { done.resume(returning: $0) })
+    }
+  }
+
+  static func basic(_ user: String, _ password: String) -> String {
+    "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
+  }
+
+  /// A push to everyone, or to the audience.
+  func push(_ members: String = #""notification":{"alert":"x"}"#, to audience: String = #""all""#) async
+    -> HTTPResponse
+  {
+    await call("POST", "/v3/push", #"{"platform":"all","audience":\#(audience),\#(members)}"#)
+  }
+
+  // MARK: Devices
+
+  func register(platform: Platform = .android, in other: App? = nil) async throws -> RegistrationID {
+    let result = await withCheckedContinuation { done in
+      router.register(
+        in: other ?? app, platform: platform, fingerprint: [], environment: .none, token: [], appVersion: ""
+      ) { done.resume(returning: $0) }
+    }
+    return try result.get().id
+  }
+
+  func registerMany(_ count: Int) async throws -> [RegistrationID] {
+    var ids: [RegistrationID] = []
+    for _ in 0..<count { ids.append(try await register()) }
+    return ids
+  }
+
+  /// What waits for a device.
+  func pending(_ id: RegistrationID) -> [MessageID] {
+    guard let number = app.directory.find(id) else { return [] }
+    return app.directory.pending(
+      for: number, after: MessageID(0), at: UInt32(clamping: clock.now().seconds), limit: 1000)
+  }
+
+  // MARK: Faults
+
+  /// Runs a pragma on the writer's connection, once the writer has nothing to do.
+  func pragma(_ text: String) async throws {
+    for _ in 0..<3 { _ = try? await Self.change(store) { _ throws(StorageError) in 0 } }
+    try writer.database?.run(script: "PRAGMA \(text)")
+  }
+
+  func setDisabled(_ isDisabled: Bool) async throws {
+    let id = app.id
+    _ = try await Self.change(store) { transaction throws(StorageError) in
+      try transaction.setDisabled(app: id, isDisabled)
+    }
+    // The router looks for such changes now and then.
+    while app.isDisabled != isDisabled { router.tick() }
+  }
+
+  func closeStore() { store.close() }
+}
+
+extension HTTPResponse {
+  /// The body as JSON.
+  var json: JSONValue? { try? parseJSON(body) }
+
+  /// The code of an answer that has exactly JPush's form of an error; nil for any other.
+  var errorCode: Int? {
+    guard headers["content-type"] == "application/json", let members = json?.object?.members,
+      members.map(\.key) == ["error"], let error = members.first?.value.object,
+      error.members.map(\.key) == ["code", "message"], let message = error["message"]?.string,
+      !message.isEmpty, let code = error["code"]?.int64
+    else { return nil }
+    return Int(code)
+  }
+
+  /// Status and code in one text, `200` for a success.
+  var outcome: String { status == 200 ? "200" : "\(status) \(errorCode.map { "\($0)" } ?? "malformed")" }
+
+  var messageID: MessageID? { json?["msg_id"]?.string.flatMap { MessageID(decimal: Array($0.utf8)) } }
+}
