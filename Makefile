@@ -3,7 +3,12 @@ SWIFT ?= swift
 PACKAGES := libsqlite3-dev libssl-dev libroaring-dev python3-venv
 .PHONY: run test deps build lint fuzz sanitize
 
+# Ends with Ctrl-C. HTTP_ADDRESS=127.0.0.1:9090 DEVICE_ADDRESS=127.0.0.1:9091 choose other ports.
+run: build
+	@.ci/demo .build/release/borealis
+
 deps:
+	@command -v $(SWIFT) >/dev/null || { echo "Swift 6.2 or later is needed: https://www.swift.org/install"; exit 1; }
 	@sh .ci/deps $(PACKAGES)
 
 build: deps
