@@ -29,6 +29,8 @@ public enum Bench {
     case "single": try SingleBenchmark.run(environment, report)
     case "connect": try ConnectBenchmark.run(environment, report)
     case "idle": try IdleBenchmark.run(environment, report)
+    case "restart": try RestartBenchmark.run(environment, report)
+    case "million": try MillionBenchmark.run(environment, report)
     default: break
     }
   }

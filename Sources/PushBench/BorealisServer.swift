@@ -48,7 +48,7 @@ final class BorealisServer {
     let arguments = [
       "serve", "--data", folder, "--http", "127.0.0.1:\(http)", "--device", "127.0.0.1:\(device)",
       "--device-plain", "127.0.0.1:\(devicePlain)", "--network-registrations", "100000000",
-      "--network-strangers", "1000000", "--log-level", "warning",
+      "--network-strangers", "1000000", "--ack-delay", "1s", "--log-level", "warning",
     ]
     let start = cl_monotonic_ns()
     let process = try environment.start(environment.executable, arguments)

@@ -20,6 +20,12 @@ final class BorealisSystem: SystemUnderTest {
       endpoint: tls == nil ? borealis.devicePlain : borealis.device, driver: devices, tls: tls)
   }
 
+  /// Starts the server again, after it has ended, on the same ports.
+  func restart() throws(BenchError) {
+    try borealis.restart()
+    server = borealis.process
+  }
+
   override func connectSender(_ client: LoadClient) throws(BenchError) {
     try sender.connect(senders, to: borealis.http, client)
   }

@@ -4,6 +4,7 @@ import Glibc
 /// What connections cost that do nothing.
 enum IdleBenchmark {
   static let memory = "user memory of an idle connection, plain"
+  static let memoryTLS = "user memory of an idle connection, TLS"
   static let processor = "processor time with a heartbeat a minute from each device"
   static let interval: UInt64 = 60_000_000_000
 
@@ -11,10 +12,19 @@ enum IdleBenchmark {
     let receivers = environment.options.connections ?? 15_000
     try environment.withSystems(report, receivers: receivers) { system throws(BenchError) in
       let client = try LoadClient()
-      report.add(memory, system.name, try slope(system, client, receivers), "B")
+      let bytes = try slope(system, client, receivers)
+      report.add(memory, system.name, bytes, "B")
       let share = try processorShare(system, client, receivers, seconds: environment.options.seconds)
       report.add("\(processor) (\(receivers))", system.name, share * 100, "% of a core")
     }
+    if !environment.options.onlyPeers {
+      let system = BorealisSystem(
+        try BorealisServer(environment), receivers: receivers, senders: 1, tls: try TLSClient())
+      let bytes = try slope(system, try LoadClient(), receivers)
+      report.add(memoryTLS, system.name, bytes, "B")
+      system.stop()
+    }
+    report.goal("idle TLS connection <= 15 KB", memoryTLS, atMost: 15 * 1024)
     report.goal("idle plain connection <= 512 B", memory, atMost: 512)
     report.goal("\(receivers) idle devices < 1 % of a core", "\(processor) (\(receivers))", atMost: 1)
   }

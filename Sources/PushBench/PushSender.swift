@@ -35,6 +35,12 @@ final class PushSender: LoadDriver {
     }
   }
 
+  /// Forgets all connections: the bench has stopped the server itself.
+  func forgetConnections() {
+    idle = []
+    lostCount = 0
+  }
+
   static func audience(registration id: RegistrationID) -> String { "{\"registration_id\":[\"\(id.text)\"]}" }
 
   static func audience(alias: String) -> String { "{\"alias\":[\"\(alias)\"]}" }
@@ -105,5 +111,8 @@ final class PushSender: LoadDriver {
     nextWaiting += 1
   }
 
-  func closed(_ link: Link, _ client: LoadClient) { lostCount += 1 }
+  func closed(_ link: Link, _ client: LoadClient) {
+    lostCount += 1
+    idle.removeAll { $0 == link }
+  }
 }

@@ -6,6 +6,9 @@ enum SingleBenchmark {
   static let median = "single at 1,000/s, p50 from sending to arrival"
   static let tail = "single at 1,000/s, p99 from sending to arrival"
 
+  static let throughput = "single pushes accepted over 64 keep-alive connections"
+  static let acceptMedian = "p50 of an answer meanwhile"
+
   static func run(_ environment: BenchEnvironment, _ report: Report) throws(BenchError) {
     try environment.withSystems(report, receivers: 1) { system throws(BenchError) in
       let client = try LoadClient()
@@ -15,6 +18,8 @@ enum SingleBenchmark {
       client.rest(seconds: 0.2)
       try measureLatency(system, client, seconds: environment.options.seconds, report)
     }
+    if !environment.options.onlyPeers { try measureThroughput(environment, report) }
+    report.goal("accepted over 64 connections >= 20,000/s", throughput, atLeast: 20_000)
     report.goal("single push p50 <= 300 us", median, atMost: 300)
     report.goal("single push p99 <= 3 ms", tail, atMost: 3000)
   }
@@ -41,5 +46,43 @@ enum SingleBenchmark {
     try system.check()
     report.add(median, system.name, driver.board.latencies.percentile(0.5), "us")
     report.add(tail, system.name, driver.board.latencies.percentile(0.99), "us")
+  }
+
+  /// Each of 64 connections posts its next push when the last one is answered; the devices are online.
+  private static func measureThroughput(
+    _ environment: BenchEnvironment, _ report: Report
+  ) throws(BenchError) {
+    let receivers = environment.options.connections ?? 1000
+    let system = BorealisSystem(try BorealisServer(environment), receivers: receivers, senders: 64)
+    let client = try LoadClient()
+    try system.connect(0..<receivers, client)
+    try system.connectSender(client)
+    let sender = system.sender
+    let payload = Payload.make(size: BroadcastBenchmark.payloadSize, time: cl_monotonic_ns())
+    let requests = (0..<receivers).compactMap { system.devices.registration(of: $0) }
+      .map { sender.request(to: PushSender.audience(registration: $0), payload) }
+    var next = 0
+    var durations = Latencies()
+    let start = cl_monotonic_ns()
+    let end = start + UInt64(environment.options.seconds) * 1_000_000_000
+    func post(_ client: LoadClient) {
+      sender.post(requests[next % requests.count], client)
+      next += 1
+    }
+    sender.onReply = { _, duration, client in
+      durations.add(duration)
+      if cl_monotonic_ns() < end { post(client) }
+    }
+    for _ in 0..<64 { post(client) }
+    while cl_monotonic_ns() < end { client.poll(until: end) }
+    let rate = Double(sender.acceptedCount) / (Double(cl_monotonic_ns() - start) / 1e9)
+    try system.poll(client, "all accepted pushes arrive", seconds: 20) {
+      sender.acceptedCount == next && system.devices.board.arrivals == next
+    }
+    sender.onReply = nil
+    try system.check()
+    report.add(throughput, system.name, rate, "pushes/s")
+    report.add(acceptMedian, system.name, durations.percentile(0.5), "us")
+    system.stop()
   }
 }

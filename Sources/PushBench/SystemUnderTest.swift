@@ -24,15 +24,20 @@ class SystemUnderTest {
   /// would overflow a server's queue of connects and measure the kernel's one-second repeat.
   func connect(_ members: Range<Int>, _ client: LoadClient, window: Int = 256) throws(BenchError) {
     let before = driver.readyCount
-    while links.count < members.upperBound { links.append(nil) }
     for (count, member) in members.enumerated() {
-      links[member] = try client.connect(to: endpoint, driver: driver, member: member, tls: tls)
+      try open(member, client)
       guard count + 1 - (driver.readyCount - before) >= window else { continue }
       try poll(client, "devices are let in", seconds: 30) {
         count + 1 - (driver.readyCount - before) < window
       }
     }
     try poll(client, "all devices are let in", seconds: 30) { driver.readyCount - before >= members.count }
+  }
+
+  /// Begins to connect one receiver.
+  func open(_ member: Int, _ client: LoadClient) throws(BenchError) {
+    while links.count <= member { links.append(nil) }
+    links[member] = try client.connect(to: endpoint, driver: driver, member: member, tls: tls)
   }
 
   /// Opens what `PubSubDriver.broadcast` sends on.
