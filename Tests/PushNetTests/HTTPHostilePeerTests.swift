@@ -74,6 +74,23 @@ import Testing
     #expect(try idle.rest() == "")
   }
 
+  /// A byte now and then does not extend a deadline.
+  @Test(arguments: ["", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10000\r\n\r\n"])
+  func closesPeersThatTrickle(beginning: String) throws {
+    var limits = HTTPServerLimits()
+    (limits.headerSeconds, limits.bodySeconds) = (1, 1)
+    let server = try HTTPTestServer(limits: limits)
+    let client = try HTTPTestClient(server)
+    try client.send(beginning)
+    var count = 0
+    while count < 5000, !client.hears(withinMilliseconds: 5) {
+      try client.send("a")
+      count += 1
+    }
+    #expect(count < 5000)
+    #expect(try client.rest().hasPrefix("HTTP/1.1 408 "))
+  }
+
   @Test func forgetsPeersThatVanish() throws {
     let server = try HTTPTestServer()
     let witness = try HTTPTestClient(server)

@@ -38,6 +38,26 @@ import Testing
     for _ in 0..<5 { #expect(try client.response()?.body.count == 3_000_000) }
   }
 
+  /// Bytes that TLS has decrypted and the server had no room for are not forgotten, though the socket is empty.
+  @Test func readsWhatTheSocketDoesNotTellOf() throws {
+    let server = try HTTPTestServer(tls: files.server())
+    let client = try HTTPTestClient(server, tls: trust)
+    let other = try HTTPTestClient(server, tls: trust)
+    // With a request behind the one that is held the server stops to read, and what follows gathers in the socket.
+    try client.send("GET /held HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
+    for _ in 0..<3 { #expect(try other.get("/") == "GET / ") }
+    // Seven records, the last of which does not fit into the server's buffer of 64 KiB.
+    let header = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 69930\r\n\r\n"
+    let bytes = Array(header.utf8) + [UInt8](repeating: 98, count: 69_930)
+    for start in stride(from: 0, to: bytes.count, by: 10_000) {
+      try client.send(Array(bytes[start..<min(start + 10_000, bytes.count)]))
+    }
+    #expect(try other.get("/release") == "GET /release ")
+    #expect(try client.body() == "held 0")
+    #expect(try client.body() == "GET /2 ")
+    #expect(try client.response()?.body.count == "POST / ".utf8.count + 69_930)
+  }
+
   @Test func closesProperly() throws {
     let server = try HTTPTestServer(tls: files.server())
     let client = try HTTPTestClient(server, tls: trust)

@@ -102,6 +102,12 @@ final class HTTPTestClient {
     }
   }
 
+  /// Whether bytes or the server's end come within a time.
+  func hears(withinMilliseconds limit: Int32) -> Bool {
+    var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&wanted, 1, limit) == 1
+  }
+
   /// The next bytes; none at the server's end.
   func read() throws -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)

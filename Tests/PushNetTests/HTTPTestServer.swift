@@ -8,7 +8,7 @@ import Synchronization
 /// An HTTP server on a loop and a port of its own, gone with the object.
 ///
 /// It answers by itself: `/drain` begins a drain, `/later` is answered from another thread, `/held` when `/release`
-/// comes, `/twice` two times, `/big?N` with N bytes, and everything else with the method, the target and the body.
+/// comes, with its number among those that were ever held, `/twice` two times, `/big?N` with N bytes, and everything else with the method, the target and the body.
 final class HTTPTestServer: Sendable {
   let port: UInt16
   let metrics = Metrics()
@@ -64,7 +64,9 @@ final class HTTPTestServer: Sendable {
     case "/later": helper.post { _ in exchange.respond(response) }
     case "/held": held.exchanges.withLock { $0.append(exchange) }
     case "/release":
-      for exchange in held.exchanges.withLock({ $0 }) { exchange.respond(HTTPResponse(status: 204)) }
+      for (number, exchange) in held.exchanges.withLock({ $0 }).enumerated() {
+        exchange.respond(HTTPResponse(status: 200, body: Array("held \(number)".utf8)))
+      }
       exchange.respond(response)
     case "/twice":
       exchange.respond(response)
