@@ -99,6 +99,52 @@ import Testing
     #expect(wait <= 2000)
   }
 
+  /// Whatever a server sends, and whenever: no trap, at most one connection, and a next step unless it is over.
+  @Test(arguments: 0..<40 as Range<UInt64>) func hostileBytes(seed: UInt64) {
+    var random = seed
+    func next(_ limit: UInt64) -> UInt64 {
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return (random >> 33) % limit
+    }
+    let frames: [[UInt8]] = [
+      CoreRun.helloOK, CoreRun.registerOK, CoreRun.loginOK(heartbeat: 1, ackDelay: 65_535), CoreRun.push(1),
+      CoreRun.push(.max), Wire.bytes(.recall(MessageID(1))), Wire.bytes(.pong), Wire.result(1),
+      Wire.result(2, .ok, .alias("a")), Wire.bytes(.goAway(.drain, retryAfter: .max, host: "a:1")),
+      Wire.bytes(.goAway(.slowReader, retryAfter: .max, host: "")),
+      Wire.bytes(.error(.notRegistered, .never, message: "")),
+      Wire.bytes(.error(.busy, .atOnce, message: "")),
+    ]
+    var run = CoreRun(identity: seed % 2 == 0 ? nil : CoreRun.identity, seed: seed)
+    run.start()
+    var isConnected = false
+    for _ in 0..<400 {
+      switch next(8) {
+      case 0: run.connected()
+      case 1: run.lost()
+      case 2: run.wait(next(100_000))
+      case 3: _ = run.submit([.setAlias("a"), .getAlias, .getTags, .cleanTags][Int(next(4))])
+      case 4: run.handle(next(3))
+      default:
+        var bytes = frames[Int(next(UInt64(frames.count)))]
+        if next(4) == 0 { bytes[Int(next(UInt64(bytes.count)))] ^= UInt8(1 << next(8)) }
+        run.receive(Array(bytes.prefix(next(3) == 0 ? Int(next(40)) : bytes.count)))
+      }
+      for action in run.take() {
+        if case .connect = action {
+          #expect(!isConnected)
+          isConnected = true
+        }
+        if case .close = action {
+          #expect(isConnected)
+          isConnected = false
+        }
+        if case .event(.disconnected) = action { isConnected = false }
+        if case .event(.disconnected(_, retryIn: nil)) = action { run.start() }
+      }
+      #expect(run.core.nextDeadline != nil)
+    }
+  }
+
   @Test(arguments: [
     CoreRun.loginOK(), CoreRun.push(1), Wire.bytes(.pong), Wire.result(1),
     Wire.bytes(.helloOK(version: 2, serverTime: Timestamp(milliseconds: 0), maxFrame: 65_536)),
