@@ -66,8 +66,8 @@ public final class Gateway: Sendable {
     func refuse(_ status: Int, _ error: APIError, allow: [String] = []) {
       var response = HTTPResponse.json(status, error.json())
       if !allow.isEmpty { response.headers.append("Allow", allow.joined(separator: ", ")) }
-      reply.send(response)
       access.answered(request.method, "-", status, reply.requestID, nil)
+      reply.send(response)
     }
     guard let target = HTTPTarget(request.target) else {
       refuse(400, .invalidValue("The path is malformed"))

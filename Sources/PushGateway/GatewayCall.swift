@@ -45,8 +45,9 @@ struct GatewayCall: Sendable {
   }
 
   private func respond(_ response: HTTPResponse) {
-    reply.send(response)
+    // In this order, so that the line is there when the answer is.
     log.answered(request.method, pattern, response.status, reply.requestID, app)
+    reply.send(response)
   }
 
   /// Answers a success without data: `{}`, which satisfies every official client.

@@ -32,6 +32,10 @@ extension DeviceServer {
     case .disconnect(let location, let reason):
       guard isCurrent(location.slot, location.generation) else { return }
       goAway(location.slot, Self.closeReason(reason))
+    case .acknowledgementsStored(let stored):
+      for one in stored where isCurrent(one.location.slot, one.location.generation) {
+        settled(one.count, one.location.slot)
+      }
     case .contents(let token, let contents, let through):
       guard isCurrent(token.slot, token.generation) else { return }
       switch contents {
@@ -90,21 +94,53 @@ extension DeviceServer {
   private func deliver(_ push: LivePush, _ slot: UInt32) {
     guard takesLive(slot, push.id), let frame = encode(push.id, push.content, slot)
     else { return }
-    slab[slot].sentThrough = push.id
-    counts.pushFrames += 1
+    noteSent(push.id, slot)
     send(slot, frame)
   }
 
-  /// Whether a session takes a new push now. One that catches up, or whose queue is full, gets it later.
+  /// Whether a session takes a new push now. One that catches up, or has too much on its way, gets it later.
   private func takesLive(_ slot: UInt32, _ id: MessageID) -> Bool {
     guard slab[slot].sentThrough < id, !slab[slot].isCatchingUp, isReceptive(slot) else { return false }
     guard !slab[slot].isBehind else { return false }
-    guard slab[slot].queue.cost < limits.queuedBytes else {
-      slab[slot].isBehind = true
-      metrics.slowDevices.add()
+    guard hasRoom(slot) else {
+      fallBehind(slot)
       return false
     }
     return true
+  }
+
+  private func fallBehind(_ slot: UInt32) {
+    if !slab[slot].isBehind { metrics.slowDevices.add() }
+    slab[slot].isBehind = true
+    // The acknowledgements may be here already, and only have to be stored.
+    if slab[slot].unsettled >= limits.unsettled { router.hurryAcknowledgements() }
+  }
+
+  /// Whether a session's queue and its device's acknowledgements allow another push.
+  private func hasRoom(_ slot: UInt32) -> Bool {
+    slab[slot].queue.cost < limits.queuedBytes && slab[slot].unsettled < limits.unsettled
+  }
+
+  private func noteSent(_ id: MessageID, _ slot: UInt32) {
+    slab[slot].sentThrough = id
+    slab[slot].unsettled += 1
+    counts.pushFrames += 1
+  }
+
+  /// Takes a device's acknowledgements.
+  func acknowledge(_ ids: [MessageID], _ slot: UInt32) {
+    let known = router.acknowledge(
+      ids, by: RegistrationNumber(slab[slot].number), in: app(of: slot), from: location(slot))
+    // There is nothing to store about the others.
+    settled(ids.count - known, slot)
+    if slab[slot].isBehind, known > 0 { router.hurryAcknowledgements() }
+  }
+
+  /// Acknowledgements are stored. A session that was behind goes on when half of what it may have is settled, so that
+  /// its kept pushes are read in batches.
+  private func settled(_ count: Int, _ slot: UInt32) {
+    slab[slot].unsettled -= UInt16(min(count, Int(slab[slot].unsettled)))
+    if slab[slot].isBehind, slab[slot].unsettled <= limits.unsettled / 2 { catchUp(slot) }
   }
 
   private func encode(_ id: MessageID, _ content: PushContent, _ slot: UInt32) -> SharedFrame? {
@@ -176,8 +212,7 @@ extension DeviceServer {
       fanOuts[index].frames[key] = encode(id, push.content, platform, offline: false)
     }
     guard let frame = fanOuts[index].frames[key] else { return nil }
-    slab[slot].sentThrough = id
-    counts.pushFrames += 1
+    noteSent(id, slot)
     return frame
   }
 
@@ -187,6 +222,8 @@ extension DeviceServer {
   func catchUp(_ slot: UInt32) {
     let session = slab[slot]
     guard session.app >= 0, !session.isCatchingUp, isReceptive(slot) else { return }
+    guard hasRoom(slot) else { return fallBehind(slot) }
+    slab[slot].isBehind = false
     let ids = apps[Int(session.app)].app.directory.pending(
       for: RegistrationNumber(session.number), after: session.sentThrough,
       at: UInt32(clamping: time.now().seconds), limit: limits.catchUpBatch)
@@ -200,10 +237,7 @@ extension DeviceServer {
   func serveUnserved() {
     var tokens: [SessionToken] = []
     swap(&tokens, &unserved)
-    for token in tokens where isCurrent(token.slot, token.generation) {
-      slab[token.slot].isBehind = false
-      catchUp(token.slot)
-    }
+    for token in tokens where isCurrent(token.slot, token.generation) { catchUp(token.slot) }
   }
 
   private func deliverKept(_ contents: [(MessageID, PushContent)], through: MessageID, _ slot: UInt32) {
@@ -217,17 +251,14 @@ extension DeviceServer {
       app.directory.pending(
         for: number, after: slab[slot].sentThrough, at: seconds, limit: limits.catchUpBatch))
     for (id, content) in contents where slab[slot].sentThrough < id && waiting.contains(id) {
-      guard slab[slot].queue.cost < limits.queuedBytes else {
-        slab[slot].isBehind = true
-        return
-      }
+      guard hasRoom(slot) else { return fallBehind(slot) }
       if let frame = encode(id, content, slot) {
-        counts.pushFrames += 1
+        noteSent(id, slot)
         send(slot, frame)
       }
       slab[slot].sentThrough = id
     }
     slab[slot].sentThrough = max(slab[slot].sentThrough, through)
-    if slab[slot].queue.cost < limits.queuedBytes { catchUp(slot) } else { slab[slot].isBehind = true }
+    catchUp(slot)
   }
 }

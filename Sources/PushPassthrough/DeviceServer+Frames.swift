@@ -16,8 +16,7 @@ extension DeviceServer {
     case (.greeted, .ping), (.waiting, .ping), (.loggedIn, .ping): send(slot, .pong)
     case (.loggedIn, .acknowledge(let list)):
       counts.acknowledgements += UInt64(list.count)
-      let ids = (0..<list.count).map { list[$0, in: bytes] }
-      router.acknowledge(ids, by: RegistrationNumber(slab[slot].number), in: app(of: slot))
+      acknowledge((0..<list.count).map { list[$0, in: bytes] }, slot)
     case (.loggedIn, .receipt(let list)):
       let receipts = (0..<list.count).map { index in
         let receipt = list[index, in: bytes]
@@ -29,7 +28,7 @@ extension DeviceServer {
     }
   }
 
-  private func app(of slot: UInt32) -> App { apps[Int(slab[slot].app)].app }
+  func app(of slot: UInt32) -> App { apps[Int(slab[slot].app)].app }
 
   private func greet(_ hello: Hello, _ slot: UInt32) {
     guard (hello.minVersion...max(hello.minVersion, hello.maxVersion)).contains(WireLimits.version) else {

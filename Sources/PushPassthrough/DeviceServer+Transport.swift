@@ -198,7 +198,6 @@ extension DeviceServer {
       if slab[slot].phase == .closing {
         close(slot)
       } else if slab[slot].isBehind {
-        slab[slot].isBehind = false
         catchUp(slot)
       }
     }

@@ -10,6 +10,7 @@ enum DeviceMail: Sendable {
   case group(LivePush, GroupPush)
   case recall(MessageID, App, audience: NumberSet)
   case disconnect(Location, DisconnectReason)
+  case acknowledgementsStored([StoredAcknowledgements])
   /// Contents for a session that catches up; all that waits up to `through` was read, or nothing could be.
   case contents(SessionToken, Result<[(MessageID, PushContent)], DeviceFailure>, through: MessageID)
   /// An encoded answer to an operation.
@@ -46,6 +47,14 @@ public final class PassthroughChannel: DeliveryChannel {
   /// Passes a recall to all loops.
   public func recall(_ id: MessageID, app: App, audience: NumberSet) {
     for mailbox in mailboxes { mailbox.post(.recall(id, app, audience: audience)) }
+  }
+
+  /// Passes the news to the loops of the connections.
+  public func acknowledgementsStored(_ stored: [StoredAcknowledgements]) {
+    for (loop, stored) in Dictionary(grouping: stored, by: \.location.loop) where Int(loop) < mailboxes.count
+    {
+      mailboxes[Int(loop)].post(.acknowledgementsStored(stored))
+    }
   }
 
   /// Ends a connection.

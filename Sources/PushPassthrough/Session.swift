@@ -31,7 +31,7 @@ struct Session {
   var wantsWrite = false
   /// Contents for it are being read; live pushes wait for their turn.
   var isCatchingUp = false
-  /// More waits than was sent: catch up once the queue has left.
+  /// More waits than was sent: catch up once the queue has left and the device has acknowledged enough.
   var isBehind = false
   /// Operations since `operationSecond`, against the limit.
   var operationCount: UInt8 = 0
@@ -44,6 +44,8 @@ struct Session {
   /// Second at which it is closed unless something arrives before.
   var deadline: UInt32 = 0
   var heartbeat: UInt16 = 0
+  /// Pushes sent whose acknowledgement is not stored.
+  var unsettled: UInt16 = 0
   /// The largest message ID written to it.
   var sentThrough = MessageID(0)
   /// The largest message ID of a push accepted before the login: those up to it were kept for an offline device.
@@ -64,6 +66,9 @@ public struct PassthroughLimits: Sendable {
   public var ackDelay: UInt16 = 500
   /// Bytes queued for one socket above which nothing more is queued until they have left.
   public var queuedBytes = 64 * 1024
+  /// Pushes that one device may have before their acknowledgements are stored. Its library remembers twice as many, so
+  /// that none of them is shown again, however often connections or the server end meanwhile.
+  public var unsettled: UInt16 = 1024
   /// Kept pushes read at a time for one device.
   public var catchUpBatch = 64
   /// Connections on one loop.

@@ -28,6 +28,15 @@ public enum DisconnectReason: Sendable {
   case appDisabled
 }
 
+/// Acknowledgements of one connection that the database has now: a crash no longer makes the server send these pushes
+/// again.
+public struct StoredAcknowledgements: Sendable {
+  /// The connection that they came on.
+  public let location: Location
+  /// How many they are.
+  public let count: Int
+}
+
 /// A way to reach devices. The router calls it from the storage writer's thread, in commit order; it must only pass
 /// the work on.
 public protocol DeliveryChannel: AnyObject, Sendable {
@@ -37,6 +46,8 @@ public protocol DeliveryChannel: AnyObject, Sendable {
   func deliver(_ push: LivePush, group: GroupPush)
   /// Tells those of a push's audience who got it, and did not show it yet, to forget it.
   func recall(_ id: MessageID, app: App, audience: NumberSet)
+  /// Tells connections that their acknowledgements are stored.
+  func acknowledgementsStored(_ stored: [StoredAcknowledgements])
   /// Ends a connection.
   func disconnect(_ location: Location, _ reason: DisconnectReason)
 }

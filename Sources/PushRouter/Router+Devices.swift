@@ -176,12 +176,24 @@ extension Router {
 
   // MARK: What devices say
 
-  /// Takes a device's acknowledgements.
-  public func acknowledge(_ ids: [MessageID], by number: RegistrationNumber, in app: App) {
+  /// Takes a device's acknowledgements, and says how many pushes still waited for one. When these acknowledgements are
+  /// stored, the channels are told so for `location`.
+  @discardableResult
+  public func acknowledge(
+    _ ids: [MessageID], by number: RegistrationNumber, in app: App, from location: Location? = nil
+  ) -> Int {
     let known = app.directory.acknowledge(ids, by: number)
     writeBehind.end(known.ended, .delivered, at: time.now())
     writeBehind.acknowledgedPartly(known.partly, of: app)
+    let count = known.ended.count + known.partly.count
+    if let location, count > 0 {
+      writeBehind.credit(StoredAcknowledgements(location: location, count: count))
+    }
+    return count
   }
+
+  /// Stores acknowledgements soon instead of within a second, for a connection that waits for it.
+  public func hurryAcknowledgements() { writeBehind.hurry() }
 
   /// Takes a device's word that it showed pushes, or that its user tapped them. IDs of pushes that were not for it are
   /// passed over.

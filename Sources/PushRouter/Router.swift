@@ -18,7 +18,7 @@ public final class Router: Sendable {
   let housekeeping = Housekeeping()
 
   private let apps = Mutex<[AppKey: App]>([:])
-  private let plugged = Mutex<[any DeliveryChannel]>([])
+  private let plugged = PluggedChannels()
   private let lastID = Mutex(MessageID(0))
 
   /// Makes a router on an open store; `load` comes next.
@@ -29,16 +29,18 @@ public final class Router: Sendable {
     self.options = options
     self.time = time
     self.log = log
-    writeBehind = WriteBehind(store: store)
+    writeBehind = WriteBehind(store: store) { [plugged] stored in
+      for channel in plugged.channels { channel.acknowledgementsStored(stored) }
+    }
     contents = ContentCache(byteLimit: options.cachedContents)
   }
 
   // MARK: Channels
 
   /// Plugs a channel in. Before the first push.
-  public func add(_ channel: any DeliveryChannel) { plugged.withLock { $0.append(channel) } }
+  public func add(_ channel: any DeliveryChannel) { plugged.add(channel) }
 
-  var channels: [any DeliveryChannel] { plugged.withLock { $0 } }
+  var channels: [any DeliveryChannel] { plugged.channels }
 
   /// Ends a connection through every channel.
   func disconnect(_ location: Location, _ reason: DisconnectReason) {
@@ -101,4 +103,11 @@ public final class Router: Sendable {
 
   /// IDs from now on are larger than this one.
   func raiseIDs(to newest: MessageID) { lastID.withLock { $0 = max($0, newest) } }
+}
+
+/// The channels of a router.
+private final class PluggedChannels: Sendable {
+  private let all = Mutex<[any DeliveryChannel]>([])
+  var channels: [any DeliveryChannel] { all.withLock { $0 } }
+  func add(_ channel: any DeliveryChannel) { all.withLock { $0.append(channel) } }
 }

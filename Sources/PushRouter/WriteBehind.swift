@@ -19,6 +19,11 @@ final class WriteBehind: Sendable {
     var ends: [Settlement] = []
     var partly: [MessageID: App] = [:]
     var receipts: [ReceiptNote] = []
+    /// Whose acknowledgements these are.
+    var credits: [StoredAcknowledgements] = []
+    /// A flush is under way, and another one is wanted after it.
+    var isFlushing = false
+    var isHurried = false
     /// The last batch was refused: no further tries before the next tick.
     var isHeldUp = false
 
@@ -34,8 +39,13 @@ final class WriteBehind: Sendable {
 
   private let store: Store
   private let waiting = Mutex(Waiting())
+  private let stored: @Sendable ([StoredAcknowledgements]) -> Void
 
-  init(store: Store) { self.store = store }
+  /// `stored` is told of acknowledgements that the database has, on the writer's thread.
+  init(store: Store, stored: @escaping @Sendable ([StoredAcknowledgements]) -> Void) {
+    self.store = store
+    self.stored = stored
+  }
 
   /// Notes ends; the first end of a push stands.
   func end(_ ids: [MessageID], _ status: OutcomeStatus, at now: Timestamp) {
@@ -58,6 +68,11 @@ final class WriteBehind: Sendable {
     }
   }
 
+  /// Notes whose the acknowledgements were that have been noted before; `stored` gets this when the database has them.
+  func credit(_ credit: StoredAcknowledgements) {
+    waiting.withLock { $0.credits.append(credit) }
+  }
+
   /// Notes receipts.
   func note(_ receipts: [ReceiptNote]) {
     waiting.withLock { waiting in
@@ -70,13 +85,48 @@ final class WriteBehind: Sendable {
     waiting.withLock { $0.ends.isEmpty && $0.partly.isEmpty && $0.receipts.isEmpty }
   }
 
-  /// Writes what waits, up to so many batches of each kind. Called by one thread at a time.
+  /// Writes what waits, up to so many batches of each kind.
   func flush(batches: Int = WriteBehind.batches) {
     waiting.withLock { $0.isHeldUp = false }
-    flushPartly()
-    flushEnds(batches: batches)
+    flushAcknowledgements(batches: batches)
     for _ in 0..<batches {
       guard flushBatchOfReceipts() else { break }
+    }
+  }
+
+  /// Writes acknowledgements soon: somebody waits until they are stored. One flush follows the other, so that the rate is
+  /// that of commits, whoever asks how often.
+  func hurry() {
+    let isFirst = waiting.withLock { waiting in
+      waiting.isHurried = waiting.isFlushing
+      return !waiting.isFlushing
+    }
+    if isFirst { flushAcknowledgements(batches: Self.batches) }
+  }
+
+  private func flushAcknowledgements(batches: Int) {
+    // Taken first: whatever was acknowledged before is written by what follows, or by a job before it.
+    let credits = waiting.withLock { waiting in
+      defer { waiting.credits = [] }
+      waiting.isFlushing = true
+      return waiting.credits
+    }
+    flushPartly()
+    flushEnds(batches: batches)
+    // Behind all of these; done when they are.
+    store.write(single: true) { _ throws(StorageError) in
+    } completion: { [self] result in
+      let (isStored, isHurried) = waiting.withLock { waiting in
+        // What could not be written was noted again.
+        var isStored = !waiting.isHeldUp
+        if case .failure = result { isStored = false }
+        if !isStored { waiting.credits += credits }
+        defer { waiting.isHurried = false }
+        waiting.isFlushing = false
+        return (isStored, waiting.isHurried && isStored)
+      }
+      if isStored, !credits.isEmpty { stored(credits) }
+      if isHurried { hurry() }
     }
   }
 
@@ -129,7 +179,11 @@ final class WriteBehind: Sendable {
       store.write(single: true) { transaction throws(StorageError) in
         try transaction.saveDelivered(id: id, targets: bytes)
       } completion: { [self] result in
-        if case .failure = result { waiting.withLock { $0.partly[id] = app } }
+        guard case .failure = result else { return }
+        waiting.withLock { waiting in
+          waiting.partly[id] = app
+          waiting.isHeldUp = true
+        }
       }
     }
   }

@@ -153,9 +153,32 @@ import Testing
     #expect(server.waiting(for: identity.id) == [])
   }
 
+  /// Whoever acknowledges nothing gets no more than its library remembers; the rest comes, in order, once there is room.
+  @Test func sendsNoMoreThanADeviceRemembers() throws {
+    var limits = PassthroughLimits()
+    limits.unsettled = 20
+    let server = try TestServer(limits: limits)
+    let (device, identity) = try server.device()
+    let ids = try (0..<60).map { _ in try server.push("x", to: AudienceTerms()) }
+    let first = try device.pushes(20).map(\.id)
+    #expect(first == Array(ids[..<20]))
+    // The answer comes behind whatever was sent before it: nothing was.
+    _ = try device.perform(.checkTag("a"))
+    try device.acknowledge(Array(first[..<9]))
+    _ = try device.perform(.checkTag("a"))
+    try device.acknowledge(Array(first[9...]))
+    #expect(try device.pushes(20).map(\.id) == Array(ids[20..<40]))
+    // What was not acknowledged is sent again, and nothing beyond it.
+    let back = try server.back(identity)
+    #expect(try back.pushes(20).map(\.id) == Array(ids[20..<40]))
+    try back.acknowledge(Array(ids[20..<40]))
+    #expect(try back.pushes(20).map(\.id) == Array(ids[40...]))
+  }
+
   @Test func slowReaderCostsABoundAndLosesNothing() throws {
     var limits = PassthroughLimits()
     limits.queuedBytes = 4096
+    limits.unsettled = .max
     let server = try TestServer(limits: limits)
     let (slow, identity) = try server.device()
     let (quick, _) = try server.device()

@@ -49,6 +49,30 @@ import Testing
     #expect(try await world.outcome(of: id)?.status == .delivered)
   }
 
+  /// A connection hears that its acknowledgements are stored, for those that were awaited, once they are, and not while the
+  /// database refuses them.
+  @Test(arguments: TestWorld.Fault.allCases) func storedAcknowledgements(fault: TestWorld.Fault) async throws
+  {
+    let world = try await TestWorld()
+    let devices = try await world.registerMany(100)
+    let here = world.login(devices[0])
+    let single = try await world.push(to: [devices[0]])
+    let group = try await world.push()
+    _ = world.channel.take()
+    try await world.setFault(.readOnly, true)
+    let known = world.router.acknowledge(
+      [single, group, group, MessageID(1)], by: devices[0].number, in: world.app, from: here)
+    #expect(known == 2)
+    world.router.hurryAcknowledgements()
+    try? await world.barrier()
+    #expect(world.channel.take() == [])
+    try await world.setFault(.readOnly, false)
+    try await world.tick()
+    #expect(world.channel.take() == [.stored([here: 2])])
+    try await world.restart(isOrderly: false)
+    #expect(world.pending(devices[0]) == [])
+  }
+
   /// An acknowledgement that a crash took away brings the push back under its ID; an orderly end loses none.
   @Test(arguments: [true, false])
   func lateAcknowledgements(isOrderly: Bool) async throws {

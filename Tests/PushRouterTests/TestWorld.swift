@@ -39,6 +39,7 @@ final class RecordingChannel: DeliveryChannel {
     case single(MessageID, RegistrationNumber, Location)
     case group(MessageID, [RegistrationNumber])
     case recall(MessageID, [RegistrationNumber])
+    case stored([Location: Int])
     case disconnect(Location, DisconnectReason)
   }
 
@@ -52,6 +53,10 @@ final class RecordingChannel: DeliveryChannel {
   }
   func recall(_ id: MessageID, app: App, audience: NumberSet) {
     events.withLock { $0.append(.recall(id, audience.members())) }
+  }
+  func acknowledgementsStored(_ stored: [StoredAcknowledgements]) {
+    let counts = Dictionary(stored.map { ($0.location, $0.count) }, uniquingKeysWith: +)
+    events.withLock { $0.append(.stored(counts)) }
   }
   func disconnect(_ location: Location, _ reason: DisconnectReason) {
     events.withLock { $0.append(.disconnect(location, reason)) }
