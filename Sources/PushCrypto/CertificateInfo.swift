@@ -12,8 +12,8 @@ public struct CertificateInfo: Equatable, Sendable {
 
   /// Reads the first certificate in PEM text; throws `.notACertificate` for anything else.
   public init(pem: String) throws(CryptoError) {
-    let bytes = Array(pem.utf8)
-    guard bytes.count <= Int(Int32.max), let certificate = Self.parse(bytes) else {
+    // A header that claims encryption would make OpenSSL ask for a password on the terminal.
+    guard let certificate = PEM.read(pem, { PEM_read_bio_X509($0, nil, co_no_password, nil) }) else {
       ERR_clear_error()
       throw .notACertificate
     }
@@ -26,14 +26,5 @@ public struct CertificateInfo: Equatable, Sendable {
     }
     notAfter = Timestamp(milliseconds: seconds * 1000)
     fingerprint = try PEM.fingerprint(of: certificate)
-  }
-
-  private static func parse(_ bytes: [UInt8]) -> OpaquePointer? {
-    bytes.withUnsafeBytes { buffer in
-      guard let memory = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
-      defer { BIO_free(memory) }
-      // A header that claims encryption would make OpenSSL ask for a password on the terminal.
-      return PEM_read_bio_X509(memory, nil, co_no_password, nil)
-    }
   }
 }

@@ -24,11 +24,14 @@ public enum CryptoError: Error, Equatable, CustomStringConvertible {
     }
   }
 
+  /// What OpenSSL said last on this thread.
+  static func fromQueue() -> CryptoError { .library(reasonFromQueue()) }
+
   /// Takes the first reason off OpenSSL's queue of this thread and empties the queue.
-  static func fromQueue() -> CryptoError {
+  static func reasonFromQueue() -> String {
     let code = ERR_get_error()
     ERR_clear_error()
-    guard code != 0, let text = ERR_reason_error_string(code) else { return .library("no reason given") }
-    return .library(String(cString: text))
+    guard code != 0, let text = ERR_reason_error_string(code) else { return "no reason given" }
+    return String(cString: text)
   }
 }

@@ -12,10 +12,13 @@ let harnesses: [String: @Sendable ([UInt8]) -> Void] = [
   "HTTPResponse": fuzzHTTPResponse,
   "HTTPTarget": fuzzHTTPTarget,
   "JSON": fuzzJSON,
+  "KeyFile": fuzzKeyFile,
   "Names": fuzzNames,
+  "PKCS12": fuzzPKCS12,
   "PushObject": fuzzPushObject,
   "ServerFrames": fuzzServerFrames,
   "Settings": fuzzSettings,
+  "Topics": fuzzTopics,
 ]
 
 private let chosen: @Sendable ([UInt8]) -> Void = {

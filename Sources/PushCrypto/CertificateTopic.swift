@@ -1,0 +1,52 @@
+/// A topic that an Apple push certificate may send to.
+public struct CertificateTopic: Equatable, Sendable {
+  /// The bundle ID, perhaps with a suffix such as `.voip`.
+  public let name: String
+  /// What it is for, such as `app`, `voip` or `complication`; empty if the certificate does not say.
+  public let kind: String
+
+  /// Wraps both.
+  public init(name: String, kind: String) {
+    self.name = name
+    self.kind = kind
+  }
+
+  /// Reads the value of the extension 1.2.840.113635.100.6.3.6: a SEQUENCE of pairs of a UTF8String with the topic and
+  /// a SEQUENCE of UTF8Strings with its kinds. Some encoders wrap it in one more OCTET STRING. Nil for anything else.
+  public static func list(extension bytes: [UInt8]) -> [CertificateTopic]? {
+    var value = bytes[...]
+    var wrappers = 0
+    while value.first == DERReader.Tag.octetString {
+      var reader = DERReader(value)
+      guard wrappers < 3, let inner = reader.next(DERReader.Tag.octetString), reader.isAtEnd else {
+        return nil
+      }
+      wrappers += 1
+      value = inner
+    }
+    var outer = DERReader(value)
+    guard let content = outer.next(DERReader.Tag.sequence), outer.isAtEnd else { return nil }
+    return pairs(content)
+  }
+
+  private static func pairs(_ content: ArraySlice<UInt8>) -> [CertificateTopic]? {
+    var reader = DERReader(content)
+    var topics: [CertificateTopic] = []
+    while !reader.isAtEnd {
+      guard let name = reader.next(DERReader.Tag.utf8String).flatMap(text),
+        let kinds = reader.next(DERReader.Tag.sequence)
+      else { return nil }
+      var inner = DERReader(kinds)
+      // The first kind is the one that counts; no certificate with several was seen.
+      guard let kind = inner.next(DERReader.Tag.utf8String).flatMap(text) else { return nil }
+      topics.append(CertificateTopic(name: name, kind: kind))
+    }
+    return topics
+  }
+
+  /// Printable text only: it is shown to people and compared with bundle IDs.
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+    guard (1...255).contains(bytes.count), bytes.allSatisfy({ $0 > 32 && $0 != 127 }) else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,141 @@
+import COpenSSL
+
+/// Files that hold a certificate and its key under a password (RFC 7292), as macOS's Keychain exports them: with RC2
+/// and 3DES, which OpenSSL reads only with its legacy provider. That is loaded for this purpose alone, in a library
+/// context of its own, so that nothing else in the process can use those ciphers.
+public enum PKCS12 {
+  /// The largest file that is read, in bytes.
+  public static let limit = PEM.limit
+  /// Rounds of key derivation that are still done: a second or two. macOS uses 2048, OpenSSL 2048, Windows 2000.
+  static let maximumRounds = 5_000_000
+
+  /// Reads a file. A password that is nil or empty stands for both, no password and an empty one, which are not the
+  /// same in this format.
+  public static func parse(
+    _ bytes: [UInt8], password: String?
+  ) throws(CredentialFileError) -> CertificateKeyPair {
+    try parse(bytes, password: password, modules: nil)
+  }
+
+  /// `modules` names another folder to look for OpenSSL's providers in.
+  static func parse(
+    _ bytes: [UInt8], password: String?, modules: String?
+  ) throws(CredentialFileError) -> CertificateKeyPair {
+    guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
+    guard isAffordable(bytes[...], depth: 0) else { throw .tooCostly }
+    defer { ERR_clear_error() }
+    let library = try Library(modules: modules)
+    guard let file = library.read(bytes) else { throw .notPKCS12 }
+    defer { PKCS12_free(file) }
+    let fitting = try fittingPassword(of: file, password)
+    return try open(file, fitting, library)
+  }
+
+  /// Tells wrong passwords from content that cannot be read, by the file's checksum: nil for a file without password.
+  private static func fittingPassword(
+    of file: OpaquePointer, _ password: String?
+  ) throws(CredentialFileError) -> String? {
+    guard PKCS12_mac_present(file) == 1 else { return password }
+    if let password, !password.isEmpty {
+      guard let count = Int32(exactly: password.utf8.count), PKCS12_verify_mac(file, password, count) == 1
+      else {
+        throw .wrongPassword
+      }
+      return password
+    }
+    if PKCS12_verify_mac(file, nil, 0) == 1 { return nil }
+    if PKCS12_verify_mac(file, "", 0) == 1 { return "" }
+    throw .passwordNeeded
+  }
+
+  private static func open(
+    _ file: OpaquePointer, _ password: String?, _ library: borrowing Library
+  ) throws(CredentialFileError) -> CertificateKeyPair {
+    ERR_clear_error()
+    var key: OpaquePointer?
+    var certificate: OpaquePointer?
+    var others: OpaquePointer?
+    guard PKCS12_parse(file, password, &key, &certificate, &others) == 1 else {
+      guard library.hasLegacy else { throw .legacyProviderMissing }
+      // Without a checksum, a wrong password shows only here.
+      if PKCS12_mac_present(file) == 0 { throw .wrongPassword }
+      throw .unreadablePKCS12(CryptoError.reasonFromQueue())
+    }
+    let owned = key.map { PrivateKey(taking: $0) }
+    defer {
+      X509_free(certificate)
+      co_free_certificates(others)
+    }
+    guard let owned else { throw .noKey }
+    let count = co_certificate_count(others)
+    // OpenSSL names the certificate that fits the key; without one, there are only others.
+    guard let certificate else { throw count > 0 ? .keyDoesNotMatch : .noCertificate }
+    let chain = [certificate] + (0..<count).compactMap { co_certificate_at(others, $0) }
+    // Out of the library context that has the old ciphers, into the one that all else uses.
+    let plain = try PrivateKey(pem: try owned.pem())
+    return try CertificateKeyPair(chain: chain, key: plain)
+  }
+
+  /// Whether every number of rounds that shows before decryption is bearable. In all forms of key derivation of this
+  /// format it is an INTEGER right behind the OCTET STRING with the salt (RFC 8018 appendix A, RFC 7292 section 4).
+  static func isAffordable(_ bytes: ArraySlice<UInt8>, depth: Int) -> Bool {
+    guard depth < 32 else { return true }
+    var reader = DERReader(bytes)
+    var isBehindSalt = false
+    while let element = reader.next() {
+      if element.tag == DERReader.Tag.integer, isBehindSalt, exceeds(element.value, maximumRounds) {
+        return false
+      }
+      isBehindSalt = element.tag == DERReader.Tag.octetString
+      // What is encrypted would pass for structure by chance, if it did not have to start like one.
+      let mayHoldOthers =
+        element.tag & DERReader.Tag.constructed != 0
+        || isBehindSalt && element.value.first == DERReader.Tag.sequence
+      if mayHoldOthers, !isAffordable(element.value, depth: depth + 1) { return false }
+    }
+    return true
+  }
+
+  private static func exceeds(_ number: ArraySlice<UInt8>, _ limit: Int) -> Bool {
+    let digits = number.drop { $0 == 0 }
+    return digits.count > 7 || digits.reduce(0) { $0 << 8 | Int($1) } > limit
+  }
+
+  /// A library context with the old ciphers, for one file.
+  private struct Library: ~Copyable {
+    let context: OpaquePointer
+    private let legacy: OpaquePointer?
+    private let standard: OpaquePointer
+
+    init(modules: String?) throws(CredentialFileError) {
+      guard let context = OSSL_LIB_CTX_new() else { throw .fromQueue() }
+      if let modules { OSSL_PROVIDER_set_default_search_path(context, modules) }
+      let legacy = OSSL_PROVIDER_load(context, "legacy")
+      guard let standard = OSSL_PROVIDER_load(context, "default") else {
+        OSSL_PROVIDER_unload(legacy)
+        OSSL_LIB_CTX_free(context)
+        throw .fromQueue()
+      }
+      self.context = context
+      self.legacy = legacy
+      self.standard = standard
+    }
+
+    deinit {
+      if let legacy { OSSL_PROVIDER_unload(legacy) }
+      OSSL_PROVIDER_unload(standard)
+      OSSL_LIB_CTX_free(context)
+    }
+
+    var hasLegacy: Bool { legacy != nil }
+
+    func read(_ bytes: [UInt8]) -> OpaquePointer? {
+      var file = co_new_pkcs12(context)
+      return bytes.withUnsafeBufferPointer { buffer in
+        var start = buffer.baseAddress
+        // Frees the empty file and clears the variable when it fails.
+        return d2i_PKCS12(&file, &start, buffer.count)
+      }
+    }
+  }
+}

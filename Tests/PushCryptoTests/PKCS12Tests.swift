@@ -1,0 +1,161 @@
+import PushBase
+import Testing
+
+@testable import PushCrypto
+
+@Suite struct PKCS12Tests {
+  let tool: OpenSSLTool
+
+  init() throws { tool = try OpenSSLTool() }
+
+  /// What Keychain wrote for years (RC2 and 3DES), 3DES alone, today's ciphers, and no encryption at all.
+  @Test(arguments: [
+    "-legacy", "-legacy -descert", "", "-keypbe NONE -certpbe NONE", "-legacy -iter 1 -nomaciter",
+  ])
+  func readsOldAndNewFiles(options: String) async throws {
+    try await tool.makeCertificate(key: "RSA -pkeyopt rsa_keygen_bits:2048")
+    try await tool.run(
+      "pkcs12 -export \(options) -inkey key.pem -in certificate.pem -passout pass:geheim -out file.p12")
+    let pair = try PKCS12.parse(tool.bytes("file.p12"), password: "geheim")
+    #expect(pair.certificatesPEM == (try tool.text("certificate.pem")))
+    #expect(pair.keyPEM == (try tool.text("key.pem")))
+    #expect(pair.facts.userID == "com.example.app")
+    let bytes = try tool.bytes("file.p12")
+    for wrong in ["Geheim", "geheim ", "x"] {
+      #expect(throws: CredentialFileError.wrongPassword) { try PKCS12.parse(bytes, password: wrong) }
+    }
+    for none in [nil, ""] {
+      #expect(throws: CredentialFileError.passwordNeeded) { try PKCS12.parse(bytes, password: none) }
+    }
+  }
+
+  /// An empty password is not the same as none: both are tried. Passwords may hold any character.
+  @Test func passwordsOfEveryKind() async throws {
+    try await tool.makeCertificate()
+    for password in ["", "päss wörd", "密码🔑"] {
+      try await tool.run(
+        "pkcs12 -export -legacy -inkey key.pem -in certificate.pem -out file.p12 -passout", "pass:\(password)"
+      )
+      let bytes = try tool.bytes("file.p12")
+      #expect(try PKCS12.parse(bytes, password: password).facts.userID == "com.example.app")
+      if password.isEmpty {
+        #expect(try PKCS12.parse(bytes, password: nil).facts.userID == "com.example.app")
+      }
+    }
+    try await tool.run(
+      "pkcs12 -export -nomac -keypbe NONE -certpbe NONE -inkey key.pem -in certificate.pem",
+      "-passout", "pass:", "-out", "bare.p12")
+    #expect(try PKCS12.parse(tool.bytes("bare.p12"), password: nil).facts.userID == "com.example.app")
+  }
+
+  /// Where the legacy provider is not installed, the password is not blamed; files that need no RC2 still work.
+  @Test func missingProviderIsNamed() async throws {
+    try await tool.makeCertificate()
+    try await tool.run(
+      "pkcs12 -export -legacy -inkey key.pem -in certificate.pem -passout pass:x -out old.p12")
+    try await tool.run(
+      "pkcs12 -export -inkey key.pem -in certificate.pem -passout pass:x -out new.p12")
+    let old = try tool.bytes("old.p12")
+    #expect(throws: CredentialFileError.legacyProviderMissing) {
+      try PKCS12.parse(old, password: "x", modules: "/nonexistent")
+    }
+    #expect(throws: CredentialFileError.wrongPassword) {
+      try PKCS12.parse(old, password: "y", modules: "/nonexistent")
+    }
+    let pair = try PKCS12.parse(tool.bytes("new.p12"), password: "x", modules: "/nonexistent")
+    #expect(pair.facts.userID == "com.example.app")
+  }
+
+  /// The certificate itself comes first, whatever else the file holds.
+  @Test func chainIsKept() async throws {
+    try await tool.makeCertificate(subject: "/CN=Other", name: "other")
+    try await tool.makeCertificate()
+    try await tool.run(
+      "pkcs12 -export -legacy -inkey key.pem -in certificate.pem -certfile other.pem -passout pass:x -out file.p12"
+    )
+    let pair = try PKCS12.parse(tool.bytes("file.p12"), password: "x")
+    #expect(pair.certificatesPEM == (try tool.text("certificate.pem") + tool.text("other.pem")))
+    #expect(pair.facts.commonName == "Apple Push Services: com.example.app")
+  }
+
+  @Test func missingPartsAreNamed() async throws {
+    try await tool.makeCertificate()
+    try await tool.run(
+      "pkcs12 -export -legacy -nokeys -in certificate.pem -passout pass:x -out certificate.p12")
+    try await tool.run(
+      "pkcs12 -export -legacy -nocerts -inkey key.pem -in key.pem -passout pass:x -out key.p12")
+    for (name, error) in [("certificate.p12", CredentialFileError.noKey), ("key.p12", .noCertificate)] {
+      let bytes = try tool.bytes(name)
+      #expect(throws: error) { try PKCS12.parse(bytes, password: "x") }
+    }
+    let pem = try tool.bytes("key.pem")
+    for bytes in [[], [0x30], pem, [UInt8](repeating: 0x30, count: 4000)] {
+      #expect(throws: CredentialFileError.notPKCS12) { try PKCS12.parse(bytes, password: nil) }
+    }
+    let large = [UInt8](repeating: 0, count: PKCS12.limit + 1)
+    #expect(throws: CredentialFileError.tooLarge(limit: PKCS12.limit)) {
+      try PKCS12.parse(large, password: nil)
+    }
+  }
+
+  /// No cut and no flipped bit makes the reader trap or accept another key.
+  @Test func damagedFilesAreRefused() async throws {
+    try await tool.makeCertificate()
+    try await tool.run(
+      "pkcs12 -export -legacy -iter 1 -nomaciter -inkey key.pem -in certificate.pem -passout pass:x -out file.p12"
+    )
+    let bytes = try tool.bytes("file.p12")
+    let whole = try PKCS12.parse(bytes, password: "x")
+    for index in stride(from: 0, to: bytes.count, by: 7) {
+      #expect(throws: CredentialFileError.self) { try PKCS12.parse(Array(bytes[..<index]), password: "x") }
+      var changed = bytes
+      changed[index] ^= 1 << UInt8(index % 8)
+      if let pair = try? PKCS12.parse(changed, password: "x") { #expect(pair.keyPEM == whole.keyPEM) }
+    }
+  }
+
+  /// A file that asks for hours of work is refused before any of it is done.
+  @Test(arguments: ["-legacy", "", "-legacy -nomac"])
+  func costlyFilesAreRefused(options: String) async throws {
+    try await tool.makeCertificate()
+    // 0x010203 rounds, to be found again and made more.
+    try await tool.run(
+      "pkcs12 -export \(options) -iter 66051 -inkey key.pem -in certificate.pem -passout pass:x -out file.p12"
+    )
+    let bytes = try tool.bytes("file.p12")
+    let places = bytes.indices.filter { bytes[$0...].starts(with: [0x02, 0x03, 0x01, 0x02, 0x03]) }
+    #expect(!places.isEmpty)
+    for place in places {
+      var changed = bytes
+      changed[place + 2] = 0x7f
+      let file = changed
+      #expect(throws: CredentialFileError.tooCostly) { try PKCS12.parse(file, password: "x") }
+    }
+  }
+
+  @Test func pairsOfPEMFiles() async throws {
+    try await tool.makeCertificate(name: "first")
+    let firstKey = try tool.bytes("key.pem")
+    let first = try tool.bytes("first.pem")
+    try await tool.makeCertificate(name: "second")
+    let second = try tool.bytes("second.pem")
+    let pair = try CertificateKeyPair(certificates: first + second, key: firstKey)
+    #expect(pair.certificatesPEM == (try tool.text("first.pem") + tool.text("second.pem")))
+    // Both in one file, the key first.
+    #expect(
+      try CertificateKeyPair(certificates: firstKey + first, key: firstKey + first).keyPEM == pair.keyPEM)
+    #expect(throws: CredentialFileError.keyDoesNotMatch) {
+      try CertificateKeyPair(certificates: second + first, key: firstKey)
+    }
+    #expect(throws: CredentialFileError.noCertificate) {
+      try CertificateKeyPair(certificates: firstKey, key: firstKey)
+    }
+    #expect(throws: CredentialFileError.certificateInsteadOfKey) {
+      try CertificateKeyPair(certificates: first, key: first)
+    }
+    let cut = Array(second.dropLast(200))
+    #expect(throws: CredentialFileError.noCertificate) {
+      try CertificateKeyPair(certificates: first + cut, key: firstKey)
+    }
+  }
+}
