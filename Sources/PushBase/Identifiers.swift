@@ -94,6 +94,11 @@ public struct MessageID: Hashable, Comparable, Sendable {
     rawValue = UInt64(max(0, time.milliseconds - Self.epochMilliseconds)) << 12
   }
 
+  /// The time that the ID carries: when its push was accepted, unless the clock had jumped back.
+  public var time: Timestamp {
+    Timestamp(milliseconds: Int64(rawValue >> 12) + Self.epochMilliseconds)
+  }
+
   /// The ID after this one, never earlier than the given time: strictly growing even when the clock jumps back.
   public func next(at time: Timestamp) -> MessageID {
     MessageID(max(rawValue + 1, MessageID(firstAt: time).rawValue))

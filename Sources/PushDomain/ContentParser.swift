@@ -3,16 +3,22 @@ import PushJSON
 
 /// Reads `notification` and `message` of a push object and renders them for each platform.
 struct ContentParser {
-  /// Bytes of the iOS object of a notification (2.13 of JPush's limits).
-  static let maximumIOSNotification = 2000
+  /// Bytes of the iOS object of a Live Activity.
+  static let maximumLiveActivity = 3584
   /// Bytes of an iOS message, and of notification and message together elsewhere.
   static let maximumTogether = 4000
 
   let push: Fields
   let platforms: PlatformSet
   let rules: PushRules
+  let options: PushOptions
+
+  private var apple: APNsRenderer { APNsRenderer(options: options) }
 
   func parse() throws(APIError) -> PushContent {
+    if let live = try push.fields("live_activity"), !live.present.isEmpty {
+      return PushContent(variants: [], apple: [try liveActivity(live)])
+    }
     let notification = try push.fields("notification").flatMap { $0.present.isEmpty ? nil : $0 }
     let message = try renderMessage(besideNotification: notification != nil)
     if notification == nil, message.isEmpty { throw push.missing("notification or message") }
@@ -25,8 +31,8 @@ struct ContentParser {
       try checkSize(variant, platform)
       variants.append(variant)
     }
-    let content = PushContent(variants: variants)
-    guard !content.platforms.isEmpty else {
+    let content = PushContent(variants: variants, apple: try notification.map(renderForApple) ?? [])
+    guard !content.variants.isEmpty else {
       throw .missing("Missing parameter: notification has nothing for the platforms of this push")
     }
     return content
@@ -59,7 +65,7 @@ struct ContentParser {
   }
 
   private func render(_ notification: Fields) throws(APIError) -> [Platform: [UInt8]] {
-    // `voip` and `winphone` are known and passed over: no device here can get them.
+    // `winphone` is known and passed over: no device here is one.
     try notification.allow([
       "alert", "alternate_alert", "android", "ios", "hmos", "quickapp", "voip", "winphone",
     ])
@@ -76,6 +82,32 @@ struct ContentParser {
       }
     }
     return rendered
+  }
+
+  /// The forms for Apple of a notification that passed the checks.
+  private func renderForApple(_ notification: Fields) throws(APIError) -> [APNsNotification] {
+    guard platforms.contains(.ios) else { return [] }
+    var forms: [APNsNotification] = []
+    let ios = try notification.fields("ios") ?? Fields(JSONObject(), path: notification.name("ios"))
+    if let alert = ios["alert"] ?? notification["alert"] {
+      forms.append(try apple.notification(ios, alert: alert))
+    }
+    if let voip = try notification.fields("voip"), !voip.present.isEmpty {
+      forms.append(try apple.call(voip))
+    }
+    return forms
+  }
+
+  private func liveActivity(_ live: Fields) throws(APIError) -> APNsNotification {
+    guard rules.liveActivities else { throw push.invalid("live_activity", "is not supported") }
+    for other in ["notification", "message"] where push[other] != nil {
+      throw push.invalid("live_activity", "does not go with \(other)")
+    }
+    guard let ios = try live.fields("ios"), platforms.contains(.ios) else { throw live.missing("ios") }
+    if rules.strictKeys { try live.allow(["ios"]) }
+    try Self.checkSize(
+      JSONWriter.serialize(.object(ios.object)).count, of: ios.path, limit: Self.maximumLiveActivity)
+    return try apple.liveActivity(ios)
   }
 
   /// One platform's object: checked, with the common alert where it has none of its own, all else as given.
@@ -145,16 +177,18 @@ struct ContentParser {
   }
 
   private func checkSize(_ variant: ContentVariant, _ platform: Platform) throws(APIError) {
+    let (notification, message) = (variant.notification.count, variant.message.count)
     if platform == .ios {
-      if variant.notification.count > Self.maximumIOSNotification {
-        throw .tooLarge("notification.ios is larger than \(Self.maximumIOSNotification) bytes")
-      }
-      if variant.message.count > Self.maximumTogether {
-        throw .tooLarge("message is larger than \(Self.maximumTogether) bytes")
-      }
-    } else if variant.notification.count + variant.message.count > Self.maximumTogether {
-      throw .tooLarge(
-        "notification and message for \(platform.name) are larger than \(Self.maximumTogether) bytes")
+      try Self.checkSize(notification, of: "notification.ios", limit: rules.maximumIOSNotification)
+      try Self.checkSize(message, of: "message", limit: Self.maximumTogether)
+    } else {
+      try Self.checkSize(
+        notification + message, of: "notification and message for \(platform.name) together",
+        limit: Self.maximumTogether)
     }
+  }
+
+  private static func checkSize(_ count: Int, of name: String, limit: Int) throws(APIError) {
+    if count > limit { throw .tooLarge("\(name): \(count) bytes as JSON, at most \(limit) are allowed") }
   }
 }

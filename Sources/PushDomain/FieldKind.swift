@@ -16,6 +16,10 @@ enum FieldKind {
   case iosAlert
   case iosSound
   case badge
+  /// An object without the names that the server puts beside its members.
+  case iosExtras
+  /// A number from 0 to 1.
+  case fraction
   case dateTime
   case buttons
 
@@ -42,6 +46,12 @@ enum FieldKind {
     case .iosAlert: try Self.checkAlert(key, value, fields)
     case .iosSound: try Self.checkSound(key, value, fields)
     case .badge: try Self.checkBadge(key, value, fields)
+    case .iosExtras:
+      guard let extras = try fields.fields(key) else { return }
+      for taken in ["aps", APNsRenderer.messageIDKey] where extras.object[taken] != nil {
+        throw extras.invalid(taken, "is taken by the server")
+      }
+    case .fraction: try Self.checkFraction(key, fields)
     case .dateTime:
       guard let text = try fields.string(key), Self.isDateTime(text) else {
         throw fields.invalid(key, "must look like yyyy-MM-dd HH:mm:ss")
@@ -73,10 +83,13 @@ enum FieldKind {
     let inner = Fields(sound, path: fields.name(key))
     _ = try inner.flag("critical")
     _ = try inner.string("name")
-    if let volume = inner["volume"] {
-      guard let volume = volume.double, (0...1).contains(volume) else {
-        throw inner.invalid("volume", "must be between 0 and 1")
-      }
+    try checkFraction("volume", inner)
+  }
+
+  private static func checkFraction(_ key: String, _ fields: Fields) throws(APIError) {
+    guard let value = fields[key] else { return }
+    guard let number = value.double, (0...1).contains(number) else {
+      throw fields.invalid(key, "must be between 0 and 1")
     }
   }
 

@@ -14,7 +14,8 @@ enum PlatformSchema {
   static let ios: [String: FieldKind] = [
     "alert": .iosAlert, "sound": .iosSound, "badge": .badge, "content-available": .flag,
     "mutable-content": .flag, "category": .text, "thread-id": .text,
-    "interruption-level": .choice(["active", "critical", "passive", "time-sensitive"]), "extras": .object,
+    "interruption-level": .choice(["active", "critical", "passive", "time-sensitive"]),
+    "relevance-score": .fraction, "target-content-id": .text, "filter-criteria": .text, "extras": .iosExtras,
   ]
 
   static let android: [String: FieldKind] = [

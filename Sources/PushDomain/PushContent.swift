@@ -29,13 +29,20 @@ public struct ContentVariant: Equatable, Sendable {
 public struct PushContent: Equatable, Sendable {
   /// What each group of platforms gets; no platform stands in two of them, and no two say the same.
   public let variants: [ContentVariant]
+  /// What goes to Apple: at most one notification for each kind of token, ordered by kind.
+  public private(set) var apple: [APNsNotification]
   /// The push whose notification this one replaces on the device.
   public var overrides: MessageID?
 
-  /// Gathers variants: those that say the same become one; empty ones vanish; of two for one platform the
-  /// first counts.
-  public init(variants: [ContentVariant], overrides: MessageID? = nil) {
+  /// Gathers variants: those that say the same become one; empty ones vanish; of two for one platform, or of two
+  /// notifications for one kind of Apple's tokens, the first counts.
+  public init(
+    variants: [ContentVariant], apple: [APNsNotification] = [], overrides: MessageID? = nil
+  ) {
     self.overrides = overrides
+    self.apple = [APNsTokenKind.device, .voip, .liveActivity].compactMap { kind in
+      apple.first { $0.type.tokenKind == kind }
+    }
     var taken: PlatformSet = []
     var merged: [ContentVariant] = []
     for var variant in variants {
@@ -55,7 +62,9 @@ public struct PushContent: Equatable, Sendable {
   }
 
   /// The platforms that get anything.
-  public var platforms: PlatformSet { variants.reduce(into: []) { $0.formUnion($1.platforms) } }
+  public var platforms: PlatformSet {
+    variants.reduce(into: apple.isEmpty ? [] : PlatformSet(.ios)) { $0.formUnion($1.platforms) }
+  }
 
   /// What the devices of a platform get; nil if nothing.
   public func variant(for platform: Platform) -> ContentVariant? {
@@ -64,6 +73,26 @@ public struct PushContent: Equatable, Sendable {
 
   /// Which parts there are for a platform.
   public func parts(for platform: Platform) -> PushParts { variant(for: platform)?.parts ?? [] }
+
+  /// What goes to the device's ordinary token at Apple; nil if there is nothing for it, or if the push was stored by a
+  /// version without APNs.
+  public var apns: APNsNotification? { apns(for: .device) }
+
+  /// What goes to one kind of token at Apple; nil if nothing.
+  public func apns(for kind: APNsTokenKind) -> APNsNotification? {
+    apple.first { $0.type.tokenKind == kind }
+  }
+
+  /// Takes over the collapse IDs of the push that this one overrides. Needed because that one may have had an ID of the
+  /// sender's, or have replaced a third; without it the ID of the overridden push is used.
+  public mutating func inheritCollapseIDs(from old: PushContent) {
+    for index in apple.indices {
+      guard case .id = apple[index].collapse, let replaced = old.apns(for: apple[index].type.tokenKind),
+        replaced.collapse != .ownID
+      else { continue }
+      apple[index].collapse = replaced.collapse
+    }
+  }
 
   /// The JSON that a device gets over our connection: `{"notification":{…},"message":{…},"override":"123"}`,
   /// each member only if it was asked for and is there.
@@ -87,16 +116,18 @@ public struct PushContent: Equatable, Sendable {
     return json
   }
 
-  /// The first byte of an encoding, so that a later form can be told apart.
-  private static let version: UInt8 = 1
+  /// The first byte of an encoding: what was written before there were notifications for Apple, and is still written
+  /// without them; and the form with them.
+  private static let versionWithoutApple: UInt8 = 1
+  private static let versionWithApple: UInt8 = 2
 
-  /// Compact bytes for the database: version 1, the overridden push in eight bytes (0 for none), number of
+  /// Compact bytes for the database: the version, the overridden push in eight bytes (0 for none), number of
   /// variants, then for each variant its platforms (one byte) and both parts, each after its size in four bytes, most
-  /// significant byte first.
+  /// significant byte first. In version 2 the number of notifications for Apple follows, one byte, and each of them.
   public func encode() -> [UInt8] {
-    let size = variants.reduce(10) { $0 + 9 + $1.notification.count + $1.message.count }
-    var writer = ByteWriter(capacity: size)
-    writer.write(Self.version)
+    let size = variants.reduce(11) { $0 + 9 + $1.notification.count + $1.message.count }
+    var writer = ByteWriter(capacity: apple.reduce(size) { $0 + 128 + $1.payload.text.count })
+    writer.write(apple.isEmpty ? Self.versionWithoutApple : Self.versionWithApple)
     writer.write(overrides?.rawValue ?? 0)
     writer.write(UInt8(truncatingIfNeeded: variants.count))
     for variant in variants {
@@ -106,28 +137,46 @@ public struct PushContent: Equatable, Sendable {
         writer.write(bytes: part)
       }
     }
+    if !apple.isEmpty {
+      writer.write(UInt8(truncatingIfNeeded: apple.count))
+      for notification in apple { notification.encode(into: &writer) }
+    }
     return writer.bytes
   }
 
   /// Reads what `encode` wrote; nil for anything else.
   public init?(decoding bytes: [UInt8]) {
     var reader = ByteReader(bytes)
-    guard reader.read(UInt8.self) == Self.version, let overridden = reader.read(UInt64.self),
-      let count = reader.read(UInt8.self)
+    guard let version = reader.read(UInt8.self),
+      version == Self.versionWithoutApple || version == Self.versionWithApple,
+      let overridden = reader.read(UInt64.self), let count = reader.read(UInt8.self)
     else { return nil }
     var variants: [ContentVariant] = []
     for _ in 0..<count {
-      guard let platforms = reader.read(UInt8.self),
-        let notificationSize = reader.read(UInt32.self),
-        let notification = reader.read(count: Int(notificationSize)),
-        let messageSize = reader.read(UInt32.self), let message = reader.read(count: Int(messageSize))
-      else { return nil }
-      variants.append(
-        ContentVariant(
-          platforms: PlatformSet(rawValue: platforms), notification: notification, message: message))
+      guard let variant = ContentVariant(&reader) else { return nil }
+      variants.append(variant)
     }
-    self.init(variants: variants, overrides: overridden == 0 ? nil : MessageID(overridden))
+    var apple: [APNsNotification] = []
+    if version == Self.versionWithApple {
+      guard let count = reader.read(UInt8.self), count > 0 else { return nil }
+      for _ in 0..<count {
+        guard let notification = APNsNotification(&reader) else { return nil }
+        apple.append(notification)
+      }
+    }
+    self.init(variants: variants, apple: apple, overrides: overridden == 0 ? nil : MessageID(overridden))
     // Only what `encode` can have written: nothing left over, nothing that the rules above would change.
-    guard reader.remaining == 0, self.variants == variants else { return nil }
+    guard reader.remaining == 0, self.variants == variants, self.apple == apple else { return nil }
+  }
+}
+
+extension ContentVariant {
+  fileprivate init?(_ reader: inout ByteReader) {
+    guard let platforms = reader.read(UInt8.self),
+      let notificationSize = reader.read(UInt32.self),
+      let notification = reader.read(count: Int(notificationSize)),
+      let messageSize = reader.read(UInt32.self), let message = reader.read(count: Int(messageSize))
+    else { return nil }
+    self.init(platforms: PlatformSet(rawValue: platforms), notification: notification, message: message)
   }
 }

@@ -9,10 +9,15 @@ public struct PushOptions: Equatable, Sendable {
   public var timeToLive: Int
   /// The push that this one replaces; whether it is known and at most a day old is not checked here.
   public var overrideMessageID: MessageID?
-  /// Which of Apple's services the sender means; nil leaves it to each device's token.
+  /// Which of Apple's services the sender means, for devices that did not say to which one their token belongs; nil
+  /// means production, as at JPush.
   public var apnsProduction: Bool?
   /// `apns-collapse-id`, at most 64 bytes.
   public var apnsCollapseID: String?
+  /// `apns-priority`, an extension of JPush's options; nil leaves it to what the push says.
+  public var apnsPriority: APNsPriority?
+  /// Whose rules choose the channel, an extension of JPush's options.
+  public var strategy: Strategy
 
   /// The `time_to_live` of a push that has none: a day, in seconds.
   public static let defaultTimeToLive = 86_400
@@ -20,13 +25,16 @@ public struct PushOptions: Equatable, Sendable {
   /// Makes options; what isn't given is JPush's default.
   public init(
     sendno: Int32? = nil, timeToLive: Int = PushOptions.defaultTimeToLive,
-    overrideMessageID: MessageID? = nil, apnsProduction: Bool? = nil, apnsCollapseID: String? = nil
+    overrideMessageID: MessageID? = nil, apnsProduction: Bool? = nil, apnsCollapseID: String? = nil,
+    apnsPriority: APNsPriority? = nil, strategy: Strategy = .jpush
   ) {
     self.sendno = sendno
     self.timeToLive = timeToLive
     self.overrideMessageID = overrideMessageID
     self.apnsProduction = apnsProduction
     self.apnsCollapseID = apnsCollapseID
+    self.apnsPriority = apnsPriority
+    self.strategy = strategy
   }
 }
 
@@ -42,7 +50,8 @@ extension PushOptions {
   private static let known = Set(
     [
       "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
-      "big_push_duration", "classification", "active_push", "notification_3rd_ver",
+      "apns_priority", "strategy", "big_push_duration", "classification", "active_push",
+      "notification_3rd_ver",
     ] + vendorFlags + vendorTexts + vendorObjects + refusedFlags + refusedValues)
 
   /// Reads the member `options` of a push object.
@@ -73,6 +82,15 @@ extension PushOptions {
         throw fields.invalid("apns_collapse_id", "must have 1 to 64 bytes")
       }
       options.apnsCollapseID = collapse
+    }
+    if let number = try fields.integer("apns_priority", in: 1...10) {
+      guard let priority = UInt8(exactly: number).flatMap({ APNsPriority(rawValue: $0) }) else {
+        throw fields.invalid("apns_priority", "must be 10, 5 or 1")
+      }
+      options.apnsPriority = priority
+    }
+    if let number = try fields.integer("strategy", in: 1...4) {
+      options.strategy = Strategy.getui(Int(number)) ?? .jpush
     }
     return options
   }

@@ -50,7 +50,9 @@ public struct PushRequest: Equatable, Sendable {
     let audience = try Audience.parse(push, rules: rules)
     try refuse(push)
     let options = try PushOptions.parse(push, rules: rules)
-    let content = try ContentParser(push: push, platforms: platforms, rules: rules).parse()
+    let content = try ContentParser(
+      push: push, platforms: platforms, rules: rules, options: options
+    ).parse()
     try checkVendorFallback(push)
     return PushRequest(
       cid: try cid(push), platforms: platforms, audience: audience, content: content, options: options,
@@ -92,9 +94,6 @@ public struct PushRequest: Equatable, Sendable {
   private static func refuse(_ push: Fields) throws(APIError) {
     if let sms = try push.fields("sms_message"), !sms.present.isEmpty {
       throw .notPermitted("sms_message is not supported")
-    }
-    if let live = try push.fields("live_activity"), !live.present.isEmpty {
-      throw push.invalid("live_activity", "is not supported")
     }
     if let inapp = try push.fields("inapp_message"), try inapp.flag("inapp_message") == true {
       throw push.invalid("inapp_message", "is not supported")

@@ -22,28 +22,28 @@ public struct ChannelPart: Equatable, Sendable {
   }
 }
 
-/// Whose rules choose the channel.
-public enum Strategy: Equatable, Sendable {
+/// Whose rules choose the channel. Raw values stand in the database: Getui's numbers, and 0 for JPush's rules.
+public enum Strategy: UInt8, CaseIterable, Sendable {
   /// JPush: iOS notifications go to APNs, everything else over our connection.
-  case jpush
+  case jpush = 0
   /// Getui's strategy 1: our connection if the app is online, else APNs now and our part kept.
-  case ownThenVendor
+  case ownThenVendor = 1
   /// Getui's strategy 2: APNs only.
-  case vendorOnly
+  case vendorOnly = 2
   /// Getui's strategy 3: our connection only.
-  case ownOnly
+  case ownOnly = 3
   /// Getui's strategy 4: APNs first, our connection if APNs can't.
-  case vendorThenOwn
+  case vendorThenOwn = 4
+
+  /// The number that is stored.
+  public var number: UInt8 { rawValue }
+
+  /// The strategy that was stored under a number; nil for other numbers.
+  public init?(number: UInt8) { self.init(rawValue: number) }
 
   /// Getui's number of a strategy, 1 to 4; nil for other numbers.
   public static func getui(_ number: Int) -> Strategy? {
-    switch number {
-    case 1: .ownThenVendor
-    case 2: .vendorOnly
-    case 3: .ownOnly
-    case 4: .vendorThenOwn
-    default: nil
-    }
+    (1...4).contains(number) ? UInt8(exactly: number).flatMap { Strategy(rawValue: $0) } : nil
   }
 }
 

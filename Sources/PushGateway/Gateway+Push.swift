@@ -119,6 +119,6 @@ extension AcceptRequest {
     self.init(
       cid: request.cid, platforms: request.platforms, terms: terms, content: request.content,
       sendno: request.options.sendno ?? 0, timeToLive: request.options.timeToLive,
-      overrides: request.options.overrideMessageID)
+      overrides: request.options.overrideMessageID, strategy: request.options.strategy)
   }
 }

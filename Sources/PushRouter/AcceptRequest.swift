@@ -17,11 +17,14 @@ public struct AcceptRequest: Sendable {
   public var timeToLive: Int
   /// The push that this one replaces.
   public var overrides: MessageID?
+  /// Whose rules choose the channel.
+  public var strategy: Strategy
 
   /// Makes a request.
   public init(
     cid: String? = nil, platforms: PlatformSet = .all, terms: AudienceTerms = AudienceTerms(),
-    content: PushContent, sendno: Int32 = 0, timeToLive: Int = 86_400, overrides: MessageID? = nil
+    content: PushContent, sendno: Int32 = 0, timeToLive: Int = 86_400, overrides: MessageID? = nil,
+    strategy: Strategy = .jpush
   ) {
     self.cid = cid
     self.platforms = platforms
@@ -31,6 +34,7 @@ public struct AcceptRequest: Sendable {
     self.sendno = sendno
     self.timeToLive = timeToLive
     self.overrides = overrides
+    self.strategy = strategy
   }
 }
 

@@ -39,6 +39,7 @@ final class ContentCache: Sendable {
 
   /// Two hundred bytes stand for the table entry and the arrays' headers.
   private static func size(_ content: PushContent) -> Int {
-    content.variants.reduce(200) { $0 + $1.notification.count + $1.message.count }
+    let shared = content.variants.reduce(200) { $0 + $1.notification.count + $1.message.count }
+    return content.apple.reduce(shared) { $0 + 200 + $1.payload.text.count }
   }
 }

@@ -42,6 +42,7 @@ struct NewPush: Sendable {
     PushRow(
       id: id, app: app, createdAt: now, expiresAt: expires, sendno: Int64(request.sendno),
       platforms: request.platforms, target: single, targets: targetBytes,
-      targetCount: UInt32(clamping: audienceCount), overrides: request.overrides, content: content)
+      targetCount: UInt32(clamping: audienceCount), strategy: request.strategy.number,
+      overrides: request.overrides, content: content)
   }
 }

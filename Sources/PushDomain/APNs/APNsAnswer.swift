@@ -1,0 +1,71 @@
+import PushBase
+import PushJSON
+
+/// What Apple answered to one request.
+public struct APNsAnswer: Equatable, Sendable {
+  /// The HTTP status.
+  public var status: Int
+  /// `reason` as it came, shortened to 64 characters; nil if there was none.
+  public var reason: String?
+  /// When Apple last knew the token to be inactive; only there with status 410.
+  public var inactiveSince: Timestamp?
+
+  /// Puts an answer together.
+  public init(status: Int, reason: String? = nil, inactiveSince: Timestamp? = nil) {
+    self.status = status
+    self.reason = reason
+    self.inactiveSince = inactiveSince
+  }
+
+  /// An answer from its status and body, `{"reason":"Unregistered","timestamp":1767225600123}`. A body that is anything
+  /// else leaves the status to speak for itself.
+  public init(status: Int, body: [UInt8]) {
+    self.init(status: status)
+    guard status != 200, !body.isEmpty, let json = try? parseJSON(body) else { return }
+    reason = json["reason"]?.string.map { String($0.prefix(64)) }
+    // Milliseconds. A number of seconds would be a moment in 1970 and make every token look registered later.
+    if let milliseconds = json["timestamp"]?.int64, milliseconds >= 1_000_000_000_000 {
+      inactiveSince = Timestamp(milliseconds: milliseconds)
+    }
+  }
+
+  /// The reason, if it is known and came with a status of its class; else the status is what counts.
+  public var knownReason: APNsReason? {
+    guard let known = reason.flatMap({ APNsReason(rawValue: $0) }), known.status / 100 == status / 100 else {
+      return nil
+    }
+    return known
+  }
+}
+
+/// What is known of the request that was answered.
+public struct APNsAttempt: Equatable, Sendable {
+  /// When it was sent.
+  public var sentAt: Timestamp
+  /// When the app last told us the token.
+  public var tokenRegisteredAt: Timestamp
+  /// The service that it went to; not `.none`.
+  public var environment: APNsEnvironment
+  /// Whether the app has a credential for Apple's other service.
+  public var hasOtherCredential: Bool
+  /// Whether the other service has refused this token for this push with `BadDeviceToken` already.
+  public var otherHasRefused: Bool
+  /// Whether the provider token was made anew because the attempt before failed with `ExpiredProviderToken`.
+  public var hasRenewedProviderToken: Bool
+
+  /// Describes an attempt; what isn't given is so for a first attempt of an app with one credential.
+  public init(
+    sentAt: Timestamp, tokenRegisteredAt: Timestamp, environment: APNsEnvironment = .production,
+    hasOtherCredential: Bool = false, otherHasRefused: Bool = false, hasRenewedProviderToken: Bool = false
+  ) {
+    self.sentAt = sentAt
+    self.tokenRegisteredAt = tokenRegisteredAt
+    self.environment = environment
+    self.hasOtherCredential = hasOtherCredential
+    self.otherHasRefused = otherHasRefused
+    self.hasRenewedProviderToken = hasRenewedProviderToken
+  }
+
+  /// Apple's other service.
+  public var otherEnvironment: APNsEnvironment { environment == .sandbox ? .production : .sandbox }
+}

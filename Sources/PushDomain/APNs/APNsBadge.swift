@@ -1,0 +1,26 @@
+/// What a push does to the number on the app's icon. The server keeps a number for each registration, so that a push can
+/// add to it.
+public enum APNsBadge: Equatable, Sendable {
+  /// Leaves the number as it is.
+  case unchanged
+  /// Makes it this number; 0 takes it away.
+  case set(Int32)
+  /// Adds to it; a negative number takes off.
+  case add(Int32)
+
+  /// The numbers that an icon can have here.
+  public static let range: ClosedRange<Int64> = 0...99_999
+
+  /// The number after a push, brought into `range`, to be sent and stored; nil if the push leaves it as it is.
+  public func applied(to stored: Int64) -> Int64? {
+    switch self {
+    case .unchanged: nil
+    case .set(let number): Self.clamped(Int64(number))
+    case .add(let change): Self.clamped(Self.clamped(stored) + Int64(change))
+    }
+  }
+
+  private static func clamped(_ number: Int64) -> Int64 {
+    min(max(number, range.lowerBound), range.upperBound)
+  }
+}

@@ -1,0 +1,85 @@
+import PushBase
+
+/// What one push is for Apple: rendered once when the push is accepted, stored with it, and then only filled in for each
+/// device.
+public struct APNsNotification: Equatable, Sendable {
+  /// Which push a later one with the same ID replaces on the screen (`apns-collapse-id`).
+  public enum CollapseID: Equatable, Sendable {
+    /// The sender's own: 1 to 64 bytes of UTF-8.
+    case given([UInt8])
+    /// The push's own ID, so that a repetition replaces the banner instead of doubling it.
+    case ownID
+    /// The ID of the push that this one overrides.
+    case id(MessageID)
+
+    /// The most bytes that Apple takes.
+    public static let maximumBytes = 64
+  }
+
+  /// What Apple is told about the kind of the push.
+  public let type: APNsPushType
+  /// How soon Apple delivers.
+  public let priority: APNsPriority
+  /// Which of Apple's services the sender means; only for tokens of which that isn't known. Never `.none`.
+  public let wish: APNsEnvironment
+  /// Whether Apple is to try once and store nothing, because the push is only for devices that can be reached now.
+  public let isOneAttempt: Bool
+  /// Which push is replaced; see `collapseID(of:)`.
+  public internal(set) var collapse: CollapseID
+  /// What happens to the number on the icon; not `.unchanged` if and only if the payload has a hole for it.
+  public let badge: APNsBadge
+  /// The payload.
+  public let payload: APNsTemplate
+
+  /// Puts a notification together. Gives nil for what Apple would refuse or what contradicts itself: a priority that does
+  /// not go with the type, a collapse ID of the wrong length, no service, a badge without a hole or the reverse, a payload
+  /// that may get larger than `APNsPushType.maximumPayload`.
+  public init?(
+    type: APNsPushType, priority: APNsPriority, wish: APNsEnvironment = .production,
+    isOneAttempt: Bool = false,
+    collapse: CollapseID = .ownID, badge: APNsBadge = .unchanged, payload: APNsTemplate
+  ) {
+    guard type.priorities.contains(priority), wish != .none, payload.maximumBytes <= type.maximumPayload,
+      payload.has(.badge) == (badge != .unchanged)
+    else { return nil }
+    if case .given(let id) = collapse, !(1...CollapseID.maximumBytes).contains(id.count) { return nil }
+    self.type = type
+    self.priority = priority
+    self.wish = wish
+    self.isOneAttempt = isOneAttempt
+    self.collapse = collapse
+    self.badge = badge
+    self.payload = payload
+  }
+
+  /// Appends the payload of one device: exact JSON in UTF-8, at most `type.maximumPayload` bytes. `badge` is what
+  /// `badge.applied(to:)` gave for the device; it counts only if that was not nil. Allocates nothing if the buffer has
+  /// room.
+  public func render(messageID: MessageID, badge: Int64, into buffer: inout [UInt8]) {
+    payload.render(messageID: messageID, badge: badge, into: &buffer)
+  }
+
+  /// `apns-collapse-id`, 1 to 64 bytes; nil if the header is left out, because calls and Live Activities replace by
+  /// other means.
+  public func collapseID(of id: MessageID) -> [UInt8]? {
+    switch collapse {
+    case .given(let bytes): return bytes
+    case .ownID, .id:
+      guard type.tokenKind == .device else { return nil }
+      if case .id(let other) = collapse { return Array(other.text.utf8) }
+      return Array(id.text.utf8)
+    }
+  }
+
+  /// `apns-expiration` in Unix seconds, for a push that ends at the given time; 0 asks for one attempt. A call that comes
+  /// late is worse than none, so calls are always tried once.
+  public func expiration(of end: Timestamp) -> Int64 {
+    isOneAttempt || type == .voip ? 0 : max(1, end.seconds)
+  }
+
+  /// The service to send to. What the device said at its registration counts; the sender's `apns_production` only helps
+  /// where the device said nothing.
+  public func environment(registered: APNsEnvironment) -> APNsEnvironment {
+    registered == .none ? wish : registered
+  }
+}

@@ -1,0 +1,72 @@
+/// What Apple is told about the kind of a push (`apns-push-type`). Raw values stand in the database.
+public enum APNsPushType: UInt8, CaseIterable, Sendable {
+  /// Shows, sounds or numbers something.
+  case alert = 1
+  /// Wakes the app without showing anything.
+  case background = 2
+  /// Announces a call.
+  case voip = 3
+  /// Starts, changes or ends a Live Activity.
+  case liveActivity = 4
+
+  /// The value of the header.
+  public var name: String {
+    switch self {
+    case .alert: "alert"
+    case .background: "background"
+    case .voip: "voip"
+    case .liveActivity: "liveactivity"
+    }
+  }
+
+  /// What follows the bundle ID in `apns-topic`.
+  public var topicSuffix: String {
+    switch self {
+    case .alert, .background: ""
+    case .voip: ".voip"
+    case .liveActivity: ".push-type.liveactivity"
+    }
+  }
+
+  /// The token that Apple takes for this kind.
+  public var tokenKind: APNsTokenKind {
+    switch self {
+    case .alert, .background: .device
+    case .voip: .voip
+    case .liveActivity: .liveActivity
+    }
+  }
+
+  /// The largest payload that Apple takes, in bytes of UTF-8.
+  public var maximumPayload: Int { self == .voip ? 5120 : 4096 }
+
+  /// The priorities that Apple takes with this kind.
+  var priorities: [APNsPriority] {
+    switch self {
+    case .alert: [.immediate, .considerate, .powerSaving]
+    case .background: [.considerate, .powerSaving]
+    case .voip: [.immediate]
+    case .liveActivity: [.immediate, .considerate]
+    }
+  }
+}
+
+/// Where an app got a token from; Apple refuses a push with a token of another kind.
+public enum APNsTokenKind: UInt8, Sendable {
+  /// From registering for remote notifications.
+  case device = 1
+  /// From PushKit.
+  case voip = 2
+  /// From ActivityKit.
+  case liveActivity = 3
+}
+
+/// How soon Apple delivers (`apns-priority`). The raw value is the header's.
+public enum APNsPriority: UInt8, CaseIterable, Sendable {
+  /// At once.
+  case immediate = 10
+  /// With regard to the device's power.
+  case considerate = 5
+  /// Power above all: never wakes the device.
+  case powerSaving = 1
+}

@@ -1,0 +1,167 @@
+import PushBase
+import PushJSON
+
+/// Renders the parts of a push object that go to Apple. The objects have passed the checks of `PlatformSchema`.
+struct APNsRenderer {
+  let options: PushOptions
+
+  /// JPush's name of the push's ID in a payload; a number, since its plugins call number-only methods on it.
+  static let messageIDKey = "_j_msgid"
+
+  // MARK: Notification
+
+  /// `notification.ios`, or nothing but the common alert.
+  func notification(_ ios: Fields, alert: JSONValue) throws(APIError) -> APNsNotification {
+    let badge = Self.badge(ios["badge"])
+    let sound = Self.sound(ios["sound"])
+    let wakes = ios["content-available"].flatMap { Fields.flag($0) } == true
+    let isVisible = Self.isVisible(alert)
+    let isSilent = wakes && !isVisible && sound == nil && badge == .unchanged
+    let says = isVisible || sound != nil
+    let priority = try priority(isSilent: isSilent, isUrgent: says)
+
+    var writer = APNsPayloadWriter()
+    writer.beginObject("aps")
+    // An empty text shows nothing. It stays only where nothing else would be left for Apple to look at.
+    if isVisible || !(wakes || sound != nil || badge != .unchanged) {
+      writer.member("alert", Self.withoutNulls(alert))
+    }
+    if let sound { writer.member("sound", sound) }
+    if wakes { writer.member("content-available", 1) }
+    if ios["mutable-content"].flatMap({ Fields.flag($0) }) == true { writer.member("mutable-content", 1) }
+    for key in Self.texts {
+      if let value = ios[key], value != "" { writer.member(key, value) }
+    }
+    if badge != .unchanged { writer.hole("badge", .badge) }
+    writer.endObject()
+    writer.hole(Self.messageIDKey, .messageID)
+    for member in ios["extras"]?.object?.members ?? [] { writer.member(member.key, member.value) }
+    return try finish(
+      &writer, type: isSilent ? .background : .alert, priority: priority, badge: badge, of: ios.path)
+  }
+
+  /// Members of `aps` that are taken over as they are.
+  private static let texts = [
+    "category", "thread-id", "interruption-level", "relevance-score", "target-content-id", "filter-criteria",
+  ]
+
+  /// Without `options.apns_priority`: 10 for what the user sees or hears, 5 for silent pushes and mere numbers.
+  private func priority(isSilent: Bool, isUrgent: Bool) throws(APIError) -> APNsPriority {
+    guard let asked = options.apnsPriority else { return isUrgent ? .immediate : .considerate }
+    guard !isSilent || asked != .immediate else {
+      throw .invalidValue("options.apns_priority must be 5 or 1 for a silent push: Apple refuses 10")
+    }
+    return asked
+  }
+
+  /// Whether there is anything to see in an alert.
+  private static func isVisible(_ alert: JSONValue) -> Bool {
+    if let object = alert.object { return Fields(object).present.contains { $0.value != "" } }
+    return alert != ""
+  }
+
+  /// Absent members of an alert's object are left out.
+  private static func withoutNulls(_ alert: JSONValue) -> JSONValue {
+    guard let object = alert.object else { return alert }
+    var present = JSONObject()
+    for member in Fields(object).present { present.set(member.key, member.value) }
+    return .object(present)
+  }
+
+  /// A sound as Apple wants it; nil for none, which JPush writes as an empty text.
+  private static func sound(_ value: JSONValue?) -> JSONValue? {
+    guard let object = value?.object else { return value == "" ? nil : value }
+    var sound = JSONObject()
+    if let critical = object["critical"].flatMap({ Fields.flag($0) }) {
+      sound.set("critical", critical ? 1 : 0)
+    }
+    for key in ["name", "volume"] {
+      if let value = object[key], !value.isNull { sound.set(key, value) }
+    }
+    return sound.isEmpty ? nil : .object(sound)
+  }
+
+  /// `"+1"` and `"-1"` count on, other numbers are set, `""` takes the number away. `"auto"`, which JPush's Python client
+  /// lets through, has no documented meaning.
+  private static func badge(_ value: JSONValue?) -> APNsBadge {
+    if let number = value?.int64 { return .set(Int32(clamping: number)) }
+    guard let text = value?.string, text != "auto" else { return .unchanged }
+    let number = Int32(text) ?? 0
+    return text.hasPrefix("+") || text.hasPrefix("-") ? .add(number) : .set(number)
+  }
+
+  // MARK: Calls
+
+  /// `notification.voip`: any members, for the app's PushKit token.
+  func call(_ voip: Fields) throws(APIError) -> APNsNotification {
+    var writer = APNsPayloadWriter()
+    writer.hole(Self.messageIDKey, .messageID)
+    for member in voip.present {
+      guard member.key != Self.messageIDKey else { throw voip.invalid(member.key, "is taken by the server") }
+      writer.member(member.key, member.value)
+    }
+    return try finish(&writer, type: .voip, priority: .immediate, badge: .unchanged, of: voip.path)
+  }
+
+  // MARK: Live Activities
+
+  /// `live_activity.ios`: starts, changes or ends an activity.
+  func liveActivity(_ ios: Fields) throws(APIError) -> APNsNotification {
+    guard let event = try ios.string("event") else { throw ios.missing("event") }
+    guard ["start", "update", "end"].contains(event) else {
+      throw ios.invalid("event", "must be start, update or end")
+    }
+    let needed =
+      event == "start" ? ["attributes-type", "attributes", "content-state", "alert"] : ["content-state"]
+    var writer = APNsPayloadWriter()
+    writer.beginObject("aps")
+    writer.hole("timestamp", .timestamp)
+    writer.member("event", .string(event))
+    for key in needed where ios[key] == nil { throw ios.missing(key) }
+    for (key, kind) in Self.activityMembers {
+      guard let value = ios[key] else { continue }
+      try kind.check(key, value, in: ios)
+      writer.member(key, value)
+    }
+    writer.endObject()
+    writer.hole(Self.messageIDKey, .messageID)
+    let priority: APNsPriority
+    switch ios["apns-priority"].map({ $0.int64 }) {
+    case nil, 10: priority = .immediate
+    case 5: priority = .considerate
+    default: throw ios.invalid("apns-priority", "must be 5 or 10")
+    }
+    return try finish(&writer, type: .liveActivity, priority: priority, badge: .unchanged, of: ios.path)
+  }
+
+  /// The members of an activity that go to Apple as they are.
+  private static let activityMembers: [(key: String, kind: FieldKind)] = [
+    ("attributes-type", .text), ("attributes", .object), ("content-state", .object), ("alert", .object),
+    ("dismissal-date", .integer(0...Int64(UInt32.max))), ("stale-date", .integer(0...Int64(UInt32.max))),
+    ("relevance-score", .integer(1...100)),
+  ]
+
+  // MARK: All kinds
+
+  private func finish(
+    _ writer: inout APNsPayloadWriter, type: APNsPushType, priority: APNsPriority, badge: APNsBadge,
+    of path: String
+  ) throws(APIError) -> APNsNotification {
+    guard let payload = writer.finish() else { throw .internalError }
+    guard payload.maximumBytes <= type.maximumPayload else {
+      throw .tooLarge(
+        "\(path) makes a payload of up to \(payload.maximumBytes) bytes for Apple, "
+          + "which takes at most \(type.maximumPayload)")
+    }
+    let notification = APNsNotification(
+      type: type, priority: priority, wish: options.apnsProduction == false ? .sandbox : .production,
+      isOneAttempt: options.timeToLive == 0, collapse: collapse, badge: badge, payload: payload)
+    guard let notification else { throw .internalError }
+    return notification
+  }
+
+  private var collapse: APNsNotification.CollapseID {
+    if let given = options.apnsCollapseID { return .given(Array(given.utf8)) }
+    return options.overrideMessageID.map { .id($0) } ?? .ownID
+  }
+}
