@@ -2,7 +2,7 @@ import PushBase
 
 /// What can be read. Valid only while the body that got it runs; all its reads see one state of the database.
 public final class ReadTransaction {
-  private let database: Database
+  let database: Database
 
   init(_ database: Database) { self.database = database }
 
