@@ -40,6 +40,7 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
+    .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     // Pure: no input or output.
     module("PushBase", ["CLinux"]),
     module("PushJSON", ["PushBase"]),
@@ -50,6 +51,7 @@ let package = Package(
     module("PushCrypto", ["PushBase", "COpenSSL"]),
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet", "CLinux"]),
+    module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2", "CLinux"]),
     module(
       "PushStorage", ["PushBase", "PushDomain", "CSQLite", "CLinux", "COpenSSL"], plugins: ["EmbedFiles"]
     ),
@@ -90,6 +92,7 @@ let package = Package(
     tests("PushDomainTests", ["PushDomain", "PushJSON", "PushBase"]),
     tests("PushCryptoTests", ["PushCrypto", "PushBase"]),
     tests("PushNetTests", ["PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux"]),
+    tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushStorageTests", ["PushStorage", "PushDomain", "PushBase"]),
     tests("PushRouterTests", ["PushRouter", "PushStorage", "PushDomain", "PushBase"]),
     tests(

@@ -123,6 +123,19 @@ static inline int co_ticket_ciphers(EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, co
          EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, aes_key, iv, encrypt);
 }
 
+/// Client: offers protocols, each with its length in front (RFC 7301). 0 on success.
+static inline int co_offer_protocols(SSL_CTX *context, const unsigned char *list, size_t count) {
+  return SSL_CTX_set_alpn_protos(context, list, (unsigned)count);
+}
+
+static inline int co_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+  return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
+
+static inline int co_is_end_of_pem(unsigned long code) {
+  return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
+}
+
 static inline int co_is_key_mismatch(unsigned long code) {
   return ERR_GET_LIB(code) == ERR_LIB_X509 && (ERR_GET_REASON(code) == X509_R_KEY_VALUES_MISMATCH ||
                                                ERR_GET_REASON(code) == X509_R_KEY_TYPE_MISMATCH);
@@ -150,6 +163,9 @@ static inline int co_ssl_handshake(SSL *ssl, int *error_number) {
   errno = 0;
   return co_ssl_outcome(ssl, SSL_do_handshake(ssl), error_number);
 }
+
+/// Decrypted or still encrypted bytes that were read from the socket already.
+static inline int co_has_pending(const SSL *ssl) { return SSL_has_pending(ssl); }
 
 static inline int co_ssl_read(SSL *ssl, void *buffer, size_t capacity, size_t *count, int *error_number) {
   ERR_clear_error();

@@ -11,11 +11,19 @@ public struct SelfSignedCertificate: Sendable {
   /// SHA-256 of the certificate's DER form, 64 lower-case hexadecimal digits.
   public let fingerprint: String
 
+  /// Which side of a TLS connection may show the certificate.
+  public enum Usage: String, Sendable {
+    /// The server.
+    case server = "serverAuth"
+    /// The client.
+    case client = "clientAuth"
+  }
+
   /// Makes an ECDSA P-256 key and a certificate for it (RFC 5280), valid from an hour ago for 1 to 36500
   /// `days`. At most 64 bytes of common name; DNS names may start with `*.`; at least one name or address is
   /// needed.
   public static func make(
-    commonName: String, dnsNames: [String], ipAddresses: [String], days: Int
+    commonName: String, dnsNames: [String], ipAddresses: [String], days: Int, usage: Usage = .server
   ) throws(CryptoError) -> SelfSignedCertificate {
     guard (1...36500).contains(days) else { throw .invalidDays(days) }
     guard (1...64).contains(commonName.utf8.count), commonName.utf8.allSatisfy({ $0 >= 32 }) else {
@@ -27,7 +35,7 @@ public struct SelfSignedCertificate: Sendable {
     guard let certificate = X509_new() else { throw .fromQueue() }
     defer { X509_free(certificate) }
     guard fill(certificate, key: key, commonName: commonName, days: days),
-      addExtensions(to: certificate, alternatives: alternatives),
+      addExtensions(to: certificate, alternatives: alternatives, usage),
       X509_sign(certificate, key, EVP_sha256()) > 0
     else { throw .fromQueue() }
     let certificatePEM = try PEM.text { PEM_write_bio_X509($0, certificate) }
@@ -56,10 +64,12 @@ public struct SelfSignedCertificate: Sendable {
       && X509_set_pubkey(certificate, key) == 1
   }
 
-  private static func addExtensions(to certificate: OpaquePointer, alternatives: String) -> Bool {
+  private static func addExtensions(
+    to certificate: OpaquePointer, alternatives: String, _ usage: Usage
+  ) -> Bool {
     co_x509_add_extension(certificate, NID_basic_constraints, "critical,CA:FALSE") == 1
       && co_x509_add_extension(certificate, NID_key_usage, "critical,digitalSignature") == 1
-      && co_x509_add_extension(certificate, NID_ext_key_usage, "serverAuth") == 1
+      && co_x509_add_extension(certificate, NID_ext_key_usage, usage.rawValue) == 1
       && co_x509_add_extension(certificate, NID_subject_key_identifier, "hash") == 1
       && co_x509_add_extension(certificate, NID_subject_alt_name, alternatives) == 1
   }

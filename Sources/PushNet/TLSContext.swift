@@ -1,7 +1,5 @@
 import COpenSSL
 import Glibc
-import PushBase
-import Synchronization
 
 /// Why TLS could not be set up.
 public enum TLSError: Error, Equatable, CustomStringConvertible {
@@ -43,6 +41,8 @@ public final class TLSContext: @unchecked Sendable {
   let handle: OpaquePointer
   let isServer: Bool
   private let tickets = TicketKeys()
+  /// What a server picks from by ALPN; set once, before the context is used.
+  private var protocols: ProtocolNames?
 
   private init(server: Bool, versions: Versions) throws(TLSError) {
     guard let handle = co_new_tls_context(server ? 1 : 0) else { throw .library(Self.drainReason()) }
@@ -67,21 +67,26 @@ public final class TLSContext: @unchecked Sendable {
   public static func server(
     certificatePath: String, keyPath: String, versions: Versions = .all
   ) throws(TLSError) -> TLSContext {
+    try server(
+      identity: .files(certificatePath: certificatePath, keyPath: keyPath), versions: versions)
+  }
+
+  /// A server's context that may agree on a protocol by ALPN (RFC 7301) and ask clients for a certificate.
+  ///
+  /// `protocols` are the names this side speaks, the preferred one first. A client that offers others only is
+  /// refused; one that offers none at all is not, see `TLSSession.applicationProtocol`.
+  public static func server(
+    identity: TLSIdentity, protocols: [String] = [], clients: TLSClientPolicy = .notAsked,
+    versions: Versions = .all
+  ) throws(TLSError) -> TLSContext {
     let context = try TLSContext(server: true, versions: versions)
-    try checkReadable(certificatePath)
-    try checkReadable(keyPath)
-    ERR_clear_error()
-    guard SSL_CTX_use_certificate_chain_file(context.handle, certificatePath) == 1 else {
-      throw .invalid(path: certificatePath, reason: drainReason())
-    }
-    guard SSL_CTX_use_PrivateKey_file(context.handle, keyPath, SSL_FILETYPE_PEM) == 1,
-      SSL_CTX_check_private_key(context.handle) == 1
-    else {
-      let mismatch = co_is_key_mismatch(ERR_peek_error()) == 1
-      let reason = drainReason()
-      throw mismatch
-        ? .keyDoesNotMatch(certificatePath: certificatePath, keyPath: keyPath)
-        : .invalid(path: keyPath, reason: reason)
+    try context.use(identity)
+    try context.setServerProtocols(protocols)
+    switch clients {
+    case .notAsked: break
+    case .optional(let trust): try context.verify(trust, SSL_VERIFY_PEER)
+    case .required(let trust):
+      try context.verify(trust, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
     }
     return context
   }
@@ -92,22 +97,49 @@ public final class TLSContext: @unchecked Sendable {
     caFile: String? = nil, verifies: Bool = true, versions: Versions = .all
   ) throws(TLSError) -> TLSContext {
     let context = try TLSContext(server: false, versions: versions)
-    SSL_CTX_set_verify(context.handle, verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
     ERR_clear_error()
-    guard verifies else { return context }
-    if let caFile {
-      try checkReadable(caFile)
-      guard SSL_CTX_load_verify_file(context.handle, caFile) == 1 else {
-        throw .invalid(path: caFile, reason: drainReason())
-      }
-    } else if SSL_CTX_set_default_verify_paths(context.handle) != 1 {
-      throw .library(drainReason())
+    guard verifies else {
+      SSL_CTX_set_verify(context.handle, SSL_VERIFY_NONE, nil)
+      return context
     }
+    try context.verify(caFile.map { .file($0) } ?? .system, SSL_VERIFY_PEER)
     return context
   }
 
+  /// A client's context that offers protocols by ALPN (RFC 7301) and has a certificate for servers that ask for one.
+  public static func client(
+    trust: TLSTrust, identity: TLSIdentity? = nil, protocols: [String] = [], versions: Versions = .all
+  ) throws(TLSError) -> TLSContext {
+    let context = try TLSContext(server: false, versions: versions)
+    try context.verify(trust, SSL_VERIFY_PEER)
+    if let identity { try context.use(identity) }
+    guard !protocols.isEmpty else { return context }
+    let list = try ProtocolNames(protocols).encoded
+    guard co_offer_protocols(context.handle, list, list.count) == 0 else { throw .library(drainReason()) }
+    return context
+  }
+
+  private func setServerProtocols(_ names: [String]) throws(TLSError) {
+    guard !names.isEmpty else { return }
+    protocols = try ProtocolNames(names)
+    // OpenSSL asks only for sessions of this context, which hold it.
+    SSL_CTX_set_alpn_select_cb(
+      handle,
+      { _, picked, pickedCount, offered, offeredCount, context in
+        guard let context, let picked, let pickedCount, let offered else { return SSL_TLSEXT_ERR_NOACK }
+        let own = Unmanaged<TLSContext>.fromOpaque(context).takeUnretainedValue().protocols
+        guard let place = own?.pick(from: UnsafeBufferPointer(start: offered, count: Int(offeredCount)))
+        else {
+          return SSL_TLSEXT_ERR_ALERT_FATAL
+        }
+        picked.pointee = offered + place.lowerBound
+        pickedCount.pointee = UInt8(place.count)
+        return SSL_TLSEXT_ERR_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
   /// OpenSSL's own message for a missing file is "system library".
-  private static func checkReadable(_ path: String) throws(TLSError) {
+  static func checkReadable(_ path: String) throws(TLSError) {
     guard access(path, R_OK) != 0 else { return }
     throw .unreadable(path: path, reason: String(cString: strerror(errno)))
   }
@@ -118,54 +150,5 @@ public final class TLSContext: @unchecked Sendable {
     ERR_clear_error()
     guard code != 0, let text = ERR_reason_error_string(code) else { return "no reason given" }
     return String(cString: text)
-  }
-}
-
-/// The keys that seal session tickets: the state of a resumable session lies with the client, the server
-/// keeps none. A key seals for twelve hours and opens for twelve more; then it is gone, and with it the
-/// secrets of the sessions it sealed.
-final class TicketKeys: Sendable {
-  private struct Key {
-    let name = SystemRandom.bytes(16)
-    let aes = SystemRandom.bytes(32)
-    let mac = SystemRandom.bytes(32)
-    let madeAt: UInt64
-  }
-
-  private static let lifetime: UInt64 = 12 * 3600 * 1_000_000_000
-  private let time: any TimeSource
-  private let keys = Mutex<[Key]>([])
-
-  init(time: any TimeSource = SystemTime()) { self.time = time }
-
-  /// Answers OpenSSL's ticket callback: 1 go on, 2 go on and send a new ticket, 0 unknown key, -1 failure.
-  func prepare(
-    name: UnsafeMutablePointer<UInt8>, iv: UnsafeMutablePointer<UInt8>, cipher: OpaquePointer?,
-    mac: OpaquePointer?, encrypting: Bool
-  ) -> Int32 {
-    let now = time.monotonic()
-    let found = keys.withLock { keys -> (key: Key, isCurrent: Bool)? in
-      keys.removeAll { now &- $0.madeAt >= 2 * Self.lifetime }
-      if encrypting {
-        if keys.last.map({ now &- $0.madeAt >= Self.lifetime }) ?? true { keys.append(Key(madeAt: now)) }
-        return keys.last.map { ($0, true) }
-      }
-      guard
-        let index = keys.firstIndex(where: {
-          $0.name.elementsEqual(UnsafeBufferPointer(start: name, count: 16))
-        })
-      else { return nil }
-      return (keys[index], now &- keys[index].madeAt < Self.lifetime)
-    }
-    guard let found else { return 0 }
-    if encrypting {
-      name.update(from: found.key.name, count: 16)
-      iv.update(from: SystemRandom.bytes(16), count: 16)
-    }
-    guard co_ticket_ciphers(cipher, mac, found.key.aes, found.key.mac, iv, encrypting ? 1 : 0) == 1 else {
-      return -1
-    }
-    // TLS 1.3 clients use a ticket once, so a resumed session always asks for another.
-    return encrypting || found.isCurrent ? 1 : 2
   }
 }

@@ -132,6 +132,31 @@ public final class TLSSession {
   /// Tells whether the handshake resumed an earlier session.
   public var isResumed: Bool { SSL_session_reused(handle) == 1 }
 
+  /// Whether bytes that came from the socket wait inside the session, decrypted or not: the socket does not become
+  /// readable for them.
+  public var hasPending: Bool { co_has_pending(handle) == 1 }
+
+  /// The protocol both sides agreed on by ALPN (RFC 7301), nil if the client offered or the server picked none.
+  public var applicationProtocol: String? {
+    var start: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(handle, &start, &count)
+    guard let start, count > 0 else { return nil }
+    return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+  }
+
+  /// The peer's own certificate in DER form, nil if it has shown none.
+  public var peerCertificate: [UInt8]? {
+    guard let certificate = SSL_get1_peer_certificate(handle) else { return nil }
+    defer { X509_free(certificate) }
+    let size = Int(i2d_X509(certificate, nil))
+    guard size > 0 else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      var cursor = buffer.baseAddress
+      count = max(0, Int(i2d_X509(certificate, &cursor)))
+    }
+  }
+
   /// The agreed version, such as `TLSv1.3`.
   public var version: String { SSL_get_version(handle).map { String(cString: $0) } ?? "" }
 

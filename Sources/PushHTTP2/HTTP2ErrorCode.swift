@@ -1,0 +1,56 @@
+/// Why a stream was reset or a connection is given up (RFC 9113 section 7).
+public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The number on the wire; any is possible.
+  public let rawValue: UInt32
+
+  /// Wraps a number.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Not an error: graceful.
+  public static let noError = Self(rawValue: 0)
+  /// The peer broke the protocol.
+  public static let protocolError = Self(rawValue: 1)
+  /// Something went wrong inside.
+  public static let internalError = Self(rawValue: 2)
+  /// The peer broke flow control.
+  public static let flowControlError = Self(rawValue: 3)
+  /// SETTINGS were not acknowledged in time.
+  public static let settingsTimeout = Self(rawValue: 4)
+  /// A frame came for a stream that is closed.
+  public static let streamClosed = Self(rawValue: 5)
+  /// A frame has an impossible size.
+  public static let frameSizeError = Self(rawValue: 6)
+  /// The stream was refused before anything was done with it: it may be tried again.
+  public static let refusedStream = Self(rawValue: 7)
+  /// The stream is no longer wanted.
+  public static let cancel = Self(rawValue: 8)
+  /// The peer does too much of something.
+  public static let enhanceYourCalm = Self(rawValue: 11)
+
+  private static let names = [
+    "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+    "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+    "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+  ]
+
+  /// The name in RFC 9113, or the number.
+  public var description: String {
+    rawValue < UInt32(Self.names.count) ? Self.names[Int(rawValue)] : "error \(rawValue)"
+  }
+}
+
+/// Why a session cannot go on or a call was refused.
+public enum HTTP2Error: Error, Equatable, CustomStringConvertible {
+  /// What the peer sent is no HTTP/2, or breaks its rules so that the connection is lost; with the reason.
+  case connection(String)
+  /// The call makes no sense now, such as a request after a GOAWAY; with the reason.
+  case refused(String)
+
+  /// One line for people.
+  public var description: String {
+    switch self {
+    case .connection(let reason): "HTTP/2: \(reason)"
+    case .refused(let reason): "HTTP/2 call refused: \(reason)"
+    }
+  }
+}

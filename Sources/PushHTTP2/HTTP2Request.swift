@@ -1,0 +1,67 @@
+/// A complete request.
+public struct HTTP2Request: Sendable {
+  /// The stream it came on, which names it in its connection.
+  public let streamID: Int32
+  /// All fields in the order they came, pseudo fields first, with duplicates; trailers are dropped.
+  public let headers: HTTP2Headers
+  /// The body.
+  public internal(set) var body: [UInt8] = []
+
+  /// The value of `:method`.
+  public var method: String { headers.text(":method") ?? "" }
+  /// The value of `:path`.
+  public var path: String { headers.text(":path") ?? "" }
+}
+
+/// An answer to a request.
+public struct HTTP2Answer: Sendable {
+  /// The status code, three digits.
+  public var status: Int
+  /// Fields beside the status.
+  public var headers: HTTP2Headers
+  /// The body; may be empty.
+  public var body: [UInt8]
+  /// Largest piece of the body in one DATA frame.
+  public var chunkBytes: Int
+
+  /// Makes an answer.
+  public init(status: Int, headers: HTTP2Headers = .init(), body: [UInt8] = [], chunkBytes: Int = .max) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.chunkBytes = chunkBytes
+  }
+
+  /// The fields as they are sent.
+  var fields: HTTP2Headers {
+    var fields = HTTP2Headers(reserving: headers.byteCount + 10, fields: headers.count + 1)
+    fields.append(":status", text: String(status))
+    for index in 0..<headers.count {
+      fields.append(
+        name: headers.name(at: index), headers.value(at: index), headers.fields[index].compression)
+    }
+    return fields
+  }
+}
+
+/// What a peer does besides sending requests.
+public enum HTTP2Notice: Equatable, Sendable {
+  /// It has taken our settings: limits set before hold for it from now on.
+  case settingsAcknowledged
+  /// It asked for a sign of life.
+  case ping
+  /// It answered our ping that carried this number.
+  case pong(UInt64)
+  /// It sent a PRIORITY frame.
+  case priority
+  /// It reset a stream.
+  case reset(streamID: Int32, HTTP2ErrorCode)
+  /// It will go.
+  case goAway(HTTP2ErrorCode)
+  /// It broke the protocol; with the reason. A stream too many under a limit that it has acknowledged comes as stream
+  /// 0's, and the connection is given up; one too many under a limit that it has not seen yet is refused quietly, with
+  /// the stream's number here.
+  case violation(streamID: Int32, String)
+  /// It opened a stream above the one that our GOAWAY had named; it gets no answer.
+  case ignoredStream(Int32)
+}

@@ -1,0 +1,184 @@
+import CLinux
+import Glibc
+import PushNet
+
+/// Gets what happens on a server's connections. All calls come on the loop's thread, and so must all calls to the
+/// server and its connections.
+public protocol HTTP2ServerHandler: AnyObject {
+  /// A connection is ready for requests: TLS is done.
+  func opened(_ connection: HTTP2ServerConnection)
+  /// The fields of a request have come; its body may follow. Called before `request`.
+  func began(streamID: Int32, _ headers: HTTP2Headers, on connection: HTTP2ServerConnection)
+  /// A complete request. It is answered by `connection.answer`, now or later, or reset, or left alone for ever.
+  func request(_ request: HTTP2Request, on connection: HTTP2ServerConnection)
+  /// The peer did something else.
+  func noticed(_ notice: HTTP2Notice, on connection: HTTP2ServerConnection)
+  /// A connection is gone, one that was never `opened` too; with the reason.
+  func closed(_ connection: HTTP2ServerConnection, reason: String)
+}
+
+extension HTTP2ServerHandler {
+  /// Ignores it.
+  public func opened(_ connection: HTTP2ServerConnection) {}
+  /// Ignores it.
+  public func began(streamID: Int32, _ headers: HTTP2Headers, on connection: HTTP2ServerConnection) {}
+  /// Ignores it.
+  public func noticed(_ notice: HTTP2Notice, on connection: HTTP2ServerConnection) {}
+  /// Ignores it.
+  public func closed(_ connection: HTTP2ServerConnection, reason: String) {}
+}
+
+/// What a server takes.
+public struct HTTP2ServerOptions: Sendable {
+  /// Settings and limits of each connection's session.
+  public var session = HTTP2Options()
+  /// Whether a client must offer `h2` by ALPN; one that offers nothing is cut off then.
+  public var requiresALPN = true
+  /// Largest body of a request; a stream with more is reset with ENHANCE_YOUR_CALM.
+  public var bodyBytes = 64 << 10
+  /// Connections at once; a further one is closed.
+  public var connections = 1000
+  /// Seconds for the TLS handshake.
+  public var handshakeSeconds: UInt64 = 10
+  /// Seconds a closing connection waits for the peer to have read everything and to close.
+  public var lingerSeconds: UInt64 = 2
+
+  /// The values above.
+  public init() {}
+}
+
+/// Serves HTTP/2 with TLS on connections of one loop. Made on the loop's thread, lives as long as the loop, and never
+/// leaves it.
+public final class HTTP2Server: LoopDriver {
+  /// What becomes of new connections.
+  public enum Admission: Sendable {
+    /// They are served.
+    case serve
+    /// They are closed at once.
+    case refuse
+    /// They are kept open and never spoken to.
+    case stall
+  }
+
+  let options: HTTP2ServerOptions
+  let handler: any HTTP2ServerHandler
+  unowned let loop: EventLoop
+  /// Used for connections that are accepted from now on.
+  public var tls: TLSContext
+  /// What becomes of connections that are accepted from now on.
+  public var admission = Admission.serve
+  private var index: UInt8 = 0
+  private var slab = Slab<HTTP2ServerConnection?>(blank: nil)
+  private var nextID: UInt64 = 1
+  private var dirty: [HTTP2ServerConnection] = []
+  private var timers = TimerQueue()
+  private var buffer = [UInt8](repeating: 0, count: 32 << 10)
+  private var events: [HTTP2Event] = []
+
+  /// Adds a server to a loop. The context should name `h2` among its protocols. The server keeps the
+  /// handler, which therefore refers to the server weakly or not at all.
+  public init(
+    loop: EventLoop, tls: TLSContext, options: HTTP2ServerOptions = .init(), handler: any HTTP2ServerHandler
+  ) {
+    self.loop = loop
+    self.tls = tls
+    self.options = options
+    self.handler = handler
+    index = loop.add(self)
+  }
+
+  deinit { for connection in connections { _ = Glibc.close(connection.descriptor) } }
+
+  /// The open connections, those in their handshake too.
+  public var connections: [HTTP2ServerConnection] { (0..<UInt32(slab.capacity)).compactMap { slab[$0] } }
+
+  /// Takes over a connected, non-blocking socket.
+  public func accept(_ descriptor: Int32) {
+    guard admission != .refuse, slab.count < options.connections,
+      let transport = makeTransport(descriptor)
+    else {
+      loop.close(descriptor)
+      return
+    }
+    let (slot, generation) = slab.insert(nil)
+    let connection = HTTP2ServerConnection(
+      id: nextID, descriptor: descriptor, transport: transport, server: self,
+      token: ConnectionToken(driver: index, generation: generation, slot: slot))
+    nextID += 1
+    slab[slot] = connection
+    connection.deadline = loop.now &+ options.handshakeSeconds * 1_000_000_000
+    if admission == .stall { connection.freeze() }
+    guard loop.watch(descriptor, connection.token, connection.interest) else {
+      close(connection, "the kernel cannot watch the socket")
+      return
+    }
+  }
+
+  private func makeTransport(_ descriptor: Int32) -> HTTP2Transport? {
+    guard let tls = try? TLSSession(context: tls, fd: descriptor),
+      let session = try? HTTP2Session(role: .server, options: options.session)
+    else { return nil }
+    return HTTP2Transport(tls: tls, session: session)
+  }
+
+  /// Runs something after so many milliseconds, on the loop's thread.
+  public func after(milliseconds: UInt64, _ action: @escaping () -> Void) {
+    timers.add(at: loop.now &+ milliseconds &* 1_000_000, action)
+  }
+
+  // MARK: The loop's calls
+
+  /// A socket is ready.
+  public func ready(_ token: ConnectionToken, _ readiness: Readiness) {
+    guard slab.isCurrent(token.slot, token.generation), let connection = slab[token.slot] else { return }
+    // What the peer sent before it vanished is still looked at.
+    if !readiness.isDisjoint(with: .broken), readiness.isDisjoint(with: .readable) {
+      close(connection, "the peer vanished")
+      return
+    }
+    connection.proceed(buffer: &buffer, events: &events)
+    markDirty(connection)
+  }
+
+  /// Nothing comes by mail.
+  public func drainMail() {}
+
+  /// Closes handshakes and ends that take too long.
+  public func tick() {
+    for connection in connections where connection.deadline != 0 && connection.deadline <= loop.now {
+      close(connection, connection.isOpen ? "closed" : "the handshake takes too long")
+    }
+  }
+
+  /// Does what is due and sends what was queued.
+  public func endTurn() -> Bool {
+    while let action = timers.takeDue(loop.now) { action() }
+    var list: [HTTP2ServerConnection] = []
+    swap(&list, &dirty)
+    for connection in list {
+      connection.isDirty = false
+      guard connection.isAlive else { continue }
+      if connection.hasMore { connection.proceed(buffer: &buffer, events: &events) }
+      connection.settle()
+      if connection.isAlive, connection.hasMore { markDirty(connection) }
+    }
+    if let time = timers.next { loop.wake(by: time) }
+    return !dirty.isEmpty
+  }
+
+  // MARK: For connections
+
+  func markDirty(_ connection: HTTP2ServerConnection) {
+    guard connection.isAlive, !connection.isDirty else { return }
+    connection.isDirty = true
+    dirty.append(connection)
+  }
+
+  func close(_ connection: HTTP2ServerConnection, _ reason: String) {
+    guard connection.isAlive else { return }
+    connection.isAlive = false
+    loop.close(connection.descriptor)
+    slab.remove(connection.token.slot)
+    handler.closed(connection, reason: reason)
+  }
+}
