@@ -70,6 +70,7 @@ let package = Package(
       [
         "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushRouter", "PushCrypto",
       ], plugins: ["EmbedFiles"]),
+    module("PushAPNs", ["PushBase", "PushStorage", "PushCrypto"]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
     // The device side.
     module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "CLinux"]),
@@ -81,8 +82,8 @@ let package = Package(
       name: "borealis",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
-        "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushOps",
-        "BorealisDevice", "PushBench", "CLinux",
+        "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushAPNs",
+        "PushOps", "BorealisDevice", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
     tests("PushBaseTests", ["PushBase"]),
@@ -107,6 +108,7 @@ let package = Package(
         "PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain", "PushCrypto",
         "PushBase",
       ]),
+    tests("PushAPNsTests", ["PushAPNs", "PushStorage", "PushCrypto", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
       "BorealisDeviceTests", ["BorealisDevice", "PushNet", "PushCrypto", "PushWire", "PushBase", "CLinux"]),

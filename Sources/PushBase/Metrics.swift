@@ -68,6 +68,7 @@ public final class Metrics: Sendable {
     case gauge(Gauge)
     case histogram(Histogram)
     case computed(@Sendable () -> Double, isCounter: Bool)
+    case rows(@Sendable () -> [(labels: String, value: Double)])
   }
 
   private struct Entry: Sendable {
@@ -113,6 +114,14 @@ public final class Metrics: Sendable {
       Entry(name: name, help: help, labels: labels, value: .computed(value, isCounter: isCounter)))
   }
 
+  /// Registers a gauge for things that come and go: a value for each, with Prometheus' text between the braces, asked for
+  /// when the metrics are read. The answer must come fast, on any thread, and hold no labels twice.
+  public func computed(
+    _ name: String, _ help: String, rows: @escaping @Sendable () -> [(labels: String, value: Double)]
+  ) {
+    register(Entry(name: name, help: help, labels: "", value: .rows(rows)))
+  }
+
   private func register(_ entry: Entry) { entries.withLock { $0.append(entry) } }
 
   /// The text of a scrape, ordered by name.
@@ -131,6 +140,8 @@ public final class Metrics: Sendable {
       case .counter(let counter): text += "\(entry.name)\(suffix) \(counter.value)\n"
       case .gauge(let gauge): text += "\(entry.name)\(suffix) \(gauge.value)\n"
       case .computed(let value, _): text += "\(entry.name)\(suffix) \(value())\n"
+      case .rows(let rows):
+        for row in rows() { text += "\(entry.name){\(row.labels)} \(row.value)\n" }
       case .histogram(let histogram): histogram.write(name: entry.name, labels: entry.labels, into: &text)
       }
     }
@@ -140,7 +151,7 @@ public final class Metrics: Sendable {
   private func kind(_ value: Value) -> String {
     switch value {
     case .counter, .computed(_, isCounter: true): "counter"
-    case .gauge, .computed: "gauge"
+    case .gauge, .computed, .rows: "gauge"
     case .histogram: "histogram"
     }
   }

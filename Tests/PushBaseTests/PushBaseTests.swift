@@ -1,4 +1,5 @@
 import PushBase
+import Synchronization
 import Testing
 
 @Suite struct IdentifierTests {
@@ -93,5 +94,15 @@ import Testing
     #expect(text.contains("borealis_commit_seconds_bucket{le=\"0.0001\"} 1\n"))
     #expect(text.contains("borealis_commit_seconds_bucket{le=\"5e-05\"} 0\n"))
     #expect(text.contains("borealis_commit_seconds_count 1\n"))
+  }
+
+  @Test func rowsComeAndGo() {
+    let metrics = Metrics()
+    let rows = Mutex([(labels: "a=\"1\"", value: 1.5), (labels: "a=\"2\"", value: -2)])
+    metrics.computed("borealis_things", "Things.", rows: { rows.withLock { $0 } })
+    let head = "# HELP borealis_things Things.\n# TYPE borealis_things gauge\n"
+    #expect(metrics.render() == head + "borealis_things{a=\"1\"} 1.5\nborealis_things{a=\"2\"} -2.0\n")
+    rows.withLock { $0 = [] }
+    #expect(metrics.render() == head)
   }
 }

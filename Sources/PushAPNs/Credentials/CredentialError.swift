@@ -1,0 +1,80 @@
+import PushBase
+import PushCrypto
+import PushStorage
+
+/// Why a credential cannot be taken or used. The texts are for those who uploaded it.
+public enum CredentialError: Error, Equatable, CustomStringConvertible {
+  /// The file is not what it should be.
+  case file(CredentialFileError)
+  /// What is stored cannot be opened.
+  case seal(SealError)
+  /// The ID of the key was not given and the file's name does not tell it.
+  case missingKeyID
+  /// Not an ID of a key.
+  case badKeyID(String)
+  /// The ID of the team was not given.
+  case missingTeamID
+  /// Not an ID of a team.
+  case badTeamID(String)
+  /// The bundle ID was not given and the certificate does not tell it.
+  case missingTopic
+  /// Not a bundle ID.
+  case badTopic(String)
+  /// The certificate is for other topics.
+  case certificateForOthers(topics: [String], environments: [APNsEnvironment], wanted: String)
+  /// The certificate is for none of Apple's push services.
+  case notForPushes
+  /// The certificate is not for the wanted environment.
+  case wrongEnvironment(allowed: [APNsEnvironment], wanted: APNsEnvironment)
+  /// The certificate ended some days ago.
+  case expired(days: Int)
+  /// The certificate begins in some days.
+  case notYetValid(days: Int)
+  /// The app's other credentials are for another bundle ID.
+  case otherTopic(existing: String, new: String)
+  /// The same one is there already.
+  case alreadyThere(APNsCredentialID, APNsEnvironment)
+
+  /// One line for people, without a full stop.
+  public var description: String {
+    switch self {
+    case .file(let error): error.description
+    case .seal(let error): error.description
+    case .missingKeyID:
+      "the key's ID is missing: ten characters, on Apple's page of the key and in the name AuthKey_XXXXXXXXXX.p8"
+    case .badKeyID(let text): "\"\(text)\" is no key ID: it has 10 characters of A-Z and 0-9"
+    case .missingTeamID:
+      "the team's ID is missing: ten characters, on the membership page of the developer account"
+    case .badTeamID(let text): "\"\(text)\" is no team ID: it has 10 characters of A-Z and 0-9"
+    case .missingTopic: "the app's bundle ID is missing"
+    case .badTopic(let text):
+      "\"\(text)\" is no bundle ID: it has parts of letters, digits and hyphens with dots between them"
+    case .certificateForOthers(let topics, let environments, let wanted):
+      "this certificate is for \(topics.joined(separator: ", ")) (\(Self.names(environments))); the app's topic is \(wanted)"
+    case .notForPushes: "this certificate is for none of Apple's push services"
+    case .wrongEnvironment(let allowed, let wanted):
+      "this certificate is for \(Self.names(allowed)), not for \(wanted.name)"
+    case .expired(let days): "this certificate ended \(days) days ago"
+    case .notYetValid(let days): "this certificate begins only in \(days) days; is the clock right"
+    case .otherTopic(let existing, let new):
+      "this credential is for \(new); the app's topic is \(existing). Remove the app's other credentials first"
+    case .alreadyThere(let id, let environment):
+      "the app uses this for \(environment.name) already: it is credential \(id.rawValue)"
+    }
+  }
+
+  private static func names(_ environments: [APNsEnvironment]) -> String {
+    environments.isEmpty ? "no environment" : environments.map(\.name).joined(separator: " and ")
+  }
+}
+
+extension APNsEnvironment {
+  /// `production` or `sandbox`, as in settings, metrics and logs.
+  public var name: String {
+    switch self {
+    case .none: "none"
+    case .production: "production"
+    case .sandbox: "sandbox"
+    }
+  }
+}

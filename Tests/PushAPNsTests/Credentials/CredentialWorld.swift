@@ -1,0 +1,137 @@
+import Glibc
+import PushAPNs
+import PushBase
+import PushCrypto
+import PushStorage
+import Synchronization
+
+/// A clock that only the test moves.
+final class ManualClock: TimeSource {
+  private let state = Mutex((wall: Int64(1_790_000_000_000), monotonic: UInt64(1_000_000_000)))
+
+  func now() -> Timestamp { Timestamp(milliseconds: state.withLock { $0.wall }) }
+  func monotonic() -> UInt64 { state.withLock { $0.monotonic } }
+
+  /// Lets time go by.
+  func pass(minutes: Int) {
+    state.withLock { state in
+      state.wall += Int64(minutes) * 60_000
+      state.monotonic += UInt64(minutes) * 60_000_000_000
+    }
+  }
+
+  /// Somebody sets the wall clock.
+  func set(minutes: Int) { state.withLock { $0.wall += Int64(minutes) * 60_000 } }
+}
+
+/// A database in a folder of its own, a sealing key, and a store of credentials that reads both.
+final class CredentialWorld: Sendable {
+  let clock = ManualClock()
+  let store: Store
+  let keys: Mutex<SealingKeys?>
+  let changes = Mutex<[APNsCredentialChange]>([])
+  private let folder: String
+
+  init() throws {
+    var template = Array("/tmp/borealis-apns-XXXXXX".utf8CString)
+    folder = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
+    store = try Store.open(path: folder + "/test.sqlite", readers: 1, log: .silent)
+    keys = Mutex(try SealingKeys(text: SealingKeys.makeLine()))
+  }
+
+  deinit {
+    store.close()
+    for name in ["test.sqlite", "test.sqlite-wal", "test.sqlite-shm"] { unlink(folder + "/" + name) }
+    rmdir(folder)
+  }
+
+  func makeCredentials() -> CredentialStore {
+    CredentialStore(
+      store: store,
+      keys: { [self] in
+        keys.withLock { $0 }.map { .success($0) } ?? .failure(.init("the secret key file is missing"))
+      }, time: clock, log: .silent, onChange: { [self] change in changes.withLock { $0.append(change) } })
+  }
+
+  /// Changes that were told since the last call.
+  func told() -> [APNsCredentialChange] {
+    changes.withLock { changes in
+      defer { changes = [] }
+      return changes
+    }
+  }
+
+  func change<Value: Sendable>(
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { done in store.write(body) { done.resume(with: $0) } }
+  }
+
+  /// Waits for all changes that were begun.
+  func written() async throws { try await change { _ throws(StorageError) in } }
+
+  func rows() async throws -> [APNsCredentialRow] {
+    try await withCheckedThrowingContinuation { done in
+      store.read { transaction throws(StorageError) in
+        try transaction.apnsCredentials()
+      } completion: {
+        done.resume(with: $0)
+      }
+    }
+  }
+
+  func makeApp() async throws -> AppID {
+    let now = clock.now()
+    return try await change { transaction throws(StorageError) in
+      try transaction.createApp(
+        key: AppKey(high: SystemRandom.next(), low: 7), name: "test",
+        secretHash: Array(repeating: 1, count: 32), at: now)
+    }
+  }
+
+  /// Stores what was uploaded, as the command does.
+  func add(_ upload: CredentialUpload, to app: AppID) async throws -> [APNsCredentialID] {
+    let rows = upload.rows(for: app, sealedWith: try keys.withLock { try requireKeys($0) })
+    let now = clock.now()
+    return try await change { transaction throws(StorageError) in
+      var ids: [APNsCredentialID] = []
+      for row in rows { ids.append(try transaction.addAPNsCredential(app: app, row, at: now)) }
+      return ids
+    }
+  }
+
+  private func requireKeys(_ keys: SealingKeys?) throws -> SealingKeys {
+    guard let keys else { throw SealError.noKey }
+    return keys
+  }
+
+  static func upload(
+    _ key: ES256Key, environments: [APNsEnvironment] = [.production], topic: String = "com.example.app"
+  ) throws -> CredentialUpload {
+    try CredentialUpload(
+      p8: Array(key.pem.utf8), fileName: "AuthKey_K7Q2M9X4TB.p8", keyID: nil, teamID: "T5Z8W1R6PD",
+      topic: topic,
+      environments: environments)
+  }
+}
+
+extension CredentialStore {
+  /// Reads the database and waits.
+  func refreshed() async throws {
+    try await withCheckedThrowingContinuation { done in refresh { done.resume(with: $0) } }
+  }
+
+  /// The number of the credential in use, nil if there is none.
+  func inUse(_ app: AppID, _ environment: APNsEnvironment = .production) -> APNsCredentialID? {
+    if case .use(let credential) = selection(app: app, environment: environment) {
+      credential.id
+    } else {
+      nil
+    }
+  }
+
+  /// Why there is none.
+  func problem(_ app: AppID, _ environment: APNsEnvironment = .production) -> String? {
+    if case .unusable(let reason) = selection(app: app, environment: environment) { reason } else { nil }
+  }
+}
