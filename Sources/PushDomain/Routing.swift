@@ -173,6 +173,16 @@ public enum Routing {
     }
   }
 
+  /// What our connection carries of a push whose route gave it something, now or later. `viaAPNs` tells whether the route
+  /// gave APNs a part as well.
+  public static func ownParts(
+    _ platform: Platform, of parts: PushParts, strategy: Strategy, viaAPNs: Bool
+  ) -> PushParts {
+    guard platform == .ios else { return parts }
+    let own: PushParts = strategy == .jpush ? parts : parts.contains(.message) ? .message : .notification
+    return viaAPNs ? own.subtracting(.notification) : own
+  }
+
   /// Whether an app takes what comes over our connection now. An iOS app in the background that still has its socket
   /// does not.
   public static func isInReach(_ platform: Platform, isOnline: Bool, _ state: AppState) -> Bool {

@@ -12,7 +12,7 @@ struct FanOut {
   /// Sessions below this position are still to be visited. From the end to the start, because a session that leaves is
   /// replaced by the last one, which was visited already; sessions that join at the end find the push as waiting.
   var position: Int
-  /// Encoded once for each platform, shared by all sockets.
+  /// Encoded once for each platform, with and without what Apple brings, shared by all sockets.
   var frames: [SharedFrame?]
 }
 
@@ -27,7 +27,7 @@ extension DeviceServer {
       fanOuts.append(
         FanOut(
           push: push, group: group, app: Int(app), position: apps[Int(app)].slots.count,
-          frames: Array(repeating: nil, count: 8)))
+          frames: Array(repeating: nil, count: 16)))
     case .recall(let id, let app, let audience): recall(id, app, audience)
     case .disconnect(let location, let reason):
       guard isCurrent(location.slot, location.generation) else { return }
@@ -92,7 +92,7 @@ extension DeviceServer {
   // MARK: Live pushes
 
   private func deliver(_ push: LivePush, _ slot: UInt32) {
-    guard takesLive(slot, push.id), let frame = encode(push.id, push.content, slot)
+    guard takesLive(slot, push.id), let frame = encode(push.id, push.push, slot)
     else { return }
     noteSent(push.id, slot)
     send(slot, frame)
@@ -143,15 +143,20 @@ extension DeviceServer {
     if slab[slot].isBehind, slab[slot].unsettled <= limits.unsettled / 2 { catchUp(slot) }
   }
 
-  private func encode(_ id: MessageID, _ content: PushContent, _ slot: UInt32) -> SharedFrame? {
+  private func encode(_ id: MessageID, _ push: StoredPush, _ slot: UInt32) -> SharedFrame? {
     guard let platform = Platform(rawValue: slab[slot].platform) else { return nil }
-    return encode(id, content, platform, offline: id <= slab[slot].newestAtLogin)
+    return encode(
+      id, push, platform, viaAPNs: goesToApple(push, slot), offline: id <= slab[slot].newestAtLogin)
+  }
+
+  private func goesToApple(_ push: StoredPush, _ slot: UInt32) -> Bool {
+    push.goesToApple(for: RegistrationNumber(slab[slot].number))
   }
 
   private func encode(
-    _ id: MessageID, _ content: PushContent, _ platform: Platform, offline: Bool
+    _ id: MessageID, _ push: StoredPush, _ platform: Platform, viaAPNs: Bool, offline: Bool
   ) -> SharedFrame? {
-    let json = content.deviceJSON(platform: platform)
+    let json = push.deviceJSON(platform, viaAPNs: viaAPNs)
     let bytes = ServerFrame.encodePush(messageID: id, offline: offline, content: json)
     return bytes.isEmpty ? nil : SharedFrame(bytes)
   }
@@ -206,10 +211,11 @@ extension DeviceServer {
     let id = fanOuts[index].push.id
     guard fanOuts[index].group.targets.contains(RegistrationNumber(slab[slot].number)), takesLive(slot, id)
     else { return nil }
-    let key = Int(slab[slot].platform) & 7
+    let viaAPNs = goesToApple(fanOuts[index].push.push, slot)
+    let key = Int(slab[slot].platform) & 7 | (viaAPNs ? 8 : 0)
     if fanOuts[index].frames[key] == nil, let platform = Platform(rawValue: slab[slot].platform) {
-      let push = fanOuts[index].push
-      fanOuts[index].frames[key] = encode(id, push.content, platform, offline: false)
+      let push = fanOuts[index].push.push
+      fanOuts[index].frames[key] = encode(id, push, platform, viaAPNs: viaAPNs, offline: false)
     }
     guard let frame = fanOuts[index].frames[key] else { return nil }
     noteSent(id, slot)
@@ -240,7 +246,7 @@ extension DeviceServer {
     for token in tokens where isCurrent(token.slot, token.generation) { catchUp(token.slot) }
   }
 
-  private func deliverKept(_ contents: [(MessageID, PushContent)], through: MessageID, _ slot: UInt32) {
+  private func deliverKept(_ contents: [(MessageID, StoredPush)], through: MessageID, _ slot: UInt32) {
     slab[slot].isCatchingUp = false
     guard isReceptive(slot), slab[slot].app >= 0 else { return }
     let app = apps[Int(slab[slot].app)].app

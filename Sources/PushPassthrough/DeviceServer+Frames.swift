@@ -190,6 +190,7 @@ extension DeviceServer {
       router.setToken(token.bytes, token.environment, of: number, in: app) { reply($0, .none) }
     case .appState(let state):
       slab[slot].isForeground = state == .foreground
+      app.directory.setForeground(state == .foreground, of: number, at: location(slot))
       answer(slot, sequence, .ok)
       catchUp(slot)
     case .logout:

@@ -12,7 +12,7 @@ enum DeviceMail: Sendable {
   case disconnect(Location, DisconnectReason)
   case acknowledgementsStored([StoredAcknowledgements])
   /// Contents for a session that catches up; all that waits up to `through` was read, or nothing could be.
-  case contents(SessionToken, Result<[(MessageID, PushContent)], DeviceFailure>, through: MessageID)
+  case contents(SessionToken, Result<[(MessageID, StoredPush)], DeviceFailure>, through: MessageID)
   /// An encoded answer to an operation.
   case answer(SessionToken, [UInt8])
   /// The answer to a registration; nil if it could not be stored.

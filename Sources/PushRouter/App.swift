@@ -20,6 +20,7 @@ public final class App: Sendable {
   }
 
   private let access: Mutex<Access>
+  private let environments = Atomic<UInt8>(0)
 
   init(_ row: AppRow, pendingLimit: UInt32) {
     id = row.id
@@ -27,6 +28,12 @@ public final class App: Sendable {
     name = row.name
     access = Mutex(Access(secretHash: row.secretHash, isDisabled: row.isDisabled))
     directory = AppDirectory(app: row.id, pendingLimit: pendingLimit)
+  }
+
+  /// The services of Apple's that the app has credentials for; set by the channel to Apple.
+  public var apnsEnvironments: APNsEnvironments {
+    get { APNsEnvironments(rawValue: environments.load(ordering: .relaxed)) }
+    set { environments.store(newValue.rawValue, ordering: .relaxed) }
   }
 
   /// Compares a master secret in constant time. Secrets are 96 random bits, so a plain digest is enough.

@@ -25,12 +25,24 @@ public final class AppDirectory: Sendable {
     var table = RegistrationTable()
     var ledger: DeliveryLedger
     var onlineSet = NumberSet()
+    /// iOS devices that are connected with their app in the foreground.
+    var inReachSet = NumberSet()
     /// The largest ID of all pushes opened so far.
     var newest = MessageID(0)
     /// Who was connected or disconnected since its last contact was noted.
     var seen = NumberSet()
     /// Where the sweep of dead pushes goes on.
     var sweepPlace = 0
+
+    /// Brings `inReachSet` in line with a registration's record.
+    mutating func noteReach(of number: RegistrationNumber) {
+      guard table[number].platform == Platform.ios.rawValue else { return }
+      if table[number].isOnline, table[number].isForeground {
+        inReachSet.insert(number)
+      } else {
+        inReachSet.remove(number)
+      }
+    }
   }
 
   let state: Mutex<State>
@@ -64,6 +76,7 @@ public final class AppDirectory: Sendable {
       guard state.table.isActive(number) else { return (nil, []) }
       let location = state.table[number].location
       state.onlineSet.remove(number)
+      state.inReachSet.remove(number)
       state.seen.remove(number)
       let released = state.ledger.release(number, in: &state.table)
       state.table.remove(number, tags: tags)
@@ -140,6 +153,7 @@ public final class AppDirectory: Sendable {
       state.onlineSet.insert(number)
       state.seen.insert(number)
       state.table[number].connect(at: location, isForeground: isForeground)
+      state.noteReach(of: number)
       return .accepted(number, replaced: replaced, newest: state.newest)
     }
   }
@@ -151,7 +165,25 @@ public final class AppDirectory: Sendable {
       state.table[number].isOnline = false
       state.table[number].lastSeen = seconds
       state.onlineSet.remove(number)
+      state.noteReach(of: number)
       state.seen.insert(number)
+    }
+  }
+
+  /// Notes whether the app of a connected device is in front of its user. Does nothing when the device has a newer
+  /// connection.
+  public func setForeground(_ isForeground: Bool, of number: RegistrationNumber, at location: Location) {
+    state.withLock { state in
+      guard state.table.isActive(number), state.table[number].location == location else { return }
+      state.table[number].isForeground = isForeground
+      state.noteReach(of: number)
+    }
+  }
+
+  /// Notes for which of Apple's services a registration has a token.
+  public func setToken(_ environment: APNsEnvironment, of number: RegistrationNumber) {
+    state.withLock { state in
+      if state.table.isActive(number) { state.table.setToken(environment, of: number) }
     }
   }
 

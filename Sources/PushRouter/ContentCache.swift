@@ -6,7 +6,7 @@ import Synchronization
 /// bounded in bytes.
 final class ContentCache: Sendable {
   private struct State: Sendable {
-    var contents: [MessageID: PushContent] = [:]
+    var contents: [MessageID: StoredPush] = [:]
     var order: [MessageID] = []
     var head = 0
     var bytes = 0
@@ -17,13 +17,17 @@ final class ContentCache: Sendable {
 
   init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-  func find(_ id: MessageID) -> PushContent? { state.withLock { $0.contents[id] } }
+  func find(_ id: MessageID) -> StoredPush? { state.withLock { $0.contents[id] } }
 
-  func insert(_ id: MessageID, _ content: PushContent) {
+  /// Adds a push, or puts it in the place of what was known of it.
+  func insert(_ id: MessageID, _ push: StoredPush) {
     state.withLock { state in
-      guard state.contents.updateValue(content, forKey: id) == nil else { return }
+      state.bytes += Self.size(push)
+      if let old = state.contents.updateValue(push, forKey: id) {
+        state.bytes -= Self.size(old)
+        return
+      }
       state.order.append(id)
-      state.bytes += Self.size(content)
       while state.bytes > byteLimit, state.head < state.order.count {
         if let old = state.contents.removeValue(forKey: state.order[state.head]) {
           state.bytes -= Self.size(old)
@@ -38,8 +42,11 @@ final class ContentCache: Sendable {
   }
 
   /// Two hundred bytes stand for the table entry and the arrays' headers.
-  private static func size(_ content: PushContent) -> Int {
-    let shared = content.variants.reduce(200) { $0 + $1.notification.count + $1.message.count }
-    return content.apple.reduce(shared) { $0 + 200 + $1.payload.text.count }
+  private static func size(_ push: StoredPush) -> Int {
+    let shared = push.content.variants.reduce(200) { $0 + $1.notification.count + $1.message.count }
+    // At most about two bytes for each member of a set.
+    return push.content.apple.reduce(shared + 2 * (push.apns?.count ?? 0)) {
+      $0 + 200 + $1.payload.text.count
+    }
   }
 }

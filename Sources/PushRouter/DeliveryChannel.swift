@@ -7,14 +7,14 @@ public struct LivePush: Sendable {
   public let app: App
   /// Its ID, the same on every channel.
   public let id: MessageID
-  /// What devices see of it.
-  public let content: PushContent
+  /// What it is.
+  public let push: StoredPush
 
   /// Makes a live push.
-  public init(app: App, id: MessageID, content: PushContent) {
+  public init(app: App, id: MessageID, push: StoredPush) {
     self.app = app
     self.id = id
-    self.content = content
+    self.push = push
   }
 }
 
@@ -35,6 +35,28 @@ public struct StoredAcknowledgements: Sendable {
   public let location: Location
   /// How many they are.
   public let count: Int
+}
+
+/// A push that Apple is to bring to some devices.
+public struct APNsPush: Sendable {
+  /// The app it belongs to.
+  public let app: App
+  /// Its ID.
+  public let id: MessageID
+  /// Who gets it.
+  public let targets: Recipients
+  /// What it is.
+  public let push: StoredPush
+  /// When it ends.
+  public let expires: Timestamp
+}
+
+/// The way to Apple. Called from the storage writer's thread, in commit order; must only pass the work on.
+public protocol APNsDelivery: AnyObject, Sendable {
+  /// Takes a push that was committed. The database has it too: one for which there is no room may be read again later.
+  func deliver(_ push: APNsPush)
+  /// A push was taken back, or replaced: Apple gets no more of it. Returns for how many devices it still waited.
+  func withdraw(_ id: MessageID, of app: App) -> Int
 }
 
 /// A way to reach devices. The router calls it from the storage writer's thread, in commit order; it must only pass

@@ -7,42 +7,66 @@ struct NewPush: Sendable {
   let request: AcceptRequest
   /// Members of the audience.
   let audienceCount: Int
-  /// Who waits for it: the audience, or those of it who are online.
-  let targets: Recipients
+  /// Which way it goes to whom.
+  let plan: RoutePlan
   let now: Timestamp
   let expires: Timestamp
-  private let content: [UInt8]
+  /// What devices get.
+  private(set) var content: PushContent
+  private var contentBytes: [UInt8]
   private let targetBytes: [UInt8]?
+  private let ownBytes: [UInt8]?
+  private let apnsSet: NumberSet?
+  private let apnsBytes: [UInt8]?
+  private let single: RegistrationNumber?
 
   /// Encodes what the database keeps, so that the writer's thread need not.
   init(
-    request: AcceptRequest, audienceCount: Int, targets: Recipients, expiresIn seconds: Int64,
-    at now: Timestamp
+    request: AcceptRequest, audience: Recipients, plan: RoutePlan, expiresIn seconds: Int64, at now: Timestamp
   ) {
     self.request = request
-    self.audienceCount = audienceCount
-    self.targets = targets
+    audienceCount = audience.count
+    self.plan = plan
     self.now = now
     expires = now.adding(seconds: seconds)
-    content = request.content.encode()
-    if case .few(let numbers) = targets, numbers.count == 1 {
-      targetBytes = nil
-    } else {
-      targetBytes = targets.numbers.serialized()
+    content = request.content
+    contentBytes = content.encode()
+    // Without Apple, the targets are those who wait for it over our connection.
+    var reached = plan.own
+    if !plan.apns.isEmpty {
+      var all = plan.own.numbers
+      all.formUnion(plan.apns.numbers)
+      reached = Recipients(all)
     }
+    if case .few(let numbers) = reached, numbers.count == 1 { single = numbers.first } else { single = nil }
+    targetBytes = single == nil ? reached.numbers.serialized() : nil
+    apnsSet = plan.apns.isEmpty ? nil : plan.apns.numbers
+    apnsBytes = apnsSet?.serialized()
+    ownBytes = plan.own.count == reached.count ? nil : plan.own.numbers.serialized()
   }
 
-  /// The only one who waits for it, nil if there are none or several.
-  var single: RegistrationNumber? {
-    if case .few(let numbers) = targets, numbers.count == 1 { numbers.first } else { nil }
+  /// The push as channels see it.
+  var stored: StoredPush { StoredPush(content: content, strategy: request.strategy, apns: apnsSet) }
+
+  /// The only one who waits for it over our connection, nil if there are none or several.
+  var onlyOwn: RegistrationNumber? {
+    if case .few(let numbers) = plan.own, numbers.count == 1 { numbers.first } else { nil }
+  }
+
+  /// Takes the place that the banner of an overridden push has.
+  mutating func inheritCollapseIDs(from old: [UInt8]) {
+    guard !content.apple.isEmpty, let old = PushContent(decoding: old) else { return }
+    content.inheritCollapseIDs(from: old)
+    contentBytes = content.encode()
   }
 
   /// What is stored of it.
   func row(_ id: MessageID, app: AppID) -> PushRow {
     PushRow(
       id: id, app: app, createdAt: now, expiresAt: expires, sendno: Int64(request.sendno),
-      platforms: request.platforms, target: single, targets: targetBytes,
+      platforms: request.platforms, target: single, targets: targetBytes, ownTargets: ownBytes,
+      apnsTargets: apnsBytes,
       targetCount: UInt32(clamping: audienceCount), strategy: request.strategy.number,
-      overrides: request.overrides, content: content)
+      overrides: request.overrides, content: contentBytes)
   }
 }

@@ -33,11 +33,13 @@ public struct RegistrationEntry: Sendable {
   public var tags: [UInt32]
   /// When the device was last connected, in Unix seconds.
   public var lastSeen: UInt32
+  /// Which of Apple's services has a token for it; `none` without a token.
+  public var environment: APNsEnvironment
 
   /// Makes an entry.
   public init(
     number: RegistrationNumber, id: RegistrationID, platform: Platform, secretHash: (UInt64, UInt64),
-    alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0
+    alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, environment: APNsEnvironment = .none
   ) {
     self.number = number
     self.id = id
@@ -46,6 +48,7 @@ public struct RegistrationEntry: Sendable {
     self.alias = alias
     self.tags = tags
     self.lastSeen = lastSeen
+    self.environment = environment
   }
 }
 
@@ -91,6 +94,8 @@ struct RegistrationTable: Sendable {
   private var tagNumbers: [String: UInt32] = [:]
   private var tagMembers: [UInt32: NumberSet] = [:]
   private var platformMembers: [Platform: NumberSet] = [:]
+  /// Who has a token for which of Apple's services.
+  private var tokenHolders: [APNsEnvironment: NumberSet] = [:]
 
   /// Registrations that are not replaced.
   private(set) var count = 0
@@ -128,6 +133,7 @@ struct RegistrationTable: Sendable {
     count += 1
     if let alias = entry.alias { setAlias(alias, of: entry.number) }
     for tag in entry.tags { tagMembers[tag, default: NumberSet()].insert(entry.number) }
+    if entry.environment != .none { setToken(entry.environment, of: entry.number) }
   }
 
   /// Forgets a registration and all that points to it. Its number stays unused for ever. `tags` are those that it has: the
@@ -137,6 +143,7 @@ struct RegistrationTable: Sendable {
     byID.remove(self[number].idHigh, number.rawValue)
     if let platform = Platform(rawValue: self[number].platform) { platformMembers[platform]?.remove(number) }
     changeTags(of: number, added: [], removed: tags)
+    setToken(.none, of: number)
     self[number] = Record()
     count -= 1
   }
@@ -192,6 +199,21 @@ struct RegistrationTable: Sendable {
 
   func members(tag name: String) -> NumberSet {
     tagNumbers[name].flatMap { tagMembers[$0] } ?? NumberSet()
+  }
+
+  /// Notes for which of Apple's services a registration has a token.
+  mutating func setToken(_ environment: APNsEnvironment, of number: RegistrationNumber) {
+    for known in tokenHolders.keys where known != environment { tokenHolders[known]?.remove(number) }
+    if environment != .none { tokenHolders[environment, default: NumberSet()].insert(number) }
+  }
+
+  /// Who has a token for one of some services.
+  func members(tokensFor environments: APNsEnvironments) -> NumberSet {
+    var found = NumberSet()
+    for (environment, members) in tokenHolders where environments.contains(APNsEnvironments(environment)) {
+      if found.isEmpty { found = members } else { found.formUnion(members) }
+    }
+    return found
   }
 
   func members(platforms: PlatformSet) -> NumberSet {

@@ -49,7 +49,7 @@ extension Router {
       app.directory.insert(
         RegistrationEntry(
           number: registered.number, id: id, platform: platform, secretHash: SHA256.digest128(secret),
-          lastSeen: UInt32(clamping: now.seconds)))
+          lastSeen: UInt32(clamping: now.seconds), environment: token.isEmpty ? .none : environment))
       reply(.success(Registered(id: id, secret: secret)))
     }
   }
@@ -167,10 +167,38 @@ extension Router {
     _ token: [UInt8], _ environment: APNsEnvironment, of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
+    let now = time.now()
     store.write { transaction throws(StorageError) in
-      try transaction.setToken(app: app.id, number: number, environment: environment, token: token) != nil
-    } completion: {
-      reply(Self.found($0))
+      try transaction.setToken(app: app.id, number: number, environment: environment, token: token, at: now)
+    } completion: { result in
+      if case .success(let others?) = result {
+        app.directory.setToken(token.isEmpty ? .none : environment, of: number)
+        for other in others { app.directory.setToken(.none, of: other) }
+      }
+      reply(Self.found(result.map { $0 != nil }))
+    }
+  }
+
+  /// Apple knows a token no more: it is taken from its registration, unless the device has told it anew after `moment`.
+  public func retireToken(
+    _ token: [UInt8], of number: RegistrationNumber, in app: App, unlessToldAfter moment: Timestamp
+  ) {
+    store.write { transaction throws(StorageError) in
+      try transaction.retireToken(app: app.id, number: number, token: token, unlessToldAfter: moment)
+    } completion: { result in
+      // If it could not be stored, the next push to it has the same answer.
+      if case .success(true) = result { app.directory.setToken(.none, of: number) }
+    }
+  }
+
+  /// A token works at the other of Apple's services than its device said.
+  public func moveToken(
+    _ token: [UInt8], of number: RegistrationNumber, in app: App, to environment: APNsEnvironment
+  ) {
+    store.write { transaction throws(StorageError) in
+      try transaction.moveToken(app: app.id, number: number, token: token, to: environment)
+    } completion: { result in
+      if case .success(true) = result { app.directory.setToken(environment, of: number) }
     }
   }
 

@@ -32,17 +32,16 @@ extension Router {
   /// Takes up a push that was undelivered when the server stopped, or ends it if nobody is left to wait for it.
   private func reopen(_ open: OpenPush, in app: App) {
     let expires = open.push.expiresAt.secondsRoundedUp
-    if let target = open.push.target {
+    if let target = open.push.target, open.push.ownTargets == nil {
       settle(app.directory.open(open.push.id, .few([target], expires: expires)), open.push.id)
       return
     }
-    guard let targets = open.push.targets.flatMap({ NumberSet(serialized: $0) }) else {
+    guard let targets = (open.push.ownTargets ?? open.push.targets).flatMap({ NumberSet(serialized: $0) })
+    else {
       log.error("stored audience is unreadable", ["msg_id": .text(open.push.id.text)])
       return
     }
-    if let content = PushContent(decoding: open.push.content) {
-      contents.insert(open.push.id, content)
-    }
+    if !open.push.content.isEmpty, let push = StoredPush(open.push) { contents.insert(open.push.id, push) }
     let delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
     switch Recipients(targets) {
     case .few(let numbers):
@@ -79,7 +78,8 @@ extension RegistrationEntry {
   init(_ row: DeliveryRow) {
     self.init(
       number: row.number, id: row.registrationID, platform: row.platform, secretHash: row.secretHash,
-      alias: row.alias, tags: row.tags, lastSeen: UInt32(clamping: row.lastSeenAt.seconds))
+      alias: row.alias, tags: row.tags, lastSeen: UInt32(clamping: row.lastSeenAt.seconds),
+      environment: row.environment)
   }
 }
 

@@ -4,8 +4,8 @@ import PushStorage
 
 /// What the writer made of a request for a push.
 private enum Verdict: Sendable {
-  /// The push is stored; `isOpen` if somebody waits for it.
-  case accepted(AcceptedPush, isOpen: Bool)
+  /// The push is stored as this.
+  case accepted(AcceptedPush, NewPush)
   /// The `cid` was used before.
   case repeated(AcceptedPush)
   /// Nothing was changed.
@@ -32,9 +32,9 @@ extension Router {
       return
     }
     let isOnlineOnly = request.timeToLive == 0
+    let plan = app.directory.plan(audience, RouteTerms(request, apns: app.apnsEnvironments))
     let push = NewPush(
-      request: request, audienceCount: audience.count,
-      targets: isOnlineOnly ? audience.intersection(app.directory.online) : audience,
+      request: request, audience: audience, plan: plan,
       expiresIn: isOnlineOnly ? options.onlineOnlySeconds : Int64(request.timeToLive), at: time.now())
     if request.overrides != nil { writeBehind.flushEnds() }
     store.write { [self] transaction throws(StorageError) in
@@ -46,9 +46,9 @@ extension Router {
         reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
       case .success(.refused(let error)): reply(.failure(error))
       case .success(.repeated(let first)): reply(.success(first))
-      case .success(.accepted(let accepted, let isOpen)):
-        if let old = request.overrides { _ = app.directory.withdraw(old) }
-        if isOpen { open(accepted.id, push, in: app) }
+      case .success(.accepted(let accepted, let push)):
+        if let old = request.overrides { _ = withdraw(old, of: app) }
+        open(accepted.id, push, in: app)
         reply(.success(accepted))
       }
     }
@@ -84,8 +84,9 @@ extension Router {
 
   /// Stores a push, on the writer's thread.
   private func store(
-    _ push: NewPush, of app: App, in transaction: WriteTransaction
+    _ new: NewPush, of app: App, in transaction: WriteTransaction
   ) throws(StorageError) -> Verdict {
+    var push = new
     let request = push.request
     if let cid = request.cid, let first = try transaction.lookupCID(app: app.id, cid: cid) {
       return .repeated(
@@ -98,24 +99,33 @@ extension Router {
     {
       return .refused(fault)
     }
+    if let old = request.overrides, !push.content.apple.isEmpty,
+      let row = try transaction.reading.push(id: old)
+    {
+      push.inheritCollapseIDs(from: row.content)
+    }
     // On the writer's thread, so that IDs grow in commit order.
     let id = nextID()
     try transaction.insertPush(push.row(id, app: app.id))
-    if push.targets.isEmpty {
+    if push.plan.isEmpty {
       try transaction.settle([Settlement(id: id, status: .expired, at: push.now)])
-    } else {
-      try transaction.insertPending(id: id, app: app.id, target: push.single, expiresAt: push.expires)
+    }
+    if !push.plan.own.isEmpty {
+      try transaction.insertPending(id: id, app: app.id, target: push.onlyOwn, expiresAt: push.expires)
+    }
+    if !push.plan.apns.isEmpty {
+      try transaction.insertAPNsPending(id: id, app: app.id, expiresAt: push.expires)
     }
     if let cid = request.cid {
       try transaction.insertCID(app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now)
     }
     if let old = request.overrides {
+      try transaction.finishAPNs(id: old, app: app.id, results: [])
       try transaction.settle([Settlement(id: old, status: .overridden, at: push.now)])
       try transaction.markReplaced(old, by: id)
     }
     return .accepted(
-      AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount),
-      isOpen: !push.targets.isEmpty)
+      AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount), push)
   }
 
   /// Why a push cannot be overridden: JPush answers 1003 for an ID that it does not know or that is over a day old.
@@ -132,11 +142,17 @@ extension Router {
 
   /// A committed push joins the delivery state and starts on its way. On the writer's thread.
   private func open(_ id: MessageID, _ push: NewPush, in app: App) {
-    let request = push.request
-    contents.insert(id, request.content)
-    let live = LivePush(app: app, id: id, content: request.content)
+    guard !push.plan.isEmpty else { return }
+    let stored = push.stored
+    if !push.plan.apns.isEmpty {
+      apns?.deliver(
+        APNsPush(app: app, id: id, targets: push.plan.apns, push: stored, expires: push.expires))
+    }
+    guard !push.plan.own.isEmpty else { return }
+    contents.insert(id, stored)
+    let live = LivePush(app: app, id: id, push: stored)
     let expires = push.expires.secondsRoundedUp
-    switch push.targets {
+    switch push.plan.own {
     case .few(let numbers):
       let dispatch = app.directory.open(id, .few(numbers, expires: expires))
       // A registration may have been replaced while the push to it was being stored.
@@ -162,6 +178,7 @@ extension Router {
     writeBehind.flushEnds()
     store.write { transaction throws(StorageError) -> NumberSet? in
       guard let push = try transaction.reading.push(id: id), push.app == app.id else { return nil }
+      try transaction.finishAPNs(id: id, app: app.id, results: [])
       try transaction.settle([Settlement(id: id, status: .recalled, at: now)])
       if let target = push.target { return NumberSet([target]) }
       return push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
@@ -171,9 +188,44 @@ extension Router {
         reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
       case .success(nil): reply(.failure(.invalidValue("msg_id is unknown")))
       case .success(let audience?):
-        let count = app.directory.withdraw(id)
+        let count = withdraw(id, of: app)
         for channel in channels { channel.recall(id, app: app, audience: audience) }
         reply(.success(count))
+      }
+    }
+  }
+
+  private func withdraw(_ id: MessageID, of app: App) -> Int {
+    app.directory.withdraw(id) + (apns?.withdraw(id, of: app) ?? 0)
+  }
+
+  /// Apple will not bring a push to some devices, and the push's strategy wants our connection then: it waits for them
+  /// there, and Apple's part is over for them.
+  public func takeBackFromApple(_ id: MessageID, in app: App, for numbers: [RegistrationNumber]) {
+    let now = time.now()
+    store.write { transaction throws(StorageError) -> PushRow? in
+      guard var push = try transaction.reading.push(id: id), push.app == app.id, push.expiresAt > now,
+        try transaction.reading.outcome(of: id)?.status.isTakenBack != true
+      else { return nil }
+      let all =
+        push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(push.target.map { [$0] } ?? [])
+      var own = push.ownTargets.flatMap { NumberSet(serialized: $0) } ?? all
+      own.formUnion(NumberSet(numbers))
+      var apple = push.apnsTargets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
+      apple.subtract(NumberSet(numbers))
+      (push.ownTargets, push.apnsTargets) = (own.serialized(), apple.serialized())
+      try transaction.setOwnTargets(id: id, own: own.serialized(), apns: apple.serialized())
+      try transaction.reopen(id: id, app: app.id, expiresAt: push.expiresAt)
+      return push
+    } completion: { [self] result in
+      guard case .success(let row?) = result, let push = StoredPush(row) else { return }
+      contents.insert(id, push)
+      let live = LivePush(app: app, id: id, push: push)
+      let expires = row.expiresAt.secondsRoundedUp
+      let dispatch = app.directory.open(id, .few(numbers, expires: expires))
+      writeBehind.end(dispatch.dropped, .dropped, at: now)
+      for device in dispatch.reachable {
+        for channel in channels { channel.deliver(live, to: device.number, at: device.location) }
       }
     }
   }
@@ -184,7 +236,7 @@ extension Router {
   /// called on this thread or on a reader's.
   public func contents(
     of ids: [MessageID],
-    found: @escaping @Sendable (Result<[(MessageID, PushContent)], DeviceFailure>) -> Void
+    found: @escaping @Sendable (Result<[(MessageID, StoredPush)], DeviceFailure>) -> Void
   ) {
     let known = ids.map { ($0, contents.find($0)) }
     let missing = known.filter { $0.1 == nil }.map(\.0)
@@ -199,9 +251,9 @@ extension Router {
         found(.failure(.unavailable))
         return
       }
-      var read: [MessageID: PushContent] = [:]
-      for case (let id, let bytes?) in zip(missing, stored) {
-        guard let content = PushContent(decoding: bytes) else { continue }
+      var read: [MessageID: StoredPush] = [:]
+      for case (let id, let found?) in zip(missing, stored) {
+        guard let content = StoredPush(found) else { continue }
         // After a restart many devices ask for the same one.
         contents.insert(id, content)
         read[id] = content

@@ -37,6 +37,11 @@ public final class Router: Sendable {
 
   // MARK: Channels
 
+  /// Plugs the way to Apple in. Before the first push.
+  public func add(apns delivery: any APNsDelivery) { plugged.apns = delivery }
+
+  var apns: (any APNsDelivery)? { plugged.apns }
+
   /// Plugs a channel in. Before the first push.
   public func add(_ channel: any DeliveryChannel) { plugged.add(channel) }
 
@@ -108,6 +113,13 @@ public final class Router: Sendable {
 /// The channels of a router.
 private final class PluggedChannels: Sendable {
   private let all = Mutex<[any DeliveryChannel]>([])
+  private let toApple = Mutex<(any APNsDelivery)?>(nil)
+
   var channels: [any DeliveryChannel] { all.withLock { $0 } }
   func add(_ channel: any DeliveryChannel) { all.withLock { $0.append(channel) } }
+
+  var apns: (any APNsDelivery)? {
+    get { toApple.withLock { $0 } }
+    set { toApple.withLock { $0 = newValue } }
+  }
 }

@@ -52,7 +52,7 @@ public final class ReadTransaction {
   public func deliveryRows(app: AppID, each body: (DeliveryRow) -> Void) throws(StorageError) {
     let statement = try database.statement(
       """
-      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at
+      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment
       FROM registration WHERE app_id = ? ORDER BY number
       """)
     try statement.each([.app(app)]) { row in
@@ -63,7 +63,8 @@ public final class ReadTransaction {
             high: row.bigEndian(1, at: 0), low: row.bigEndian(1, at: 8)),
           secretHash: (row.bigEndian(2, at: 0), row.bigEndian(2, at: 8)),
           platform: Platform(rawValue: row.integer(3, as: UInt8.self)) ?? .android,
-          alias: row.optionalText(4), tags: TagList.decode(row, 5), lastSeenAt: row.time(6)))
+          alias: row.optionalText(4), tags: TagList.decode(row, 5), lastSeenAt: row.time(6),
+          environment: APNsEnvironment(rawValue: row.integer(7, as: UInt8.self)) ?? .none))
     }
   }
 
@@ -94,12 +95,13 @@ public final class ReadTransaction {
       """
       SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
         push.targets, push.target_count, push.strategy, push.overrides,
-        CASE WHEN push.target IS NULL THEN push.content ELSE x'' END, delivered.targets
+        CASE WHEN push.target IS NULL THEN push.content ELSE x'' END, push.own_targets, push.apns_targets,
+        delivered.targets
       FROM pending JOIN push ON push.msg_id = pending.msg_id
         LEFT JOIN delivered ON delivered.msg_id = pending.msg_id
       ORDER BY pending.msg_id
       """)
-    try statement.each([]) { body(OpenPush(push: Self.push($0), delivered: $0.optionalBlob(12))) }
+    try statement.each([]) { body(OpenPush(push: Self.push($0), delivered: $0.optionalBlob(14))) }
   }
 
   /// A push with its content, nil if it is unknown or swept.
@@ -107,17 +109,38 @@ public final class ReadTransaction {
     try database.first(
       """
       SELECT msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets, target_count, strategy,
-        overrides, content FROM push WHERE msg_id = ?
+        overrides, content, own_targets, apns_targets FROM push WHERE msg_id = ?
       """, .message(id), map: Self.push)
   }
 
+  /// What a device's connection needs of a push.
+  public struct Content: Sendable, Equatable {
+    /// What the devices get, in the router's encoding.
+    public var content: [UInt8]
+    /// Number of the channel strategy.
+    public var strategy: UInt8
+    /// Who gets it from Apple, in the router's encoding; nil for nobody.
+    public var apnsTargets: [UInt8]?
+
+    /// All fields.
+    public init(content: [UInt8], strategy: UInt8, apnsTargets: [UInt8]?) {
+      self.content = content
+      self.strategy = strategy
+      self.apnsTargets = apnsTargets
+    }
+  }
+
   /// The contents of pushes, in the order asked for; nil for an unknown one.
-  public func contents(of ids: [MessageID]) throws(StorageError) -> [[UInt8]?] {
-    var found: [[UInt8]?] = []
+  public func contents(of ids: [MessageID]) throws(StorageError) -> [Content?] {
+    var found: [Content?] = []
     found.reserveCapacity(ids.count)
     for id in ids {
       found.append(
-        try database.first("SELECT content FROM push WHERE msg_id = ?", .message(id)) { $0.blob(0) })
+        try database.first("SELECT content, strategy, apns_targets FROM push WHERE msg_id = ?", .message(id))
+        {
+          Content(
+            content: $0.blob(0), strategy: $0.integer(1, as: UInt8.self), apnsTargets: $0.optionalBlob(2))
+        })
     }
     return found
   }
@@ -166,12 +189,13 @@ public final class ReadTransaction {
       createdAt: row.time(13), lastSeenAt: row.time(14))
   }
 
-  private static func push(_ row: Statement) -> PushRow {
+  static func push(_ row: Statement) -> PushRow {
     PushRow(
       id: row.message(0), app: row.app(1), createdAt: row.time(2), expiresAt: row.time(3),
       sendno: row.integer(4), platforms: PlatformSet(rawValue: row.integer(5, as: UInt8.self)),
       target: row.optionalInteger(6).map { RegistrationNumber(UInt32(truncatingIfNeeded: $0)) },
-      targets: row.optionalBlob(7), targetCount: row.integer(8, as: UInt32.self),
+      targets: row.optionalBlob(7), ownTargets: row.optionalBlob(12), apnsTargets: row.optionalBlob(13),
+      targetCount: row.integer(8, as: UInt32.self),
       strategy: row.integer(9, as: UInt8.self),
       overrides: row.optionalInteger(10).map { MessageID(UInt64(truncatingIfNeeded: $0)) },
       content: row.blob(11))

@@ -100,6 +100,30 @@ public struct DeliveryRow: Sendable {
   public var tags: [UInt32]
   /// When it was last online.
   public var lastSeenAt: Timestamp
+  /// Which of Apple's services has a token for it; `none` without a token.
+  public var environment: APNsEnvironment
+}
+
+/// What a push to Apple needs of a registration.
+public struct TokenRow: Sendable, Equatable {
+  /// Its number within the app.
+  public var number: RegistrationNumber
+  /// Which of Apple's services the token belongs to.
+  public var environment: APNsEnvironment
+  /// Apple's device token.
+  public var token: [UInt8]
+  /// When the device last told it.
+  public var tokenAt: Timestamp
+  /// The number on the app's icon, as the server last knew it.
+  public var badge: Int64
+}
+
+/// A push for which Apple's answers are not complete.
+public struct OpenAPNsPush: Sendable, Equatable {
+  /// The push with its content.
+  public var push: PushRow
+  /// For whom Apple has answered, in the router's encoding; nil if nothing was saved.
+  public var answered: [UInt8]?
 }
 
 /// An accepted push as it is stored.
@@ -120,6 +144,10 @@ public struct PushRow: Sendable, Equatable {
   public var target: RegistrationNumber?
   /// The targets of a group in the router's encoding, nil for a single.
   public var targets: [UInt8]?
+  /// Who waits for it over our connection, in the router's encoding; nil for all targets.
+  public var ownTargets: [UInt8]?
+  /// Who gets it from Apple, in the router's encoding; nil for nobody.
+  public var apnsTargets: [UInt8]?
   /// How many targets.
   public var targetCount: UInt32
   /// Number of the channel strategy.
@@ -132,8 +160,9 @@ public struct PushRow: Sendable, Equatable {
   /// All fields.
   public init(
     id: MessageID, app: AppID, createdAt: Timestamp, expiresAt: Timestamp, sendno: Int64,
-    platforms: PlatformSet, target: RegistrationNumber?, targets: [UInt8]?, targetCount: UInt32,
-    strategy: UInt8 = 0, overrides: MessageID? = nil, content: [UInt8]
+    platforms: PlatformSet, target: RegistrationNumber?, targets: [UInt8]?, ownTargets: [UInt8]? = nil,
+    apnsTargets: [UInt8]? = nil, targetCount: UInt32, strategy: UInt8 = 0, overrides: MessageID? = nil,
+    content: [UInt8]
   ) {
     self.id = id
     self.app = app
@@ -143,6 +172,8 @@ public struct PushRow: Sendable, Equatable {
     self.platforms = platforms
     self.target = target
     self.targets = targets
+    self.ownTargets = ownTargets
+    self.apnsTargets = apnsTargets
     self.targetCount = targetCount
     self.strategy = strategy
     self.overrides = overrides
@@ -182,6 +213,11 @@ public enum OutcomeStatus: UInt8, Sendable {
   case overridden = 4
   /// Given up, for lack of room or of its registration.
   case dropped = 5
+  /// Apple took it for no device.
+  case refused = 6
+
+  /// Whether the customer does not want it to arrive any more.
+  public var isTakenBack: Bool { self == .recalled || self == .overridden }
 }
 
 /// What is known of a push's end.

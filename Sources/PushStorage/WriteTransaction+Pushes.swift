@@ -14,10 +14,12 @@ extension WriteTransaction {
     try database.run(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
-        target_count, strategy, overrides, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        own_targets, apns_targets, target_count, strategy, overrides, content)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
       .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
-      .optional(push.targets), .integer(push.targetCount), .integer(push.strategy),
+      .optional(push.targets), .optional(push.ownTargets), .optional(push.apnsTargets),
+      .integer(push.targetCount), .integer(push.strategy),
       .optional(push.overrides?.rawValue), .blob(push.content))
   }
 
@@ -28,6 +30,14 @@ extension WriteTransaction {
     try database.run(
       "INSERT INTO pending (msg_id, app_id, target, expires_at) VALUES (?, ?, ?, ?)", .message(id), .app(app),
       .optional(target?.rawValue), .time(expiresAt))
+  }
+
+  /// Notes that something of a push is undelivered again, or still.
+  public func reopen(id: MessageID, app: AppID, expiresAt: Timestamp) throws(StorageError) {
+    try database.run(
+      "INSERT OR IGNORE INTO pending (msg_id, app_id, target, expires_at) VALUES (?, ?, NULL, ?)",
+      .message(id),
+      .app(app), .time(expiresAt))
   }
 
   /// Notes that a push was replaced by a later one.
@@ -102,6 +112,8 @@ extension WriteTransaction {
       """
       DELETE FROM push WHERE msg_id IN (
         SELECT msg_id FROM push WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM pending)
+          AND NOT EXISTS (
+            SELECT 1 FROM apns_pending WHERE apns_pending.app_id = push.app_id AND apns_pending.msg_id = push.msg_id)
         ORDER BY msg_id LIMIT ?2)
       """, .message(id), .integer(limit))
     let pushes = database.changes
@@ -111,7 +123,15 @@ extension WriteTransaction {
         SELECT msg_id FROM outcome WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM pending)
         ORDER BY msg_id LIMIT ?2)
       """, .message(id), .integer(limit))
-    return pushes + database.changes
+    let outcomes = database.changes
+    // Their pushes are gone or go now; there are no more of them than outcomes.
+    try database.run(
+      """
+      DELETE FROM apns_result WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM apns_result WHERE msg_id < ?1
+          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+    return pushes + outcomes
   }
 
   /// Deletes request names made before a time, out of the `limit` oldest; tells how many went.

@@ -51,8 +51,8 @@ extension WriteTransaction {
     try database.run(
       """
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint,
-        apns_environment, apns_token, app_version, created_at, last_seen_at)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)
+        apns_environment, apns_token, app_version, created_at, last_seen_at, apns_token_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?10)
       """, .app(app), .number(number), .blob(new.registrationID.stored), .blob(new.secretHash),
       .integer(new.platform.rawValue), .blob(new.fingerprint),
       .integer(new.token.isEmpty ? 0 : new.environment.rawValue),
@@ -102,15 +102,17 @@ extension WriteTransaction {
     ) { $0.number(0) }.sorted()
   }
 
-  /// Sets Apple's token, empty for none; tells which other registrations of the app lost the same token, and nil if
-  /// the app has no such registration.
+  /// Sets Apple's token, empty for none, as told now; tells which other registrations of the app lost the same token, and
+  /// nil if the app has no such registration.
   public func setToken(
-    app: AppID, number: RegistrationNumber, environment: APNsEnvironment, token: [UInt8]
+    app: AppID, number: RegistrationNumber, environment: APNsEnvironment, token: [UInt8], at now: Timestamp
   ) throws(StorageError) -> [RegistrationNumber]? {
     let stored: SQLValue = token.isEmpty ? .null : .blob(token)
     try database.run(
-      "UPDATE registration SET apns_environment = ?, apns_token = ? WHERE app_id = ? AND number = ?",
-      .integer(token.isEmpty ? 0 : environment.rawValue), stored, .app(app), .number(number))
+      """
+      UPDATE registration SET apns_environment = ?, apns_token = ?, apns_token_at = ?
+      WHERE app_id = ? AND number = ?
+      """, .integer(token.isEmpty ? 0 : environment.rawValue), stored, .time(now), .app(app), .number(number))
     guard database.changes > 0 else { return nil }
     return try database.all(
       """

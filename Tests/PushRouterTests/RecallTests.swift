@@ -54,7 +54,7 @@ import Testing
       let contents = await withCheckedContinuation { done in
         world.router.contents(of: [new]) { done.resume(returning: $0) }
       }
-      #expect(try contents.get().map(\.1.overrides) == [old])
+      #expect(try contents.get().map(\.1.content.overrides) == [old])
       try await world.restart(isOrderly: isOrderly)
     }
     #expect(try await world.storedPending() == [new])

@@ -19,7 +19,8 @@ import Testing
     for _ in 0..<2 { try Migrator.migrate(database, to: embeddedMigrations, at: .start) }
     #expect(
       try tables(database) == [
-        "apns_credential", "app", "cid", "delivered", "outcome", "pending", "push", "registration",
+        "apns_answered", "apns_credential", "apns_pending", "apns_result", "app", "cid", "delivered",
+        "outcome", "pending", "push", "registration",
         "schema_migration", "sqlite_sequence", "tag",
       ])
     #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == Int64(embeddedMigrations.count))

@@ -81,10 +81,15 @@ import Testing
     let (zero, one) = (RegistrationNumber(0), RegistrationNumber(1))
     let later = Timestamp.start.adding(seconds: 9)
     try await store.change { transaction throws(StorageError) in
-      #expect(try transaction.setToken(app: app, number: zero, environment: .sandbox, token: [5]) == [])
-      #expect(try transaction.setToken(app: app, number: one, environment: .sandbox, token: [5]) == [zero])
       #expect(
-        try transaction.setToken(app: app, number: RegistrationNumber(7), environment: .none, token: [])
+        try transaction.setToken(app: app, number: zero, environment: .sandbox, token: [5], at: later) == [])
+      #expect(
+        try transaction.setToken(app: app, number: one, environment: .sandbox, token: [5], at: later) == [
+          zero
+        ])
+      #expect(
+        try transaction.setToken(
+          app: app, number: RegistrationNumber(7), environment: .none, token: [], at: later)
           == nil)
       #expect(try transaction.setBadge(app: app, number: one, 12))
       #expect(try transaction.setMobile(app: app, number: one, "+49 1"))

@@ -1,0 +1,129 @@
+import PushBase
+import PushDomain
+import Synchronization
+
+/// Which way a push goes to the members of its audience.
+struct RoutePlan: Sendable {
+  /// Who gets something over our connection, now or later.
+  var own: Recipients
+  /// Who gets something from Apple.
+  var apns: Recipients = .few([])
+
+  /// Whether nobody gets anything.
+  var isEmpty: Bool { own.isEmpty && apns.isEmpty }
+}
+
+/// What routes depend on, besides the device.
+struct RouteTerms: Sendable {
+  let strategy: Strategy
+  /// What the push has for iOS.
+  let iosParts: PushParts
+  /// The services of Apple's that the app has credentials for, if the push has anything for Apple.
+  let apns: APNsEnvironments
+  /// Only devices that are online now.
+  let isOnlineOnly: Bool
+
+  /// The routes of an iOS device, by `IOSClass.index`.
+  fileprivate let ios: [Route]
+
+  init(_ request: AcceptRequest, apns available: APNsEnvironments) {
+    strategy = request.strategy
+    iosParts = request.content.parts(for: .ios)
+    apns = request.content.apns == nil ? [] : available
+    isOnlineOnly = request.timeToLive == 0
+    var routes: [Route] = []
+    for index in 0..<4 {
+      let kind = IOSClass(index: index)
+      routes.append(
+        Routing.route(
+          RouteInput(
+            platform: .ios, parts: iosParts, isOnline: kind.isInReach,
+            appState: kind.isInReach ? .foreground : .background, apnsAvailable: kind.hasToken,
+            strategy: strategy, onlineOnly: isOnlineOnly)))
+    }
+    ios = routes
+  }
+
+  /// Whether everybody goes the way of our connection.
+  var isPlain: Bool { strategy == .jpush && apns.isEmpty && !isOnlineOnly }
+
+  fileprivate func route(_ kind: IOSClass) -> Route { ios[kind.index] }
+}
+
+/// iOS devices that have the same route.
+private struct IOSClass {
+  /// Connected and in the foreground.
+  let isInReach: Bool
+  /// Has a token for a service of Apple's that the app has credentials for.
+  let hasToken: Bool
+
+  init(isInReach: Bool, hasToken: Bool) {
+    self.isInReach = isInReach
+    self.hasToken = hasToken
+  }
+
+  init(index: Int) { self.init(isInReach: index & 1 != 0, hasToken: index & 2 != 0) }
+
+  var index: Int { (isInReach ? 1 : 0) + (hasToken ? 2 : 0) }
+}
+
+extension Route {
+  fileprivate var usesOwn: Bool { !keep.isEmpty || now.contains { $0.channel == .passthrough } }
+  fileprivate var usesAPNs: Bool { now.contains { $0.channel == .apns } }
+}
+
+extension AppDirectory {
+  /// Divides an audience by the table of routes, as its devices are now.
+  func plan(_ audience: Recipients, _ terms: RouteTerms) -> RoutePlan {
+    state.withLock { state in
+      if terms.isPlain { return RoutePlan(own: audience) }
+      return switch audience {
+      case .few(let numbers): state.plan(numbers, terms)
+      case .many(let set): state.plan(set, terms)
+      }
+    }
+  }
+}
+
+extension AppDirectory.State {
+  fileprivate func plan(_ numbers: [RegistrationNumber], _ terms: RouteTerms) -> RoutePlan {
+    let tokens = table.members(tokensFor: terms.apns)
+    var own: [RegistrationNumber] = []
+    var apns: [RegistrationNumber] = []
+    for number in numbers {
+      guard table[number].platform == Platform.ios.rawValue else {
+        let isWanted = !terms.isOnlineOnly || table[number].isOnline
+        if isWanted, terms.strategy != .vendorOnly { own.append(number) }
+        continue
+      }
+      let kind = IOSClass(
+        isInReach: table[number].isOnline && table[number].isForeground, hasToken: tokens.contains(number))
+      let route = terms.route(kind)
+      if route.usesOwn { own.append(number) }
+      if route.usesAPNs { apns.append(number) }
+    }
+    return RoutePlan(own: Recipients(own), apns: Recipients(apns))
+  }
+
+  fileprivate func plan(_ audience: NumberSet, _ terms: RouteTerms) -> RoutePlan {
+    var ios = table.members(platforms: PlatformSet(.ios))
+    ios.formIntersection(audience)
+    var own = audience
+    own.subtract(ios)
+    if terms.strategy == .vendorOnly { own = NumberSet() }
+    if terms.isOnlineOnly { own.formIntersection(onlineSet) }
+    var apns = NumberSet()
+    let tokens = table.members(tokensFor: terms.apns)
+    for index in 0..<4 {
+      let kind = IOSClass(index: index)
+      let route = terms.route(kind)
+      guard route.usesOwn || route.usesAPNs else { continue }
+      var members = ios
+      if kind.hasToken { members.formIntersection(tokens) } else { members.subtract(tokens) }
+      if kind.isInReach { members.formIntersection(inReachSet) } else { members.subtract(inReachSet) }
+      if route.usesOwn { own.formUnion(members) }
+      if route.usesAPNs { apns.formUnion(members) }
+    }
+    return RoutePlan(own: Recipients(own), apns: Recipients(apns))
+  }
+}

@@ -1,0 +1,129 @@
+import PushBase
+import PushDomain
+import PushStorage
+import Testing
+
+@testable import PushRouter
+
+/// Who of an audience gets a push which way.
+@Suite struct RoutePlanTests {
+  /// The plans for sets and for lists are the table of routes, applied to each device.
+  @Test(arguments: Strategy.allCases, [1, 200])
+  func followsTheTable(strategy: Strategy, copies: Int) throws {
+    let directory = AppDirectory(app: AppID(1))
+    var devices: [RouteInput] = []
+    for _ in 0..<copies {
+      for platform in [Platform.ios, .android] {
+        for isOnline in [true, false] {
+          for state in [AppState.foreground, .background] {
+            for environment in [APNsEnvironment.none, .production, .sandbox] {
+              let number = RegistrationNumber(UInt32(devices.count))
+              let id = RegistrationID(high: UInt64(devices.count), low: 1)
+              directory.insert(
+                RegistrationEntry(
+                  number: number, id: id, platform: platform, secretHash: (1, 2), environment: environment))
+              if isOnline {
+                _ = directory.login(
+                  id, secretHash: (1, 2), at: Location(loop: 0, slot: number.rawValue, generation: 1),
+                  isForeground: state == .foreground)
+              }
+              devices.append(
+                RouteInput(
+                  platform: platform, parts: [], isOnline: isOnline, appState: state,
+                  apnsAvailable: environment == .production))
+            }
+          }
+        }
+      }
+    }
+    let all = directory.resolve(AudienceTerms(), platforms: .all)
+    for parts in [PushParts.notification, .message, [.notification, .message]] {
+      for timeToLive in [0, 100] {
+        let request = AcceptRequest(content: try .test(parts), timeToLive: timeToLive, strategy: strategy)
+        let plan = directory.plan(all, RouteTerms(request, apns: .production))
+        let routes = devices.map { device in
+          var input = device
+          input.parts = parts
+          input.strategy = strategy
+          input.onlineOnly = timeToLive == 0
+          input.apnsAvailable = device.apnsAvailable && parts.contains(.notification)
+          return Routing.route(input)
+        }
+        func numbers(_ isWanted: (Route) -> Bool) -> [RegistrationNumber] {
+          routes.indices.filter { isWanted(routes[$0]) }.map { RegistrationNumber(UInt32($0)) }
+        }
+        let own = numbers { !$0.keep.isEmpty || $0.now.contains { $0.channel == .passthrough } }
+        #expect(plan.own.numbers.members() == own)
+        #expect(plan.apns.numbers.members() == numbers { $0.now.contains { $0.channel == .apns } })
+        // And each gets over our connection what its route says.
+        for (device, route) in zip(devices, routes) {
+          let expected = route.keep.union(route.now.first { $0.channel == .passthrough }?.parts ?? [])
+          guard !expected.isEmpty else { continue }
+          let viaAPNs = route.now.contains { $0.channel == .apns }
+          let found = Routing.ownParts(device.platform, of: parts, strategy: strategy, viaAPNs: viaAPNs)
+          #expect(found == expected, "\(device)")
+        }
+      }
+    }
+  }
+
+  /// Tokens and the foreground are followed through all that changes them.
+  @Test func followsTheDevice() async throws {
+    let world = try await TestWorld()
+    let phone = try await world.register(token: [1], platform: .ios)
+    let request = AcceptRequest(content: try .test([.notification]), strategy: .ownThenVendor)
+    func plan() -> (own: Bool, apns: Bool) {
+      let audience = world.router.resolve(request, in: world.app)
+      let plan = world.app.directory.plan(audience, RouteTerms(request, apns: .production))
+      return (!plan.own.isEmpty, !plan.apns.isEmpty)
+    }
+    #expect(plan() == (false, true))
+    let place = world.login(phone)
+    #expect(plan() == (true, false))
+    world.app.directory.setForeground(false, of: phone.number, at: place)
+    #expect(plan() == (false, true))
+    world.app.directory.setForeground(true, of: phone.number, at: Location(loop: 0, slot: 9, generation: 9))
+    #expect(plan() == (false, true), "an earlier connection says nothing")
+    world.app.directory.setForeground(true, of: phone.number, at: place)
+    world.app.directory.disconnect(phone.number, from: place, at: 1)
+    #expect(plan() == (false, true))
+    func set(_ token: [UInt8], _ environment: APNsEnvironment) async throws {
+      try await withCheckedContinuation { done in
+        world.router.setToken(token, environment, of: phone.number, in: world.app) {
+          done.resume(returning: $0)
+        }
+      }.get()
+    }
+    try await set([1], .sandbox)
+    #expect(plan() == (true, false))
+    try await set([1], .production)
+    try await world.restart(isOrderly: true)
+    #expect(plan() == (false, true))
+    world.router.retireToken([2], of: phone.number, in: world.app, unlessToldAfter: world.clock.now())
+    try await world.barrier()
+    #expect(plan() == (false, true), "another token was meant")
+    let before = world.clock.now().adding(seconds: -1)
+    world.router.retireToken([1], of: phone.number, in: world.app, unlessToldAfter: before)
+    try await world.barrier()
+    #expect(plan() == (false, true), "the device told it anew")
+    world.router.retireToken([1], of: phone.number, in: world.app, unlessToldAfter: world.clock.now())
+    try await world.barrier()
+    #expect(plan() == (true, false))
+  }
+}
+
+extension PushContent {
+  /// The same for all platforms, with a notification for Apple if there is one.
+  static func test(_ parts: PushParts) throws -> PushContent {
+    let text = Array(#"{"alert":"x"}"#.utf8)
+    let template = try #require(APNsTemplate(text: Array(#"{"aps":{"alert":"x"}}"#.utf8), holes: []))
+    let apple = APNsNotification(
+      type: .alert, priority: .immediate, payload: template)
+    return PushContent(
+      variants: [
+        ContentVariant(
+          platforms: .all, notification: parts.contains(.notification) ? text : [],
+          message: parts.contains(.message) ? text : [])
+      ], apple: parts.contains(.notification) ? [try #require(apple)] : [])
+  }
+}
