@@ -30,15 +30,12 @@ public struct NumberSet: Sendable {
     for number in numbers { roaring_bitmap_add(storage.bitmap, number.rawValue) }
   }
 
-  /// Reads what `serialized` wrote; nil when the bytes are not a bitmap.
+  /// Reads what `serialized` wrote; nil when the bytes are not a bitmap that keeps all rules of the format.
   public init?(serialized bytes: [UInt8]) {
+    guard RoaringForm.isValid(bytes) else { return nil }
     let bitmap = bytes.withUnsafeBytes { buffer in
-      buffer.withMemoryRebound(to: CChar.self) { buffer -> UnsafeMutablePointer<roaring_bitmap_t>? in
-        // Asked first, because the other call complains on standard error.
-        guard roaring_bitmap_portable_deserialize_size(buffer.baseAddress, bytes.count) == bytes.count else {
-          return nil
-        }
-        return roaring_bitmap_portable_deserialize_safe(buffer.baseAddress, bytes.count)
+      buffer.withMemoryRebound(to: CChar.self) {
+        roaring_bitmap_portable_deserialize_safe($0.baseAddress, $0.count)
       }
     }
     guard let bitmap else { return nil }

@@ -5,13 +5,30 @@ import PushDomain
 @Sendable func fuzzContent(_ bytes: [UInt8]) {
   guard let content = PushContent(decoding: bytes) else { return }
   check(content.encode() == bytes, "encoding decoded content gives its bytes")
-  let again = PushContent(variants: content.variants, overrides: content.overrides)
+  let again = PushContent(
+    variants: content.variants, apple: content.apple, overrides: content.overrides)
   check(again == content, "decoded content keeps the rules")
   for platform in Platform.allCases {
     let variant = content.variant(for: platform)
-    check((variant != nil) == content.platforms.contains(platform), "the platforms are those with a variant")
+    let hasContent = variant != nil || (platform == .ios && !content.apple.isEmpty)
+    check(hasContent == content.platforms.contains(platform), "the platforms are those with content")
     check(content.parts(for: platform) == variant?.parts ?? [], "the parts are those of the variant")
     let json = content.deviceJSON(platform: platform)
     check(json.first == UInt8(ascii: "{") && json.last == UInt8(ascii: "}"), "a device gets an object")
   }
+  for notification in content.apple { checkForApple(notification) }
+}
+
+/// What every notification for Apple keeps, wherever it comes from.
+@Sendable func checkForApple(_ notification: APNsNotification) {
+  var payload: [UInt8] = []
+  notification.render(messageID: MessageID(1 << 53 - 1), badge: APNsBadge.range.upperBound, into: &payload)
+  check(payload.count <= notification.payload.maximumBytes, "a payload keeps its bound")
+  check(payload.count <= notification.type.maximumPayload, "a payload keeps Apple's limit")
+  let collapse = notification.collapseID(of: MessageID(.max))
+  check((1...64).contains(collapse?.count ?? 1), "a collapse ID keeps Apple's limit")
+  check(
+    (notification.badge.applied(to: 1) != nil) == notification.payload.has(.badge),
+    "a badge has a place in the payload")
+  check(notification.expiration(of: Timestamp(milliseconds: .min)) >= 0, "an expiration is a time")
 }

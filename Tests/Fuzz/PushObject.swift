@@ -7,7 +7,8 @@ import PushWire
 @Sendable func fuzzPushObject(_ bytes: [UInt8]) {
   guard let json = try? parseJSON(bytes) else { return }
   let strict = PushRules(strictKeys: true)
-  let lenient = PushRules(allowHyphen: true, maximumTimeToLive: .max)
+  let lenient = PushRules(
+    allowHyphen: true, maximumTimeToLive: .max, maximumIOSNotification: 4500, liveActivities: true)
   var accepted: [Bool] = []
   for rules in [strict, PushRules(), lenient] {
     do throws(APIError) {
@@ -35,6 +36,13 @@ private func check(_ push: PushRequest, _ rules: PushRules) {
     check((try? parseJSON(content))?.object != nil, "a device gets a JSON object")
     let frame = ServerFrame.encodePush(messageID: MessageID(1), offline: false, content: content)
     check(!frame.isEmpty, "accepted content fits a frame")
+  }
+  for notification in push.content.apple {
+    checkForApple(notification)
+    var payload: [UInt8] = []
+    notification.render(messageID: MessageID(1 << 53 - 1), badge: 99_999, into: &payload)
+    check(
+      (try? parseJSON(payload))?["_j_msgid"]?.int64 == 1 << 53 - 1, "Apple gets a JSON object with the ID")
   }
   if let callback = push.callback, !callback.params.isEmpty {
     check((try? parseJSON(callback.params))?.object != nil, "the params of a callback are a JSON object")

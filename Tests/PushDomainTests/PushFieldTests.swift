@@ -27,11 +27,27 @@ import Testing
     (#""third_party_channel":{"xiaomi":{"distribution":"jpush","new":1}}"#, 0),
     (#""third_party_channel":"x""#, 1003), (#""test_message":0,"receipt_id":"r","need_backup":false"#, 0),
     (#""notification_3rd_ver":"v3""#, 1003), (#""auto_truncation":"x""#, 1003), (#""whatever":1"#, 0),
+    (#""strategy":1"#, 0), (#""strategy":4"#, 0), (#""strategy":0"#, 1003), (#""strategy":5"#, 1003),
+    (#""strategy":"1""#, 1003), (#""strategy":{"default":1}"#, 1003), (#""strategy":null"#, 0),
+    (#""apns_priority":10"#, 0), (#""apns_priority":1"#, 0), (#""apns_priority":2"#, 1003),
+    (#""apns_priority":"10""#, 1003), (#""apns_priority":266"#, 1003),
   ])
   func options(_ member: String, _ code: Int) throws {
     let result = try outcome(push(#""notification":{"alert":"x"},"options":{\#(member)}"#))
     #expect(result.code == code, "\(member): \(result.message)")
     #expect(code == 0 || result.message.contains("options."), "\(result.message)")
+  }
+
+  @Test(arguments: [
+    (nil, Strategy.jpush), (1, .ownThenVendor), (2, .vendorOnly), (3, .ownOnly), (4, .vendorThenOwn),
+  ])
+  func strategies(_ number: Int?, _ expected: Strategy) throws {
+    let options = number.map { #","options":{"strategy":\#($0)}"# } ?? ""
+    let request = try PushRequest.parse(try parsed(push(#""notification":{"alert":"x"}\#(options)"#)))
+    #expect(request.options.strategy == expected)
+    #expect(Int(expected.number) == number ?? 0)
+    #expect(Strategy(number: expected.number) == expected)
+    #expect(Strategy(number: 5) == nil)
   }
 
   @Test func activePushDoesNotGoWithAMessage() throws {
@@ -58,6 +74,9 @@ import Testing
     (#""content_available":1"#, 1009), (#""thread_id":"x""#, 1009), (#""mutable-content":"x""#, 1003),
     (#""interruption-level":"passive""#, 0), (#""interruption-level":"loud""#, 1003), (#""extras":[]"#, 0),
     (#""extras":["a"]"#, 1003), (#""category":1"#, 1003), (#""relevance-score":1"#, 0),
+    (#""relevance-score":1.1"#, 1003), (#""relevance-score":"1""#, 1003), (#""relevance-score":0.25"#, 0),
+    (#""target-content-id":1"#, 1003), (#""target_content_id":"x""#, 1009), (#""filter-criteria":[1]"#, 1003),
+    (#""extras":{"aps":{}}"#, 1003), (#""extras":{"_j_msgid":1}"#, 1003), (#""extras":{"Aps":{}}"#, 0),
   ])
   func ios(_ member: String, _ code: Int) throws {
     let result = try outcome(push(#""notification":{"alert":"x","ios":{\#(member)}}"#))

@@ -34,6 +34,62 @@ private func numbers(_ values: [UInt32]) -> [RegistrationNumber] { values.map { 
     #expect(NumberSet(serialized: []) == nil)
     for length in 0..<min(bytes.count, 40) { #expect(NumberSet(serialized: Array(bytes[..<length])) == nil) }
   }
+
+  /// Sets with containers of each kind, alone and together, with and without a table of offsets.
+  static let shapes: [[UInt32]] = [
+    [], [0], [UInt32.max], [5, 70_000], Array(0..<5000), Array(stride(from: 0, to: 20_000, by: 2)),
+    Array(0..<70_000), [1, 3] + Array(65_536..<65_600) + Array(stride(from: 131_072, to: 150_000, by: 2)),
+    [1, 65_537, 131_073, 196_609, 262_145] + Array(300_000..<300_500),
+  ]
+
+  /// Each bit of small sets is turned, and many of large ones: the bytes are refused or are another good set. Without
+  /// the check the library takes members out of order and wrong counts, and then writes out of bounds.
+  @Test(arguments: shapes) func damagedBytes(values: [UInt32]) {
+    var random = SeededRandom(seed: UInt64(values.count))
+    let bytes = NumberSet(numbers(values)).serialized()
+    #expect(NumberSet(serialized: bytes)?.members() == numbers(values))
+    for length in 0..<min(bytes.count, 600) { #expect(NumberSet(serialized: Array(bytes[..<length])) == nil) }
+    #expect(NumberSet(serialized: bytes + [0]) == nil)
+    let bits = bytes.count * 8
+    let places =
+      bits < 8000 ? Array(0..<bits) : (0..<4000).map { _ in Int.random(in: 0..<bits, using: &random) }
+    for place in places {
+      var damaged = bytes
+      damaged[place / 8] ^= 1 << UInt8(place % 8)
+      guard let read = NumberSet(serialized: damaged) else { continue }
+      let members = read.members()
+      #expect(members.count == read.count)
+      #expect(zip(members, members.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(NumberSet(serialized: read.serialized())?.members() == members)
+      var both = read
+      both.formUnion(NumberSet(numbers(values)))
+      #expect(both.count >= max(read.count, values.count))
+    }
+  }
+
+  /// Little-endian words: what each rule of the format refuses.
+  @Test(arguments: [
+    ([12_346, 0, 1, 0, 0, 1, 16, 0, 3, 9], true), ([12_346, 0, 1, 0, 0, 1, 16, 0, 9, 3], false),
+    ([12_346, 0, 1, 0, 0, 1, 16, 0, 3, 3], false), ([12_346, 0, 1, 0, 0, 1, 17, 0, 3, 9], false),
+    ([12_346, 1, 1, 0, 0, 1, 16, 0, 3, 9], false), ([12_345, 0, 1, 0, 0, 1, 16, 0, 3, 9], false),
+    ([12_346, 0, 2, 0, 7, 0, 7, 0, 24, 0, 26, 0, 3, 9], false),
+    ([12_346, 0, 2, 0, 7, 0, 8, 0, 24, 0, 26, 0, 3, 9], true),
+    ([12_346, 0, 2, 1, 0, 0], false), ([12_346, 0, 0, 0], true),
+  ])
+  func rules(words: [UInt16], isValid: Bool) {
+    let bytes = words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+    #expect((NumberSet(serialized: bytes) != nil) == isValid)
+  }
+
+  /// One container of runs: flags in one byte, so that words come after it.
+  @Test(arguments: [
+    ([0, 9, 2, 3, 4, 20, 4], true), ([0, 9, 2, 3, 4, 7, 4], false), ([0, 8, 2, 3, 4, 20, 4], false),
+    ([0, 9, 2, 20, 4, 3, 4], false), ([0, 4, 1, 65_532, 4], false), ([0, 3, 1, 65_532, 3], true),
+  ])
+  func runs(words: [UInt16], isValid: Bool) {
+    let tail = words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+    #expect((NumberSet(serialized: [0x3b, 0x30, 0, 0, 1] + tail) != nil) == isValid)
+  }
 }
 
 @Suite struct HashIndexTests {

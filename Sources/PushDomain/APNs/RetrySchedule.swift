@@ -27,8 +27,9 @@ public struct RetrySchedule: Equatable, Sendable {
     afterFailures failures: Int, now: Timestamp, end: Timestamp,
     using random: inout some RandomNumberGenerator
   ) -> Timestamp? {
-    let (room, overflows) = end.milliseconds.subtractingReportingOverflow(now.milliseconds)
-    guard !overflows, room > 0 else { return overflows && end > now ? now : nil }
+    let (difference, overflows) = end.milliseconds.subtractingReportingOverflow(now.milliseconds)
+    let room = overflows ? (end > now ? .max : 0) : difference
+    guard room > 0 else { return nil }
     guard let (least, most) = bounds(failures) else { return now }
     guard least < room else { return nil }
     let delay = Int64.random(in: least...min(most, room - 1), using: &random)

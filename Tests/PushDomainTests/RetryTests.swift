@@ -1,0 +1,141 @@
+import PushBase
+import PushDomain
+import Testing
+
+/// The windows of the first delays of a schedule, in milliseconds.
+struct ScheduleCase: Sendable {
+  let first: Int64
+  let windows: [ClosedRange<Int64>]
+}
+
+@Suite struct RetryScheduleTests {
+  /// Every delay lies in its window, the windows double up to 15 minutes, and all of a window is used.
+  @Test(arguments: [
+    ScheduleCase(first: 1, windows: [1000...2000, 1000...3000, 1000...5000, 1000...9000]),
+    ScheduleCase(first: 10, windows: [10_000...20_000, 10_000...30_000]),
+    ScheduleCase(first: 0, windows: [0...0, 1000...2000, 1000...3000]),
+    ScheduleCase(first: 900, windows: [900_000...900_000]), ScheduleCase(first: -5, windows: [0...0]),
+    ScheduleCase(first: .max, windows: [900_000...900_000]),
+  ])
+  func windows(_ example: ScheduleCase) {
+    let schedule = RetrySchedule(firstSeconds: example.first)
+    var random = SplitMix(state: 1)
+    for (index, window) in example.windows.enumerated() {
+      let delays = (0..<2000).map { _ in schedule.delay(afterFailures: index + 1, using: &random) }
+      let (least, most) = (delays.min() ?? -1, delays.max() ?? -1)
+      #expect(window.contains(least) && window.contains(most), "\(least)...\(most)")
+      let width = window.upperBound - window.lowerBound
+      #expect(most - least >= width * 9 / 10, "the jitter is full")
+    }
+  }
+
+  @Test(arguments: [0, 1, 10, 900] as [Int64])
+  func noDelayIsLongerThan15Minutes(_ first: Int64) {
+    var random = SplitMix(state: 2)
+    for failures in [1, 2, 5, 10, 15, 19, 20, 21, 22, 63, 64, 65, 1000, .max] {
+      let delays = (0..<200).map { _ in
+        RetrySchedule(firstSeconds: first).delay(afterFailures: failures, using: &random)
+      }
+      #expect(delays.allSatisfy { (0...RetrySchedule.maximumDelay).contains($0) })
+      if failures > 12 { #expect(delays.contains { $0 > RetrySchedule.maximumDelay / 2 }) }
+    }
+    #expect(RetrySchedule(firstSeconds: first).delay(afterFailures: .min, using: &random) <= 1_800_000)
+  }
+
+  @Test func nothingIsTriedAfterTheEnd() {
+    var random = SplitMix(state: 3)
+    let schedule = RetrySchedule(firstSeconds: 1)
+    let now = Timestamp(milliseconds: 1_000_000)
+    for room in [-5, 0, 1, 999, 1000] as [Int64] {
+      let end = Timestamp(milliseconds: now.milliseconds + room)
+      #expect(schedule.next(afterFailures: 3, now: now, end: end, using: &random) == nil)
+    }
+    for room in [1001, 1500, 3000, 100_000] as [Int64] {
+      let end = Timestamp(milliseconds: now.milliseconds + room)
+      for _ in 0..<200 {
+        let next = schedule.next(afterFailures: 9, now: now, end: end, using: &random)
+        #expect(next.map { $0 < end && $0.milliseconds >= now.milliseconds + 1000 } == true)
+      }
+    }
+    let atOnce = RetrySchedule(firstSeconds: 0)
+    #expect(atOnce.next(afterFailures: 1, now: now, end: now.adding(seconds: 1), using: &random) == now)
+    #expect(atOnce.next(afterFailures: 1, now: now, end: now, using: &random) == nil)
+    let (first, last) = (Timestamp(milliseconds: .min), Timestamp(milliseconds: .max))
+    #expect(schedule.next(afterFailures: 1, now: first, end: last, using: &random) != nil)
+    #expect(schedule.next(afterFailures: 1, now: last, end: first, using: &random) == nil)
+  }
+}
+
+@Suite struct TokenGuardTests {
+  static let second: UInt64 = 1_000_000_000
+
+  @Test func aFewBadTokensAreConfirmedAfterAMinute() {
+    var guardian = TokenGuard<Int>()
+    for index in 0..<1000 {
+      let now = UInt64(index) * Self.second / 100
+      guardian.good(at: now)
+      // Every 20th answer is bad: 5 percent.
+      if index % 20 == 0 {
+        let verdict = guardian.bad(index, at: now)
+        #expect(verdict == .fine)
+      }
+    }
+    let early = guardian.confirmed(at: 60 * Self.second - 1)
+    #expect(early == [])
+    let first = guardian.confirmed(at: 60 * Self.second)
+    #expect(first == [0])
+    let rest = guardian.confirmed(at: 70 * Self.second)
+    #expect(rest == Array(stride(from: 20, to: 1000, by: 20)))
+    let none = guardian.confirmed(at: 500 * Self.second)
+    #expect(none == [])
+  }
+
+  /// A swapped setting: nearly every answer is bad. The alarm comes once, early, and no token is lost.
+  @Test func manyBadTokensRaiseTheAlarm() {
+    var guardian = TokenGuard<Int>()
+    var alarms: [Int] = []
+    for index in 0..<500 {
+      if guardian.bad(index, at: UInt64(index) * Self.second / 50) == .alarm { alarms.append(index) }
+    }
+    #expect(alarms == [9])
+    #expect(guardian.isAlarmed)
+    let lost = guardian.confirmed(at: 1000 * Self.second)
+    #expect(lost == [])
+    guardian.reset()
+    #expect(!guardian.isAlarmed)
+    let verdict = guardian.bad(1, at: 1001 * Self.second)
+    #expect(verdict == .fine, "what was counted before is forgotten")
+  }
+
+  /// The share is that of the last minute: a good hour before does not hide a bad minute, and old trouble is forgotten.
+  @Test func onlyTheLastMinuteCounts() {
+    var guardian = TokenGuard<Int>(percent: 10, minimum: 10)
+    for index in 0..<10_000 { guardian.good(at: UInt64(index) * Self.second / 1000) }
+    for index in 0..<9 {
+      let verdict = guardian.bad(index, at: 100 * Self.second)
+      #expect(verdict == .fine)
+    }
+    let later = guardian.bad(9, at: 160 * Self.second)
+    #expect(later == .fine, "the nine are a minute old")
+    for index in 0..<8 { _ = guardian.bad(index, at: 161 * Self.second) }
+    let last = guardian.bad(9, at: 162 * Self.second)
+    #expect(last == .alarm)
+  }
+
+  @Test(arguments: [(1000, 100, false), (1000, 112, true), (90, 10, false), (89, 10, true), (0, 9, false)])
+  func theShareIsExact(_ good: Int, _ bad: Int, _ isAlarm: Bool) {
+    var guardian = TokenGuard<Int>(percent: 10, minimum: 10)
+    for _ in 0..<good { guardian.good(at: 5 * Self.second) }
+    for index in 0..<bad { _ = guardian.bad(index, at: 6 * Self.second) }
+    #expect(guardian.isAlarmed == isAlarm)
+  }
+
+  @Test func aClockThatStandsOrTurnsIsHarmless() {
+    var guardian = TokenGuard<Int>()
+    _ = guardian.bad(1, at: .max)
+    _ = guardian.bad(2, at: 0)
+    guardian.good(at: .max)
+    let confirmed = guardian.confirmed(at: 5)
+    #expect(confirmed == [])
+  }
+}
