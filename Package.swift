@@ -70,7 +70,9 @@ let package = Package(
       [
         "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushRouter", "PushCrypto",
       ], plugins: ["EmbedFiles"]),
-    module("PushAPNs", ["PushBase", "PushStorage", "PushCrypto"]),
+    module(
+      "PushAPNs",
+      ["PushBase", "PushDomain", "PushStorage", "PushCrypto", "PushHTTP2", "PushNet", "CLinux"]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
     // The device side.
     module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "CLinux"]),
@@ -108,7 +110,11 @@ let package = Package(
         "PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain", "PushCrypto",
         "PushBase",
       ]),
-    tests("PushAPNsTests", ["PushAPNs", "PushStorage", "PushCrypto", "PushBase"]),
+    tests(
+      "PushAPNsTests",
+      [
+        "PushAPNs", "PushStorage", "PushHTTP2", "PushNet", "PushDomain", "PushCrypto", "PushBase", "CLinux",
+      ]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
       "BorealisDeviceTests", ["BorealisDevice", "PushNet", "PushCrypto", "PushWire", "PushBase", "CLinux"]),

@@ -164,9 +164,6 @@ static inline int co_ssl_handshake(SSL *ssl, int *error_number) {
   return co_ssl_outcome(ssl, SSL_do_handshake(ssl), error_number);
 }
 
-/// Decrypted or still encrypted bytes that were read from the socket already.
-static inline int co_has_pending(const SSL *ssl) { return SSL_has_pending(ssl); }
-
 static inline int co_ssl_read(SSL *ssl, void *buffer, size_t capacity, size_t *count, int *error_number) {
   ERR_clear_error();
   errno = 0;

@@ -28,6 +28,8 @@ public final class HTTP2Transport {
   private var writeNeeds: Readiness = []
   /// How many bytes TLS has taken for the socket since the connection began.
   public private(set) var sentPosition: UInt64 = 0
+  /// How many bytes TLS has given since the connection began.
+  public private(set) var receivedBytes: UInt64 = 0
   /// Whether `receive` left bytes inside TLS.
   public private(set) var hasMore = false
 
@@ -36,6 +38,8 @@ public final class HTTP2Transport {
     self.tls = tls
     self.session = session
     outgoing.reserveCapacity(16 << 10)
+    // `receive` reads until TLS has nothing left, so bytes that it holds are never forgotten.
+    tls.readAhead()
   }
 
   /// Bytes that wait for the socket.
@@ -61,6 +65,7 @@ public final class HTTP2Transport {
       guard waiting < Self.outgoingLimit else { break }
       switch buffer.withUnsafeMutableBytes({ tls.read(into: $0) }) {
       case .bytes(let count):
+        receivedBytes &+= UInt64(count)
         if let reason = feed(buffer, count) { return .ended(reason) }
       case .wantRead: return .drained
       case .wantWrite:

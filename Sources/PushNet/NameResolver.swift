@@ -1,22 +1,25 @@
 import CLinux
 import Glibc
-import PushNet
 import Synchronization
 
 /// Looks host names up on a thread of its own, which starts with the first name that needs it.
-final class NameResolver: Sendable {
+public final class NameResolver: Sendable {
   private let thread = Mutex<LoopHandle?>(nil)
+
+  /// Starts no thread yet.
+  public init() {}
 
   deinit { thread.withLock { $0 }?.post { $0.stop() } }
 
   /// Tells whether a host is an address already.
-  static func isNumeric(_ host: String) -> Bool {
+  public static func isNumeric(_ host: String) -> Bool {
     var address = in6_addr()
     return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
   }
 
-  /// Calls `done` on the resolver's thread with the numeric addresses of a host, best first; none if there are none.
-  func resolve(_ host: String, done: @escaping @Sendable ([String]) -> Void) {
+  /// Calls `done` on the resolver's thread with up to eight numeric addresses of a host, best first; none if there are
+  /// none. Names wait for the look-up before them.
+  public func resolve(_ host: String, done: @escaping @Sendable ([String]) -> Void) {
     guard let handle = started() else { return done([]) }
     handle.post { _ in done(Self.lookUp(host)) }
   }

@@ -1,0 +1,319 @@
+import CLinux
+import PushHTTP2
+import PushNet
+
+/// One connection of a pool, from looking up the host to the last answer. Belongs to one loop's thread.
+final class APNsConnection {
+  enum Phase: Equatable {
+    case resolving, connecting, handshaking
+    /// HTTP/2 speaks; the server's first SETTINGS, with its limit of streams, are awaited.
+    case settling
+    case ready
+    /// Takes no more requests and ends with its last answer.
+    case draining
+    case ended
+  }
+
+  unowned let pool: PoolRunner
+  let driver: APNsDriver
+  let configuration: APNsPoolConfiguration
+  /// Names it in mail.
+  let number: UInt64
+  var phase = Phase.resolving
+  var flights = FlightTable()
+  var transport: HTTP2Transport?
+  /// How many streams the server allows now.
+  var limit = 0
+  /// Whether a useful answer has come.
+  var isProven = false
+  /// Answers with status 500 or above, one after the other.
+  var serverErrorsInRow = 0
+  var isDirty = false
+  /// Time of the loop when a request was sent last, or when it became ready.
+  var lastUse: UInt64 = 0
+
+  private(set) var address = ""
+  private var addresses: ArraySlice<String> = []
+  private var fields: RequestFields
+  private var descriptor: Int32 = -1
+  private(set) var token: ConnectionToken?
+  private var watched: Readiness = []
+  private let connectDeadline: UInt64
+  private var addressDeadline: UInt64 = 0
+  private var lastRead: UInt64 = 0
+  private var pingSent: UInt64?
+  private var received: UInt64 = 0
+
+  init(pool: PoolRunner, driver: APNsDriver, number: UInt64) {
+    self.pool = pool
+    self.driver = driver
+    self.number = number
+    configuration = pool.pool.configuration
+    fields = RequestFields(host: configuration.host)
+    connectDeadline = driver.now &+ configuration.connectMilliseconds * 1_000_000
+  }
+
+  deinit { if descriptor >= 0 { _ = cl_close(descriptor) } }
+
+  // MARK: Connecting
+
+  /// Goes through the addresses of the host, beginning with one after the other at each connection.
+  func start(addresses all: [String], rotation: Int) {
+    guard phase == .resolving else { return }
+    guard !all.isEmpty else {
+      end("the name \(configuration.host) cannot be looked up")
+      return
+    }
+    let shift = rotation % all.count
+    addresses = (all[shift...] + all[..<shift])[...]
+    tryNextAddress("")
+  }
+
+  private func tryNextAddress(_ reason: String) {
+    dropSocket()
+    guard let next = addresses.popFirst() else {
+      end(reason)
+      return
+    }
+    address = next
+    phase = .connecting
+    addressDeadline =
+      addresses.isEmpty ? connectDeadline : driver.now &+ configuration.addressMilliseconds * 1_000_000
+    let result = cl_connect(next, configuration.port)
+    guard result >= 0 else {
+      tryNextAddress(Self.describe(next, configuration.port, -result))
+      return
+    }
+    descriptor = result
+    watched = .writable
+    token = driver.watch(self, result, .writable)
+    if token == nil { end("the kernel cannot watch the socket") }
+  }
+
+  private static func describe(_ address: String, _ port: UInt16, _ number: Int32) -> String {
+    "\(address) port \(port): " + SystemError(call: "connect", number: number).description
+  }
+
+  /// The socket is ready.
+  func proceed() {
+    switch phase {
+    case .connecting: connected()
+    case .handshaking: handshake()
+    case .settling, .ready, .draining: read()
+    case .resolving, .ended: break
+    }
+  }
+
+  private func connected() {
+    let number = cl_socket_error(descriptor)
+    guard number == 0 else {
+      tryNextAddress(Self.describe(address, configuration.port, number))
+      return
+    }
+    do {
+      let tls = try TLSSession(context: configuration.tls, fd: descriptor, peerName: configuration.host)
+      transport = HTTP2Transport(tls: tls, session: try HTTP2Session(role: .client))
+    } catch {
+      end("\(error)")
+      return
+    }
+    phase = .handshaking
+    handshake()
+  }
+
+  private func handshake() {
+    guard let transport else { return }
+    switch transport.handshake() {
+    case .done:
+      guard transport.tls.applicationProtocol == "h2" else {
+        end("TLS: \(address) does not speak HTTP/2 (no ALPN)")
+        return
+      }
+      phase = .settling
+      lastRead = driver.now
+      read()
+    case .wantRead, .wantWrite: break
+    case .failed(let reason): end("TLS with \(address): \(reason)")
+    }
+    pool.markDirty(self)
+  }
+
+  // MARK: Requests
+
+  /// How many requests may be sent now.
+  var room: Int {
+    guard phase == .ready, let transport, transport.waiting < HTTP2Transport.outgoingLimit / 2 else {
+      return 0
+    }
+    return max(0, streams - flights.count)
+  }
+
+  /// How many requests may be under way at once.
+  var streams: Int { min(limit, configuration.streams) }
+
+  /// Sends a request at the end of the turn. A request that cannot be sent gets its result at once.
+  func submit(_ request: APNsRequest, authorization: [UInt8]) {
+    guard let transport else {
+      pool.report(request.tag, .notSent)
+      return
+    }
+    fields.fill(request, authorization: authorization)
+    let slot = flights.insert(
+      tag: request.tag, deadline: driver.now &+ configuration.answerMilliseconds * 1_000_000)
+    do throws(HTTP2Error) {
+      flights[slot].streamID = try transport.session.submitRequest(
+        fields.list, body: request.payload, context: slot)
+    } catch {
+      flights.remove(slot)
+      pool.report(request.tag, .notSent)
+      retire()
+      return
+    }
+    // Whether a connection that was quiet for long is still alive shows soon, instead of when the answer is late.
+    if driver.now &- max(lastRead, lastUse) > configuration.lagMilliseconds * 1_000_000 { ping() }
+    lastUse = driver.now
+  }
+
+  /// Takes no more requests; ends with the last answer.
+  func retire() {
+    guard phase == .ready || phase == .settling else { return }
+    phase = .draining
+    pool.markDirty(self)
+  }
+
+  /// Takes in what has come.
+  func read() {
+    guard let transport else { return }
+    let outcome = transport.receive(buffer: &driver.buffer)
+    if transport.receivedBytes != received {
+      received = transport.receivedBytes
+      lastRead = driver.now
+      pingSent = nil
+    }
+    takeEvents()
+    if case .ended(let reason) = outcome { end(reason) }
+  }
+
+  private func takeEvents() {
+    transport?.session.takeEvents(into: &driver.events)
+    for event in driver.events where phase != .ended { take(event) }
+  }
+
+  /// Sends what was queued, and ends the connection when it has done its work.
+  func settle() {
+    guard let transport, phase != .handshaking, phase != .ended else {
+      updateInterest()
+      return
+    }
+    if let reason = transport.flush() {
+      end(reason)
+      return
+    }
+    // Resets of our own close streams as they are sent.
+    takeEvents()
+    if phase == .draining, flights.count == 0 {
+      sayGoodbye()
+      end(nil)
+    } else {
+      updateInterest()
+    }
+  }
+
+  private func updateInterest() {
+    guard let token, let transport, phase != .connecting, phase != .ended else { return }
+    let wanted = transport.interest
+    guard wanted != watched else { return }
+    watched = wanted
+    driver.change(descriptor, token, wanted)
+  }
+
+  private func sayGoodbye() {
+    guard let transport else { return }
+    try? transport.session.goAway()
+    _ = transport.flush()
+    transport.tls.shutdown()
+  }
+
+  // MARK: Time
+
+  /// Looks at what takes too long.
+  func tick() {
+    let now = driver.now
+    switch phase {
+    case .resolving where now >= connectDeadline: end("looking up \(configuration.host) takes too long")
+    case .connecting where now >= addressDeadline:
+      tryNextAddress("\(address) port \(configuration.port): no answer")
+    case .handshaking where now >= addressDeadline: tryNextAddress("TLS with \(address): no answer")
+    case .settling where now >= connectDeadline: end("\(address) sends no SETTINGS")
+    case .ready, .draining:
+      cancelLate(now)
+      checkLife(now)
+      pool.markDirty(self)
+    default: break
+    }
+  }
+
+  private func cancelLate(_ now: UInt64) {
+    var slot = flights.oldest
+    while let late = slot, flights[late].deadline <= now {
+      slot = flights.next(after: late)
+      guard !flights[late].isReported else { continue }
+      report(late, wasSent(late) ? .unknown : .notSent)
+      try? transport?.session.reset(flights[late].streamID, .cancel)
+    }
+  }
+
+  private func checkLife(_ now: UInt64) {
+    if let pingSent {
+      if now &- pingSent >= configuration.pingMilliseconds * 1_000_000 {
+        end("\(address) gives no sign of life")
+      }
+      return
+    }
+    let quiet = flights.count > 0 ? configuration.lagMilliseconds : configuration.idleMilliseconds
+    if now &- lastRead >= quiet * 1_000_000 { ping() }
+  }
+
+  private func ping() {
+    guard pingSent == nil else { return }
+    try? transport?.session.ping(driver.now)
+    pingSent = driver.now
+  }
+
+  // MARK: Results
+
+  /// Whether a request has left in full, so that the server may have processed it.
+  private func wasSent(_ slot: UInt32) -> Bool {
+    guard let transport, let end = transport.session.endPosition(of: flights[slot].streamID) else {
+      return false
+    }
+    return end <= transport.sentPosition
+  }
+
+  func report(_ slot: UInt32, _ result: APNsResult) {
+    flights[slot].isReported = true
+    pool.report(flights[slot].tag, result)
+  }
+
+  /// Ends the connection at once; without a reason it ended as it should.
+  func end(_ reason: String?) {
+    guard phase != .ended else { return }
+    let wasDraining = phase == .draining
+    phase = .ended
+    while let slot = flights.oldest {
+      if !flights[slot].isReported { report(slot, wasSent(slot) ? .unknown : .notSent) }
+      flights.remove(slot)
+    }
+    transport = nil
+    dropSocket()
+    pool.ended(self, reason: reason, wasDraining: wasDraining)
+  }
+
+  private func dropSocket() {
+    if let token { driver.unwatch(token) }
+    token = nil
+    transport = nil
+    if descriptor >= 0 { _ = cl_close(descriptor) }
+    descriptor = -1
+  }
+}

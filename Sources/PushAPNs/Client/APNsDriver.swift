@@ -1,0 +1,153 @@
+import PushBase
+import PushHTTP2
+import PushNet
+
+/// Runs any number of pools on one event loop. Made on the loop's thread, lives as long as the loop, and never leaves it;
+/// other threads hold its address.
+public final class APNsDriver: LoopDriver {
+  enum Mail: Sendable {
+    case add(APNsPool)
+    case wake(APNsPool)
+    case resolved(APNsPool, connection: UInt64, addresses: [String], rotation: Int)
+  }
+
+  /// Where pools of this loop live. May be used from any thread.
+  public struct Address: Sendable {
+    let mailbox: Mailbox<Mail>
+
+    func post(_ mail: Mail) { mailbox.post(mail) }
+  }
+
+  /// What `APNsPool` is given.
+  public let address: Address
+  let time: any TimeSource
+  /// Every connection reads into this one buffer.
+  var buffer = [UInt8](repeating: 0, count: 32 << 10)
+  /// Every connection takes its events into this one list.
+  var events: [HTTP2Event] = []
+
+  private unowned let loop: EventLoop
+  private let resolver: NameResolver
+  private var index: UInt8 = 0
+  private var pools: [ObjectIdentifier: PoolRunner] = [:]
+  private var sockets = Slab<APNsConnection?>(blank: nil)
+  private var dirty: [PoolRunner] = []
+  private var waiting: [(time: UInt64, runner: PoolRunner)] = []
+  private var nextNumber: UInt64 = 0
+
+  /// Adds a driver to a loop. Drivers of several loops may share a resolver.
+  public init(loop: EventLoop, resolver: NameResolver = .init(), time: any TimeSource = SystemTime()) {
+    self.loop = loop
+    self.resolver = resolver
+    self.time = time
+    address = Address(mailbox: Mailbox(of: loop.handle))
+    index = loop.add(self)
+  }
+
+  // MARK: The loop's calls
+
+  /// A socket is ready.
+  public func ready(_ token: ConnectionToken, _ readiness: Readiness) {
+    guard sockets.isCurrent(token.slot, token.generation), let connection = sockets[token.slot] else {
+      return
+    }
+    connection.proceed()
+    connection.pool.markDirty(connection)
+  }
+
+  /// Other threads want something.
+  public func drainMail() {
+    for mail in address.mailbox.drain() {
+      switch mail {
+      case .add(let pool):
+        let runner = PoolRunner(pool, driver: self)
+        pools[ObjectIdentifier(pool)] = runner
+        markDirty(runner)
+      case .wake(let pool): if let runner = pools[ObjectIdentifier(pool)] { markDirty(runner) }
+      case .resolved(let pool, let number, let addresses, let rotation):
+        guard let runner = pools[ObjectIdentifier(pool)] else { continue }
+        runner.connection(number)?.start(addresses: addresses, rotation: rotation)
+        markDirty(runner)
+      }
+    }
+  }
+
+  /// Looks at what takes too long.
+  public func tick() { for runner in pools.values { runner.tick() } }
+
+  /// Sends what was queued and hands over results.
+  public func endTurn() -> Bool {
+    wakeWaiting()
+    var list: [PoolRunner] = []
+    swap(&list, &dirty)
+    for runner in list {
+      runner.isDirty = false
+      if runner.turn() { markDirty(runner) }
+      if runner.isOver { pools[ObjectIdentifier(runner.pool)] = nil }
+    }
+    for entry in waiting { loop.wake(by: entry.time) }
+    return !dirty.isEmpty
+  }
+
+  private func wakeWaiting() {
+    guard !waiting.isEmpty else { return }
+    let now = loop.now
+    for entry in waiting where entry.time <= now { markDirty(entry.runner) }
+    waiting.removeAll { $0.time <= now }
+  }
+
+  // MARK: For pools and connections
+
+  /// The loop's time in nanoseconds.
+  var now: UInt64 { loop.now }
+
+  func markDirty(_ runner: PoolRunner) {
+    guard !runner.isDirty else { return }
+    runner.isDirty = true
+    dirty.append(runner)
+  }
+
+  /// Gives a pool a turn at a time.
+  func wake(_ runner: PoolRunner, by time: UInt64) {
+    if let known = waiting.firstIndex(where: { $0.runner === runner }) {
+      waiting[known].time = min(waiting[known].time, time)
+    } else {
+      waiting.append((time, runner))
+    }
+  }
+
+  func makeConnection(for runner: PoolRunner) -> APNsConnection {
+    nextNumber &+= 1
+    return APNsConnection(pool: runner, driver: self, number: nextNumber)
+  }
+
+  /// Looks up the host of a connection; the addresses come by mail.
+  func resolve(_ connection: APNsConnection, rotation: Int) {
+    let pool = connection.pool.pool
+    let host = pool.configuration.host
+    guard !NameResolver.isNumeric(host) else {
+      connection.start(addresses: [host], rotation: 0)
+      return
+    }
+    resolver.resolve(host) { [address, number = connection.number] addresses in
+      address.post(.resolved(pool, connection: number, addresses: addresses, rotation: rotation))
+    }
+  }
+
+  /// Watches a connection's socket; nil if the kernel refuses.
+  func watch(_ connection: APNsConnection, _ descriptor: Int32, _ interest: Readiness) -> ConnectionToken? {
+    let (slot, generation) = sockets.insert(connection)
+    let token = ConnectionToken(driver: index, generation: generation, slot: slot)
+    guard loop.watch(descriptor, token, interest) else {
+      sockets.remove(slot)
+      return nil
+    }
+    return token
+  }
+
+  func change(_ descriptor: Int32, _ token: ConnectionToken, _ interest: Readiness) {
+    loop.change(descriptor, token, interest)
+  }
+
+  func unwatch(_ token: ConnectionToken) { sockets.remove(token.slot) }
+}

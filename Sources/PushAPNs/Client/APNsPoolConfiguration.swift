@@ -1,0 +1,52 @@
+import PushNet
+
+/// Where a pool connects to and how it behaves. The times are what reference and field reports recommend.
+public struct APNsPoolConfiguration: Sendable {
+  /// The host's name, which its certificate must carry: `api.push.apple.com` or `api.sandbox.push.apple.com`.
+  public var host: String
+  /// 443, or 2197 where firewalls block that.
+  public var port: UInt16
+  /// Made by `tls(trust:identity:)`.
+  public var tls: TLSContext
+  /// Whether requests carry a provider token; without, the client certificate in `tls` speaks for them. Nothing leaves
+  /// before the token is set.
+  public var usesToken: Bool
+  /// Connections at most; further ones are opened while the others are full.
+  public var connections = 4
+  /// Streams on one connection at most, whatever the server allows.
+  public var streams = 1000
+  /// Milliseconds for looking up the name, TCP, TLS and the first SETTINGS together.
+  public var connectMilliseconds: UInt64 = 10_000
+  /// Milliseconds for TCP and TLS with one address, if there are more to try.
+  public var addressMilliseconds: UInt64 = 4_000
+  /// Milliseconds that an answer may take; then the stream is reset and the result unknown.
+  public var answerMilliseconds: UInt64 = 30_000
+  /// Milliseconds without a byte from the server, while answers are due, before it is asked for a sign of life.
+  public var lagMilliseconds: UInt64 = 15_000
+  /// The same while nothing is under way.
+  public var idleMilliseconds: UInt64 = 60_000
+  /// Milliseconds for the sign of life; then the connection is dead.
+  public var pingMilliseconds: UInt64 = 10_000
+  /// Milliseconds a connection must have been full, while requests wait, before another one is opened.
+  public var growMilliseconds: UInt64 = 100
+  /// Milliseconds without a request after which a connection beside the first is closed.
+  public var surplusMilliseconds: UInt64 = 600_000
+  /// Milliseconds of the longest wait after failures in a row.
+  public var longestWaitMilliseconds: UInt64 = 60_000
+
+  /// Settings for a host.
+  public init(host: String, port: UInt16 = 443, tls: TLSContext, usesToken: Bool = true) {
+    self.host = host
+    self.port = port
+    self.tls = tls
+    self.usesToken = usesToken
+  }
+
+  /// A context for connections to Apple: HTTP/2 only, the server's name and chain verified, with a client certificate
+  /// if there is one.
+  public static func tls(
+    trust: TLSTrust = .system, identity: TLSIdentity? = nil
+  ) throws(TLSError) -> TLSContext {
+    try TLSContext.client(trust: trust, identity: identity, protocols: ["h2"])
+  }
+}

@@ -1,0 +1,32 @@
+/// How long to wait before the next connection. Times are in milliseconds.
+struct ConnectBackOff {
+  /// So many connections in a row may end gracefully without a useful answer before they count as failures: a server
+  /// that only says goodbye must not make a client spin.
+  static let mostGraceful = 5
+
+  private let longest: UInt64
+  private var gracefulInRow = 0
+  /// Failures since the last success.
+  private(set) var failures = 0
+
+  init(longest: UInt64) { self.longest = longest }
+
+  /// Notes an answer that shows that connection and credential are good.
+  mutating func succeeded() {
+    failures = 0
+    gracefulInRow = 0
+  }
+
+  /// Counts a failure: a random wait of up to 1, 2, 4, … seconds.
+  mutating func afterFailure() -> UInt64 {
+    failures = min(failures + 1, 1000)
+    let most = min(longest, 1000 << UInt64(min(failures - 1, 20)))
+    return UInt64.random(in: 0...most)
+  }
+
+  /// A connection that ended as it should: no wait, unless that happens too often.
+  mutating func afterGracefulEnd() -> UInt64 {
+    gracefulInRow = min(gracefulInRow + 1, 1000)
+    return gracefulInRow > Self.mostGraceful ? afterFailure() : 0
+  }
+}

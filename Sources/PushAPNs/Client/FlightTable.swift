@@ -1,0 +1,68 @@
+/// The requests under way on one connection, in the order they were sent, in slots that are used again.
+struct FlightTable {
+  struct Flight {
+    var tag: UInt64 = 0
+    var streamID: Int32 = 0
+    /// Time of the loop at which the answer is late.
+    var deadline: UInt64 = 0
+    /// Of the answer so far; 0 before it has begun.
+    var status = 0
+    var uniqueID: String?
+    var body: [UInt8] = []
+    /// Whether the source has the result; the stream may live on for a moment.
+    var isReported = false
+    fileprivate var before = FlightTable.none
+    fileprivate var after = FlightTable.none
+  }
+
+  fileprivate static let none = UInt32.max
+  private var flights: [Flight] = []
+  private var free: [UInt32] = []
+  private var newest = FlightTable.none
+  /// The slot of the request that was sent first, nil if there is none.
+  var oldest: UInt32? { first == Self.none ? nil : first }
+  private var first = FlightTable.none
+  /// How many are under way.
+  private(set) var count = 0
+
+  /// Takes a slot for a request that is sent after all others.
+  mutating func insert(tag: UInt64, deadline: UInt64) -> UInt32 {
+    let slot = free.popLast() ?? UInt32(flights.count)
+    if Int(slot) == flights.count { flights.append(Flight()) }
+    flights[Int(slot)] = Flight(tag: tag, deadline: deadline, before: newest)
+    if newest == Self.none { first = slot } else { flights[Int(newest)].after = slot }
+    newest = slot
+    count += 1
+    return slot
+  }
+
+  /// Gives a slot back.
+  mutating func remove(_ slot: UInt32) {
+    let flight = flights[Int(slot)]
+    if flight.before == Self.none {
+      first = flight.after
+    } else {
+      flights[Int(flight.before)].after = flight.after
+    }
+    if flight.after == Self.none {
+      newest = flight.before
+    } else {
+      flights[Int(flight.after)].before = flight.before
+    }
+    flights[Int(slot)] = Flight()
+    free.append(slot)
+    count -= 1
+  }
+
+  /// The slot of the request that was sent next after that of another.
+  func next(after slot: UInt32) -> UInt32? {
+    let next = flights[Int(slot)].after
+    return next == Self.none ? nil : next
+  }
+
+  /// A request under way.
+  subscript(slot: UInt32) -> Flight {
+    _read { yield flights[Int(slot)] }
+    _modify { yield &flights[Int(slot)] }
+  }
+}

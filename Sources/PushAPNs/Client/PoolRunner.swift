@@ -1,0 +1,255 @@
+import PushBase
+import PushHTTP2
+import Synchronization
+
+/// The half of a pool that lives on its loop: its connections, and when to ask the source.
+final class PoolRunner {
+  /// Requests taken from the source in one turn, so that other work of the loop runs in between.
+  private static let requestsPerTurn = 512
+  private static let requestsPerCall = 128
+
+  let pool: APNsPool
+  private unowned let driver: APNsDriver
+  private let configuration: APNsPoolConfiguration
+  private var connections: [APNsConnection] = []
+  private var results: [APNsResultEntry] = []
+  private var status = APNsPoolStatus()
+  private var backOff: ConnectBackOff
+  /// Time of the loop before which no connection is started.
+  private var nextAttempt: UInt64 = 0
+  /// Since when requests have waited while all connections were full.
+  private var fullSince: UInt64?
+  /// Whether the source may have requests.
+  private var hasWork = false
+  private var authorization: [UInt8] = []
+  private var closing: APNsPool.Closing?
+  private var renewals = 0
+  private var attempts = 0
+  var isDirty = false
+
+  init(_ pool: APNsPool, driver: APNsDriver) {
+    self.pool = pool
+    self.driver = driver
+    configuration = pool.configuration
+    backOff = ConnectBackOff(longest: pool.configuration.longestWaitMilliseconds)
+  }
+
+  /// Whether the pool has closed for good.
+  var isOver: Bool { closing != nil && connections.isEmpty && results.isEmpty }
+
+  // MARK: The turn
+
+  /// Does what there is to do at the end of a turn of the loop. Returns true to get another turn at once.
+  func turn() -> Bool {
+    noticeChanges()
+    deliver()
+    let wantsMore = takeRequests()
+    connectIfNeeded()
+    for connection in connections where connection.isDirty {
+      connection.isDirty = false
+      if connection.transport?.hasMore == true { connection.read() }
+      connection.settle()
+      if connection.transport?.hasMore == true { markDirty(connection) }
+    }
+    publish()
+    if isOver { pool.source.noticed(.closed) }
+    return wantsMore || !results.isEmpty || connections.contains { $0.isDirty }
+  }
+
+  private func noticeChanges() {
+    guard pool.isWoken.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    hasWork = true
+    let shared = pool.shared.withLock { $0 }
+    status.isPaused = shared.isPaused
+    closing = shared.closing
+    authorization = shared.authorization
+    let isRenewal = shared.renewals != renewals
+    renewals = shared.renewals
+    switch closing {
+    case .atOnce: for connection in connections { connection.end(nil) }
+    case .drain: for connection in connections { stop(connection) }
+    case nil: if isRenewal { for connection in connections { stop(connection) } }
+    }
+  }
+
+  private func stop(_ connection: APNsConnection) {
+    if connection.phase == .ready {
+      connection.retire()
+    } else if connection.phase != .draining {
+      connection.end(nil)
+    }
+  }
+
+  private func deliver() {
+    guard !results.isEmpty else { return }
+    pool.source.answered(results)
+    results.removeAll(keepingCapacity: true)
+  }
+
+  private var mayTake: Bool {
+    hasWork && !status.isPaused && closing == nil && (!configuration.usesToken || !authorization.isEmpty)
+  }
+
+  /// Fills one connection after the other, so that the last ones fall idle when there is little to do.
+  private func takeRequests() -> Bool {
+    guard mayTake else {
+      fullSince = nil
+      return false
+    }
+    var left = Self.requestsPerTurn
+    for connection in connections {
+      while hasWork, left > 0 {
+        let count = min(connection.room, Self.requestsPerCall, left)
+        guard count > 0 else { break }
+        let requests = pool.source.take(upTo: count)
+        if requests.count < count { hasWork = false }
+        for request in requests { connection.submit(request, authorization: authorization) }
+        if !requests.isEmpty { markDirty(connection) }
+        left -= count
+      }
+    }
+    guard hasWork, left > 0 else {
+      fullSince = nil
+      return hasWork
+    }
+    if fullSince == nil { fullSince = driver.now }
+    return false
+  }
+
+  // MARK: Connections
+
+  private func connectIfNeeded() {
+    guard mayTake, !connections.contains(where: { $0.isStarting }) else { return }
+    let ready = connections.filter { $0.phase == .ready }
+    guard !ready.isEmpty else {
+      connect()
+      return
+    }
+    // A server that lets one request through first, to see the token, is not full.
+    guard ready.count < configuration.connections, ready.allSatisfy({ $0.isProven }), let fullSince else {
+      return
+    }
+    let time = fullSince &+ configuration.growMilliseconds * 1_000_000
+    if driver.now >= time { connect() } else { driver.wake(self, by: time) }
+  }
+
+  private func connect() {
+    guard driver.now >= nextAttempt else {
+      driver.wake(self, by: nextAttempt)
+      return
+    }
+    attempts &+= 1
+    let connection = driver.makeConnection(for: self)
+    connections.append(connection)
+    driver.resolve(connection, rotation: attempts - 1)
+  }
+
+  /// The connection of a number, if it still exists.
+  func connection(_ number: UInt64) -> APNsConnection? { connections.first { $0.number == number } }
+
+  /// Looks at what takes too long.
+  func tick() {
+    for connection in connections { connection.tick() }
+    closeSurplus()
+    driver.markDirty(self)
+  }
+
+  private func closeSurplus() {
+    let ready = connections.filter { $0.phase == .ready }
+    for connection in ready.dropFirst() where connection.flights.count == 0 {
+      let idle = driver.now &- connection.lastUse
+      if idle >= configuration.surplusMilliseconds * 1_000_000 { connection.retire() }
+    }
+  }
+
+  func markDirty(_ connection: APNsConnection) {
+    connection.isDirty = true
+    driver.markDirty(self)
+  }
+
+  // MARK: What connections tell
+
+  func report(_ tag: UInt64, _ result: APNsResult) {
+    switch result {
+    case .answered: status.answered &+= 1
+    case .notSent: status.notSent &+= 1
+    case .unknown: status.unknown &+= 1
+    }
+    results.append(APNsResultEntry(tag: tag, result: result))
+    driver.markDirty(self)
+  }
+
+  func becameReady(_ connection: APNsConnection) {
+    status.connected &+= 1
+    pool.source.noticed(.connected(address: connection.address))
+    markDirty(connection)
+  }
+
+  func proven() { backOff.succeeded() }
+
+  func goingAway(_ connection: APNsConnection, _ code: HTTP2ErrorCode, _ debug: String) {
+    status.goAways &+= 1
+    note("GOAWAY \(code) \(debug)")
+    // The credential is bad, or the server found fault with what was sent: a new connection would meet the same.
+    let isFailure = code != .noError || debug.contains("Certificate") || debug.contains("ProviderToken")
+    let wait = isFailure ? backOff.afterFailure() : backOff.afterGracefulEnd()
+    waitBeforeNext(wait)
+    pool.source.noticed(.goAway(code: code.description, debug: debug))
+  }
+
+  /// A connection is retired for what it answers.
+  func gaveUp(_ connection: APNsConnection) { waitBeforeNext(backOff.afterGracefulEnd()) }
+
+  func ended(_ connection: APNsConnection, reason: String?, wasDraining: Bool) {
+    connections.removeAll { $0 === connection }
+    driver.markDirty(self)
+    guard let reason, !wasDraining else { return }
+    status.failed &+= 1
+    note(reason)
+    let wait = backOff.afterFailure()
+    waitBeforeNext(wait)
+    pool.source.noticed(.failed(reason: reason, retryMilliseconds: wait))
+  }
+
+  private func waitBeforeNext(_ milliseconds: UInt64) {
+    nextAttempt = max(nextAttempt, driver.now &+ milliseconds * 1_000_000)
+  }
+
+  private func note(_ failure: String) {
+    status.lastFailure = failure
+    status.lastFailureAt = driver.time.now()
+  }
+
+  private func publish() {
+    status.ready = 0
+    status.connecting = 0
+    status.draining = 0
+    status.openStreams = 0
+    status.streamLimit = 0
+    for connection in connections {
+      status.openStreams += connection.flights.count
+      switch connection.phase {
+      case .ready:
+        status.ready += 1
+        status.streamLimit += connection.streams
+      case .draining: status.draining += 1
+      case .resolving, .connecting, .handshaking, .settling: status.connecting += 1
+      case .ended: break
+      }
+    }
+    status.failuresInRow = backOff.failures
+    status.isClosed = closing != nil
+    let status = status
+    pool.shared.withLock { $0.status = status }
+  }
+}
+
+extension APNsConnection {
+  /// Whether it is on its way to being ready.
+  var isStarting: Bool {
+    switch phase {
+    case .resolving, .connecting, .handshaking, .settling: true
+    case .ready, .draining, .ended: false
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import PushDomain
+import PushHTTP2
+
+/// Writes the fields of requests into one list that is used again and again.
+///
+/// What is the same for many requests may enter the table that both sides keep (RFC 7541): scheme, host, topic, type,
+/// priority. What changes each time may not, or it would push the others out. nghttp2 never indexes `:path` and
+/// `authorization`, which agrees with Apple's advice.
+struct RequestFields {
+  private(set) var list = HTTP2Headers()
+  private let fixedCount: Int
+  private var text: [UInt8] = []
+  private var lastExpiration: Int64?
+
+  init(host: String) {
+    list.append(":method", text: "POST")
+    list.append(":scheme", text: "https")
+    list.append(":authority", text: host)
+    fixedCount = list.count
+  }
+
+  /// Makes the fields of a request; `authorization` is left out if empty.
+  mutating func fill(_ request: APNsRequest, authorization: [UInt8]) {
+    list.truncate(to: fixedCount)
+    appendPath(request.deviceToken)
+    if !authorization.isEmpty { list.append("authorization", authorization, .neverIndexed) }
+    list.append("apns-topic", text: request.topic)
+    list.append("apns-push-type", text: request.type.name)
+    appendNumber("apns-priority", Int64(request.priority.rawValue), .indexed)
+    text.removeAll(keepingCapacity: true)
+    request.id.write(to: &text)
+    list.append("apns-id", text, .neverIndexed)
+    if let expiration = request.expiration {
+      // The targets of one push have the same end.
+      appendNumber("apns-expiration", expiration, expiration == lastExpiration ? .indexed : .neverIndexed)
+      lastExpiration = expiration
+    }
+    if !request.collapseID.isEmpty { list.append("apns-collapse-id", request.collapseID, .neverIndexed) }
+  }
+
+  private mutating func appendPath(_ token: [UInt8]) {
+    text.removeAll(keepingCapacity: true)
+    text.append(contentsOf: "/3/device/".utf8)
+    for byte in token {
+      text.append(HexDigit.ascii(byte >> 4))
+      text.append(HexDigit.ascii(byte & 15))
+    }
+    list.append(":path", text, .neverIndexed)
+  }
+
+  private mutating func appendNumber(
+    _ name: StaticString, _ number: Int64, _ compression: HTTP2Headers.Compression
+  ) {
+    text.removeAll(keepingCapacity: true)
+    var rest = number.magnitude
+    repeat {
+      text.append(48 + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    if number < 0 { text.append(45) }
+    text.reverse()
+    list.append(name, text, compression)
+  }
+}

@@ -1,0 +1,101 @@
+import CLinux
+import PushAPNs
+import PushDomain
+import PushHTTP2
+import PushNet
+import Synchronization
+import Testing
+
+/// Connections that must not come about, each with a reason that an operator understands.
+@Suite(.timeLimit(.minutes(5))) struct APNsConnectTests {
+  static let echo: FakeAPNs.Answer = { request, connection in
+    connection.answer(request.streamID, HTTP2Answer(status: 200))
+  }
+
+  private func firstFailure(_ configuration: APNsPoolConfiguration) async throws -> String {
+    let loop = try await ClientLoop()
+    let source = TestSource()
+    let pool = source.start(on: loop, configuration)
+    source.push(0..<1)
+    await source.until { !$0.events.isEmpty }
+    #expect(source.results.isEmpty)
+    #expect(pool.status.connected == 0)
+    return try #require(source.failures.first)
+  }
+
+  @Test func anotherName() async throws {
+    let server = try FakeAPNs(name: "api.example.com", answer: Self.echo)
+    let reason = try await firstFailure(try testConfiguration(server))
+    #expect(reason.contains("certificate refused: hostname mismatch"), "\(reason)")
+  }
+
+  @Test func anUnknownCA() async throws {
+    let server = try FakeAPNs(answer: Self.echo)
+    let stranger = try FakeAPNs(answer: Self.echo)
+    let reason = try await firstFailure(try testConfiguration(server, trust: stranger.certificate))
+    #expect(reason.contains("certificate refused: self-signed certificate"), "\(reason)")
+  }
+
+  @Test func noHTTP2() async throws {
+    let server = try FakeAPNs(protocols: ["http/1.1"], answer: Self.echo)
+    let reason = try await firstFailure(try testConfiguration(server))
+    #expect(reason.contains("no application protocol"), "\(reason)")
+    let silent = try FakeAPNs(protocols: [], answer: Self.echo)
+    let other = try await firstFailure(try testConfiguration(silent))
+    #expect(other.contains("does not speak HTTP/2"), "\(other)")
+  }
+
+  @Test func noListener() async throws {
+    let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 1, 0), "listen")
+    let port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
+    _ = cl_close(listener)
+    let tls = try APNsPoolConfiguration.tls()
+    let reason = try await firstFailure(APNsPoolConfiguration(host: "localhost", port: port, tls: tls))
+    #expect(reason.contains("port \(port): Connection refused"), "\(reason)")
+  }
+
+  @Test func noSuchName() async throws {
+    let tls = try APNsPoolConfiguration.tls()
+    let reason = try await firstFailure(APNsPoolConfiguration(host: "no-such-host.invalid", tls: tls))
+    #expect(reason.contains("cannot be looked up"), "\(reason)")
+  }
+
+  @Test func aSilentListener() async throws {
+    let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 8, 0), "listen")
+    defer { _ = cl_close(listener) }
+    let port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
+    var configuration = APNsPoolConfiguration(
+      host: "127.0.0.1", port: port, tls: try APNsPoolConfiguration.tls())
+    configuration.connectMilliseconds = 500
+    let reason = try await firstFailure(configuration)
+    #expect(reason.contains("TLS with 127.0.0.1: no answer"), "\(reason)")
+  }
+
+  @Test func itGoesOnOnceTheServerIsThere() async throws {
+    let server = try FakeAPNs(began: { $0.id <= 3 ? $0.cut() : () }, answer: Self.echo)
+    let loop = try await ClientLoop()
+    let source = TestSource()
+    let pool = source.start(on: loop, try testConfiguration(server))
+    source.push(0..<10)
+    await source.untilSettled(10)
+    #expect(source.failures.count == 3)
+    #expect(pool.status.failuresInRow == 0)
+    #expect(source.results.values.allSatisfy { $0 == [delivered] })
+  }
+
+  @Test func withoutATokenNothingLeaves() async throws {
+    let server = try FakeAPNs(answer: Self.echo)
+    let loop = try await ClientLoop()
+    let source = TestSource()
+    let pool = source.start(on: loop, try testConfiguration(server))
+    pool.setAuthorization([])
+    pool.pause()
+    source.push(0..<1)
+    pool.resume()
+    while pool.status.isPaused { await Task.yield() }
+    pool.setAuthorization(Array("bearer other".utf8))
+    await source.untilSettled(1)
+    let seen = server.requests.withLock { $0.map { $0.headers.text("authorization") } }
+    #expect(seen == ["bearer other"])
+  }
+}

@@ -1,0 +1,105 @@
+import CLinux
+import PushCrypto
+import PushHTTP2
+import PushNet
+import Synchronization
+
+/// An HTTP/2 server in Apple's place on a loop and a port of its own, gone with the object.
+final class FakeAPNs: Sendable {
+  typealias Answer = @Sendable (HTTP2Request, HTTP2ServerConnection) -> Void
+
+  let port: UInt16
+  let certificate: [UInt8]
+  /// Bodies of the requests that were accepted, that is answered or meant to have been.
+  let accepted = Mutex<[[UInt8]]>([])
+  let requests = Mutex<[HTTP2Request]>([])
+  let notices = Mutex<[HTTP2Notice]>([])
+  let opened = Mutex(0)
+  private let handle: LoopHandle
+
+  /// `opened` runs at each new connection.
+  init(
+    name: String = "localhost", protocols: [String] = ["h2"], options: HTTP2ServerOptions = .init(),
+    began: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in }, answer: @escaping Answer
+  ) throws {
+    let made = try SelfSignedCertificate.make(commonName: name, dnsNames: [name], ipAddresses: [], days: 2)
+    certificate = Array(made.certificatePEM.utf8)
+    let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 64, 0), "listen")
+    port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
+    handle = try LoopHandle(index: 0)
+    let tls = try TLSContext.server(
+      identity: .pem(certificates: certificate, key: Array(made.keyPEM.utf8)), protocols: protocols)
+    try handle.start(
+      { [unowned self] loop throws(SystemError) in
+        let handler = Handler(owner: self, began: began, answer: answer)
+        let server = HTTP2Server(loop: loop, tls: tls, options: options, handler: handler)
+        try loop.listen(listener) { [unowned server] in server.accept($0) }
+      }, failed: { _ in })
+  }
+
+  deinit { handle.post { $0.stop() } }
+
+  private final class Handler: HTTP2ServerHandler {
+    weak var owner: FakeAPNs?
+    let began: @Sendable (HTTP2ServerConnection) -> Void
+    let answer: Answer
+
+    init(
+      owner: FakeAPNs, began: @escaping @Sendable (HTTP2ServerConnection) -> Void, answer: @escaping Answer
+    ) {
+      self.owner = owner
+      self.began = began
+      self.answer = answer
+    }
+
+    func opened(_ connection: HTTP2ServerConnection) {
+      owner?.opened.withLock { $0 += 1 }
+      began(connection)
+    }
+
+    func request(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
+      owner?.requests.withLock { $0.append(request) }
+      answer(request, connection)
+    }
+
+    func noticed(_ notice: HTTP2Notice, on connection: HTTP2ServerConnection) {
+      owner?.notices.withLock { $0.append(notice) }
+    }
+  }
+
+  /// Answers 200 and notes the request as accepted.
+  func accept(_ request: HTTP2Request, _ connection: HTTP2ServerConnection, after milliseconds: UInt64 = 0) {
+    accepted.withLock { $0.append(request.body) }
+    connection.answer(request.streamID, HTTP2Answer(status: 200), afterMilliseconds: milliseconds)
+  }
+
+  /// Answers with a status and a reason.
+  static func refuse(
+    _ request: HTTP2Request, _ connection: HTTP2ServerConnection, _ status: Int, _ reason: String
+  ) {
+    connection.answer(
+      request.streamID, HTTP2Answer(status: status, body: Array(#"{"reason":"\#(reason)"}"#.utf8)))
+  }
+}
+
+/// The loop on which pools live in a test, gone with the object.
+final class ClientLoop: Sendable {
+  let address: APNsDriverAddress
+  private let handle: LoopHandle
+
+  init() async throws {
+    let handle = try LoopHandle(index: 1)
+    self.handle = handle
+    address = try await withCheckedThrowingContinuation { continuation in
+      do {
+        try handle.start(
+          { loop throws(SystemError) in continuation.resume(returning: APNsDriverAddress(loop)) },
+          failed: { continuation.resume(throwing: $0) })
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+
+  deinit { handle.post { $0.stop() } }
+}
