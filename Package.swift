@@ -76,6 +76,14 @@ let package = Package(
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
     // The device side.
     module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "CLinux"]),
+    // Apple's side, for tests and for trying things out.
+    module(
+      "APNsSimulator",
+      [
+        "PushBase", "PushJSON", "PushHTTP", "PushCrypto", "PushNet", "PushHTTPServer", "PushHTTP2", "PushOps",
+        "CLinux",
+      ]),
+    .executableTarget(name: "apns-simulator", dependencies: ["APNsSimulator"], swiftSettings: strict),
     // Measuring, and the program.
     module(
       "PushBench",
@@ -85,7 +93,7 @@ let package = Package(
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
         "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushAPNs",
-        "PushOps", "BorealisDevice", "PushBench", "CLinux",
+        "PushOps", "BorealisDevice", "APNsSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
     tests("PushBaseTests", ["PushBase"]),
@@ -115,6 +123,7 @@ let package = Package(
       [
         "PushAPNs", "PushStorage", "PushHTTP2", "PushNet", "PushDomain", "PushCrypto", "PushBase", "CLinux",
       ]),
+    tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
       "BorealisDeviceTests", ["BorealisDevice", "PushNet", "PushCrypto", "PushWire", "PushBase", "CLinux"]),

@@ -86,3 +86,28 @@ static inline void co_free_certificates(STACK_OF(X509) *chain) { sk_X509_pop_fre
 
 /// An empty PKCS #12 file whose content will be read with the providers of `context`.
 static inline PKCS12 *co_new_pkcs12(OSSL_LIB_CTX *context) { return PKCS12_init_ex(NID_pkcs7_data, context, NULL); }
+
+/// Adds an extension that names the key of `issuer`, by which a chain is built (RFC 5280 section 4.2.1.1).
+static inline int co_x509_add_issuer_key(X509 *certificate, X509 *issuer) {
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+  X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, NID_authority_key_identifier, "keyid:always");
+  int added = extension != NULL && X509_add_ext(certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+  return added;
+}
+
+/// Adds an extension that OpenSSL does not know, with its DER value.
+static inline int co_x509_add_raw_extension(X509 *certificate, const char *oid, const unsigned char *der, int count) {
+  ASN1_OBJECT *object = OBJ_txt2obj(oid, 1);
+  ASN1_OCTET_STRING *value = ASN1_OCTET_STRING_new();
+  X509_EXTENSION *extension = NULL;
+  if (object != NULL && value != NULL && ASN1_OCTET_STRING_set(value, der, count))
+    extension = X509_EXTENSION_create_by_OBJ(NULL, object, 0, value);
+  int added = extension != NULL && X509_add_ext(certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+  ASN1_OCTET_STRING_free(value);
+  ASN1_OBJECT_free(object);
+  return added;
+}

@@ -22,7 +22,8 @@ public struct CertificateFacts: Equatable, Sendable {
   /// SHA-256 of its DER form, 32 bytes.
   public let fingerprint: [UInt8]
 
-  private enum OID {
+  /// Apple's extensions.
+  enum OID {
     static let sandbox = "1.2.840.113635.100.6.3.1"
     static let production = "1.2.840.113635.100.6.3.2"
     static let voipTopics = "1.2.840.113635.100.6.3.4"
@@ -32,6 +33,20 @@ public struct CertificateFacts: Equatable, Sendable {
   /// Reads the first certificate of a PEM text: `.noCertificate` or `.unreadableTopics` if that cannot be done.
   public init(pem: String) throws(CredentialFileError) {
     guard let certificate = PEM.read(pem, { PEM_read_bio_X509($0, nil, co_no_password, nil) }) else {
+      ERR_clear_error()
+      throw .noCertificate
+    }
+    defer { X509_free(certificate) }
+    try self.init(certificate)
+  }
+
+  /// Reads a certificate in DER form, as TLS carries it: `.noCertificate` or `.unreadableTopics` if that cannot be done.
+  public init(der: [UInt8]) throws(CredentialFileError) {
+    let certificate = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+      var start = buffer.baseAddress
+      return d2i_X509(nil, &start, buffer.count)
+    }
+    guard let certificate else {
       ERR_clear_error()
       throw .noCertificate
     }

@@ -49,4 +49,21 @@ public struct CertificateTopic: Equatable, Sendable {
     guard (1...255).contains(bytes.count), bytes.allSatisfy({ $0 > 32 && $0 != 127 }) else { return nil }
     return String(validating: bytes, as: UTF8.self)
   }
+
+  /// The value of the extension that `list` reads.
+  static func encode(_ topics: [CertificateTopic]) -> [UInt8] {
+    let pairs = topics.flatMap { topic in
+      element(DERReader.Tag.utf8String, Array(topic.name.utf8))
+        + element(DERReader.Tag.sequence, element(DERReader.Tag.utf8String, Array(topic.kind.utf8)))
+    }
+    return element(DERReader.Tag.sequence, pairs)
+  }
+
+  /// A tag, the length in the shortest form that its size allows, and the content (X.690 section 8.1.3).
+  private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+    let count = content.count
+    guard count >= 0x80 else { return [tag, UInt8(count)] + content }
+    let digits = withUnsafeBytes(of: UInt32(clamping: count).bigEndian) { Array($0.drop { $0 == 0 }) }
+    return [tag, 0x80 | UInt8(digits.count)] + digits + content
+  }
 }

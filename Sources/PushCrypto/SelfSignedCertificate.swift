@@ -44,7 +44,8 @@ public struct SelfSignedCertificate: Sendable {
       certificatePEM: certificatePEM, keyPEM: keyPEM, fingerprint: try PEM.fingerprint(of: certificate))
   }
 
-  private static func fill(
+  /// Fills in all but the extensions; the subject is the issuer, too.
+  static func fill(
     _ certificate: OpaquePointer, key: OpaquePointer, commonName: String, days: Int
   ) -> Bool {
     // A positive serial number of at most 20 bytes, as RFC 5280 section 4.1.2.2 asks.
@@ -76,7 +77,7 @@ public struct SelfSignedCertificate: Sendable {
 
   /// The names in OpenSSL's own notation, where a comma or a line feed would start another entry: so the
   /// alphabet is checked here.
-  private static func alternativeNames(
+  static func alternativeNames(
     dnsNames: [String], ipAddresses: [String]
   ) throws(CryptoError) -> String {
     var entries: [String] = []

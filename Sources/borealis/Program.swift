@@ -15,6 +15,7 @@ enum Program {
       BackupCommand.self,
       CheckCommand.self,
       HealthCommand.self,
+      SimulatorCommand.self,
       BenchCommand.self,
       VersionCommand.self,
     ]
