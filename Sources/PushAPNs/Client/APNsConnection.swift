@@ -15,7 +15,7 @@ final class APNsConnection {
   }
 
   unowned let pool: PoolRunner
-  let driver: APNsDriver
+  unowned let driver: APNsDriver
   let configuration: APNsPoolConfiguration
   /// Names it in mail.
   let number: UInt64

@@ -92,7 +92,7 @@ import Testing
     pool.pause()
     source.push(0..<1)
     pool.resume()
-    while pool.status.isPaused { await Task.yield() }
+    try await eventually { !pool.status.isPaused }
     pool.setAuthorization(Array("bearer other".utf8))
     await source.untilSettled(1)
     let seen = server.requests.withLock { $0.map { $0.headers.text("authorization") } }

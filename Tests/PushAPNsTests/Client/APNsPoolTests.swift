@@ -240,12 +240,12 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
     await source.untilSettled(1)
     // The first ping comes at the next tick; requests go on meanwhile.
     var tag: UInt64 = 1
-    while !server.notices.withLock({ $0.contains(.ping) }) {
+    try await eventually {
       source.push(tag..<tag + 1)
       tag += 1
-      await source.untilSettled(Int(tag))
-      try await Task.sleep(for: .milliseconds(20))
+      return server.notices.withLock { $0.contains(.ping) }
     }
+    await source.untilSettled(Int(tag))
     #expect(source.failures.isEmpty)
   }
 
@@ -278,7 +278,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
     await source.untilSettled(1)
     pool.pause()
     source.push(1..<10)
-    while !pool.status.isPaused { await Task.yield() }
+    try await eventually { pool.status.isPaused }
     #expect(source.queued == 9)
     pool.resume()
     await source.untilSettled(10)
@@ -292,7 +292,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
     let source = TestSource()
     let pool = source.start(on: loop, try testConfiguration(server))
     source.push(0..<5)
-    while pool.status.openStreams < 5 { await Task.yield() }
+    try await eventually { source.queued == 0 }
     pool.close(drain: true)
     source.push(5..<8)
     await source.until { $0.events.contains(.closed) }

@@ -9,6 +9,11 @@ extension APNsDriver.Address {
   init(_ loop: EventLoop) { self = APNsDriver(loop: loop).address }
 }
 
+/// Looks again and again until something is true, or the test's time is over.
+func eventually(_ condition: () -> Bool) async throws {
+  while !condition() { try await Task.sleep(for: .milliseconds(5)) }
+}
+
 /// A queue of requests that repeats what was not sent, like the channel, and keeps all results.
 final class TestSource: APNsSource {
   struct State {
