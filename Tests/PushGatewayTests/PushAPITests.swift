@@ -54,6 +54,29 @@ import Testing
     #expect(world.pending(device) == [])
   }
 
+  /// What Apple would refuse is refused before it is stored, by both calls, and the message has the field and both sizes.
+  @Test(arguments: [
+    (#""ios":{"alert":"%"}"#, 2000, "notification.ios: 2012 bytes as JSON, at most 2000 are allowed"),
+    (
+      #""alert":"x","voip":{"a":"%"}"#, 5120,
+      "notification.voip makes a payload of up to 5156 bytes for Apple, which takes at most 5120"
+    ),
+    (#""ios":{"alert":"x","extras":{"aps":{}}}"#, 0, "notification.ios.extras.aps is taken by the server"),
+  ])
+  func notificationsThatAppleWouldRefuse(members: String, count: Int, message: String) async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let filled = members.replacing("%", with: String(repeating: "t", count: count))
+    let body = #"{"platform":"all","audience":"all","notification":{\#(filled)}}"#
+    for path in ["/v3/push", "/v3/push/validate"] {
+      let response = await world.call("POST", path, body)
+      let error = try parseJSON(response.body)["error"]
+      #expect(response.status == 400 && error?["code"]?.int64 == (count == 0 ? 1003 : 1005))
+      #expect(error?["message"]?.string == message)
+    }
+    #expect(world.pending(device) == [])
+  }
+
   /// A wrong key and a wrong secret look the same; nothing is told of either.
   @Test func credentials() async throws {
     let world = try await GatewayWorld()
