@@ -64,6 +64,9 @@ public struct SealingKeys: Sendable {
   /// The IDs of the keys, the current one first: 16 hexadecimal digits each, no secrets.
   public var ids: [String] { ([current] + older).map { Hex.encode($0.id) } }
 
+  /// The ID of the current key.
+  public var currentID: String { Hex.encode(current.id) }
+
   /// Seals with the current key; the result is 37 bytes longer.
   public func seal(_ bytes: [UInt8], for context: Context) -> [UInt8] {
     let nonce = SystemRandom.bytes(Self.nonceSize)

@@ -73,6 +73,16 @@ extension WriteTransaction {
     return database.changes > 0
   }
 
+  /// Replaces the sealed secret of an app's credential; false if the app has none of that number.
+  public func resealAPNsCredential(
+    app: AppID, id: APNsCredentialID, sealed: [UInt8]
+  ) throws(StorageError) -> Bool {
+    try database.run(
+      "UPDATE apns_credential SET sealed = ? WHERE app_id = ? AND id = ?", .blob(sealed), .app(app),
+      .integer(id.rawValue))
+    return database.changes > 0
+  }
+
   /// Deletes credentials that have been retiring since before a moment while the newest one for the same environment of
   /// the app is active; tells how many.
   public func sweepAPNsCredentials(

@@ -12,6 +12,25 @@ enum Console {
     print(String(decoding: JSONWriter.serialize(value), as: UTF8.self))
   }
 
+  /// Reads a line from standard input, without showing it when somebody types it; nil at the end of the input.
+  static func password(_ prompt: String) -> String? {
+    var shown = termios()
+    let isTerminal = tcgetattr(STDIN_FILENO, &shown) == 0
+    if isTerminal {
+      var hidden = shown
+      hidden.c_lflag &= ~tcflag_t(ECHO)
+      tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+      write(prompt, to: STDERR_FILENO)
+    }
+    defer {
+      if isTerminal {
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
+        write("\n", to: STDERR_FILENO)
+      }
+    }
+    return readLine()
+  }
+
   /// Writes a line to standard error.
   static func complain(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
@@ -38,6 +57,11 @@ enum Console {
 enum Files {
   /// The text of a file of at most 1 MiB, nil if it cannot be read.
   static func read(_ path: String) -> String? {
+    bytes(path).flatMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  /// A file of at most 1 MiB, nil if it cannot be read.
+  static func bytes(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -46,7 +70,7 @@ enum Files {
     while bytes.count <= 1 << 20 {
       let count = cl_read(descriptor, &buffer, buffer.count)
       if count == -Int(EINTR) { continue }
-      if count == 0 { return String(validating: bytes, as: UTF8.self) }
+      if count == 0 { return bytes }
       guard count > 0 else { return nil }
       bytes += buffer[..<count]
     }

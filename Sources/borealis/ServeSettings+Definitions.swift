@@ -2,7 +2,8 @@ import PushOps
 
 extension ServeSettings {
   /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations.md.
-  static let definitions: [SettingDefinition] = addresses + tls + logging + stopping + limits
+  static let definitions: [SettingDefinition] =
+    addresses + tls + [SecretKeyFile.setting] + logging + stopping + limits
 
   private static let addresses = [
     DataFolder.setting,

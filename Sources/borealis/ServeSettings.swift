@@ -13,6 +13,7 @@ struct ServeSettings {
   let tlsFiles: (certificate: String, key: String)?
   /// Names and addresses for a certificate that is made.
   let tlsNames: [String]
+  let secretKeyFile: SecretKeyFile
   let log: Log
   let loops: Int
   let drainDelay: Int
@@ -34,6 +35,7 @@ struct ServeSettings {
   init(_ input: Input) throws(Failure) {
     let settings = input.settings
     folder = try DataFolder(input)
+    secretKeyFile = SecretKeyFile(settings, folder: folder)
     http = settings.address("http")
     httpTLS = settings.address("http-tls")
     device = settings.address("device")

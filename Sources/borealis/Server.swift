@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import PushAPNs
 import PushBase
 import PushCrypto
 import PushGateway
@@ -17,6 +18,7 @@ final class Server: Sendable {
   private let log: Log
   private let store: Store
   private let router: Router
+  private let credentials: CredentialStore
   private let handles: [LoopHandle]
   private let orders: [Mailbox<LoopServices.Order>]
   private let parts: ServerParts
@@ -41,6 +43,7 @@ final class Server: Sendable {
     do throws(StorageError) { try router.load() } catch {
       throw DataFolder.failure("cannot read \(settings.folder.database)", error)
     }
+    credentials = try Self.readCredentials(settings, store: store, time: time)
     do throws(SystemError) {
       var handles: [LoopHandle] = []
       for index in 0..<settings.loops { handles.append(try LoopHandle(index: index)) }
@@ -56,6 +59,7 @@ final class Server: Sendable {
     let gateway = Gateway(
       router: router, limits: settings.gatewayLimits, metrics: metrics, log: log, time: time,
       isReady: { isReady.value })
+    credentials.register(metrics)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
     parts = ServerParts(
       router: router, channel: channel, gateway: gateway,
@@ -65,6 +69,28 @@ final class Server: Sendable {
       httpPeers: HTTPPeerLimit(connections: settings.httpConnectionsPerNetwork),
       metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
       httpLimits: settings.httpLimits(limits), certificates: certificates, time: time)
+  }
+
+  /// Opens the credentials for Apple. Those that cannot be opened are logged, and the others are used.
+  private static func readCredentials(
+    _ settings: ServeSettings, store: Store, time: SystemTime
+  ) throws(Failure) -> CredentialStore {
+    let keyFile = settings.secretKeyFile
+    let credentials = CredentialStore(
+      store: store,
+      keys: {
+        do throws(Failure) {
+          return .success(try keyFile.read())
+        } catch {
+          return .failure(CredentialStore.KeyFailure(error.message))
+        }
+      }, time: time, log: settings.log)
+    do throws(StorageError) {
+      try Blocking.wait { credentials.refresh($0) }
+    } catch {
+      throw DataFolder.failure("cannot read the APNs credentials", error)
+    }
+    return credentials
   }
 
   private static func bind(
@@ -152,7 +178,10 @@ final class Server: Sendable {
   // MARK: Work and end
 
   /// The work of once a second.
-  func tick() { router.tick() }
+  func tick() {
+    router.tick()
+    credentials.tick()
+  }
 
   /// Reads the certificate again.
   func reload() {

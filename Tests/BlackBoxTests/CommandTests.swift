@@ -20,9 +20,11 @@ import Testing
     let ending = try RunningProgram.run(["--help"])
     #expect(ending.status == 0)
     let commands = [
-      "serve", "push", "app create", "app list", "app secret", "app disable", "app enable", "backup", "check",
-      "device",
-      "health", "version",
+      "serve", "push", "app create", "app list", "app secret", "app disable", "app enable", "app apns set",
+      "app apns list", "app apns remove", "app apns pause", "app apns resume", "app apns reseal", "backup",
+      "check", "device",
+      "health",
+      "version",
     ]
     for command in commands {
       #expect(ending.output.contains("  \(command) "))
@@ -39,7 +41,9 @@ import Testing
       ["app"],
       """
       expected "borealis app create" or "borealis app list" or "borealis app secret" or "borealis app disable" \
-      or "borealis app enable"
+      or "borealis app enable" or "borealis app apns set" or "borealis app apns list" or "borealis app apns remove" \
+      or "borealis app apns pause" or "borealis app apns resume" \
+      or "borealis app apns reseal"
       """
     ),
     (["app", "enable", "ABC", "--data", "/x"], "KEY has 24 lower-case hexadecimal digits"),

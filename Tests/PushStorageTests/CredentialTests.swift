@@ -162,6 +162,22 @@ import Testing
     #expect(try await states(store, app) == [.active, .active])
   }
 
+  @Test func resealing() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let other = try await store.addApp()
+    let (done, sealed) = try await store.change { transaction throws(StorageError) in
+      let id = try transaction.addAPNsCredential(app: app, Self.some(), at: .start)
+      let done = [
+        try transaction.resealAPNsCredential(app: other, id: id, sealed: [8]),
+        try transaction.resealAPNsCredential(app: app, id: id, sealed: [9]),
+      ]
+      return (done, try transaction.reading.sealedAPNsCredential(app: app, id: id))
+    }
+    #expect(done == [false, true] && sealed == [9])
+  }
+
   @Test func wrongRowsAreRefused() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }

@@ -57,6 +57,13 @@ public struct APNsCredentialExpiry: Equatable, Sendable {
   public let daysLeft: Int
   /// Whether a newer credential has taken its place, so that nobody needs to be reminded.
   public let isReplaced: Bool
+
+  /// Whole days from one moment to the end of a certificate, rounded down; negative afterwards.
+  public static func daysLeft(until end: Timestamp, from now: Timestamp) -> Int {
+    let (seconds, overflow) = end.seconds.subtractingReportingOverflow(now.seconds)
+    let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
+    return overflow ? 0 : Int(clamping: rest < 0 ? days - 1 : days)
+  }
 }
 
 /// Why a credential cannot be used, or that it can.

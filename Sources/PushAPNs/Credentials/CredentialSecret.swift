@@ -3,7 +3,14 @@ import PushCrypto
 import PushStorage
 
 /// What is secret of a credential, as it is sealed: the PEM text of a key, or of certificates and their key.
-enum CredentialSecret {
+public enum CredentialSecret {
+  /// Seals again, with the current key, what any of the keys opens.
+  public static func reseal(
+    _ sealed: [UInt8], app: AppID, with keys: SealingKeys
+  ) throws(SealError) -> [UInt8] {
+    keys.seal(try keys.open(sealed, for: context(app)), for: context(app))
+  }
+
   static func seal(_ text: String, app: AppID, with keys: SealingKeys) -> [UInt8] {
     keys.seal(Array(text.utf8), for: context(app))
   }

@@ -143,11 +143,10 @@ struct CredentialTable: Sendable {
   func expiries(at now: Timestamp) -> [APNsCredentialExpiry] {
     entries.values.compactMap { entry in
       guard let end = entry.row.expiresAt else { return nil }
-      let seconds = end.seconds - now.seconds
       return APNsCredentialExpiry(
         id: entry.row.id, app: entry.row.app, appKey: entry.row.appKey, environment: entry.row.environment,
         topic: entry.row.topic, expiresAt: end,
-        daysLeft: Int(clamping: seconds >= 0 ? seconds / 86_400 : -((86_399 - seconds) / 86_400)),
+        daysLeft: APNsCredentialExpiry.daysLeft(until: end, from: now),
         isReplaced: entry.row.replacedBy != nil)
     }.sorted { ($0.expiresAt, $0.id) < ($1.expiresAt, $1.id) }
   }

@@ -1,0 +1,84 @@
+import PushAPNs
+import PushBase
+import PushCrypto
+import PushOps
+import PushStorage
+
+struct AppAPNsSetCommand: Command {
+  static let name = "app apns set"
+  static let summary = "Gives an app a credential for Apple."
+  static let details = """
+    Takes a key for provider tokens (--p8) or a certificate (--p12, or --certificate and --key) for the app with the key
+    KEY, checks it and stores it sealed. It replaces the one that the app has for the same environment, which is kept
+    for 30 days in case the new one is paused or removed. A running server follows within some seconds.
+
+      borealis app apns set KEY --p8 AuthKey_ABC123DEFG.p8 --team-id TEAM123456 --topic com.example.app
+      borealis app apns set KEY --p12 push.p12 --password-file FILE
+
+    Without --password-file, the password of a .p12 is read from standard input when it has one. Keys that Apple issued
+    before 2025 are for both environments; newer ones are for one. A certificate says itself what it is for.
+    """
+  static let operands = ["KEY"]
+  static let settings = [
+    DataFolder.setting,
+    SettingDefinition(
+      name: "p8", valueName: "FILE", help: "The key for provider tokens, as Apple issued it.", kind: .text),
+    SettingDefinition(
+      name: "key-id", valueName: "ID", help: "The key's ID; not needed if the file's name holds it.",
+      kind: .text),
+    SettingDefinition(
+      name: "team-id", valueName: "ID", help: "The ID of the team that the key belongs to.", kind: .text),
+    SettingDefinition(
+      name: "p12", valueName: "FILE", help: "A certificate with its key, as Keychain exports it.", kind: .text
+    ),
+    SettingDefinition(name: "password", valueName: "TEXT", help: "The password of the .p12.", kind: .secret),
+    SettingDefinition(name: "certificate", valueName: "FILE", help: "A certificate, PEM.", kind: .text),
+    SettingDefinition(
+      name: "key", valueName: "FILE", help: "Its private key, PEM, not encrypted.", kind: .text),
+    SettingDefinition(
+      name: "topic", valueName: "BUNDLE-ID", help: "The app's bundle ID; a certificate's own if not given.",
+      kind: .text),
+    SettingDefinition(
+      name: "environment", valueName: "NAME",
+      help:
+        "production, sandbox or both; production for a key and all that a certificate allows if not given.",
+      kind: .choice(["production", "sandbox", "both"])),
+    SecretKeyFile.setting,
+  ]
+
+  static func run(_ input: Input) throws(Failure) {
+    guard AppKey(input.operands[0]) != nil else { throw .usage("KEY has 24 lower-case hexadecimal digits") }
+    let upload = try CredentialFiles(input.settings).upload()
+    let keyFile = SecretKeyFile(input.settings, folder: try DataFolder(input))
+    try AppAPNs.withApp(input) { store, app throws(Failure) in
+      let keys = try keys(keyFile, store)
+      let rows = upload.rows(for: app.id, sealedWith: keys)
+      let refusal = try AppAPNs.write(store) { transaction throws(StorageError) -> CredentialError? in
+        let existing = try transaction.reading.apnsCredentials(app: app.id)
+        do throws(CredentialError) {
+          try upload.check(against: existing)
+        } catch {
+          return error
+        }
+        for row in rows { _ = try transaction.addAPNsCredential(app: app.id, row, at: SystemTime().now()) }
+        return nil
+      }
+      if let refusal { throw .failed("\(refusal)") }
+      try AppAPNs.printList(store, app)
+    }
+  }
+
+  /// A new key file is made only while nothing is sealed: one that is merely lost must not be replaced unnoticed.
+  private static func keys(_ file: SecretKeyFile, _ store: Store) throws(Failure) -> SealingKeys {
+    if file.exists { return try file.read() }
+    let sealed = try AppAPNs.read(store) { transaction throws(StorageError) in
+      try transaction.apnsCredentials().count
+    }
+    guard sealed == 0 else {
+      throw .failed(
+        "the secret key file \(file.path) is missing, and \(sealed) credentials are sealed with its key: restore it, or "
+          + "name it by --secret-key-file, or remove the credentials")
+    }
+    return try file.readOrMake()
+  }
+}
