@@ -72,7 +72,9 @@ let package = Package(
       ], plugins: ["EmbedFiles"]),
     module(
       "PushAPNs",
-      ["PushBase", "PushDomain", "PushStorage", "PushCrypto", "PushHTTP2", "PushNet", "CLinux"]),
+      [
+        "PushBase", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "PushHTTP2", "PushNet", "CLinux",
+      ]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
     // The device side.
     module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "CLinux"]),

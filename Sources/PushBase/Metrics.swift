@@ -68,7 +68,7 @@ public final class Metrics: Sendable {
     case gauge(Gauge)
     case histogram(Histogram)
     case computed(@Sendable () -> Double, isCounter: Bool)
-    case rows(@Sendable () -> [(labels: String, value: Double)])
+    case rows(@Sendable () -> [(labels: String, value: Double)], isCounter: Bool)
   }
 
   private struct Entry: Sendable {
@@ -114,12 +114,13 @@ public final class Metrics: Sendable {
       Entry(name: name, help: help, labels: labels, value: .computed(value, isCounter: isCounter)))
   }
 
-  /// Registers a gauge for things that come and go: a value for each, with Prometheus' text between the braces, asked for
+  /// Registers a gauge or a counter for things that come and go: a value for each, with Prometheus' text between the braces, asked for
   /// when the metrics are read. The answer must come fast, on any thread, and hold no labels twice.
   public func computed(
-    _ name: String, _ help: String, rows: @escaping @Sendable () -> [(labels: String, value: Double)]
+    _ name: String, _ help: String, isCounter: Bool = false,
+    rows: @escaping @Sendable () -> [(labels: String, value: Double)]
   ) {
-    register(Entry(name: name, help: help, labels: "", value: .rows(rows)))
+    register(Entry(name: name, help: help, labels: "", value: .rows(rows, isCounter: isCounter)))
   }
 
   private func register(_ entry: Entry) { entries.withLock { $0.append(entry) } }
@@ -140,7 +141,7 @@ public final class Metrics: Sendable {
       case .counter(let counter): text += "\(entry.name)\(suffix) \(counter.value)\n"
       case .gauge(let gauge): text += "\(entry.name)\(suffix) \(gauge.value)\n"
       case .computed(let value, _): text += "\(entry.name)\(suffix) \(value())\n"
-      case .rows(let rows):
+      case .rows(let rows, _):
         for row in rows() { text += "\(entry.name){\(row.labels)} \(row.value)\n" }
       case .histogram(let histogram): histogram.write(name: entry.name, labels: entry.labels, into: &text)
       }
@@ -150,7 +151,7 @@ public final class Metrics: Sendable {
 
   private func kind(_ value: Value) -> String {
     switch value {
-    case .counter, .computed(_, isCounter: true): "counter"
+    case .counter, .computed(_, isCounter: true), .rows(_, isCounter: true): "counter"
     case .gauge, .computed, .rows: "gauge"
     case .histogram: "histogram"
     }

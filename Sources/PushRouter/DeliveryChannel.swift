@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushStorage
 
 /// A committed push on its way to channels.
 public struct LivePush: Sendable {
@@ -49,6 +50,21 @@ public struct APNsPush: Sendable {
   public let push: StoredPush
   /// When it ends.
   public let expires: Timestamp
+
+  /// Makes a push.
+  public init(app: App, id: MessageID, targets: Recipients, push: StoredPush, expires: Timestamp) {
+    self.app = app
+    self.id = id
+    self.targets = targets
+    self.push = push
+    self.expires = expires
+  }
+
+  /// What the database holds, nil if it is unreadable or not for Apple.
+  public init?(_ row: PushRow, app: App) {
+    guard let push = StoredPush(row), let targets = push.apns else { return nil }
+    self.init(app: app, id: row.id, targets: Recipients(targets), push: push, expires: row.expiresAt)
+  }
 }
 
 /// The way to Apple. Called from the storage writer's thread, in commit order; must only pass the work on.

@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushGateway
 import PushHTTP
@@ -10,6 +11,7 @@ import PushRouter
 struct ServerParts: Sendable {
   let router: Router
   let channel: PassthroughChannel
+  let apns: APNsChannel
   let gateway: Gateway
   let peers: PeerGuard
   let httpPeers: HTTPPeerLimit
@@ -78,6 +80,7 @@ final class LoopServices: LoopDriver {
         }
       }
     }
+    parts.apns.add(APNsDriver(loop: loop, time: parts.time).address)
     // After the others, so that it sees at the end of a turn what they did in it.
     _ = loop.add(self)
   }

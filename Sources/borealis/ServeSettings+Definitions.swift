@@ -2,8 +2,7 @@ import PushOps
 
 extension ServeSettings {
   /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations.md.
-  static let definitions: [SettingDefinition] =
-    addresses + tls + [SecretKeyFile.setting] + logging + stopping + limits
+  static let definitions: [SettingDefinition] = addresses + tls + apns + logging + stopping + limits
 
   private static let addresses = [
     DataFolder.setting,
@@ -37,6 +36,19 @@ extension ServeSettings {
       name: "tls-names", valueName: "NAME,...",
       help: "DNS names and addresses for the certificate that is made, besides this machine's own.",
       kind: .list),
+  ]
+
+  private static let apns = [
+    SecretKeyFile.setting,
+    SettingDefinition(
+      name: "apns-production", valueName: "HOST:PORT",
+      help: "Instead of api.push.apple.com:443: a simulator, or port 2197 of Apple's.", kind: .address),
+    SettingDefinition(
+      name: "apns-sandbox", valueName: "HOST:PORT",
+      help: "Instead of api.sandbox.push.apple.com:443, for development builds of apps.", kind: .address),
+    SettingDefinition(
+      name: "apns-ca", valueName: "FILE",
+      help: "Certificates, PEM, to trust for APNs besides the system's: a simulator's.", kind: .text),
   ]
 
   private static let logging = [

@@ -1,5 +1,7 @@
 import CLinux
+import PushAPNs
 import PushBase
+import PushNet
 import PushOps
 
 /// What `borealis serve` was told, checked.
@@ -30,6 +32,8 @@ struct ServeSettings {
   /// Seconds for which pushes that are over are kept.
   let retention: Int64
 
+  let apnsHosts: APNsHosts
+
   var usesTLS: Bool { device != nil || httpTLS != nil }
 
   init(_ input: Input) throws(Failure) {
@@ -58,7 +62,16 @@ struct ServeSettings {
     httpConnectionsPerNetwork = settings.number("network-http-connections") ?? 0
     strangersPerNetwork = settings.number("network-strangers") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
+    apnsHosts = Self.apnsHosts(settings)
     retention = Int64(try Self.milliseconds(settings, "keep-pushes", 86_400_000...Int.max) / 1000)
+  }
+
+  private static func apnsHosts(_ settings: Settings) -> APNsHosts {
+    var hosts = APNsHosts()
+    if let other = settings.address("apns-production") { hosts.production = .init(other.host, other.port) }
+    if let other = settings.address("apns-sandbox") { hosts.sandbox = .init(other.host, other.port) }
+    if let file = settings.text("apns-ca") { hosts.trust = .systemAnd(file: file) }
+    return hosts
   }
 
   private static func tls(

@@ -18,7 +18,6 @@ final class Server: Sendable {
   private let log: Log
   private let store: Store
   private let router: Router
-  private let credentials: CredentialStore
   private let handles: [LoopHandle]
   private let orders: [Mailbox<LoopServices.Order>]
   private let parts: ServerParts
@@ -43,7 +42,6 @@ final class Server: Sendable {
     do throws(StorageError) { try router.load() } catch {
       throw DataFolder.failure("cannot read \(settings.folder.database)", error)
     }
-    credentials = try Self.readCredentials(settings, store: store, time: time)
     do throws(SystemError) {
       var handles: [LoopHandle] = []
       for index in 0..<settings.loops { handles.append(try LoopHandle(index: index)) }
@@ -54,15 +52,16 @@ final class Server: Sendable {
     orders = handles.map { Mailbox(of: $0) }
     let channel = PassthroughChannel(loops: handles)
     router.add(channel)
+    let apns = Self.apnsChannel(settings, router, metrics, time)
+    router.add(apns: apns)
     let isReady = ReadyFlag()
     self.isReady = isReady
     let gateway = Gateway(
       router: router, limits: settings.gatewayLimits, metrics: metrics, log: log, time: time,
       isReady: { isReady.value })
-    credentials.register(metrics)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
     parts = ServerParts(
-      router: router, channel: channel, gateway: gateway,
+      router: router, channel: channel, apns: apns, gateway: gateway,
       peers: PeerGuard(
         strangers: UInt32(settings.strangersPerNetwork),
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
@@ -71,26 +70,20 @@ final class Server: Sendable {
       httpLimits: settings.httpLimits(limits), certificates: certificates, time: time)
   }
 
-  /// Opens the credentials for Apple. Those that cannot be opened are logged, and the others are used.
-  private static func readCredentials(
-    _ settings: ServeSettings, store: Store, time: SystemTime
-  ) throws(Failure) -> CredentialStore {
+  private static func apnsChannel(
+    _ settings: ServeSettings, _ router: Router, _ metrics: Metrics, _ time: SystemTime
+  ) -> APNsChannel {
     let keyFile = settings.secretKeyFile
-    let credentials = CredentialStore(
-      store: store,
+    return APNsChannel(
+      router: router, hosts: settings.apnsHosts,
       keys: {
+        // Read whenever a credential is opened, so that a file that was mended works at once.
         do throws(Failure) {
           return .success(try keyFile.read())
         } catch {
           return .failure(CredentialStore.KeyFailure(error.message))
         }
-      }, time: time, log: settings.log)
-    do throws(StorageError) {
-      try Blocking.wait { credentials.refresh($0) }
-    } catch {
-      throw DataFolder.failure("cannot read the APNs credentials", error)
-    }
-    return credentials
+      }, metrics: metrics, time: time, log: settings.log)
   }
 
   private static func bind(
@@ -130,6 +123,10 @@ final class Server: Sendable {
     for _ in handles { started.wait() }
     if let error = failure.withLock({ $0 }) {
       throw .failed("\(error.call): \(Files.reason(error.number))")
+    }
+    // So that the first push already knows which apps have credentials.
+    do throws(StorageError) { try Blocking.wait { parts.apns.start($0) } } catch {
+      throw DataFolder.failure("cannot read the APNs credentials", error)
     }
     isReady.value = true
     log.info(
@@ -180,7 +177,7 @@ final class Server: Sendable {
   /// The work of once a second.
   func tick() {
     router.tick()
-    credentials.tick()
+    parts.apns.tick()
   }
 
   /// Reads the certificate again.
@@ -205,9 +202,17 @@ final class Server: Sendable {
     for mailbox in orders { mailbox.post(.drain(spread: reconnectSpread) { done.signal() }) }
     let isComplete = orders.allSatisfy { _ in done.wait(timeout: deadline) == .success }
     if !isComplete { log.warning("connections cut off, they took too long to finish") }
+    closeAPNs(until: deadline)
     router.finish()
     store.close()
     log.info("stopped")
+  }
+
+  /// Awaits Apple's answers to what has been sent: whatever has none is sent again after the next start.
+  private func closeAPNs(until deadline: DispatchTime) {
+    parts.apns.close()
+    while !parts.apns.isIdle, DispatchTime.now() < deadline { usleep(10_000) }
+    parts.apns.finish()
   }
 
   /// Goes on as before for a while.

@@ -1,0 +1,202 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushNet
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// The channel to Apple: a queue for each app in the database, worked on in memory a piece at a time, and a pool of
+/// connections for each key or certificate and each of Apple's services. Safe to use from any thread.
+public final class APNsChannel: APNsDelivery {
+  /// What shares connections: apps of one team may, since a key speaks for all of them.
+  private enum LaneKey: Hashable {
+    case key(team: String, id: String, APNsEnvironment)
+    case certificate(APNsCredentialID)
+  }
+
+  private struct State {
+    var drivers: [APNsDriver.Address] = []
+    var lanes: [LaneKey: APNsLane] = [:]
+    var nextDriver = 0
+    var isClosed = false
+  }
+
+  private let parts: APNsParts
+  private let hosts: APNsHosts
+  private let state = Mutex(State())
+  private let changed: ChangedApps
+
+  /// Makes the channel; drivers come next, then `start`. `keys` opens the credentials.
+  public init(
+    router: Router, hosts: APNsHosts = APNsHosts(), keys: @escaping CredentialStore.KeySource,
+    metrics: Metrics,
+    time: any TimeSource = SystemTime(), log: Log
+  ) {
+    self.hosts = hosts
+    let changed = ChangedApps()
+    self.changed = changed
+    let credentials = CredentialStore(store: router.store, keys: keys, time: time, log: log) { change in
+      changed.add(change.app)
+    }
+    credentials.register(metrics)
+    parts = APNsParts(
+      store: router.store, router: router, credentials: credentials, metrics: APNsMetrics(metrics),
+      time: time,
+      log: log)
+    let queues = parts.queues
+    metrics.computed("borealis_apns_in_flight", "Requests to APNs without an answer.") {
+      Double(queues.all.reduce(0) { $0 + $1.counts.flights })
+    }
+    metrics.computed("borealis_apns_retries_waiting", "Devices to whom Apple is asked again later.") {
+      Double(queues.all.reduce(0) { $0 + $1.counts.later })
+    }
+  }
+
+  /// Adds a loop that connections may run on; all of them before `start`.
+  public func add(_ driver: APNsDriver.Address) { state.withLock { $0.drivers.append(driver) } }
+
+  /// Reads the credentials and takes up what was left of the last run. `done` is called when the credentials are known.
+  public func start(_ done: @escaping CredentialStore.Completion = { _ in }) {
+    parts.credentials.refresh { [self] result in
+      takeOverChanges()
+      done(result)
+    }
+  }
+
+  /// The work of once a second.
+  public func tick() {
+    parts.credentials.tick()
+    takeOverChanges()
+    for lane in state.withLock({ Array($0.lanes.values) }) { lane.tick() }
+    for queue in parts.queues.all { queue.tick() }
+  }
+
+  /// Ends the connections; what is under way is awaited for a while by whoever stops the loops. Afterwards `finish`.
+  public func close() {
+    let lanes = state.withLock { state in
+      state.isClosed = true
+      return Array(state.lanes.values)
+    }
+    for lane in lanes { lane.close(drain: true) }
+  }
+
+  /// Whether no connection has an answer to come.
+  public var isIdle: Bool {
+    state.withLock { Array($0.lanes.values) }.allSatisfy { $0.status?.isClosed ?? true }
+  }
+
+  /// Saves what is known before the store is closed.
+  public func finish() { for queue in parts.queues.all { queue.finish() } }
+
+  // MARK: Credentials
+
+  private func takeOverChanges() {
+    var apps = changed.take()
+    for app in parts.router.loadedApps where parts.queues.find(app.id) == nil { apps.insert(app.id) }
+    guard !apps.isEmpty else { return }
+    for app in parts.router.loadedApps where apps.contains(app.id) { update(app) }
+  }
+
+  /// Brings an app's queue in line with its credentials.
+  private func update(_ app: App) {
+    let (queue, _) = parts.queues.queue(of: app, parts)
+    var available: APNsEnvironments = []
+    for environment in [APNsEnvironment.production, .sandbox] {
+      let old = queue.exit(for: environment)
+      switch parts.credentials.selection(app: app.id, environment: environment) {
+      case .use(let credential):
+        available.formUnion(APNsEnvironments(environment))
+        guard let lane = lane(for: credential) else {
+          queue.set(nil, isStopped: true, for: environment)
+          continue
+        }
+        lane.add(queue)
+        queue.set(APNsQueue.Exit(lane: lane, credential: credential), isStopped: false, for: environment)
+        if let old, old.lane !== lane { leave(old.lane, queue) }
+      case .unusable:
+        // Pushes are still meant for Apple and wait until somebody has mended the credential.
+        available.formUnion(APNsEnvironments(environment))
+        queue.set(nil, isStopped: true, for: environment)
+        if let old { leave(old.lane, queue) }
+      case .missing:
+        queue.set(nil, isStopped: false, for: environment)
+        if let old { leave(old.lane, queue) }
+      }
+    }
+    app.apnsEnvironments = available
+    queue.advance()
+  }
+
+  private func leave(_ lane: APNsLane, _ queue: APNsQueue) {
+    lane.remove(queue)
+    guard lane.isUnused else { return }
+    state.withLock { state in
+      for (key, known) in state.lanes where known === lane { state.lanes[key] = nil }
+    }
+    lane.close(drain: true)
+  }
+
+  /// The lane of a credential, made if there is none; nil when its TLS context cannot be made.
+  private func lane(for credential: APNsCredential) -> APNsLane? {
+    let key: LaneKey
+    var mint: ProviderTokenMint?
+    var identity: TLSIdentity?
+    switch credential.authentication {
+    case .token(let own):
+      key = .key(team: own.teamID, id: own.keyID, credential.environment)
+      mint = own
+    case .certificate(let pair):
+      key = .certificate(credential.id)
+      identity = .pem(
+        certificates: Array(pair.certificatesPEM.utf8), key: Array(pair.keyPEM.utf8))
+    }
+    let (known, driver) = state.withLock { state -> (APNsLane?, APNsDriver.Address?) in
+      if let known = state.lanes[key] { return (known, nil) }
+      guard !state.isClosed, !state.drivers.isEmpty else { return (nil, nil) }
+      state.nextDriver += 1
+      return (nil, state.drivers[state.nextDriver % state.drivers.count])
+    }
+    if let known { return known }
+    guard let driver else { return nil }
+    do throws(TLSError) {
+      let tls = try APNsPoolConfiguration.tls(trust: hosts.trust, identity: identity)
+      let host = hosts.host(for: credential.environment)
+      let configuration = APNsPoolConfiguration(
+        host: host.name, port: host.port, tls: tls, usesToken: mint != nil)
+      let lane = APNsLane(environment: credential.environment, mint: mint, parts: parts)
+      state.withLock { $0.lanes[key] = lane }
+      lane.start(on: driver, configuration)
+      return lane
+    } catch {
+      parts.log.error("no TLS for APNs", ["reason": .text(error.description)])
+      return nil
+    }
+  }
+
+  // MARK: Pushes
+
+  /// Takes a push that was committed.
+  public func deliver(_ push: APNsPush) {
+    let (queue, isNew) = parts.queues.queue(of: push.app, parts)
+    if isNew { changed.add(push.app.id) }
+    queue.deliver(push)
+  }
+
+  /// Sends no more of a push.
+  public func withdraw(_ id: MessageID, of app: App) -> Int { parts.queues.find(app.id)?.withdraw(id) ?? 0 }
+}
+
+/// Apps whose credentials have changed.
+private final class ChangedApps: Sendable {
+  private let apps = Mutex<Set<AppID>>([])
+
+  func add(_ app: AppID) { _ = apps.withLock { $0.insert(app) } }
+
+  func take() -> Set<AppID> {
+    apps.withLock { apps in
+      defer { apps = [] }
+      return apps
+    }
+  }
+}

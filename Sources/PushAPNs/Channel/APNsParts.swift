@@ -1,0 +1,109 @@
+import PushBase
+import PushDomain
+import PushNet
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// Where Apple's services are, and whom to trust there.
+public struct APNsHosts: Sendable {
+  /// A service's address.
+  public struct Host: Hashable, Sendable {
+    /// The name that the certificate must carry.
+    public let name: String
+    /// The port.
+    public let port: UInt16
+
+    /// Names an address.
+    public init(_ name: String, _ port: UInt16) {
+      self.name = name
+      self.port = port
+    }
+  }
+
+  /// For App Store, TestFlight and ad-hoc builds.
+  public var production = Host("api.push.apple.com", 443)
+  /// For builds started from Xcode.
+  public var sandbox = Host("api.sandbox.push.apple.com", 443)
+  /// Whose certificates count.
+  public var trust = TLSTrust.system
+
+  /// Apple's own.
+  public init() {}
+
+  func host(for environment: APNsEnvironment) -> Host { environment == .sandbox ? sandbox : production }
+}
+
+/// What all queues and lanes share.
+final class APNsParts: Sendable {
+  let store: Store
+  let router: Router
+  let credentials: CredentialStore
+  let queues = QueueTable()
+  let metrics: APNsMetrics
+  let time: any TimeSource
+  let log: Log
+
+  init(
+    store: Store, router: Router, credentials: CredentialStore, metrics: APNsMetrics, time: any TimeSource,
+    log: Log
+  ) {
+    self.store = store
+    self.router = router
+    self.credentials = credentials
+    self.metrics = metrics
+    self.time = time
+    self.log = log
+  }
+}
+
+/// The queues of all apps.
+final class QueueTable: Sendable {
+  private let queues = Mutex<[AppID: APNsQueue]>([:])
+
+  var all: [APNsQueue] { queues.withLock { Array($0.values) } }
+
+  func find(_ app: AppID) -> APNsQueue? { queues.withLock { $0[app] } }
+
+  func find(_ number: UInt64) -> APNsQueue? {
+    queues.withLock { queues in queues[AppID(UInt32(truncatingIfNeeded: number))] }
+  }
+
+  /// The queue of an app, made if there is none; tells whether it was made.
+  func queue(of app: App, _ parts: APNsParts) -> (queue: APNsQueue, isNew: Bool) {
+    queues.withLock { queues in
+      if let known = queues[app.id] { return (known, false) }
+      let new = APNsQueue(app: app, number: UInt64(app.id.rawValue), parts: parts)
+      queues[app.id] = new
+      return (new, true)
+    }
+  }
+}
+
+/// Counts of what goes to Apple and comes back.
+final class APNsMetrics: Sendable {
+  let tokensRetired: Counter
+  private let results = Mutex<[String: UInt64]>([:])
+
+  init(_ metrics: Metrics) {
+    tokensRetired = metrics.counter(
+      "borealis_apns_tokens_retired_total", "Device tokens that Apple called dead.")
+    metrics.computed(
+      "borealis_apns_results_total", "Requests to APNs by what became of them.", isCounter: true
+    ) { [self] in
+      results.withLock { $0.map { (labels: "result=\"\($0.key)\"", value: Double($0.value)) } }
+        .sorted { $0.labels < $1.labels }
+    }
+  }
+
+  func count(_ result: APNsResult) {
+    let name =
+      switch result {
+      case .notSent: "not_sent"
+      case .unknown: "unknown"
+      case .answered(let answer, _):
+        answer.status == 200 ? "delivered" : answer.knownReason?.rawValue ?? "status_\(answer.status)"
+      }
+    results.withLock { $0[name, default: 0] += 1 }
+  }
+}

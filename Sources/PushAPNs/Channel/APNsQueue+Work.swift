@@ -1,0 +1,275 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// Looking up devices, reading more of the queue, and saving what became of it. Each is done by at most one job at a time.
+extension APNsQueue {
+  /// Devices of pushes to be looked up.
+  struct Batch: Sendable {
+    struct Part: Sendable {
+      let id: MessageID
+      let badge: APNsBadge
+      let numbers: [RegistrationNumber]
+    }
+
+    let isLarge: Bool
+    var parts: [Part] = []
+    var count = 0
+
+    var changesBadges: Bool { parts.contains { $0.badge != .unchanged } }
+  }
+
+  fileprivate enum Step {
+    case fetch(Batch)
+    case load(after: MessageID, skipped: MessageID)
+    case save([FinishedPush])
+  }
+
+  /// Starts what can be done now.
+  func advance() {
+    let steps = state.withLock { state in state.nextSteps() }
+    for step in steps {
+      switch step {
+      case .fetch(let batch): fetch(batch)
+      case .load(let id, let skipped): load(after: id, skipped: skipped)
+      case .save(let finished): save(finished)
+      }
+    }
+  }
+
+  // MARK: Tokens
+
+  private func fetch(_ batch: Batch) {
+    let id = app.id
+    @Sendable func rows(_ transaction: ReadTransaction) throws(StorageError) -> [[TokenRow]] {
+      var all: [[TokenRow]] = []
+      for part in batch.parts { all.append(try transaction.tokens(app: id, of: part.numbers)) }
+      return all
+    }
+    guard batch.changesBadges else {
+      parts.store.read({ transaction throws(StorageError) in try rows(transaction) }) { [self] in
+        fetched(batch, $0)
+      }
+      return
+    }
+    parts.store.write { transaction throws(StorageError) in
+      for part in batch.parts where part.badge != .unchanged {
+        _ = try transaction.changeBadges(app: id, of: part.numbers, part.badge)
+      }
+      return try rows(transaction.reading)
+    } completion: { [self] in
+      fetched(batch, $0)
+    }
+  }
+
+  private func fetched(_ batch: Batch, _ result: Result<[[TokenRow]], StorageError>) {
+    let lanes = state.withLock { state in
+      if batch.isLarge { state.isFetchingMany = false } else { state.isFetchingFew = false }
+      guard case .success(let rows) = result else {
+        state.giveBack(batch)
+        state.isHeldUp = true
+        return [APNsLane]()
+      }
+      for (part, rows) in zip(batch.parts, rows) { state.take(part, rows) }
+      return state.exits.values.map(\.lane)
+    }
+    for lane in lanes { lane.wake() }
+    advance()
+  }
+
+  // MARK: The rest of the queue
+
+  /// `skipped` was the newest push left in the database when this began: it and all before it are seen.
+  private func load(after id: MessageID, skipped: MessageID) {
+    let app = app.id
+    parts.store.read { transaction throws(StorageError) in
+      try transaction.openAPNsPushes(app: app, after: id, limit: Bounds.pushes / 4)
+    } completion: { [self] result in
+      state.withLock { state in
+        state.isLoading = false
+        defer { state.withdrawn = [] }
+        guard case .success(let rows) = result else {
+          state.isHeldUp = true
+          return
+        }
+        for row in rows where !state.withdrawn.contains(row.push.id) { add(row, to: &state) }
+        state.loadedThrough = rows.last?.push.id ?? id
+        if rows.count < Bounds.pushes / 4, state.skippedThrough == skipped {
+          state.loadedThrough = max(state.loadedThrough, skipped)
+          state.isSpilled = false
+        }
+      }
+      advance()
+    }
+  }
+
+  private func add(_ row: OpenAPNsPush, to state: inout State) {
+    guard let push = APNsPush(row.push, app: app), push.push.content.apns != nil else {
+      parts.log.error("a stored push to Apple is unreadable", ["msg_id": .text(row.push.id.text)])
+      state.finished.append(FinishedPush(id: row.push.id, results: [:]))
+      return
+    }
+    state.add(push, answered: row.answered.flatMap { NumberSet(serialized: $0) } ?? NumberSet())
+  }
+
+  // MARK: Saving
+
+  private func save(_ finished: [FinishedPush]) {
+    let (app, now) = (app.id, parts.time.now())
+    parts.store.write { transaction throws(StorageError) in
+      for push in finished {
+        let results = push.results.map { (reason: $0.key, count: $0.value) }
+        guard try transaction.finishAPNs(id: push.id, app: app, results: results) else { continue }
+        try transaction.settleUnlessPending(Settlement(id: push.id, status: push.status, at: now))
+      }
+    } completion: { [self] result in
+      state.withLock { state in
+        state.isSaving = false
+        if case .failure = result {
+          state.finished += finished
+          state.isHeldUp = true
+        }
+      }
+      advance()
+    }
+  }
+
+  /// Saves what was answered of pushes that are not finished, so that a restart does not send it again.
+  private func saveProgress() {
+    let dirty = state.withLock { state in
+      let dirty = state.open.values.filter(\.isDirty)
+      for push in dirty { state.open[push.id]?.isDirty = false }
+      return dirty
+    }
+    let app = app.id
+    for push in dirty {
+      let (answered, results) = (
+        push.answered.serialized(), push.results.map { (reason: $0.key, count: $0.value) }
+      )
+      parts.store.write { transaction throws(StorageError) in
+        try transaction.saveAPNsAnswers(id: push.id, app: app, answered: answered, results: results)
+      } completion: { [self] result in
+        if case .failure = result { state.withLock { $0.open[push.id]?.isDirty = true } }
+      }
+    }
+  }
+
+  /// The work of once a second.
+  func tick() {
+    let now = parts.time.now()
+    let (lanes, suspects) = state.withLock { state in
+      state.isHeldUp = false
+      state.expire(at: now)
+      state.takeDue(at: now.seconds)
+      return (state.exits.values.map(\.lane), state.confirmedSuspects(at: parts.time.monotonic()))
+    }
+    for suspect in suspects { retire(suspect, since: now) }
+    saveProgress()
+    advance()
+    for lane in lanes { lane.wake() }
+  }
+
+  /// Saves everything before the end; what is under way is sent again after the next start.
+  func finish() {
+    saveProgress()
+    advance()
+  }
+}
+
+extension APNsQueue.State {
+  /// What can be done now, marked as begun.
+  fileprivate mutating func nextSteps() -> [APNsQueue.Step] {
+    guard !isHeldUp else { return [] }
+    var steps: [APNsQueue.Step] = []
+    if !exits.isEmpty, laterCount < APNsQueue.Bounds.later {
+      let waiting = ready.values.reduce((few: 0, many: 0)) {
+        ($0.few + $1.few.count, $0.many + $1.many.count)
+      }
+      if !isFetchingFew, waiting.few < APNsQueue.Bounds.ready, let batch = nextBatch(isLarge: false) {
+        isFetchingFew = true
+        steps.append(.fetch(batch))
+      }
+      if !isFetchingMany, waiting.many < APNsQueue.Bounds.ready, let batch = nextBatch(isLarge: true) {
+        isFetchingMany = true
+        steps.append(.fetch(batch))
+      }
+      if isSpilled, !isLoading, open.count < APNsQueue.Bounds.pushes / 2 {
+        isLoading = true
+        steps.append(.load(after: loadedThrough, skipped: skippedThrough))
+      }
+    }
+    if !finished.isEmpty, !isSaving {
+      isSaving = true
+      let batch = Array(finished.prefix(128))
+      finished.removeFirst(batch.count)
+      steps.append(.save(batch))
+    }
+    return steps
+  }
+
+  private mutating func nextBatch(isLarge: Bool) -> APNsQueue.Batch? {
+    var batch = APNsQueue.Batch(isLarge: isLarge)
+    while batch.count < APNsQueue.Bounds.batch {
+      guard let id = isLarge ? many.popFirst() : few.popFirst() else { break }
+      guard open[id] != nil else { continue }
+      let wanted = APNsQueue.Bounds.batch - batch.count
+      let numbers = open[id]?.claim(wanted) ?? []
+      if !numbers.isEmpty {
+        let badge = open[id]?.notification.badge ?? .unchanged
+        batch.parts.append(APNsQueue.Batch.Part(id: id, badge: badge, numbers: numbers))
+        batch.count += numbers.count
+      }
+      if numbers.count == wanted {
+        // There may be more of it. It goes to the end, so that several large pushes move on together.
+        if isLarge { many.append(id) } else { few.putBack(id) }
+      } else {
+        open[id]?.isQueued = false
+      }
+    }
+    return batch.parts.isEmpty ? nil : batch
+  }
+
+  fileprivate mutating func take(_ part: APNsQueue.Batch.Part, _ rows: [TokenRow]) {
+    var known: Set<RegistrationNumber> = []
+    for row in rows {
+      known.insert(row.number)
+      guard let notification = open[part.id]?.notification else { return }
+      let environment = notification.environment(registered: row.environment)
+      prepare(Delivery(push: part.id, row: row, environment: environment))
+    }
+    for number in part.numbers where !known.contains(number) {
+      finish(part.id, number, APNsQueue.Ends.noToken)
+    }
+  }
+
+  fileprivate mutating func giveBack(_ batch: APNsQueue.Batch) {
+    for part in batch.parts {
+      for number in part.numbers { open[part.id]?.claimed.remove(number) }
+      open[part.id]?.position = RegistrationNumber(0)
+      queue(part.id)
+    }
+  }
+
+  fileprivate mutating func expire(at now: Timestamp) {
+    for id in open.keys where (open[id]?.expires ?? now) <= now {
+      open[id]?.finishAll(APNsQueue.Ends.expired)
+      end(id)
+    }
+  }
+
+  fileprivate mutating func takeDue(at second: Int64) {
+    for due in later.keys.filter({ $0 <= second }).sorted() {
+      let deliveries = later.removeValue(forKey: due) ?? []
+      laterCount -= deliveries.count
+      for delivery in deliveries { prepare(delivery, atFront: true) }
+    }
+  }
+
+  fileprivate mutating func confirmedSuspects(at nanoseconds: UInt64) -> [Delivery] {
+    var confirmed: [Delivery] = []
+    for environment in guards.keys { confirmed += guards[environment]?.confirmed(at: nanoseconds) ?? [] }
+    return confirmed
+  }
+}

@@ -1,0 +1,161 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+
+/// A push on its way to Apple, with what has become of it.
+struct OpenPush: Sendable {
+  let id: MessageID
+  let notification: APNsNotification
+  let strategy: Strategy
+  let expires: Timestamp
+  /// Who gets it.
+  let targets: NumberSet
+  /// For how many nothing is final.
+  private(set) var left: Int
+  /// For whom it is.
+  private(set) var answered: NumberSet
+  /// Who is being looked up, ready, under way or waits for another try.
+  var claimed = NumberSet()
+  /// Who waits until the service of their token can be used again.
+  var deferred = NumberSet()
+  /// Where the search for those who were not claimed goes on.
+  var position = RegistrationNumber(0)
+  /// Whether it stands in a queue to be looked up.
+  var isQueued = false
+  /// Devices by outcome: "delivered", Apple's reason, or one of `APNsQueue.Ends`.
+  private(set) var results: [String: Int] = [:]
+  /// Whether something is not saved.
+  var isDirty = false
+
+  init(_ push: APNsPush, notification: APNsNotification, answered: NumberSet = NumberSet()) {
+    id = push.id
+    self.notification = notification
+    strategy = push.push.strategy
+    expires = push.expires
+    targets = push.targets.numbers
+    var known = targets
+    known.formIntersection(answered)
+    self.answered = known
+    left = targets.count - known.count
+  }
+
+  /// Whether it is one to many, which has to make way for those to a few.
+  var isLarge: Bool { targets.count > 64 }
+
+  /// Claims at most so many who were not yet, ascending. Fewer mean that there are no more.
+  mutating func claim(_ limit: Int) -> [RegistrationNumber] {
+    var found: [RegistrationNumber] = []
+    while found.count < limit {
+      let members = targets.members(from: position, limit: limit)
+      guard let last = members.last else { break }
+      for number in members {
+        position = RegistrationNumber(number.rawValue &+ 1)
+        guard !answered.contains(number), !claimed.contains(number), !deferred.contains(number) else {
+          continue
+        }
+        claimed.insert(number)
+        found.append(number)
+        if found.count == limit { break }
+      }
+      if members.count < limit || last.rawValue == .max { break }
+    }
+    return found
+  }
+
+  /// Notes what became of it for one device.
+  mutating func finish(_ number: RegistrationNumber, _ result: String) {
+    claimed.remove(number)
+    deferred.remove(number)
+    guard targets.contains(number), !answered.contains(number) else { return }
+    answered.insert(number)
+    left -= 1
+    results[result, default: 0] += 1
+    isDirty = true
+  }
+
+  /// Its time is over: this is final for all who are left.
+  mutating func finishAll(_ result: String) {
+    guard left > 0 else { return }
+    results[result, default: 0] += left
+    left = 0
+    isDirty = true
+  }
+}
+
+/// One device of a push, with all that a request needs.
+struct Delivery: Sendable {
+  let push: MessageID
+  let row: TokenRow
+  /// The service that it goes to.
+  var environment: APNsEnvironment
+  /// Attempts that failed.
+  var failures = 0
+  /// The other service called the token bad.
+  var otherHasRefused = false
+  /// The provider token was renewed for it.
+  var hasRenewedToken = false
+}
+
+/// A request that Apple has not answered.
+struct Flight: Sendable {
+  let delivery: Delivery
+  let sentAt: Timestamp
+  /// The provider token that it carries, nil with a certificate.
+  let token: ProviderToken?
+}
+
+/// A push that has gone its way.
+struct FinishedPush: Sendable {
+  let id: MessageID
+  let results: [String: Int]
+
+  var status: OutcomeStatus {
+    if results["delivered"] != nil { return .delivered }
+    return results[APNsQueue.Ends.expired] != nil ? .expired : .refused
+  }
+}
+
+/// First in, first out; what comes back goes to the front.
+struct FIFO<Element: Sendable>: Sendable {
+  private var items: [Element?] = []
+  private var head = 0
+
+  var count: Int { items.count - head }
+  var isEmpty: Bool { count == 0 }
+
+  mutating func append(_ item: Element) { items.append(item) }
+
+  mutating func putBack(_ item: Element) {
+    if head > 0 {
+      head -= 1
+      items[head] = item
+    } else {
+      items.insert(item, at: 0)
+    }
+  }
+
+  mutating func popFirst() -> Element? {
+    guard head < items.count else { return nil }
+    defer {
+      items[head] = nil
+      head += 1
+      if head == items.count {
+        items.removeAll(keepingCapacity: true)
+        head = 0
+      } else if head > 1024, head * 2 > items.count {
+        items.removeFirst(head)
+        head = 0
+      }
+    }
+    return items[head]
+  }
+
+  mutating func removeAll() -> [Element] {
+    defer {
+      items = []
+      head = 0
+    }
+    return items[head...].compactMap { $0 }
+  }
+}
