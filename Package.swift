@@ -68,7 +68,8 @@ let package = Package(
     module(
       "PushGateway",
       [
-        "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushRouter", "PushCrypto",
+        "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushStorage", "PushRouter",
+        "PushCrypto",
       ], plugins: ["EmbedFiles"]),
     module(
       "PushAPNs",

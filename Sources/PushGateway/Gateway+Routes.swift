@@ -44,6 +44,8 @@ extension Gateway {
     Route(.push, "POST", "/v3/push/validate") { $0.push($1, isReal: false) },
     Route(.push, "GET", "/v3/push/cid") { $0.issueCIDs($1) },
     Route(.push, "DELETE", "/v3/push/{msg_id}") { $0.recall($1) },
+    Route(.push, "GET", "/v1/pushes/{msg_id}") { $0.showPush($1) },
+    Route(.push, "GET", "/v1/apns") { $0.showAPNs($1) },
     Route(.device, "GET", "/v3/devices/{rid}") { $0.showDevice($1) },
     Route(.device, "POST", "/v3/devices/{rid}") { $0.updateDevice($1) },
     Route(.device, "POST", "/v3/devices/status") { $0.showStatus($1) },

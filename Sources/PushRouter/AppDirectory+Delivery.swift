@@ -90,6 +90,9 @@ extension AppDirectory {
   /// Who acknowledged an open push so far; nil when that is nobody or the push is over.
   public func delivered(_ id: MessageID) -> NumberSet? { state.withLock { $0.ledger.delivered(id) } }
 
+  /// For how many registrations an open push still waits.
+  public func waiting(for id: MessageID) -> Int { state.withLock { $0.ledger.waiting(for: id) } }
+
   /// Takes a push back; returns how many registrations it still waited for.
   public func withdraw(_ id: MessageID) -> Int {
     state.withLock { state in state.ledger.withdraw(id, in: &state.table) }

@@ -73,6 +73,53 @@ public protocol APNsDelivery: AnyObject, Sendable {
   func deliver(_ push: APNsPush)
   /// A push was taken back, or replaced: Apple gets no more of it. Returns for how many devices it still waited.
   func withdraw(_ id: MessageID, of app: App) -> Int
+  /// How a push stands that is being worked on; nil for one that is through, or has not begun.
+  func progress(of id: MessageID, in app: App) -> APNsProgress?
+  /// How the way to each of Apple's services stands for an app.
+  func status(of app: App) -> [APNsServiceStatus]
+}
+
+/// What Apple has answered for a push so far.
+public struct APNsProgress: Sendable, Equatable {
+  /// Devices for which nothing is final.
+  public var waiting: Int
+  /// Devices by outcome: "delivered", Apple's reason, or a word for an end of our own.
+  public var results: [String: Int]
+
+  /// Makes a progress.
+  public init(waiting: Int, results: [String: Int]) {
+    self.waiting = waiting
+    self.results = results
+  }
+}
+
+/// How the way to one of Apple's services stands for an app.
+public struct APNsServiceStatus: Sendable, Equatable {
+  /// Which service.
+  public var environment: APNsEnvironment
+  /// What is wrong, for people; nil if pushes leave.
+  public var problem: String?
+  /// Whether the app has a credential for it at all.
+  public var hasCredential: Bool
+  /// Connections that take requests; other apps of the same team may use them as well.
+  public var connections: Int
+  /// Requests that have no answer yet, of all who use these connections.
+  public var inFlight: Int
+  /// Why the latest connection failed; nil if none has.
+  public var lastFailure: String?
+
+  /// All fields.
+  public init(
+    environment: APNsEnvironment, problem: String?, hasCredential: Bool, connections: Int = 0,
+    inFlight: Int = 0, lastFailure: String? = nil
+  ) {
+    self.environment = environment
+    self.problem = problem
+    self.hasCredential = hasCredential
+    self.connections = connections
+    self.inFlight = inFlight
+    self.lastFailure = lastFailure
+  }
 }
 
 /// A way to reach devices. The router calls it from the storage writer's thread, in commit order; it must only pass

@@ -130,6 +130,12 @@ struct DeliveryLedger: Sendable {
     Int(table[number].pending.count) + groups.count { $0.isPending(for: number) }
   }
 
+  /// For how many registrations a push waits.
+  func waiting(for id: MessageID) -> Int {
+    let group = groupIndex(id).map { groups[$0].targets.count - groups[$0].delivered.count }
+    return lists.owners(of: id).count + (group ?? 0)
+  }
+
   // MARK: Ends
 
   /// Takes a push back: it waits for nobody from now on. Returns how many it still waited for.

@@ -55,11 +55,24 @@ extension ReadTransaction {
     return rows
   }
 
-  /// What Apple answered for a push: outcomes with their numbers of devices, by name.
-  public func apnsResults(of id: MessageID) throws(StorageError) -> [(reason: String, count: Int)] {
-    try database.all("SELECT reason, count FROM apns_result WHERE msg_id = ? ORDER BY reason", .message(id)) {
-      (reason: $0.text(0), count: Int($0.integer(1)))
+  /// What is stored of Apple's answers for a push: whether it is not through, for whom there are answers (in the router's
+  /// encoding), and devices by outcome.
+  public func apnsProgress(
+    of id: MessageID, app: AppID
+  ) throws(StorageError) -> (isPending: Bool, answered: [UInt8]?, results: [String: Int]) {
+    let answered = try database.first(
+      """
+      SELECT apns_answered.targets FROM apns_pending
+        LEFT JOIN apns_answered ON apns_answered.msg_id = apns_pending.msg_id
+      WHERE apns_pending.app_id = ? AND apns_pending.msg_id = ?
+      """, .app(app), .message(id)
+    ) { $0.optionalBlob(0) }
+    var results: [String: Int] = [:]
+    let rows = try database.all("SELECT reason, count FROM apns_result WHERE msg_id = ?", .message(id)) {
+      ($0.text(0), Int($0.integer(1)))
     }
+    for (reason, count) in rows { results[reason] = count }
+    return (answered != nil, answered ?? nil, results)
   }
 }
 

@@ -187,6 +187,31 @@ public final class APNsChannel: APNsDelivery {
   public func withdraw(_ id: MessageID, of app: App) -> Int { parts.queues.find(app.id)?.withdraw(id) ?? 0 }
 }
 
+// MARK: - What an operator sees
+extension APNsChannel {
+  /// How a push stands that is being worked on.
+  public func progress(of id: MessageID, in app: App) -> APNsProgress? {
+    parts.queues.find(app.id)?.progress(of: id)
+  }
+
+  /// How the way to each of Apple's services stands for an app.
+  public func status(of app: App) -> [APNsServiceStatus] {
+    [APNsEnvironment.production, .sandbox].map { environment in
+      let lane = parts.queues.find(app.id)?.exit(for: environment)?.lane
+      let pool = lane?.status
+      var status = APNsServiceStatus(
+        environment: environment, problem: nil, hasCredential: true, connections: pool?.ready ?? 0,
+        inFlight: pool?.openStreams ?? 0, lastFailure: pool?.lastFailure)
+      switch parts.credentials.selection(app: app.id, environment: environment) {
+      case .use: status.problem = lane?.problem
+      case .unusable(let problem): status.problem = problem
+      case .missing: status.hasCredential = false
+      }
+      return status
+    }
+  }
+}
+
 /// Apps whose credentials have changed.
 private final class ChangedApps: Sendable {
   private let apps = Mutex<Set<AppID>>([])

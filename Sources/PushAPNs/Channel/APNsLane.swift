@@ -19,6 +19,8 @@ final class APNsLane: APNsSource {
     var token: ProviderToken?
     /// Nothing leaves before this second.
     var restsUntil: Int64 = 0
+    /// Why, for people.
+    var restReason = ""
     /// Failures of the host in a row.
     var hostFailures = 0
     /// Until the host answers again, one request at a time asks it.
@@ -48,6 +50,11 @@ final class APNsLane: APNsSource {
 
   /// What its pool says of itself.
   var status: APNsPoolStatus? { state.withLock { $0.pool }?.status }
+
+  /// Why nothing leaves now, for people; nil if pushes leave as far as connections allow.
+  var problem: String? {
+    state.withLock { $0.restsUntil > 0 ? $0.restReason : nil }
+  }
 
   /// Whether nobody uses it.
   var isUnused: Bool { state.withLock { $0.members.isEmpty } }
@@ -171,6 +178,7 @@ final class APNsLane: APNsSource {
       var random = SystemRandomNumberGenerator()
       let delay = APNsRetry.slowHost.schedule.delay(afterFailures: min(state.hostFailures, 6), using: &random)
       state.restsUntil = now + max(1, delay / 1000)
+      state.restReason = "Apple answers 503 ServiceUnavailable"
       return state.pool
     }
     pool?.pause()
@@ -199,6 +207,7 @@ final class APNsLane: APNsSource {
     let pool = state.withLock { state -> APNsPool? in
       guard state.restsUntil < until else { return nil }
       state.restsUntil = until
+      state.restReason = reason
       return state.pool
     }
     guard let pool else { return }

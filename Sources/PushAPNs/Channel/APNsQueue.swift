@@ -94,6 +94,14 @@ final class APNsQueue: Sendable {
     }
   }
 
+  /// How a push stands; nil if it is not in memory.
+  func progress(of id: MessageID) -> APNsProgress? {
+    state.withLock { state in
+      if let push = state.open[id] { return APNsProgress(waiting: push.left, results: push.results) }
+      return state.finished.first { $0.id == id }.map { APNsProgress(waiting: 0, results: $0.results) }
+    }
+  }
+
   // MARK: What comes in
 
   /// Takes a push that was committed, or leaves it in the database if there is no room.
