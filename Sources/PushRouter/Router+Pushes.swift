@@ -120,7 +120,7 @@ extension Router {
       try transaction.insertCID(app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now)
     }
     if let old = request.overrides {
-      try transaction.finishAPNs(id: old, app: app.id, results: [])
+      try transaction.finishAPNs(id: old, app: app.id, results: [:])
       try transaction.settle([Settlement(id: old, status: .overridden, at: push.now)])
       try transaction.markReplaced(old, by: id)
     }
@@ -178,7 +178,7 @@ extension Router {
     writeBehind.flushEnds()
     store.write { transaction throws(StorageError) -> NumberSet? in
       guard let push = try transaction.reading.push(id: id), push.app == app.id else { return nil }
-      try transaction.finishAPNs(id: id, app: app.id, results: [])
+      try transaction.finishAPNs(id: id, app: app.id, results: [:])
       try transaction.settle([Settlement(id: id, status: .recalled, at: now)])
       if let target = push.target { return NumberSet([target]) }
       return push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()

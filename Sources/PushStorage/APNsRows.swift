@@ -6,32 +6,34 @@ extension ReadTransaction {
   public func openAPNsPushes(
     app: AppID, after id: MessageID, limit: Int
   ) throws(StorageError) -> [OpenAPNsPush] {
-    try database.all(
+    try openAPNsPushes(app: app, after: id, endingBy: Timestamp(milliseconds: .max), limit: limit)
+  }
+
+  /// The same, of those whose time is over.
+  public func expiredAPNsPushes(
+    app: AppID, at now: Timestamp, limit: Int
+  ) throws(StorageError) -> [OpenAPNsPush] {
+    try openAPNsPushes(app: app, after: MessageID(0), endingBy: now, limit: limit)
+  }
+
+  private func openAPNsPushes(
+    app: AppID, after id: MessageID, endingBy end: Timestamp, limit: Int
+  ) throws(StorageError) -> [OpenAPNsPush] {
+    var pushes = try database.all(
       """
       SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
         push.targets, push.target_count, push.strategy, push.overrides, push.content, push.own_targets,
         push.apns_targets, apns_answered.targets
       FROM apns_pending JOIN push ON push.msg_id = apns_pending.msg_id
         LEFT JOIN apns_answered ON apns_answered.msg_id = apns_pending.msg_id
-      WHERE apns_pending.app_id = ? AND apns_pending.msg_id > ? ORDER BY apns_pending.msg_id LIMIT ?
-      """, .app(app), .message(id), .integer(limit)
-    ) { OpenAPNsPush(push: Self.push($0), answered: $0.optionalBlob(14)) }
-  }
-
-  /// How many pushes of an app Apple has not answered for all devices of.
-  public func openAPNsPushCount(app: AppID) throws(StorageError) -> Int {
-    try database.first("SELECT count(*) FROM apns_pending WHERE app_id = ?", .app(app)) {
-      Int($0.integer(0))
-    } ?? 0
-  }
-
-  /// IDs of an app's pushes that are not through with Apple and whose time is over, at most `limit`.
-  public func expiredAPNsPushes(app: AppID, at now: Timestamp, limit: Int) throws(StorageError) -> [MessageID]
-  {
-    try database.all(
-      "SELECT msg_id FROM apns_pending WHERE app_id = ? AND expires_at <= ? LIMIT ?", .app(app), .time(now),
-      .integer(limit)
-    ) { $0.message(0) }
+      WHERE apns_pending.app_id = ? AND apns_pending.msg_id > ? AND apns_pending.expires_at <= ?
+      ORDER BY apns_pending.msg_id LIMIT ?
+      """, .app(app), .message(id), .time(end), .integer(limit)
+    ) { OpenAPNsPush(push: Self.push($0), answered: $0.optionalBlob(14), results: [:]) }
+    for index in pushes.indices where pushes[index].answered != nil {
+      pushes[index].results = try apnsResults(of: pushes[index].push.id)
+    }
+    return pushes
   }
 
   /// Tokens of registrations, ascending by number; those without a token are left out.
@@ -67,12 +69,16 @@ extension ReadTransaction {
       WHERE apns_pending.app_id = ? AND apns_pending.msg_id = ?
       """, .app(app), .message(id)
     ) { $0.optionalBlob(0) }
+    return (answered != nil, answered ?? nil, try apnsResults(of: id))
+  }
+
+  private func apnsResults(of id: MessageID) throws(StorageError) -> [String: Int] {
     var results: [String: Int] = [:]
     let rows = try database.all("SELECT reason, count FROM apns_result WHERE msg_id = ?", .message(id)) {
       ($0.text(0), Int($0.integer(1)))
     }
     for (reason, count) in rows { results[reason] = count }
-    return (answered != nil, answered ?? nil, results)
+    return results
   }
 }
 
@@ -86,7 +92,7 @@ extension WriteTransaction {
 
   /// Saves for whom Apple has answered and what; does nothing once the push is through.
   public func saveAPNsAnswers(
-    id: MessageID, app: AppID, answered: [UInt8], results: [(reason: String, count: Int)]
+    id: MessageID, app: AppID, answered: [UInt8], results: [String: Int]
   ) throws(StorageError) {
     let isOpen = try database.first(
       "SELECT 1 FROM apns_pending WHERE app_id = ? AND msg_id = ?", .app(app), .message(id)
@@ -97,18 +103,18 @@ extension WriteTransaction {
       INSERT INTO apns_answered (msg_id, targets) VALUES (?, ?)
       ON CONFLICT (msg_id) DO UPDATE SET targets = excluded.targets
       """, .message(id), .blob(answered))
-    try saveResults(id, results)
+    try saveAPNsResults(id, results)
   }
 
   /// Ends a push's way to Apple, with all that was answered; false if it had ended before.
   @discardableResult
   public func finishAPNs(
-    id: MessageID, app: AppID, results: [(reason: String, count: Int)]
+    id: MessageID, app: AppID, results: [String: Int]
   ) throws(StorageError) -> Bool {
     try database.run("DELETE FROM apns_pending WHERE app_id = ? AND msg_id = ?", .app(app), .message(id))
     guard database.changes > 0 else { return false }
     try database.run("DELETE FROM apns_answered WHERE msg_id = ?", .message(id))
-    try saveResults(id, results)
+    try saveAPNsResults(id, results)
     return true
   }
 
@@ -119,14 +125,14 @@ extension WriteTransaction {
     if isPending != true { try settle([end]) }
   }
 
-  /// Numbers of devices only grow.
-  private func saveResults(_ id: MessageID, _ results: [(reason: String, count: Int)]) throws(StorageError) {
-    for result in results {
+  /// Saves outcomes of a push, also of one that was taken back meanwhile. Numbers of devices only grow.
+  public func saveAPNsResults(_ id: MessageID, _ results: [String: Int]) throws(StorageError) {
+    for (reason, count) in results {
       try database.run(
         """
         INSERT INTO apns_result (msg_id, reason, count) VALUES (?, ?, ?)
         ON CONFLICT (msg_id, reason) DO UPDATE SET count = max(count, excluded.count)
-        """, .message(id), .text(result.reason), .integer(result.count))
+        """, .message(id), .text(reason), .integer(count))
     }
   }
 

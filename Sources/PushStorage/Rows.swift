@@ -124,6 +124,8 @@ public struct OpenAPNsPush: Sendable, Equatable {
   public var push: PushRow
   /// For whom Apple has answered, in the router's encoding; nil if nothing was saved.
   public var answered: [UInt8]?
+  /// Devices by outcome, as they were saved.
+  public var results: [String: Int]
 }
 
 /// An accepted push as it is stored.

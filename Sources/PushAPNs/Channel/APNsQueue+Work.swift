@@ -111,7 +111,26 @@ extension APNsQueue {
       state.finished.append(FinishedPush(id: row.push.id, results: [:]))
       return
     }
-    state.add(push, answered: row.answered.flatMap { NumberSet(serialized: $0) } ?? NumberSet())
+    state.add(
+      push, answered: row.answered.flatMap { NumberSet(serialized: $0) } ?? NumberSet(), results: row.results)
+  }
+
+  /// Ends what expired in the database, for an app whose queue stands still.
+  private func sweep(at now: Timestamp) {
+    let app = app.id
+    parts.store.read { transaction throws(StorageError) in
+      try transaction.expiredAPNsPushes(app: app, at: now, limit: Bounds.batch)
+    } completion: { [self] result in
+      guard case .success(let rows) = result, !rows.isEmpty else { return }
+      state.withLock { state in
+        for row in rows where state.open[row.push.id] == nil {
+          add(row, to: &state)
+          state.open[row.push.id]?.finishAll(Ends.expired)
+          state.end(row.push.id)
+        }
+      }
+      advance()
+    }
   }
 
   // MARK: Saving
@@ -120,8 +139,7 @@ extension APNsQueue {
     let (app, now) = (app.id, parts.time.now())
     parts.store.write { transaction throws(StorageError) in
       for push in finished {
-        let results = push.results.map { (reason: $0.key, count: $0.value) }
-        guard try transaction.finishAPNs(id: push.id, app: app, results: results) else { continue }
+        guard try transaction.finishAPNs(id: push.id, app: app, results: push.results) else { continue }
         try transaction.settleUnlessPending(Settlement(id: push.id, status: push.status, at: now))
       }
     } completion: { [self] result in
@@ -145,9 +163,7 @@ extension APNsQueue {
     }
     let app = app.id
     for push in dirty {
-      let (answered, results) = (
-        push.answered.serialized(), push.results.map { (reason: $0.key, count: $0.value) }
-      )
+      let (answered, results) = (push.answered.serialized(), push.results)
       parts.store.write { transaction throws(StorageError) in
         try transaction.saveAPNsAnswers(id: push.id, app: app, answered: answered, results: results)
       } completion: { [self] result in
@@ -167,6 +183,7 @@ extension APNsQueue {
     }
     for suspect in suspects { retire(suspect, since: now) }
     saveProgress()
+    if now.seconds % 60 == 0, state.withLock({ $0.isSpilled }) { sweep(at: now) }
     advance()
     for lane in lanes { lane.wake() }
   }

@@ -16,6 +16,8 @@ final class APNsQueue: Sendable {
     static let noToken = "NoToken"
     /// The app has no credential for the service of the token.
     static let noCredential = "NoCredential"
+    /// The sender took the push back, or replaced it.
+    static let takenBack = "TakenBack"
   }
 
   /// The bounds of what is in memory.
@@ -120,11 +122,21 @@ final class APNsQueue: Sendable {
 
   /// Sends no more of a push; tells how many it still waited for, as far as it is in memory.
   func withdraw(_ id: MessageID) -> Int {
-    state.withLock { state in
+    let withdrawn = state.withLock { state in
       if state.isLoading { state.withdrawn.insert(id) }
       // What is ready or waits for another try is passed over when its turn comes.
-      return state.open.removeValue(forKey: id)?.left ?? 0
+      return state.open.removeValue(forKey: id)
     }
+    guard var push = withdrawn else { return 0 }
+    let left = push.left
+    push.finishAll(Ends.takenBack)
+    let results = push.results
+    parts.store.write { transaction throws(StorageError) in
+      try transaction.saveAPNsResults(id, results)
+    } completion: { _ in
+      // Statistics.
+    }
+    return left
   }
 
   // MARK: Credentials
@@ -147,10 +159,10 @@ final class APNsQueue: Sendable {
 
 extension APNsQueue.State {
   /// Takes a push in.
-  mutating func add(_ push: APNsPush, answered: NumberSet = NumberSet()) {
+  mutating func add(_ push: APNsPush, answered: NumberSet = NumberSet(), results: [String: Int] = [:]) {
     guard open[push.id] == nil else { return }
     guard let notification = push.push.content.apns else { return }
-    let new = OpenPush(push, notification: notification, answered: answered)
+    let new = OpenPush(push, notification: notification, answered: answered, results: results)
     open[push.id] = new
     if new.left == 0 { end(push.id) } else { queue(push.id) }
   }

@@ -28,7 +28,12 @@ struct OpenPush: Sendable {
   /// Whether something is not saved.
   var isDirty = false
 
-  init(_ push: APNsPush, notification: APNsNotification, answered: NumberSet = NumberSet()) {
+  /// `answered` and `results` are what an earlier run saved.
+  init(
+    _ push: APNsPush, notification: APNsNotification, answered: NumberSet = NumberSet(),
+    results: [String: Int] = [:]
+  ) {
+    self.results = results
     id = push.id
     self.notification = notification
     strategy = push.push.strategy
