@@ -34,6 +34,7 @@ final class TestServer: Sendable {
     protocols: [String] = ["h2"], clients: TLSClientPolicy = .notAsked, options: HTTP2ServerOptions = .init(),
     answer: @escaping Answer
   ) throws {
+    signal(SIGPIPE, SIG_IGN)
     identity = try TestIdentity()
     let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 64, 0), "listen")
     port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))

@@ -1,4 +1,5 @@
 import CLinux
+import Glibc
 import PushCrypto
 import PushHTTP2
 import PushNet
@@ -22,6 +23,7 @@ final class FakeAPNs: Sendable {
     name: String = "localhost", protocols: [String] = ["h2"], options: HTTP2ServerOptions = .init(),
     began: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in }, answer: @escaping Answer
   ) throws {
+    signal(SIGPIPE, SIG_IGN)
     let made = try SelfSignedCertificate.make(commonName: name, dnsNames: [name], ipAddresses: [], days: 2)
     certificate = Array(made.certificatePEM.utf8)
     let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 64, 0), "listen")
@@ -88,6 +90,7 @@ final class ClientLoop: Sendable {
   private let handle: LoopHandle
 
   init() async throws {
+    signal(SIGPIPE, SIG_IGN)
     let handle = try LoopHandle(index: 1)
     self.handle = handle
     address = try await withCheckedThrowingContinuation { continuation in
