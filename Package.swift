@@ -124,7 +124,9 @@ let package = Package(
     tests(
       "PushAPNsTests",
       [
-        "PushAPNs", "PushStorage", "PushHTTP2", "PushNet", "PushDomain", "PushCrypto", "PushBase", "CLinux",
+        "PushAPNs", "PushRouter", "PushStorage", "PushHTTP2", "PushNet", "PushDomain", "PushCrypto",
+        "PushBase",
+        "CLinux",
       ]),
     tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),

@@ -12,7 +12,7 @@ extension APNsQueue {
     case move(Delivery)
     case takeBack(MessageID, RegistrationNumber)
     case renew(ProviderToken, environment: APNsEnvironment)
-    case pause(APNsEnvironment, reason: String, seconds: Int64?)
+    case pause(APNsEnvironment, APNsCredentialID, reason: String, seconds: Int64?)
     case slowHost(APNsEnvironment)
     case hostIsFine(APNsEnvironment)
     case wake(APNsEnvironment)
@@ -65,7 +65,10 @@ extension APNsQueue {
         hasOtherCredential: state.exits[other] != nil, otherHasRefused: delivery.otherHasRefused,
         hasRenewedProviderToken: delivery.hasRenewedToken)
       let outcome = APNsOutcome(answer, to: attempt)
-      if case .retireToken = outcome {} else { state.guards[environment]?.good(at: nanoseconds) }
+      if case .retireToken = outcome {
+      } else {
+        state.guards[environment, default: TokenGuard()].good(at: nanoseconds)
+      }
       if answer.status == 200 { effects.append(.hostIsFine(environment)) }
       settle(delivery, flight, answer, outcome, now, nanoseconds, &state, &effects)
     }
@@ -98,17 +101,21 @@ extension APNsQueue {
     case .retireToken(let since, let fault):
       if fault.mayBeOurs {
         let verdict = state.guards[environment, default: TokenGuard()].bad(delivery, at: nanoseconds)
-        if verdict == .alarm { effects.append(.pause(environment, reason: Self.alarm(answer), seconds: nil)) }
+        if verdict == .alarm {
+          effects.append(.pause(environment, flight.credential, reason: Self.alarm(answer), seconds: nil))
+        }
       } else {
         effects.append(.retire(delivery, since: since))
       }
       refuse(delivery, answer, &state, &effects)
     case .keepToken, .reject: refuse(delivery, answer, &state, &effects)
     case .pauseCredential(let fault):
-      effects.append(.pause(environment, reason: Self.text(answer), seconds: fault.seconds))
+      effects.append(
+        .pause(environment, flight.credential, reason: Self.text(answer), seconds: fault.seconds))
       state.tryAgain(delivery, at: now.seconds + 1)
     case .pauseTopic:
-      effects.append(.pause(environment, reason: "\(Self.text(answer)) for this topic", seconds: nil))
+      effects.append(
+        .pause(environment, flight.credential, reason: "\(Self.text(answer)) for this topic", seconds: nil))
       state.tryAgain(delivery, at: now.seconds + 1)
     }
   }
@@ -152,7 +159,8 @@ extension APNsQueue {
       parts.router.moveToken(delivery.row.token, of: delivery.row.number, in: app, to: delivery.environment)
     case .takeBack(let id, let number): parts.router.takeBackFromApple(id, in: app, for: [number])
     case .renew(let token, let environment): renew(token, environment)
-    case .pause(let environment, let reason, let seconds): pause(environment, reason, seconds)
+    case .pause(let environment, let credential, let reason, let seconds):
+      pause(environment, credential, reason, seconds)
     case .slowHost(let environment): exit(for: environment)?.lane.slowDown()
     case .hostIsFine(let environment): exit(for: environment)?.lane.hostAnswers()
     case .wake(let environment): exit(for: environment)?.lane.wake()
@@ -169,11 +177,16 @@ extension APNsQueue {
   private func renew(_ token: ProviderToken, _ environment: APNsEnvironment) {
     guard let exit = exit(for: environment) else { return }
     if exit.lane.renew(token) { return }
-    pause(environment, "Apple calls a new provider token expired: is the server's clock right?", nil)
+    pause(
+      environment, exit.credential.id,
+      "Apple calls a new provider token expired: is the server's clock right?", nil)
   }
 
-  private func pause(_ environment: APNsEnvironment, _ reason: String, _ seconds: Int64?) {
-    guard let exit = exit(for: environment) else { return }
+  private func pause(
+    _ environment: APNsEnvironment, _ credential: APNsCredentialID, _ reason: String, _ seconds: Int64?
+  ) {
+    // What is said of a credential that was replaced meanwhile does not concern the new one.
+    guard let exit = exit(for: environment), exit.credential.id == credential else { return }
     if let seconds {
       exit.lane.rest(seconds: seconds, reason)
     } else {
@@ -205,7 +218,8 @@ extension APNsQueue.State {
       }
       lastTag &+= 1
       let tag = queue << 40 | lastTag & (1 << 40 - 1)
-      flights[tag] = Flight(delivery: delivery, sentAt: now, token: token)
+      flights[tag] = Flight(
+        delivery: delivery, sentAt: now, credential: exit.credential.id, token: token)
       requests.append(push.request(for: delivery, tag: tag, topic: exit.credential.topic, queue: queue))
     }
     // What was put in meanwhile is nothing: `finish` touches no queue.
@@ -214,7 +228,7 @@ extension APNsQueue.State {
   }
 }
 
-extension OpenPush {
+extension ActivePush {
   fileprivate func request(for delivery: Delivery, tag: UInt64, topic: String, queue: UInt64) -> APNsRequest {
     var payload: [UInt8] = []
     payload.reserveCapacity(notification.payload.maximumBytes)

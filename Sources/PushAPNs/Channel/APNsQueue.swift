@@ -45,7 +45,7 @@ final class APNsQueue: Sendable {
   }
 
   struct State: Sendable {
-    var open: [MessageID: OpenPush] = [:]
+    var open: [MessageID: ActivePush] = [:]
     /// Pushes whose devices are to be looked up.
     var few = FIFO<MessageID>()
     var many = FIFO<MessageID>()
@@ -162,7 +162,7 @@ extension APNsQueue.State {
   mutating func add(_ push: APNsPush, answered: NumberSet = NumberSet(), results: [String: Int] = [:]) {
     guard open[push.id] == nil else { return }
     guard let notification = push.push.content.apns else { return }
-    let new = OpenPush(push, notification: notification, answered: answered, results: results)
+    let new = ActivePush(push, notification: notification, answered: answered, results: results)
     open[push.id] = new
     if new.left == 0 { end(push.id) } else { queue(push.id) }
   }

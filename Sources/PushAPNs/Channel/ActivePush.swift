@@ -4,7 +4,7 @@ import PushRouter
 import PushStorage
 
 /// A push on its way to Apple, with what has become of it.
-struct OpenPush: Sendable {
+struct ActivePush: Sendable {
   let id: MessageID
   let notification: APNsNotification
   let strategy: Strategy
@@ -106,6 +106,8 @@ struct Delivery: Sendable {
 struct Flight: Sendable {
   let delivery: Delivery
   let sentAt: Timestamp
+  /// What it was sent with.
+  let credential: APNsCredentialID
   /// The provider token that it carries, nil with a certificate.
   let token: ProviderToken?
 }

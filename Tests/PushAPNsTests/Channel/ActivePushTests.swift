@@ -1,0 +1,90 @@
+import PushBase
+import PushDomain
+
+import Testing
+
+@testable import PushAPNs
+@testable import PushRouter
+@testable import PushStorage
+
+/// What a push on its way to Apple remembers.
+@Suite struct ActivePushTests {
+  /// A push to numbers 0 ..< count, some of whom were answered before.
+  private func push(_ count: UInt32, answered: [UInt32] = []) throws -> ActivePush {
+    let template = try #require(APNsTemplate(text: Array(#"{"aps":{"alert":"x"}}"#.utf8), holes: []))
+    let notification = try #require(
+      APNsNotification(type: .alert, priority: .immediate, payload: template))
+    let row = AppRow(
+      id: AppID(1), key: AppKey(high: 1, low: 1), name: "", secretHash: [],
+      createdAt: Timestamp(milliseconds: 0),
+      nextNumber: 0, isDisabled: false)
+    let targets = (0..<count).map { RegistrationNumber($0) }
+    let stored = StoredPush(
+      content: PushContent(variants: [], apple: [notification]), apns: NumberSet(targets))
+    let push = APNsPush(
+      app: App(row, pendingLimit: 10), id: MessageID(7), targets: .many(NumberSet(targets)), push: stored,
+      expires: Timestamp(milliseconds: 1000))
+    return ActivePush(
+      push, notification: notification, answered: NumberSet(answered.map { RegistrationNumber($0) }),
+      results: ["delivered": answered.count])
+  }
+
+  /// Everybody is claimed once, whatever the size of the bites, except those that were answered.
+  @Test(arguments: [1, 3, 7, 100, 1000]) func claimsEachOnce(bite: Int) throws {
+    var push = try push(500, answered: [0, 4, 499])
+    #expect(push.left == 497)
+    var claimed: [UInt32] = []
+    while true {
+      let more = push.claim(bite)
+      claimed += more.map(\.rawValue)
+      if more.count < bite { break }
+    }
+    #expect(claimed == (0..<500).filter { ![0, 4, 499].contains($0) })
+    #expect(push.claim(bite) == [])
+  }
+
+  /// Those who are given back are claimed again, those who wait for their service are not.
+  @Test func givenBack() throws {
+    var push = try push(10)
+    _ = push.claim(10)
+    push.claimed.remove(RegistrationNumber(3))
+    push.claimed.remove(RegistrationNumber(5))
+    push.deferred.insert(RegistrationNumber(5))
+    push.position = RegistrationNumber(0)
+    #expect(push.claim(10) == [RegistrationNumber(3)])
+  }
+
+  /// Each device ends once; the sum of the outcomes is the number of devices, over restarts and at the end of the time.
+  @Test func outcomesAddUp() throws {
+    var push = try push(10, answered: [9])
+    push.finish(RegistrationNumber(0), "delivered")
+    push.finish(RegistrationNumber(0), "Unregistered")
+    push.finish(RegistrationNumber(77), "delivered")
+    push.finish(RegistrationNumber(9), "delivered")
+    #expect(push.left == 8 && push.results == ["delivered": 2])
+    push.finishAll("Expired")
+    #expect(push.left == 0 && push.results == ["delivered": 2, "Expired": 8])
+    push.finishAll("Expired")
+    #expect(push.results.values.reduce(0, +) == 10)
+  }
+
+  /// The queue keeps its order, and what is put back comes first.
+  @Test func order() {
+    var queue = FIFO<Int>()
+    var model: [Int] = []
+    for step in 0..<5000 {
+      switch step % 7 {
+      case 0, 1, 2, 4:
+        queue.append(step)
+        model.append(step)
+      case 5 where !model.isEmpty:
+        queue.putBack(step)
+        model.insert(step, at: 0)
+      default:
+        #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
+      }
+      #expect(queue.count == model.count)
+    }
+    #expect(queue.removeAll() == model && queue.isEmpty)
+  }
+}
