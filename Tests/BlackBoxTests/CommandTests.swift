@@ -23,8 +23,7 @@ import Testing
       "serve", "push", "app create", "app list", "app secret", "app disable", "app enable", "app apns set",
       "app apns list", "app apns remove", "app apns pause", "app apns resume", "app apns reseal", "backup",
       "check", "device",
-      "health",
-      "version",
+      "apns-simulator", "health", "version",
     ]
     for command in commands {
       #expect(ending.output.contains("  \(command) "))

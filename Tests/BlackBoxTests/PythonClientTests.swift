@@ -19,6 +19,13 @@ struct PythonClientTests {
     print(ending.output.prefix { $0 != "\n" })
     #expect(ending.output.contains("\nok - "))
   }
+
+  @Test(.enabled(if: PythonClient.hasHTTP2, "the Python package h2 is missing"))
+  func `The APNs simulator answers a provider in Python as Apple does`() throws {
+    let ending = try PythonClient.run("apns_simulator.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
 }
 
 private enum PythonClient {
@@ -32,6 +39,9 @@ private enum PythonClient {
 
   static let canRun =
     (try? start(["-c", "import sys; sys.exit(sys.version_info < (3, 11))"]).end().status) == 0
+
+  /// Whether the package that speaks HTTP/2 is there.
+  static let hasHTTP2 = (try? start(["-c", "import h2"]).end().status) == 0
 
   static func run(_ script: String, _ arguments: [String] = []) throws -> Ending {
     try start(["\(root)/Tests/PythonClient/\(script)"] + arguments).end()

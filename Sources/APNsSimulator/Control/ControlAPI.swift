@@ -129,7 +129,7 @@ struct ControlAPI {
       [
         "connection": .number(JSONNumber(connection.number)), "requests": Self.number(connection.requests),
         "refused": Self.number(connection.refusals), "authenticated": .bool(connection.isAuthenticated),
-        "certificate": .bool(connection.certificate != nil),
+        "certificate": .bool(connection.certificate != nil), "frozen": .bool(connection.isFrozen),
       ]
     }
     return ["connections": .array(list)]

@@ -23,6 +23,11 @@ final class SimulatedConnection {
   var knowsGoAway = false
   /// About to be cut or frozen: nothing more is looked at.
   var isEnding = false
+  /// Nothing is read or sent.
+  var isFrozen = false
+
+  /// Neither at its end nor told to go.
+  var mayBeSentAway: Bool { !isEnding && lastServed == .max }
 
   init(number: UInt64, certificate: ClientCertificate?, at time: Timestamp) {
     lastRequest = time

@@ -16,6 +16,8 @@ final class Simulator {
   /// Of each key the provider tokens that were seen: their digests and when they were made.
   private var providerTokens: [String: [UInt128: Timestamp]] = [:]
   private static let tokensOfAKey = 1000
+  /// RFC 9113 section 7.
+  private static let refusedStream: UInt32 = 7
 
   init(rules: APNsRules = APNsRules(), log: SimulatorLog = SimulatorLog()) {
     self.rules = rules
@@ -115,7 +117,9 @@ final class Simulator {
       switch last {
       case .before:
         number = .stream(connection.highestStream)
-        decision.stream = .nothing
+        // A later stream may have been complete before this one; the GOAWAY then says nothing of this one.
+        let isCovered = stream > connection.highestStream
+        decision.stream = isCovered ? .nothing : .reset(code: Self.refusedStream)
       case .this: number = .stream(max(connection.highestStream, stream))
       case .announce: number = .announced
       }

@@ -63,7 +63,7 @@ extension FailureRule {
     let reason = try fields.text("reason")
     let known = reason.flatMap { APNsReason(rawValue: $0) }
     guard let status = try fields.number("status", in: 200...599) ?? known.map({ Int64($0.status) }) else {
-      throw ControlFault("status is missing, and \"\(reason ?? "")\" is no reason of Apple's")
+      throw ControlFault("status is missing, or a reason of Apple's")
     }
     let timestamp = try fields.number("timestamp", in: 0...Int64.max)
     return .answer(

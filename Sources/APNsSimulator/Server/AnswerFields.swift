@@ -22,7 +22,7 @@ extension Decision.Answer {
 extension SimulatedRequest {
   /// Takes over what came on a stream, without copying values.
   init(_ request: HTTP2Request) {
-    self.init()
+    self.init(reserving: request.headers.count)
     for index in 0..<request.headers.count {
       add(request.headers.name(at: index), request.headers.value(at: index))
     }

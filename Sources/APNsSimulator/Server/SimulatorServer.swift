@@ -76,7 +76,8 @@ final class SimulatorServer: HTTP2ServerHandler, ConnectionKeeper {
     guard let idleSeconds = simulator.policy.idleSeconds else { return }
     let limit = time.now().adding(seconds: Int64(-idleSeconds))
     for connection in server?.connections ?? [] {
-      guard let simulated = simulated(connection), !simulated.isEnding, simulated.lastRequest < limit else {
+      guard let simulated = simulated(connection), simulated.mayBeSentAway, simulated.lastRequest < limit
+      else {
         continue
       }
       goAway(connection, simulated, last: simulated.highestStream, code: 0, reason: "IdleTimeout")
@@ -96,7 +97,11 @@ final class SimulatorServer: HTTP2ServerHandler, ConnectionKeeper {
     let delay = UInt64(max(0, decision.delay))
     for order in decision.connection {
       // From now on, even if it takes effect later.
-      if order == .cut || order == .freeze { simulated.isEnding = true }
+      switch order {
+      case .cut, .freeze: simulated.isEnding = true
+      case .goAway(.stream(let last), _, _): simulated.lastServed = min(simulated.lastServed, last)
+      case .goAway, .streams: break
+      }
       after(delay) { [weak self] in self?.carryOut(order, connection, simulated) }
     }
     switch decision.stream {
@@ -120,7 +125,10 @@ final class SimulatorServer: HTTP2ServerHandler, ConnectionKeeper {
       after(Self.flushTime) { connection.cut() }
     case .freeze:
       simulated.isEnding = true
-      after(Self.flushTime) { connection.freeze() }
+      after(Self.flushTime) {
+        connection.freeze()
+        simulated.isFrozen = true
+      }
     case .streams(let count): connection.setMaxConcurrentStreams(count)
     }
   }
@@ -192,6 +200,7 @@ final class SimulatorServer: HTTP2ServerHandler, ConnectionKeeper {
       case .freeze: carryOut(.freeze, connection, simulated)
       case .thaw:
         simulated.isEnding = false
+        simulated.isFrozen = false
         connection.thaw()
       case .streams(let limit): carryOut(.streams(limit), connection, simulated)
       }
