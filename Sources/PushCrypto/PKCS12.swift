@@ -6,7 +6,7 @@ import COpenSSL
 public enum PKCS12 {
   /// The largest file that is read, in bytes.
   public static let limit = PEM.limit
-  /// Rounds of key derivation that are still done: a second or two. macOS uses 2048, OpenSSL 2048, Windows 2000.
+  /// Rounds of key derivation that are still done for one file: some seconds. macOS uses 2048, OpenSSL 2048, Windows 2000.
   static let maximumRounds = 5_000_000
 
   /// Reads a file. A password that is nil or empty stands for both, no password and an empty one, which are not the
@@ -22,7 +22,7 @@ public enum PKCS12 {
     _ bytes: [UInt8], password: String?, modules: String?
   ) throws(CredentialFileError) -> CertificateKeyPair {
     guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
-    guard isAffordable(bytes[...], depth: 0) else { throw .tooCostly }
+    guard rounds(in: bytes[...]) <= maximumRounds else { throw .tooCostly }
     defer { ERR_clear_error() }
     let library = try Library(modules: modules)
     guard let file = library.read(bytes) else { throw .notPKCS12 }
@@ -76,29 +76,30 @@ public enum PKCS12 {
     return try CertificateKeyPair(chain: chain, key: plain)
   }
 
-  /// Whether every number of rounds that shows before decryption is bearable. In all forms of key derivation of this
-  /// format it is an INTEGER right behind the OCTET STRING with the salt (RFC 8018 appendix A, RFC 7292 section 4).
-  static func isAffordable(_ bytes: ArraySlice<UInt8>, depth: Int) -> Bool {
-    guard depth < 32 else { return true }
-    var reader = DERReader(bytes)
+  /// The rounds of key derivation that show before decryption, summed up; at most one more than `maximumRounds`. In all
+  /// forms of key derivation of this format their number is an INTEGER right behind the OCTET STRING with the salt
+  /// (RFC 8018 appendix A, RFC 7292 section 4). Goes on where the structure is cut or of BER's forms.
+  static func rounds(in bytes: ArraySlice<UInt8>, depth: Int = 0) -> Int {
+    guard depth < 32 else { return 0 }
+    var reader = DERReader(bytes, isLenient: true)
+    var sum = 0
     var isBehindSalt = false
-    while let element = reader.next() {
-      if element.tag == DERReader.Tag.integer, isBehindSalt, exceeds(element.value, maximumRounds) {
-        return false
-      }
+    while sum <= maximumRounds, let element = reader.next() {
+      if element.tag == DERReader.Tag.integer, isBehindSalt { sum += rounds(element.value) }
       isBehindSalt = element.tag == DERReader.Tag.octetString
       // What is encrypted would pass for structure by chance, if it did not have to start like one.
       let mayHoldOthers =
         element.tag & DERReader.Tag.constructed != 0
         || isBehindSalt && element.value.first == DERReader.Tag.sequence
-      if mayHoldOthers, !isAffordable(element.value, depth: depth + 1) { return false }
+      if mayHoldOthers { sum += rounds(in: element.value, depth: depth + 1) }
     }
-    return true
+    return min(sum, maximumRounds + 1)
   }
 
-  private static func exceeds(_ number: ArraySlice<UInt8>, _ limit: Int) -> Bool {
+  private static func rounds(_ number: ArraySlice<UInt8>) -> Int {
     let digits = number.drop { $0 == 0 }
-    return digits.count > 7 || digits.reduce(0) { $0 << 8 | Int($1) } > limit
+    return digits.count > 4
+      ? maximumRounds + 1 : min(digits.reduce(0) { $0 << 8 | Int($1) }, maximumRounds + 1)
   }
 
   /// A library context with the old ciphers, for one file.

@@ -133,6 +133,20 @@ import Testing
     }
   }
 
+  /// The numbers are summed up, also where the structure is BER's or cut; other integers do not count.
+  @Test(
+    arguments: [
+      ([], 0), ([0x02, 1, 9], 0), ([0x04, 1, 0, 0x02, 1, 9], 9),
+      ([0x04, 0, 0x02, 2, 1, 0, 0x04, 0, 0x02, 1, 7], 263),
+      ([0x30, 6, 0x04, 1, 0, 0x02, 1, 9], 9), ([0x30, 0x80, 0x04, 1, 0, 0x02, 1, 9, 0, 0], 9),
+      ([0x30, 0x20, 0x04, 1, 0, 0x02, 1, 9], 9), ([0x04, 8, 0x30, 6, 0x04, 1, 0, 0x02, 1, 9], 9),
+      ([0x04, 1, 0, 0x30, 3, 0x02, 1, 9], 0), ([0x04, 0, 0x02, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1], 5_000_001),
+      ([0x04, 0, 0x02, 4, 0, 0x4c, 0x4b, 0x40, 0x04, 0, 0x02, 4, 0, 0x4c, 0x4b, 0x40], 5_000_001),
+      ([UInt8](repeating: 0x30, count: 300), 0), ([0x04], 0), ([0x04, 0, 0x02], 0),
+      ([0x30, 0x84, 1, 1, 1, 1], 0),
+    ] as [([UInt8], Int)])
+  func roundsAreSummedUp(bytes: [UInt8], expected: Int) { #expect(PKCS12.rounds(in: bytes[...]) == expected) }
+
   @Test func pairsOfPEMFiles() async throws {
     try await tool.makeCertificate(name: "first")
     let firstKey = try tool.bytes("key.pem")
