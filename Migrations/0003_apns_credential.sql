@@ -1,5 +1,5 @@
 -- What apps authenticate with at Apple. One row for each of Apple's environments that a credential is for, so that each is
--- paused and replaced for itself. What is secret stands in `sealed` only; Docs/decisions/0010 says how.
+-- paused and replaced for itself. What is secret stands in `sealed` only; Docs/decisions/0012 says how.
 CREATE TABLE apns_credential (
   id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again: connections and log lines name it
   app_id INTEGER NOT NULL REFERENCES app (id),
