@@ -13,7 +13,7 @@ final class Checkpointer: Sendable {
     let database = try Database(path: path, mode: .checkpoint)
     try WorkThread.start("db-checkpoint") { [self] in
       while !requests.take(1).isEmpty {
-        do throws(StorageError) { try database.checkpoint(truncate: false, patience: 0) } catch {
+        do throws(StorageError) { try database.checkpoint(.passive, patience: 0) } catch {
           // The writer tries as well, and insists if the log grows too long.
           log.debug("checkpoint not done", ["error": .text(error.description)])
         }

@@ -148,12 +148,26 @@ final class Database {
   /// Pages in the write-ahead log after this connection's last commit.
   var pagesInLog: Int { Int(logPages.pointee) }
 
-  /// Moves the write-ahead log into the database; with `truncate` it waits for readers, at most `patience`
-  /// milliseconds, and empties the file.
-  func checkpoint(truncate: Bool, patience: Int32 = 5000) throws(StorageError) {
+  /// How far a checkpoint goes.
+  enum Checkpoint {
+    /// Moves what no reader is in the way of.
+    case passive
+    /// Moves everything and waits for readers, so that the log is written from the start again.
+    case restart
+    /// The same, and empties the file.
+    case truncate
+  }
+
+  /// Moves the write-ahead log into the database; waits for others at most `patience` milliseconds.
+  func checkpoint(_ checkpoint: Checkpoint, patience: Int32 = 5000) throws(StorageError) {
     sqlite3_busy_timeout(handle, patience)
     defer { sqlite3_busy_timeout(handle, 5000) }
-    let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    let mode =
+      switch checkpoint {
+      case .passive: SQLITE_CHECKPOINT_PASSIVE
+      case .restart: SQLITE_CHECKPOINT_RESTART
+      case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+      }
     let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
     guard status == SQLITE_OK else { throw failure(status) }
   }

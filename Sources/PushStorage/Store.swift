@@ -89,10 +89,11 @@ public final class Store: Sendable {
     let database = try Database(path: path, mode: .create)
     try Migrator.migrate(database, to: migrations, at: options.time.now())
     try prepare(database)
+    let logFile = try LogFile(database: path)
     let checkpointer = try Checkpointer(path: path, log: log)
     let writer = Writer(
       database: database, queue: writes, options: options, log: log, checkpointer: checkpointer,
-      report: { [weak self] change in self?.counts.withLock { change(&$0) } })
+      logFile: logFile, report: { [weak self] change in self?.counts.withLock { change(&$0) } })
     let finished = finished
     do throws(StorageError) {
       try WorkThread.start("db-writer") {

@@ -21,20 +21,24 @@ final class Writer {
   private let log: Log
   private let report: ((inout Store.Statistics) -> Void) -> Void
   private let checkpointer: Checkpointer
-  /// Pages in the log at which the checkpointer gets to work, the writer does the rest, and the writer insists on it.
+  private let logFile: LogFile
+  /// Pages in the log when the checkpointer was last asked: it has moved those, unless a reader was in its way.
+  private var requestedAt = 0
+  /// Pages in the log at which the checkpointer gets to work, the writer no longer waits for it, and insists on its own.
   private var requestAt = 0
   private var finishAt = 0
   private var insistAt = 0
 
   init(
     database: Database, queue: WorkQueue<WriteJob>, options: Store.Options, log: Log,
-    checkpointer: Checkpointer, report: @escaping ((inout Store.Statistics) -> Void) -> Void
+    checkpointer: Checkpointer, logFile: LogFile, report: @escaping ((inout Store.Statistics) -> Void) -> Void
   ) {
     self.database = database
     self.queue = queue
     self.options = options
     self.log = log
     self.checkpointer = checkpointer
+    self.logFile = logFile
     self.report = report
     planCheckpoints(from: 0)
   }
@@ -48,7 +52,7 @@ final class Writer {
       checkpointIfDue()
     }
     checkpointer.stop()
-    do throws(StorageError) { try database.checkpoint(truncate: true) } catch {
+    do throws(StorageError) { try database.checkpoint(.truncate) } catch {
       log.warning("last checkpoint failed", ["error": .text(error.description)])
     }
   }
@@ -59,6 +63,7 @@ final class Writer {
     done.reserveCapacity(jobs.count)
     do throws(StorageError) {
       try database.run("BEGIN IMMEDIATE")
+      logFile.reserve(after: database.pagesInLog)
       let transaction = WriteTransaction(database)
       for job in jobs { done.append(try run(job, in: transaction)) }
       try database.run("COMMIT")
@@ -70,7 +75,7 @@ final class Writer {
       for job in jobs { job.refuse(error) }
       // The log may hold room that the database needs.
       if error.kind == .diskFull, !checkpointer.isBusy {
-        try? database.checkpoint(truncate: true, patience: 0)
+        try? database.checkpoint(.truncate, patience: 0)
       }
       return
     }
@@ -101,22 +106,24 @@ final class Writer {
   // MARK: Checkpoints
 
   private func planCheckpoints(from pages: Int) {
+    requestedAt = pages
     requestAt = pages + options.checkpointPages
     finishAt = pages + options.checkpointPages * 4
     insistAt = pages + options.checkpointPages * 16
   }
 
   /// Once the whole log is in the database and no reader uses it, SQLite writes it from the start again. While commits
-  /// follow one another the checkpointer never catches up with the end, so now and then the writer does the last bit.
+  /// follow one another the checkpointer never catches up with the end: when it has left only little, the writer does
+  /// that last bit, which takes about as long as a commit.
   private func checkpointIfDue() {
     let pages = database.pagesInLog
     if pages < options.checkpointPages { planCheckpoints(from: 0) }
     guard pages >= requestAt, !checkpointer.isBusy else { return }
-    if pages < finishAt {
-      requestAt = pages + options.checkpointPages
-      checkpointer.request()
-    } else {
+    if pages - requestedAt <= options.checkpointPages / 8 || pages >= finishAt {
       finish(pages)
+    } else {
+      requestedAt = pages
+      checkpointer.request()
     }
   }
 
@@ -126,9 +133,10 @@ final class Writer {
     let insist = pages >= insistAt
     finishAt = pages + options.checkpointPages * 4
     requestAt = pages + options.checkpointPages
+    requestedAt = pages
     if insist { insistAt = pages + options.checkpointPages * 16 }
     do throws(StorageError) {
-      try database.checkpoint(truncate: insist, patience: 100)
+      try database.checkpoint(insist ? .restart : .passive, patience: 100)
     } catch  where error.kind == .busy {
       log.debug("a reader holds up the checkpoint", ["pages": .number(Int64(pages))])
     } catch {
