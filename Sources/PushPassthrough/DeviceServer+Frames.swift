@@ -6,6 +6,9 @@ import PushRouter
 import PushWire
 
 extension DeviceServer {
+  /// The answer to every heartbeat.
+  private static let pong = SharedFrame(ServerFrame.pong)
+
   /// Serves one frame of a device.
   func handle(_ frame: ClientFrame, in bytes: Span<UInt8>, _ slot: UInt32) {
     switch (slab[slot].phase, frame) {
@@ -13,7 +16,7 @@ extension DeviceServer {
     case (.greeting, _): fail(slot, .protocolError, .afterBackOff, "HELLO comes first")
     case (.greeted, .register(let request)): find(request.appKey, for: frame, slot)
     case (.greeted, .login(let request)): find(request.appKey, for: frame, slot)
-    case (.greeted, .ping), (.waiting, .ping), (.loggedIn, .ping): send(slot, .pong)
+    case (.greeted, .ping), (.waiting, .ping), (.loggedIn, .ping): send(slot, Self.pong)
     case (.loggedIn, .acknowledge(let list)):
       counts.acknowledgements += UInt64(list.count)
       acknowledge((0..<list.count).map { list[$0, in: bytes] }, slot)
