@@ -10,10 +10,16 @@ public enum Bench {
     _ = cl_set_nofile_limit(.max, &limit)
     signal(SIGPIPE, SIG_IGN)
     let report = Report()
+    let others = OtherLoad()
     let environment = BenchEnvironment(
       options: options, workspace: try Workspace(in: options.folder), executable: try ownPath())
     for name in BenchOptions.benchmarks where options.benchmark == name || options.benchmark == "all" {
       try benchmark(name, environment, report)
+    }
+    let share = others.share
+    if share > 0.03 {
+      report.note(
+        "other programs took \(Report.number(share * 100)) % of the processors meanwhile: measure again")
     }
     let table = Array(report.table.utf8)
     _ = table.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }

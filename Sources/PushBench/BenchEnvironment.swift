@@ -11,13 +11,16 @@ struct BenchEnvironment {
   }
 
   /// Starts Borealis and then each wanted peer, measures it and stops it; a peer that is not installed is
-  /// left out with a note. `senders` is how many HTTP connections pushes to Borealis go over.
+  /// left out with a note. `senders` is how many HTTP connections pushes to Borealis go over, `ownReceivers` how many
+  /// devices it has, if that differs.
   func withSystems(
-    _ report: Report, receivers: Int, senders: Int = 1, subscribes: Bool = true,
+    _ report: Report, receivers: Int, ownReceivers: Int? = nil, senders: Int = 1,
+    subscribes: Bool = true,
     _ measure: (SystemUnderTest) throws(BenchError) -> Void
   ) throws(BenchError) {
     if !options.onlyPeers {
-      let system = BorealisSystem(try BorealisServer(self), receivers: receivers, senders: senders)
+      let system = BorealisSystem(
+        try BorealisServer(self), receivers: ownReceivers ?? receivers, senders: senders)
       try measure(system)
       system.stop()
     }
