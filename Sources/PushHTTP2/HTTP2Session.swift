@@ -189,15 +189,20 @@ public final class HTTP2Session {
   }
 
   /// Says that no streams above `last` will be served: the highest that came if nil. 2^31-1 announces that a GOAWAY with
-  /// the true number follows (RFC 9113 section 6.8).
+  /// the true number follows (RFC 9113 section 6.8); it goes out without code and debug data, and the session serves on.
   public func goAway(
     last: Int32? = nil, _ code: HTTP2ErrorCode = .noError, debug: [UInt8] = []
   ) throws(HTTP2Error) {
     let last = last ?? nghttp2_session_get_last_proc_stream_id(handle)
+    guard last != .max else {
+      // As an ordinary GOAWAY it would end the session with its last open stream.
+      try Self.check(nghttp2_submit_shutdown_notice(handle))
+      return
+    }
     try Self.check(
       nghttp2_submit_goaway(
         handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debug, debug.count))
-    if last != .max { goAwaySent = last }
+    goAwaySent = last
   }
 
   /// Asks for a sign of life; a `.pong` with the same number follows.

@@ -146,6 +146,21 @@ func responseHeaders(_ status: Int) -> HTTP2Headers {
     #expect(pair.atClient.contains(.closed(HTTP2Stream(id: ids[0], context: 0), .noError)))
   }
 
+  @Test func anAnnouncementLeavesTheServerOpen() throws {
+    let pair = try SessionPair()
+    try pair.settle()
+    let id = try pair.client.submitRequest(requestHeaders(), body: [1], context: 0)
+    try pair.settle()
+    try pair.server.submitResponse(id, responseHeaders(200))
+    try pair.server.goAway(last: .max)
+    try pair.settle()
+    #expect(pair.atClient.contains(.goAway(last: .max, .noError, debug: [])))
+    #expect(!pair.server.isFinished)
+    try pair.server.goAway(last: id)
+    try pair.settle()
+    #expect(pair.server.isFinished)
+  }
+
   @Test func limitsChangeOnTheFly() throws {
     let pair = try SessionPair()
     try pair.settle()

@@ -203,6 +203,13 @@ def going_away(simulator: Simulator) -> None:
         expect_equal(connection.go_aways[0], (stream, 0, b""), "GOAWAY with the push")
     with simulator.connect() as connection:
         simulator.first_push(connection)
+        with simulator.script(action="goaway", last="announce", reason="Shutdown", times=1):
+            expect_equal(simulator.push(connection).status, 200, "status of the push before")
+            connection.wait(lambda: len(connection.go_aways) > 1, "a second GOAWAY")
+        expected = [(2**31 - 1, 0, b""), (3, 0, b'{"reason":"Shutdown"}')]
+        expect_equal(connection.go_aways, expected, "GOAWAY in two steps")
+    with simulator.connect() as connection:
+        simulator.first_push(connection)
         simulator.control("POST", "connections", {"action": "goaway", "reason": "IdleTimeout"})
         connection.wait(lambda: connection.go_aways, "a GOAWAY by order")
         expect_equal(connection.go_aways[0], (1, 0, b'{"reason":"IdleTimeout"}'), "GOAWAY by order")

@@ -136,7 +136,7 @@ final class SimulatorServer: HTTP2ServerHandler, ConnectionKeeper {
   private func announce(
     _ connection: HTTP2ServerConnection, _ simulated: SimulatedConnection, code: UInt32, reason: String?
   ) {
-    connection.goAway(last: .max, HTTP2ErrorCode(rawValue: code), debug: Self.debugData(reason))
+    connection.goAway(last: .max)
     after(Self.announcementTime) { [weak self] in
       self?.goAway(connection, simulated, last: simulated.highestStream, code: code, reason: reason)
     }
