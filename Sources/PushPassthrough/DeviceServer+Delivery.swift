@@ -69,9 +69,23 @@ extension DeviceServer {
   // MARK: Live pushes
 
   private func deliver(_ push: LivePush, _ slot: UInt32) {
+    if push.isLate, slab[slot].sentThrough >= push.id || slab[slot].isCatchingUp {
+      deliverOutOfTurn(push, slot)
+      return
+    }
     guard takesLive(slot, push.id), let frame = encode(push.id, push.push, slot)
     else { return }
     noteSent(push.id, slot)
+    send(slot, frame)
+  }
+
+  /// Sends a push that Apple had until now, although newer ones were sent on this connection. If that is not possible
+  /// it waits for the next login.
+  private func deliverOutOfTurn(_ push: LivePush, _ slot: UInt32) {
+    guard slab[slot].isReceptive, slab[slot].hasRoom(limits), let frame = encode(push.id, push.push, slot)
+    else { return }
+    // Says nothing about the others up to this one.
+    noteSent(slab[slot].sentThrough, slot)
     send(slot, frame)
   }
 
@@ -117,7 +131,7 @@ extension DeviceServer {
   private func encode(_ id: MessageID, _ push: StoredPush, _ slot: UInt32) -> SharedFrame? {
     guard let platform = Platform(rawValue: slab[slot].platform) else { return nil }
     return encode(
-      id, push, platform, viaAPNs: goesToApple(push, slot), offline: id <= slab[slot].newestAtLogin)
+      id, push, platform, viaAPNs: goesToApple(push, slot), offline: id <= slab[slot].newestWhileAway)
   }
 
   func goesToApple(_ push: StoredPush, _ slot: UInt32) -> Bool {

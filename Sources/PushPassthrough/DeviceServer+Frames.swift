@@ -136,7 +136,7 @@ extension DeviceServer {
     slab[slot].heartbeat = min(
       max(request.heartbeat, limits.heartbeat.lowerBound), limits.heartbeat.upperBound)
     slab[slot].deadline = second + UInt32(WireLimits.heartbeatDeadline(interval: slab[slot].heartbeat))
-    slab[slot].newestAtLogin = newest
+    slab[slot].newestWhileAway = newest
     slab[slot].phase = .loggedIn
     let waiting = app.directory.pendingCount(for: number)
     send(
@@ -192,14 +192,22 @@ extension DeviceServer {
     case .setToken(let token):
       router.setToken(token.bytes, token.environment, of: number, in: app) { reply($0, .none) }
     case .appState(let state):
-      slab[slot].isForeground = state == .foreground
-      app.directory.setForeground(state == .foreground, of: number, at: location(slot))
+      setForeground(state == .foreground, number, app, slot)
       answer(slot, sequence, .ok)
       catchUp(slot)
     case .logout:
       answer(slot, sequence, .ok)
       finish(slot)
     }
+  }
+
+  private func setForeground(
+    _ isForeground: Bool, _ number: RegistrationNumber, _ app: App, _ slot: UInt32
+  ) {
+    let wasReceptive = slab[slot].isReceptive
+    slab[slot].isForeground = isForeground
+    let newest = app.directory.setForeground(isForeground, of: number, at: location(slot))
+    if let newest, !wasReceptive, slab[slot].isReceptive { slab[slot].newestWhileAway = newest }
   }
 
   private func change(_ edit: TagEdit, checking tags: [String], _ slot: UInt32, _ sequence: UInt32) {

@@ -49,8 +49,9 @@ struct Session {
   var unsettled: UInt16 = 0
   /// The largest message ID written to it.
   var sentThrough = MessageID(0)
-  /// The largest message ID of a push accepted before the login: those up to it were kept for an offline device.
-  var newestAtLogin = MessageID(0)
+  /// The largest message ID of a push accepted before the login, or before an iOS app came to the foreground: those up
+  /// to it were kept for a device that was away.
+  var newestWhileAway = MessageID(0)
   /// The beginning of a frame whose end has not arrived; empty, and so without memory, nearly always.
   var partial: [UInt8] = []
   var queue = OutboundQueue()

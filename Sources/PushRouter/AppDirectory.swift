@@ -170,13 +170,17 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Notes whether the app of a connected device is in front of its user. Does nothing when the device has a newer
-  /// connection.
-  public func setForeground(_ isForeground: Bool, of number: RegistrationNumber, at location: Location) {
+  /// Notes whether the app of a connected device is in front of its user, and returns the newest push so far. Does
+  /// nothing when the device has a newer connection.
+  @discardableResult
+  public func setForeground(
+    _ isForeground: Bool, of number: RegistrationNumber, at location: Location
+  ) -> MessageID? {
     state.withLock { state in
-      guard state.table.isActive(number), state.table[number].location == location else { return }
+      guard state.table.isActive(number), state.table[number].location == location else { return nil }
       state.table[number].isForeground = isForeground
       state.noteReach(of: number)
+      return state.newest
     }
   }
 

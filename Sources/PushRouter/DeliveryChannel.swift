@@ -10,12 +10,15 @@ public struct LivePush: Sendable {
   public let id: MessageID
   /// What it is.
   public let push: StoredPush
+  /// Whether Apple had it until now, so that newer ones may be on their way before it.
+  public let isLate: Bool
 
   /// Makes a live push.
-  public init(app: App, id: MessageID, push: StoredPush) {
+  public init(app: App, id: MessageID, push: StoredPush, isLate: Bool = false) {
     self.app = app
     self.id = id
     self.push = push
+    self.isLate = isLate
   }
 }
 

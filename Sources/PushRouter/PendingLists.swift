@@ -31,15 +31,19 @@ struct PendingLists: Sendable {
   /// IDs are mostly multiples of 4096; the golden ratio spreads them.
   private static func hash(_ message: MessageID) -> UInt64 { message.rawValue &* 0x9e37_79b9_7f4a_7c15 }
 
-  /// Adds a push at the end of its owner's list, which does not hold it yet.
+  /// Adds a push to its owner's list, which does not hold it yet: at the end, unless newer ones are there.
   mutating func append(
     _ message: MessageID, expires: UInt32, of owner: RegistrationNumber, to list: inout List
   ) {
     let index = takeNode()
+    var (previous, next) = (list.tail, UInt32.max)
+    while previous != .max, nodes[previous].message > message.rawValue {
+      (previous, next) = (nodes[previous].previous, previous)
+    }
     nodes[index] = Node(
-      message: message.rawValue, expires: expires, owner: owner.rawValue, previous: list.tail, next: .max)
-    if list.tail == .max { list.head = index } else { nodes[list.tail].next = index }
-    list.tail = index
+      message: message.rawValue, expires: expires, owner: owner.rawValue, previous: previous, next: next)
+    if previous == .max { list.head = index } else { nodes[previous].next = index }
+    if next == .max { list.tail = index } else { nodes[next].previous = index }
     list.count += 1
     count += 1
     byMessage.insert(Self.hash(message), index)

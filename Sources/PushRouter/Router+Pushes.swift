@@ -200,27 +200,30 @@ extension Router {
   }
 
   /// Apple will not bring a push to some devices, and the push's strategy wants our connection then: it waits for them
-  /// there, and Apple's part is over for them.
-  public func takeBackFromApple(_ id: MessageID, in app: App, for numbers: [RegistrationNumber]) {
+  /// there, and Apple's part is over for them. Nothing changes for those for whom it waits there already, or has come
+  /// that way.
+  public func takeBackFromApple(_ id: MessageID, in app: App, for refused: [RegistrationNumber]) {
     let now = time.now()
-    store.write { transaction throws(StorageError) -> PushRow? in
+    store.write { transaction throws(StorageError) -> (row: PushRow, numbers: [RegistrationNumber])? in
       guard var push = try transaction.reading.push(id: id), push.app == app.id, push.expiresAt > now,
         try transaction.reading.outcome(of: id)?.status.isTakenBack != true
       else { return nil }
       let all =
         push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(push.target.map { [$0] } ?? [])
       var own = push.ownTargets.flatMap { NumberSet(serialized: $0) } ?? all
+      let numbers = refused.filter { !own.contains($0) }
+      guard !numbers.isEmpty else { return nil }
       own.formUnion(NumberSet(numbers))
       var apple = push.apnsTargets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
       apple.subtract(NumberSet(numbers))
       (push.ownTargets, push.apnsTargets) = (own.serialized(), apple.serialized())
       try transaction.setOwnTargets(id: id, own: own.serialized(), apns: apple.serialized())
       try transaction.reopen(id: id, app: app.id, expiresAt: push.expiresAt)
-      return push
+      return (push, numbers)
     } completion: { [self] result in
-      guard case .success(let row?) = result, let push = StoredPush(row) else { return }
+      guard case .success(let (row, numbers)?) = result, let push = StoredPush(row) else { return }
       contents.insert(id, push)
-      let live = LivePush(app: app, id: id, push: push)
+      let live = LivePush(app: app, id: id, push: push, isLate: true)
       let expires = row.expiresAt.secondsRoundedUp
       let dispatch = app.directory.open(id, .few(numbers, expires: expires))
       writeBehind.end(dispatch.dropped, .dropped, at: now)

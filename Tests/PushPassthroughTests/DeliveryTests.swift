@@ -46,6 +46,22 @@ import Testing
     #expect(last.first?.isOffline == false)
   }
 
+  /// An iOS app in the background is away, although it is connected.
+  @Test func whatWasKeptForAnAppInTheBackgroundIsOffline() throws {
+    let server = try TestServer()
+    let (device, identity) = try server.device(platform: .ios)
+    _ = try server.push("1", to: Self.to(identity.id))
+    _ = try device.pushes(1)
+    _ = try device.perform(.appState(.background))
+    let kept = [try server.push("2", to: Self.to(identity.id)), try server.push("3", to: AudienceTerms())]
+    _ = try device.perform(.appState(.foreground))
+    let arrived = try device.pushes(2)
+    #expect(arrived.map(\.id) == kept)
+    #expect(arrived.allSatisfy { $0.isOffline })
+    _ = try server.push("4", to: Self.to(identity.id))
+    #expect(try device.pushes(1).first?.isOffline == false)
+  }
+
   @Test func unacknowledgedComesAgainAcknowledgedDoesNot() throws {
     let server = try TestServer()
     let (device, identity) = try server.device()

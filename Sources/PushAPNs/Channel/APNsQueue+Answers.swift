@@ -10,7 +10,6 @@ extension APNsQueue {
   private enum Effect {
     case retire(Delivery, since: Timestamp)
     case move(Delivery)
-    case takeBack(MessageID, RegistrationNumber)
     case renew(ProviderToken, environment: APNsEnvironment)
     case pause(APNsEnvironment, APNsCredentialID, reason: String, seconds: Int64?)
     case slowHost(APNsEnvironment)
@@ -107,8 +106,8 @@ extension APNsQueue {
       } else {
         effects.append(.retire(delivery, since: since))
       }
-      refuse(delivery, answer, &state, &effects)
-    case .keepToken, .reject: refuse(delivery, answer, &state, &effects)
+      refuse(delivery, answer, &state)
+    case .keepToken, .reject: refuse(delivery, answer, &state)
     case .pauseCredential(let fault):
       effects.append(
         .pause(environment, flight.credential, reason: Self.text(answer), seconds: fault.seconds))
@@ -129,13 +128,8 @@ extension APNsQueue {
       + "\(answer.reason ?? ""): are they of Apple's other environment, or of another app?"
   }
 
-  private func refuse(
-    _ delivery: Delivery, _ answer: APNsAnswer, _ state: inout State, _ effects: inout [Effect]
-  ) {
-    if state.open[delivery.push]?.strategy == .vendorThenOwn {
-      effects.append(.takeBack(delivery.push, delivery.row.number))
-    }
-    state.finish(delivery.push, delivery.row.number, answer.reason ?? "Status\(answer.status)")
+  private func refuse(_ delivery: Delivery, _ answer: APNsAnswer, _ state: inout State) {
+    state.fail(delivery.push, delivery.row.number, answer.reason ?? "Status\(answer.status)")
   }
 
   private func tryAgain(_ delivery: Delivery, _ retry: APNsRetry, _ now: Timestamp, _ state: inout State) {
@@ -157,7 +151,6 @@ extension APNsQueue {
     case .retire(let delivery, let since): retire(delivery, since: since)
     case .move(let delivery):
       parts.router.moveToken(delivery.row.token, of: delivery.row.number, in: app, to: delivery.environment)
-    case .takeBack(let id, let number): parts.router.takeBackFromApple(id, in: app, for: [number])
     case .renew(let token, let environment): renew(token, environment)
     case .pause(let environment, let credential, let reason, let seconds):
       pause(environment, credential, reason, seconds)

@@ -29,7 +29,9 @@ extension APNsQueue {
 
   /// Starts what can be done now.
   func advance() {
-    let steps = state.withLock { state in state.nextSteps() }
+    let (failed, steps) = state.withLock { state in (state.takeFailed(), state.nextSteps()) }
+    // Before their ends are saved, so that a crash in between repeats something and loses nothing.
+    for (id, numbers) in failed { parts.router.takeBackFromApple(id, in: app, for: numbers) }
     for step in steps {
       switch step {
       case .fetch(let batch): fetch(batch)
@@ -257,7 +259,7 @@ extension APNsQueue.State {
       prepare(Delivery(push: part.id, row: row, environment: environment))
     }
     for number in part.numbers where !known.contains(number) {
-      finish(part.id, number, APNsQueue.Ends.noToken)
+      fail(part.id, number, APNsQueue.Ends.noToken)
     }
   }
 

@@ -69,6 +69,8 @@ final class APNsQueue: Sendable {
     /// Taken back while a load was under way, which may not have seen it.
     var withdrawn: Set<MessageID> = []
     var finished: [FinishedPush] = []
+    /// Whom Apple will not bring a push whose strategy then wants our connection.
+    var failed: [MessageID: [RegistrationNumber]] = [:]
     var isSaving = false
     /// The database refused something: nothing more is tried before the next tick.
     var isHeldUp = false
@@ -180,6 +182,18 @@ extension APNsQueue.State {
     if open[id]?.left == 0 { end(id) }
   }
 
+  /// Notes that Apple will not bring a push to one device.
+  mutating func fail(_ id: MessageID, _ number: RegistrationNumber, _ result: String) {
+    if open[id]?.strategy == .vendorThenOwn { failed[id, default: []].append(number) }
+    finish(id, number, result)
+  }
+
+  /// Takes what `fail` noted.
+  mutating func takeFailed() -> [MessageID: [RegistrationNumber]] {
+    defer { failed = [:] }
+    return failed
+  }
+
   /// A push has gone its way.
   mutating func end(_ id: MessageID) {
     guard let push = open.removeValue(forKey: id) else { return }
@@ -205,7 +219,7 @@ extension APNsQueue.State {
       if stopped.contains(delivery.environment) {
         release(delivery)
       } else {
-        finish(delivery.push, delivery.row.number, APNsQueue.Ends.noCredential)
+        fail(delivery.push, delivery.row.number, APNsQueue.Ends.noCredential)
       }
       return
     }
