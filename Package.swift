@@ -131,7 +131,8 @@ let package = Package(
     tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
-      "BorealisDeviceTests", ["BorealisDevice", "PushNet", "PushCrypto", "PushWire", "PushBase", "CLinux"]),
+      "BorealisDeviceTests",
+      ["BorealisDevice", "PushNet", "PushCrypto", "PushJSON", "PushWire", "PushBase", "CLinux"]),
     tests("PushBenchTests", ["PushBench"]),
     tests("BlackBoxTests", ["PushBase", "PushJSON", "PushWire", "CLinux"]),
     tests("TidyTests", ["PushBase"]),

@@ -82,7 +82,7 @@ public final class Device: Sendable {
   /// `push` event: only then the server is told that the push has arrived. When this returns, the push is noted in the
   /// state file and is not handed out again, however the process ends.
   public func handled(_ id: MessageID) {
-    state.append([.handled([id])])
+    state.noteHandled(id)
     hub.post(.handled(key, id))
   }
 
@@ -97,8 +97,31 @@ public final class Device: Sendable {
 
   /// Tells that the user has tapped the notification of a push, for statistics.
   ///
-  /// JPUSHService: `handleRemoteNotification:`. GeTuiSdk: `handleRemoteNotification:`.
+  /// `handleRemoteNotification` does this for notifications from Apple.
   public func reportTapped(_ id: MessageID) { hub.post(.report(key, Receipt(.tapped, id))) }
+
+  /// Takes a notification that Apple has brought: the payload as JSON, at most 16 KiB. To be called when the system
+  /// tells the app of one, whether it has come or the user has `tapped` it; for one push both calls may happen. Nil,
+  /// and nothing is done, if the payload is none of ours.
+  ///
+  /// Reports the notification as shown or tapped, and notes it in the state file: a push of the same `msg_id` that comes
+  /// over our connection afterwards has `notificationWasShown`, so that the user sees one notification and the app still
+  /// gets the push's message.
+  ///
+  ///     if let notification = device.handleRemoteNotification(payload), !notification.shouldPresent {
+  ///       // In `userNotificationCenter(_:willPresent:…)`: the user has had this one.
+  ///     }
+  ///
+  /// JPUSHService: `handleRemoteNotification:`. GeTuiSdk: `handleRemoteNotification:`.
+  @discardableResult
+  public func handleRemoteNotification(_ payload: [UInt8], tapped: Bool = false) -> RemoteNotification? {
+    guard let payload = RemotePayload(payload) else { return nil }
+    let id = payload.messageID
+    let isNew = state.settle(id)
+    if isNew, payload.isVisible { reportShown(id) }
+    if tapped { reportTapped(id) }
+    return RemoteNotification(messageID: id, wasTapped: tapped, shouldPresent: isNew && !tapped)
+  }
 
   func result(of operation: Operation) async -> OperationResult {
     await withCheckedContinuation { continuation in

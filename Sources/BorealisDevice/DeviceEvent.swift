@@ -10,15 +10,29 @@ public struct DevicePush: Hashable, Sendable {
   /// Whether an earlier run of the program had this push in hand when it ended: the app may have handled it already.
   /// False says for certain that it has not.
   public let isRedelivered: Bool
+  /// On iOS, whether the app has had the notification of this push already, from Apple: `handleRemoteNotification` was
+  /// called for it. The push's message is new; its notification, if the content has one, is not to be shown again.
+  public let notificationWasShown: Bool
   /// A JSON object in UTF-8, as Docs/protocol.md section 3 describes it.
   public let content: [UInt8]
 
   /// Puts the fields together.
-  public init(messageID: MessageID, isOffline: Bool, isRedelivered: Bool = false, content: [UInt8]) {
+  public init(
+    messageID: MessageID, isOffline: Bool, isRedelivered: Bool = false, notificationWasShown: Bool = false,
+    content: [UInt8]
+  ) {
     self.messageID = messageID
     self.isOffline = isOffline
     self.isRedelivered = isRedelivered
+    self.notificationWasShown = notificationWasShown
     self.content = content
+  }
+
+  /// The same push, to an app that has its notification from Apple.
+  func afterNotification() -> DevicePush {
+    DevicePush(
+      messageID: messageID, isOffline: isOffline, isRedelivered: isRedelivered, notificationWasShown: true,
+      content: content)
   }
 }
 

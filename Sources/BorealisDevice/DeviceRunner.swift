@@ -103,7 +103,7 @@ extension DeviceRunner {
       case .forgetIdentity: state.store(nil)
       case .storeWishes(let wishes): state.append([.wishes(wishes)])
       case .noteHandled(let id): state.append([.handled([id])])
-      case .deliver(let push): if notTaken.isEmpty { events.yield(.push(push)) }
+      case .deliver(let push): if notTaken.isEmpty { handOver(push) }
       case .event(let event): tell(event)
       }
     }
@@ -114,7 +114,20 @@ extension DeviceRunner {
     }
   }
 
+  /// Gives a push to the app. On iOS its notification may have come from Apple before.
+  private func handOver(_ push: DevicePush) {
+    guard core.profile.platform == .ios else {
+      events.yield(.push(push))
+      return
+    }
+    let wasShown = state.isSettled(push.messageID)
+    if !wasShown, push.hasNotification { state.noteNotification(inHand: push.messageID) }
+    events.yield(.push(wasShown ? push.afterNotification() : push))
+  }
+
   private func tell(_ event: DeviceEvent) {
+    // Should Apple bring it later, it is not shown.
+    if case .recalled(let id) = event, core.profile.platform == .ios { state.settle(id) }
     events.yield(event)
     if case .operationResult(let result) = event { completions.removeValue(forKey: result.sequence)?(result) }
   }

@@ -8,6 +8,15 @@ final class DeviceState: Sendable {
   private let number: UInt32
   private let appKey: AppKey
   private let current = Mutex<RegistrationID?>(nil)
+  private let notifications = Mutex(Notifications())
+
+  /// Notifications that the app shows, or has shown.
+  private struct Notifications {
+    /// Shown already, or not to be shown any more.
+    var settled = RecentMessages()
+    /// In the app's hands, with a push that came over our connection.
+    var inHand: Set<MessageID> = []
+  }
 
   init(store: DeviceStore, number: UInt32, appKey: AppKey) {
     self.store = store
@@ -24,6 +33,7 @@ final class DeviceState: Sendable {
     if stored.appKey != appKey { stored.identity = nil }
     let id = stored.identity?.registrationID
     current.withLock { $0 = id }
+    notifications.withLock { $0.settled = stored.notified }
     return stored
   }
 
@@ -37,5 +47,33 @@ final class DeviceState: Sendable {
     guard store.append([record], for: number, durable: true) else { return false }
     current.withLock { $0 = identity?.registrationID }
     return true
+  }
+}
+
+// MARK: - Pushes and their notifications
+extension DeviceState {
+  /// Whether the notification of a push was shown, or is not to be shown any more.
+  func isSettled(_ id: MessageID) -> Bool { notifications.withLock { $0.settled.contains(id) } }
+
+  /// Notes that the app is about to get a push with a notification to show.
+  func noteNotification(inHand id: MessageID) {
+    notifications.withLock { _ = $0.inHand.insert(id) }
+  }
+
+  /// Notes that a notification is shown, or need not be. False if that was so before, or if the app has the
+  /// notification in hand.
+  @discardableResult
+  func settle(_ id: MessageID) -> Bool {
+    let (isNew, isInHand) = notifications.withLock { ($0.settled.insert(id), $0.inHand.contains(id)) }
+    if isNew { append([.notified([id])]) }
+    return isNew && !isInHand
+  }
+
+  /// Notes that the app has handled a push, and so has shown the notification that came with it.
+  func noteHandled(_ id: MessageID) {
+    let isShownNow = notifications.withLock { state in
+      state.inHand.remove(id) != nil && state.settled.insert(id)
+    }
+    append(isShownNow ? [.handled([id]), .notified([id])] : [.handled([id])])
   }
 }

@@ -15,6 +15,9 @@ enum StateRecord: Hashable, Sendable {
   case inHand([MessageID])
   /// Pushes that the app has handled, or that were recalled before they came.
   case handled([MessageID])
+  /// Pushes whose notification was shown, on whichever way it came, or is not to be shown any more. Only on iOS. Files
+  /// of versions that knew no notifications from Apple have none.
+  case notified([MessageID])
 
   private static let headBytes = 9
   private static let checkBytes = 4
@@ -59,6 +62,7 @@ extension StateRecord {
     case .wishes: 4
     case .inHand: 5
     case .handled: 6
+    case .notified: 7
     }
   }
 
@@ -80,7 +84,7 @@ extension StateRecord {
         writer.write(UInt8(clamping: text.utf8.count))
         writer.write(bytes: text.utf8.prefix(Int(UInt8.max)))
       }
-    case .inHand(let ids), .handled(let ids):
+    case .inHand(let ids), .handled(let ids), .notified(let ids):
       for id in ids { writer.write(id.rawValue) }
     }
     return writer.bytes
@@ -112,13 +116,13 @@ extension StateRecord {
         wishes.tags.insert(tag)
       }
       self = .wishes(wishes)
-    case 5, 6:
+    case 5, 6, 7:
       var ids: [MessageID] = []
       while payload.remaining > 0 {
         guard let id = payload.read(UInt64.self) else { return nil }
         ids.append(MessageID(id))
       }
-      self = kind == 5 ? .inHand(ids) : .handled(ids)
+      self = kind == 5 ? .inHand(ids) : kind == 6 ? .handled(ids) : .notified(ids)
     default: return nil
     }
   }

@@ -15,6 +15,8 @@ struct StoredDevice: Sendable {
   /// Pushes that were handed to the app and not said to be handled.
   var inHand: Set<MessageID> = []
   var handled = RecentMessages()
+  /// Pushes whose notification needs no showing any more.
+  var notified = RecentMessages()
 
   mutating func apply(_ record: StateRecord) {
     switch record {
@@ -31,6 +33,7 @@ struct StoredDevice: Sendable {
     case .handled(let ids):
       inHand.subtract(ids)
       for id in ids { handled.insert(id) }
+    case .notified(let ids): for id in ids { notified.insert(id) }
     }
   }
 
@@ -41,6 +44,7 @@ struct StoredDevice: Sendable {
     if let appKey, let identity { records.append(.identity(appKey, identity)) }
     if wishes != DeviceWishes() { records.append(.wishes(wishes)) }
     if handled.count > 0 { records.append(.handled(handled.oldestFirst)) }
+    if notified.count > 0 { records.append(.notified(notified.oldestFirst)) }
     if !inHand.isEmpty { records.append(.inHand(inHand.sorted())) }
     return records
   }

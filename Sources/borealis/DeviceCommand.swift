@@ -18,7 +18,9 @@ struct DeviceCommand: Command {
       alias set A | alias get | alias delete
       tags set T,... | tags add T,... | tags delete T,... | tags clean | tags get | tags check T
       badge N | token HEX [sandbox] | token none | foreground | background
-      shown MSG_ID | tapped MSG_ID | stop | start | logout | quit
+      shown MSG_ID | tapped MSG_ID | apns PAYLOAD | apns PAYLOAD tapped | stop | start | logout | quit
+
+    "apns" is for what Apple has brought, which an event "apns" answers: "present" tells whether to show it.
 
       borealis device --server 127.0.0.1:8081 --plain --app-key KEY --state device.state --alias me
     """

@@ -80,7 +80,9 @@ extension DeviceFleet {
       switch event {
       case .push(let push):
         device.handled(push.messageID)
-        if push.json?["notification"] != nil { device.reportShown(push.messageID) }
+        if push.json?["notification"] != nil, !push.notificationWasShown {
+          device.reportShown(push.messageID)
+        }
       case .loggedIn:
         for wish in wishes { device.submit(wish) }
       case .operationResult(let result):
@@ -145,6 +147,7 @@ extension DeviceFleet {
     case .operation(let operation): device.submit(operation)
     case .shown(let id): device.reportShown(id)
     case .tapped(let id): device.reportTapped(id)
+    case .apns(let payload, let tapped): takeRemote(payload, tapped: tapped, number)
     case .start: device.start()
     case .stop: device.stop()
     case .quit: return
@@ -153,6 +156,22 @@ extension DeviceFleet {
     if let word = instruction.unansweredWord {
       _ = write(line(number, device) { $0.describeResult(of: word, code: .ok) })
     }
+  }
+}
+
+// MARK: - Notifications from Apple
+extension DeviceFleet {
+  private func takeRemote(_ payload: [UInt8], tapped: Bool, _ number: Int) {
+    let device = devices[number]
+    let notification = device.handleRemoteNotification(payload, tapped: tapped)
+    _ = write(
+      line(number, device) { line in
+        if let notification {
+          line.describe(notification)
+        } else {
+          line.describeInvalid("apns", expected: "a payload with _j_msgid")
+        }
+      })
   }
 }
 

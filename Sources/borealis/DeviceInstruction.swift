@@ -8,6 +8,8 @@ enum DeviceInstruction: Equatable {
   case operation(PushWire.Operation)
   case shown(MessageID)
   case tapped(MessageID)
+  /// A payload that Apple has brought.
+  case apns([UInt8], tapped: Bool)
   case start
   case stop
   case quit
@@ -24,7 +26,7 @@ enum DeviceInstruction: Equatable {
     case .tapped: "tapped"
     case .start: "start"
     case .stop: "stop"
-    case .operation, .quit: nil
+    case .operation, .apns, .quit: nil
     }
   }
 
@@ -41,7 +43,15 @@ enum DeviceInstruction: Equatable {
       device = number
       words.removeFirst()
     }
-    return (device, try parse(words))
+    return (device, try words.first == "apns" ? apns(words.dropFirst()) : parse(words))
+  }
+
+  /// The payload may have blanks; where they are between words of it, one is as good as several.
+  private static func apns(_ words: ArraySlice<String>) throws(Fault) -> DeviceInstruction {
+    let wasTapped = words.last == "tapped"
+    let payload = wasTapped ? words.dropLast() : words
+    guard !payload.isEmpty else { throw Fault(expected: "apns PAYLOAD or apns PAYLOAD tapped") }
+    return .apns(Array(payload.joined(separator: " ").utf8), tapped: wasTapped)
   }
 
   private static func parse(_ words: [String]) throws(Fault) -> DeviceInstruction {

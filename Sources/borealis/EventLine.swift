@@ -42,6 +42,7 @@ struct EventLine {
       object.set("msg_id", .string(push.messageID.text))
       object.set("offline", .bool(push.isOffline))
       object.set("redelivered", .bool(push.isRedelivered))
+      if push.notificationWasShown { object.set("notification_shown", true) }
       object.set("content", push.json.map { .object($0) } ?? .null)
     case .recalled(let id):
       begin("recalled")
@@ -56,6 +57,13 @@ struct EventLine {
     begin("result")
     object.set("operation", .string(word))
     object.set("code", .number(JSONNumber(code.rawValue)))
+  }
+
+  mutating func describe(_ notification: RemoteNotification) {
+    begin("apns")
+    object.set("msg_id", .string(notification.messageID.text))
+    object.set("tapped", .bool(notification.wasTapped))
+    object.set("present", .bool(notification.shouldPresent))
   }
 
   mutating func describeInvalid(_ command: String, expected: String) {

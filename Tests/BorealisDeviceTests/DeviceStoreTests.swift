@@ -132,6 +132,31 @@ import Testing
     #expect(try folder.read("state") == StateFile.header.dropLast() + [2])
   }
 
+  /// As the first version wrote it, which knew no notifications from Apple: fingerprint, in hand, handled.
+  @Test func filesOfTheFirstVersionAreRead() throws {
+    let old =
+      "42524c5344455601" + "0000000001000000030102030f373010" + "0000000005000000080000000000000007f17c7515"
+      + "000000000600000010" + "00000000000000050000000000000006" + "ab57724e"
+    try folder.write(try #require(Hex.decode(old)), to: "state")
+    var store: DeviceStore? = try DeviceStore(path: path)
+    let stored = try #require(store?.load(0))
+    #expect(stored.fingerprint == [1, 2, 3] && stored.inHand == [MessageID(7)])
+    #expect(stored.handled.oldestFirst == [MessageID(5), MessageID(6)] && stored.notified.count == 0)
+    store?.append([.notified([MessageID(6)])], for: 0)
+    store = nil
+    #expect(try DeviceStore(path: path).load(0).notified.oldestFirst == [MessageID(6)])
+  }
+
+  @Test func notificationsAreForgottenInTheEnd() throws {
+    var store: DeviceStore? = try DeviceStore(path: path)
+    for id in 1...10_000 as ClosedRange<UInt64> { store?.append([.notified([MessageID(id)])], for: 0) }
+    store = nil
+    let stored = try DeviceStore(path: path).load(0)
+    let count = UInt64(RecentMessages.defaultCapacity)
+    #expect(stored.notified.oldestFirst == (10_001 - count...10_000).map { MessageID($0) })
+    #expect(try folder.read("state").count < 150_000)
+  }
+
   @Test func oldPushesInHandAreForgotten() {
     var stored = StoredDevice()
     for id in 1...10_000 as ClosedRange<UInt64> { stored.apply(.inHand([MessageID(id)])) }

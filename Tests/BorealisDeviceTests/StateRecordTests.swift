@@ -10,6 +10,7 @@ import Testing
     .wishes(DeviceWishes(alias: "", tags: ["北京", "vip", "#a"], areKnownToServer: false)),
     .wishes(DeviceWishes(alias: String(repeating: "a", count: 40))),
     .inHand([]), .inHand([MessageID(1), MessageID(.max)]), .handled((0..<20).map { MessageID($0) }),
+    .notified([MessageID(3)]),
   ]
 
   @Test func knownChecksum() {
@@ -54,9 +55,9 @@ import Testing
   /// Payloads that no version writes are damage too, even under a right checksum.
   @Test(
     arguments: [
-      (0, []), (7, []), (1, []), (1, Array(repeating: 1, count: 65)), (2, [1, 2]),
+      (0, []), (8, []), (1, []), (1, Array(repeating: 1, count: 65)), (2, [1, 2]),
       (2, Array(repeating: 0, count: 39)), (3, [0]), (4, [1]), (4, [1, 1, 2, 65]), (4, [1, 1, 1, 0xff]),
-      (5, [1, 2, 3]), (6, Array(repeating: 0, count: 12)),
+      (5, [1, 2, 3]), (6, Array(repeating: 0, count: 12)), (7, [1]),
     ] as [(UInt8, [UInt8])])
   func strangePayloadsAreRefused(kind: UInt8, payload: [UInt8]) {
     var writer = ByteWriter()
