@@ -32,22 +32,32 @@ final class RunningProgram: Sendable {
 
   let processID: Int32
   private let output: Int32
+  /// Where `write` goes, -1 if the input is fixed.
+  private let inputEnd: Int32
   private let folder = TemporaryFolder()
   private let state = Mutex(State())
 
   private var errorFile: String { folder.path + "/errors" }
 
   /// Starts the program, or another one that drives it. Of the test's own environment only what is given here is
-  /// passed on.
+  /// passed on. Without `input`, what `write` is given is its standard input, which does not end.
   init(
-    _ arguments: [String], of program: String = path, environment: [String: String] = [:], input: String = ""
+    _ arguments: [String], of program: String = path, environment: [String: String] = [:],
+    input: String? = ""
   ) throws {
     var pipes: [Int32] = [-1, -1]
     // Children started at the same time by other tests must not inherit an end: it would never read as closed.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &pipes) == 0 else { throw Failure(description: "no pipe") }
     let inputFile = folder.path + "/input"
-    try TemporaryFolder.write(input, to: inputFile)
+    if let input {
+      try TemporaryFolder.write(input, to: inputFile)
+      inputEnd = -1
+    } else {
+      // Open for both, so that neither end waits for the other.
+      guard mkfifo(inputFile, 0o600) == 0 else { throw Failure(description: "no pipe for the input") }
+      inputEnd = open(inputFile, O_RDWR | O_CLOEXEC)
+    }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_addopen(&actions, 0, inputFile, O_RDONLY, 0)
@@ -77,6 +87,15 @@ final class RunningProgram: Sendable {
       waitpid(processID, &status, 0)
     }
     close(output)
+    if inputEnd >= 0 { close(inputEnd) }
+  }
+
+  /// Puts a line into the standard input.
+  func write(line: String) throws {
+    let bytes = Array((line + "\n").utf8)
+    guard inputEnd >= 0, Glibc.write(inputEnd, bytes, bytes.count) == bytes.count else {
+      throw Failure(description: "the input takes no line")
+    }
   }
 
   /// Runs the program to its end.
