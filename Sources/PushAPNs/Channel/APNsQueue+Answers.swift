@@ -51,9 +51,13 @@ extension APNsQueue {
     let environment = delivery.environment
     switch result {
     case .notSent:
-      // Certainly not processed, so it costs nothing but another turn.
-      state.prepare(delivery, atFront: true)
-      effects.append(.wake(environment))
+      delivery.refusals += 1
+      if let wait = Self.wait(afterRefusals: delivery.refusals) {
+        state.tryAgain(delivery, at: now.seconds + wait)
+      } else {
+        state.prepare(delivery, atFront: true)
+        effects.append(.wake(environment))
+      }
     case .unknown:
       delivery.failures += 1
       tryAgain(delivery, .lostAnswer, now, &state)
@@ -71,6 +75,12 @@ extension APNsQueue {
       if answer.status == 200 { effects.append(.hostIsFine(environment)) }
       settle(delivery, flight, answer, outcome, now, nanoseconds, &state, &effects)
     }
+  }
+
+  /// Seconds before a request is sent again that Apple certainly did not process; nil for at once. A server that goes
+  /// on refusing must not make us spin.
+  private static func wait(afterRefusals refusals: Int) -> Int64? {
+    refusals <= 3 ? nil : Int64(min(refusals - 2, 30))
   }
 
   private func settle(
@@ -110,7 +120,7 @@ extension APNsQueue {
     case .keepToken, .reject: refuse(delivery, answer, &state)
     case .pauseCredential(let fault):
       effects.append(
-        .pause(environment, flight.credential, reason: Self.text(answer), seconds: fault.seconds))
+        .pause(environment, flight.credential, reason: Self.text(answer, fault), seconds: fault.seconds))
       state.tryAgain(delivery, at: now.seconds + 1)
     case .pauseTopic:
       effects.append(
@@ -119,8 +129,9 @@ extension APNsQueue {
     }
   }
 
-  private static func text(_ answer: APNsAnswer) -> String {
-    "Apple answered \(answer.status) \(answer.reason ?? "without a reason")"
+  private static func text(_ answer: APNsAnswer, _ fault: APNsCredentialFault? = nil) -> String {
+    let text = "Apple answered \(answer.status) \(answer.reason ?? "without a reason")"
+    return fault == .clock ? "\(text) to a new provider token: is the server's clock right?" : text
   }
 
   private static func alarm(_ answer: APNsAnswer) -> String {

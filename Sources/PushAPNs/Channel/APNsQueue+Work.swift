@@ -193,7 +193,11 @@ extension APNsQueue {
   /// Saves everything before the end; what is under way is sent again after the next start.
   func finish() {
     saveProgress()
-    advance()
+    let finished = state.withLock { state in
+      defer { state.finished = [] }
+      return state.finished
+    }
+    if !finished.isEmpty { save(finished) }
   }
 }
 

@@ -111,6 +111,8 @@ final class APNsQueue: Sendable {
   /// Takes a push that was committed, or leaves it in the database if there is no room.
   func deliver(_ push: APNsPush) {
     state.withLock { state in
+      // The queue was read from the database between the commit and this call: it may even be answered.
+      guard push.id > state.loadedThrough else { return }
       guard !state.isSpilled, state.open.count < Bounds.pushes else {
         state.isSpilled = true
         state.skippedThrough = push.id

@@ -98,6 +98,8 @@ struct Delivery: Sendable {
   var failures = 0
   /// The other service called the token bad.
   var otherHasRefused = false
+  /// Attempts that Apple certainly did not process.
+  var refusals = 0
   /// The provider token was renewed for it.
   var hasRenewedToken = false
 }
@@ -134,12 +136,13 @@ struct FIFO<Element: Sendable>: Sendable {
   mutating func append(_ item: Element) { items.append(item) }
 
   mutating func putBack(_ item: Element) {
-    if head > 0 {
-      head -= 1
-      items[head] = item
-    } else {
-      items.insert(item, at: 0)
+    if head == 0 {
+      // Room for more: thousands come back when a host fails.
+      head = max(16, items.count / 4)
+      items.insert(contentsOf: repeatElement(nil, count: head), at: 0)
     }
+    head -= 1
+    items[head] = item
   }
 
   mutating func popFirst() -> Element? {

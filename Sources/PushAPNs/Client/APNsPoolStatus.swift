@@ -27,7 +27,7 @@ public struct APNsPoolStatus: Equatable, Sendable {
   public var streamLimit = 0
   /// Whether nothing is taken from the source.
   public var isPaused = false
-  /// Whether the pool was closed.
+  /// Whether the pool was closed, and all results were handed over.
   public var isClosed = false
   /// Why the latest connection failed or ended; nil while none has.
   public var lastFailure: String?

@@ -41,8 +41,9 @@ final class PoolRunner {
 
   /// Does what there is to do at the end of a turn of the loop. Returns true to get another turn at once.
   func turn() -> Bool {
-    noticeChanges()
+    // Answers may change what leaves next: a new token, a pause.
     deliver()
+    noticeChanges()
     let wantsMore = takeRequests()
     connectIfNeeded()
     for connection in connections where connection.isDirty {
@@ -238,7 +239,7 @@ final class PoolRunner {
       }
     }
     status.failuresInRow = backOff.failures
-    status.isClosed = closing != nil
+    status.isClosed = isOver
     let status = status
     pool.shared.withLock { $0.status = status }
   }
