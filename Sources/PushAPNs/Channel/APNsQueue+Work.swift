@@ -193,6 +193,8 @@ extension APNsQueue {
   /// Saves everything before the end; what is under way is sent again after the next start.
   func finish() {
     saveProgress()
+    advance()
+    // All that `advance` leaves for later: there is no later.
     let finished = state.withLock { state in
       defer { state.finished = [] }
       return state.finished
