@@ -90,7 +90,10 @@ let package = Package(
     // Measuring, and the program.
     module(
       "PushBench",
-      ["PushBase", "PushJSON", "PushWire", "PushCrypto", "CLinux", "COpenSSL", "CSQLite"]),
+      [
+        "PushBase", "PushJSON", "PushWire", "PushCrypto", "PushDomain", "PushNet", "PushHTTP2", "PushAPNs",
+        "CLinux", "COpenSSL", "CSQLite",
+      ]),
     .executableTarget(
       name: "borealis",
       dependencies: [

@@ -37,6 +37,7 @@ public enum Bench {
     case "idle": try IdleBenchmark.run(environment, report)
     case "restart": try RestartBenchmark.run(environment, report)
     case "million": try MillionBenchmark.run(environment, report)
+    case "apns": try APNsBenchmark.run(environment, report)
     default: break
     }
   }

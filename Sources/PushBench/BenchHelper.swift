@@ -6,6 +6,8 @@ public enum BenchHelper {
   static let name = "bench-helper"
   static let execute = "execute"
   static let floor = "floor"
+  static let apnsLoad = "apns-load"
+  static let apnsSink = "apns-sink"
 
   /// Runs a helper if the arguments (without the program's name) ask for one, and returns its exit status.
   public static func run(_ arguments: [String]) -> Int32? {
@@ -13,6 +15,8 @@ public enum BenchHelper {
     switch arguments[1] {
     case execute: return become(Array(arguments.dropFirst(2)))
     case floor: return FloorServer.run()
+    case apnsLoad: return APNsLoad.run(Array(arguments.dropFirst(2)))
+    case apnsSink: return APNsSink.run(Array(arguments.dropFirst(2)))
     default: return 2
     }
   }

@@ -1,7 +1,9 @@
 /// What a bench is asked to measure.
 public struct BenchOptions: Sendable {
   /// The benchmarks by name, in the order in which `all` runs them.
-  public static let benchmarks = ["sqlite", "broadcast", "single", "connect", "idle", "restart", "million"]
+  public static let benchmarks = [
+    "sqlite", "broadcast", "single", "connect", "idle", "restart", "million", "apns",
+  ]
 
   /// A name of `benchmarks`, or `all`.
   public var benchmark: String

@@ -9,16 +9,25 @@ public struct HTTP2Headers: Equatable, Sendable {
     case neverIndexed
   }
 
+  @usableFromInline
   struct Field: Equatable, Sendable {
-    let start: Int
-    let nameCount: Int
-    let valueCount: Int
-    let compression: Compression
+    @usableFromInline let start: Int
+    @usableFromInline let nameCount: Int
+    @usableFromInline let valueCount: Int
+    @usableFromInline let compression: Compression
+
+    @inlinable
+    init(start: Int, nameCount: Int, valueCount: Int, compression: Compression) {
+      self.start = start
+      self.nameCount = nameCount
+      self.valueCount = valueCount
+      self.compression = compression
+    }
   }
 
   /// Names and values, one behind the other.
-  private(set) var bytes: [UInt8] = []
-  private(set) var fields: [Field] = []
+  @usableFromInline var bytes: [UInt8] = []
+  @usableFromInline var fields: [Field] = []
 
   /// Starts empty.
   public init() {}
@@ -35,6 +44,7 @@ public struct HTTP2Headers: Equatable, Sendable {
   public var byteCount: Int { bytes.count }
 
   /// Adds a field whose name is known when the program is written: lower case, as HTTP/2 demands.
+  @inlinable
   public mutating func append(
     _ name: StaticString, _ value: some Collection<UInt8>, _ compression: Compression = .indexed
   ) {
@@ -44,6 +54,7 @@ public struct HTTP2Headers: Equatable, Sendable {
   }
 
   /// Adds a field whose name is made when the program runs. It must be in lower case.
+  @inlinable
   public mutating func append(
     name: some Collection<UInt8>, _ value: some Collection<UInt8>, _ compression: Compression = .indexed
   ) {
@@ -59,7 +70,8 @@ public struct HTTP2Headers: Equatable, Sendable {
     append(name, value.utf8, compression)
   }
 
-  private mutating func close(
+  @inlinable
+  mutating func close(
     start: Int, nameCount: Int, _ value: some Collection<UInt8>, _ compression: Compression
   ) {
     bytes.append(contentsOf: value)

@@ -7,7 +7,7 @@ public final class HTTP2Transport {
   public enum Receiving: Equatable, Sendable {
     /// All that had come was given to the session.
     case drained
-    /// The turn's share was read; more waits inside the session, of which the socket does not tell.
+    /// The turn's share was read, or too much waits to be sent: see `hasMore`.
     case more
     /// The peer sends nothing more, or the connection is lost; with the reason.
     case ended(String)
@@ -30,8 +30,11 @@ public final class HTTP2Transport {
   public private(set) var sentPosition: UInt64 = 0
   /// How many bytes TLS has given since the connection began.
   public private(set) var receivedBytes: UInt64 = 0
-  /// Whether `receive` left bytes inside TLS.
-  public private(set) var hasMore = false
+  /// Whether `receive` stopped before TLS had nothing left.
+  private var stoppedEarly = false
+
+  /// Whether `receive` is to be called without waiting for the socket, which does not tell of bytes inside TLS.
+  public var hasMore: Bool { stoppedEarly && waiting < Self.outgoingLimit }
 
   /// Puts a session on a socket's TLS.
   public init(tls: TLSSession, session: HTTP2Session) {
@@ -59,7 +62,7 @@ public final class HTTP2Transport {
 
   /// Reads what has come and gives it to the session.
   public func receive(buffer: inout [UInt8]) -> Receiving {
-    hasMore = false
+    stoppedEarly = false
     readNeeds = .readable
     for _ in 0..<Self.readsPerTurn {
       guard waiting < Self.outgoingLimit else { break }
@@ -75,7 +78,7 @@ public final class HTTP2Transport {
       case .failed(let reason): return .ended(reason)
       }
     }
-    hasMore = true
+    stoppedEarly = true
     return .more
   }
 

@@ -15,6 +15,7 @@ struct BenchCommand: Command {
       idle        memory and processor time of idle connections
       restart     how long until all devices are back after a restart
       million     a million registrations in the database
+      apns        notifications to Apple over one connection, beside h2load and aioapns
       sqlite      commits in a second: the floor for accepted pushes
       all         each of them
     """

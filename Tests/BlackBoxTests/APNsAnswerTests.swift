@@ -12,7 +12,7 @@ import Testing
 
   private func expectDelivered(_ pushes: [String], in world: APNsWorld) throws {
     for push in pushes { #expect(try world.end(of: push) == .delivered) }
-    let counts = world.acceptances
+    let counts = try world.acceptances(of: pushes)
     for push in pushes { #expect(counts[push] == 1) }
     try world.waitForRest()
   }
@@ -137,6 +137,11 @@ import Testing
     try world.order("POST", "/tokens", ["tokens": [["token": token(0), "state": "foreign"]]])
     let first = try world.push("first")
     #expect(try world.end(of: first) == .delivered)
+    // Both write after they have answered.
+    try world.wait("the lines of both services") {
+      APNsWorld.entries(world.entries, of: first).count == 1
+        && APNsWorld.entries(world.sandboxEntries, of: first).count == 1
+    }
     #expect(APNsWorld.entries(world.entries, of: first).map(\.reason) == ["BadDeviceToken"])
     #expect(APNsWorld.entries(world.sandboxEntries, of: first).map(\.isAccepted) == [true])
     try world.wait("the move") {

@@ -8,7 +8,7 @@ import Testing
   /// All pushes were delivered, by what the server says and by what Apple saw.
   private func expectDelivered(_ pushes: [String], in world: APNsWorld, atMost times: Int = 1) throws {
     for push in pushes { #expect(try world.end(of: push) == .delivered) }
-    let counts = world.acceptances
+    let counts = try world.acceptances(of: pushes)
     for push in pushes {
       let count = counts[push] ?? 0
       #expect((1...times).contains(count), "\(push) was accepted \(count) times")

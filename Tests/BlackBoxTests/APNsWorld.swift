@@ -227,6 +227,16 @@ final class APNsWorld {
     }
   }
 
+  /// How often Apple accepted each push, once it has written that it accepted all of these: it writes after it has
+  /// answered.
+  func acceptances(of pushes: [String]) throws -> [String: Int] {
+    try wait("the simulator's lines") {
+      let counts = acceptances
+      return pushes.allSatisfy { counts[$0] != nil }
+    }
+    return acceptances
+  }
+
   /// How often Apple accepted each push, by msg_id.
   var acceptances: [String: Int] {
     var counts: [String: Int] = [:]
