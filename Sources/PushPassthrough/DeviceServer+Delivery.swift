@@ -4,6 +4,18 @@ import PushNet
 import PushRouter
 import PushWire
 
+/// A group push on its way over one loop's sessions of its app.
+struct FanOut {
+  let push: LivePush
+  let group: GroupPush
+  let app: Int
+  /// Sessions below this position are still to be visited. From the end to the start, because a session that leaves is
+  /// replaced by the last one, which was visited already; sessions that join at the end find the push as waiting.
+  var position: Int
+  /// Encoded once for each platform, with and without what Apple brings, shared by all sockets.
+  var frames: [SharedFrame?]
+}
+
 extension DeviceServer {
   func handle(_ mail: DeviceMail) {
     switch mail {
@@ -13,7 +25,9 @@ extension DeviceServer {
     case .group(let push, let group):
       guard let app = appIndexes[push.app.id] else { return }
       fanOuts.append(
-        FanOut(push: push, group: group, app: Int(app), position: apps[Int(app)].slots.count))
+        FanOut(
+          push: push, group: group, app: Int(app), position: apps[Int(app)].slots.count,
+          frames: Array(repeating: nil, count: 16)))
     case .recall(let id, let app, let audience): recall(id, app, audience)
     case .disconnect(let location, let reason):
       guard isCurrent(location.slot, location.generation) else { return }
@@ -59,11 +73,20 @@ extension DeviceServer {
   /// Tells those who got a push that it was taken back.
   private func recall(_ id: MessageID, _ app: App, _ audience: NumberSet) {
     guard let index = appIndexes[app.id] else { return }
-    let frame = SharedFrame(.recall(id))
+    var bytes: [UInt8] = []
+    ServerFrame.recall(id).encode(into: &bytes)
+    let frame = SharedFrame(bytes)
     for slot in apps[Int(index)].slots
     where slab[slot].sentThrough >= id && audience.contains(RegistrationNumber(slab[slot].number)) {
       send(slot, frame)
     }
+  }
+
+  /// Whether the app behind a session takes pushes over our connection now, by the routing table.
+  func isReceptive(_ slot: UInt32) -> Bool {
+    guard let platform = Platform(rawValue: slab[slot].platform) else { return false }
+    return Routing.isInReach(
+      platform, isOnline: true, slab[slot].isForeground ? .foreground : .background)
   }
 
   // MARK: Live pushes
@@ -82,7 +105,7 @@ extension DeviceServer {
   /// Sends a push that Apple had until now, although newer ones were sent on this connection. If that is not possible
   /// it waits for the next login.
   private func deliverOutOfTurn(_ push: LivePush, _ slot: UInt32) {
-    guard slab[slot].isReceptive, slab[slot].hasRoom(limits), let frame = encode(push.id, push.push, slot)
+    guard isReceptive(slot), hasRoom(slot), let frame = encode(push.id, push.push, slot)
     else { return }
     // Says nothing about the others up to this one.
     noteSent(slab[slot].sentThrough, slot)
@@ -90,14 +113,14 @@ extension DeviceServer {
   }
 
   /// Whether a session takes a new push now. One that catches up, or has too much on its way, gets it later.
-  func takesLive(_ slot: UInt32, _ id: MessageID) -> Bool {
-    switch slab[slot].answer(to: id, limits) {
-    case .takes: return true
-    case .declines: return false
-    case .isFull:
+  private func takesLive(_ slot: UInt32, _ id: MessageID) -> Bool {
+    guard slab[slot].sentThrough < id, !slab[slot].isCatchingUp, isReceptive(slot) else { return false }
+    guard !slab[slot].isBehind else { return false }
+    guard hasRoom(slot) else {
       fallBehind(slot)
       return false
     }
+    return true
   }
 
   private func fallBehind(_ slot: UInt32) {
@@ -107,8 +130,14 @@ extension DeviceServer {
     if slab[slot].unsettled >= limits.unsettled { router.hurryAcknowledgements() }
   }
 
-  func noteSent(_ id: MessageID, _ slot: UInt32) {
-    slab[slot].noteSent(id)
+  /// Whether a session's queue and its device's acknowledgements allow another push.
+  private func hasRoom(_ slot: UInt32) -> Bool {
+    slab[slot].queue.cost < limits.queuedBytes && slab[slot].unsettled < limits.unsettled
+  }
+
+  private func noteSent(_ id: MessageID, _ slot: UInt32) {
+    slab[slot].sentThrough = id
+    slab[slot].unsettled += 1
     counts.pushFrames += 1
   }
 
@@ -134,11 +163,11 @@ extension DeviceServer {
       id, push, platform, viaAPNs: goesToApple(push, slot), offline: id <= slab[slot].newestWhileAway)
   }
 
-  func goesToApple(_ push: StoredPush, _ slot: UInt32) -> Bool {
+  private func goesToApple(_ push: StoredPush, _ slot: UInt32) -> Bool {
     push.goesToApple(for: RegistrationNumber(slab[slot].number))
   }
 
-  func encode(
+  private func encode(
     _ id: MessageID, _ push: StoredPush, _ platform: Platform, viaAPNs: Bool, offline: Bool
   ) -> SharedFrame? {
     let json = push.deviceJSON(platform, viaAPNs: viaAPNs)
@@ -146,13 +175,74 @@ extension DeviceServer {
     return bytes.isEmpty ? nil : SharedFrame(bytes)
   }
 
+  // MARK: Broadcasts
+
+  /// Visits some sessions more. Several group pushes of one app that wait for the same session leave in one write.
+  /// Returns whether there is more to do.
+  func advanceFanOuts() -> Bool {
+    guard !fanOuts.isEmpty else { return false }
+    var budget = limits.fanOutSlice
+    var index = 0
+    while index < fanOuts.count, budget > 0 {
+      // A budget for each app in turn would be unfair to none: the first push of every app moves in each turn.
+      let app = fanOuts[index].app
+      let isFirstOfApp = !fanOuts[..<index].contains { $0.app == app }
+      if isFirstOfApp { budget -= advance(index, limits.fanOutSlice) }
+      index += 1
+    }
+    fanOuts.removeAll { $0.position <= 0 }
+    return !fanOuts.isEmpty
+  }
+
+  private func advance(_ index: Int, _ limit: Int) -> Int {
+    let app = fanOuts[index].app
+    let others = fanOuts.indices.filter { $0 > index && fanOuts[$0].app == app }
+    var visited = 0
+    while fanOuts[index].position > 0, visited < limit {
+      fanOuts[index].position -= 1
+      visited += 1
+      let position = fanOuts[index].position
+      guard position < apps[app].slots.count else { continue }
+      visit(apps[app].slots[position], index, others)
+    }
+    return visited
+  }
+
+  private func visit(_ slot: UInt32, _ index: Int, _ others: [Int]) {
+    let first = frame(of: index, for: slot)
+    guard !others.isEmpty else {
+      if let first { sendNow(slot, first) }
+      return
+    }
+    if let first { send(slot, first) }
+    for other in others {
+      if let more = frame(of: other, for: slot) { send(slot, more) }
+    }
+  }
+
+  /// The frame of a group push for a session that is to get it now; notes that it was sent.
+  private func frame(of index: Int, for slot: UInt32) -> SharedFrame? {
+    let id = fanOuts[index].push.id
+    guard fanOuts[index].group.targets.contains(RegistrationNumber(slab[slot].number)), takesLive(slot, id)
+    else { return nil }
+    let viaAPNs = goesToApple(fanOuts[index].push.push, slot)
+    let key = Int(slab[slot].platform) & 7 | (viaAPNs ? 8 : 0)
+    if fanOuts[index].frames[key] == nil, let platform = Platform(rawValue: slab[slot].platform) {
+      let push = fanOuts[index].push.push
+      fanOuts[index].frames[key] = encode(id, push, platform, viaAPNs: viaAPNs, offline: false)
+    }
+    guard let frame = fanOuts[index].frames[key] else { return nil }
+    noteSent(id, slot)
+    return frame
+  }
+
   // MARK: Kept pushes
 
   /// Starts to deliver what waits for a session, oldest first, a batch at a time.
   func catchUp(_ slot: UInt32) {
     let session = slab[slot]
-    guard session.app >= 0, !session.isCatchingUp, session.isReceptive else { return }
-    guard session.hasRoom(limits) else { return fallBehind(slot) }
+    guard session.app >= 0, !session.isCatchingUp, isReceptive(slot) else { return }
+    guard hasRoom(slot) else { return fallBehind(slot) }
     slab[slot].isBehind = false
     let ids = apps[Int(session.app)].app.directory.pending(
       for: RegistrationNumber(session.number), after: session.sentThrough,
@@ -172,7 +262,7 @@ extension DeviceServer {
 
   private func deliverKept(_ contents: [(MessageID, StoredPush)], through: MessageID, _ slot: UInt32) {
     slab[slot].isCatchingUp = false
-    guard slab[slot].isReceptive, slab[slot].app >= 0 else { return }
+    guard isReceptive(slot), slab[slot].app >= 0 else { return }
     let app = apps[Int(slab[slot].app)].app
     let number = RegistrationNumber(slab[slot].number)
     let seconds = UInt32(clamping: time.now().seconds)
@@ -181,7 +271,7 @@ extension DeviceServer {
       app.directory.pending(
         for: number, after: slab[slot].sentThrough, at: seconds, limit: limits.catchUpBatch))
     for (id, content) in contents where slab[slot].sentThrough < id && waiting.contains(id) {
-      guard slab[slot].hasRoom(limits) else { return fallBehind(slot) }
+      guard hasRoom(slot) else { return fallBehind(slot) }
       if let frame = encode(id, content, slot) {
         noteSent(id, slot)
         send(slot, frame)

@@ -6,9 +6,6 @@ import PushRouter
 import PushWire
 
 extension DeviceServer {
-  /// The answer to every heartbeat.
-  private static let pong = SharedFrame(ServerFrame.pong)
-
   /// Serves one frame of a device.
   func handle(_ frame: ClientFrame, in bytes: Span<UInt8>, _ slot: UInt32) {
     switch (slab[slot].phase, frame) {
@@ -16,7 +13,7 @@ extension DeviceServer {
     case (.greeting, _): fail(slot, .protocolError, .afterBackOff, "HELLO comes first")
     case (.greeted, .register(let request)): find(request.appKey, for: frame, slot)
     case (.greeted, .login(let request)): find(request.appKey, for: frame, slot)
-    case (.greeted, .ping), (.waiting, .ping), (.loggedIn, .ping): send(slot, Self.pong)
+    case (.greeted, .ping), (.waiting, .ping), (.loggedIn, .ping): send(slot, .pong)
     case (.loggedIn, .acknowledge(let list)):
       counts.acknowledgements += UInt64(list.count)
       acknowledge((0..<list.count).map { list[$0, in: bytes] }, slot)
@@ -204,10 +201,10 @@ extension DeviceServer {
   private func setForeground(
     _ isForeground: Bool, _ number: RegistrationNumber, _ app: App, _ slot: UInt32
   ) {
-    let wasReceptive = slab[slot].isReceptive
+    let wasReceptive = isReceptive(slot)
     slab[slot].isForeground = isForeground
     let newest = app.directory.setForeground(isForeground, of: number, at: location(slot))
-    if let newest, !wasReceptive, slab[slot].isReceptive { slab[slot].newestWhileAway = newest }
+    if let newest, !wasReceptive, isReceptive(slot) { slab[slot].newestWhileAway = newest }
   }
 
   private func change(_ edit: TagEdit, checking tags: [String], _ slot: UInt32, _ sequence: UInt32) {

@@ -143,7 +143,9 @@ extension DeviceServer {
   }
 
   func send(_ slot: UInt32, _ frame: ServerFrame) {
-    send(slot, SharedFrame(frame))
+    var bytes: [UInt8] = []
+    frame.encode(into: &bytes)
+    send(slot, SharedFrame(bytes))
   }
 
   /// Sends one frame at once if nothing is queued before it: the way of a broadcast.
@@ -206,13 +208,5 @@ extension DeviceServer {
     slab[slot].wantsWrite = write
     let token = ConnectionToken(driver: driver, generation: slab[slot].generation, slot: slot)
     loop.change(slab[slot].descriptor, token, write ? [.readable, .writable] : .readable)
-  }
-}
-
-extension SharedFrame {
-  convenience init(_ frame: ServerFrame) {
-    var bytes: [UInt8] = []
-    frame.encode(into: &bytes)
-    self.init(bytes)
   }
 }

@@ -1,5 +1,4 @@
 import PushBase
-import PushDomain
 import PushNet
 import PushWire
 
@@ -60,42 +59,6 @@ struct Session {
   var network = PeerNetwork(rawValue: 0)
 }
 
-extension Session {
-  /// What a session says to a new push.
-  enum Answer {
-    case takes
-    /// It has it, or gets it later with others.
-    case declines
-    /// It must fall behind.
-    case isFull
-  }
-
-  /// Inlined, because the call would copy the session, for every session of a broadcast.
-  @inline(__always)
-  func answer(to id: MessageID, _ limits: PassthroughLimits) -> Answer {
-    guard sentThrough < id, !isCatchingUp, !isBehind, isReceptive else { return .declines }
-    return hasRoom(limits) ? .takes : .isFull
-  }
-
-  /// Whether the app behind it takes pushes over our connection now, by the routing table.
-  @inline(__always)
-  var isReceptive: Bool {
-    guard let platform = Platform(rawValue: platform) else { return false }
-    return Routing.isInReach(platform, isOnline: true, isForeground ? .foreground : .background)
-  }
-
-  /// Whether its queue and its device's acknowledgements allow another push.
-  @inline(__always)
-  func hasRoom(_ limits: PassthroughLimits) -> Bool {
-    queue.cost < limits.queuedBytes && unsettled < limits.unsettled
-  }
-
-  mutating func noteSent(_ id: MessageID) {
-    sentThrough = id
-    unsettled += 1
-  }
-}
-
 /// Bounds of device sessions on one loop.
 public struct PassthroughLimits: Sendable {
   /// Heartbeat interval that a device may have, in seconds.
@@ -119,8 +82,6 @@ public struct PassthroughLimits: Sendable {
   public var handshakesPerTurn = 16
   /// Connections visited by a broadcast before other work gets its turn.
   public var fanOutSlice = 1024
-  /// Broadcasts that go over the connections together, at most 32: what they have for one leaves in one write.
-  public var fanOutsTogether = 16
 
   /// The defaults.
   public init() {}
