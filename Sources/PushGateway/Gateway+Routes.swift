@@ -1,12 +1,25 @@
 import PushBase
+import PushDomain
 
 extension Gateway {
-  /// Which API a route belongs to: that decides its error codes and its budget.
-  enum API: Sendable {
+  /// Which API a route belongs to: that decides its error codes, its budget and who may call it.
+  enum API: Sendable, CaseIterable {
     case push
     case device
+    case schedule
+    case report
     /// Needs no app, and has no budget.
     case open
+
+    /// What it answers when a request fails before its own rules come to bear.
+    var faults: APIFaults {
+      switch self {
+      case .push, .open: .push
+      case .device: .device
+      case .schedule: .schedule
+      case .report: .report
+      }
+    }
   }
 
   /// A method on a path, and what serves it.
@@ -28,7 +41,9 @@ extension Gateway {
   }
 
   /// Everything that is served; Docs/api/openapi.json describes each.
-  static let routes: [Route] = [
+  static let routes: [Route] = openRoutes + pushRoutes + reportRoutes + deviceRoutes
+
+  private static let openRoutes: [Route] = [
     Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },
     Route(.open, "GET", "/readyz") { gateway, call in
       let isReady = gateway.isReady()
@@ -40,12 +55,21 @@ extension Gateway {
     Route(.open, "GET", "/openapi.json") { _, call in
       call.answer(200, text: embeddedDocument, type: "application/json")
     },
+  ]
+
+  private static let pushRoutes: [Route] = [
     Route(.push, "POST", "/v3/push") { $0.push($1, isReal: true) },
     Route(.push, "POST", "/v3/push/validate") { $0.push($1, isReal: false) },
     Route(.push, "GET", "/v3/push/cid") { $0.issueCIDs($1) },
     Route(.push, "DELETE", "/v3/push/{msg_id}") { $0.recall($1) },
+  ]
+
+  private static let reportRoutes: [Route] = [
     Route(.push, "GET", "/v1/pushes/{msg_id}") { $0.showPush($1) },
     Route(.push, "GET", "/v1/apns") { $0.showAPNs($1) },
+  ]
+
+  private static let deviceRoutes: [Route] = [
     Route(.device, "GET", "/v3/devices/{rid}") { $0.showDevice($1) },
     Route(.device, "POST", "/v3/devices/{rid}") { $0.updateDevice($1) },
     Route(.device, "POST", "/v3/devices/status") { $0.showStatus($1) },
@@ -57,4 +81,17 @@ extension Gateway {
     Route(.device, "POST", "/v3/tags/{tag}") { $0.updateTag($1) },
     Route(.device, "DELETE", "/v3/tags/{tag}") { $0.deleteTag($1) },
   ]
+
+  /// The same path as clients for JPush's Beijing zone ask for it; nil if it is no other there.
+  static func beijingPattern(_ pattern: String) -> String? {
+    for (prefix, other) in [
+      ("/v3/devices", "/v3/device"), ("/v3/aliases", "/v3/device/aliases"), ("/v3/tags", "/v3/device/tags"),
+      ("/v3/schedules", "/v3/push/schedules"), ("/v3/received", "/v3/report/received"),
+      ("/v3/status", "/v3/report/status"), ("/v3/messages", "/v3/report/messages"),
+      ("/v3/users", "/v3/report/users"),
+    ] where pattern == prefix || pattern.hasPrefix(prefix + "/") {
+      return other + pattern.dropFirst(prefix.count)
+    }
+    return nil
+  }
 }

@@ -11,6 +11,10 @@ public struct GatewayLimits: Sendable {
   public var pushCallsPerMinute = 6_000_000
   /// Calls of the device API in a minute, for each app.
   public var deviceCallsPerMinute = 600_000
+  /// Calls of the schedule API in a minute, for each app.
+  public var scheduleCallsPerMinute = 60_000
+  /// Calls of the report API in a minute, for each app.
+  public var reportCallsPerMinute = 600_000
   /// Bytes of a request's body; the largest push object that makes sense stays well below.
   public var bodyBytes = 256 << 10
   /// Rules of push objects and names.
@@ -29,8 +33,7 @@ public final class Gateway: Sendable {
   let time: any TimeSource
   let log: Log
   let isReady: @Sendable () -> Bool
-  let pushRate: RateLimiter
-  let deviceRate: RateLimiter
+  private let rates: [API: RateLimiter]
   let accepted: Counter
   let refused: Counter
 
@@ -47,12 +50,19 @@ public final class Gateway: Sendable {
     self.log = log
     self.time = time
     self.isReady = isReady
-    pushRate = RateLimiter(perMinute: limits.pushCallsPerMinute)
-    deviceRate = RateLimiter(perMinute: limits.deviceCallsPerMinute)
+    rates = [
+      .push: RateLimiter(perMinute: limits.pushCallsPerMinute),
+      .device: RateLimiter(perMinute: limits.deviceCallsPerMinute),
+      .schedule: RateLimiter(perMinute: limits.scheduleCallsPerMinute),
+      .report: RateLimiter(perMinute: limits.reportCallsPerMinute),
+    ]
     accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
     refused = metrics.counter("borealis_pushes_refused_total", "Push requests answered with an error.")
     var table = RouteTable<Route>()
-    for route in Self.routes { table.add(route.method, route.pattern, route) }
+    for route in Self.routes {
+      table.add(route.method, route.pattern, route)
+      if let other = Self.beijingPattern(route.pattern) { table.add(route.method, other, route) }
+    }
     self.table = table
   }
 
@@ -100,40 +110,39 @@ public final class Gateway: Sendable {
   // MARK: Authentication and budget
 
   private func authenticate(_ call: GatewayCall, _ handle: @escaping Route.Handler) {
-    let isPush = call.api == .push
+    let faults = call.api.faults
     guard let header = call.request.headers["authorization"] else {
-      call.fail(isPush ? .authenticationFailed : .deviceNoAuthorization)
+      call.fail(faults.unauthorized)
       return
     }
     guard let (key, secret) = Self.credentials(header) else {
-      call.fail(isPush ? .authenticationFailed : .deviceAuthenticationFailed)
+      call.fail(faults.authenticationFailed)
       return
     }
     router.findApp(key) { [self] found in
       guard case .success(let known) = found else {
-        call.fail(isPush ? .timeout : .deviceBusy)
+        call.fail(faults.busy)
         return
       }
       guard let app = known, app.accepts(masterSecret: secret) else {
-        call.fail(isPush ? .authenticationFailed : .deviceAuthenticationFailed)
+        call.fail(faults.authenticationFailed)
         return
       }
       guard !app.isDisabled else {
-        call.fail(isPush ? .blacklisted : .deviceAppUnknown)
+        call.fail(faults.disabled)
         return
       }
-      let limiter = isPush ? pushRate : deviceRate
-      let budget = limiter.take(app.id, at: time.monotonic())
       var call = call
       call.app = app
-      call.budget = budget
-      guard budget.isGranted else {
-        call.fail(.rateExceeded)
-        return
+      if let budget = rates[call.api]?.take(app.id, at: time.monotonic()) {
+        call.budget = budget
+        guard budget.isGranted else {
+          call.fail(.rateExceeded)
+          return
+        }
       }
       guard call.request.body.count <= limits.bodyBytes else {
-        let message = "The body has more than \(limits.bodyBytes) bytes"
-        call.fail(isPush ? .tooLarge(message) : .deviceInvalid(message))
+        call.fail(faults.tooLarge("The body has more than \(limits.bodyBytes) bytes"))
         return
       }
       handle(self, call)

@@ -64,14 +64,13 @@ struct GatewayCall: Sendable {
   /// The body as JSON; answers the request itself when it is none.
   func body() -> JSONValue? {
     guard !request.body.isEmpty else {
-      fail(api == .push ? .missing("The request has no body") : .deviceInvalid("The request has no body"))
+      fail(api.faults.missing("The request has no body"))
       return nil
     }
     do throws(JSONError) {
       return try parseJSON(request.body)
     } catch {
-      let message = "The body is not valid JSON (at byte \(error.offset))"
-      fail(api == .push ? .invalidValue(message) : .deviceInvalid(message))
+      fail(api.faults.malformed("The body is not valid JSON (at byte \(error.offset))"))
       return nil
     }
   }

@@ -31,6 +31,20 @@ import Testing
     #expect(await shown(world, id) == #"{"tags":[],"alias":null,"mobile":null}"#)
   }
 
+  /// Clients for JPush's Beijing zone ask under other paths for the same.
+  @Test func beijing() async throws {
+    let world = try await GatewayWorld()
+    let id = try await world.register()
+    #expect(await world.call("POST", "/v3/device/\(id.text)", #"{"alias":"zoe"}"#).outcome == "200")
+    for (ours, theirs) in [
+      ("/v3/devices/\(id.text)", "/v3/device/\(id.text)"), ("/v3/aliases/zoe", "/v3/device/aliases/zoe"),
+      ("/v3/tags/", "/v3/device/tags/"),
+    ] {
+      let (answer, other) = (await world.call("GET", ours), await world.call("GET", theirs))
+      #expect(answer.outcome == "200" && answer.body == other.body, "\(theirs)")
+    }
+  }
+
   /// Every code that the device API can give for a request, and nothing is changed by it.
   @Test func errors() async throws {
     let world = try await GatewayWorld()
