@@ -1,6 +1,6 @@
 # `make run` shows the system at work; `make test` proves it. Both install what they need.
 SWIFT ?= swift
-PACKAGES := libsqlite3-dev libssl-dev libroaring-dev libnghttp2-dev nghttp2-server openssl python3-venv
+PACKAGES := libsqlite3-dev libssl-dev libroaring-dev libnghttp2-dev nghttp2-server openssl python3-venv tzdata
 .PHONY: run test deps build lint fuzz sanitize
 
 # Ends with Ctrl-C. HTTP_ADDRESS=127.0.0.1:9090 DEVICE_ADDRESS=127.0.0.1:9091 choose other ports.

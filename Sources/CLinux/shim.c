@@ -240,6 +240,28 @@ int64_t cl_wall_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int cl_set_zone(const char *path) {
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return -errno;
+  char magic[4];
+  int is_zone = fread(magic, 1, sizeof magic, file) == sizeof magic && memcmp(magic, "TZif", 4) == 0;
+  fclose(file);
+  if (!is_zone) return -EINVAL;
+  char value[512];
+  // A colon: a file, and not a rule in POSIX's notation.
+  int length = snprintf(value, sizeof value, ":%s", path);
+  if (length < 0 || (size_t)length >= sizeof value) return -ENAMETOOLONG;
+  if (setenv("TZ", value, 1) < 0) return -errno;
+  tzset();
+  return 0;
+}
+
+int64_t cl_utc_offset(int64_t second) {
+  time_t time = (time_t)second;
+  struct tm local;
+  return localtime_r(&time, &local) == NULL ? 0 : (int64_t)local.tm_gmtoff;
+}
+
 int cl_random(void *buffer, size_t count) {
   uint8_t *at = buffer;
   while (count > 0) {

@@ -13,6 +13,8 @@ public final class Router: Sendable {
   let options: RouterOptions
   let time: any TimeSource
   let log: Log
+  /// The zone that times in the API's requests and answers are in.
+  public var zone: any Zone { options.zone }
   let writeBehind: WriteBehind
   let contents: ContentCache
   let housekeeping = Housekeeping()

@@ -1,3 +1,5 @@
+import PushBase
+
 /// Bounds of the router's memory and of what the database keeps. The defaults suit a server.
 public struct RouterOptions: Sendable {
   /// Pushes to one or a few that wait for one registration; beyond it the oldest is dropped.
@@ -17,6 +19,8 @@ public struct RouterOptions: Sendable {
   public var lastSeenPrecision: UInt32 = 600
   /// Rows that one step of housekeeping changes; a step holds up the pushes that share its commit.
   public var sweepRows = 256
+  /// The zone that times in the API's requests and answers are in (JPush: UTC+8).
+  public var zone: any Zone = FixedZone.china
 
   /// The defaults.
   public init() {}

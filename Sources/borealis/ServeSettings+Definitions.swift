@@ -2,7 +2,7 @@ import PushOps
 
 extension ServeSettings {
   /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations.md.
-  static let definitions: [SettingDefinition] = addresses + tls + apns + logging + stopping + limits
+  static let definitions: [SettingDefinition] = addresses + tls + apns + logging + stopping + limits + time
 
   private static let addresses = [
     DataFolder.setting,
@@ -111,5 +111,12 @@ extension ServeSettings {
       name: "keep-pushes", valueName: "TIME",
       help: "How long pushes are kept after they were accepted, unless somebody still waits for them.",
       default: "30d", kind: .duration),
+  ]
+
+  private static let time = [
+    SettingDefinition(
+      name: "time-zone", valueName: "ZONE",
+      help: "The zone that times in requests and answers are in, such as Europe/Berlin.",
+      default: "Asia/Shanghai", kind: .text)
   ]
 }

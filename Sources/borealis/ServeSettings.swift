@@ -31,6 +31,8 @@ struct ServeSettings {
   let registrationsPerNetwork: Int
   /// Seconds for which pushes that are over are kept.
   let retention: Int64
+  /// The zone of the process, which is set.
+  let zone: ProcessZone
 
   let apnsHosts: APNsHosts
 
@@ -63,7 +65,16 @@ struct ServeSettings {
     strangersPerNetwork = settings.number("network-strangers") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     apnsHosts = Self.apnsHosts(settings)
+    zone = try Self.zone(settings)
     retention = Int64(try Self.milliseconds(settings, "keep-pushes", 86_400_000...Int.max) / 1000)
+  }
+
+  private static func zone(_ settings: Settings) throws(Failure) -> ProcessZone {
+    let name = settings.text("time-zone") ?? "UTC"
+    guard let zone = ProcessZone(settingTo: name) else {
+      throw .usage("--time-zone: there is no \"\(name)\" in /usr/share/zoneinfo (package tzdata)")
+    }
+    return zone
   }
 
   private static func apnsHosts(_ settings: Settings) -> APNsHosts {

@@ -38,6 +38,7 @@ final class Server: Sendable {
     store = try settings.folder.openStore(readers: 2, log: log, options: options)
     var routerOptions = RouterOptions()
     routerOptions.retention = settings.retention
+    routerOptions.zone = settings.zone
     router = Router(store: store, options: routerOptions, time: time, log: log)
     do throws(StorageError) { try router.load() } catch {
       throw DataFolder.failure("cannot read \(settings.folder.database)", error)

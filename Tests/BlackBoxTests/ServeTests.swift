@@ -115,6 +115,14 @@ import Testing
     (["--heartbeat-min", "1s"], "--heartbeat-min: at least 10s"),
     (["--heartbeat-max", "2h"], "--heartbeat-max: at most 3600s"),
     (["--keep-pushes", "1h"], "--keep-pushes: at least 86400s"),
+    (
+      ["--time-zone", "Europe/Atlantis"],
+      "--time-zone: there is no \"Europe/Atlantis\" in /usr/share/zoneinfo (package tzdata)"
+    ),
+    (
+      ["--time-zone", "../../../etc/passwd"],
+      "--time-zone: there is no \"../../../etc/passwd\" in /usr/share/zoneinfo (package tzdata)"
+    ),
   ])
   func `Contradictions are one line and status 2`(arguments: [String], message: String) throws {
     let ending = try RunningProgram.run(

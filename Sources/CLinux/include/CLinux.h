@@ -68,6 +68,10 @@ int cl_shutdown_write(int fd);
 
 uint64_t cl_monotonic_ns(void);
 int64_t cl_wall_ms(void);
+/// Makes a zone file (tzfile(5)) the zone of the process, once, before its threads start; an error if it is none.
+int cl_set_zone(const char *path);
+/// Seconds by which the zone of the process is ahead of UTC at a Unix time.
+int64_t cl_utc_offset(int64_t second);
 int cl_random(void *buffer, size_t count);
 
 /// Starts a thread with the given stack size; `body` runs once with `context`.
