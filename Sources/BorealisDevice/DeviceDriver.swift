@@ -29,7 +29,8 @@ final class DeviceDriver: LoopDriver {
   var buffer = [UInt8](repeating: 0, count: 64 * 1024)
   private var index: UInt8 = 0
   private var runners: [UInt32: DeviceRunner] = [:]
-  private var deadlines = DeadlineHeap()
+  /// Keys of devices by their deadlines, in milliseconds.
+  private var deadlines = DeadlineHeap<UInt32>()
   /// Devices that have something to send at the end of the turn.
   private var unflushed: [UInt32] = []
 
@@ -64,7 +65,7 @@ final class DeviceDriver: LoopDriver {
   func endTurn() -> Bool {
     while let due = deadlines.popDue(at: now) {
       // Entries of devices that have an earlier one now, or are gone, mean nothing.
-      guard let runner = runners[due.key], runner.scheduled == due.deadline else { continue }
+      guard let runner = runners[due.element], runner.scheduled == due.deadline else { continue }
       runner.scheduled = nil
       runner.deadlineReached()
     }

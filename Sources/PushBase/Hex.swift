@@ -26,11 +26,17 @@ public enum Hex {
   @inlinable
   public static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
+    append(bytes, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Two digits for each byte, as ASCII behind a text.
+  @inlinable
+  public static func append(_ bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
     for byte in bytes {
       text.append(character(byte >> 4))
       text.append(character(byte & 15))
     }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// The bytes that an even number of lower-case digits spell, nil for anything else.
@@ -55,8 +61,9 @@ public enum Hex {
     }
   }
 
-  @usableFromInline
-  static func character(_ digit: UInt8) -> UInt8 { digit < 10 ? 48 + digit : 87 + digit }
+  /// The digit of a number below 16, as ASCII.
+  @inlinable
+  public static func character(_ digit: UInt8) -> UInt8 { digit < 10 ? 48 + digit : 87 + digit }
 }
 
 /// Base64 with the standard alphabet and padding (RFC 4648 section 4).

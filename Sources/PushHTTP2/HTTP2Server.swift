@@ -71,7 +71,8 @@ public final class HTTP2Server: LoopDriver {
   private var slab = Slab<HTTP2ServerConnection?>(blank: nil)
   private var nextID: UInt64 = 1
   private var dirty: [HTTP2ServerConnection] = []
-  private var timers = TimerQueue()
+  /// What is to run at which time of the loop, nanoseconds.
+  private var timers = DeadlineHeap<() -> Void>()
   private var buffer = [UInt8](repeating: 0, count: 32 << 10)
   private var events: [HTTP2Event] = []
 
@@ -123,7 +124,7 @@ public final class HTTP2Server: LoopDriver {
 
   /// Runs something after so many milliseconds, on the loop's thread.
   public func after(milliseconds: UInt64, _ action: @escaping () -> Void) {
-    timers.add(at: loop.now &+ milliseconds &* 1_000_000, action)
+    timers.add(action, at: loop.now &+ milliseconds &* 1_000_000)
   }
 
   // MARK: The loop's calls
@@ -152,7 +153,7 @@ public final class HTTP2Server: LoopDriver {
 
   /// Does what is due and sends what was queued.
   public func endTurn() -> Bool {
-    while let action = timers.takeDue(loop.now) { action() }
+    while let due = timers.popDue(at: loop.now) { due.element() }
     var list: [HTTP2ServerConnection] = []
     swap(&list, &dirty)
     for connection in list {
@@ -162,7 +163,7 @@ public final class HTTP2Server: LoopDriver {
       connection.settle()
       if connection.isAlive, connection.hasMore { markDirty(connection) }
     }
-    if let time = timers.next { loop.wake(by: time) }
+    if let time = timers.earliest { loop.wake(by: time) }
     return !dirty.isEmpty
   }
 

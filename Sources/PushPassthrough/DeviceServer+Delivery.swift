@@ -8,6 +8,8 @@ import PushWire
 struct FanOut {
   let push: LivePush
   let group: GroupPush
+  /// Whom Apple brings a part. Beside `push`, so that asking for each session does not copy all of it.
+  let apple: NumberSet?
   let app: Int
   /// Sessions below this position are still to be visited. From the end to the start, because a session that leaves is
   /// replaced by the last one, which was visited already; sessions that join at the end find the push as waiting.
@@ -26,7 +28,8 @@ extension DeviceServer {
       guard let app = appIndexes[push.app.id] else { return }
       fanOuts.append(
         FanOut(
-          push: push, group: group, app: Int(app), position: apps[Int(app)].slots.count,
+          push: push, group: group, apple: push.push.apns, app: Int(app),
+          position: apps[Int(app)].slots.count,
           frames: Array(repeating: nil, count: 16)))
     case .recall(let id, let app, let audience): recall(id, app, audience)
     case .disconnect(let location, let reason):
@@ -159,12 +162,8 @@ extension DeviceServer {
 
   private func encode(_ id: MessageID, _ push: StoredPush, _ slot: UInt32) -> SharedFrame? {
     guard let platform = Platform(rawValue: slab[slot].platform) else { return nil }
-    return encode(
-      id, push, platform, viaAPNs: goesToApple(push, slot), offline: id <= slab[slot].newestWhileAway)
-  }
-
-  private func goesToApple(_ push: StoredPush, _ slot: UInt32) -> Bool {
-    push.goesToApple(for: RegistrationNumber(slab[slot].number))
+    let viaAPNs = push.goesToApple(for: RegistrationNumber(slab[slot].number))
+    return encode(id, push, platform, viaAPNs: viaAPNs, offline: id <= slab[slot].newestWhileAway)
   }
 
   private func encode(
@@ -223,9 +222,9 @@ extension DeviceServer {
   /// The frame of a group push for a session that is to get it now; notes that it was sent.
   private func frame(of index: Int, for slot: UInt32) -> SharedFrame? {
     let id = fanOuts[index].push.id
-    guard fanOuts[index].group.targets.contains(RegistrationNumber(slab[slot].number)), takesLive(slot, id)
-    else { return nil }
-    let viaAPNs = goesToApple(fanOuts[index].push.push, slot)
+    let number = RegistrationNumber(slab[slot].number)
+    guard fanOuts[index].group.targets.contains(number), takesLive(slot, id) else { return nil }
+    let viaAPNs = fanOuts[index].apple?.contains(number) ?? false
     let key = Int(slab[slot].platform) & 7 | (viaAPNs ? 8 : 0)
     if fanOuts[index].frames[key] == nil, let platform = Platform(rawValue: slab[slot].platform) {
       let push = fanOuts[index].push.push

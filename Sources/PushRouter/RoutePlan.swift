@@ -23,48 +23,50 @@ struct RouteTerms: Sendable {
   /// Only devices that are online now.
   let isOnlineOnly: Bool
 
-  /// The routes of an iOS device, by `IOSClass.index`.
-  fileprivate let ios: [Route]
-
   init(_ request: AcceptRequest, apns available: APNsEnvironments) {
     strategy = request.strategy
     iosParts = request.content.parts(for: .ios)
     apns = request.content.apns == nil ? [] : available
     isOnlineOnly = request.timeToLive == 0
-    var routes: [Route] = []
-    for index in 0..<4 {
-      let kind = IOSClass(index: index)
-      routes.append(
-        Routing.route(
-          RouteInput(
-            platform: .ios, parts: iosParts, isOnline: kind.isInReach,
-            appState: kind.isInReach ? .foreground : .background, apnsAvailable: kind.hasToken,
-            strategy: strategy, onlineOnly: isOnlineOnly)))
-    }
-    ios = routes
   }
 
   /// Whether everybody goes the way of our connection.
   var isPlain: Bool { strategy == .jpush && apns.isEmpty && !isOnlineOnly }
-
-  fileprivate func route(_ kind: IOSClass) -> Route { ios[kind.index] }
 }
 
 /// iOS devices that have the same route.
 private struct IOSClass {
+  static let all = [false, true].flatMap { isInReach in
+    [false, true].map { IOSClass(isInReach: isInReach, hasToken: $0) }
+  }
+
   /// Connected and in the foreground.
   let isInReach: Bool
   /// Has a token for a service of Apple's that the app has credentials for.
   let hasToken: Bool
+}
 
-  init(isInReach: Bool, hasToken: Bool) {
-    self.isInReach = isInReach
-    self.hasToken = hasToken
+/// The routes of the iOS devices for which a push is meant.
+private struct IOSRoutes {
+  private let inReach: (withToken: Route, without: Route)
+  private let away: (withToken: Route, without: Route)
+
+  init(_ terms: RouteTerms) {
+    func route(isInReach: Bool, hasToken: Bool) -> Route {
+      Routing.route(
+        RouteInput(
+          platform: .ios, parts: terms.iosParts, isOnline: isInReach,
+          appState: isInReach ? .foreground : .background, apnsAvailable: hasToken,
+          strategy: terms.strategy, onlineOnly: terms.isOnlineOnly))
+    }
+    inReach = (route(isInReach: true, hasToken: true), route(isInReach: true, hasToken: false))
+    away = (route(isInReach: false, hasToken: true), route(isInReach: false, hasToken: false))
   }
 
-  init(index: Int) { self.init(isInReach: index & 1 != 0, hasToken: index & 2 != 0) }
-
-  var index: Int { (isInReach ? 1 : 0) + (hasToken ? 2 : 0) }
+  subscript(kind: IOSClass) -> Route {
+    let routes = kind.isInReach ? inReach : away
+    return kind.hasToken ? routes.withToken : routes.without
+  }
 }
 
 extension Route {
@@ -75,18 +77,21 @@ extension Route {
 extension AppDirectory {
   /// Divides an audience by the table of routes, as its devices are now.
   func plan(_ audience: Recipients, _ terms: RouteTerms) -> RoutePlan {
-    state.withLock { state in
-      if terms.isPlain { return RoutePlan(own: audience) }
-      return switch audience {
-      case .few(let numbers): state.plan(numbers, terms)
-      case .many(let set): state.plan(set, terms)
+    if terms.isPlain { return RoutePlan(own: audience) }
+    let routes = IOSRoutes(terms)
+    return state.withLock { state in
+      switch audience {
+      case .few(let numbers): state.plan(numbers, terms, routes)
+      case .many(let set): state.plan(set, terms, routes)
       }
     }
   }
 }
 
 extension AppDirectory.State {
-  fileprivate func plan(_ numbers: [RegistrationNumber], _ terms: RouteTerms) -> RoutePlan {
+  fileprivate func plan(
+    _ numbers: [RegistrationNumber], _ terms: RouteTerms, _ routes: IOSRoutes
+  ) -> RoutePlan {
     let tokens = table.members(tokensFor: terms.apns)
     var own: [RegistrationNumber] = []
     var apns: [RegistrationNumber] = []
@@ -98,14 +103,16 @@ extension AppDirectory.State {
       }
       let kind = IOSClass(
         isInReach: table[number].isOnline && table[number].isForeground, hasToken: tokens.contains(number))
-      let route = terms.route(kind)
+      let route = routes[kind]
       if route.usesOwn { own.append(number) }
       if route.usesAPNs { apns.append(number) }
     }
     return RoutePlan(own: Recipients(own), apns: Recipients(apns))
   }
 
-  fileprivate func plan(_ audience: NumberSet, _ terms: RouteTerms) -> RoutePlan {
+  fileprivate func plan(
+    _ audience: NumberSet, _ terms: RouteTerms, _ routes: IOSRoutes
+  ) -> RoutePlan {
     var ios = table.members(platforms: PlatformSet(.ios))
     ios.formIntersection(audience)
     var own = audience
@@ -114,9 +121,8 @@ extension AppDirectory.State {
     if terms.isOnlineOnly { own.formIntersection(onlineSet) }
     var apns = NumberSet()
     let tokens = table.members(tokensFor: terms.apns)
-    for index in 0..<4 {
-      let kind = IOSClass(index: index)
-      let route = terms.route(kind)
+    for kind in IOSClass.all {
+      let route = routes[kind]
       guard route.usesOwn || route.usesAPNs else { continue }
       var members = ios
       if kind.hasToken { members.formIntersection(tokens) } else { members.subtract(tokens) }

@@ -120,8 +120,7 @@ extension Router {
       try transaction.insertCID(app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now)
     }
     if let old = request.overrides {
-      try transaction.finishAPNs(id: old, app: app.id, results: [:])
-      try transaction.settle([Settlement(id: old, status: .overridden, at: push.now)])
+      try end(old, of: app, as: .overridden, at: push.now, in: transaction)
       try transaction.markReplaced(old, by: id)
     }
     return .accepted(
@@ -176,10 +175,9 @@ extension Router {
   ) {
     let now = time.now()
     writeBehind.flushEnds()
-    store.write { transaction throws(StorageError) -> NumberSet? in
+    store.write { [self] transaction throws(StorageError) -> NumberSet? in
       guard let push = try transaction.reading.push(id: id), push.app == app.id else { return nil }
-      try transaction.finishAPNs(id: id, app: app.id, results: [:])
-      try transaction.settle([Settlement(id: id, status: .recalled, at: now)])
+      try end(id, of: app, as: .recalled, at: now, in: transaction)
       if let target = push.target { return NumberSet([target]) }
       return push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
     } completion: { [self] result in
@@ -195,6 +193,16 @@ extension Router {
     }
   }
 
+  /// Ends a push that its sender does not want any more, in the database.
+  private func end(
+    _ id: MessageID, of app: App, as status: OutcomeStatus, at now: Timestamp,
+    in transaction: WriteTransaction
+  ) throws(StorageError) {
+    try transaction.finishAPNs(id: id, app: app.id, results: [:])
+    try transaction.settle([Settlement(id: id, status: status, at: now)])
+  }
+
+  /// Ends it in memory; tells for how many devices it still waited.
   private func withdraw(_ id: MessageID, of app: App) -> Int {
     app.directory.withdraw(id) + (apns?.withdraw(id, of: app) ?? 0)
   }

@@ -2,6 +2,7 @@ import Glibc
 import PushBase
 import PushCrypto
 import PushNet
+import PushOps
 import Synchronization
 
 /// The certificate that TLS ports show, and its renewal.
@@ -57,7 +58,7 @@ final class Certificates: Sendable {
     in folder: String, _ certificatePath: String, _ keyPath: String, names: [String]
   ) throws(Failure) {
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-      throw .failed("cannot make \(folder): \(Files.reason(errno))")
+      throw .failed("cannot make \(folder): \(SystemCalls.reason(errno))")
     }
     let isAddress = { (name: String) in name.contains(":") || name.allSatisfy { $0.isNumber || $0 == "." } }
     let made: SelfSignedCertificate

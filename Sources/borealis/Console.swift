@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import PushJSON
+import PushOps
 
 /// Standard output and standard error.
 enum Console {
@@ -35,21 +36,7 @@ enum Console {
   static func complain(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
   private static func write(_ text: String, to descriptor: Int32) {
-    _ = write(Array(text.utf8), to: descriptor)
-  }
-
-  /// Writes all of some bytes, in one call if the system takes them; false when it refuses.
-  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var start = 0
-    while start < bytes.count {
-      let written = bytes.span.extracting(start...).withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress, $0.count)
-      }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else { return false }
-      start += written
-    }
-    return true
+    _ = SystemCalls.writeAll(Array(text.utf8), to: descriptor)
   }
 }
 
@@ -82,28 +69,17 @@ enum Files {
     let partial = path + ".new"
     unlink(partial)
     let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-    guard descriptor >= 0 else { throw .failed("cannot write \(path): \(reason(errno))") }
+    guard descriptor >= 0 else { throw .failed("cannot write \(path): \(SystemCalls.reason(errno))") }
     defer { close(descriptor) }
-    let bytes = Array(text.utf8)
-    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
+    guard SystemCalls.writeAll(Array(text.utf8), to: descriptor), fsync(descriptor) == 0,
       rename(partial, path) == 0
     else {
-      throw .failed("cannot write \(path): \(reason(errno))")
+      throw .failed("cannot write \(path): \(SystemCalls.reason(errno))")
     }
   }
 
   /// A variable of the environment, nil if it is not set.
   static func variable(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
-  }
-
-  /// What a positive errno means.
-  static func reason(_ number: Int32) -> String {
-    switch number {
-    case EADDRINUSE: "the address is in use"
-    case EADDRNOTAVAIL: "this machine has no such address"
-    case EACCES, EPERM: "permission denied"
-    default: strerror(number).map { String(cString: $0) } ?? "error \(number)"
-    }
   }
 }

@@ -25,7 +25,7 @@ struct DataFolder {
     guard mkdir(path, 0o700) != 0 else { return }
     let number = errno
     guard number == EEXIST, isFolder else {
-      let reason = number == EEXIST ? "it is no folder" : Files.reason(number)
+      let reason = number == EEXIST ? "it is no folder" : SystemCalls.reason(number)
       throw .failed("cannot make \(path): \(reason)")
     }
   }
@@ -38,12 +38,12 @@ struct DataFolder {
   /// Keeps other servers out of the folder until this process ends.
   func lock() throws(Failure) {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(Files.reason(errno))") }
+    guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
     // Never closed: the kernel lets go of the lock with the process, however it ends.
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let number = errno
       close(descriptor)
-      guard number == EWOULDBLOCK else { throw .failed("cannot lock \(path): \(Files.reason(number))") }
+      guard number == EWOULDBLOCK else { throw .failed("cannot lock \(path): \(SystemCalls.reason(number))") }
       throw .failed("another server uses \(path)")
     }
   }

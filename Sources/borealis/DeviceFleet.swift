@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import PushBase
 import PushJSON
+import PushOps
 import PushWire
 import Synchronization
 
@@ -120,7 +121,7 @@ extension DeviceFleet {
 
   /// Writes a whole line; false if nobody reads any more.
   private func write(_ line: [UInt8]) -> Bool {
-    output.withLock { _ in Console.write(line, to: STDOUT_FILENO) }
+    output.withLock { _ in SystemCalls.writeAll(line, to: STDOUT_FILENO) }
   }
 }
 

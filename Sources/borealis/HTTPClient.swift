@@ -41,7 +41,7 @@ final class ClientConnection {
     name = server.host
     descriptor = cl_connect(server.address.host, server.address.port)
     guard descriptor >= 0 else {
-      throw .failed("cannot connect to \(name): \(Files.reason(-descriptor))")
+      throw .failed("cannot connect to \(name): \(SystemCalls.reason(-descriptor))")
     }
     do throws(TLSError) {
       tls =
@@ -54,7 +54,7 @@ final class ClientConnection {
     }
     try wait(for: POLLOUT)
     let error = cl_socket_error(descriptor)
-    guard error == 0 else { throw .failed("cannot connect to \(name): \(Files.reason(error))") }
+    guard error == 0 else { throw .failed("cannot connect to \(name): \(SystemCalls.reason(error))") }
     try handshake()
   }
 
@@ -68,7 +68,7 @@ final class ClientConnection {
         return switch Socket.send(descriptor, bytes, from: sent) {
         case .sent(let count): .bytes(count)
         case .wouldBlock: .wantWrite
-        case .failed(let error): .failed(Files.reason(error))
+        case .failed(let error): .failed(SystemCalls.reason(error))
         }
       }
     }
@@ -82,7 +82,7 @@ final class ClientConnection {
       let count = cl_read(descriptor, &buffer, buffer.count)
       if count == -Int(EAGAIN) || count == -Int(EINTR) { return .wantRead }
       if count == 0 { return .closed }
-      return count < 0 ? .failed(Files.reason(Int32(-count))) : .bytes(count)
+      return count < 0 ? .failed(SystemCalls.reason(Int32(-count))) : .bytes(count)
     }
     return Array(buffer[..<count])
   }

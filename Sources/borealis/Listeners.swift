@@ -26,7 +26,8 @@ struct Listeners: Sendable {
       for _ in 1..<max(1, count) { all.append(try Self.open(wanted.host, port, shared: true)) }
       descriptors = all
     } catch {
-      throw .failed("--\(setting): cannot listen on \(host):\(wanted.port): \(Files.reason(error.number))")
+      throw .failed(
+        "--\(setting): cannot listen on \(host):\(wanted.port): \(SystemCalls.reason(error.number))")
     }
     address = "\(host):\(port)"
   }

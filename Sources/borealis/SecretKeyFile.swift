@@ -26,12 +26,14 @@ struct SecretKeyFile: Sendable {
       let number = errno
       throw .failed(
         number == ENOENT
-          ? "the secret key file \(path) is missing" : "cannot read \(path): \(Files.reason(number))")
+          ? "the secret key file \(path) is missing" : "cannot read \(path): \(SystemCalls.reason(number))")
     }
     guard status.st_mode & 0o007 == 0 else {
       throw .failed("everybody on this machine may read or change \(path): \"chmod o= \(path)\" ends that")
     }
-    guard let text = Files.read(path) else { throw .failed("cannot read \(path): \(Files.reason(errno))") }
+    guard let text = Files.read(path) else {
+      throw .failed("cannot read \(path): \(SystemCalls.reason(errno))")
+    }
     do throws(SealError) {
       return try SealingKeys(text: text)
     } catch {
@@ -58,7 +60,7 @@ struct SecretKeyFile: Sendable {
     let number = errno
     unlink(own)
     guard linked == 0 || number == EEXIST else {
-      throw .failed("cannot write \(path): \(Files.reason(number))")
+      throw .failed("cannot write \(path): \(SystemCalls.reason(number))")
     }
   }
 }

@@ -7,6 +7,7 @@ import PushGateway
 import PushHTTPServer
 import PushJSON
 import PushNet
+import PushOps
 import PushPassthrough
 import PushRouter
 import PushStorage
@@ -48,7 +49,7 @@ final class Server: Sendable {
       for index in 0..<settings.loops { handles.append(try LoopHandle(index: index)) }
       self.handles = handles
     } catch {
-      throw .failed("\(error.call): \(Files.reason(error.number))")
+      throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
     }
     orders = handles.map { Mailbox(of: $0) }
     let channel = PassthroughChannel(loops: handles)
@@ -119,11 +120,11 @@ final class Server: Sendable {
         }
       }
     } catch {
-      throw .failed("cannot start a thread: \(Files.reason(error.number))")
+      throw .failed("cannot start a thread: \(SystemCalls.reason(error.number))")
     }
     for _ in handles { started.wait() }
     if let error = failure.withLock({ $0 }) {
-      throw .failed("\(error.call): \(Files.reason(error.number))")
+      throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
     }
     // So that the first push already knows which apps have credentials.
     do throws(StorageError) { try Blocking.wait { parts.apns.start($0) } } catch {

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import PushOps
 
 /// SIGTERM, SIGINT and SIGHUP, as something to wait for. Made before any other thread, which would else be interrupted
 /// by them.
@@ -14,7 +15,7 @@ struct Signals: ~Copyable {
   init() throws(Failure) {
     descriptor = cl_signal_fd()
     guard descriptor >= 0 else {
-      throw .failed("cannot listen for signals: \(Files.reason(-descriptor))")
+      throw .failed("cannot listen for signals: \(SystemCalls.reason(-descriptor))")
     }
   }
 

@@ -43,11 +43,7 @@ final class APNsWorld {
   /// With one device unless told otherwise; `hasSandbox` starts a simulator of Apple's other service too.
   init(devices count: Int = 1, hasSandbox: Bool = false, simulator arguments: [String] = []) throws {
     simulatorArguments = arguments
-    let made = try RunningProgram.run(["app", "create", "apple", "--data", folder.path + "/data"])
-    guard let created = made.documents.first ?? nil, let key = created["app_key"]?.string,
-      let secret = created["master_secret"]?.string
-    else { throw RunningProgram.Failure(description: made.errors) }
-    app = (key, secret)
+    app = try TestServer.makeApp("apple", data: folder.path + "/data")
     (simulator, apns, control) = try Self.startSimulator(
       arguments, at: apns, data: folder.path + "/simulator", output: folder.path + "/production")
     if hasSandbox {
@@ -55,12 +51,9 @@ final class APNsWorld {
         ["--sandbox"], at: "127.0.0.1:0", data: folder.path + "/simulator", output: folder.path + "/sandbox")
       (sandbox, sandboxAddress) = (program, address)
     }
-    let set = try RunningProgram.run([
-      "app", "apns", "set", key, "--data", folder.path + "/data", "--p8",
-      folder.path + "/simulator/AuthKey_DEMOKEY001.p8", "--team-id", "DEMOTEAM01", "--topic",
-      "com.example.app", "--environment", hasSandbox ? "both" : "production",
-    ])
-    guard set.status == 0 else { throw RunningProgram.Failure(description: set.errors) }
+    try TestServer.setKey(
+      folder.path + "/simulator/AuthKey_DEMOKEY001.p8", team: "DEMOTEAM01", topic: "com.example.app",
+      environment: hasSandbox ? "both" : "production", of: app, data: folder.path + "/data")
     server = try TestServer(
       data: folder.path + "/data",
       Self.serverArguments(apns, sandboxAddress, authority: folder.path + "/simulator/ca.pem"))

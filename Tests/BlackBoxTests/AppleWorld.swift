@@ -24,16 +24,9 @@ final class AppleWorld {
     let ready = try apple.document()
     func fact(_ name: String) throws -> String { try #require(ready[name]?.string) }
     control = try fact("control")
-    let made = try RunningProgram.run(["app", "create", "phones", "--data", data])
-    let document = try #require(made.documents.first ?? nil, "\(made.errors)")
-    app = (
-      key: try #require(document["app_key"]?.string), secret: try #require(document["master_secret"]?.string)
-    )
-    let set = try RunningProgram.run([
-      "app", "apns", "set", app.key, "--data", data, "--p8", try fact("key"), "--team-id",
-      try fact("team_id"), "--topic", try fact("topic"), "--environment", "production",
-    ])
-    guard set.status == 0 else { throw RunningProgram.Failure(description: set.errors) }
+    app = try TestServer.makeApp("phones", data: data)
+    try TestServer.setKey(
+      try fact("key"), team: try fact("team_id"), topic: try fact("topic"), of: app, data: data)
     server = try TestServer(
       data: data, ["--apns-production", try fact("apns"), "--apns-ca", try fact("ca")])
     beacon = try phone("beacon")

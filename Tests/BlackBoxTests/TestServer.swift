@@ -25,12 +25,26 @@ final class TestServer: Sendable {
   typealias App = (key: String, secret: String)
 
   /// Makes an app with the program's own command.
-  func makeApp(_ name: String = "test") throws -> App {
+  func makeApp(_ name: String = "test") throws -> App { try Self.makeApp(name, data: data) }
+
+  /// The same in a data folder that no server has to use.
+  static func makeApp(_ name: String = "test", data: String) throws -> App {
     let ending = try RunningProgram.run(["app", "create", name, "--data", data])
     guard let app = ending.documents.first ?? nil, let key = app["app_key"]?.string,
       let secret = app["master_secret"]?.string
     else { throw RunningProgram.Failure(description: ending.errors) }
     return (key, secret)
+  }
+
+  /// Gives an app a key for Apple's service.
+  static func setKey(
+    _ file: String, team: String, topic: String, environment: String = "production", of app: App, data: String
+  ) throws {
+    let set = try RunningProgram.run([
+      "app", "apns", "set", app.key, "--data", data, "--p8", file, "--team-id", team, "--topic", topic,
+      "--environment", environment,
+    ])
+    guard set.status == 0 else { throw RunningProgram.Failure(description: set.errors) }
   }
 
   /// Sends a push to one registration and returns the answer.

@@ -1,5 +1,6 @@
 import Glibc
 import PushCrypto
+import PushOps
 
 /// The folder with what both sides need: the simulator's certificates, and credentials for providers.
 struct DemoFiles {
@@ -29,14 +30,14 @@ struct DemoFiles {
     isTemporary = folder == nil
     if let folder {
       guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-        throw .failed("cannot make \(folder): \(FileAccess.reason(errno))")
+        throw .failed("cannot make \(folder): \(SystemCalls.reason(errno))")
       }
       self.folder = folder
     } else {
       let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
       var template = Array((base + "/apns-simulator-XXXXXX").utf8CString)
       guard mkdtemp(&template) != nil else {
-        throw .failed("cannot make a folder in \(base): \(FileAccess.reason(errno))")
+        throw .failed("cannot make a folder in \(base): \(SystemCalls.reason(errno))")
       }
       self.folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

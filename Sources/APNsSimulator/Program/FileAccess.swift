@@ -1,4 +1,5 @@
 import Glibc
+import PushOps
 
 /// Small files.
 enum FileAccess {
@@ -24,27 +25,10 @@ enum FileAccess {
   /// Writes a file that only its owner can read, or everybody.
   static func write(_ path: String, _ bytes: [UInt8], isSecret: Bool) throws(SimulatorFailure) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isSecret ? 0o600 : 0o644)
-    guard descriptor >= 0 else { throw .failed("cannot write \(path): \(reason(errno))") }
+    guard descriptor >= 0 else { throw .failed("cannot write \(path): \(SystemCalls.reason(errno))") }
     defer { close(descriptor) }
-    guard writeAll(bytes, to: descriptor) else { throw .failed("cannot write \(path): \(reason(errno))") }
-  }
-
-  /// Writes all bytes; false when the system refuses.
-  static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var start = 0
-    while start < bytes.count {
-      let written = bytes.span.extracting(start...).withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress, $0.count)
-      }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else { return false }
-      start += written
+    guard SystemCalls.writeAll(bytes, to: descriptor) else {
+      throw .failed("cannot write \(path): \(SystemCalls.reason(errno))")
     }
-    return true
-  }
-
-  /// What a positive errno means.
-  static func reason(_ number: Int32) -> String {
-    strerror(number).map { String(cString: $0) } ?? "error \(number)"
   }
 }

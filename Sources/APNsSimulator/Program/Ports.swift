@@ -38,7 +38,7 @@ struct Ports: Sendable {
     let host = wanted.host.contains(":") ? "[\(wanted.host)]" : wanted.host
     let socket = cl_listen(wanted.host, wanted.port, backlog, 0)
     guard socket >= 0 else {
-      throw .failed("--\(setting): cannot listen on \(host):\(wanted.port): \(FileAccess.reason(-socket))")
+      throw .failed("--\(setting): cannot listen on \(host):\(wanted.port): \(SystemCalls.reason(-socket))")
     }
     return (socket, "\(host):\(cl_local_port(socket))")
   }

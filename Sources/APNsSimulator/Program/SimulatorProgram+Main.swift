@@ -8,7 +8,7 @@ extension SimulatorProgram {
     if arguments.contains("--help") || arguments.contains("-h") {
       let help = Settings.help(
         usage: "apns-simulator [options]", summary: summary + "\n\n" + details, SimulatorSettings.definitions)
-      _ = FileAccess.writeAll(Array(help.utf8), to: STDOUT_FILENO)
+      _ = SystemCalls.writeAll(Array(help.utf8), to: STDOUT_FILENO)
       return 0
     }
     let settings: Settings
@@ -39,7 +39,7 @@ extension SimulatorProgram {
   }
 
   private static func complain(_ message: String, status: Int32) -> Int32 {
-    _ = FileAccess.writeAll(Array("apns-simulator: \(message)\n".utf8), to: STDERR_FILENO)
+    _ = SystemCalls.writeAll(Array("apns-simulator: \(message)\n".utf8), to: STDERR_FILENO)
     return status
   }
 }

@@ -25,7 +25,7 @@ public enum SimulatorProgram {
   /// process.
   public static func run(_ settings: Settings) throws(SimulatorFailure) {
     let signals = cl_signal_fd()
-    guard signals >= 0 else { throw .failed("cannot listen for signals: \(FileAccess.reason(-signals))") }
+    guard signals >= 0 else { throw .failed("cannot listen for signals: \(SystemCalls.reason(-signals))") }
     let files = try DemoFiles(folder: settings.text("data"))
     defer { files.remove() }
     let key = try files.fill(names: settings.list("name"))
@@ -99,7 +99,7 @@ public enum SimulatorProgram {
 
   /// A reader that is gone is no reason to stop serving.
   @Sendable private static func output(_ bytes: [UInt8]) {
-    _ = FileAccess.writeAll(bytes, to: STDOUT_FILENO)
+    _ = SystemCalls.writeAll(bytes, to: STDOUT_FILENO)
   }
 
   private static func wait(for signals: Int32) {

@@ -1,3 +1,4 @@
+import PushBase
 import PushDomain
 
 /// 128 bits that name one notification to Apple, sent as a UUID in lower case (`apns-id`).
@@ -18,7 +19,7 @@ public struct APNsID: Hashable, Sendable, CustomStringConvertible {
     for nibble in 0..<32 {
       if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 { bytes.append(45) }
       let half = nibble < 16 ? high : low
-      bytes.append(HexDigit.ascii(UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (nibble % 16))) & 15))
+      bytes.append(Hex.character(UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (nibble % 16))) & 15))
     }
   }
 
@@ -107,10 +108,4 @@ public protocol APNsSource: AnyObject, Sendable {
 extension APNsSource {
   /// Ignores it.
   public func noticed(_ event: APNsPoolEvent) {}
-}
-
-/// A hexadecimal digit.
-enum HexDigit {
-  /// The lower-case digit of a number below 16.
-  static func ascii(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
 }

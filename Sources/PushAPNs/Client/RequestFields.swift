@@ -1,3 +1,4 @@
+import PushBase
 import PushDomain
 import PushHTTP2
 
@@ -41,10 +42,7 @@ struct RequestFields {
   private mutating func appendPath(_ token: [UInt8]) {
     text.removeAll(keepingCapacity: true)
     text.append(contentsOf: "/3/device/".utf8)
-    for byte in token {
-      text.append(HexDigit.ascii(byte >> 4))
-      text.append(HexDigit.ascii(byte & 15))
-    }
+    Hex.append(token, to: &text)
     list.append(":path", text, .neverIndexed)
   }
 

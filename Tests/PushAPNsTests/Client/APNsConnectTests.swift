@@ -8,10 +8,6 @@ import Testing
 
 /// Connections that must not come about, each with a reason that an operator understands.
 @Suite(.timeLimit(.minutes(5))) struct APNsConnectTests {
-  static let echo: FakeAPNs.Answer = { request, connection in
-    connection.answer(request.streamID, HTTP2Answer(status: 200))
-  }
-
   private func firstFailure(_ configuration: APNsPoolConfiguration) async throws -> String {
     let loop = try await ClientLoop()
     let source = TestSource()
@@ -24,23 +20,23 @@ import Testing
   }
 
   @Test func anotherName() async throws {
-    let server = try FakeAPNs(name: "api.example.com", answer: Self.echo)
+    let server = try FakeAPNs(name: "api.example.com")
     let reason = try await firstFailure(try testConfiguration(server))
     #expect(reason.contains("certificate refused: hostname mismatch"), "\(reason)")
   }
 
   @Test func anUnknownCA() async throws {
-    let server = try FakeAPNs(answer: Self.echo)
-    let stranger = try FakeAPNs(answer: Self.echo)
+    let server = try FakeAPNs()
+    let stranger = try FakeAPNs()
     let reason = try await firstFailure(try testConfiguration(server, trust: stranger.certificate))
     #expect(reason.contains("certificate refused: self-signed certificate"), "\(reason)")
   }
 
   @Test func noHTTP2() async throws {
-    let server = try FakeAPNs(protocols: ["http/1.1"], answer: Self.echo)
+    let server = try FakeAPNs(protocols: ["http/1.1"])
     let reason = try await firstFailure(try testConfiguration(server))
     #expect(reason.contains("no application protocol"), "\(reason)")
-    let silent = try FakeAPNs(protocols: [], answer: Self.echo)
+    let silent = try FakeAPNs(protocols: [])
     let other = try await firstFailure(try testConfiguration(silent))
     #expect(other.contains("does not speak HTTP/2"), "\(other)")
   }
@@ -72,7 +68,7 @@ import Testing
   }
 
   @Test func itGoesOnOnceTheServerIsThere() async throws {
-    let server = try FakeAPNs(began: { $0.id <= 3 ? $0.cut() : () }, answer: Self.echo)
+    let server = try FakeAPNs(began: { $0.id <= 3 ? $0.cut() : () })
     let loop = try await ClientLoop()
     let source = TestSource()
     let pool = source.start(on: loop, try testConfiguration(server))
@@ -84,7 +80,7 @@ import Testing
   }
 
   @Test func withoutATokenNothingLeaves() async throws {
-    let server = try FakeAPNs(answer: Self.echo)
+    let server = try FakeAPNs()
     let loop = try await ClientLoop()
     let source = TestSource()
     let pool = source.start(on: loop, try testConfiguration(server))

@@ -4,6 +4,7 @@ import PushCrypto
 import PushHTTP2
 import PushNet
 import Synchronization
+import Testing
 
 /// An HTTP/2 server in Apple's place on a loop and a port of its own, gone with the object.
 final class FakeAPNs: Sendable {
@@ -18,7 +19,7 @@ final class FakeAPNs: Sendable {
   let opened = Mutex(0)
   private let handle: LoopHandle
 
-  /// `opened` runs at each new connection.
+  /// `began` runs at each new connection.
   init(
     name: String = "localhost", protocols: [String] = ["h2"], options: HTTP2ServerOptions = .init(),
     began: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in }, answer: @escaping Answer
@@ -37,6 +38,16 @@ final class FakeAPNs: Sendable {
         let server = HTTP2Server(loop: loop, tls: tls, options: options, handler: handler)
         try loop.listen(listener) { [unowned server] in server.accept($0) }
       }, failed: { _ in })
+  }
+
+  /// Answers everything with 200, after a while.
+  convenience init(
+    name: String = "localhost", protocols: [String] = ["h2"], options: HTTP2ServerOptions = .init(),
+    began: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in }, afterMilliseconds delay: UInt64 = 0
+  ) throws {
+    try self.init(name: name, protocols: protocols, options: options, began: began) { request, connection in
+      connection.answer(request.streamID, HTTP2Answer(status: 200), afterMilliseconds: delay)
+    }
   }
 
   deinit { handle.post { $0.stop() } }
@@ -93,15 +104,15 @@ final class ClientLoop: Sendable {
     signal(SIGPIPE, SIG_IGN)
     let handle = try LoopHandle(index: 1)
     self.handle = handle
-    address = try await withCheckedThrowingContinuation { continuation in
-      do {
-        try handle.start(
-          { loop throws(SystemError) in continuation.resume(returning: APNsDriverAddress(loop)) },
-          failed: { continuation.resume(throwing: $0) })
-      } catch {
-        continuation.resume(throwing: error)
-      }
-    }
+    // Not through a continuation, in which ThreadSanitizer sees no order.
+    let started = Mutex<Result<APNsDriverAddress, SystemError>?>(nil)
+    try handle.start(
+      { loop throws(SystemError) in
+        let address = APNsDriverAddress(loop)
+        started.withLock { $0 = .success(address) }
+      }, failed: { error in started.withLock { $0 = .failure(error) } })
+    try await eventually { started.withLock { $0 != nil } }
+    address = try #require(started.withLock { $0 }).get()
   }
 
   deinit { handle.post { $0.stop() } }
