@@ -26,6 +26,7 @@ enum APNsLoad {
         { [configuration] loop throws(SystemError) in
           let pool = APNsPool(on: APNsDriver(loop: loop).address, configuration, source: source)
           pool.setAuthorization(APNsBenchmark.authorization)
+          pool.wake()
         }, failed: { _ in exit(1) })
       sleep(1)
       let before = source.answered.load(ordering: .relaxed)

@@ -92,6 +92,8 @@ public final class APNsChannel: APNsDelivery {
   // MARK: Credentials
 
   private func takeOverChanges() {
+    // Until then nobody can tell that an app has none.
+    guard parts.credentials.isKnown else { return }
     var apps = changed.take()
     for app in parts.router.loadedApps where parts.queues.find(app.id) == nil { apps.insert(app.id) }
     guard !apps.isEmpty else { return }
@@ -125,7 +127,7 @@ public final class APNsChannel: APNsDelivery {
       }
     }
     app.apnsEnvironments = available
-    queue.advance()
+    queue.credentialsAreSet()
   }
 
   private func leave(_ lane: APNsLane, _ queue: APNsQueue) {
@@ -164,9 +166,14 @@ public final class APNsChannel: APNsDelivery {
       let host = hosts.host(for: credential.environment)
       let configuration = APNsPoolConfiguration(
         host: host.name, port: host.port, tls: tls, usesToken: mint != nil)
-      let lane = APNsLane(environment: credential.environment, mint: mint, parts: parts)
-      state.withLock { $0.lanes[key] = lane }
-      lane.start(on: driver, configuration)
+      let new = APNsLane(environment: credential.environment, mint: mint, parts: parts)
+      let lane = state.withLock { state in
+        // Another thread may have been as far.
+        let lane = state.lanes[key] ?? new
+        state.lanes[key] = lane
+        return lane
+      }
+      if lane === new { lane.start(on: driver, configuration) }
       return lane
     } catch {
       parts.log.error("no TLS for APNs", ["reason": .text(error.description)])

@@ -6,14 +6,10 @@ import Synchronization
 /// One pool of connections and the apps that share it: gives their requests to it in turn, so that no app waits for
 /// another one's million.
 final class APNsLane: APNsSource {
-  private struct Member: Sendable {
-    let queue: APNsQueue
-    let environment: APNsEnvironment
-  }
-
   private struct State: Sendable {
     var pool: APNsPool?
-    var members: [Member] = []
+    /// The queues of the apps.
+    var members: [APNsQueue] = []
     /// Who begins next time.
     var turn = 0
     var token: ProviderToken?
@@ -61,13 +57,13 @@ final class APNsLane: APNsSource {
 
   func add(_ queue: APNsQueue) {
     state.withLock { state in
-      guard !state.members.contains(where: { $0.queue === queue }) else { return }
-      state.members.append(Member(queue: queue, environment: environment))
+      guard !state.members.contains(where: { $0 === queue }) else { return }
+      state.members.append(queue)
     }
   }
 
   func remove(_ queue: APNsQueue) {
-    state.withLock { state in state.members.removeAll { $0.queue === queue } }
+    state.withLock { state in state.members.removeAll { $0 === queue } }
   }
 
   func wake() { state.withLock { $0.pool }?.wake() }
@@ -92,7 +88,7 @@ final class APNsLane: APNsSource {
         let index = (turn &+ offset) % members.count
         guard !dry.contains(index) else { continue }
         let wanted = min(share, allowed - requests.count)
-        let more = members[index].queue.take(environment, upTo: wanted, token: token)
+        let more = members[index].take(environment, upTo: wanted, token: token)
         if more.count < wanted { dry.insert(index) }
         requests += more
       }
@@ -102,22 +98,18 @@ final class APNsLane: APNsSource {
   }
 
   func answered(_ results: [APNsResultEntry]) {
-    let members = state.withLock { state in
-      state.probes = max(0, state.probes - results.count)
-      return state.members
-    }
-    var byQueue: [UInt64: [APNsResultEntry]] = [:]
-    if let first = results.first, results.allSatisfy({ $0.tag >> 40 == first.tag >> 40 }) {
-      byQueue[first.tag >> 40] = results
-    } else {
-      byQueue = Dictionary(grouping: results) { $0.tag >> 40 }
-    }
-    for (number, results) in byQueue {
-      // A queue that has left its lane still gets the answers to what it sent.
-      let queue = members.first { $0.queue.number == number }?.queue ?? parts.queues.find(number)
-      queue?.answered(results, in: environment)
-    }
+    state.withLock { $0.probes = max(0, $0.probes - results.count) }
+    for (app, results) in Self.byApp(results) { parts.queues.find(app)?.answered(results) }
     wakeIfProbing()
+  }
+
+  private static func byApp(_ results: [APNsResultEntry]) -> [AppID: [APNsResultEntry]] {
+    func app(_ entry: APNsResultEntry) -> AppID { RequestTag(rawValue: entry.tag).app }
+    // Most often there is one app.
+    if let first = results.first, results.allSatisfy({ app($0) == app(first) }) {
+      return [app(first): results]
+    }
+    return Dictionary(grouping: results, by: app)
   }
 
   func noticed(_ event: APNsPoolEvent) {

@@ -65,15 +65,11 @@ final class QueueTable: Sendable {
 
   func find(_ app: AppID) -> APNsQueue? { queues.withLock { $0[app] } }
 
-  func find(_ number: UInt64) -> APNsQueue? {
-    queues.withLock { queues in queues[AppID(UInt32(truncatingIfNeeded: number))] }
-  }
-
   /// The queue of an app, made if there is none; tells whether it was made.
   func queue(of app: App, _ parts: APNsParts) -> (queue: APNsQueue, isNew: Bool) {
     queues.withLock { queues in
       if let known = queues[app.id] { return (known, false) }
-      let new = APNsQueue(app: app, number: UInt64(app.id.rawValue), parts: parts)
+      let new = APNsQueue(app: app, parts: parts)
       queues[app.id] = new
       return (new, true)
     }

@@ -21,20 +21,22 @@ extension APNsQueue {
   func take(_ environment: APNsEnvironment, upTo count: Int, token: ProviderToken?) -> [APNsRequest] {
     let now = parts.time.now()
     let requests = state.withLock { state in
-      state.take(environment, upTo: count, token: token, queue: number, at: now)
+      state.take(environment, upTo: count, token: token, app: app.id, at: now)
     }
     advance()
     return requests
   }
 
   /// Takes what became of requests.
-  func answered(_ results: [APNsResultEntry], in environment: APNsEnvironment) {
+  func answered(_ results: [APNsResultEntry]) {
     let now = parts.time.now()
     let nanoseconds = parts.time.monotonic()
     var effects: [Effect] = []
     state.withLock { state in
       for entry in results {
-        guard let flight = state.flights.removeValue(forKey: entry.tag) else { continue }
+        guard let flight = state.flights.removeValue(forKey: RequestTag(rawValue: entry.tag)) else {
+          continue
+        }
         parts.metrics.count(entry.result)
         settle(flight, entry.result, now, nanoseconds, &state, &effects)
       }
@@ -112,6 +114,11 @@ extension APNsQueue {
         let verdict = state.guards[environment, default: TokenGuard()].bad(delivery, at: nanoseconds)
         if verdict == .alarm {
           effects.append(.pause(environment, flight.credential, reason: Self.alarm(answer), seconds: nil))
+        }
+        guard state.guards[environment]?.isAlarmed != true else {
+          // Says nothing about the token: it waits until somebody has looked.
+          state.tryAgain(delivery, at: now.seconds + 1)
+          return
         }
       } else {
         effects.append(.retire(delivery, since: since))
@@ -201,7 +208,7 @@ extension APNsQueue {
 
 extension APNsQueue.State {
   fileprivate mutating func take(
-    _ environment: APNsEnvironment, upTo count: Int, token: ProviderToken?, queue: UInt64, at now: Timestamp
+    _ environment: APNsEnvironment, upTo count: Int, token: ProviderToken?, app: AppID, at now: Timestamp
   ) -> [APNsRequest] {
     guard let exit = exits[environment], var queues = ready.removeValue(forKey: environment) else {
       return []
@@ -220,11 +227,11 @@ extension APNsQueue.State {
         finish(delivery.push, delivery.row.number, APNsQueue.Ends.expired)
         continue
       }
-      lastTag &+= 1
-      let tag = queue << 40 | lastTag & (1 << 40 - 1)
+      requestCount &+= 1
+      let tag = RequestTag(app: app, count: requestCount)
       flights[tag] = Flight(
         delivery: delivery, sentAt: now, credential: exit.credential.id, token: token)
-      requests.append(push.request(for: delivery, tag: tag, topic: exit.credential.topic, queue: queue))
+      requests.append(push.request(for: delivery, tag: tag, topic: exit.credential.topic))
     }
     // What was put in meanwhile is nothing: `finish` touches no queue.
     ready[environment] = queues
@@ -233,7 +240,7 @@ extension APNsQueue.State {
 }
 
 extension ActivePush {
-  fileprivate func request(for delivery: Delivery, tag: UInt64, topic: String, queue: UInt64) -> APNsRequest {
+  fileprivate func request(for delivery: Delivery, tag: RequestTag, topic: String) -> APNsRequest {
     var payload: [UInt8] = []
     payload.reserveCapacity(notification.payload.maximumBytes)
     let badge =
@@ -246,10 +253,12 @@ extension ActivePush {
     notification.render(messageID: id, badge: badge, into: &payload)
     let suffix = notification.type.topicSuffix
     return APNsRequest(
-      tag: tag, deviceToken: delivery.row.token, topic: suffix.isEmpty ? topic : topic + suffix,
+      tag: tag.rawValue, deviceToken: delivery.row.token, topic: suffix.isEmpty ? topic : topic + suffix,
       type: notification.type, priority: notification.priority,
       expiration: notification.expiration(of: expires), collapseID: notification.collapseID(of: id) ?? [],
-      id: APNsID(high: id.rawValue, low: queue << 32 | UInt64(delivery.row.number.rawValue)), payload: payload
+      id: APNsID(
+        high: id.rawValue, low: UInt64(tag.app.rawValue) << 32 | UInt64(delivery.row.number.rawValue)),
+      payload: payload
     )
   }
 }

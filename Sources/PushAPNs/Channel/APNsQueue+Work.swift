@@ -75,7 +75,7 @@ extension APNsQueue {
         return [APNsLane]()
       }
       for (part, rows) in zip(batch.parts, rows) { state.take(part, rows) }
-      return state.exits.values.map(\.lane)
+      return state.lanesWithWork
     }
     for lane in lanes { lane.wake() }
     advance()
@@ -181,7 +181,7 @@ extension APNsQueue {
       state.isHeldUp = false
       state.expire(at: now)
       state.takeDue(at: now.seconds)
-      return (state.exits.values.map(\.lane), state.confirmedSuspects(at: parts.time.monotonic()))
+      return (state.lanesWithWork, state.confirmedSuspects(at: parts.time.monotonic()))
     }
     for suspect in suspects { retire(suspect, since: now) }
     saveProgress()
@@ -208,7 +208,7 @@ extension APNsQueue.State {
   fileprivate mutating func nextSteps() -> [APNsQueue.Step] {
     guard !isHeldUp else { return [] }
     var steps: [APNsQueue.Step] = []
-    if !exits.isEmpty, laterCount < APNsQueue.Bounds.later {
+    if mayLookUp, laterCount < APNsQueue.Bounds.later {
       let waiting = ready.values.reduce((few: 0, many: 0)) {
         ($0.few + $1.few.count, $0.many + $1.many.count)
       }

@@ -53,8 +53,10 @@ final class APNsQueue: Sendable {
     /// What is tried again, by second.
     var later: [Int64: [Delivery]] = [:]
     var laterCount = 0
-    var flights: [UInt64: Flight] = [:]
-    var lastTag: UInt64 = 0
+    var flights: [RequestTag: Flight] = [:]
+    var requestCount: UInt64 = 0
+    /// Whether `exits` and `stopped` say something of all services.
+    var knowsCredentials = false
     var exits: [APNsEnvironment: Exit] = [:]
     /// Services that have a credential which cannot be used now.
     var stopped: Set<APNsEnvironment> = []
@@ -79,24 +81,14 @@ final class APNsQueue: Sendable {
   let app: App
   let parts: APNsParts
   let state = Mutex(State())
-  /// The upper bits of its requests' tags.
-  let number: UInt64
 
-  init(app: App, number: UInt64, parts: APNsParts) {
+  init(app: App, parts: APNsParts) {
     self.app = app
-    self.number = number
     self.parts = parts
   }
 
-  /// How many devices are on their way, as far as is known in memory, for the metrics.
-  var counts: (pushes: Int, ready: Int, flights: Int, later: Int) {
-    state.withLock { state in
-      (
-        state.open.count, state.ready.values.reduce(0) { $0 + $1.count }, state.flights.count,
-        state.laterCount
-      )
-    }
-  }
+  /// Requests under way, and devices that wait for another try, for the metrics.
+  var counts: (flights: Int, later: Int) { state.withLock { ($0.flights.count, $0.laterCount) } }
 
   /// How a push stands; nil if it is not in memory.
   func progress(of id: MessageID) -> APNsProgress? {
@@ -146,16 +138,23 @@ final class APNsQueue: Sendable {
   // MARK: Credentials
 
   /// Sets where an environment's requests go; nil with `isStopped` when they have to wait, nil without when there is no
-  /// credential.
+  /// credential: then what was meant for it ends.
   func set(_ exit: Exit?, isStopped: Bool, for environment: APNsEnvironment) {
-    state.withLock { state in
+    let lanes = state.withLock { state in
       state.exits[environment] = exit
       if isStopped { state.stopped.insert(environment) } else { state.stopped.remove(environment) }
       if exit != nil { state.guards[environment] = nil }
       state.sortOut(environment)
+      return state.lanesWithWork
     }
     advance()
-    exit?.lane.wake()
+    for lane in lanes { lane.wake() }
+  }
+
+  /// `set` was called for each service: devices may be looked up.
+  func credentialsAreSet() {
+    state.withLock { $0.knowsCredentials = true }
+    advance()
   }
 
   func exit(for environment: APNsEnvironment) -> Exit? { state.withLock { $0.exits[environment] } }
@@ -190,6 +189,14 @@ extension APNsQueue.State {
     finish(id, number, result)
   }
 
+  /// The lanes for which something is ready.
+  var lanesWithWork: [APNsLane] {
+    exits.filter { (ready[$0.key]?.count ?? 0) > 0 }.values.map(\.lane)
+  }
+
+  /// Whether devices may be looked up: not while the only credentials are stopped. Without any, that ends the pushes.
+  var mayLookUp: Bool { knowsCredentials && (!exits.isEmpty || stopped.isEmpty) }
+
   /// Takes what `fail` noted.
   mutating func takeFailed() -> [MessageID: [RegistrationNumber]] {
     defer { failed = [:] }
@@ -216,7 +223,7 @@ extension APNsQueue.State {
 
   /// Puts a device where it belongs by the state of its service.
   mutating func prepare(_ delivery: Delivery, atFront: Bool = false) {
-    guard let push = open[delivery.push] else { return }
+    guard let isLarge = open[delivery.push]?.isLarge else { return }
     guard exits[delivery.environment] != nil else {
       if stopped.contains(delivery.environment) {
         release(delivery)
@@ -226,7 +233,7 @@ extension APNsQueue.State {
       return
     }
     var queues = ready.removeValue(forKey: delivery.environment) ?? APNsQueue.Ready()
-    switch (push.isLarge, atFront) {
+    switch (isLarge, atFront) {
     case (true, true): queues.many.putBack(delivery)
     case (true, false): queues.many.append(delivery)
     case (false, true): queues.few.putBack(delivery)
@@ -246,8 +253,8 @@ extension APNsQueue.State {
     if exits[environment] == nil {
       var queues = ready.removeValue(forKey: environment) ?? APNsQueue.Ready()
       for delivery in queues.few.removeAll() + queues.many.removeAll() { prepare(delivery) }
-      return
     }
+    guard !stopped.contains(environment) else { return }
     for id in open.keys where open[id]?.deferred.isEmpty == false {
       open[id]?.deferred = NumberSet()
       open[id]?.position = RegistrationNumber(0)

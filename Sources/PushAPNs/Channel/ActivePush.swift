@@ -11,6 +11,8 @@ struct ActivePush: Sendable {
   let expires: Timestamp
   /// Who gets it.
   let targets: NumberSet
+  /// Whether it is one to many, which has to make way for those to a few.
+  let isLarge: Bool
   /// For how many nothing is final.
   private(set) var left: Int
   /// For whom it is.
@@ -39,14 +41,12 @@ struct ActivePush: Sendable {
     strategy = push.push.strategy
     expires = push.expires
     targets = push.targets.numbers
+    isLarge = if case .many = push.targets { true } else { false }
     var known = targets
     known.formIntersection(answered)
     self.answered = known
     left = targets.count - known.count
   }
-
-  /// Whether it is one to many, which has to make way for those to a few.
-  var isLarge: Bool { targets.count > 64 }
 
   /// Claims at most so many who were not yet, ascending. Fewer mean that there are no more.
   mutating func claim(_ limit: Int) -> [RegistrationNumber] {
@@ -104,6 +104,21 @@ struct Delivery: Sendable {
   var hasRenewedToken = false
 }
 
+/// The number that a request goes to a pool with: the app above, and below a count of the app's own requests.
+struct RequestTag: Hashable, Sendable {
+  private static let countBits: UInt64 = 40
+
+  let rawValue: UInt64
+
+  init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  init(app: AppID, count: UInt64) {
+    rawValue = UInt64(app.rawValue) << Self.countBits | count & (1 << Self.countBits - 1)
+  }
+
+  var app: AppID { AppID(UInt32(truncatingIfNeeded: rawValue >> Self.countBits)) }
+}
+
 /// A request that Apple has not answered.
 struct Flight: Sendable {
   let delivery: Delivery
@@ -120,7 +135,7 @@ struct FinishedPush: Sendable {
   let results: [String: Int]
 
   var status: OutcomeStatus {
-    if results["delivered"] != nil { return .delivered }
+    if results[APNsQueue.Ends.delivered] != nil { return .delivered }
     return results[APNsQueue.Ends.expired] != nil ? .expired : .refused
   }
 }

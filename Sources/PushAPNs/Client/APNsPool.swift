@@ -30,7 +30,9 @@ public final class APNsPool: Sendable {
   let source: any APNsSource
   let shared = Mutex(Shared())
   /// Set by whoever changes something the loop must look at.
-  let isWoken = Atomic<Bool>(false)
+  let isChanged = Atomic<Bool>(false)
+  /// Set by the source when it has requests.
+  let hasRequests = Atomic<Bool>(false)
   private let address: APNsDriver.Address
 
   /// Starts a pool on a loop that has an `APNsDriver`. It keeps its source until it has closed.
@@ -42,42 +44,48 @@ public final class APNsPool: Sendable {
     address.post(.add(self))
   }
 
-  /// Says that the source has requests.
+  /// Says that the source has requests. Connects if there is no connection.
   public func wake() {
-    guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    guard !hasRequests.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    noteChange()
+  }
+
+  /// Has the loop look at what was changed.
+  private func noteChange() {
+    guard !isChanged.exchange(true, ordering: .acquiringAndReleasing) else { return }
     address.post(.wake(self))
   }
 
   /// Sets the value of `authorization`, `bearer ` and the JWT, for all requests that are taken from now on.
   public func setAuthorization(_ value: [UInt8]) {
     shared.withLock { $0.authorization = value }
-    wake()
+    noteChange()
   }
 
   /// Takes nothing from the source until `resume`; what is under way goes on.
   public func pause() {
     shared.withLock { $0.isPaused = true }
-    wake()
+    noteChange()
   }
 
   /// Ends a pause.
   public func resume() {
     shared.withLock { $0.isPaused = false }
-    wake()
+    noteChange()
   }
 
   /// Moves to new connections; those that exist end when their last answer has come. Needed after the team got a new
   /// topic, which open connections do not know, or a key of another kind.
   public func renewConnections() {
     shared.withLock { $0.renewals &+= 1 }
-    wake()
+    noteChange()
   }
 
   /// Closes the pool for good: after the answers that are due have come, or at once, with what is under way unknown. The
   /// source gets `.closed` when it is done.
   public func close(drain: Bool) {
     shared.withLock { $0.closing = drain && $0.closing != .atOnce ? .drain : .atOnce }
-    wake()
+    noteChange()
   }
 
   /// The pool as it was at the end of its loop's last turn.

@@ -58,8 +58,8 @@ final class PoolRunner {
   }
 
   private func noticeChanges() {
-    guard pool.isWoken.exchange(false, ordering: .acquiringAndReleasing) else { return }
-    hasWork = true
+    guard pool.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    if pool.hasRequests.exchange(false, ordering: .acquiringAndReleasing) { hasWork = true }
     let shared = pool.shared.withLock { $0 }
     status.isPaused = shared.isPaused
     closing = shared.closing

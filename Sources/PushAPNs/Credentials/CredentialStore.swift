@@ -89,6 +89,9 @@ public final class CredentialStore: Sendable {
     if starts { read(for: [completion]) }
   }
 
+  /// Whether the database was read.
+  public var isKnown: Bool { state.withLock { $0.credentials.isKnown } }
+
   /// What to use for an app.
   public func selection(app: AppID, environment: APNsEnvironment) -> Selection {
     let now = time.now()

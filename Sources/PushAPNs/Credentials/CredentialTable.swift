@@ -57,6 +57,8 @@ struct CredentialTable: Sendable {
   private var places: [Place: [APNsCredentialID]] = [:]
   /// Those that hold whatever the database says.
   private var pauses: [APNsCredentialID: Pause] = [:]
+  /// Whether a reading of the database has come.
+  private(set) var isKnown = false
   /// How many readings of the database have begun.
   private var reads = 0
 
@@ -78,6 +80,7 @@ struct CredentialTable: Sendable {
   mutating func take(
     _ rows: [APNsCredentialRow], opened: [APNsCredentialID: OpenedSecret], read: Int, at now: Timestamp
   ) -> [APNsCredentialChange] {
+    isKnown = true
     forgetPauses(rows, read: read)
     let before = entries
     var mints = knownMints

@@ -20,9 +20,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
 
 @Suite(.timeLimit(.minutes(5))) struct APNsPoolTests {
   @Test func requestsCarryWhatAppleAsksFor() async throws {
-    let server = try FakeAPNs { request, connection in
-      connection.answer(request.streamID, HTTP2Answer(status: 200))
-    }
+    let server = try FakeAPNs()
     let loop = try await ClientLoop()
     let source = TestSource()
     let pool = source.start(on: loop, try testConfiguration(server))
@@ -62,9 +60,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
   }
 
   @Test(arguments: [0, 4096]) func everyRequestHasOneResult(payload: Int) async throws {
-    let server = try FakeAPNs { request, connection in
-      connection.answer(request.streamID, HTTP2Answer(status: 200))
-    }
+    let server = try FakeAPNs()
     let loop = try await ClientLoop()
     let source = TestSource()
     _ = source.start(on: loop, try testConfiguration(server))
@@ -228,9 +224,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
   }
 
   @Test func idleConnectionsArePinged() async throws {
-    let server = try FakeAPNs { request, connection in
-      connection.answer(request.streamID, HTTP2Answer(status: 200))
-    }
+    let server = try FakeAPNs()
     let loop = try await ClientLoop()
     let source = TestSource()
     var configuration = try testConfiguration(server)
@@ -252,9 +246,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
   @Test func aFullPoolGrows() async throws {
     var options = HTTP2ServerOptions()
     options.session.maxConcurrentStreams = 2
-    let server = try FakeAPNs(options: options) { request, connection in
-      connection.answer(request.streamID, HTTP2Answer(status: 200), afterMilliseconds: 20)
-    }
+    let server = try FakeAPNs(options: options, afterMilliseconds: 20)
     let loop = try await ClientLoop()
     let source = TestSource()
     var configuration = try testConfiguration(server)
@@ -268,9 +260,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
   }
 
   @Test func aPausedPoolTakesNothing() async throws {
-    let server = try FakeAPNs { request, connection in
-      connection.answer(request.streamID, HTTP2Answer(status: 200))
-    }
+    let server = try FakeAPNs()
     let loop = try await ClientLoop()
     let source = TestSource()
     let pool = source.start(on: loop, try testConfiguration(server))
@@ -284,10 +274,23 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
     await source.untilSettled(10)
   }
 
+  @Test func withoutRequestsThereIsNoConnection() async throws {
+    let server = try FakeAPNs()
+    let loop = try await ClientLoop()
+    let source = TestSource()
+    let pool = source.start(on: loop, try testConfiguration(server))
+    pool.pause()
+    try await eventually { pool.status.isPaused }
+    pool.resume()
+    try await eventually { !pool.status.isPaused }
+    #expect(pool.status.connecting == 0)
+    source.push(0..<1)
+    await source.untilSettled(1)
+    #expect(server.opened.withLock { $0 } == 1)
+  }
+
   @Test func aDrainWaitsForAnswers() async throws {
-    let server = try FakeAPNs { request, connection in
-      connection.answer(request.streamID, HTTP2Answer(status: 200), afterMilliseconds: 200)
-    }
+    let server = try FakeAPNs(afterMilliseconds: 200)
     let loop = try await ClientLoop()
     let source = TestSource()
     let pool = source.start(on: loop, try testConfiguration(server))
@@ -302,9 +305,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
   }
 
   @Test func renewedConnectionsAreNew() async throws {
-    let server = try FakeAPNs { request, connection in
-      connection.answer(request.streamID, HTTP2Answer(status: 200))
-    }
+    let server = try FakeAPNs()
     let loop = try await ClientLoop()
     let source = TestSource()
     let pool = source.start(on: loop, try testConfiguration(server))
