@@ -94,6 +94,47 @@ extension Device {
     _ = try await run(.setToken(DeviceToken(environment, token)))
   }
 
+  /// Tells the token that PushKit gave to the app for calls (at most 255 bytes); no bytes take it away. To be called at
+  /// every start. Ends with 6017 if the server is too old to know it.
+  ///
+  /// JPUSHService: `registerVoipToken:`. GeTuiSdk: `registerVoipTokenCredentials:`.
+  public func setVoIPToken(
+    _ token: [UInt8], environment: APNsEnvironment
+  ) async throws(DeviceOperationError) {
+    _ = try await run(.setOtherToken(OtherToken(.voip, DeviceToken(environment, token))))
+  }
+
+  /// Tells the token of a Live Activity under a name of the app's own (1 to 255 bytes), which pushes that change the
+  /// activity are addressed to and which activities on many devices may share. To be called whenever ActivityKit gives a
+  /// token; no bytes take it away when the activity has ended. Ends with 6017 for a name of another length, or if the
+  /// server is too old to know it.
+  ///
+  /// JPUSHService: `registerLiveActivity:pushToken:completion:seq:`. GeTuiSdk:
+  /// `registerLiveActivity:activityToken:sequenceNum:`.
+  public func setLiveActivityToken(
+    _ token: [UInt8], of activity: String, environment: APNsEnvironment
+  ) async throws(DeviceOperationError) {
+    try await setNamedToken(.liveActivity, activity, DeviceToken(environment, token))
+  }
+
+  /// Tells the token that starts Live Activities whose attributes are of a type (its name has 1 to 255 bytes); no bytes
+  /// take it away. To be called whenever ActivityKit gives a token. Errors as above.
+  ///
+  /// JPUSHService: `registerLiveActivity:pushToStartToken:completion:seq:`. GeTuiSdk:
+  /// `registerPushToStartToken:activityAttributes:sequenceNum:`.
+  public func setLiveActivityStartToken(
+    _ token: [UInt8], forAttributesType type: String, environment: APNsEnvironment
+  ) async throws(DeviceOperationError) {
+    try await setNamedToken(.liveActivityStart, type, DeviceToken(environment, token))
+  }
+
+  private func setNamedToken(
+    _ kind: APNsTokenKind, _ name: String, _ token: DeviceToken
+  ) async throws(DeviceOperationError) {
+    guard let slot = APNsTokenSlot(kind, name: name) else { throw DeviceOperationError(.requestInvalid) }
+    _ = try await run(.setOtherToken(OtherToken(slot, token)))
+  }
+
   /// Tells whether the user looks at the app.
   public func setAppState(_ state: AppState) async throws(DeviceOperationError) {
     _ = try await run(.appState(state))

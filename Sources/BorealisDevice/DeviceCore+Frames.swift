@@ -46,12 +46,14 @@ extension DeviceCore {
       goAway(reason, retryAfter: retryAfter, host: host, at: now)
     case (.error(let code, let rule, let message), _): refused(code, rule, message, at: now)
     case (.helloOK(let version, _, let maxFrame), .greeting(knowsVersion: false, let registering))
-    where version == WireLimits.version:
+    where WireLimits.versions.contains(version):
+      self.version = version
       phase = .greeting(knowsVersion: true, registering: registering)
       sendLimit = min(WireLimits.maxFrame, Int(maxFrame))
     case (.registerOK(let id, let secret), .greeting(knowsVersion: true, registering: true)):
       let new = DeviceIdentity(registrationID: id, secret: secret)
       identity = new
+      knowsOtherTokens = false
       actions.append(.storeIdentity(new))
       if !wishes.isEmpty {
         wishes.areKnownToServer = false

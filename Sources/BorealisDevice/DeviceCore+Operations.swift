@@ -50,6 +50,7 @@ extension DeviceCore {
     switch operation {
     case .appState(let state): profile.appState = state
     case .setToken(let token): profile.token = token
+    case .setOtherToken(let other): otherTokens[other.slot] = other.token
     default: break
     }
   }
@@ -74,10 +75,15 @@ extension DeviceCore {
     ClientFrame.encodeReceipt(receipts, into: &bytes)
     receipts = []
     var tooLarge: [UInt32] = []
+    var tooNew: [UInt32] = []
     for index in operations.indices {
       // The server ends the connection after LOGOUT: results of others would be lost.
       if operations[index].operation == .logout, index > 0 { break }
       guard !operations[index].isSent else { continue }
+      guard operations[index].operation.version <= version else {
+        tooNew.append(operations[index].sequence)
+        continue
+      }
       // A frame has up to three bytes of length before what the server limits.
       guard operations[index].frame.count <= sendLimit else {
         tooLarge.append(operations[index].sequence)
@@ -88,6 +94,7 @@ extension DeviceCore {
     }
     send(bytes, at: now)
     for number in tooLarge { finish(number, ResultCode(rawValue: 6026)) }
+    for number in tooNew { finish(number, .requestInvalid) }
   }
 
   mutating func take(result number: UInt32, _ code: ResultCode, _ payload: [UInt8], at now: UInt64) {
@@ -132,11 +139,15 @@ extension DeviceCore {
 
 // MARK: - Wishes
 extension DeviceCore {
-  /// Sets alias and tags again if the registration is new, before anything that the app has asked for meanwhile.
+  /// Sets alias, tags and tokens again if the registration is new, before anything that the app has asked for meanwhile.
   mutating func restoreWishes(at now: UInt64) {
-    guard !wishes.areKnownToServer else { return }
+    var lost: [Operation] = wishes.areKnownToServer ? [] : wishes.operations
+    if !knowsOtherTokens {
+      let tokens = otherTokens.filter { !$0.value.bytes.isEmpty }.map { OtherToken($0.key, $0.value) }
+      lost += tokens.map { .setOtherToken($0) }.filter { $0.version <= version }
+    }
     var restored: [PendingOperation] = []
-    for operation in wishes.operations {
+    for operation in lost {
       sequence &+= 1
       var frame: [UInt8] = []
       guard ClientFrame.operation(sequence: sequence, operation).encode(into: &frame) else { continue }
@@ -154,6 +165,8 @@ extension DeviceCore {
     // Without an answer all of them are sent again after the next login.
     if code == .timeout { restoring = [] }
     guard restoring.isEmpty, code != .timeout else { return }
+    knowsOtherTokens = true
+    guard !wishes.areKnownToServer else { return }
     wishes.areKnownToServer = true
     actions.append(.storeWishes(wishes))
   }

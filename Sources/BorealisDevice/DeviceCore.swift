@@ -47,7 +47,11 @@ public struct DeviceCore: Sendable {
   var inHandEarlier: Set<MessageID>
   /// Alias and tags to set again after a new registration.
   public internal(set) var wishes: DeviceWishes
-  /// The operations under way that do so.
+  /// The tokens beside the ordinary one, which REGISTER tells, that the app has told in this run.
+  var otherTokens: [APNsTokenSlot: DeviceToken] = [:]
+  /// Whether the registration has been told of them.
+  var knowsOtherTokens = true
+  /// The operations under way that tell a new registration what the old one knew.
   var restoring: Set<UInt32> = []
 
   var backOff: BackOff
@@ -58,6 +62,8 @@ public struct DeviceCore: Sendable {
   var drainSince: UInt64 = 0
   var heartbeat: UInt64 = 0
   var ackDelay: UInt64 = 0
+  /// The protocol version of the connection.
+  var version = WireLimits.versions.lowerBound
   var sendLimit = WireLimits.maxFrame
   var lastSent: UInt64 = 0
   var lastReceived: UInt64 = 0

@@ -31,14 +31,18 @@ extension DeviceServer {
   func app(of slot: UInt32) -> App { apps[Int(slab[slot].app)].app }
 
   private func greet(_ hello: Hello, _ slot: UInt32) {
-    guard (hello.minVersion...max(hello.minVersion, hello.maxVersion)).contains(WireLimits.version) else {
-      fail(slot, .noCommonVersion, .never, "this server speaks version \(WireLimits.version)")
+    let known = WireLimits.versions
+    let version = min(hello.maxVersion, known.upperBound)
+    guard version >= hello.minVersion, known.contains(version) else {
+      fail(
+        slot, .noCommonVersion, .never,
+        "this server speaks versions \(known.lowerBound) to \(known.upperBound)")
       return
     }
     slab[slot].phase = .greeted
+    slab[slot].version = version
     send(
-      slot,
-      .helloOK(version: WireLimits.version, serverTime: time.now(), maxFrame: UInt32(WireLimits.maxFrame)))
+      slot, .helloOK(version: version, serverTime: time.now(), maxFrame: UInt32(WireLimits.maxFrame)))
   }
 
   /// Looks for the app of a login or registration: nearly always in memory, else in the database.
@@ -147,6 +151,10 @@ extension DeviceServer {
   // MARK: Operations
 
   private func serve(_ operation: Operation, _ sequence: UInt32, _ slot: UInt32) {
+    guard operation.version <= slab[slot].version else {
+      fail(slot, .protocolError, .afterBackOff, "an operation of a later version")
+      return
+    }
     guard mayOperate(slot) else {
       answer(slot, sequence, .tooFrequent)
       return
@@ -188,6 +196,10 @@ extension DeviceServer {
       router.setBadge(Int64(badge), of: number, in: app) { reply($0, .none) }
     case .setToken(let token):
       router.setToken(token.bytes, token.environment, of: number, in: app) { reply($0, .none) }
+    case .setOtherToken(let other):
+      router.setToken(
+        other.token.bytes, other.token.environment, as: other.slot, of: number, in: app
+      ) { reply($0, .none) }
     case .appState(let state):
       setForeground(state == .foreground, number, app, slot)
       answer(slot, sequence, .ok)

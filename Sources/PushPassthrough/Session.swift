@@ -25,6 +25,8 @@ struct Session {
   /// Counted by the guard as a connection without a login.
   var isStranger = false
   var platform: UInt8 = 0
+  /// The protocol version that it speaks.
+  var version: UInt8 = 0
   var isForeground = false
   /// In the list of sessions to flush at the end of the turn.
   var isDirty = false

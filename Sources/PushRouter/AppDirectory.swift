@@ -185,9 +185,11 @@ public final class AppDirectory: Sendable {
   }
 
   /// Notes for which of Apple's services a registration has a token.
-  public func setToken(_ environment: APNsEnvironment, of number: RegistrationNumber) {
+  public func setToken(
+    _ environment: APNsEnvironment, as slot: APNsTokenSlot = .device, of number: RegistrationNumber
+  ) {
     state.withLock { state in
-      if state.table.isActive(number) { state.table.setToken(environment, of: number) }
+      if state.table.isActive(number) { state.table.setToken(environment, as: slot, of: number) }
     }
   }
 

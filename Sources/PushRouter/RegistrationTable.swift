@@ -94,8 +94,7 @@ struct RegistrationTable: Sendable {
   private var tagNumbers: [String: UInt32] = [:]
   private var tagMembers: [UInt32: NumberSet] = [:]
   private var platformMembers: [Platform: NumberSet] = [:]
-  /// Who has a token for which of Apple's services.
-  private var tokenHolders: [APNsEnvironment: NumberSet] = [:]
+  private var tokenHolders = TokenHolders()
 
   /// Registrations that are not replaced.
   private(set) var count = 0
@@ -143,7 +142,7 @@ struct RegistrationTable: Sendable {
     byID.remove(self[number].idHigh, number.rawValue)
     if let platform = Platform(rawValue: self[number].platform) { platformMembers[platform]?.remove(number) }
     changeTags(of: number, added: [], removed: tags)
-    setToken(.none, of: number)
+    tokenHolders.remove(number)
     self[number] = Record()
     count -= 1
   }
@@ -202,18 +201,15 @@ struct RegistrationTable: Sendable {
   }
 
   /// Notes for which of Apple's services a registration has a token.
-  mutating func setToken(_ environment: APNsEnvironment, of number: RegistrationNumber) {
-    for known in tokenHolders.keys where known != environment { tokenHolders[known]?.remove(number) }
-    if environment != .none { tokenHolders[environment, default: NumberSet()].insert(number) }
+  mutating func setToken(
+    _ environment: APNsEnvironment, as slot: APNsTokenSlot = .device, of number: RegistrationNumber
+  ) {
+    tokenHolders.set(slot, environment, of: number)
   }
 
   /// Who has a token for one of some services.
-  func members(tokensFor environments: APNsEnvironments) -> NumberSet {
-    var found = NumberSet()
-    for (environment, members) in tokenHolders where environments.contains(APNsEnvironments(environment)) {
-      if found.isEmpty { found = members } else { found.formUnion(members) }
-    }
-    return found
+  func members(tokensFor environments: APNsEnvironments, as slot: APNsTokenSlot = .device) -> NumberSet {
+    tokenHolders.members(slot, environments)
   }
 
   func members(platforms: PlatformSet) -> NumberSet {

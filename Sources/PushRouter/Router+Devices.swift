@@ -162,18 +162,23 @@ extension Router {
     }
   }
 
-  /// Stores the APNs token of a registration; another registration of the app that had it loses it.
+  // MARK: Apple's tokens
+
+  /// Stores one of Apple's tokens of a registration, none if it is empty; another registration of the app that had it
+  /// loses it.
   public func setToken(
-    _ token: [UInt8], _ environment: APNsEnvironment, of number: RegistrationNumber, in app: App,
+    _ token: [UInt8], _ environment: APNsEnvironment, as slot: APNsTokenSlot = .device,
+    of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
     let now = time.now()
     store.write { transaction throws(StorageError) in
-      try transaction.setToken(app: app.id, number: number, environment: environment, token: token, at: now)
+      try transaction.setToken(
+        app: app.id, number: number, as: slot, environment: environment, token: token, at: now)
     } completion: { result in
-      if case .success(let others?) = result {
-        app.directory.setToken(token.isEmpty ? .none : environment, of: number)
-        for other in others { app.directory.setToken(.none, of: other) }
+      if case .success(let lost?) = result {
+        app.directory.setToken(token.isEmpty ? .none : environment, as: slot, of: number)
+        for other in lost { app.directory.setToken(.none, as: other.slot, of: other.number) }
       }
       reply(Self.found(result.map { $0 != nil }))
     }
@@ -181,24 +186,27 @@ extension Router {
 
   /// Apple knows a token no more: it is taken from its registration, unless the device has told it anew after `moment`.
   public func retireToken(
-    _ token: [UInt8], of number: RegistrationNumber, in app: App, unlessToldAfter moment: Timestamp
+    _ token: [UInt8], as slot: APNsTokenSlot = .device, of number: RegistrationNumber, in app: App,
+    unlessToldAfter moment: Timestamp
   ) {
     store.write { transaction throws(StorageError) in
-      try transaction.retireToken(app: app.id, number: number, token: token, unlessToldAfter: moment)
+      try transaction.retireToken(
+        app: app.id, number: number, as: slot, token: token, unlessToldAfter: moment)
     } completion: { result in
       // If it could not be stored, the next push to it has the same answer.
-      if case .success(true) = result { app.directory.setToken(.none, of: number) }
+      if case .success(true) = result { app.directory.setToken(.none, as: slot, of: number) }
     }
   }
 
   /// A token works at the other of Apple's services than its device said.
   public func moveToken(
-    _ token: [UInt8], of number: RegistrationNumber, in app: App, to environment: APNsEnvironment
+    _ token: [UInt8], as slot: APNsTokenSlot = .device, of number: RegistrationNumber, in app: App,
+    to environment: APNsEnvironment
   ) {
     store.write { transaction throws(StorageError) in
-      try transaction.moveToken(app: app.id, number: number, token: token, to: environment)
+      try transaction.moveToken(app: app.id, number: number, as: slot, token: token, to: environment)
     } completion: { result in
-      if case .success(true) = result { app.directory.setToken(environment, of: number) }
+      if case .success(true) = result { app.directory.setToken(environment, as: slot, of: number) }
     }
   }
 

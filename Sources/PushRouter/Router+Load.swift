@@ -26,6 +26,9 @@ extension Router {
       }
       app.directory.reserve(try transaction.registrationCount(app: row.id))
       try transaction.deliveryRows(app: row.id) { app.directory.insert(RegistrationEntry($0)) }
+      try transaction.otherTokens(app: row.id) { token in
+        app.directory.setToken(token.environment, as: token.slot, of: token.number)
+      }
     }
   }
 

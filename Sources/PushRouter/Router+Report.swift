@@ -33,7 +33,8 @@ extension Router {
       let apns = Self.count(push.apnsTargets) ?? 0
       // Memory is newer than what was saved.
       let known = APNsProgress(
-        waiting: stored.isPending ? apns - (Self.count(stored.answered) ?? 0) : 0, results: stored.results)
+        waiting: stored.isPending ? apns - (Self.count(stored.answered[.device]) ?? 0) : 0,
+        results: stored.results[.device] ?? [:])
       return PushReport(
         id: id, createdAt: push.createdAt, expiresAt: push.expiresAt,
         strategy: Strategy(number: push.strategy) ?? .jpush, audience: Int(push.targetCount),

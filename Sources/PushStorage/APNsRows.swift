@@ -23,62 +23,52 @@ extension ReadTransaction {
       """
       SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
         push.targets, push.target_count, push.strategy, push.overrides, push.content, push.own_targets,
-        push.apns_targets, apns_answered.targets
+        push.apns_targets, push.call_targets
       FROM apns_pending JOIN push ON push.msg_id = apns_pending.msg_id
-        LEFT JOIN apns_answered ON apns_answered.msg_id = apns_pending.msg_id
       WHERE apns_pending.app_id = ? AND apns_pending.msg_id > ? AND apns_pending.expires_at <= ?
       ORDER BY apns_pending.msg_id LIMIT ?
       """, .app(app), .message(id), .time(end), .integer(limit)
-    ) { OpenAPNsPush(push: Self.push($0), answered: $0.optionalBlob(14), results: [:]) }
-    for index in pushes.indices where pushes[index].answered != nil {
+    ) { OpenAPNsPush(push: Self.push($0), answered: [:], results: [:]) }
+    for index in pushes.indices {
+      pushes[index].answered = try apnsAnswered(of: pushes[index].push.id)
+      guard !pushes[index].answered.isEmpty else { continue }
       pushes[index].results = try apnsResults(of: pushes[index].push.id)
     }
     return pushes
   }
 
-  /// Tokens of registrations, ascending by number; those without a token are left out.
-  public func tokens(app: AppID, of numbers: [RegistrationNumber]) throws(StorageError) -> [TokenRow] {
-    var rows: [TokenRow] = []
-    rows.reserveCapacity(numbers.count)
-    for number in numbers {
-      let row = try database.first(
-        """
-        SELECT number, apns_environment, apns_token, apns_token_at, badge FROM registration
-        WHERE app_id = ? AND number = ? AND apns_token IS NOT NULL
-        """, .app(app), .number(number)
-      ) {
-        TokenRow(
-          number: $0.number(0),
-          environment: APNsEnvironment(rawValue: $0.integer(1, as: UInt8.self)) ?? .none,
-          token: $0.blob(2), tokenAt: $0.time(3), badge: $0.integer(4))
-      }
-      if let row { rows.append(row) }
-    }
-    return rows
-  }
-
   /// What is stored of Apple's answers for a push: whether it is not through, for whom there are answers (in the router's
-  /// encoding), and devices by outcome.
+  /// encoding), and devices by outcome, both by kind of token.
   public func apnsProgress(
     of id: MessageID, app: AppID
-  ) throws(StorageError) -> (isPending: Bool, answered: [UInt8]?, results: [String: Int]) {
-    let answered = try database.first(
-      """
-      SELECT apns_answered.targets FROM apns_pending
-        LEFT JOIN apns_answered ON apns_answered.msg_id = apns_pending.msg_id
-      WHERE apns_pending.app_id = ? AND apns_pending.msg_id = ?
-      """, .app(app), .message(id)
-    ) { $0.optionalBlob(0) }
-    return (answered != nil, answered ?? nil, try apnsResults(of: id))
+  ) throws(StorageError) -> (isPending: Bool, answered: [APNsTokenKind: [UInt8]], results: APNsResults) {
+    let isPending = try isAPNsPending(id: id, app: app)
+    return (isPending, isPending ? try apnsAnswered(of: id) : [:], try apnsResults(of: id))
   }
 
-  private func apnsResults(of id: MessageID) throws(StorageError) -> [String: Int] {
-    var results: [String: Int] = [:]
-    let rows = try database.all("SELECT reason, count FROM apns_result WHERE msg_id = ?", .message(id)) {
-      ($0.text(0), Int($0.integer(1)))
+  fileprivate func isAPNsPending(id: MessageID, app: AppID) throws(StorageError) -> Bool {
+    try database.first(
+      "SELECT 1 FROM apns_pending WHERE app_id = ? AND msg_id = ?", .app(app), .message(id)
+    ) { _ in true } == true
+  }
+
+  private func apnsAnswered(of id: MessageID) throws(StorageError) -> [APNsTokenKind: [UInt8]] {
+    let rows = try database.all("SELECT kind, targets FROM apns_answered WHERE msg_id = ?", .message(id)) {
+      (APNsTokenKind(rawValue: $0.integer(0, as: UInt8.self)), $0.blob(1))
     }
-    for (reason, count) in rows { results[reason] = count }
-    return results
+    return rows.reduce(into: [:]) { answered, row in
+      if let kind = row.0 { answered[kind] = row.1 }
+    }
+  }
+
+  private func apnsResults(of id: MessageID) throws(StorageError) -> APNsResults {
+    let rows = try database.all("SELECT kind, reason, count FROM apns_result WHERE msg_id = ?", .message(id))
+    {
+      (APNsTokenKind(rawValue: $0.integer(0, as: UInt8.self)), $0.text(1), Int($0.integer(2)))
+    }
+    return rows.reduce(into: [:]) { results, row in
+      if let kind = row.0 { results[kind, default: [:]][row.1] = row.2 }
+    }
   }
 }
 
@@ -90,26 +80,23 @@ extension WriteTransaction {
       .time(expiresAt))
   }
 
-  /// Saves for whom Apple has answered and what; does nothing once the push is through.
+  /// Saves for whom Apple has answered and what, for one kind of token; does nothing once the push is through.
   public func saveAPNsAnswers(
-    id: MessageID, app: AppID, answered: [UInt8], results: [String: Int]
+    id: MessageID, app: AppID, kind: APNsTokenKind, answered: [UInt8], results: [String: Int]
   ) throws(StorageError) {
-    let isOpen = try database.first(
-      "SELECT 1 FROM apns_pending WHERE app_id = ? AND msg_id = ?", .app(app), .message(id)
-    ) { _ in true }
-    guard isOpen == true else { return }
+    guard try reading.isAPNsPending(id: id, app: app) else { return }
     try database.run(
       """
-      INSERT INTO apns_answered (msg_id, targets) VALUES (?, ?)
-      ON CONFLICT (msg_id) DO UPDATE SET targets = excluded.targets
-      """, .message(id), .blob(answered))
-    try saveAPNsResults(id, results)
+      INSERT INTO apns_answered (msg_id, kind, targets) VALUES (?, ?, ?)
+      ON CONFLICT (msg_id, kind) DO UPDATE SET targets = excluded.targets
+      """, .message(id), .integer(kind.rawValue), .blob(answered))
+    try saveAPNsResults(id, [kind: results])
   }
 
   /// Ends a push's way to Apple, with all that was answered; false if it had ended before.
   @discardableResult
   public func finishAPNs(
-    id: MessageID, app: AppID, results: [String: Int]
+    id: MessageID, app: AppID, results: APNsResults
   ) throws(StorageError) -> Bool {
     try database.run("DELETE FROM apns_pending WHERE app_id = ? AND msg_id = ?", .app(app), .message(id))
     guard database.changes > 0 else { return false }
@@ -126,13 +113,15 @@ extension WriteTransaction {
   }
 
   /// Saves outcomes of a push, also of one that was taken back meanwhile. Numbers of devices only grow.
-  public func saveAPNsResults(_ id: MessageID, _ results: [String: Int]) throws(StorageError) {
-    for (reason, count) in results {
-      try database.run(
-        """
-        INSERT INTO apns_result (msg_id, reason, count) VALUES (?, ?, ?)
-        ON CONFLICT (msg_id, reason) DO UPDATE SET count = max(count, excluded.count)
-        """, .message(id), .text(reason), .integer(count))
+  public func saveAPNsResults(_ id: MessageID, _ results: APNsResults) throws(StorageError) {
+    for (kind, counts) in results {
+      for (reason, count) in counts {
+        try database.run(
+          """
+          INSERT INTO apns_result (msg_id, kind, reason, count) VALUES (?, ?, ?, ?)
+          ON CONFLICT (msg_id, kind, reason) DO UPDATE SET count = max(count, excluded.count)
+          """, .message(id), .integer(kind.rawValue), .text(reason), .integer(count))
+      }
     }
   }
 
@@ -141,29 +130,6 @@ extension WriteTransaction {
     try database.run(
       "UPDATE push SET own_targets = ?, apns_targets = ? WHERE msg_id = ?", .blob(own), .blob(apns),
       .message(id))
-  }
-
-  /// Takes a token that Apple knows no more from its registration, unless the device has told it anew after `moment`;
-  /// true if it was taken.
-  public func retireToken(
-    app: AppID, number: RegistrationNumber, token: [UInt8], unlessToldAfter moment: Timestamp
-  ) throws(StorageError) -> Bool {
-    try database.run(
-      """
-      UPDATE registration SET apns_environment = 0, apns_token = NULL
-      WHERE app_id = ? AND number = ? AND apns_token = ? AND apns_token_at <= ?
-      """, .app(app), .number(number), .blob(token), .time(moment))
-    return database.changes > 0
-  }
-
-  /// Notes that a token works at the other of Apple's services; false if the registration has another token by now.
-  public func moveToken(
-    app: AppID, number: RegistrationNumber, token: [UInt8], to environment: APNsEnvironment
-  ) throws(StorageError) -> Bool {
-    try database.run(
-      "UPDATE registration SET apns_environment = ? WHERE app_id = ? AND number = ? AND apns_token = ?",
-      .integer(environment.rawValue), .app(app), .number(number), .blob(token))
-    return database.changes > 0
   }
 
   /// Changes the badge numbers of registrations as a push asks, and tells the new ones.

@@ -104,6 +104,16 @@ public struct DeliveryRow: Sendable {
   public var environment: APNsEnvironment
 }
 
+/// That a registration has a token for calls or Live Activities.
+public struct OtherTokenRow: Sendable, Equatable {
+  /// The registration's number within the app.
+  public var number: RegistrationNumber
+  /// Which of its tokens it is.
+  public var slot: APNsTokenSlot
+  /// Which of Apple's services it belongs to.
+  public var environment: APNsEnvironment
+}
+
 /// What a push to Apple needs of a registration.
 public struct TokenRow: Sendable, Equatable {
   /// Its number within the app.
@@ -118,14 +128,17 @@ public struct TokenRow: Sendable, Equatable {
   public var badge: Int64
 }
 
+/// How many devices a push to Apple has brought to each outcome, by kind of token.
+public typealias APNsResults = [APNsTokenKind: [String: Int]]
+
 /// A push for which Apple's answers are not complete.
 public struct OpenAPNsPush: Sendable, Equatable {
   /// The push with its content.
   public var push: PushRow
-  /// For whom Apple has answered, in the router's encoding; nil if nothing was saved.
-  public var answered: [UInt8]?
-  /// Devices by outcome, as they were saved.
-  public var results: [String: Int]
+  /// For whom Apple has answered, in the router's encoding, by kind of token; without those of which nothing was saved.
+  public var answered: [APNsTokenKind: [UInt8]]
+  /// Devices by outcome, as they were saved, by kind of token.
+  public var results: APNsResults
 }
 
 /// An accepted push as it is stored.
@@ -150,6 +163,8 @@ public struct PushRow: Sendable, Equatable {
   public var ownTargets: [UInt8]?
   /// Who gets it from Apple, in the router's encoding; nil for nobody.
   public var apnsTargets: [UInt8]?
+  /// Who gets a call from Apple, in the router's encoding; nil for nobody.
+  public var callTargets: [UInt8]?
   /// How many targets.
   public var targetCount: UInt32
   /// Number of the channel strategy.
@@ -163,7 +178,8 @@ public struct PushRow: Sendable, Equatable {
   public init(
     id: MessageID, app: AppID, createdAt: Timestamp, expiresAt: Timestamp, sendno: Int64,
     platforms: PlatformSet, target: RegistrationNumber?, targets: [UInt8]?, ownTargets: [UInt8]? = nil,
-    apnsTargets: [UInt8]? = nil, targetCount: UInt32, strategy: UInt8 = 0, overrides: MessageID? = nil,
+    apnsTargets: [UInt8]? = nil, callTargets: [UInt8]? = nil, targetCount: UInt32, strategy: UInt8 = 0,
+    overrides: MessageID? = nil,
     content: [UInt8]
   ) {
     self.id = id
@@ -176,6 +192,7 @@ public struct PushRow: Sendable, Equatable {
     self.targets = targets
     self.ownTargets = ownTargets
     self.apnsTargets = apnsTargets
+    self.callTargets = callTargets
     self.targetCount = targetCount
     self.strategy = strategy
     self.overrides = overrides

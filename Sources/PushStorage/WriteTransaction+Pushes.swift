@@ -14,12 +14,12 @@ extension WriteTransaction {
     try database.run(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
-        own_targets, apns_targets, target_count, strategy, overrides, content)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        own_targets, apns_targets, call_targets, target_count, strategy, overrides, content)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
       .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
       .optional(push.targets), .optional(push.ownTargets), .optional(push.apnsTargets),
-      .integer(push.targetCount), .integer(push.strategy),
+      .optional(push.callTargets), .integer(push.targetCount), .integer(push.strategy),
       .optional(push.overrides?.rawValue), .blob(push.content))
   }
 

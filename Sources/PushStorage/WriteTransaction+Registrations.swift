@@ -102,26 +102,6 @@ extension WriteTransaction {
     ) { $0.number(0) }.sorted()
   }
 
-  /// Sets Apple's token, empty for none, as told now; tells which other registrations of the app lost the same token, and
-  /// nil if the app has no such registration.
-  public func setToken(
-    app: AppID, number: RegistrationNumber, environment: APNsEnvironment, token: [UInt8], at now: Timestamp
-  ) throws(StorageError) -> [RegistrationNumber]? {
-    let stored: SQLValue = token.isEmpty ? .null : .blob(token)
-    try database.run(
-      """
-      UPDATE registration SET apns_environment = ?, apns_token = ?, apns_token_at = ?
-      WHERE app_id = ? AND number = ?
-      """, .integer(token.isEmpty ? 0 : environment.rawValue), stored, .time(now), .app(app), .number(number))
-    guard database.changes > 0 else { return nil }
-    return try database.all(
-      """
-      UPDATE registration SET apns_environment = 0, apns_token = NULL
-      WHERE app_id = ? AND apns_token = ? AND number <> ? RETURNING number
-      """, .app(app), stored, .number(number)
-    ) { $0.number(0) }.sorted()
-  }
-
   /// Sets the number on the icon; false for an unknown registration.
   public func setBadge(app: AppID, number: RegistrationNumber, _ badge: Int64) throws(StorageError) -> Bool {
     try database.run(

@@ -50,6 +50,17 @@ extension DeviceToken {
   }
 }
 
+extension OtherToken {
+  init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    let kind = try reader.value(APNsTokenKind.self, in: bytes)
+    let name = try reader.text(in: bytes)
+    guard kind != .device, let slot = APNsTokenSlot(kind, name: name) else { throw .invalidValue }
+    self.slot = slot
+    token = DeviceToken(
+      try reader.value(in: bytes), try reader.counted(WireLimits.otherTokenBytes, in: bytes))
+  }
+}
+
 extension LoginRequest {
   init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     appKey = try reader.appKey(in: bytes)
@@ -62,7 +73,7 @@ extension LoginRequest {
 
 extension Operation {
   static func isKnown(_ type: FrameType) -> Bool {
-    (FrameType.setAlias.rawValue...FrameType.logout.rawValue).contains(type.rawValue)
+    (FrameType.setAlias.rawValue...FrameType.setOtherToken.rawValue).contains(type.rawValue)
   }
 
   init(_ type: FrameType, _ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -78,6 +89,7 @@ extension Operation {
     case .checkTag: self = .checkTag(try reader.text(in: bytes))
     case .setBadge: self = .setBadge(try reader.integer(in: bytes))
     case .setToken: self = .setToken(try DeviceToken(&reader, in: bytes))
+    case .setOtherToken: self = .setOtherToken(try OtherToken(&reader, in: bytes))
     case .appState: self = .appState(try reader.value(in: bytes))
     case .logout: self = .logout
     default: throw .unknownType

@@ -95,6 +95,10 @@ extension FrameWriter {
     case .setTags(let tags), .addTags(let tags), .deleteTags(let tags): texts(tags)
     case .setBadge(let number): integer(number)
     case .setToken(let token): self.token(token)
+    case .setOtherToken(let other):
+      integer(other.slot.kind.rawValue)
+      text(other.slot.name)
+      token(other.token)
     case .appState(let state): integer(state.rawValue)
     }
   }

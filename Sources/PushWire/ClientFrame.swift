@@ -17,9 +17,10 @@ public struct Hello: Hashable, Sendable {
   /// Its name and version for logs, at most 255 bytes of UTF-8.
   public var clientName: String
 
-  /// Says hello, by default for the version of this module.
+  /// Says hello, by default for the versions of this module.
   public init(
-    minVersion: UInt8 = WireLimits.version, maxVersion: UInt8 = WireLimits.version, clientName: String
+    minVersion: UInt8 = WireLimits.versions.lowerBound, maxVersion: UInt8 = WireLimits.versions.upperBound,
+    clientName: String
   ) {
     self.minVersion = minVersion
     self.maxVersion = maxVersion
@@ -38,6 +39,20 @@ public struct DeviceToken: Hashable, Sendable {
   public init(_ environment: APNsEnvironment, _ bytes: [UInt8]) {
     self.environment = environment
     self.bytes = bytes
+  }
+}
+
+/// An APNs token that is not the ordinary one.
+public struct OtherToken: Hashable, Sendable {
+  /// What it is for: calls, or Live Activities.
+  public var slot: APNsTokenSlot
+  /// The token, of up to 255 bytes; empty, or for no service, takes the stored one away.
+  public var token: DeviceToken
+
+  /// Puts the two together.
+  public init(_ slot: APNsTokenSlot, _ token: DeviceToken) {
+    self.slot = slot
+    self.token = token
   }
 }
 
@@ -117,6 +132,8 @@ public enum Operation: Hashable, Sendable {
   case setBadge(UInt32)
   /// Tells the APNs token.
   case setToken(DeviceToken)
+  /// Tells a token for calls or Live Activities; from version 2 of the protocol on.
+  case setOtherToken(OtherToken)
   /// Tells whether the user looks at the app.
   case appState(AppState)
   /// Ends the session.
@@ -136,10 +153,14 @@ public enum Operation: Hashable, Sendable {
     case .checkTag: .checkTag
     case .setBadge: .setBadge
     case .setToken: .setToken
+    case .setOtherToken: .setOtherToken
     case .appState: .appState
     case .logout: .logout
     }
   }
+
+  /// The first protocol version that has it.
+  public var version: UInt8 { type == .setOtherToken ? 2 : 1 }
 }
 
 /// A frame that a client sends.

@@ -49,6 +49,8 @@ public struct FrameType: RawRepresentable, Hashable, Sendable {
   public static let appState = FrameType(0x3B)
   /// Client: ends the session.
   public static let logout = FrameType(0x3C)
+  /// Client: tells a token for calls or Live Activities. From version 2 on.
+  public static let setOtherToken = FrameType(0x3D)
   /// Server: the version to speak.
   public static let helloOK = FrameType(0x90)
   /// Server: a new registration.

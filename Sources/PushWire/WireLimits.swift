@@ -1,7 +1,7 @@
-/// Every limit of version 1 of the device protocol.
+/// Every limit of the device protocol.
 public enum WireLimits {
-  /// The only protocol version there is.
-  public static let version: UInt8 = 1
+  /// The protocol versions that there are. Version 2 has one operation more: the tokens for calls and Live Activities.
+  public static let versions: ClosedRange<UInt8> = 1...2
   /// The bytes that HELLO starts with: `BRLS`.
   public static let magic: [UInt8] = [0x42, 0x52, 0x4C, 0x53]
   /// Most bytes of a length field.
@@ -24,6 +24,8 @@ public enum WireLimits {
   public static let fingerprintBytes = 1...64
   /// How many bytes an APNs token has; an empty one says that there is none.
   public static let tokenBytes = 0...100
+  /// How many bytes a token for calls or Live Activities has; those of Live Activities are longer than others.
+  public static let otherTokenBytes = 0...maxCounted
   /// Bytes of a device secret.
   public static let secretBytes = 16
   /// Most bytes of an alias; a longer one is answered with `ResultCode.aliasTooLong`, not refused by the codec.

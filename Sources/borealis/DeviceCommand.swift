@@ -17,7 +17,8 @@ struct DeviceCommand: Command {
 
       alias set A | alias get | alias delete
       tags set T,... | tags add T,... | tags delete T,... | tags clean | tags get | tags check T
-      badge N | token HEX [sandbox] | token none | foreground | background
+      badge N | token HEX [sandbox] | token none | voip HEX [sandbox] | voip none | foreground | background
+      activity NAME HEX [sandbox] | activity NAME none | activity-start TYPE HEX [sandbox] | activity-start TYPE none
       shown MSG_ID | tapped MSG_ID | apns PAYLOAD | apns PAYLOAD tapped | stop | start | logout | quit
 
     "apns" is for what Apple has brought, which an event "apns" answers: "present" tells whether to show it.

@@ -62,6 +62,7 @@ enum DeviceInstruction: Equatable {
     case "badge":
       guard let number = argument.flatMap({ UInt32($0) }) else { throw Fault(expected: "badge NUMBER") }
       return .operation(.setBadge(number))
+    case "voip", "activity", "activity-start": return .operation(try otherToken(words))
     case "token": return .operation(try token(Array(words.dropFirst())))
     case "shown", "tapped":
       guard let id = argument.flatMap({ MessageID(decimal: Array($0.utf8)) }) else {
@@ -105,11 +106,36 @@ enum DeviceInstruction: Equatable {
   }
 
   private static func token(_ words: [String]) throws(Fault) -> PushWire.Operation {
-    if words == ["none"] { return .setToken(DeviceToken(.none, [])) }
-    guard let bytes = words.first.flatMap({ Hex.decode($0) }), (1...100).contains(bytes.count),
+    guard let token = deviceToken(words[...], atMost: WireLimits.tokenBytes.upperBound) else {
+      throw Fault(expected: "token HEX, token HEX sandbox or token none")
+    }
+    return .setToken(token)
+  }
+
+  /// `voip TOKEN`, or a kind, the name of a Live Activity or of a type of them, and the token.
+  private static func otherToken(_ words: [String]) throws(Fault) -> PushWire.Operation {
+    let kind: APNsTokenKind =
+      switch words[0] {
+      case "voip": .voip
+      case "activity": .liveActivity
+      default: .liveActivityStart
+      }
+    let (name, rest) =
+      kind.isNamed ? (words.dropFirst().first ?? "", words.dropFirst(2)) : ("", words.dropFirst())
+    guard let slot = APNsTokenSlot(kind, name: name),
+      let token = deviceToken(rest, atMost: WireLimits.otherTokenBytes.upperBound)
+    else {
+      throw Fault(expected: "\(words[0])\(kind.isNamed ? " NAME" : "") and HEX, HEX sandbox or none")
+    }
+    return .setOtherToken(OtherToken(slot, token))
+  }
+
+  private static func deviceToken(_ words: ArraySlice<String>, atMost limit: Int) -> DeviceToken? {
+    if words == ["none"] { return DeviceToken(.none, []) }
+    guard let bytes = words.first.flatMap({ Hex.decode($0) }), (1...limit).contains(bytes.count),
       words.count == 1 || words.dropFirst() == ["sandbox"]
-    else { throw Fault(expected: "token HEX, token HEX sandbox or token none") }
-    return .setToken(DeviceToken(words.count == 1 ? .production : .sandbox, bytes))
+    else { return nil }
+    return DeviceToken(words.count == 1 ? .production : .sandbox, bytes)
   }
 }
 

@@ -145,6 +145,13 @@ extension EventLine {
     case .checkTag: "tags check"
     case .setBadge: "badge"
     case .setToken: "token"
+    case .setOtherToken(let other):
+      switch other.slot.kind {
+      case .device: "token"
+      case .voip: "voip"
+      case .liveActivity: "activity"
+      case .liveActivityStart: "activity-start"
+      }
     case .appState(.foreground): "foreground"
     case .appState(.background): "background"
     case .logout: "logout"

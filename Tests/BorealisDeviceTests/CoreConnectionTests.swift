@@ -147,7 +147,7 @@ import Testing
 
   @Test(arguments: [
     CoreRun.loginOK(), CoreRun.push(1), Wire.bytes(.pong), Wire.result(1),
-    Wire.bytes(.helloOK(version: 2, serverTime: Timestamp(milliseconds: 0), maxFrame: 65_536)),
+    Wire.bytes(.helloOK(version: 3, serverTime: Timestamp(milliseconds: 0), maxFrame: 65_536)),
   ])
   func nothingButHelloOKComesFirst(bytes: [UInt8]) {
     var run = CoreRun()

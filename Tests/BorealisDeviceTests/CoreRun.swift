@@ -107,8 +107,14 @@ struct CoreRun {
 }
 
 extension CoreRun {
-  static let helloOK = Wire.bytes(
-    .helloOK(version: 1, serverTime: Timestamp(milliseconds: 1_800_000_000_000), maxFrame: 65_536))
+  static let helloOK = helloOK(version: 1)
+
+  static func helloOK(version: UInt8) -> [UInt8] {
+    Wire.bytes(
+      .helloOK(
+        version: version, serverTime: Timestamp(milliseconds: 1_800_000_000_000), maxFrame: 65_536))
+  }
+
   static let registerOK = Wire.bytes(.registerOK(identity.registrationID, identity.secret))
 
   static func loginOK(heartbeat: UInt16 = 300, ackDelay: UInt16 = 1000) -> [UInt8] {

@@ -49,6 +49,54 @@ import Testing
     #expect(run.core.wishes.isEmpty)
   }
 
+  /// A new registration knows no tokens but the ordinary one: they are told again, as they were told last.
+  @Test func tokensAreToldAgainAfterANewRegistration() throws {
+    let game = try #require(APNsTokenSlot(.liveActivity, name: "game"))
+    let call = OtherToken(.voip, DeviceToken(.production, [1]))
+    var run = CoreRun()
+    run.start()
+    run.connected()
+    run.receive(CoreRun.helloOK(version: 2) + CoreRun.loginOK())
+    for operation in [
+      PushWire.Operation.setOtherToken(call), .setOtherToken(OtherToken(game, DeviceToken(.sandbox, [2]))),
+      .setOtherToken(OtherToken(game, DeviceToken(.none, []))),
+    ] {
+      let number = run.submit(operation)
+      run.receive(Wire.result(number))
+    }
+    run.receive(Wire.bytes(.goAway(.registrationReplaced, retryAfter: 0, host: "")))
+    run.start()
+    run.connected()
+    run.receive(CoreRun.helloOK(version: 2) + Wire.bytes(.error(.userInvalid, .never, message: "")))
+    run.waitForAttempt()
+    run.connected()
+    for isAnswered in [false, true] {
+      run.receive(CoreRun.helloOK(version: 2) + (isAnswered ? [] : CoreRun.registerOK))
+      _ = run.take()
+      run.receive(CoreRun.loginOK())
+      let frames = Wire.frames(run.sent.flatMap { $0 })
+      guard case .operation(let number, .setOtherToken(call)) = frames.last else {
+        Issue.record("\(frames)")
+        return
+      }
+      if isAnswered { run.receive(Wire.result(number)) }
+      // Without an answer they are told again in the next session, with one not.
+      run.lost()
+      run.waitForAttempt()
+      run.connected()
+    }
+    _ = run.take()
+    run.receive(CoreRun.helloOK(version: 2) + CoreRun.loginOK())
+    #expect(run.sent.isEmpty)
+  }
+
+  @Test func anOldServerIsNotAskedForWhatItDoesNotKnow() {
+    var run = CoreRun.loggedIn()
+    let number = run.submit(.setOtherToken(OtherToken(.voip, DeviceToken(.production, [1]))))
+    #expect(run.sent.isEmpty && run.results.map(\.sequence) == [number])
+    #expect(run.results.first?.code == .requestInvalid)
+  }
+
   /// A new registration starts without alias and tags: they are set again, before what the app asked for meanwhile.
   @Test func aliasAndTagsAreSetAgainAfterANewRegistration() {
     var run = CoreRun(identity: nil, wishes: DeviceWishes(alias: "a", tags: ["y", "x"]))

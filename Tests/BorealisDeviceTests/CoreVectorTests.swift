@@ -39,7 +39,7 @@ import Testing
     profile.token = golden.token
     var core = DeviceCore(server: CoreRun.server, profile: profile, fingerprint: golden.fingerprint, seed: 1)
     _ = core.start(at: 0)
-    #expect(core.connected(at: 0) == [.send(try vector("hello") + vector("register"))])
+    #expect(core.connected(at: 0) == [.send(try vector("hello-both-versions") + vector("register"))])
     let registered = try core.received(vector("hello-ok") + vector("register-ok"), at: 0)
     let identity = try #require(core.identity)
     #expect(

@@ -53,6 +53,34 @@ import Testing
     #expect(answers[0] == answers[1])
   }
 
+  @Test(arguments: [(1, 1, 1), (1, 2, 2), (2, 2, 2), (1, 9, 2), (3, 9, nil)] as [(UInt8, UInt8, UInt8?)])
+  func `The highest version that both know is spoken`(_ low: UInt8, _ high: UInt8, _ spoken: UInt8?) throws {
+    let server = try TestServer()
+    let device = try TestDevice(port: server.port)
+    try device.send(.hello(Hello(minVersion: low, maxVersion: high, clientName: "test")))
+    switch try device.next() {
+    case .frame(.helloOK(let version, _, _)): #expect(version == spoken)
+    case .frame(.error(.noCommonVersion, .never, _)): #expect(spoken == nil)
+    case let other: Issue.record("\(other)")
+    }
+  }
+
+  @Test func `An operation of a later version than the connection's is a protocol error`() throws {
+    let server = try TestServer()
+    let (_, identity) = try server.device(platform: .ios)
+    let device = try TestDevice(port: server.port)
+    try device.send(.hello(Hello(minVersion: 1, maxVersion: 1, clientName: "test")))
+    try device.login(server.app.key, identity)
+    _ = try device.next()
+    _ = try device.expectLogin()
+    try device.send(
+      .operation(sequence: 1, .setOtherToken(OtherToken(.voip, DeviceToken(.production, [1])))))
+    guard case .frame(.error(.protocolError, .afterBackOff, _)) = try device.next() else {
+      Issue.record("the operation is taken")
+      return
+    }
+  }
+
   @Test func unknownAppIsRefused() throws {
     let server = try TestServer()
     let device = try TestDevice(port: server.port)
@@ -66,6 +94,7 @@ import Testing
       .setAlias("anna"), .getAlias, .setTags(["b", "a"]), .addTags(["c"]), .checkTag("c"), .deleteTags(["a"]),
       .getTags, .cleanTags, .getTags, .deleteAlias, .getAlias, .setBadge(5), .appState(.background),
       .setToken(DeviceToken(.production, [1, 2, 3])),
+      .setOtherToken(OtherToken(.voip, DeviceToken(.production, [4, 5, 6]))),
     ]
     for (index, operation) in operations.enumerated() {
       try device.send(.operation(sequence: UInt32(index), operation))

@@ -19,7 +19,8 @@ import Testing
     for _ in 0..<2 { try Migrator.migrate(database, to: embeddedMigrations, at: .start) }
     #expect(
       try tables(database) == [
-        "apns_answered", "apns_credential", "apns_pending", "apns_result", "app", "cid", "delivered",
+        "apns_answered", "apns_credential", "apns_pending", "apns_result", "apns_token", "app", "cid",
+        "delivered",
         "outcome", "pending", "push", "registration",
         "schema_migration", "sqlite_sequence", "tag",
       ])

@@ -85,7 +85,7 @@ import Testing
         try transaction.setToken(app: app, number: zero, environment: .sandbox, token: [5], at: later) == [])
       #expect(
         try transaction.setToken(app: app, number: one, environment: .sandbox, token: [5], at: later) == [
-          zero
+          OtherTokenRow(number: zero, slot: .device, environment: .none)
         ])
       #expect(
         try transaction.setToken(

@@ -28,13 +28,16 @@ import Testing
     arguments: [
       ("0520534c5253", .invalidCount), ("0120", .invalidCount), ("0121", .invalidCount),
       ("0a21030000000000000001", .invalidValue), ("0a21000000000000000001", .invalidValue),
-      ("0140", .unknownType), ("0102", .unknownType), ("0190", .unknownType),
+      ("013e", .unknownType), ("0140", .unknownType), ("0102", .unknownType), ("0190", .unknownType),
       ("08104252584c010100", .badMagic), ("021047", .badMagic), ("081042524c53000100", .invalidValue),
       ("081042524c53020100", .invalidValue), ("091042524c53010101ff", .invalidUTF8),
       ("0730000000010180", .invalidUTF8), ("093300000001000100c3", .trailingBytes),
       ("073300000001ffff", .invalidCount), ("083300000001000200", .invalidCount),
       ("063b0000000102", .invalidValue), ("073a000000010300", .invalidValue),
       ("073a000000010065", .invalidCount),
+      ("0b3d0000000f01000103010203", .invalidValue), ("0b3d0000000f05000103010203", .invalidValue),
+      ("0c3d0000000f0201610103010203", .invalidValue), ("0b3d0000000f03000103010203", .invalidValue),
+      ("073d0000000102000300", .invalidValue), ("083d00000001020001ff", .truncatedBody),
       ("1511" + "0123456789abcdef00112233" + "05" + "01ff" + "00" + "00" + "000000", .invalidValue),
       ("1111" + "0123456789abcdef00112233" + "01" + "00" + "0000", .invalidCount),
       ("1111" + "0123456789abcdef00112233" + "01" + "41" + "0000", .invalidCount),
@@ -47,7 +50,7 @@ import Testing
   }
 
   @Test func registrationIDEndsInAZeroNibble() {
-    var bytes = Samples.encoded(Samples.client[4].frame)
+    var bytes = Samples.encoded(Samples.client[5].frame)
     bytes[2 + 12 + 9] |= 1
     #expect(throws: FrameError.invalidValue) { _ = try decodeClient(bytes) }
   }

@@ -12,7 +12,8 @@ enum Samples {
 
   static let client: [(name: String, frame: ClientFrame)] = [
     ("ping", .ping),
-    ("hello", .hello(Hello(clientName: "demo/1.0"))),
+    ("hello", .hello(Hello(minVersion: 1, maxVersion: 1, clientName: "demo/1.0"))),
+    ("hello-both-versions", .hello(Hello(clientName: "demo/1.0"))),
     (
       "register",
       .register(
@@ -45,11 +46,26 @@ enum Samples {
     ("set-badge", .operation(sequence: 11, .setBadge(7))),
     ("set-token", .operation(sequence: 12, .setToken(DeviceToken(.production, [1, 2, 3])))),
     ("app-state", .operation(sequence: 13, .appState(.background))),
+    (
+      "set-other-token-voip",
+      .operation(sequence: 14, .setOtherToken(OtherToken(.voip, DeviceToken(.production, [1, 2, 3]))))
+    ),
+    (
+      "set-other-token-activity",
+      .operation(sequence: 15, .setOtherToken(other(.liveActivity, "game-7", [0xAA, 0xBB, 0xCC])))
+    ),
+    ("set-other-token-none", .operation(sequence: 16, .setOtherToken(other(.liveActivityStart, "Game", [])))),
     ("logout", .operation(sequence: 0xFFFF_FFFF, .logout)),
   ]
 
+  private static func other(_ kind: APNsTokenKind, _ name: String, _ bytes: [UInt8]) -> OtherToken {
+    let token = DeviceToken(bytes.isEmpty ? .none : .sandbox, bytes)
+    return OtherToken(APNsTokenSlot(kind, name: name) ?? .voip, token)
+  }
+
   static let server: [(name: String, frame: ServerFrame)] = [
     ("pong", .pong),
+    ("hello-ok-2", .helloOK(version: 2, serverTime: time, maxFrame: 65_536)),
     ("hello-ok", .helloOK(version: 1, serverTime: time, maxFrame: 65_536)),
     ("register-ok", .registerOK(registrationID, secret)),
     ("login-ok", .loginOK(heartbeat: 300, ackDelay: 1000, serverTime: time, pending: 2)),

@@ -89,6 +89,21 @@ class HexDigits:
         return text[: self.digits]
 
 
+class TokenSlot:
+    """Which of Apple's tokens: its kind, and a name for all kinds but that for calls."""
+
+    kind, name = Integer(1, 2, 4), Text8()
+
+    def write(self, value: tuple[int, str]) -> bytes:
+        require((value[0] == 2) == (value[1] == ""), "a name that is missing, or not needed")
+        return self.kind.write(value[0]) + self.name.write(value[1])
+
+    def read(self, body: Body) -> tuple[int, str]:
+        value = self.kind.read(body), self.name.read(body)
+        self.write(value)
+        return value
+
+
 class Fixed:
     def __init__(self, size: int, only: bytes | None = None):
         self.size, self.only = size, only
@@ -171,6 +186,8 @@ FROM_CLIENT: dict[int, tuple[str, dict]] = {
     0x3A: ("SET_TOKEN", SEQ | APNS),
     0x3B: ("APP_STATE", SEQ | {"app_state": APP_STATE}),
     0x3C: ("LOGOUT", SEQ),
+    0x3D: ("SET_OTHER_TOKEN", SEQ | {"slot": TokenSlot(), "environment": Integer(1, 0, 2),
+                                     "token": Bytes8(0, 255)}),
 }  # fmt: skip
 FROM_SERVER: dict[int, tuple[str, dict]] = {
     0x02: ("PONG", {}),

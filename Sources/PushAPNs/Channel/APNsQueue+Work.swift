@@ -114,7 +114,8 @@ extension APNsQueue {
       return
     }
     state.add(
-      push, answered: row.answered.flatMap { NumberSet(serialized: $0) } ?? NumberSet(), results: row.results)
+      push, answered: row.answered[.device].flatMap { NumberSet(serialized: $0) } ?? NumberSet(),
+      results: row.results[.device] ?? [:])
   }
 
   /// Ends what expired in the database, for an app whose queue stands still.
@@ -141,7 +142,9 @@ extension APNsQueue {
     let (app, now) = (app.id, parts.time.now())
     parts.store.write { transaction throws(StorageError) in
       for push in finished {
-        guard try transaction.finishAPNs(id: push.id, app: app, results: push.results) else { continue }
+        guard try transaction.finishAPNs(id: push.id, app: app, results: [.device: push.results]) else {
+          continue
+        }
         try transaction.settleUnlessPending(Settlement(id: push.id, status: push.status, at: now))
       }
     } completion: { [self] result in
@@ -167,7 +170,8 @@ extension APNsQueue {
     for push in dirty {
       let (answered, results) = (push.answered.serialized(), push.results)
       parts.store.write { transaction throws(StorageError) in
-        try transaction.saveAPNsAnswers(id: push.id, app: app, answered: answered, results: results)
+        try transaction.saveAPNsAnswers(
+          id: push.id, app: app, kind: .device, answered: answered, results: results)
       } completion: { [self] result in
         if case .failure = result { state.withLock { $0.open[push.id]?.isDirty = true } }
       }

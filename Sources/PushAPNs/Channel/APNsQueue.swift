@@ -128,7 +128,7 @@ final class APNsQueue: Sendable {
     push.finishAll(Ends.takenBack)
     let results = push.results
     parts.store.write { transaction throws(StorageError) in
-      try transaction.saveAPNsResults(id, results)
+      try transaction.saveAPNsResults(id, [.device: results])
     } completion: { _ in
       // Statistics.
     }

@@ -1,3 +1,5 @@
+import PushBase
+
 /// What Apple is told about the kind of a push (`apns-push-type`). Raw values stand in the database.
 public enum APNsPushType: UInt8, CaseIterable, Sendable {
   /// Shows, sounds or numbers something.
@@ -49,16 +51,6 @@ public enum APNsPushType: UInt8, CaseIterable, Sendable {
     case .liveActivity: [.immediate, .considerate]
     }
   }
-}
-
-/// Where an app got a token from; Apple refuses a push with a token of another kind.
-public enum APNsTokenKind: UInt8, Sendable {
-  /// From registering for remote notifications.
-  case device = 1
-  /// From PushKit.
-  case voip = 2
-  /// From ActivityKit.
-  case liveActivity = 3
 }
 
 /// How soon Apple delivers (`apns-priority`). The raw value is the header's.

@@ -1,0 +1,188 @@
+import PushBase
+
+extension ReadTransaction {
+  /// One kind of tokens of registrations, ascending by number; those without such a token are left out.
+  public func tokens(
+    app: AppID, of numbers: [RegistrationNumber], as slot: APNsTokenSlot = .device
+  ) throws(StorageError) -> [TokenRow] {
+    var rows: [TokenRow] = []
+    rows.reserveCapacity(numbers.count)
+    for number in numbers {
+      let row = slot == .device ? try token(app: app, number) : try token(app: app, number, as: slot)
+      if let row { rows.append(row) }
+    }
+    return rows
+  }
+
+  private func token(app: AppID, _ number: RegistrationNumber) throws(StorageError) -> TokenRow? {
+    try database.first(
+      """
+      SELECT number, apns_environment, apns_token, apns_token_at, badge FROM registration
+      WHERE app_id = ? AND number = ? AND apns_token IS NOT NULL
+      """, .app(app), .number(number), map: Self.token)
+  }
+
+  private func token(
+    app: AppID, _ number: RegistrationNumber, as slot: APNsTokenSlot
+  ) throws(StorageError) -> TokenRow? {
+    try database.first(
+      """
+      SELECT number, environment, token, told_at, 0 FROM apns_token
+      WHERE app_id = ? AND number = ? AND kind = ? AND name = ?
+      """, .app(app), .number(number), .integer(slot.kind.rawValue), .text(slot.name), map: Self.token)
+  }
+
+  private static func token(_ row: Statement) -> TokenRow {
+    TokenRow(
+      number: row.number(0), environment: environment(row, 1), token: row.blob(2), tokenAt: row.time(3),
+      badge: row.integer(4))
+  }
+
+  private static func environment(_ row: Statement, _ column: Int32) -> APNsEnvironment {
+    APNsEnvironment(rawValue: row.integer(column, as: UInt8.self)) ?? .none
+  }
+
+  /// Calls `body` for each token for calls and Live Activities of an app.
+  public func otherTokens(app: AppID, each body: (OtherTokenRow) -> Void) throws(StorageError) {
+    let statement = try database.statement(
+      "SELECT number, kind, name, environment FROM apns_token WHERE app_id = ? ORDER BY number")
+    try statement.each([.app(app)]) { row in
+      guard let slot = Self.slot(row, 1) else { return }
+      body(OtherTokenRow(number: row.number(0), slot: slot, environment: Self.environment(row, 3)))
+    }
+  }
+
+  /// Kind and name in two columns that follow each other.
+  fileprivate static func slot(_ row: Statement, _ column: Int32) -> APNsTokenSlot? {
+    APNsTokenKind(rawValue: row.integer(column, as: UInt8.self))
+      .flatMap { APNsTokenSlot($0, name: row.text(column + 1)) }
+  }
+}
+
+extension WriteTransaction {
+  /// Most tokens for Live Activities that a registration keeps. Apple lets a few run at once; what is left over is of
+  /// activities whose end the app has not told.
+  public static let mostActivityTokens = 32
+
+  /// Sets one of Apple's tokens, empty for none, as told now; tells which other tokens of the app's registrations went:
+  /// the same token elsewhere, and the oldest of too many for Live Activities. Nil if the app has no such registration.
+  public func setToken(
+    app: AppID, number: RegistrationNumber, as slot: APNsTokenSlot = .device, environment: APNsEnvironment,
+    token: [UInt8], at now: Timestamp
+  ) throws(StorageError) -> [OtherTokenRow]? {
+    let isGone = token.isEmpty || environment == .none
+    if slot == .device {
+      return try setDeviceToken(
+        app: app, number: number, environment: isGone ? .none : environment, isGone ? nil : token, at: now)
+    }
+    let isKnown = try database.first(
+      "SELECT 1 FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
+    ) { _ in true }
+    guard isKnown == true else { return nil }
+    if isGone {
+      try removeToken(app: app, number: number, slot)
+      return []
+    }
+    let others = try database.all(
+      """
+      DELETE FROM apns_token WHERE app_id = ?1 AND token = ?2 AND (number <> ?3 OR kind <> ?4 OR name <> ?5)
+      RETURNING number, kind, name
+      """, .app(app), .blob(token), .number(number), .integer(slot.kind.rawValue), .text(slot.name),
+      map: Self.lost)
+    try database.run(
+      """
+      INSERT INTO apns_token (app_id, number, kind, name, environment, token, told_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (app_id, number, kind, name) DO UPDATE SET
+        environment = excluded.environment, token = excluded.token, told_at = excluded.told_at
+      """, .app(app), .number(number), .integer(slot.kind.rawValue), .text(slot.name),
+      .integer(environment.rawValue), .blob(token), .time(now))
+    let oldest = slot.kind.isNamed ? try removeOldestTokens(app: app, number: number) : []
+    return (others + oldest).compactMap { $0 }
+  }
+
+  private func setDeviceToken(
+    app: AppID, number: RegistrationNumber, environment: APNsEnvironment, _ token: [UInt8]?, at now: Timestamp
+  ) throws(StorageError) -> [OtherTokenRow]? {
+    let stored = SQLValue.optional(token)
+    try database.run(
+      """
+      UPDATE registration SET apns_environment = ?, apns_token = ?, apns_token_at = ?
+      WHERE app_id = ? AND number = ?
+      """, .integer(environment.rawValue), stored, .time(now), .app(app), .number(number))
+    guard database.changes > 0 else { return nil }
+    return try database.all(
+      """
+      UPDATE registration SET apns_environment = 0, apns_token = NULL
+      WHERE app_id = ? AND apns_token = ? AND number <> ? RETURNING number
+      """, .app(app), stored, .number(number)
+    ) { OtherTokenRow(number: $0.number(0), slot: .device, environment: .none) }
+  }
+
+  private func removeToken(
+    app: AppID, number: RegistrationNumber, _ slot: APNsTokenSlot
+  ) throws(StorageError) {
+    try database.run(
+      "DELETE FROM apns_token WHERE app_id = ? AND number = ? AND kind = ? AND name = ?", .app(app),
+      .number(number), .integer(slot.kind.rawValue), .text(slot.name))
+  }
+
+  /// Those beyond `mostActivityTokens` that were told the longest ago.
+  private func removeOldestTokens(
+    app: AppID, number: RegistrationNumber
+  ) throws(StorageError) -> [OtherTokenRow?] {
+    try database.all(
+      """
+      DELETE FROM apns_token WHERE app_id = ?1 AND number = ?2 AND (kind, name) IN (
+        SELECT kind, name FROM apns_token WHERE app_id = ?1 AND number = ?2 AND kind IN (3, 4)
+        ORDER BY told_at DESC, kind, name LIMIT -1 OFFSET ?3)
+      RETURNING number, kind, name
+      """, .app(app), .number(number), .integer(Self.mostActivityTokens), map: Self.lost)
+  }
+
+  private static func lost(_ row: Statement) -> OtherTokenRow? {
+    ReadTransaction.slot(row, 1).map { OtherTokenRow(number: row.number(0), slot: $0, environment: .none) }
+  }
+
+  /// Takes a token that Apple knows no more from its registration, unless the device has told it anew after `moment`;
+  /// true if it was taken.
+  public func retireToken(
+    app: AppID, number: RegistrationNumber, as slot: APNsTokenSlot = .device, token: [UInt8],
+    unlessToldAfter moment: Timestamp
+  ) throws(StorageError) -> Bool {
+    if slot == .device {
+      try database.run(
+        """
+        UPDATE registration SET apns_environment = 0, apns_token = NULL
+        WHERE app_id = ? AND number = ? AND apns_token = ? AND apns_token_at <= ?
+        """, .app(app), .number(number), .blob(token), .time(moment))
+    } else {
+      try database.run(
+        """
+        DELETE FROM apns_token
+        WHERE app_id = ? AND number = ? AND kind = ? AND name = ? AND token = ? AND told_at <= ?
+        """, .app(app), .number(number), .integer(slot.kind.rawValue), .text(slot.name), .blob(token),
+        .time(moment))
+    }
+    return database.changes > 0
+  }
+
+  /// Notes that a token works at the other of Apple's services; false if the registration has another token by now.
+  public func moveToken(
+    app: AppID, number: RegistrationNumber, as slot: APNsTokenSlot = .device, token: [UInt8],
+    to environment: APNsEnvironment
+  ) throws(StorageError) -> Bool {
+    if slot == .device {
+      try database.run(
+        "UPDATE registration SET apns_environment = ? WHERE app_id = ? AND number = ? AND apns_token = ?",
+        .integer(environment.rawValue), .app(app), .number(number), .blob(token))
+    } else {
+      try database.run(
+        """
+        UPDATE apns_token SET environment = ?
+        WHERE app_id = ? AND number = ? AND kind = ? AND name = ? AND token = ?
+        """, .integer(environment.rawValue), .app(app), .number(number), .integer(slot.kind.rawValue),
+        .text(slot.name), .blob(token))
+    }
+    return database.changes > 0
+  }
+}
