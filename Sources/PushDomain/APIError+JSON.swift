@@ -8,12 +8,17 @@ extension APIError {
     var writer = JSONWriter(capacity: message.utf8.count + 64)
     writer.beginObject()
     if let msgID { writer.member("msg_id", msgID.rawValue) }
+    writeMember(to: &writer)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Writes the member `error` of an object that is open.
+  public func writeMember(to writer: inout JSONWriter) {
     writer.key("error")
     writer.beginObject()
     writer.member("code", code)
     writer.member("message", message)
     writer.endObject()
-    writer.endObject()
-    return writer.bytes
   }
 }

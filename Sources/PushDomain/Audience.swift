@@ -39,4 +39,16 @@ public enum Audience: Equatable, Sendable {
   case all
   /// The devices that meet every condition.
   case filter(AudienceFilter)
+  /// The devices that an uploaded file names.
+  case file(String)
+}
+
+/// Which audiences a request may have.
+public enum AudienceKind: Equatable, Sendable {
+  /// Everybody, or by names.
+  case named
+  /// A file only.
+  case file
+  /// Any of them.
+  case any
 }

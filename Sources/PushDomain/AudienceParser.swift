@@ -9,13 +9,18 @@ extension Audience {
 
   /// Reads the member `audience` of a push object: `"all"` or an object of arrays. Empty arrays count as
   /// absent; with nothing left that's 1002, as is no audience; everything else that's wrong is 1003.
-  static func parse(_ push: Fields, rules: PushRules) throws(APIError) -> Audience {
+  static func parse(
+    _ push: Fields, rules: PushRules, kind: AudienceKind = .named
+  ) throws(APIError) -> Audience {
     guard let value = push["audience"] else { throw push.missing("audience") }
     if let text = value.string {
       guard text == "all" else { throw push.invalid("audience", "must be 'all' or a JSON object") }
+      guard kind != .file else { throw push.invalid("audience", "must name a file") }
       return .all
     }
     guard let fields = try push.fields("audience") else { throw push.missing("audience") }
+    if fields["file"] != nil, kind != .named { return try file(fields) }
+    guard kind != .file else { throw fields.missing("file") }
     for member in fields.present {
       switch member.key {
       case "tag", "tag_and", "tag_not", "alias", "registration_id": continue
@@ -34,5 +39,16 @@ extension Audience {
     }
     guard !filter.isEmpty else { throw push.missing("audience") }
     return .filter(filter)
+  }
+
+  /// A file says all about who is meant: nothing else may stand beside it.
+  private static func file(_ fields: Fields) throws(APIError) -> Audience {
+    for member in fields.present where member.key != "file" {
+      throw fields.invalid(String(member.key.prefix(64)), "does not go with file")
+    }
+    guard let file = try fields.fields("file") else { throw fields.missing("file") }
+    guard let id = try file.string("file_id") else { throw file.missing("file_id") }
+    guard (1...100).contains(id.utf8.count) else { throw file.invalid("file_id", "is unknown") }
+    return .file(id)
   }
 }

@@ -37,9 +37,9 @@ public struct PushRequest: Equatable, Sendable {
   /// Reads the push object of `POST /v3/push` (JPush REST v3, section "The push object"). Throws JPush's
   /// codes: 1002 for what is missing, 1003 for values that are wrong or not supported, 1005 for what is too
   /// large, 1009 for keys that aren't known, 2007 for SMS. The message names the field. The size of the whole
-  /// body is the caller's concern.
+  /// body is the caller's concern. `kind` tells which audiences may be there.
   public static func parse(
-    _ json: JSONValue, rules: PushRules = PushRules()
+    _ json: JSONValue, rules: PushRules = PushRules(), audience kind: AudienceKind = .named
   ) throws(APIError) -> PushRequest {
     guard let object = json.object else {
       throw .invalidValue("The body must be a JSON object")
@@ -47,7 +47,7 @@ public struct PushRequest: Equatable, Sendable {
     let push = Fields(object)
     try push.allow(known)
     let platforms = try platforms(push)
-    let audience = try Audience.parse(push, rules: rules)
+    let audience = try Audience.parse(push, rules: rules, kind: kind)
     try refuse(push)
     let options = try PushOptions.parse(push, rules: rules)
     let content = try ContentParser(

@@ -5,23 +5,22 @@ import PushJSON
 import PushRouter
 
 extension Gateway {
-  /// `POST /v3/push` and, with `isReal` false, `POST /v3/push/validate`.
-  func push(_ call: GatewayCall, isReal: Bool) {
+  /// `POST /v3/push` and, with `isReal` false, `POST /v3/push/validate`; with the audience in a file `POST /v3/push/file`.
+  func push(_ call: GatewayCall, isReal: Bool, audience: AudienceKind = .named) {
     guard let app = call.app, let json = call.body() else {
       refused.add()
       return
     }
     let parsed: PushRequest
     do throws(APIError) {
-      parsed = try PushRequest.parse(json, rules: limits.rules)
+      parsed = try PushRequest.parse(json, rules: limits.rules, audience: audience)
     } catch {
       refused.add()
       call.fail(error)
       return
     }
     let request = AcceptRequest(parsed)
-    // JPush issues the names itself; the app's key at the front shows for whom.
-    if let cid = request.cid, !cid.hasPrefix(app.key.text + "-") {
+    if let cid = request.cid, !Self.isCID(cid, issuedTo: app) {
       refused.add()
       call.fail(.invalidValue("cid was not issued to this app"))
       return
@@ -46,6 +45,9 @@ extension Gateway {
       }
     }
   }
+
+  /// JPush issues the names itself; the app's key at the front shows for whom.
+  static func isCID(_ cid: String, issuedTo app: App) -> Bool { cid.hasPrefix(app.key.text + "-") }
 
   /// Both numbers are strings at JPush.
   private static func success(_ id: MessageID, sendno: Int32) -> [UInt8] {
@@ -79,7 +81,7 @@ extension Gateway {
   }
 
   /// A random UUID (RFC 9562 version 4).
-  private static func uuid() -> String {
+  static func uuid() -> String {
     var bytes = SystemRandom.bytes(16)
     bytes[6] = bytes[6] & 0x0f | 0x40
     bytes[8] = bytes[8] & 0x3f | 0x80
@@ -116,8 +118,10 @@ extension AcceptRequest {
       terms.registrationIDs = filter.registrationID.compactMap { RegistrationID($0) }
       terms.namesRegistrations = !filter.registrationID.isEmpty
     }
+    var file: String?
+    if case .file(let id) = request.audience { file = id }
     self.init(
-      cid: request.cid, platforms: request.platforms, terms: terms, content: request.content,
+      cid: request.cid, platforms: request.platforms, terms: terms, file: file, content: request.content,
       sendno: request.options.sendno ?? 0, timeToLive: request.options.timeToLive,
       overrides: request.options.overrideMessageID, strategy: request.options.strategy)
   }

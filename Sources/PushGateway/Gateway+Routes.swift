@@ -22,6 +22,13 @@ extension Gateway {
     }
   }
 
+  /// How large the body of a request may be.
+  enum BodySize: Sendable {
+    case ordinary
+    case batch
+    case file
+  }
+
   /// A method on a path, and what serves it.
   struct Route: Sendable {
     typealias Handler = @Sendable (Gateway, GatewayCall) -> Void
@@ -30,18 +37,23 @@ extension Gateway {
     let method: String
     /// The path; segments in braces are captures.
     let pattern: String
+    let body: BodySize
     let handle: Handler
 
-    init(_ api: API, _ method: String, _ pattern: String, _ handle: @escaping Handler) {
+    init(
+      _ api: API, _ method: String, _ pattern: String, body: BodySize = .ordinary, _ handle: @escaping Handler
+    ) {
       self.api = api
       self.method = method
       self.pattern = pattern
+      self.body = body
       self.handle = handle
     }
   }
 
   /// Everything that is served; Docs/api/openapi.json describes each.
-  static let routes: [Route] = openRoutes + pushRoutes + reportRoutes + deviceRoutes
+  static let routes: [Route] =
+    openRoutes + pushRoutes + batchRoutes + fileRoutes + reportRoutes + deviceRoutes
 
   private static let openRoutes: [Route] = [
     Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },
@@ -82,6 +94,15 @@ extension Gateway {
     Route(.device, "DELETE", "/v3/tags/{tag}") { $0.deleteTag($1) },
   ]
 
+  /// Bytes of the body on the paths where it may be larger than most, by path without the slashes at both ends.
+  public static func largeBodies(_ limits: GatewayLimits) -> [String: Int] {
+    var sizes: [String: Int] = [:]
+    for route in routes where limits.bytes(route.body) > limits.bodyBytes {
+      sizes[String(route.pattern.dropFirst())] = limits.bytes(route.body)
+    }
+    return sizes
+  }
+
   /// The same path as clients for JPush's Beijing zone ask for it; nil if it is no other there.
   static func beijingPattern(_ pattern: String) -> String? {
     for (prefix, other) in [
@@ -93,5 +114,17 @@ extension Gateway {
       return other + pattern.dropFirst(prefix.count)
     }
     return nil
+  }
+}
+
+extension GatewayLimits {
+  /// Bytes that a body may have.
+  func bytes(_ size: Gateway.BodySize) -> Int {
+    switch size {
+    case .ordinary: bodyBytes
+    case .batch: batchBytes
+    // The form around the file needs some.
+    case .file: fileBytes + 16 << 10
+    }
   }
 }

@@ -17,6 +17,10 @@ public struct GatewayLimits: Sendable {
   public var reportCallsPerMinute = 600_000
   /// Bytes of a request's body; the largest push object that makes sense stays well below.
   public var bodyBytes = 256 << 10
+  /// Bytes of the body of a batch of single pushes.
+  public var batchBytes = 4 << 20
+  /// Bytes of a file of aliases or registration IDs.
+  public var fileBytes = 10 << 20
   /// Rules of push objects and names.
   public var rules = PushRules()
 
@@ -36,6 +40,8 @@ public final class Gateway: Sendable {
   private let rates: [API: RateLimiter]
   let accepted: Counter
   let refused: Counter
+  /// For requests whose parsing would hold up a loop.
+  let background = BackgroundWork("gateway")
 
   private let table: RouteTable<Route>
 
@@ -91,7 +97,7 @@ public final class Gateway: Sendable {
     case .found(let route, let captures):
       let call = GatewayCall(
         api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,
-        captures: captures)
+        captures: captures, bodyBytes: limits.bytes(route.body))
       route.api == .open ? route.handle(self, call) : authenticate(call, route.handle)
     }
   }
@@ -101,7 +107,7 @@ public final class Gateway: Sendable {
     let error: APIError =
       switch fault {
       case .bodyTooLarge: .tooLarge("The body is too large")
-      case .timeout: .timeout
+      case .timeout, .busy: .timeout
       default: .invalidValue("The request is malformed")
       }
     return .json(fault.status, error.json())
@@ -141,8 +147,8 @@ public final class Gateway: Sendable {
           return
         }
       }
-      guard call.request.body.count <= limits.bodyBytes else {
-        call.fail(faults.tooLarge("The body has more than \(limits.bodyBytes) bytes"))
+      guard call.request.body.count <= call.bodyBytes else {
+        call.fail(faults.tooLarge("The body has more than \(call.bodyBytes) bytes"))
         return
       }
       handle(self, call)

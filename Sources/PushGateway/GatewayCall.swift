@@ -28,6 +28,8 @@ struct GatewayCall: Sendable {
   let log: AccessLog
   let target: HTTPTarget
   let captures: RouteCaptures
+  /// Bytes that the body may have.
+  let bodyBytes: Int
   var app: App?
   var budget: RateLimiter.Budget?
 
@@ -62,13 +64,13 @@ struct GatewayCall: Sendable {
   }
 
   /// The body as JSON; answers the request itself when it is none.
-  func body() -> JSONValue? {
+  func body(limits: JSONLimits = JSONLimits()) -> JSONValue? {
     guard !request.body.isEmpty else {
       fail(api.faults.missing("The request has no body"))
       return nil
     }
     do throws(JSONError) {
-      return try parseJSON(request.body)
+      return try parseJSON(request.body, limits: limits)
     } catch {
       fail(api.faults.malformed("The body is not valid JSON (at byte \(error.offset))"))
       return nil

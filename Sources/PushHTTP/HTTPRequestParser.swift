@@ -32,6 +32,10 @@ public struct HTTPRequestParser: Sendable {
   /// Whether the header of a request is complete and its body is not.
   public var isInBody: Bool { reader.phase != .startLine && reader.phase != .fields }
 
+  /// Whether the body that is being read is larger than most requests may have: its owner may want to bound how many of
+  /// them there are.
+  public var isInLargeBody: Bool { isInBody && reader.isLarge }
+
   /// Waits for the first request of another connection; only the memory stays.
   public mutating func reset() {
     reader.reset()
@@ -118,6 +122,13 @@ public struct HTTPRequestParser: Sendable {
     throw .badStartLine
   }
 
+  /// Whether the path has to be looked at for the limit of the body.
+  private var mayBeLarge: Bool {
+    guard !limits.largeBodies.isEmpty else { return false }
+    let length = reader.headers["content-length"].map { Int($0) ?? .max } ?? 0
+    return length > limits.body || reader.headers.count("transfer-encoding") > 0
+  }
+
   /// Checks the header as a whole. Returns whether the client is to be told to continue.
   private mutating func endHeader() throws(HTTPFault) -> Bool {
     let headers = reader.headers
@@ -127,6 +138,7 @@ public struct HTTPRequestParser: Sendable {
     request.keepAlive =
       !headers.lists("connection", "close")
       && (request.minorVersion > 0 || headers.lists("connection", "keep-alive"))
+    if mayBeLarge { reader.bodyLimit = limits.body(target: request.target) }
     let framing = try reader.framing(minorVersion: request.minorVersion)
     reader.beginBody(framing.chunked ? .chunkSize : .length(framing.length ?? 0))
     guard request.minorVersion > 0, headers["expect"] != nil else { return false }

@@ -9,6 +9,8 @@ struct MessageReader {
   }
 
   let limits: HTTPLimits
+  /// Bytes that the body may have.
+  var bodyLimit: Int
   var phase = Phase.startLine
   /// The line being read; whole, and without its end, when `readLine` has returned true.
   private(set) var line: [UInt8] = []
@@ -19,7 +21,18 @@ struct MessageReader {
   private var fieldCount = 0
   private var extensionBytes = 0
 
-  init(limits: HTTPLimits) { self.limits = limits }
+  init(limits: HTTPLimits) {
+    self.limits = limits
+    bodyLimit = limits.body
+  }
+
+  /// Whether the body has, or is announced to have, more bytes than most requests may.
+  var isLarge: Bool {
+    switch phase {
+    case .length(let left), .chunk(let left): body.count + left > limits.body
+    default: body.count > limits.body
+    }
+  }
 
   /// Waits for the next message.
   mutating func reset() {
@@ -98,7 +111,7 @@ struct MessageReader {
     }
     guard let text = headers["content-length"] else { return (false, nil) }
     guard lengths == 1, !text.isEmpty, text.utf8.allSatisfy({ 48...57 ~= $0 }) else { throw .badLength }
-    guard let length = Int(text), length <= limits.body else { throw .bodyTooLarge }
+    guard let length = Int(text), length <= bodyLimit else { throw .bodyTooLarge }
     return (false, length)
   }
 
@@ -119,7 +132,7 @@ struct MessageReader {
       case .startLine, .fields: return false
       case .done: return true
       case .untilClose:
-        guard body.count + (bytes.count - index) <= limits.body else { throw .bodyTooLarge }
+        guard body.count + (bytes.count - index) <= bodyLimit else { throw .bodyTooLarge }
         _ = take(bytes, &index, bytes.count - index)
         return false
       case .length(let left):
@@ -169,7 +182,7 @@ struct MessageReader {
     guard end > 0, line[end...].allSatisfy(isFieldContent) else { throw .badChunk }
     extensionBytes += line.count - end
     guard extensionBytes <= HTTPLimits.chunkExtensions else { throw .badChunk }
-    guard size <= limits.body - body.count else { throw .bodyTooLarge }
+    guard size <= bodyLimit - body.count else { throw .bodyTooLarge }
     return size
   }
 }

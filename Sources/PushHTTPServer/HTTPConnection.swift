@@ -68,6 +68,8 @@ final class HTTPWork {
   /// Second at which the peer has taken nothing for too long, 0 while nothing waits.
   var writeDeadline: UInt32 = 0
   var readsBody = false
+  /// Its place among the large bodies, while one is being read.
+  var largeBody: LargeBodies.Place?
   // Of the request that is being answered:
   var requestID = ""
   var keepAlive = true

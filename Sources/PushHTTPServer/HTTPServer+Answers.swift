@@ -25,6 +25,7 @@ extension HTTPServer {
     metrics.refusedRequests.add()
     let work = work(slot)
     work.requestID = requestID(nil)
+    work.largeBody = nil
     work.headOnly = false
     work.minorVersion = 1
     queue(refusal(fault), work, keepAlive: false)

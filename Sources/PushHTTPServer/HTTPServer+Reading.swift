@@ -96,6 +96,7 @@ extension HTTPServer {
     case .needMore: noteProgress(slot, work)
     case .needsContinue:
       noteProgress(slot, work)
+      guard slab[slot].phase == .reading else { break }
       // A client that sends the body at once does not wait (RFC 9110 section 10.1.1).
       if start + count == bytes.count {
         work.outgoing += HTTPResponse.continueBytes
@@ -114,6 +115,10 @@ extension HTTPServer {
       return
     }
     if slab[slot].phase == .idle { enter(.reading, slot) }
+    if work.largeBody == nil, work.parser.isInLargeBody {
+      guard let place = largeBodies.enter(limits.largestBody) else { return refuse(.busy, slot) }
+      work.largeBody = place
+    }
     if !work.readsBody, work.parser.isInBody {
       work.readsBody = true
       setDeadline(slot, after: limits.bodySeconds)
@@ -122,6 +127,7 @@ extension HTTPServer {
 
   private func serve(_ request: HTTPRequest, _ slot: UInt32, _ work: HTTPWork) {
     work.readsBody = false
+    work.largeBody = nil
     work.requestID = requestID(request.headers["x-request-id"])
     work.keepAlive = request.keepAlive
     work.headOnly = request.method == "HEAD"

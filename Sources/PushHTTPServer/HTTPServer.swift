@@ -17,6 +17,7 @@ public final class HTTPServer: LoopDriver {
   let time: any TimeSource
   let answers: HTTPAnswers
   private let peers: HTTPPeerLimit
+  let largeBodies: LargeBodies
   unowned let loop: EventLoop
   private var index: UInt8 = 0
 
@@ -44,7 +45,8 @@ public final class HTTPServer: LoopDriver {
   /// `peers` and `metrics` are shared by the servers of all loops.
   public init(
     loop: EventLoop, tls: TLSContext? = nil, limits: HTTPServerLimits = .init(),
-    peers: HTTPPeerLimit = .init(), metrics: HTTPServerMetrics = .init(), time: any TimeSource = SystemTime(),
+    peers: HTTPPeerLimit = .init(), largeBodies: LargeBodies = .init(), metrics: HTTPServerMetrics = .init(),
+    time: any TimeSource = SystemTime(),
     refusal: @escaping (HTTPFault) -> HTTPResponse = { HTTPResponse(status: $0.status) },
     handler: @escaping Handler
   ) {
@@ -52,6 +54,7 @@ public final class HTTPServer: LoopDriver {
     self.tls = tls
     self.limits = limits
     self.peers = peers
+    self.largeBodies = largeBodies
     self.metrics = metrics
     self.time = time
     self.refusal = refusal
@@ -198,6 +201,7 @@ public final class HTTPServer: LoopDriver {
     slab[slot].work = nil
     guard spareWork.count < 64, work.outgoing.capacity <= 16 << 10 else { return }
     work.parser.reset()
+    work.largeBody = nil
     spareWork.append(work)
   }
 

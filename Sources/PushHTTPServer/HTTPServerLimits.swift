@@ -5,6 +5,8 @@ import PushHTTP
 public struct HTTPServerLimits: Sendable {
   /// Limits of a request's parts.
   public var message = HTTPLimits()
+  /// The largest body of all that `message` allows.
+  var largestBody: Int { message.largeBodies.values.reduce(message.body, max) }
   /// Connections of one server; a further one is closed at once.
   public var connections = 10_000
   /// Answers that may wait for one connection, in bytes. Its next request is not read while more than this waits, so

@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushStorage
 
 /// A push that passed all checks of form, ready to be resolved and stored.
 public struct AcceptRequest: Sendable {
@@ -9,6 +10,8 @@ public struct AcceptRequest: Sendable {
   public var platforms: PlatformSet
   /// Who is meant.
   public var terms: AudienceTerms
+  /// The file that names who is meant, instead of `terms`.
+  public var file: String?
   /// What they get.
   public var content: PushContent
   /// The app server's label.
@@ -23,12 +26,14 @@ public struct AcceptRequest: Sendable {
   /// Makes a request.
   public init(
     cid: String? = nil, platforms: PlatformSet = .all, terms: AudienceTerms = AudienceTerms(),
-    content: PushContent, sendno: Int32 = 0, timeToLive: Int = 86_400, overrides: MessageID? = nil,
+    file: String? = nil, content: PushContent, sendno: Int32 = 0, timeToLive: Int = 86_400,
+    overrides: MessageID? = nil,
     strategy: Strategy = .jpush
   ) {
     self.cid = cid
     self.platforms = platforms
     self.terms = terms
+    self.file = file
     self.content = content
     self.content.overrides = overrides
     self.sendno = sendno
@@ -46,4 +51,11 @@ public struct AcceptedPush: Sendable, Equatable {
   public let sendno: Int32
   /// Registrations in its audience.
   public let targets: Int
+}
+
+extension AcceptedPush {
+  /// What the first request with a `cid` was answered.
+  init(_ first: CIDRow) {
+    self.init(id: first.id, sendno: Int32(clamping: first.sendno), targets: Int(first.targetCount))
+  }
 }

@@ -7,6 +7,13 @@ final class Housekeeping: Sendable {
   fileprivate let ticks = Atomic<Int>(0)
   /// A chain of sweep steps is under way.
   fileprivate let isSweeping = Atomic<Bool>(false)
+  private let isSweepingFiles = Atomic<Bool>(false)
+
+  /// Notes that files are being swept; false if they are already.
+  func beginFileSweep() -> Bool { !isSweepingFiles.exchange(true, ordering: .relaxed) }
+
+  /// Notes that no files are being swept any more.
+  func endFileSweep() { isSweepingFiles.store(false, ordering: .relaxed) }
 }
 
 extension Router {
@@ -31,7 +38,10 @@ extension Router {
       touch(app, at: now)
     }
     writeBehind.flush()
-    if tick % Self.retentionSeconds == 0 { sweep(at: now) }
+    if tick % Self.retentionSeconds == 0 {
+      sweep(at: now)
+      sweepFiles(at: now)
+    }
     if tick % Self.appSeconds == 0 { refreshApps() }
   }
 

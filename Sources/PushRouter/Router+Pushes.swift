@@ -13,20 +13,59 @@ private enum Verdict: Sendable {
 }
 
 extension Router {
-  /// The audience of a request now; empty when nobody matches.
-  public func resolve(_ request: AcceptRequest, in app: App) -> Recipients {
-    app.directory.resolve(request.terms, platforms: request.platforms)
+  /// The audience of a request now; empty when nobody matches. `found` is called on this thread, or on a reader's if the
+  /// database has to be asked.
+  func resolve(
+    _ request: AcceptRequest, in app: App,
+    found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
+  ) {
+    if let file = request.file {
+      resolve(file: file, of: app.key.text, for: app, platforms: request.platforms, found: found)
+    } else {
+      found(.success(app.directory.resolve(request.terms, platforms: request.platforms)))
+    }
   }
 
   // MARK: Accepting
 
   /// Accepts a push: fixes its audience, commits it, answers, delivers. `reply` comes on the writer's thread, or on this
-  /// one when the push is refused before it is stored.
+  /// one or a reader's when the push is refused before it is stored.
   public func accept(
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
-    let audience = resolve(request, in: app)
+    resolve(request, in: app) { [self] result in
+      switch result {
+      case .success(let audience): accept(request, to: audience, of: app, reply)
+      case .failure(let error): refuse(request, of: app, error, reply)
+      }
+    }
+  }
+
+  /// The audience is not there, or not any more: a request that was repeated gets its first answer all the same.
+  private func refuse(
+    _ request: AcceptRequest, of app: App, _ error: APIError,
+    _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    guard let cid = request.cid else {
+      reply(.failure(error))
+      return
+    }
+    store.write { transaction throws(StorageError) in
+      try transaction.lookupCID(app: app.id, cid: cid)
+    } completion: { result in
+      guard case .success(let first?) = result else {
+        reply(.failure(error))
+        return
+      }
+      reply(.success(AcceptedPush(first)))
+    }
+  }
+
+  private func accept(
+    _ request: AcceptRequest, to audience: Recipients, of app: App,
+    _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
     guard !audience.isEmpty || request.cid != nil else {
       reply(.failure(.noTarget))
       return
@@ -59,7 +98,19 @@ extension Router {
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
-    let count = resolve(request, in: app).count
+    resolve(request, in: app) { [self] result in
+      switch result {
+      case .success(let audience): validate(request, to: audience, of: app, reply)
+      case .failure(let error): reply(.failure(error))
+      }
+    }
+  }
+
+  private func validate(
+    _ request: AcceptRequest, to audience: Recipients, of app: App,
+    _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    let count = audience.count
     guard count > 0 else {
       reply(.failure(.noTarget))
       return
@@ -89,9 +140,7 @@ extension Router {
     var push = new
     let request = push.request
     if let cid = request.cid, let first = try transaction.lookupCID(app: app.id, cid: cid) {
-      return .repeated(
-        AcceptedPush(
-          id: first.id, sendno: Int32(clamping: first.sendno), targets: Int(first.targetCount)))
+      return .repeated(AcceptedPush(first))
     }
     guard push.audienceCount > 0 else { return .refused(.noTarget) }
     if let old = request.overrides,

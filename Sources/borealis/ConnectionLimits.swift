@@ -1,5 +1,6 @@
 import CLinux
 import PushGateway
+import PushHTTP
 import PushHTTPServer
 import PushPassthrough
 
@@ -57,6 +58,7 @@ extension ServeSettings {
   func httpLimits(_ connections: ConnectionLimits) -> HTTPServerLimits {
     var limits = HTTPServerLimits()
     limits.connections = connections.httpPerLoop
+    limits.message = HTTPLimits(largeBodies: Gateway.largeBodies(gatewayLimits))
     return limits
   }
 }

@@ -15,6 +15,7 @@ struct ServerParts: Sendable {
   let gateway: Gateway
   let peers: PeerGuard
   let httpPeers: HTTPPeerLimit
+  let largeBodies: LargeBodies
   let metrics: ServerMetrics
   let deviceLimits: PassthroughLimits
   let httpLimits: HTTPServerLimits
@@ -88,7 +89,8 @@ final class LoopServices: LoopDriver {
   private func addHTTP(_ parts: ServerParts) -> HTTPServer {
     let gateway = parts.gateway
     let server = HTTPServer(
-      loop: loop, limits: parts.httpLimits, peers: parts.httpPeers, metrics: parts.metrics.http,
+      loop: loop, limits: parts.httpLimits, peers: parts.httpPeers, largeBodies: parts.largeBodies,
+      metrics: parts.metrics.http,
       time: parts.time,
       refusal: { gateway.refusal($0) }, handler: { gateway.handle($0, $1) })
     httpServers.append(server)

@@ -67,7 +67,7 @@ final class Server: Sendable {
       peers: PeerGuard(
         strangers: UInt32(settings.strangersPerNetwork),
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
-      httpPeers: HTTPPeerLimit(connections: settings.httpConnectionsPerNetwork),
+      httpPeers: HTTPPeerLimit(connections: settings.httpConnectionsPerNetwork), largeBodies: LargeBodies(),
       metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
       httpLimits: settings.httpLimits(limits), certificates: certificates, time: time)
   }

@@ -14,6 +14,7 @@ let harnesses: [String: @Sendable ([UInt8]) -> Void] = [
   "HTTPTarget": fuzzHTTPTarget,
   "JSON": fuzzJSON,
   "KeyFile": fuzzKeyFile,
+  "Multipart": fuzzMultipart,
   "Names": fuzzNames,
   "PKCS12": fuzzPKCS12,
   "PushObject": fuzzPushObject,

@@ -229,7 +229,7 @@ import Testing
   @Test(arguments: HTTPFault.allCases) func refusals(fault: HTTPFault) async throws {
     let response = try await GatewayWorld().gateway.refusal(fault)
     #expect(response.status == fault.status)
-    let expected = fault == .bodyTooLarge ? 1005 : fault == .timeout ? 1030 : 1003
+    let expected = fault == .bodyTooLarge ? 1005 : [.timeout, .busy].contains(fault) ? 1030 : 1003
     #expect(response.errorCode == expected)
   }
 }

@@ -201,6 +201,41 @@ import Testing
     #expect(sent <= bound)
   }
 
+  /// A larger body is taken on the paths that are named, and only there.
+  @Test(arguments: [
+    ("/big", true), ("//big/", true), ("/big?x=/y", true), ("/big/more", false), ("/", false),
+    ("/%62ig", false), ("/other?/big", false),
+  ]) func largeBodies(target: String, isTaken: Bool) {
+    let limits = HTTPLimits(body: 4, largeBodies: ["big": 8])
+    let head = "POST \(target) HTTP/1.1\r\nHost: a\r\n"
+    let texts = [
+      head + "Content-Length: 8\r\n\r\n12345678",
+      head + "Transfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n4\r\n5678\r\n0\r\n\r\n",
+    ]
+    for text in texts {
+      let outcome = parse(
+        text + "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12345", limits: limits)
+      // The limit of one request says nothing about the next.
+      #expect(outcome.requests.map(\.body) == (isTaken ? [Array("12345678".utf8)] : []))
+      #expect(outcome.fault == .bodyTooLarge)
+    }
+    #expect(parse(head + "Content-Length: 9\r\n\r\n", limits: limits).fault == .bodyTooLarge)
+  }
+
+  @Test func tellsLargeBodies() {
+    var parser = HTTPRequestParser(limits: HTTPLimits(body: 4, largeBodies: ["big": 8]))
+    for (piece, isLarge) in [
+      ("POST /big HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n", true), ("12345", false),
+      ("POST /big HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n12", false),
+      ("34\r\n1\r\n", true), ("5\r\n", true), ("0\r\n\r\n", false),
+      ("POST /big HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n1", false),
+    ] {
+      let bytes = Array(piece.utf8)
+      _ = parser.consume(bytes.span)
+      #expect(parser.isInLargeBody == isLarge, "\(piece)")
+    }
+  }
+
   @Test func continues() {
     let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
     #expect(parse(head + "Content-Length: 2\r\n\r\n").continues == 1)
@@ -211,7 +246,7 @@ import Testing
   }
 
   @Test func statuses() {
-    #expect(Set(HTTPFault.allCases.map(\.status)) == [400, 408, 413, 414, 417, 431, 501, 505])
+    #expect(Set(HTTPFault.allCases.map(\.status)) == [400, 408, 413, 414, 417, 431, 501, 503, 505])
     #expect(HTTPFault.allCases.allSatisfy { !HTTPResponse.reason($0.status).isEmpty })
   }
 }

@@ -46,6 +46,33 @@ import Testing
     }
   }
 
+  /// Two large bodies fit at a time: a third has to wait for one of them to end, however it ends.
+  @Test func boundsLargeBodies() throws {
+    var limits = HTTPServerLimits()
+    limits.message = HTTPLimits(body: 4, largeBodies: ["big": 8])
+    let server = try HTTPTestServer(limits: limits, largeBodies: LargeBodies(bytes: 20))
+    let head = "POST /big HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n"
+    let slow = try [HTTPTestClient(server), HTTPTestClient(server)]
+    for client in slow {
+      try client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" + head + "1234")
+      #expect(try client.body() == "GET /1 ")
+    }
+    let third = try HTTPTestClient(server)
+    try third.send(head)
+    #expect(try third.response()?.status == 503)
+    let small = try HTTPTestClient(server)
+    try small.send("POST /big HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n12")
+    #expect(try small.body() == "POST /big 12")
+    for (index, client) in slow.enumerated() {
+      try client.send("5678")
+      #expect(try client.body() == "POST /big 12345678")
+      // Its place is free again.
+      let next = try HTTPTestClient(server)
+      try next.send(head + "abcdefgh")
+      #expect(try next.body() == "POST /big abcdefgh", "\(index)")
+    }
+  }
+
   @Test func headHasNoContent() throws {
     let server = try HTTPTestServer()
     let client = try HTTPTestClient(server)

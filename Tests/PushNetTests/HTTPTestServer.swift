@@ -20,7 +20,8 @@ final class HTTPTestServer: Sendable {
   private let helper: LoopHandle
 
   init(
-    limits: HTTPServerLimits = .init(), peers: HTTPPeerLimit = .init(), tls: TLSContext? = nil,
+    limits: HTTPServerLimits = .init(), peers: HTTPPeerLimit = .init(), largeBodies: LargeBodies = .init(),
+    tls: TLSContext? = nil,
     time: any TimeSource = SystemTime()
   ) throws {
     let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 64, 0), "listen")
@@ -36,7 +37,8 @@ final class HTTPTestServer: Sendable {
       { [held] loop throws(SystemError) in
         var beginDrain: () -> Void = {}
         let server = HTTPServer(
-          loop: loop, tls: tls, limits: limits, peers: peers, metrics: counts, time: time
+          loop: loop, tls: tls, limits: limits, peers: peers, largeBodies: largeBodies, metrics: counts,
+          time: time
         ) { request, exchange in
           if request.target == "/drain" { beginDrain() }
           Self.answer(request, exchange, held, helper)

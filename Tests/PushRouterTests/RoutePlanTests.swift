@@ -73,7 +73,7 @@ import Testing
     let phone = try await world.register(token: [1], platform: .ios)
     let request = AcceptRequest(content: try .test([.notification]), strategy: .ownThenVendor)
     func plan() -> (own: Bool, apns: Bool) {
-      let audience = world.router.resolve(request, in: world.app)
+      let audience = world.app.directory.resolve(request.terms, platforms: request.platforms)
       let plan = world.app.directory.plan(audience, RouteTerms(request, apns: .production))
       return (!plan.own.isEmpty, !plan.apns.isEmpty)
     }

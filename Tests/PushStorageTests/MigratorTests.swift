@@ -21,6 +21,7 @@ import Testing
       try tables(database) == [
         "apns_answered", "apns_credential", "apns_pending", "apns_result", "apns_token", "app", "cid",
         "delivered",
+        "file", "file_piece",
         "outcome", "pending", "push", "registration",
         "schema_migration", "sqlite_sequence", "tag",
       ])

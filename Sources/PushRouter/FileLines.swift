@@ -1,0 +1,68 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// The values of an uploaded file: each is checked, and each is there once.
+public struct FileLines: Sendable {
+  /// What is wrong with a file.
+  public enum Fault: Error, Sendable, Equatable {
+    /// It is not in UTF-8.
+    case notText
+    /// A line, counted from 1, is no value.
+    case badLine(Int)
+    /// There is no value.
+    case empty
+    /// There are more values than allowed.
+    case tooMany
+  }
+
+  /// The most values of a file; it takes some 100 MB to find out which are there twice.
+  public static let maximumValues = 1_000_000
+  /// About how many bytes a piece has: some milliseconds of work.
+  private static let pieceBytes = 256 << 10
+
+  /// How many values there are.
+  public private(set) var count = 0
+  /// The values, one a line, in pieces that end with a line.
+  public private(set) var pieces: [[UInt8]] = []
+
+  /// Reads a text with one value a line. Spaces around values and empty lines do not matter, nor does a byte order mark.
+  public init(_ text: ArraySlice<UInt8>, kind: FileKind, allowHyphen: Bool) throws(Fault) {
+    let text = text.starts(with: [0xef, 0xbb, 0xbf]) ? text.dropFirst(3) : text
+    var seen: Set<ArraySlice<UInt8>> = []
+    var piece: [UInt8] = []
+    var number = 0
+    for line in text.split(separator: 10, omittingEmptySubsequences: false) {
+      number += 1
+      let value = Self.trimmed(line)
+      guard !value.isEmpty else { continue }
+      guard let name = String(validating: value, as: UTF8.self) else { throw .notText }
+      guard Self.isValid(name, kind, allowHyphen) else { throw .badLine(number) }
+      guard seen.insert(value).inserted else { continue }
+      count += 1
+      guard count <= Self.maximumValues else { throw .tooMany }
+      piece += value
+      piece.append(10)
+      if piece.count >= Self.pieceBytes {
+        pieces.append(piece)
+        piece = []
+      }
+    }
+    guard count > 0 else { throw .empty }
+    if !piece.isEmpty { pieces.append(piece) }
+  }
+
+  private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }
+    var line = line.drop(while: isSpace)
+    while let last = line.last, isSpace(last) { line.removeLast() }
+    return line
+  }
+
+  private static func isValid(_ name: String, _ kind: FileKind, _ allowHyphen: Bool) -> Bool {
+    switch kind {
+    case .aliases: NameRules.check(name, allowHyphen: allowHyphen) == .ok
+    case .registrationIDs: RegistrationID(name) != nil
+    }
+  }
+}
