@@ -48,6 +48,9 @@ public struct LocalDate: Hashable, Comparable, Sendable {
     return Int(days < 0 ? days + 7 : days)
   }
 
+  /// Consecutive numbers for consecutive weeks, whose first day is Monday.
+  public var weekNumber: Int64 { (dayNumber - Int64(weekday) + 3) / 7 }
+
   /// Months since the year 0: consecutive numbers for consecutive months.
   public var monthNumber: Int64 { year * 12 + Int64(month) - 1 }
 
@@ -80,15 +83,15 @@ public struct LocalTime: Hashable, Comparable, Sendable {
     self.secondOfDay = min(max(secondOfDay, 0), 86_399)
   }
 
-  /// The time of a calendar that never changes its clock, so many seconds after 1970-01-01 00:00:00.
-  init(count: Int64) {
+  /// The time so many seconds after 1970-01-01 00:00:00, with clocks that are never changed.
+  public init(count: Int64) {
     let day = count >= 0 ? count / 86_400 : (count - 86_399) / 86_400
     date = LocalDate(dayNumber: day)
     secondOfDay = Int(count - day * 86_400)
   }
 
-  /// Seconds after 1970-01-01 00:00:00 in a calendar that never changes its clock.
-  var count: Int64 { date.dayNumber * 86_400 + Int64(secondOfDay) }
+  /// Seconds after 1970-01-01 00:00:00, with clocks that are never changed.
+  public var count: Int64 { date.dayNumber * 86_400 + Int64(secondOfDay) }
 
   /// Reads `YYYY-MM-DD HH:MM:SS`, complete and with zeros in front; nil for anything else.
   public init?(_ text: String) {

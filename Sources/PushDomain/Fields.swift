@@ -4,7 +4,7 @@ import PushJSON
 /// arrays count as absent, as JPush has it (PHP writes its empty objects as `[]`).
 struct Fields {
   /// Whose codes errors carry.
-  enum API { case push, device }
+  enum API { case push, device, schedule }
 
   let object: JSONObject
   let path: String
@@ -21,12 +21,20 @@ struct Fields {
 
   func invalid(_ key: String, _ complaint: String) -> APIError {
     let message = "\(name(key)) \(complaint)"
-    return api == .push ? .invalidValue(message) : .deviceInvalid(message)
+    return switch api {
+    case .push: .invalidValue(message)
+    case .device: .deviceInvalid(message)
+    case .schedule: .scheduleInvalid(message)
+    }
   }
 
   func missing(_ key: String) -> APIError {
     let message = "Missing parameter: \(name(key))"
-    return api == .push ? .missing(message) : .deviceInvalid(message)
+    return switch api {
+    case .push: .missing(message)
+    case .device: .deviceInvalid(message)
+    case .schedule: .scheduleInvalid(message)
+    }
   }
 
   static func isAbsent(_ value: JSONValue) -> Bool {
@@ -119,7 +127,9 @@ struct Fields {
   /// Refuses keys that aren't in a list.
   func allow(_ keys: Set<String>) throws(APIError) {
     for member in present where !keys.contains(member.key) {
-      throw .unsupportedKey("\(name(String(member.key.prefix(64)))) is not supported")
+      let key = String(member.key.prefix(64))
+      if api == .schedule { throw invalid(key, "is not supported") }
+      throw .unsupportedKey("\(name(key)) is not supported")
     }
   }
 }

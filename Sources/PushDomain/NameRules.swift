@@ -87,9 +87,16 @@ public enum NameRules {
 
   private static func isLegal(_ scalar: Unicode.Scalar, allowHyphen: Bool) -> Bool {
     switch scalar {
-    case "a"..."z", "A"..."Z", "0"..."9", "_": true
     case "@", "!", "#", "$", "&", "*", "+", "=", ".", "|", "\u{FFE5}": true
     case "-": allowHyphen
+    default: isWordCharacter(scalar)
+    }
+  }
+
+  /// Whether a character is an ASCII letter or digit, `_` or a Chinese character.
+  static func isWordCharacter(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_": true
     // The ideographic zero, extension A, the basic block, extensions B and later. Compatibility ideographs
     // are left out: they are canonically equivalent to others, and two names must not differ in bytes only.
     case "\u{3007}", "\u{3400}"..."\u{4DBF}", "\u{4E00}"..."\u{9FFF}", "\u{20000}"..."\u{2F7FF}",

@@ -53,7 +53,7 @@ extension Gateway {
 
   /// Everything that is served; Docs/api/openapi.json describes each.
   static let routes: [Route] =
-    openRoutes + pushRoutes + batchRoutes + fileRoutes + reportRoutes + deviceRoutes
+    openRoutes + pushRoutes + batchRoutes + fileRoutes + reportRoutes + deviceRoutes + scheduleRoutes
 
   private static let openRoutes: [Route] = [
     Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },

@@ -42,6 +42,7 @@ public final class Gateway: Sendable {
   let refused: Counter
   /// For requests whose parsing would hold up a loop.
   let background = BackgroundWork("gateway")
+  let schedules: ScheduleRunner
 
   private let table: RouteTable<Route>
 
@@ -64,6 +65,7 @@ public final class Gateway: Sendable {
     ]
     accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
     refused = metrics.counter("borealis_pushes_refused_total", "Push requests answered with an error.")
+    schedules = ScheduleRunner(router: router, rules: limits.rules, metrics: metrics)
     var table = RouteTable<Route>()
     for route in Self.routes {
       table.add(route.method, route.pattern, route)
@@ -71,6 +73,9 @@ public final class Gateway: Sendable {
     }
     self.table = table
   }
+
+  /// Work of once a second, by one thread at a time: fires the schedules that are due.
+  public func tick() { schedules.run() }
 
   /// Serves one request.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {

@@ -28,6 +28,9 @@ extension Router {
   /// Seconds between two sweeps of what is too old.
   private static let retentionSeconds = 60
 
+  /// Seconds for which what became of schedules is kept at least.
+  private static let scheduleRetention: Int64 = 31 * 86_400
+
   /// Work of once a second, in small steps: writes what may be late, ends what is over, deletes what is too old. Called by
   /// one thread at a time.
   public func tick() {
@@ -80,20 +83,23 @@ extension Router {
     guard !housekeeping.isSweeping.exchange(true, ordering: .relaxed) else { return }
     sweepStep(
       pushesBelow: MessageID(firstAt: now.adding(seconds: -options.retention)),
-      cidsBefore: now.adding(seconds: -options.cidLifetime))
+      cidsBefore: now.adding(seconds: -options.cidLifetime),
+      schedulesBefore: now.adding(seconds: -max(options.retention, Self.scheduleRetention)))
   }
 
   /// One step, and when it found enough to do the next behind the pushes that wait meanwhile: so the sweep keeps up with
   /// any rate of pushes and no commit has more than one step in it.
-  private func sweepStep(pushesBelow: MessageID, cidsBefore: Timestamp) {
+  private func sweepStep(pushesBelow: MessageID, cidsBefore: Timestamp, schedulesBefore: Timestamp) {
     let rows = options.sweepRows
     store.write { transaction throws(StorageError) in
       let pushes = try transaction.sweepPushes(below: pushesBelow, limit: rows)
       let cids = try transaction.sweepCIDs(before: cidsBefore, limit: rows)
-      return pushes >= rows || cids >= rows
+      let schedules = try transaction.sweepSchedules(
+        runsBelow: MessageID(firstAt: schedulesBefore), overBefore: schedulesBefore, limit: rows)
+      return pushes >= rows || cids >= rows || schedules >= rows
     } completion: { [self] result in
       if case .success(true) = result {
-        sweepStep(pushesBelow: pushesBelow, cidsBefore: cidsBefore)
+        sweepStep(pushesBelow: pushesBelow, cidsBefore: cidsBefore, schedulesBefore: schedulesBefore)
       } else {
         housekeeping.isSweeping.store(false, ordering: .relaxed)
       }

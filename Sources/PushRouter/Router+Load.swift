@@ -16,6 +16,7 @@ extension Router {
       }
     }
     writeBehind.flush()
+    try recomputeMoments()
   }
 
   private func load(_ row: AppRow) throws(StorageError) {
@@ -64,14 +65,21 @@ extension Router {
   private func wait<Value: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
+    try Self.wait { store.read(body, completion: $0) }
+  }
+
+  /// Waits for an answer of the database.
+  static func wait<Value: Sendable>(
+    for start: (@escaping @Sendable (Result<Value, StorageError>) -> Void) -> Void
+  ) throws(StorageError) -> Value {
     let done = DispatchSemaphore(value: 0)
     let box = Mutex<Result<Value, StorageError>?>(nil)
-    store.read(body) { result in
+    start { result in
       box.withLock { $0 = result }
       done.signal()
     }
     done.wait()
-    guard let result = box.withLock({ $0 }) else { throw StorageError(.io, "no answer from a reader") }
+    guard let result = box.withLock({ $0 }) else { throw StorageError(.io, "the database gave no answer") }
     return try result.get()
   }
 }

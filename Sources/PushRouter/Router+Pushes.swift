@@ -3,7 +3,7 @@ import PushDomain
 import PushStorage
 
 /// What the writer made of a request for a push.
-private enum Verdict: Sendable {
+enum Verdict: Sendable {
   /// The push is stored as this.
   case accepted(AcceptedPush, NewPush)
   /// The `cid` was used before.
@@ -66,16 +66,13 @@ extension Router {
     _ request: AcceptRequest, to audience: Recipients, of app: App,
     _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
-    guard !audience.isEmpty || request.cid != nil else {
-      reply(.failure(.noTarget))
+    let push: NewPush
+    switch prepare(request, to: audience, of: app) {
+    case .failure(let error):
+      reply(.failure(error))
       return
+    case .success(let prepared): push = prepared
     }
-    let isOnlineOnly = request.timeToLive == 0
-    let plan = app.directory.plan(audience, RouteTerms(request, apns: app.apnsEnvironments))
-    let push = NewPush(
-      request: request, audience: audience, plan: plan,
-      expiresIn: isOnlineOnly ? options.onlineOnlySeconds : Int64(request.timeToLive), at: time.now())
-    if request.overrides != nil { writeBehind.flushEnds() }
     store.write { [self] transaction throws(StorageError) in
       try store(push, of: app, in: transaction)
     } completion: { [self] result in
@@ -86,11 +83,31 @@ extension Router {
       case .success(.refused(let error)): reply(.failure(error))
       case .success(.repeated(let first)): reply(.success(first))
       case .success(.accepted(let accepted, let push)):
-        if let old = request.overrides { _ = withdraw(old, of: app) }
-        open(accepted.id, push, in: app)
+        deliver(accepted, push, in: app)
         reply(.success(accepted))
       }
     }
+  }
+
+  /// Divides the audience of a push by the way that it goes to everyone in it. 1011 when nobody matches and nothing else
+  /// could come of it.
+  func prepare(
+    _ request: AcceptRequest, to audience: Recipients, of app: App
+  ) -> Result<NewPush, APIError> {
+    guard !audience.isEmpty || request.cid != nil else { return .failure(.noTarget) }
+    let plan = app.directory.plan(audience, RouteTerms(request, apns: app.apnsEnvironments))
+    if request.overrides != nil { writeBehind.flushEnds() }
+    return .success(
+      NewPush(
+        request: request, audience: audience, plan: plan,
+        expiresIn: request.timeToLive == 0 ? options.onlineOnlySeconds : Int64(request.timeToLive),
+        at: time.now()))
+  }
+
+  /// A push that was stored starts on its way, in the place of one that it overrides. On the writer's thread.
+  func deliver(_ accepted: AcceptedPush, _ push: NewPush, in app: App) {
+    if let old = push.request.overrides { _ = withdraw(old, of: app) }
+    open(accepted.id, push, in: app)
   }
 
   /// Checks a request as `accept` does, without storing or delivering anything.
@@ -134,7 +151,7 @@ extension Router {
   }
 
   /// Stores a push, on the writer's thread.
-  private func store(
+  func store(
     _ new: NewPush, of app: App, in transaction: WriteTransaction
   ) throws(StorageError) -> Verdict {
     var push = new

@@ -19,6 +19,11 @@ public struct RouterOptions: Sendable {
   public var lastSeenPrecision: UInt32 = 600
   /// Rows that one step of housekeeping changes; a step holds up the pushes that share its commit.
   public var sweepRows = 256
+  /// Schedules that an app may have of which something may still come (JPush: 100).
+  public var schedulesPerApp = 100
+  /// Seconds by which a schedule may fire late, after the server was down or its clock jumped; but not longer than its
+  /// push lives, and a minute in any case.
+  public var scheduleGrace: Int64 = 6 * 3600
   /// The zone that times in the API's requests and answers are in (JPush: UTC+8).
   public var zone: any Zone = FixedZone.china
 

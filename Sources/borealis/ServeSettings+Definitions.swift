@@ -117,6 +117,13 @@ extension ServeSettings {
     SettingDefinition(
       name: "time-zone", valueName: "ZONE",
       help: "The zone that times in requests and answers are in, such as Europe/Berlin.",
-      default: "Asia/Shanghai", kind: .text)
+      default: "Asia/Shanghai", kind: .text),
+    SettingDefinition(
+      name: "schedules", valueName: "N", help: "Schedules that an app may have at a time.", default: "100",
+      kind: .number(1...1_000_000)),
+    SettingDefinition(
+      name: "schedule-grace", valueName: "TIME",
+      help: "How late a schedule may fire that was missed, if its push lives as long.", default: "6h",
+      kind: .duration),
   ]
 }

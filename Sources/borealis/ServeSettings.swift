@@ -33,6 +33,10 @@ struct ServeSettings {
   let retention: Int64
   /// The zone of the process, which is set.
   let zone: ProcessZone
+  /// Schedules of an app.
+  let schedules: Int
+  /// Seconds by which a schedule may fire late.
+  let scheduleGrace: Int64
 
   let apnsHosts: APNsHosts
 
@@ -66,6 +70,8 @@ struct ServeSettings {
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     apnsHosts = Self.apnsHosts(settings)
     zone = try Self.zone(settings)
+    schedules = settings.number("schedules") ?? 0
+    scheduleGrace = Int64(try Self.milliseconds(settings, "schedule-grace", 60_000...86_400_000) / 1000)
     retention = Int64(try Self.milliseconds(settings, "keep-pushes", 86_400_000...Int.max) / 1000)
   }
 

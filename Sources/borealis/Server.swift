@@ -40,6 +40,8 @@ final class Server: Sendable {
     var routerOptions = RouterOptions()
     routerOptions.retention = settings.retention
     routerOptions.zone = settings.zone
+    routerOptions.schedulesPerApp = settings.schedules
+    routerOptions.scheduleGrace = settings.scheduleGrace
     router = Router(store: store, options: routerOptions, time: time, log: log)
     do throws(StorageError) { try router.load() } catch {
       throw DataFolder.failure("cannot read \(settings.folder.database)", error)
@@ -179,6 +181,7 @@ final class Server: Sendable {
   /// The work of once a second.
   func tick() {
     router.tick()
+    parts.gateway.tick()
     parts.apns.tick()
   }
 

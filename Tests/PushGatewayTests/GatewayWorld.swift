@@ -41,12 +41,16 @@ final class GatewayWorld: Sendable {
   let app: App
   let clock = TestClock()
   let log = LogLines()
+  let routerLog = LogLines()
   let metrics = Metrics()
   private let store: Store
   private let writer = WriterConnection()
   private let path: String
 
-  init(limits: GatewayLimits = GatewayLimits(), options: Store.Options = Store.Options()) async throws {
+  init(
+    limits: GatewayLimits = GatewayLimits(), options: Store.Options = Store.Options(),
+    routing: RouterOptions = RouterOptions()
+  ) async throws {
     var template = Array("/tmp/borealis-gateway-XXXXXX".utf8CString)
     guard let folder = mkdtemp(&template) else { throw StorageError(.io, "mkdtemp") }
     path = String(cString: folder) + "/test.sqlite"
@@ -55,7 +59,9 @@ final class GatewayWorld: Sendable {
     ) { [writer] in writer.database = $0 }
     let lines = log
     let log = Log(level: .debug) { lines.add($0) }
-    router = Router(store: store, time: clock, log: .silent)
+    let routerLines = routerLog
+    router = Router(
+      store: store, options: routing, time: clock, log: Log(level: .info) { routerLines.add($0) })
     gateway = Gateway(router: router, limits: limits, metrics: metrics, log: log, time: clock) { true }
     app = try await Self.makeApp(store, router)
   }

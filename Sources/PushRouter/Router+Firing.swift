@@ -1,0 +1,180 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+extension Router {
+  /// Schedules whose next occurrence has come, at most `limit`, those that wait longest first. `found` is called on a
+  /// reader's thread.
+  public func dueSchedules(
+    limit: Int, found: @escaping @Sendable (Result<[DueSchedule], DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.read { transaction throws(StorageError) in
+      try transaction.dueSchedules(at: now, limit: limit)
+    } completion: { [self] result in
+      guard case .success(let rows) = result else {
+        found(.failure(.unavailable))
+        return
+      }
+      guard !rows.isEmpty else {
+        found(.success([]))
+        return
+      }
+      let apps = Dictionary(loadedApps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+      found(
+        .success(
+          rows.compactMap { row in
+            guard let schedule = Schedule(row), let occurrence = row.next else {
+              log.error("stored schedule is unreadable", ["schedule": .text(row.uuid)])
+              return nil
+            }
+            let app = apps[row.app].flatMap { $0.isDisabled ? nil : $0 }
+            return DueSchedule(schedule: schedule, app: app, occurrence: occurrence)
+          }))
+    }
+  }
+
+  /// Deals with an occurrence of a schedule: makes its push, unless `request` already failed, the app is turned off, or it
+  /// is too late. Push, its place in the schedule's list, and the schedule's next occurrence are one commit, so that an
+  /// occurrence never comes twice and is never lost (Docs/decisions/0014). `done` comes on the writer's thread or a
+  /// reader's.
+  public func fire(
+    _ due: DueSchedule, _ request: Result<AcceptRequest, APIError>,
+    done: @escaping @Sendable (FiringEnd) -> Void
+  ) {
+    let now = time.now()
+    switch checked(due, request, at: now) {
+    case .failure(let error): fire(due, .failure(error), at: now, done)
+    case .success(let (app, request)):
+      resolve(request, in: app) { [self] result in
+        // What the database did not tell is asked again.
+        if case .failure(let error) = result, error.httpStatus >= 500 { return done(.postponed) }
+        fire(due, result.flatMap { prepare(request, to: $0, of: app) }, at: now, done)
+      }
+    }
+  }
+
+  private func fire(
+    _ due: DueSchedule, _ prepared: Result<NewPush, APIError>, at now: Timestamp,
+    _ done: @escaping @Sendable (FiringEnd) -> Void
+  ) {
+    let schedule = due.schedule
+    let next = schedule.trigger.next(after: due.occurrence.local).map { occurrence($0) }
+    store.write { [self] transaction throws(StorageError) -> Firing in
+      // Another firing, or the app server, may have been faster.
+      guard let row = try transaction.reading.enabledSchedule(schedule.row.id), row.next == due.occurrence,
+        row.trigger == schedule.row.trigger, row.push == schedule.row.push
+      else { return .stale }
+      let firing = try store(prepared, due, in: transaction)
+      var run = ScheduleRunRow(
+        id: firing.id, schedule: row.id, occurrence: due.occurrence.local, at: now)
+      if case .refused(_, let error) = firing {
+        (run.code, run.message) = (error.code, error.message)
+        run.needsRetry = error.httpStatus >= 500
+      }
+      try transaction.insertRun(run)
+      try transaction.advanceSchedule(row.id, to: next)
+      return firing
+    } completion: { [self] result in
+      switch result {
+      case .failure(let error):
+        log.error("schedule not fired", ["schedule": .text(schedule.id), "reason": .text("\(error.kind)")])
+        done(.postponed)
+      case .success(.stale): done(.stale)
+      case .success(.refused(_, let error)):
+        log.warning(
+          "schedule not fired",
+          [
+            "schedule": .text(schedule.id), "time": .text(due.occurrence.local.text),
+            "code": .number(Int64(error.code)), "reason": .text(error.message),
+          ])
+        done(error == Self.tooLate ? .missed : .failed(error))
+      case .success(.accepted(let accepted, let push)):
+        if let app = due.app { deliver(accepted, push, in: app) }
+        done(.fired(accepted.id))
+      }
+    }
+  }
+
+  /// What the writer made of an occurrence.
+  private enum Firing: Sendable {
+    case accepted(AcceptedPush, NewPush)
+    case refused(MessageID, APIError)
+    case stale
+
+    var id: MessageID {
+      switch self {
+      case .accepted(let accepted, _): accepted.id
+      case .refused(let id, _): id
+      case .stale: MessageID(0)
+      }
+    }
+  }
+
+  /// Why nothing is pushed for an occurrence that was missed.
+  private static let tooLate = APIError.timeout.saying(
+    "Missed: the server was not running, or its clock jumped over the time")
+
+  /// Whether an occurrence may still be pushed, and by whom.
+  private func checked(
+    _ due: DueSchedule, _ request: Result<AcceptRequest, APIError>, at now: Timestamp
+  ) -> Result<(App, AcceptRequest), APIError> {
+    guard let app = due.app else { return .failure(.blacklisted) }
+    return request.flatMap { request in
+      // Whoever pushes for a minute still wants it when a restart took a minute.
+      let grace = max(60, min(Int64(request.timeToLive), options.scheduleGrace))
+      guard now <= due.occurrence.at.adding(seconds: grace) else { return .failure(Self.tooLate) }
+      return .success((app, request))
+    }
+  }
+
+  /// Stores the push of an occurrence, or makes an ID for why there is none.
+  private func store(
+    _ prepared: Result<NewPush, APIError>, _ due: DueSchedule, in transaction: WriteTransaction
+  ) throws(StorageError) -> Firing {
+    guard let app = due.app, case .success(let push) = prepared else {
+      guard case .failure(let error) = prepared else { return .refused(nextID(), .blacklisted) }
+      return .refused(nextID(), error)
+    }
+    return switch try store(push, of: app, in: transaction) {
+    case .accepted(let accepted, let push): .accepted(accepted, push)
+    case .repeated(let first): .refused(first.id, .internalError)
+    case .refused(let error): .refused(nextID(), error)
+    }
+  }
+
+  // MARK: Start
+
+  /// Schedules keep what the clocks are to show; the moments that this stands for may have changed with the server's zone
+  /// or with its rules. Blocks; before anything is served.
+  func recomputeMoments() throws(StorageError) {
+    let zone = zone
+    let changed = try Self.wait { (done: @escaping @Sendable (Result<[Moments], StorageError>) -> Void) in
+      store.read(
+        { transaction throws(StorageError) in
+          var changed: [Moments] = []
+          try transaction.scheduleOccurrences { id, next, last in
+            let moments = Moments(
+              schedule: id, next: next.map { zone.moment(of: $0.local) }, last: zone.moment(of: last.local))
+            if moments.next != next?.at || moments.last != last.at { changed.append(moments) }
+          }
+          return changed
+        }, completion: done)
+    }
+    guard !changed.isEmpty else { return }
+    try Self.wait { (done: @escaping @Sendable (Result<Void, StorageError>) -> Void) in
+      store.write(
+        { transaction throws(StorageError) in
+          for one in changed {
+            try transaction.setMoments(schedule: one.schedule, next: one.next, last: one.last)
+          }
+        }, completion: done)
+    }
+  }
+
+  private struct Moments: Sendable {
+    let schedule: Int64
+    let next: Timestamp?
+    let last: Timestamp
+  }
+}

@@ -1,0 +1,164 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+extension Router {
+  /// How an answer about schedules comes.
+  public typealias ScheduleReply<Value> = @Sendable (Result<Value, APIError>) -> Void
+
+  // MARK: What app servers ask for
+
+  /// Makes a schedule with a name of the caller's, a UUID. A request with a `cid` that was used before gets the schedule
+  /// that the first one made. 8100 if nothing would come of it, or if the app has as many as it may.
+  public func schedule(
+    _ request: ScheduleRequest, named uuid: String, in app: App, reply: @escaping ScheduleReply<Schedule>
+  ) {
+    let now = time.now()
+    writeSchedule(reply) { [self] transaction throws(StorageError) in
+      if let cid = request.cid, let known = try transaction.reading.schedule(app: app.id, cid: cid) {
+        return .success(known)
+      }
+      let count = try transaction.reading.validScheduleCount(app: app.id, at: now)
+      guard count < options.schedulesPerApp else {
+        return .failure(
+          .scheduleInvalid("The app has \(options.schedulesPerApp) schedules, and may not have more"))
+      }
+      let first: LocalTime
+      do throws(APIError) { first = try request.trigger.first(from: now, in: zone) } catch {
+        return .failure(error)
+      }
+      let row = ScheduleRow(
+        app: app.id, uuid: uuid, cid: request.cid, name: request.name, trigger: request.trigger.stored,
+        push: request.push.json, createdAt: now, next: occurrence(first),
+        last: occurrence(request.trigger.last ?? first))
+      try transaction.insertSchedule(row)
+      return .success(row)
+    }
+  }
+
+  /// Changes a schedule. 8104 if the app has none of the name; 8100 if it is over, or if nothing would come of it.
+  public func change(
+    schedule uuid: String, _ update: ScheduleUpdate, in app: App, reply: @escaping ScheduleReply<Schedule>
+  ) {
+    let now = time.now()
+    writeSchedule(reply) { [self] transaction throws(StorageError) in
+      guard let row = try transaction.reading.schedule(app: app.id, uuid: uuid), let old = Schedule(row)
+      else {
+        return .failure(.scheduleUnknown)
+      }
+      guard row.isValid(at: now) else {
+        return .failure(.scheduleInvalid("The schedule is over, and cannot be changed"))
+      }
+      var new = row
+      new.name = update.name ?? row.name
+      new.isEnabled = update.isEnabled ?? row.isEnabled
+      new.push = update.push?.json ?? row.push
+      let trigger = update.trigger ?? old.trigger
+      guard trigger.isSameKind(as: old.trigger) else {
+        return .failure(.scheduleInvalid("trigger must stay single or periodical, as it is"))
+      }
+      // What was to happen while it was disabled is not made up for. A trigger that stays as it is leaves an occurrence
+      // alone that has come just now.
+      if trigger != old.trigger || new.isEnabled && !row.isEnabled {
+        let first: LocalTime
+        do throws(APIError) { first = try trigger.first(from: now, in: zone) } catch {
+          return .failure(error)
+        }
+        guard let next = try notFired(first, of: trigger, row.id, in: transaction) else {
+          return .failure(.scheduleInvalid("trigger has no time that the schedule has not fired at"))
+        }
+        new.trigger = trigger.stored
+        new.next = occurrence(next)
+        new.last = occurrence(trigger.last ?? next)
+      }
+      try transaction.updateSchedule(new)
+      return .success(new)
+    }
+  }
+
+  /// The first occurrence, not before one, at which a schedule has not fired: the clock may have been set back.
+  private func notFired(
+    _ first: LocalTime, of trigger: ScheduleTrigger, _ id: Int64, in transaction: WriteTransaction
+  ) throws(StorageError) -> LocalTime? {
+    var next: LocalTime? = first
+    while let time = next, try transaction.hasFired(schedule: id, at: time) {
+      next = trigger.next(after: time)
+    }
+    return next
+  }
+
+  /// Deletes a schedule. 8104 if the app has none of the name.
+  public func delete(schedule uuid: String, in app: App, reply: @escaping ScheduleReply<Void>) {
+    store.write { transaction throws(StorageError) in
+      try transaction.deleteSchedule(app: app.id, uuid: uuid)
+    } completion: { result in
+      reply(result.mapError(Self.scheduleError).flatMap { $0 ? .success(()) : .failure(.scheduleUnknown) })
+    }
+  }
+
+  /// A schedule, also one that is over. 8104 if the app has none of the name.
+  public func schedule(named uuid: String, in app: App, reply: @escaping ScheduleReply<Schedule>) {
+    store.read { transaction throws(StorageError) in
+      try transaction.schedule(app: app.id, uuid: uuid)
+    } completion: { result in
+      reply(result.mapError(Self.scheduleError).flatMap { Self.readable($0) })
+    }
+  }
+
+  /// A page of the schedules of which something may still come; pages count from 0.
+  public func schedules(
+    of app: App, page: Int, size: Int, reply: @escaping ScheduleReply<SchedulePage>
+  ) {
+    let now = time.now()
+    let (offset, isFar) = page.multipliedReportingOverflow(by: size)
+    store.read { transaction throws(StorageError) in
+      let rows =
+        isFar ? [] : try transaction.validSchedules(app: app.id, at: now, offset: offset, limit: size)
+      return SchedulePage(
+        total: try transaction.validScheduleCount(app: app.id, at: now),
+        schedules: rows.compactMap { Schedule($0) })
+    } completion: { result in
+      reply(result.mapError(Self.scheduleError))
+    }
+  }
+
+  /// What became of a schedule's occurrences, the oldest first. 8104 if the app has none of the name.
+  public func runs(ofSchedule uuid: String, in app: App, reply: @escaping ScheduleReply<[ScheduleRunRow]>) {
+    store.read { transaction throws(StorageError) -> [ScheduleRunRow]? in
+      guard let row = try transaction.schedule(app: app.id, uuid: uuid) else { return nil }
+      return try transaction.runs(of: row.id)
+    } completion: { result in
+      reply(
+        result.mapError(Self.scheduleError).flatMap { $0.map { .success($0) } ?? .failure(.scheduleUnknown) })
+    }
+  }
+
+  // MARK: Helpers
+
+  private func writeSchedule(
+    _ reply: @escaping ScheduleReply<Schedule>,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Result<ScheduleRow, APIError>
+  ) {
+    store.write(body) { result in
+      switch result {
+      case .failure(let error): reply(.failure(Self.scheduleError(error)))
+      case .success(.failure(let error)): reply(.failure(error))
+      case .success(.success(let row)): reply(Self.readable(row))
+      }
+    }
+  }
+
+  private static func readable(_ row: ScheduleRow?) -> Result<Schedule, APIError> {
+    guard let row else { return .failure(.scheduleUnknown) }
+    return Schedule(row).map { .success($0) } ?? .failure(.scheduleInternalError)
+  }
+
+  private static func scheduleError(_ error: StorageError) -> APIError {
+    error.kind == .overloaded ? .scheduleTimeout : .scheduleInternalError
+  }
+
+  /// A local time with the moment that it stands for.
+  func occurrence(_ local: LocalTime) -> ScheduleRow.Occurrence {
+    .init(local: local, at: zone.moment(of: local))
+  }
+}

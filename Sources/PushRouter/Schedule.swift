@@ -1,0 +1,58 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// A push that is to be made later, once or again and again.
+public struct Schedule: Sendable {
+  let row: ScheduleRow
+  /// When it fires.
+  public let trigger: ScheduleTrigger
+
+  /// Takes over what is stored; nil if its trigger is unreadable.
+  init?(_ row: ScheduleRow) {
+    guard let trigger = ScheduleTrigger(stored: row.trigger) else { return nil }
+    self.row = row
+    self.trigger = trigger
+  }
+
+  /// Its name: a UUID.
+  public var id: String { row.uuid }
+  /// The app server's name for it.
+  public var name: String { row.name }
+  /// Whether it fires.
+  public var isEnabled: Bool { row.isEnabled }
+  /// The push object that it stands for, as JSON.
+  public var push: [UInt8] { row.push }
+}
+
+/// An occurrence of a schedule that has come.
+public struct DueSchedule: Sendable {
+  /// The schedule.
+  public let schedule: Schedule
+  /// Its app; nil if it is turned off.
+  public let app: App?
+  /// What was to happen when.
+  let occurrence: ScheduleRow.Occurrence
+}
+
+/// What became of an occurrence of a schedule.
+public enum FiringEnd: Sendable, Equatable {
+  /// The push is on its way.
+  case fired(MessageID)
+  /// Nothing could be pushed; this is noted in the schedule's list.
+  case failed(APIError)
+  /// It was too late; this is noted in the schedule's list.
+  case missed
+  /// The schedule was changed or dealt with meanwhile; nothing was done.
+  case stale
+  /// Nothing could be stored now; it is to be tried again.
+  case postponed
+}
+
+/// A page of an app's schedules.
+public struct SchedulePage: Sendable {
+  /// How many there are on all pages.
+  public let total: Int
+  /// Those of the page, by age.
+  public let schedules: [Schedule]
+}

@@ -1,0 +1,187 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import Testing
+
+@testable import PushGateway
+
+/// When schedules fire, by a clock that tests move. The clock stands at 22:13:20 in UTC+8 at first.
+@Suite struct ScheduleFiringTests {
+  private static let day: Int64 = 86_400
+
+  @Test func aSingleScheduleFiresOnceAndNotBefore() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let id = await world.makeSchedule(world.single(in: 10))
+    world.clock.advance(seconds: 9)
+    await world.tick()
+    #expect(world.pending(device).isEmpty)
+    world.clock.advance(seconds: 1)
+    for _ in 0..<3 { await world.tick() }
+    let pushes = world.pending(device)
+    #expect(pushes.count == 1)
+    #expect(await world.runs(of: id) == ["0"])
+    let answer = await world.call("GET", "/v3/schedules/\(id)/msg_ids")
+    let text = try #require(answer.json?["msgids"]?.array?.first?.string)
+    #expect(
+      text == """
+        {"msg_id":"\(pushes[0].text)","error":{"code":0,"message":""},"needRetry":false,\
+        "ts":\(world.clock.now().milliseconds)}
+        """)
+    #expect(world.metrics.render().contains("borealis_schedules_fired_total 1\n"))
+  }
+
+  @Test func aPushToNobodyIsNotedAndNotTriedAgain() async throws {
+    let world = try await GatewayWorld()
+    let push = #"{"platform":"all","audience":{"alias":["anna"]},"message":{"msg_content":"y"}}"#
+    let id = await world.makeSchedule(world.daily(in: 10), push: push)
+    world.clock.advance(seconds: 10)
+    for _ in 0..<3 { await world.tick() }
+    #expect(await world.runs(of: id) == ["1011"])
+    #expect(world.metrics.render().contains("borealis_schedules_failed_total 1\n"))
+    world.clock.advance(seconds: Self.day)
+    await world.tick()
+    #expect(await world.runs(of: id) == ["1011", "1011"])
+  }
+
+  /// (time to live, seconds late, what comes of it): late by up to six hours, but not longer than the push lives, and by a
+  /// minute in any case.
+  @Test(arguments: [
+    (86_400, 6 * 3600, "0"), (86_400, 6 * 3600 + 1, "1030 retry"), (3600, 3600, "0"),
+    (3600, 3601, "1030 retry"),
+    (0, 60, "0"), (0, 61, "1030 retry"),
+  ])
+  func whatIsTooLateIsNoted(timeToLive: Int, late: Int64, outcome: String) async throws {
+    let world = try await GatewayWorld()
+    _ = try await world.register()
+    let push =
+      GatewayWorld.schedulePush.dropLast() + #","options":{"time_to_live":\#(timeToLive)}}"#
+    let id = await world.makeSchedule(world.single(in: 10), push: String(push))
+    world.clock.advance(seconds: 10 + late)
+    await world.tick()
+    #expect(await world.runs(of: id) == [outcome])
+    let isMissed = outcome != "0"
+    #expect(world.metrics.render().contains("borealis_schedules_missed_total \(isMissed ? 1 : 0)\n"))
+    #expect(world.routerLog.all.contains { $0.contains("schedule not fired") } == isMissed)
+  }
+
+  @Test func aClockThatJumpsForwardLeavesOutNothingUnsaid() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let id = await world.makeSchedule(world.daily(in: 10))
+    world.clock.advance(seconds: 10 + 3 * Self.day)
+    await world.tick()
+    #expect(await world.runs(of: id) == ["1030 retry", "1030 retry", "1030 retry", "0"])
+    #expect(world.pending(device).count == 1)
+  }
+
+  @Test func aClockThatJumpsBackFiresNothingAgain() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let id = await world.makeSchedule(world.daily(in: 10))
+    for seconds in [10, Self.day] {
+      world.clock.advance(seconds: seconds)
+      await world.tick()
+    }
+    #expect(await world.runs(of: id) == ["0", "0"])
+    world.clock.advance(seconds: -Self.day - 3600)
+    for _ in 0..<60 {
+      world.clock.advance(seconds: 3600)
+      await world.tick()
+    }
+    // The third day's has come meanwhile.
+    #expect(await world.runs(of: id) == ["0", "0", "0"])
+    #expect(world.pending(device).count == 3)
+  }
+
+  /// Setting the same times once more does not make a schedule fire twice, also when the clock was set back in between.
+  @Test func anUpdateFiresNothingAgain() async throws {
+    let world = try await GatewayWorld()
+    let id = await world.makeSchedule(world.daily(in: 10))
+    _ = try await world.register()
+    let other = world.daily(in: 20)
+    let same = world.daily(in: 10)
+    world.clock.advance(seconds: 10)
+    await world.tick()
+    world.clock.advance(seconds: -5)
+    for trigger in [other, same] {
+      #expect(await world.call("PUT", "/v3/schedules/\(id)", #"{"trigger":\#(trigger)}"#).status == 200)
+    }
+    world.clock.advance(seconds: 5)
+    await world.tick()
+    #expect(await world.runs(of: id) == ["0"])
+    world.clock.advance(seconds: Self.day)
+    await world.tick()
+    #expect(await world.runs(of: id) == ["0", "0"])
+  }
+
+  @Test func manyAtTheSameMomentFireOnceEach() async throws {
+    var options = RouterOptions()
+    options.schedulesPerApp = 1000
+    let world = try await GatewayWorld(routing: options)
+    let device = try await world.register()
+    var made: [String] = []
+    for _ in 0..<200 { made.append(await world.makeSchedule(world.single(in: 10))) }
+    world.clock.advance(seconds: 10)
+    // A second tick while the first is at work must not fire anything twice.
+    world.gateway.tick()
+    await world.tick()
+    #expect(Set(world.pending(device)).count == 200)
+    for id in made { #expect(await world.runs(of: id) == ["0"]) }
+  }
+
+  @Test func aDisabledAppPushesNothing() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let id = await world.makeSchedule(world.daily(in: 10))
+    try await world.setDisabled(true)
+    world.clock.advance(seconds: 10)
+    await world.tick()
+    try await world.setDisabled(false)
+    await world.tick()
+    #expect(await world.runs(of: id) == ["2003"])
+    #expect(world.pending(device).isEmpty)
+    world.clock.advance(seconds: Self.day)
+    await world.tick()
+    #expect(await world.runs(of: id) == ["2003", "0"])
+  }
+
+  @Test func whatCannotBeStoredIsTriedAgain() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let id = await world.makeSchedule(world.single(in: 10))
+    world.clock.advance(seconds: 10)
+    try await world.pragma("query_only = ON")
+    for _ in 0..<3 { await world.tick() }
+    #expect(await world.runs(of: id).isEmpty && world.pending(device).isEmpty)
+    try await world.pragma("query_only = OFF")
+    for _ in 0..<3 { await world.tick() }
+    #expect(await world.runs(of: id) == ["0"] && world.pending(device).count == 1)
+  }
+
+  /// A firing that was prepared before the schedule changed does nothing.
+  @Test func whatWasChangedMeanwhileDoesNotFire() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let id = await world.makeSchedule(world.daily(in: 10))
+    world.clock.advance(seconds: 10)
+    let due = await withCheckedContinuation { done in
+      world.router.dueSchedules(limit: 9) { done.resume(returning: (try? $0.get()) ?? []) }
+    }
+    let one = try #require(due.first)
+    func fire() async -> FiringEnd {
+      await withCheckedContinuation { done in
+        world.router.fire(one, .success(.init(content: .init(variants: [])))) { done.resume(returning: $0) }
+      }
+    }
+    for change in [#"{"enabled":false}"#, #"{"enabled":true}"#, #"{"name":"m"}"#] {
+      _ = await world.call("PUT", "/v3/schedules/\(id)", change)
+      #expect(await fire() == .stale)
+    }
+    _ = await world.call("DELETE", "/v3/schedules/\(id)")
+    #expect(await fire() == .stale)
+    #expect(world.pending(device).isEmpty)
+  }
+}

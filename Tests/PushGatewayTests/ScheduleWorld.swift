@@ -1,0 +1,59 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+
+@testable import PushGateway
+
+extension GatewayWorld {
+  /// Now, or some seconds later, as the API writes it: in UTC+8.
+  func local(_ seconds: Int64 = 0) -> String {
+    FixedZone.china.local(clock.now().adding(seconds: seconds)).text
+  }
+
+  static let schedulePush = #"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#
+
+  /// The body of a new schedule.
+  static func schedule(
+    _ trigger: String, push: String = schedulePush, name: String = "n", more: String = ""
+  ) -> String {
+    #"{"name":"\#(name)","enabled":true,"trigger":\#(trigger),"push":\#(push)\#(more)}"#
+  }
+
+  /// A trigger in some seconds.
+  func single(in seconds: Int64) -> String { #"{"single":{"time":"\#(local(seconds))"}}"# }
+
+  /// A trigger of every day from now on for some days, at this time of day or some seconds later.
+  func daily(in seconds: Int64, days: Int64 = 30) -> String {
+    let time = local(seconds).suffix(8)
+    return
+      #"{"periodical":{"start":"\#(local())","end":"\#(local(days * 86_400))","time":"\#(time)","time_unit":"day","frequency":1}}"#
+  }
+
+  /// Makes a schedule and returns its name.
+  func makeSchedule(_ trigger: String, push: String = schedulePush, as other: App? = nil) async -> String {
+    let answer = await call("POST", "/v3/schedules", Self.schedule(trigger, push: push), as: other)
+    return answer.json?["schedule_id"]?.string ?? answer.outcome
+  }
+
+  /// Does the work of a second, and waits until it is done.
+  func tick() async {
+    gateway.tick()
+    while gateway.schedules.isBusy {
+      await withCheckedContinuation { done in router.afterChanges { done.resume() } }
+    }
+  }
+
+  /// What became of a schedule's occurrences: codes of errors, 0 for none, and whether to try again.
+  func runs(of id: String, as other: App? = nil) async -> [String] {
+    let answer = await call("GET", "/v3/schedules/\(id)/msg_ids", as: other)
+    return (answer.json?["msgids"]?.array ?? []).map { element in
+      guard let text = element.string, let run = try? parseJSON(Array(text.utf8)),
+        run.object?.members.map(\.key) == ["msg_id", "error", "needRetry", "ts"],
+        let code = run["error"]?["code"]?.int64, let retry = run["needRetry"]?.bool
+      else { return "malformed" }
+      return "\(code)" + (retry ? " retry" : "")
+    }
+  }
+}
