@@ -93,7 +93,8 @@ import Testing
     }
     // The third day's has come meanwhile.
     #expect(await world.runs(of: id) == ["0", "0", "0"])
-    #expect(world.pending(device).count == 3)
+    #expect(world.metrics.render().contains("borealis_schedules_fired_total 3\n"))
+    #expect(world.pending(device).count == 1, "the others' time to live is over")
   }
 
   /// Setting the same times once more does not make a schedule fire twice, also when the clock was set back in between.
@@ -130,6 +131,25 @@ import Testing
     await world.tick()
     #expect(Set(world.pending(device)).count == 200)
     for id in made { #expect(await world.runs(of: id) == ["0"]) }
+  }
+
+  /// The audience is what the file names when the schedule fires; a file that is gone by then reaches nobody.
+  @Test func aFileMayNameTheAudience() async throws {
+    let world = try await GatewayWorld()
+    let devices = try await world.registerMany(2)
+    let uploaded = await world.upload("registration_id", devices[0].text, ttl: "2")
+    let file = try #require(uploaded.json?["file_id"]?.string)
+    func push(_ file: String) -> String {
+      #"{"platform":"all","audience":{"file":{"file_id":"\#(file)"}},"message":{"msg_content":"y"}}"#
+    }
+    #expect(await world.makeSchedule(world.single(in: 10), push: push("unknown")) == "400 8100")
+    let id = await world.makeSchedule(world.daily(in: 10), push: push(file))
+    world.clock.advance(seconds: 10)
+    await world.tick()
+    #expect(devices.map { world.pending($0).count } == [1, 0])
+    world.clock.advance(seconds: Self.day)
+    await world.tick()
+    #expect(await world.runs(of: id) == ["0", "1003"])
   }
 
   @Test func aDisabledAppPushesNothing() async throws {

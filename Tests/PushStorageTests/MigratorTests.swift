@@ -23,7 +23,7 @@ import Testing
         "delivered",
         "file", "file_piece",
         "outcome", "pending", "push", "registration",
-        "schema_migration", "sqlite_sequence", "tag",
+        "schedule", "schedule_run", "schema_migration", "sqlite_sequence", "tag",
       ])
     #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == Int64(embeddedMigrations.count))
     #expect(try database.first("PRAGMA journal_mode") { $0.text(0) } == "wal")

@@ -20,6 +20,7 @@ from typing import Any
 
 import push_api
 from push_api import EVERYONE, Audience, Refused
+from schedules import schedules
 from stage import Failed, Phone, Server, expect, expect_equal
 
 ALIAS_IS_FULL, ALIAS_TOO_LONG, TAG_TOO_LONG, NO_SUCH_AUDIENCE = 6027, 6004, 6006, 1011
@@ -302,6 +303,7 @@ SCENARIOS = [
     duplicates,
     unacknowledged,
     recall,
+    schedules,
     alias_limit,
     names,
     receipts,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 try:
     import jpush
     import jpush.common
+    import jpush.schedule.schedulepayload
 except ImportError:
     jpush = None
 
@@ -79,9 +80,29 @@ class PlainAPI:
         path = f"/v3/tags/{urllib.parse.quote(tag)}/registration_ids/{registration_id}"
         return self.request("GET", path)["result"]
 
+    def post_schedule(self, payload: dict) -> dict:
+        return self.request("POST", "/v3/schedules", payload)
+
+    def schedule(self, schedule_id: str) -> dict:
+        return self.request("GET", f"/v3/schedules/{schedule_id}")
+
+    def schedules(self, page: int) -> dict:
+        return self.request("GET", f"/v3/schedules?page={page}")
+
+    def put_schedule(self, schedule_id: str, change: dict) -> dict:
+        return self.request("PUT", f"/v3/schedules/{schedule_id}", change)
+
+    def delete_schedule(self, schedule_id: str) -> None:
+        self.request("DELETE", f"/v3/schedules/{schedule_id}")
+
+    def schedule_runs(self, schedule_id: str) -> dict:
+        return self.request("GET", f"/v3/schedules/{schedule_id}/msg_ids")
+
 
 class OfficialAPI(PlainAPI):
-    """The same through the package jpush 3.4.1; only recall, which it does not have, is left to urllib."""
+    """The same through the package jpush 3.4.1; recall, which it does not have, and the messages of a schedule, of
+    which its call is broken, are left to urllib.
+    """
 
     name = "the official jpush client"
 
@@ -92,11 +113,13 @@ class OfficialAPI(PlainAPI):
             "DEVICE": f"{base}/v3/devices/",
             "ALIAS": f"{base}/v3/aliases/",
             "TAG": f"{base}/v3/tags/",
+            "SCHEDULE": f"{base}/v3/schedules/",
         }
         self._client = jpush.JPush(app_key, master_secret, zone="local")
         logging.getLogger("jpush").setLevel(logging.CRITICAL)  # refusals are part of the test
         self._client.session.trust_env = False  # no proxy between here and the server
         self._device = self._client.create_device()
+        self._schedule = self._client.create_schedule()
 
     def push(self, audience: Audience, alert: str) -> int:
         push = self._client.create_push()
@@ -116,6 +139,21 @@ class OfficialAPI(PlainAPI):
 
     def has_tag(self, tag: str, registration_id: str) -> bool:
         return self._payload(self._device.check_taguserexist, tag, registration_id)["result"]
+
+    def post_schedule(self, payload: dict) -> dict:
+        return self._payload(self._schedule.post_schedule, payload)
+
+    def schedule(self, schedule_id: str) -> dict:
+        return self._payload(self._schedule.get_schedule_by_id, schedule_id)
+
+    def schedules(self, page: int) -> dict:
+        return self._payload(self._schedule.get_schedule_list, page)
+
+    def put_schedule(self, schedule_id: str, change: dict) -> dict:
+        return self._payload(self._schedule.put_schedule, change, schedule_id)
+
+    def delete_schedule(self, schedule_id: str) -> None:
+        self._payload(self._schedule.delete_schedule, schedule_id)
 
     @staticmethod
     def _payload(call, *arguments) -> Any:
