@@ -163,7 +163,7 @@ extension GatewayWorld {
     }
   }
 
-  fileprivate func upload(_ kind: String, _ text: String, ttl: String? = nil) async -> HTTPResponse {
+  func upload(_ kind: String, _ text: String, ttl: String? = nil) async -> HTTPResponse {
     let parts = [("filename", text)] + (ttl.map { [("ttl", $0)] } ?? [])
     return await send("/v3/files/\(kind)", Self.formType, Self.form(parts))
   }
