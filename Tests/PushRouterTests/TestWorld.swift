@@ -82,7 +82,7 @@ struct TestDevice: Sendable {
 final class TestWorld {
   let folder = TemporaryFolder()
   let clock = TestClock()
-  let options: RouterOptions
+  private(set) var options: RouterOptions
   private(set) var channel = RecordingChannel()
   private let writer = WriterConnection()
   private(set) var store: Store
@@ -123,7 +123,8 @@ final class TestWorld {
   func addApp() async throws -> App { try await Self.makeApp(store, router) }
 
   /// Starts anew from the database; what was to be written late is lost unless the end is orderly.
-  func restart(isOrderly: Bool) async throws {
+  func restart(isOrderly: Bool, zone: (any Zone)? = nil) async throws {
+    if let zone { options.zone = zone }
     if isOrderly { router.finish() }
     store.close()
     store = try Self.open(folder, writer)

@@ -12,6 +12,14 @@ public struct ScheduleRequest: Equatable, Sendable {
   /// What it pushes.
   public let push: ScheduledPush
 
+  /// Makes a request of parts that passed the checks.
+  public init(cid: String?, name: String, trigger: ScheduleTrigger, push: ScheduledPush) {
+    self.cid = cid
+    self.name = name
+    self.trigger = trigger
+    self.push = push
+  }
+
   /// Reads the body (JPush REST v3, "Schedule API"). Throws 8100 for whatever is wrong, with the name of the member;
   /// the push is held to the rules of `POST /v3/push`.
   public static func parse(

@@ -1,0 +1,142 @@
+import PushBase
+import PushDomain
+import PushStorage
+import Testing
+
+@testable import PushRouter
+
+/// Schedules over restarts. The clock stands at 2026-09-21 14:13:20 UTC at first.
+@Suite struct ScheduleTests {
+  private static let utc = FixedZone(secondsEast: 0)
+
+  private static func makeSchedule(_ trigger: ScheduleTrigger, in world: TestWorld) async throws -> Schedule {
+    let json = #"{"platform":"all","audience":"all","message":{"msg_content":"x"}}"#
+    let push = try ScheduledPush(stored: Array(json.utf8), rules: PushRules())
+    let request = ScheduleRequest(cid: nil, name: "n", trigger: trigger, push: push)
+    let (router, app) = (world.router, world.app)
+    let result = await withCheckedContinuation { done in
+      router.schedule(request, named: "uuid-\(SystemRandom.next())", in: app) { done.resume(returning: $0) }
+    }
+    return try result.get()
+  }
+
+  private static func due(in world: TestWorld) async throws -> [DueSchedule] {
+    let router = world.router
+    let result = await withCheckedContinuation { done in
+      router.dueSchedules(limit: 10) { done.resume(returning: $0) }
+    }
+    return try result.get()
+  }
+
+  private static func fire(_ due: DueSchedule, in world: TestWorld) async -> FiringEnd {
+    await fire(due, by: world.router)
+  }
+
+  private static func fire(_ due: DueSchedule, by router: Router) async -> FiringEnd {
+    await withCheckedContinuation { done in
+      router.fire(due, .success(.test())) { done.resume(returning: $0) }
+    }
+  }
+
+  /// What is due when the server is killed is due after its start, and what was fired is not.
+  @Test func aKillLosesAndRepeatsNothing() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let local = FixedZone.china.local(world.clock.now().adding(seconds: 10))
+    _ = try await Self.makeSchedule(.single(local), in: world)
+    _ = try await Self.makeSchedule(.single(local), in: world)
+    world.clock.advance(seconds: 10)
+    let before = try await Self.due(in: world)
+    #expect(before.count == 2)
+    guard case .fired(let first) = await Self.fire(before[0], in: world) else {
+      Issue.record("not fired")
+      return
+    }
+    try await world.restart(isOrderly: false)
+    #expect(world.pending(device) == [first])
+    let after = try await Self.due(in: world)
+    #expect(after.map(\.schedule.id) == [before[1].schedule.id])
+    guard case .fired(let second) = await Self.fire(after[0], in: world) else {
+      Issue.record("not fired")
+      return
+    }
+    #expect(second > first)
+    #expect(world.pending(device) == [first, second])
+    try await world.restart(isOrderly: false)
+    #expect(try await Self.due(in: world).isEmpty)
+  }
+
+  /// Two who fire the same occurrence at the same time make one push.
+  @Test func twoFiringsMakeOnePush() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let local = FixedZone.china.local(world.clock.now().adding(seconds: 10))
+    _ = try await Self.makeSchedule(.single(local), in: world)
+    world.clock.advance(seconds: 10)
+    let due = try #require(try await Self.due(in: world).first)
+    let router = world.router
+    async let one = Self.fire(due, by: router)
+    async let other = Self.fire(due, by: router)
+    #expect(await [one, other].count { $0 == .stale } == 1)
+    #expect(world.pending(device).count == 1)
+  }
+
+  /// Eight o'clock stays eight o'clock when the server is told of another zone.
+  @Test func anotherZoneMovesTheMoments() async throws {
+    let world = try await TestWorld()
+    _ = try await world.register()
+    let local = FixedZone.china.local(world.clock.now().adding(seconds: 10))
+    _ = try await Self.makeSchedule(.single(local), in: world)
+    try await world.restart(isOrderly: true, zone: Self.utc)
+    world.clock.advance(seconds: 10)
+    #expect(try await Self.due(in: world).isEmpty)
+    world.clock.advance(seconds: 8 * 3600 - 1)
+    #expect(try await Self.due(in: world).isEmpty)
+    world.clock.advance(seconds: 1)
+    #expect(try await Self.due(in: world).count == 1)
+    try await world.restart(isOrderly: true, zone: FixedZone(secondsEast: -3600))
+    #expect(try await Self.due(in: world).isEmpty)
+  }
+
+  /// IDs of runs without a push are not given again, also if the clock was set back before the start.
+  @Test func identifiersGrowAfterARunWithoutAPush() async throws {
+    let world = try await TestWorld()
+    let local = FixedZone.china.local(world.clock.now().adding(seconds: 10))
+    let schedule = try await Self.makeSchedule(.single(local), in: world)
+    world.clock.advance(seconds: 10)
+    let due = try #require(try await Self.due(in: world).first)
+    #expect(await Self.fire(due, in: world) == .failed(.noTarget))
+    let router = world.router
+    let (id, app) = (schedule.id, world.app)
+    let runs = await withCheckedContinuation { done in
+      router.runs(ofSchedule: id, in: app) { done.resume(returning: $0) }
+    }
+    let run = try #require(try runs.get().first)
+    #expect(run.code == 1011 && run.occurrence == local)
+    world.clock.advance(seconds: -3600)
+    try await world.restart(isOrderly: false)
+    _ = try await world.register()
+    #expect(try await world.push() > run.id)
+  }
+
+  /// What became of schedules goes after a month, and with it those that are over.
+  @Test func whatIsOldIsSwept() async throws {
+    let world = try await TestWorld()
+    let local = FixedZone.china.local(world.clock.now().adding(seconds: 10))
+    let schedule = try await Self.makeSchedule(.single(local), in: world)
+    world.clock.advance(seconds: 10)
+    for due in try await Self.due(in: world) { _ = await Self.fire(due, in: world) }
+    func isThere() async -> Bool {
+      let (router, app) = (world.router, world.app)
+      return await withCheckedContinuation { done in
+        router.schedule(named: schedule.id, in: app) { done.resume(returning: (try? $0.get()) != nil) }
+      }
+    }
+    for (seconds, expected) in [(31 * 86_400, true), (1, false)] as [(Int64, Bool)] {
+      world.clock.advance(seconds: seconds)
+      for _ in 0..<60 { world.router.tick() }
+      try await world.barrier()
+      #expect(await isThere() == expected)
+    }
+  }
+}
