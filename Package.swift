@@ -148,6 +148,8 @@ if isFuzzing {
   package.targets.append(
     .target(
       name: "Fuzz",
-      dependencies: ["PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushOps", "PushCrypto"],
+      dependencies: [
+        "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushHTTP2", "PushDomain", "PushOps", "PushCrypto",
+      ],
       path: "Tests/Fuzz", exclude: ["run", "corpus", "dictionaries"], swiftSettings: strict + coverage))
 }
