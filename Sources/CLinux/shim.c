@@ -145,6 +145,21 @@ uint64_t cl_peer_network(int fd) {
   return network;
 }
 
+int cl_peer_ip(int fd, uint8_t *bytes) {
+  struct sockaddr_storage address;
+  socklen_t length = sizeof address;
+  if (getpeername(fd, (struct sockaddr *)&address, &length) < 0) return -1;
+  if (address.ss_family == AF_INET6) {
+    memcpy(bytes, &((const struct sockaddr_in6 *)&address)->sin6_addr, 16);
+    return 0;
+  }
+  if (address.ss_family != AF_INET) return -1;
+  memset(bytes, 0, 10);
+  memset(bytes + 10, 0xff, 2);
+  memcpy(bytes + 12, &((const struct sockaddr_in *)&address)->sin_addr, 4);
+  return 0;
+}
+
 int cl_accept(int listener) {
   int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (fd < 0) return -errno;

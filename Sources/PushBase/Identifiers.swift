@@ -7,6 +7,18 @@ public struct AppID: Hashable, Sendable {
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 }
 
+/// Row number of an account in the database; never reused.
+public struct AccountID: Hashable, Sendable {
+  /// The database's row number, from 1.
+  public let rawValue: UInt32
+
+  /// Wraps a row number.
+  public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// The account of whoever runs the server; apps belong to it unless another is named.
+  public static let standard = AccountID(1)
+}
+
 /// The public key of an app: 24 lower-case hexadecimal digits (12 bytes), as JPush issues them.
 public struct AppKey: Hashable, Sendable {
   /// The first 16 digits.
@@ -18,6 +30,11 @@ public struct AppKey: Hashable, Sendable {
   public init(high: UInt64, low: UInt32) {
     self.high = high
     self.low = low
+  }
+
+  /// A new key from the kernel's random numbers.
+  public static func random() -> AppKey {
+    AppKey(high: SystemRandom.next(), low: UInt32(truncatingIfNeeded: SystemRandom.next()))
   }
 
   /// Reads 24 lower-case hexadecimal digits; anything else gives nil.

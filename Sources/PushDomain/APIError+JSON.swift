@@ -3,22 +3,29 @@ import PushJSON
 
 extension APIError {
   /// The body of the answer: `{"error":{"code":1003,"message":"…"}}`. `msgID` stands beside it as a number,
-  /// when the error came up after a push had got its number.
-  public func json(msgID: MessageID? = nil) -> [UInt8] {
+  /// when the error came up after a push had got its number. `illegal` are the registration IDs that it is about, if
+  /// there are any; they stand in it as `illegal_rids`.
+  public func json(msgID: MessageID? = nil, illegal: [String] = []) -> [UInt8] {
     var writer = JSONWriter(capacity: message.utf8.count + 64)
     writer.beginObject()
     if let msgID { writer.member("msg_id", msgID.rawValue) }
-    writeMember(to: &writer)
+    writeMember(to: &writer, illegal: illegal)
     writer.endObject()
     return writer.bytes
   }
 
   /// Writes the member `error` of an object that is open.
-  public func writeMember(to writer: inout JSONWriter) {
+  public func writeMember(to writer: inout JSONWriter, illegal: [String] = []) {
     writer.key("error")
     writer.beginObject()
     writer.member("code", code)
     writer.member("message", message)
+    if !illegal.isEmpty {
+      writer.key("illegal_rids")
+      writer.beginArray()
+      for id in illegal { writer.value(id) }
+      writer.endArray()
+    }
     writer.endObject()
   }
 }

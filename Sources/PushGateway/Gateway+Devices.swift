@@ -67,18 +67,24 @@ extension Gateway {
       if let number = RegistrationID(text).flatMap({ app.directory.find($0) }),
         let presence = app.directory.presence(number)
       {
-        writer.member("online", presence.isOnline)
         let age = time.now().seconds - Int64(presence.lastSeen)
-        if !presence.isOnline, age < 2 * 86_400 {
-          let utc8 = Log.iso8601((Int64(presence.lastSeen) + 8 * 3600) * 1000)
-          let text = utc8.prefix(19).map { $0 == "T" ? " " : $0 }
-          writer.member("last_online_time", String(text))
+        let isOnline = presence.isOnline || age < Self.onlineSeconds
+        writer.member("online", isOnline)
+        if !isOnline, age < 2 * 86_400 {
+          writer.member("last_online_time", local(presence.lastSeen).text)
         }
       }
       writer.endObject()
     }
     writer.endObject()
     call.answer(200, writer.bytes)
+  }
+
+  /// A device counts as online for so long after it was connected, as at JPush.
+  private static let onlineSeconds: Int64 = 600
+
+  private func local(_ seconds: UInt32) -> LocalTime {
+    router.zone.local(Timestamp(milliseconds: Int64(seconds) * 1000))
   }
 
   // MARK: Aliases
@@ -88,7 +94,8 @@ extension Gateway {
     guard let members = aliasMembers(call) else { return }
     var writer = JSONWriter()
     writer.beginObject()
-    let isNew = call.target["new_format"] == "true"
+    let isNew =
+      call.target["new_format"] == "true" || call.captures["alias"]?.hasSuffix(Self.looseQuery) == true
     writer.key(isNew ? "data" : "registration_ids")
     writer.beginArray()
     for member in members {
@@ -99,6 +106,11 @@ extension Gateway {
       writer.beginObject()
       writer.member("registration_id", member.id.text)
       writer.member("platform", member.platform.name)
+      // Who has never been connected, as after an import, has none.
+      if let presence = call.app?.directory.presence(member.number), presence.lastSeen > 0 {
+        let last = presence.isOnline ? UInt32(clamping: time.now().seconds) : presence.lastSeen
+        writer.member("last_online_date", local(last).date.text)
+      }
       writer.endObject()
     }
     writer.endArray()
@@ -106,11 +118,15 @@ extension Gateway {
     call.answer(200, writer.bytes)
   }
 
+  /// JPush's Go client forgets the question mark.
+  private static let looseQuery = "&new_format=true"
+
   private typealias Member = (number: RegistrationNumber, id: RegistrationID, platform: Platform)
 
   private func aliasMembers(_ call: GatewayCall) -> [Member]? {
     guard let app = call.app, let platforms = call.platforms(),
-      let alias = call.name("alias", allowHyphen: limits.rules.allowHyphen)
+      let alias = call.name(
+        "alias", allowHyphen: limits.rules.allowHyphen, withoutSuffix: Self.looseQuery)
     else { return nil }
     return app.directory.registrations(alias: alias).compactMap { number -> Member? in
       guard let identity = app.directory.identity(number), platforms.contains(identity.platform) else {
@@ -179,8 +195,11 @@ extension Gateway {
     }
     let adding = update.add.map { app.directory.find($0) }
     let removing = update.remove.map { app.directory.find($0) }
-    guard !adding.contains(nil), !removing.contains(nil) else {
-      call.fail(.devicePartlyInvalid("registration_ids names unknown registrations; nothing was changed"))
+    let unknown = zip(update.add + update.remove, adding + removing).filter { $0.1 == nil }.map(\.0.text)
+    guard unknown.isEmpty else {
+      let message = "registration_ids names unknown registrations; nothing was changed"
+      let isPart = unknown.count < adding.count + removing.count
+      call.fail(isPart ? .devicePartlyInvalid(message) : .deviceInvalid(message), illegal: unknown)
       return
     }
     let (comes, goes) = (

@@ -8,11 +8,11 @@ import PushStorage
 /// Files of aliases or registration IDs, and pushes to those that they name (JPush REST v3, "file push").
 extension Gateway {
   static let fileRoutes: [Route] = [
-    Route(.push, "POST", "/v3/files/alias", body: .file) { $0.upload($1, .aliases) },
-    Route(.push, "POST", "/v3/files/registration_id", body: .file) { $0.upload($1, .registrationIDs) },
-    Route(.push, "GET", "/v3/files") { $0.listFiles($1) },
-    Route(.push, "GET", "/v3/files/{file_id}") { $0.showFile($1) },
-    Route(.push, "DELETE", "/v3/files/{file_id}") { $0.deleteFile($1) },
+    Route(.file, "POST", "/v3/files/alias", body: .file) { $0.upload($1, .aliases) },
+    Route(.file, "POST", "/v3/files/registration_id", body: .file) { $0.upload($1, .registrationIDs) },
+    Route(.file, "GET", "/v3/files") { $0.listFiles($1) },
+    Route(.file, "GET", "/v3/files/{file_id}") { $0.showFile($1) },
+    Route(.file, "DELETE", "/v3/files/{file_id}") { $0.deleteFile($1) },
     Route(.push, "POST", "/v3/push/file") { $0.push($1, isReal: true, audience: .file) },
   ]
 

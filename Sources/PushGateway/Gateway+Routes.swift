@@ -8,16 +8,20 @@ extension Gateway {
     case device
     case schedule
     case report
+    case file
+    /// For developers' accounts, not for apps.
+    case admin
     /// Needs no app, and has no budget.
     case open
 
     /// What it answers when a request fails before its own rules come to bear.
     var faults: APIFaults {
       switch self {
-      case .push, .open: .push
+      case .push, .file, .open: .push
       case .device: .device
       case .schedule: .schedule
       case .report: .report
+      case .admin: .admin
       }
     }
   }
@@ -54,6 +58,7 @@ extension Gateway {
   /// Everything that is served; Docs/api/openapi.json describes each.
   static let routes: [Route] =
     openRoutes + pushRoutes + batchRoutes + fileRoutes + reportRoutes + deviceRoutes + scheduleRoutes
+    + adminRoutes
 
   private static let openRoutes: [Route] = [
     Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },

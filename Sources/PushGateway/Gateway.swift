@@ -15,6 +15,12 @@ public struct GatewayLimits: Sendable {
   public var scheduleCallsPerMinute = 60_000
   /// Calls of the report API in a minute, for each app.
   public var reportCallsPerMinute = 600_000
+  /// Calls of the file API in a minute, for each app.
+  public var fileCallsPerMinute = 60_000
+  /// Calls of the admin API in a minute, for each account.
+  public var adminCallsPerMinute = 600
+  /// Proxies whose `X-Forwarded-For` is believed.
+  public var trustedProxies: [IPNetwork] = []
   /// Bytes of a request's body; the largest push object that makes sense stays well below.
   public var bodyBytes = 256 << 10
   /// Bytes of the body of a batch of single pushes.
@@ -37,12 +43,13 @@ public final class Gateway: Sendable {
   let time: any TimeSource
   let log: Log
   let isReady: @Sendable () -> Bool
-  private let rates: [API: RateLimiter]
+  let rates: [API: RateLimiter]
   let accepted: Counter
   let refused: Counter
   /// For requests whose parsing would hold up a loop.
   let background = BackgroundWork("gateway")
   let schedules: ScheduleRunner
+  let limited: Counter
 
   private let table: RouteTable<Route>
 
@@ -57,15 +64,12 @@ public final class Gateway: Sendable {
     self.log = log
     self.time = time
     self.isReady = isReady
-    rates = [
-      .push: RateLimiter(perMinute: limits.pushCallsPerMinute),
-      .device: RateLimiter(perMinute: limits.deviceCallsPerMinute),
-      .schedule: RateLimiter(perMinute: limits.scheduleCallsPerMinute),
-      .report: RateLimiter(perMinute: limits.reportCallsPerMinute),
-    ]
+    rates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
     accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
     refused = metrics.counter("borealis_pushes_refused_total", "Push requests answered with an error.")
     schedules = ScheduleRunner(router: router, rules: limits.rules, metrics: metrics)
+    limited = metrics.counter(
+      "borealis_calls_limited_total", "Calls refused because their minute's are used up.")
     var table = RouteTable<Route>()
     for route in Self.routes {
       table.add(route.method, route.pattern, route)
@@ -79,7 +83,8 @@ public final class Gateway: Sendable {
 
   /// Serves one request.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    handle(request, GatewayReply(requestID: exchange.requestID) { exchange.respond($0) })
+    let reply = GatewayReply(requestID: exchange.requestID, peer: exchange.peer) { exchange.respond($0) }
+    handle(request, reply)
   }
 
   func handle(_ request: HTTPRequest, _ reply: GatewayReply) {
@@ -98,7 +103,8 @@ public final class Gateway: Sendable {
     case .notFound: refuse(404, .invalidValue("There is no such resource"))
     case .wrongMethod(let allowed):
       let methods = allowed.joined(separator: " or ")
-      refuse(405, .onlyPost.saying("Only \(methods) is accepted here"), allow: allowed)
+      let error: APIError = target.path.starts(with: ["v1", "app"]) ? .adminMethod : .onlyPost
+      refuse(405, error.saying("Only \(methods) is accepted here"), allow: allowed)
     case .found(let route, let captures):
       let call = GatewayCall(
         api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,
@@ -116,60 +122,5 @@ public final class Gateway: Sendable {
       default: .invalidValue("The request is malformed")
       }
     return .json(fault.status, error.json())
-  }
-
-  // MARK: Authentication and budget
-
-  private func authenticate(_ call: GatewayCall, _ handle: @escaping Route.Handler) {
-    let faults = call.api.faults
-    guard let header = call.request.headers["authorization"] else {
-      call.fail(faults.unauthorized)
-      return
-    }
-    guard let (key, secret) = Self.credentials(header) else {
-      call.fail(faults.authenticationFailed)
-      return
-    }
-    router.findApp(key) { [self] found in
-      guard case .success(let known) = found else {
-        call.fail(faults.busy)
-        return
-      }
-      guard let app = known, app.accepts(masterSecret: secret) else {
-        call.fail(faults.authenticationFailed)
-        return
-      }
-      guard !app.isDisabled else {
-        call.fail(faults.disabled)
-        return
-      }
-      var call = call
-      call.app = app
-      if let budget = rates[call.api]?.take(app.id, at: time.monotonic()) {
-        call.budget = budget
-        guard budget.isGranted else {
-          call.fail(.rateExceeded)
-          return
-        }
-      }
-      guard call.request.body.count <= call.bodyBytes else {
-        call.fail(faults.tooLarge("The body has more than \(call.bodyBytes) bytes"))
-        return
-      }
-      handle(self, call)
-    }
-  }
-
-  /// Reads `Basic base64(key:secret)` (RFC 7617).
-  private static func credentials(_ header: String) -> (AppKey, [UInt8])? {
-    let bytes = Array(header.utf8)
-    guard bytes.count > 6, bytes.count < 200,
-      String(decoding: bytes[..<6], as: UTF8.self).lowercased() == "basic "
-    else { return nil }
-    let coded = bytes[6...].drop { $0 == 32 }
-    guard let plain = Base64.decode(coded), let colon = plain.firstIndex(of: 58),
-      let key = AppKey(hex: plain[..<colon])
-    else { return nil }
-    return (key, Array(plain[(colon + 1)...]))
   }
 }

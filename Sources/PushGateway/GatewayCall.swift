@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 
 extension HTTPResponse {
   /// A JSON answer; JPush's clients insist on this header.
@@ -15,6 +16,8 @@ extension HTTPResponse {
 struct GatewayReply: Sendable {
   /// The value of the answer's `X-Request-Id`, for the log.
   let requestID: String
+  /// Where the connection comes from, if that is known.
+  var peer: IPAddress?
   let send: @Sendable (HTTPResponse) -> Void
 }
 
@@ -30,7 +33,10 @@ struct GatewayCall: Sendable {
   let captures: RouteCaptures
   /// Bytes that the body may have.
   let bodyBytes: Int
+  /// Who calls; nil for APIs of others.
   var app: App?
+  /// The developer's account; nil for APIs of apps.
+  var account: AccountRow?
   var budget: RateLimiter.Budget?
 
   /// Answers with a JSON body.
@@ -57,6 +63,9 @@ struct GatewayCall: Sendable {
 
   /// Answers with an error in JPush's shape.
   func fail(_ error: APIError) { answer(error.httpStatus, error.json()) }
+
+  /// Answers with an error that names the registration IDs it is about.
+  func fail(_ error: APIError, illegal ids: [String]) { answer(error.httpStatus, error.json(illegal: ids)) }
 
   /// Answers with text.
   func answer(_ status: Int, text: String, type: String = "text/plain; charset=utf-8") {
@@ -104,8 +113,9 @@ struct GatewayCall: Sendable {
   }
 
   /// A name in the path, checked for form.
-  func name(_ capture: String, allowHyphen: Bool) -> String? {
-    let text = captures[capture] ?? ""
+  func name(_ capture: String, allowHyphen: Bool, withoutSuffix suffix: String = "") -> String? {
+    var text = captures[capture] ?? ""
+    if !suffix.isEmpty, text.hasSuffix(suffix) { text.removeLast(suffix.count) }
     if let error = NameRules.check(text, allowHyphen: allowHyphen).deviceError(field: capture) {
       fail(error)
       return nil

@@ -1,7 +1,8 @@
 import PushBase
 import Synchronization
 
-/// Counts calls of each app in windows of one minute, as JPush does.
+/// Counts calls in windows of one minute, as JPush does: a window begins with the first call after the one before has
+/// ended.
 final class RateLimiter: Sendable {
   /// What the answer's headers say.
   struct Budget: Sendable, Equatable {
@@ -9,6 +10,11 @@ final class RateLimiter: Sendable {
     let remaining: Int
     let resetSeconds: Int
     let isGranted: Bool
+
+    /// What is said to somebody who is nobody yet, for whom nothing is counted.
+    static func untouched(_ quota: Int) -> Budget {
+      Budget(quota: quota, remaining: quota, resetSeconds: 60, isGranted: true)
+    }
   }
 
   private struct Window: Sendable {
@@ -16,25 +22,36 @@ final class RateLimiter: Sendable {
     var count = 0
   }
 
+  private struct State: Sendable {
+    var windows: [UInt32: Window] = [:]
+    var sweptAt: UInt64 = 0
+  }
+
   private static let length: UInt64 = 60_000_000_000
 
-  private let quota: Int
-  private let windows = Mutex<[AppID: Window]>([:])
+  private let state = Mutex(State())
 
-  init(perMinute quota: Int) { self.quota = quota }
-
-  func take(_ app: AppID, at now: UInt64) -> Budget {
-    windows.withLock { windows in
-      var window = windows[app] ?? Window(start: now)
-      if now >= window.start + Self.length { window = Window(start: now) }
+  /// Counts a call of someone who may make `quota` in a minute, if there is one left. A quota that changes holds at once,
+  /// for the window that is running too.
+  func take(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
+    state.withLock { state in
+      if now &- state.sweptAt >= Self.length {
+        // So that those who called once are not remembered for ever.
+        state.windows = state.windows.filter { now &- $0.value.start < Self.length }
+        state.sweptAt = now
+      }
+      var window = state.windows[caller] ?? Window(start: now)
+      if now &- window.start >= Self.length { window = Window(start: now) }
       let isGranted = window.count < quota
       if isGranted { window.count += 1 }
-      windows[app] = window
-      let left = window.start + Self.length - now
+      state.windows[caller] = window
+      let left = Self.length - (now &- window.start)
       return Budget(
-        quota: quota, remaining: quota - window.count,
-        resetSeconds: Int((left + 999_999_999) / 1_000_000_000),
-        isGranted: isGranted)
+        quota: quota, remaining: max(0, quota - window.count),
+        resetSeconds: Int((left + 999_999_999) / 1_000_000_000), isGranted: isGranted)
     }
   }
+
+  /// Callers that are remembered.
+  var count: Int { state.withLock { $0.windows.count } }
 }

@@ -1,3 +1,4 @@
+import PushBase
 import PushHTTP
 import PushNet
 
@@ -22,6 +23,7 @@ struct HTTPConnection {
   var descriptor: Int32 = -1
   var generation: UInt32 = 0
   var network = PeerNetwork(rawValue: 0)
+  var peer: IPAddress?
   var phase = Phase.idle
   /// What the kernel was asked to report.
   var interest: Readiness = .readable

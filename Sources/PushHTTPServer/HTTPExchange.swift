@@ -1,4 +1,5 @@
 import Glibc
+import PushBase
 import PushHTTP
 import PushNet
 import Synchronization
@@ -7,6 +8,8 @@ import Synchronization
 public struct HTTPExchange: Sendable {
   /// The value of the answer's `X-Request-Id`: the client's own, or a generated one.
   public let requestID: String
+  /// Where the connection comes from; nil if that is no IP address.
+  public let peer: IPAddress?
   /// Index of the loop that owns the connection.
   public let loop: Int
 

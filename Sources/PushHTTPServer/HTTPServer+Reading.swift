@@ -136,7 +136,8 @@ extension HTTPServer {
     slab[slot].number &+= 1
     enter(.answering, slot)
     let exchange = HTTPExchange(
-      requestID: work.requestID, loop: loop.handle.index, token: token(slot), number: slab[slot].number,
+      requestID: work.requestID, peer: slab[slot].peer, loop: loop.handle.index, token: token(slot),
+      number: slab[slot].number,
       answers: answers)
     if let answer = answers.handling({ handler(request, exchange) }) { take(answer) }
   }

@@ -86,7 +86,7 @@ public final class HTTPServer: LoopDriver {
       return
     }
     let (slot, generation) = slab.insert(
-      HTTPConnection(descriptor: descriptor, network: network))
+      HTTPConnection(descriptor: descriptor, network: network, peer: IPAddress(peerOf: descriptor)))
     slab[slot].generation = generation
     metrics.connections.add(1)
     guard startTLS(slot), loop.watch(descriptor, token(slot), .readable) else {

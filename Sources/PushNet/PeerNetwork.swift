@@ -1,4 +1,5 @@
 import CLinux
+import PushBase
 
 /// The network that a connection comes from, as far as limits go: one IPv4 address, or the /64 of an IPv6 address,
 /// which is what one household or host is given (RFC 6177).
@@ -11,4 +12,15 @@ public struct PeerNetwork: Hashable, Sendable {
 
   /// Asks the kernel for the peer of a connected socket.
   public init(of descriptor: Int32) { rawValue = cl_peer_network(descriptor) }
+}
+
+extension IPAddress {
+  /// Asks the kernel for the peer of a connected socket; nil if it has no IP address.
+  public init?(peerOf descriptor: Int32) {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    guard cl_peer_ip(descriptor, &bytes) == 0 else { return nil }
+    self.init(
+      high: bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) },
+      low: bytes[8...].reduce(0) { $0 << 8 | UInt64($1) })
+  }
 }

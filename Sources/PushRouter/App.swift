@@ -11,22 +11,38 @@ public final class App: Sendable {
   public let key: AppKey
   /// The operator's name for it.
   public let name: String
+  /// Whose it is.
+  public let account: AccountID
   /// Its registrations and what waits for them.
   public let directory: AppDirectory
 
   private struct Access: Sendable {
     var secretHash: [UInt8]
+    var oldSecretHash: [UInt8]?
     var isDisabled: Bool
+    /// Nil for everywhere.
+    var allowed: [IPNetwork]?
+    var plan: PlanRow
+
+    init(_ row: AppRow) {
+      secretHash = row.secretHash
+      oldSecretHash = row.oldSecretHash
+      isDisabled = row.isDisabled
+      allowed = row.allowedNetworks.map { $0.split(separator: " ").compactMap { IPNetwork($0) } }
+      plan = row.plan
+    }
   }
 
   private let access: Mutex<Access>
   private let environments = Atomic<UInt8>(0)
+  private let deleted = Atomic<Bool>(false)
 
   init(_ row: AppRow, pendingLimit: UInt32) {
     id = row.id
     key = row.key
     name = row.name
-    access = Mutex(Access(secretHash: row.secretHash, isDisabled: row.isDisabled))
+    account = row.account
+    access = Mutex(Access(row))
     directory = AppDirectory(app: row.id, pendingLimit: pendingLimit)
   }
 
@@ -36,20 +52,41 @@ public final class App: Sendable {
     set { environments.store(newValue.rawValue, ordering: .relaxed) }
   }
 
-  /// Compares a master secret in constant time. Secrets are 96 random bits, so a plain digest is enough.
+  /// Compares a master secret with the present one and the one before, in constant time. Secrets are 96 random bits, so
+  /// a plain digest is enough.
   public func accepts(masterSecret: [UInt8]) -> Bool {
-    constantTimeEquals(SHA256.digest(masterSecret), access.withLock { $0.secretHash })
+    let digest = SHA256.digest(masterSecret)
+    let (now, before) = access.withLock { ($0.secretHash, $0.oldSecretHash) }
+    let isPresent = constantTimeEquals(digest, now)
+    // Always compared, so that the time taken says nothing about which of them it is like.
+    let isBefore = constantTimeEquals(digest, before ?? now)
+    return isPresent || isBefore
   }
 
-  /// Whether the operator has turned the app off: its requests and devices are refused.
-  public var isDisabled: Bool { access.withLock { $0.isDisabled } }
+  /// Whether the app takes nothing: the operator has turned it or its account off, or it is deleted.
+  public var isDisabled: Bool { access.withLock { $0.isDisabled } || isDeleted }
+
+  /// Whether it is deleted: what still comes for it must not be stored.
+  public var isDeleted: Bool { deleted.load(ordering: .relaxed) }
+
+  /// Whether calls may come from an address; from an unknown one only if they may come from everywhere.
+  public func allows(_ address: IPAddress?) -> Bool {
+    guard let allowed = access.withLock({ $0.allowed }) else { return true }
+    guard let address else { return false }
+    return allowed.contains { $0.contains(address) }
+  }
+
+  /// What it may ask for.
+  public var plan: PlanRow { access.withLock { $0.plan } }
 
   /// Takes over what the operator may have changed; returns whether the app was turned off just now.
   func update(_ row: AppRow) -> Bool {
     access.withLock { access in
       let wasDisabled = access.isDisabled
-      access = Access(secretHash: row.secretHash, isDisabled: row.isDisabled)
+      access = Access(row)
       return row.isDisabled && !wasDisabled
     }
   }
+
+  func markDeleted() { deleted.store(true, ordering: .relaxed) }
 }

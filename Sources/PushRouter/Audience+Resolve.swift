@@ -21,6 +21,11 @@ public struct AudienceTerms: Sendable {
 
   /// Starts as everybody.
   public init() {}
+
+  /// Whether nothing narrows the audience: a broadcast.
+  public var meansEverybody: Bool {
+    !namesRegistrations && tags.isEmpty && tagsAnd.isEmpty && tagsNot.isEmpty && aliases.isEmpty
+  }
 }
 
 extension RegistrationTable {

@@ -76,6 +76,8 @@ public protocol APNsDelivery: AnyObject, Sendable {
   func deliver(_ push: APNsPush)
   /// A push was taken back, or replaced: Apple gets no more of it. Returns for how many devices it still waited.
   func withdraw(_ id: MessageID, of app: App) -> Int
+  /// An app was deleted: Apple gets nothing more for it.
+  func forget(_ app: App)
   /// How a push stands that is being worked on; nil for one that is through, or has not begun.
   func progress(of id: MessageID, in app: App) -> APNsProgress?
   /// How the way to each of Apple's services stands for an app.

@@ -7,6 +7,8 @@ final class Housekeeping: Sendable {
   fileprivate let ticks = Atomic<Int>(0)
   /// A chain of sweep steps is under way.
   fileprivate let isSweeping = Atomic<Bool>(false)
+  /// Deleted apps whose data is being deleted.
+  let purging = Mutex<Set<AppID>>([])
   private let isSweepingFiles = Atomic<Bool>(false)
 
   /// Notes that files are being swept; false if they are already.
@@ -40,6 +42,7 @@ extension Router {
       expire(app, at: now)
       touch(app, at: now)
     }
+    speedPools.tick(at: time.monotonic())
     writeBehind.flush()
     if tick % Self.retentionSeconds == 0 {
       sweep(at: now)
@@ -103,32 +106,6 @@ extension Router {
       } else {
         housekeeping.isSweeping.store(false, ordering: .relaxed)
       }
-    }
-  }
-
-  // MARK: Apps
-
-  /// Learns what the operator changed about apps in another process: secrets, and whether they are turned off.
-  private func refreshApps() {
-    store.read { transaction throws(StorageError) in
-      try transaction.apps()
-    } completion: { [self] result in
-      guard case .success(let rows) = result else { return }
-      for row in rows {
-        guard let app = app(row.key), app.update(row) else { continue }
-        disconnectAll(app)
-      }
-    }
-  }
-
-  private func disconnectAll(_ app: App) {
-    let online = app.directory.online
-    var next = RegistrationNumber(0)
-    while true {
-      let numbers = online.members(from: next, limit: 1000)
-      for location in app.directory.locations(of: numbers) { disconnect(location, .appDisabled) }
-      guard numbers.count == 1000, let last = numbers.last, last.rawValue < .max else { return }
-      next = RegistrationNumber(last.rawValue + 1)
     }
   }
 }

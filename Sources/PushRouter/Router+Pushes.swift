@@ -28,8 +28,8 @@ extension Router {
 
   // MARK: Accepting
 
-  /// Accepts a push: fixes its audience, commits it, answers, delivers. `reply` comes on the writer's thread, or on this
-  /// one or a reader's when the push is refused before it is stored.
+  /// Accepts a push: fixes its audience, commits it, answers, delivers. It waits first while the app's plan has no speed
+  /// left. `reply` comes on the writer's thread, or on another when the push is refused before it is stored.
   public func accept(
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
@@ -66,6 +66,23 @@ extension Router {
     _ request: AcceptRequest, to audience: Recipients, of app: App,
     _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
+    let now = time.monotonic()
+    let admission = speedPools.admit(audience.count, app: app.id, plan: app.plan, at: now) { [self] in
+      store(request, to: audience, of: app, reply)
+    } expire: {
+      reply(.failure(.timeout))
+    }
+    switch admission {
+    case .now: store(request, to: audience, of: app, reply)
+    case .waits: break
+    case .full: reply(.failure(.rateExceeded))
+    }
+  }
+
+  private func store(
+    _ request: AcceptRequest, to audience: Recipients, of app: App,
+    _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
     let push: NewPush
     switch prepare(request, to: audience, of: app) {
     case .failure(let error):
@@ -95,6 +112,7 @@ extension Router {
     _ request: AcceptRequest, to audience: Recipients, of app: App
   ) -> Result<NewPush, APIError> {
     guard !audience.isEmpty || request.cid != nil else { return .failure(.noTarget) }
+    if let fault = planFault(request, app.plan) { return .failure(fault) }
     let plan = app.directory.plan(audience, RouteTerms(request, apns: app.apnsEnvironments))
     if request.overrides != nil { writeBehind.flushEnds() }
     return .success(
@@ -102,6 +120,12 @@ extension Router {
         request: request, audience: audience, plan: plan,
         expiresIn: request.timeToLive == 0 ? options.onlineOnlySeconds : Int64(request.timeToLive),
         at: time.now()))
+  }
+
+  /// Why an app's plan does not allow a push.
+  private func planFault(_ request: AcceptRequest, _ plan: PlanRow) -> APIError? {
+    guard let most = plan.maxTimeToLive, request.timeToLive > most else { return nil }
+    return .invalidValue("options.time_to_live is more than the \(most) of the app's plan")
   }
 
   /// A push that was stored starts on its way, in the place of one that it overrides. On the writer's thread.
@@ -115,6 +139,10 @@ extension Router {
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
+    if let fault = planFault(request, app.plan) {
+      reply(.failure(fault))
+      return
+    }
     resolve(request, in: app) { [self] result in
       switch result {
       case .success(let audience): validate(request, to: audience, of: app, reply)
@@ -160,10 +188,16 @@ extension Router {
       return .repeated(AcceptedPush(first))
     }
     guard push.audienceCount > 0 else { return .refused(.noTarget) }
+    guard !app.isDeleted else { return .refused(.authenticationFailed) }
     if let old = request.overrides,
       let fault = overrideFault(try transaction.reading.origin(of: old), in: app, at: push.now)
     {
       return .refused(fault)
+    }
+    if request.file == nil, request.terms.meansEverybody, let limit = app.plan.broadcasts {
+      guard try transaction.countBroadcast(app: app.id, day: localDay(push.now), limit: limit) else {
+        return .refused(.broadcastLimit)
+      }
     }
     if let old = request.overrides, !push.content.apple.isEmpty,
       let row = try transaction.reading.push(id: old)
@@ -192,6 +226,9 @@ extension Router {
     return .accepted(
       AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount), push)
   }
+
+  /// Days since 1970-01-01 by the clocks of the server's zone: at JPush, of China.
+  private func localDay(_ time: Timestamp) -> Int64 { options.zone.local(time).date.dayNumber }
 
   /// Why a push cannot be overridden: JPush answers 1003 for an ID that it does not know or that is over a day old.
   private func overrideFault(_ origin: PushOrigin?, in app: App, at now: Timestamp) -> APIError? {

@@ -18,6 +18,7 @@ public final class Router: Sendable {
   let writeBehind: WriteBehind
   let contents: ContentCache
   let housekeeping = Housekeeping()
+  let speedPools = SpeedPools()
 
   private let apps = Mutex<[AppKey: App]>([:])
   private let plugged = PluggedChannels()
@@ -93,6 +94,9 @@ public final class Router: Sendable {
       return app
     }
   }
+
+  /// Takes a deleted app out of memory.
+  func remove(_ key: AppKey) -> App? { apps.withLock { $0.removeValue(forKey: key) } }
 
   // MARK: Message IDs
 

@@ -6,20 +6,6 @@ public final class ReadTransaction {
 
   init(_ database: Database) { self.database = database }
 
-  /// All apps, by number.
-  public func apps() throws(StorageError) -> [AppRow] {
-    try database.all(
-      "SELECT id, app_key, name, secret_hash, created_at, next_number, disabled FROM app ORDER BY id",
-      map: Self.app)
-  }
-
-  /// The app of a key, nil for an unknown one.
-  public func app(key: AppKey) throws(StorageError) -> AppRow? {
-    try database.first(
-      "SELECT id, app_key, name, secret_hash, created_at, next_number, disabled FROM app WHERE app_key = ?",
-      .text(key.text), map: Self.app)
-  }
-
   /// All tags of an app, by number.
   public func tags(app: AppID) throws(StorageError) -> [(number: UInt32, name: String)] {
     try database.all("SELECT number, name FROM tag WHERE app_id = ? ORDER BY number", .app(app)) {
@@ -170,13 +156,6 @@ public final class ReadTransaction {
         coalesce((SELECT max(msg_id) FROM pending), 0), coalesce((SELECT max(msg_id) FROM schedule_run), 0))
       """
     ) { $0.message(0) } ?? MessageID(0)
-  }
-
-  private static func app(_ row: Statement) -> AppRow {
-    AppRow(
-      id: row.app(0), key: AppKey(row.text(1)) ?? AppKey(high: 0, low: 0), name: row.text(2),
-      secretHash: row.blob(3), createdAt: row.time(4), nextNumber: row.integer(5, as: UInt32.self),
-      isDisabled: row.integer(6) != 0)
   }
 
   private static func registration(_ row: Statement) -> RegistrationRow {

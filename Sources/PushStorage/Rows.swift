@@ -14,8 +14,38 @@ public struct AppRow: Sendable, Equatable {
   public var createdAt: Timestamp
   /// Number of the next registration; all numbers in use are smaller.
   public var nextNumber: UInt32
-  /// A disabled app's requests and devices are refused.
+  /// A disabled app's requests and devices are refused. So are those of a disabled account's apps.
   public var isDisabled: Bool
+  /// Whose it is.
+  public var account: AccountID
+  /// Hash of the secret before, which is still accepted; nil if there is none.
+  public var oldSecretHash: [UInt8]?
+  /// Its Android package, if the admin API was told one.
+  public var androidPackage: String?
+  /// Networks that its calls may come from, with spaces between them; nil for everywhere.
+  public var allowedNetworks: String?
+  /// What it may ask for.
+  public var plan: PlanRow
+
+  init(
+    id: AppID, key: AppKey, name: String, secretHash: [UInt8], createdAt: Timestamp, nextNumber: UInt32,
+    isDisabled: Bool, account: AccountID = .standard, oldSecretHash: [UInt8]? = nil,
+    androidPackage: String? = nil, allowedNetworks: String? = nil,
+    plan: PlanRow = PlanRow(name: PlanRow.unlimited)
+  ) {
+    self.id = id
+    self.key = key
+    self.name = name
+    self.secretHash = secretHash
+    self.createdAt = createdAt
+    self.nextNumber = nextNumber
+    self.isDisabled = isDisabled
+    self.account = account
+    self.oldSecretHash = oldSecretHash
+    self.androidPackage = androidPackage
+    self.allowedNetworks = allowedNetworks
+    self.plan = plan
+  }
 }
 
 /// What a device brings for a new registration.

@@ -41,7 +41,8 @@ extension WriteTransaction {
     ) { Replaced(number: $0.number(0), tags: TagList.decode($0, 1)) }
     let found = try database.first(
       """
-      UPDATE app SET next_number = next_number + 1 WHERE id = ? AND next_number < 4294967295
+      UPDATE app SET next_number = next_number + 1
+      WHERE id = ? AND next_number < 4294967295 AND deleted_at IS NULL
       RETURNING next_number - 1
       """, .app(app)
     ) { $0.number(0) }

@@ -1,5 +1,6 @@
 import PushBase
 import PushCrypto
+import PushDomain
 import PushJSON
 import PushOps
 import PushStorage
@@ -9,30 +10,50 @@ struct AppCreateCommand: Command {
   static let summary = "Makes an app and prints its key and master secret."
   static let details = """
     Makes an app and prints, as JSON, its key and its master secret. The secret is shown only now: the database keeps
-    a digest of it. Works while a server runs on the folder; the server knows the app at once.
+    a digest of it. Works while a server runs on the folder; the server knows the app at once. The app belongs to the
+    account whose developer key --account gives, and has the plan that the account gives, or --plan.
     """
   static let operands = ["NAME"]
-  static let settings = [DataFolder.setting]
+  static let settings = [
+    DataFolder.setting,
+    SettingDefinition(
+      name: "account", valueName: "DEVKEY", help: "Whose it is; the account \"default\" if not given.",
+      kind: .text),
+    SettingDefinition(
+      name: "plan", valueName: "NAME", help: "Its plan; the one that the account gives if not given.",
+      kind: .text),
+  ]
 
   static func run(_ input: Input) throws(Failure) {
     let name = input.operands[0]
-    guard (1...100).contains(name.utf8.count), name.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else {
+    guard AppRequest.isName(name) else {
       throw .usage("NAME has 1 to 100 bytes and no control characters")
     }
     let folder = try DataFolder(input)
     try folder.create()
     let store = try folder.openStore(readers: 1, log: Log(level: .warning))
     defer { store.close() }
-    let bytes = SystemRandom.bytes(12)
-    let key = AppKey(
-      high: bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) },
-      low: bytes[8...].reduce(0) { $0 << 8 | UInt32($1) })
+    let account = input.settings.text("account")
+    let plan = input.settings.text("plan")
     let secret = SecretKey24.generate()
-    let hash = SHA256.digest(Array(secret.utf8))
+    let new = NewApp(
+      key: .random(), name: name, secretHash: SHA256.digest(Array(secret.utf8)), plan: plan)
+    let fault: String?
     do throws(StorageError) {
-      _ = try Blocking.wait { done in
-        store.write { transaction throws(StorageError) in
-          try transaction.createApp(key: key, name: name, secretHash: hash, at: SystemTime().now())
+      fault = try Blocking.wait { done in
+        store.write { transaction throws(StorageError) -> String? in
+          var new = new
+          if let account {
+            guard let row = try AccountChange.find(account, transaction.reading) else {
+              return "no account has the developer key \(account)"
+            }
+            new.account = row.id
+          }
+          if let plan, try !transaction.reading.plans().contains(where: { $0.name == plan }) {
+            return "there is no plan \"\(plan)\""
+          }
+          _ = try transaction.createApp(new, at: SystemTime().now())
+          return nil
         } completion: {
           done($0)
         }
@@ -40,8 +61,9 @@ struct AppCreateCommand: Command {
     } catch {
       throw DataFolder.failure("cannot make the app", error)
     }
+    if let fault { throw .failed(fault) }
     Console.print([
-      "app_key": .string(key.text), "master_secret": .string(secret), "name": .string(name),
+      "app_key": .string(new.key.text), "master_secret": .string(secret), "name": .string(name),
     ])
   }
 }
@@ -61,10 +83,11 @@ struct AppListCommand: Command {
     let store = try folder.openStore(readers: 1, log: Log(level: .warning))
     defer { store.close() }
     let apps: [AppRow]
+    let accounts: [AccountRow]
     do throws(StorageError) {
-      apps = try Blocking.wait { done in
+      (apps, accounts) = try Blocking.wait { done in
         store.read { transaction throws(StorageError) in
-          try transaction.apps()
+          (try transaction.apps(), try transaction.accounts())
         } completion: {
           done($0)
         }
@@ -73,10 +96,20 @@ struct AppListCommand: Command {
       throw DataFolder.failure("cannot read the apps", error)
     }
     for app in apps {
-      Console.print([
-        "app_key": .string(app.key.text), "name": .string(app.name),
-        "created_at": .number(JSONNumber(app.createdAt.seconds)), "disabled": .bool(app.isDisabled),
-      ])
+      let account = accounts.first { $0.id == app.account }
+      var line: [(String, JSONValue)] = [
+        ("app_key", .string(app.key.text)), ("name", .string(app.name)),
+        ("created_at", .number(JSONNumber(app.createdAt.seconds))), ("disabled", .bool(app.isDisabled)),
+        ("account", account.map { .string($0.key.text) } ?? .null), ("plan", .string(app.plan.name)),
+      ]
+      if let package = app.androidPackage { line.append(("android_package", .string(package))) }
+      if let networks = app.allowedNetworks {
+        line.append(("allowed", .array(networks.split(separator: " ").map { .string(String($0)) })))
+      }
+      if app.oldSecretHash != nil { line.append(("old_secret", .bool(true))) }
+      var object = JSONObject()
+      for (name, value) in line { object.set(name, value) }
+      Console.print(.object(object))
     }
   }
 }

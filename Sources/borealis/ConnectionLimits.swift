@@ -44,6 +44,7 @@ extension ServeSettings {
     var limits = GatewayLimits()
     limits.pushCallsPerMinute = pushCallsPerMinute
     limits.deviceCallsPerMinute = deviceCallsPerMinute
+    limits.trustedProxies = trustedProxies
     return limits
   }
 

@@ -108,6 +108,10 @@ extension ServeSettings {
       name: "device-calls", valueName: "N", help: "Calls of the device API in a minute, for each app.",
       default: "600000", kind: .number(1...1_000_000_000)),
     SettingDefinition(
+      name: "trusted-proxies", valueName: "NETWORK,...",
+      help: "Proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8. Nobody's if not given.",
+      kind: .list),
+    SettingDefinition(
       name: "keep-pushes", valueName: "TIME",
       help: "How long pushes are kept after they were accepted, unless somebody still waits for them.",
       default: "30d", kind: .duration),

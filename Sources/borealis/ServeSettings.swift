@@ -29,6 +29,7 @@ struct ServeSettings {
   let httpConnectionsPerNetwork: Int
   let strangersPerNetwork: Int
   let registrationsPerNetwork: Int
+  let trustedProxies: [IPNetwork]
   /// Seconds for which pushes that are over are kept.
   let retention: Int64
   /// The zone of the process, which is set.
@@ -68,6 +69,7 @@ struct ServeSettings {
     httpConnectionsPerNetwork = settings.number("network-http-connections") ?? 0
     strangersPerNetwork = settings.number("network-strangers") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
+    trustedProxies = try Self.networks(settings, "trusted-proxies")
     apnsHosts = Self.apnsHosts(settings)
     zone = try Self.zone(settings)
     schedules = settings.number("schedules") ?? 0
@@ -81,6 +83,17 @@ struct ServeSettings {
       throw .usage("--time-zone: there is no \"\(name)\" in /usr/share/zoneinfo (package tzdata)")
     }
     return zone
+  }
+
+  private static func networks(_ settings: Settings, _ name: String) throws(Failure) -> [IPNetwork] {
+    var networks: [IPNetwork] = []
+    for text in settings.list(name) {
+      guard let network = IPNetwork(text) else {
+        throw .usage("--\(name): \"\(text)\" is no network such as 10.0.0.0/8")
+      }
+      networks.append(network)
+    }
+    return networks
   }
 
   private static func apnsHosts(_ settings: Settings) -> APNsHosts {

@@ -21,7 +21,10 @@ import Testing
     #expect(ending.status == 0)
     let commands = [
       "serve", "push", "app create", "app list", "app secret", "app disable", "app enable", "app apns set",
-      "app apns list", "app apns remove", "app apns pause", "app apns resume", "app apns reseal", "backup",
+      "app apns list", "app apns remove", "app apns pause", "app apns resume", "app apns reseal",
+      "app rotate", "app retire",
+      "app delete", "app plan", "app allow", "account create", "account list", "account rotate",
+      "account disable", "account enable", "plan set", "plan list", "backup",
       "check", "device",
       "apns-simulator", "health", "version",
     ]
@@ -39,11 +42,23 @@ import Testing
     (
       ["app"],
       """
-      expected "borealis app create" or "borealis app list" or "borealis app secret" or "borealis app disable" \
-      or "borealis app enable" or "borealis app apns set" or "borealis app apns list" or "borealis app apns remove" \
+      expected "borealis app create" or "borealis app list" or "borealis app secret" or "borealis app rotate" \
+      or "borealis app retire" or "borealis app disable" or "borealis app enable" or "borealis app delete" \
+      or "borealis app plan" or "borealis app allow" or "borealis app apns set" or "borealis app apns list" or "borealis app apns remove" \
       or "borealis app apns pause" or "borealis app apns resume" \
       or "borealis app apns reseal"
       """
+    ),
+    (
+      ["plan", "set", "a b", "--data", "/x"], "NAME has 1 to 40 lower-case letters, digits, - and _"
+    ),
+    (
+      ["plan", "set", "a", "--data", "/x", "--broadcasts", "-1"],
+      "--broadcasts: a number from 0 to 1000000000, or none"
+    ),
+    (
+      ["app", "allow", "ABC", "10.0.0.1/8", "--data", "/x"],
+      "\"10.0.0.1/8\" is no network such as 192.0.2.0/24 or 2001:db8::/32"
     ),
     (["app", "enable", "ABC", "--data", "/x"], "KEY has 24 lower-case hexadecimal digits"),
     (["app", "create", "--data", "/x"], "NAME is missing; see \"borealis app create --help\""),

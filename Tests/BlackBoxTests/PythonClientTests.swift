@@ -20,6 +20,12 @@ struct PythonClientTests {
     #expect(ending.output.contains("\nok - "))
   }
 
+  @Test func `JPush's client makes and deletes apps`() throws {
+    let ending = try PythonClient.run("admin_api.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
   @Test(.enabled(if: PythonClient.hasHTTP2, "the Python package h2 is missing"))
   func `The APNs simulator answers a provider in Python as Apple does`() throws {
     let ending = try PythonClient.run("apns_simulator.py", ["--binary", RunningProgram.path])

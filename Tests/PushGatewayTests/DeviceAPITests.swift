@@ -101,7 +101,9 @@ import Testing
     #expect(await listed("?platform=ios,winphone") == #"{"registration_ids":["\#(pad.text)"]}"#)
     #expect(
       await listed("?new_format=true&platform=android")
-        == #"{"data":[{"registration_id":"\#(phone.text)","platform":"android"}]}"#)
+        == #"{"data":[{"registration_id":"\#(phone.text)","platform":"android","last_online_date":"2026-09-21"}]}"#
+    )
+    #expect(await listed("&new_format=true") == (await listed("?new_format=true")))
     #expect(await world.call("GET", "/v3/aliases/nobody").body == Array(#"{"registration_ids":[]}"#.utf8))
     let removal = #"{"registration_ids":{"remove":["\#(phone.text)"]}}"#
     #expect(await world.call("POST", "/v3/aliases/zoe", removal).outcome == "200")
@@ -138,7 +140,7 @@ import Testing
     #expect(await shown(world, ids[449]) == #"{"tags":[],"alias":null,"mobile":null}"#)
   }
 
-  /// Who is connected, and when who is not was last there, in Chinese time and for two days.
+  /// Who was connected in the last ten minutes, and when who was not was last there, in Chinese time and for two days.
   @Test func status() async throws {
     let world = try await GatewayWorld()
     let (here, away) = (try await world.register(), try await world.register())
@@ -150,9 +152,65 @@ import Testing
     }
     // 1790000000 s are 2026-09-21T14:13:20Z.
     let seen = #"{"online":false,"last_online_time":"2026-09-21 22:13:20"}"#
+    let online = #"{"online":true}"#
+    #expect(await status() == #"{"\#(here.text)":\#(online),"\#(away.text)":\#(online),"x":{}}"#)
+    world.clock.advance(seconds: 599)
+    #expect(await status() == #"{"\#(here.text)":\#(online),"\#(away.text)":\#(online),"x":{}}"#)
+    world.clock.advance(seconds: 1)
     #expect(await status() == #"{"\#(here.text)":\#(seen),"\#(away.text)":\#(seen),"x":{}}"#)
-    world.clock.advance(seconds: 2 * 86_400)
+    world.clock.advance(seconds: 2 * 86_400 - 600)
     let gone = #"{"online":false}"#
     #expect(await status() == #"{"\#(here.text)":\#(gone),"\#(away.text)":\#(gone),"x":{}}"#)
+  }
+
+  /// Lists and names at their largest are taken, one more is refused.
+  @Test func limits() async throws {
+    let world = try await GatewayWorld()
+    let id = try await world.register()
+    func names(_ count: Int, _ size: Int, _ prefix: String = "t") -> String {
+      (0..<count).map { index in
+        let name = "\(prefix)\(index)"
+        return "\"\(name)\(String(repeating: "_", count: max(0, size - name.utf8.count)))\""
+      }.joined(separator: ",")
+    }
+    func tags(_ list: String, _ key: String = "add") async -> String {
+      await update(world, id, #"{"tags":{"\#(key)":[\#(list)]}}"#)
+    }
+    #expect(await tags(names(100, 4)) == "200")
+    #expect(await tags(names(101, 4)) == "400 7002")
+    #expect(await tags(names(25, 40)) == "200")
+    #expect(await tags(names(25, 40) + #","x""#) == "400 7002")
+    #expect(await tags(names(1, 41)) == "400 7002")
+    let both = #"{"tags":{"add":[\#(names(20, 40))],"remove":[\#(names(6, 40, "u"))]}}"#
+    #expect(await update(world, id, both) == "400 7002")
+    #expect(await update(world, id, #"{"tags":""}"#) == "200")
+    for part in 0..<10 { #expect(await tags(names(100, 1, "p\(part)_")) == "200") }
+    #expect(await tags(#""one more""#.filter { $0 != " " }) == "400 7002")
+    #expect(await tags(names(1, 1, "p0_")) == "200")
+    let full = #"{"registration_ids":{"add":["\#(id.text)"]}}"#
+    #expect(await world.call("POST", "/v3/tags/onemore", full).outcome == "400 7002")
+    let many = Array(repeating: 0, count: 1001).indices.map { "\"\($0)\"" }.joined(separator: ",")
+    for (path, key) in [("tags/t", "add"), ("tags/t", "remove"), ("aliases/t", "remove")] {
+      let body = #"{"registration_ids":{"\#(key)":[\#(many)]}}"#
+      #expect(await world.call("POST", "/v3/\(path)", body).outcome == "400 7002")
+    }
+    let status = await world.call("POST", "/v3/devices/status", #"{"registration_ids":[\#(many)]}"#)
+    #expect(status.outcome == "400 7002")
+  }
+
+  /// An update that names unknown devices changes nothing and tells which they are.
+  @Test func illegalRegistrationIDs() async throws {
+    let world = try await GatewayWorld()
+    let known = try await world.register()
+    let unknown = "0123456789abcdef012"
+    for (ids, expected) in [([unknown], "400 7002"), ([known.text, unknown], "400 7013")] {
+      let list = ids.map { "\"\($0)\"" }.joined(separator: ",")
+      for key in ["add", "remove"] {
+        let answer = await world.call("POST", "/v3/tags/a", #"{"registration_ids":{"\#(key)":[\#(list)]}}"#)
+        #expect(answer.outcome == expected)
+        #expect(answer.json?["error"]?["illegal_rids"] == [.string(unknown)])
+      }
+    }
+    #expect(world.app.directory.tags == [])
   }
 }

@@ -43,7 +43,7 @@ final class GatewayWorld: Sendable {
   let log = LogLines()
   let routerLog = LogLines()
   let metrics = Metrics()
-  private let store: Store
+  let store: Store
   private let writer = WriterConnection()
   private let path: String
 
@@ -86,7 +86,7 @@ final class GatewayWorld: Sendable {
     return app
   }
 
-  private static func change<Value: Sendable>(
+  static func change<Value: Sendable>(
     _ store: Store, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
@@ -99,9 +99,9 @@ final class GatewayWorld: Sendable {
   /// Makes a request of an app, by default with its secret.
   func call(
     _ method: String, _ target: String, _ body: String = "", as other: App? = nil,
-    authorization: String? = "right"
+    authorization: String? = "right", from peer: IPAddress? = nil, headers: HTTPHeaders = HTTPHeaders()
   ) async -> HTTPResponse {
-    var headers = HTTPHeaders()
+    var headers = headers
     if authorization == "right" {
       headers.append("authorization", Self.basic((other ?? app).key.text, Self.secret))
     } else if let authorization {
@@ -109,7 +109,7 @@ final class GatewayWorld: Sendable {
     }
     let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
     return await withCheckedContinuation { done in
-      gateway.handle(request, GatewayReply(requestID: "request-7") { done.resume(returning: $0) })
+      gateway.handle(request, GatewayReply(requestID: "request-7", peer: peer) { done.resume(returning: $0) })
     }
   }
 
@@ -176,7 +176,8 @@ extension HTTPResponse {
   var errorCode: Int? {
     guard headers["content-type"] == "application/json", let members = json?.object?.members,
       members.map(\.key) == ["error"], let error = members.first?.value.object,
-      error.members.map(\.key) == ["code", "message"], let message = error["message"]?.string,
+      error.members.map(\.key).filter({ $0 != "illegal_rids" }) == ["code", "message"],
+      let message = error["message"]?.string,
       !message.isEmpty, let code = error["code"]?.int64
     else { return nil }
     return Int(code)

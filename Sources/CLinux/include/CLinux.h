@@ -45,6 +45,8 @@ int cl_peer_address(int fd, char *buffer, size_t capacity, uint16_t *port);
 /// The peer's network as 64 bits: an IPv4 address after ff:ff, or the first half of an IPv6 address, which is what
 /// one household or host is given. 0 when there is no peer.
 uint64_t cl_peer_network(int fd);
+/// The peer's address in 16 bytes, IPv4 in its mapped form; 0, or -1 for a peer without one.
+int cl_peer_ip(int fd, uint8_t *bytes);
 /// Accepts a connection: non-blocking, close-on-exec, TCP_NODELAY.
 int cl_accept(int listener);
 /// Numeric addresses of a host name, best first, each NUL-terminated in `CL_ADDRESS_BYTES` bytes. Blocks. Returns

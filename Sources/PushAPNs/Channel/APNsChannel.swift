@@ -130,6 +130,16 @@ public final class APNsChannel: APNsDelivery {
     queue.credentialsAreSet()
   }
 
+  /// An app was deleted: Apple gets nothing more for it.
+  public func forget(_ app: App) {
+    guard let queue = parts.queues.remove(app.id) else { return }
+    for environment in [APNsEnvironment.production, .sandbox] {
+      let old = queue.exit(for: environment)
+      queue.set(nil, isStopped: true, for: environment)
+      if let old { leave(old.lane, queue) }
+    }
+  }
+
   private func leave(_ lane: APNsLane, _ queue: APNsQueue) {
     lane.remove(queue)
     guard lane.isUnused else { return }

@@ -63,6 +63,8 @@ final class QueueTable: Sendable {
 
   var all: [APNsQueue] { queues.withLock { Array($0.values) } }
 
+  func remove(_ app: AppID) -> APNsQueue? { queues.withLock { $0.removeValue(forKey: app) } }
+
   func find(_ app: AppID) -> APNsQueue? { queues.withLock { $0[app] } }
 
   /// The queue of an app, made if there is none; tells whether it was made.

@@ -1,0 +1,165 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushRouter
+import PushStorage
+
+extension Gateway {
+  /// Finds out who calls, whether he may, and whether he has calls left; then the route's own work begins.
+  func authenticate(_ call: GatewayCall, _ handle: @escaping Route.Handler) {
+    var call = call
+    // For whoever turns out to be nobody; the numbers tell nothing about keys.
+    call.budget = standardQuota(call.api).map { .untouched($0) }
+    let faults = call.api.faults
+    guard let header = call.request.headers["authorization"] else {
+      call.fail(faults.unauthorized)
+      return
+    }
+    guard let (key, secret) = Self.credentials(header) else {
+      call.fail(faults.authenticationFailed)
+      return
+    }
+    if call.api == .admin {
+      authenticateDeveloper(key, secret, call, handle)
+    } else {
+      authenticateApp(key, secret, call, handle)
+    }
+  }
+
+  private func authenticateApp(
+    _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
+  ) {
+    let faults = call.api.faults
+    router.findApp(key) { [self] found in
+      guard case .success(let known) = found else {
+        call.fail(faults.busy)
+        return
+      }
+      guard let app = known, app.accepts(masterSecret: secret) else {
+        call.fail(faults.authenticationFailed)
+        return
+      }
+      guard !app.isDisabled else {
+        call.fail(faults.disabled)
+        return
+      }
+      guard app.allows(caller(call)) else {
+        call.fail(.addressRefused)
+        return
+      }
+      var call = call
+      call.app = app
+      if let limiter = rates[call.api], let quota = quota(call.api, app.plan) {
+        let budget = limiter.take(app.id.rawValue, quota: quota, at: time.monotonic())
+        call.budget = budget
+        guard budget.isGranted else {
+          limited.add()
+          call.fail(.rateExceeded)
+          return
+        }
+      }
+      begin(call, handle)
+    }
+  }
+
+  private func authenticateDeveloper(
+    _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
+  ) {
+    let faults = call.api.faults
+    router.findAccount(key) { [self] found in
+      guard case .success(let known) = found else {
+        call.fail(faults.busy)
+        return
+      }
+      guard let account = known, account.accepts(secret: secret) else {
+        call.fail(faults.authenticationFailed)
+        return
+      }
+      guard !account.isDisabled else {
+        call.fail(faults.disabled)
+        return
+      }
+      var call = call
+      call.account = account
+      if let limiter = rates[.admin], let quota = standardQuota(.admin) {
+        let budget = limiter.take(account.id.rawValue, quota: quota, at: time.monotonic())
+        call.budget = budget
+        guard budget.isGranted else {
+          limited.add()
+          call.fail(.rateExceeded)
+          return
+        }
+      }
+      begin(call, handle)
+    }
+  }
+
+  private func begin(_ call: GatewayCall, _ handle: Route.Handler) {
+    guard call.request.body.count <= call.bodyBytes else {
+      call.fail(call.api.faults.tooLarge("The body has more than \(call.bodyBytes) bytes"))
+      return
+    }
+    handle(self, call)
+  }
+
+  // MARK: Calls in a minute
+
+  /// Calls in a minute that the server's settings give; nil for an API that is not counted.
+  private func standardQuota(_ api: API) -> Int? {
+    switch api {
+    case .push: limits.pushCallsPerMinute
+    case .device: limits.deviceCallsPerMinute
+    case .schedule: limits.scheduleCallsPerMinute
+    case .report: limits.reportCallsPerMinute
+    case .file: limits.fileCallsPerMinute
+    case .admin: limits.adminCallsPerMinute
+    case .open: nil
+    }
+  }
+
+  private func quota(_ api: API, _ plan: PlanRow) -> Int? {
+    let own: Int? =
+      switch api {
+      case .push: plan.pushCalls
+      case .device: plan.deviceCalls
+      case .schedule: plan.scheduleCalls
+      case .report: plan.reportCalls
+      case .file: plan.fileCalls
+      case .admin, .open: nil
+      }
+    return own ?? standardQuota(api)
+  }
+
+  // MARK: Where a call comes from
+
+  /// The address of whoever calls: the connection's peer, or behind a proxy that is trusted what the proxy says. In
+  /// `X-Forwarded-For` each proxy appends its own peer, so the last address that is no trusted proxy's counts. Nil if
+  /// that is none.
+  private func caller(_ call: GatewayCall) -> IPAddress? {
+    guard let peer = call.reply.peer, isTrusted(peer) else { return call.reply.peer }
+    let hops = call.request.headers.values("x-forwarded-for").flatMap { $0.split(separator: ",") }
+    for hop in hops.reversed() {
+      let text = hop.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+      guard let address = IPAddress(text) else { return nil }
+      if !isTrusted(address) { return address }
+    }
+    return peer
+  }
+
+  private func isTrusted(_ address: IPAddress) -> Bool {
+    limits.trustedProxies.contains { $0.contains(address) }
+  }
+
+  /// Reads `Basic base64(key:secret)` (RFC 7617).
+  private static func credentials(_ header: String) -> (AppKey, [UInt8])? {
+    let bytes = Array(header.utf8)
+    guard bytes.count > 6, bytes.count < 200,
+      String(decoding: bytes[..<6], as: UTF8.self).lowercased() == "basic "
+    else { return nil }
+    let coded = bytes[6...].drop { $0 == 32 }
+    guard let plain = Base64.decode(coded), let colon = plain.firstIndex(of: 58),
+      let key = AppKey(hex: plain[..<colon])
+    else { return nil }
+    return (key, Array(plain[(colon + 1)...]))
+  }
+}

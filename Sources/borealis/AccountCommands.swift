@@ -1,0 +1,184 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushJSON
+import PushOps
+import PushStorage
+
+struct AccountCreateCommand: Command {
+  static let name = "account create"
+  static let summary = "Makes a developer's account and prints its key and secret."
+  static let details = """
+    Makes an account called NAME and prints, as JSON, its developer key and its secret, with which its owner makes and
+    deletes apps over the admin API. The secret is shown only now: the database keeps a digest of it. Nothing of an
+    account's apps is seen by another account.
+    """
+  static let operands = ["NAME"]
+  static let settings = [
+    DataFolder.setting,
+    SettingDefinition(
+      name: "plan", valueName: "NAME", help: "The plan of its new apps.", default: PlanRow.unlimited,
+      kind: .text),
+  ]
+
+  static func run(_ input: Input) throws(Failure) {
+    let name = input.operands[0]
+    guard AppRequest.isName(name) else {
+      throw .usage("NAME has 1 to 100 bytes and no control characters")
+    }
+    let plan = try input.required("plan")
+    let folder = try DataFolder(input)
+    try folder.create()
+    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
+    defer { store.close() }
+    let key = AppKey.random()
+    let secret = SecretKey24.generate()
+    let hash = SHA256.digest(Array(secret.utf8))
+    let isKnownPlan: Bool
+    do throws(StorageError) {
+      isKnownPlan = try Blocking.wait { done in
+        store.write { transaction throws(StorageError) in
+          guard try transaction.reading.plans().contains(where: { $0.name == plan }) else { return false }
+          _ = try transaction.createAccount(
+            key: key, name: name, secretHash: hash, plan: plan, at: SystemTime().now())
+          return true
+        } completion: {
+          done($0)
+        }
+      }
+    } catch {
+      throw DataFolder.failure("cannot make the account", error)
+    }
+    guard isKnownPlan else { throw .failed("there is no plan \"\(plan)\"") }
+    Console.print([
+      "dev_key": .string(key.text), "dev_secret": .string(secret), "name": .string(name),
+      "plan": .string(plan),
+    ])
+  }
+}
+
+struct AccountListCommand: Command {
+  static let name = "account list"
+  static let summary = "Lists the accounts."
+  static let details = """
+    Prints one line of JSON for each account, the oldest first. The account "default" has all apps for which no other
+    is named. Works while a server runs on the folder.
+    """
+  static let operands: [String] = []
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let folder = try DataFolder(input)
+    try folder.expectDatabase()
+    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
+    defer { store.close() }
+    let found: [(account: AccountRow, apps: Int)]
+    do throws(StorageError) {
+      found = try Blocking.wait { done in
+        store.read { transaction throws(StorageError) in
+          let apps = try transaction.apps()
+          return try transaction.accounts().map { account in
+            (account: account, apps: apps.count { $0.account == account.id })
+          }
+        } completion: {
+          done($0)
+        }
+      }
+    } catch {
+      throw DataFolder.failure("cannot read the accounts", error)
+    }
+    for (account, apps) in found {
+      Console.print([
+        "dev_key": .string(account.key.text), "name": .string(account.name), "plan": .string(account.plan),
+        "apps": .number(JSONNumber(Int64(apps))),
+        "created_at": .number(JSONNumber(account.createdAt.seconds)),
+        "disabled": .bool(account.isDisabled),
+      ])
+    }
+  }
+}
+
+struct AccountRotateCommand: Command {
+  static let name = "account rotate"
+  static let summary = "Gives an account a new secret."
+  static let details = """
+    Replaces the secret of the account with the developer key DEVKEY and prints the new one as JSON; it is shown only
+    now. The old one is refused at once.
+    """
+  static let operands = ["DEVKEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let secret = SecretKey24.generate()
+    let hash = SHA256.digest(Array(secret.utf8))
+    let key = try AccountChange.apply(input) { transaction, account throws(StorageError) in
+      try transaction.setSecret(account: account, hash: hash)
+    }
+    Console.print(["dev_key": .string(key), "dev_secret": .string(secret)])
+  }
+}
+
+struct AccountDisableCommand: Command {
+  static let name = "account disable"
+  static let summary = "Turns an account and all its apps off."
+  static let details = """
+    Refuses the calls of the account with the developer key DEVKEY, and the calls and devices of its apps, by a running
+    server within some seconds. What it has stays: "borealis account enable" turns it on again.
+    """
+  static let operands = ["DEVKEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) { try AccountChange.setDisabled(input, true) }
+}
+
+struct AccountEnableCommand: Command {
+  static let name = "account enable"
+  static let summary = "Turns an account on again."
+  static let details = ""
+  static let operands = ["DEVKEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) { try AccountChange.setDisabled(input, false) }
+}
+
+/// A change of one account, which the first operand names by its developer key.
+enum AccountChange {
+  /// The account of a developer key.
+  static func find(_ text: String, _ transaction: ReadTransaction) throws(StorageError) -> AccountRow? {
+    guard let key = AppKey(text) else { return nil }
+    return try transaction.account(key: key)
+  }
+
+  static func apply(
+    _ input: Input,
+    _ change: @escaping @Sendable (WriteTransaction, AccountID) throws(StorageError) -> Bool
+  ) throws(Failure) -> String {
+    let text = input.operands[0]
+    let folder = try DataFolder(input)
+    try folder.expectDatabase()
+    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
+    defer { store.close() }
+    let isKnown: Bool
+    do throws(StorageError) {
+      isKnown = try Blocking.wait { done in
+        store.write { transaction throws(StorageError) in
+          guard let account = try find(text, transaction.reading) else { return false }
+          return try change(transaction, account.id)
+        } completion: {
+          done($0)
+        }
+      }
+    } catch {
+      throw DataFolder.failure("cannot change the account", error)
+    }
+    guard isKnown else { throw .failed("no account has the developer key \(text)") }
+    return text
+  }
+
+  static func setDisabled(_ input: Input, _ isDisabled: Bool) throws(Failure) {
+    let key = try apply(input) { transaction, account throws(StorageError) in
+      try transaction.setDisabled(account: account, isDisabled)
+    }
+    Console.print(["dev_key": .string(key), "disabled": .bool(isDisabled)])
+  }
+}

@@ -1,0 +1,119 @@
+import PushBase
+import PushCrypto
+import PushJSON
+import PushOps
+import PushStorage
+import Synchronization
+
+struct AppRotateCommand: Command {
+  static let name = "app rotate"
+  static let summary = "Gives an app a second master secret, beside the one it has."
+  static let details = """
+    Makes a new master secret for the app with the key KEY and prints it as JSON; it is shown only now. The one before
+    is accepted as well, until "borealis app retire KEY" or another "rotate": time to give the new one to all servers.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let secret = SecretKey24.generate()
+    let hash = SHA256.digest(Array(secret.utf8))
+    let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
+      try transaction.setSecret(app: app, hash: hash, keepsOld: true)
+    }
+    Console.print(["app_key": .string(key.text), "master_secret": .string(secret)])
+  }
+}
+
+struct AppRetireCommand: Command {
+  static let name = "app retire"
+  static let summary = "Refuses the master secret that an app had before \"app rotate\"."
+  static let details = ""
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
+      try transaction.retireSecret(app: app)
+    }
+    Console.print(["app_key": .string(key.text)])
+  }
+}
+
+struct AppDeleteCommand: Command {
+  static let name = "app delete"
+  static let summary = "Deletes an app with all that it has."
+  static let details = """
+    Deletes the app with the key KEY: its calls and devices are refused, by a running server within some seconds, and
+    the server deletes its registrations and pushes in small steps. There is no way back but a backup.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let now = SystemTime().now()
+    let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
+      try transaction.deleteApp(app, at: now)
+    }
+    Console.print(["app_key": .string(key.text), "deleted": .bool(true)])
+  }
+}
+
+struct AppPlanCommand: Command {
+  static let name = "app plan"
+  static let summary = "Puts an app on a plan."
+  static let details = """
+    Gives the app with the key KEY the limits of the plan NAME; "borealis plan list" shows the plans. A running server
+    follows within some seconds.
+    """
+  static let operands = ["KEY", "NAME"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let plan = input.operands[1]
+    let found = Mutex(true)
+    let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
+      guard try transaction.reading.plans().contains(where: { $0.name == plan }) else {
+        found.withLock { $0 = false }
+        return true
+      }
+      return try transaction.setPlan(app: app, plan)
+    }
+    guard found.withLock({ $0 }) else { throw .failed("there is no plan \"\(plan)\"") }
+    Console.print(["app_key": .string(key.text), "plan": .string(plan)])
+  }
+}
+
+struct AppAllowCommand: Command {
+  static let name = "app allow"
+  static let summary = "Says from where an app's calls may come."
+  static let details = """
+    Calls of the app with the key KEY are accepted only from the networks in LIST, such as
+    "192.0.2.0/24,2001:db8::/32"; "any" stands for everywhere. Others get status 403 with code 2004. Behind a proxy,
+    see --trusted-proxies of "borealis serve". A running server follows within some seconds.
+    """
+  static let operands = ["KEY", "LIST"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let list = input.operands[1]
+    var networks: [String] = []
+    if list != "any" {
+      for text in list.split(separator: ",", omittingEmptySubsequences: false) {
+        guard let network = IPNetwork(text) else {
+          throw .usage("\"\(text)\" is no network such as 192.0.2.0/24 or 2001:db8::/32")
+        }
+        networks.append(network.text)
+      }
+    }
+    guard networks.count <= 100 else { throw .usage("LIST has at most 100 networks") }
+    let stored = networks.isEmpty ? nil : networks.joined(separator: " ")
+    let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
+      try transaction.setAllowedNetworks(app: app, stored)
+    }
+    Console.print([
+      "app_key": .string(key.text),
+      "allowed": stored == nil ? "any" : .array(networks.map { .string($0) }),
+    ])
+  }
+}

@@ -1,0 +1,150 @@
+import PushBase
+import PushJSON
+import PushOps
+import PushStorage
+
+struct PlanSetCommand: Command {
+  static let name = "plan set"
+  static let summary = "Makes a plan, or changes one."
+  static let details = """
+    Changes what apps of the plan NAME may ask for, or makes the plan if there is none of that name. What is not given
+    stays as it is; "none" takes a limit away, so that the server's own setting holds where there is one. A running
+    server follows within some seconds.
+    """
+  static let operands = ["NAME"]
+  static let settings = [DataFolder.setting] + limits
+
+  private static let limits = [
+    limit("push-calls", "Calls of the push API in a minute, for each app."),
+    limit("device-calls", "Calls of the device API in a minute, for each app."),
+    limit("report-calls", "Calls of the report API in a minute, for each app."),
+    limit("schedule-calls", "Calls of the schedule API in a minute, for each app."),
+    limit("file-calls", "Calls of the file API in a minute, for each app."),
+    limit("broadcasts", "Pushes to everybody in a day, for each app."),
+    limit("max-ttl", "The longest time_to_live, in seconds."),
+    limit("speed", "Devices that pushes are accepted for in a second."),
+    SettingDefinition(
+      name: "shared-speed", valueName: "YES",
+      help: "Whether the speed is for all apps of the plan together: yes or no.",
+      kind: .choice(["yes", "no"])),
+  ]
+
+  private static func limit(_ name: String, _ help: String) -> SettingDefinition {
+    SettingDefinition(name: name, valueName: "N", help: help, kind: .text)
+  }
+
+  static func run(_ input: Input) throws(Failure) {
+    let name = input.operands[0]
+    guard isName(name) else { throw .usage("NAME has 1 to 40 lower-case letters, digits, - and _") }
+    let change = try Change(input.settings)
+    let folder = try DataFolder(input)
+    try folder.create()
+    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
+    defer { store.close() }
+    let plan: PlanRow
+    do throws(StorageError) {
+      plan = try Blocking.wait { done in
+        store.write { transaction throws(StorageError) in
+          let known = try transaction.reading.plans().first { $0.name == name }
+          let plan = change.applied(to: known ?? PlanRow(name: name))
+          try transaction.setPlan(plan)
+          return plan
+        } completion: {
+          done($0)
+        }
+      }
+    } catch {
+      throw DataFolder.failure("cannot change the plan", error)
+    }
+    Console.print(plan.json)
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    (1...40).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 48...57, 97...122, 45, 95: true
+        default: false
+        }
+      }
+  }
+
+  /// What the flags change; the outer nil leaves a limit, the inner takes it away.
+  private struct Change: Sendable {
+    let numbers: [String: Int?]
+    let sharesSpeed: Bool?
+
+    init(_ settings: Settings) throws(Failure) {
+      var numbers: [String: Int?] = [:]
+      for limit in PlanSetCommand.limits where limit.kind == .text {
+        guard let text = settings.text(limit.name) else { continue }
+        if text == "none" {
+          numbers[limit.name] = .some(nil)
+          continue
+        }
+        guard let number = Int(text), (0...1_000_000_000).contains(number) else {
+          throw .usage("--\(limit.name): a number from 0 to 1000000000, or none")
+        }
+        numbers[limit.name] = .some(number)
+      }
+      if case .some(.some(0)) = numbers["speed"] { throw .usage("--speed: at least 1") }
+      self.numbers = numbers
+      sharesSpeed = settings.text("shared-speed").map { $0 == "yes" }
+    }
+
+    func applied(to plan: PlanRow) -> PlanRow {
+      func limit(_ name: String, _ present: Int?) -> Int? { numbers[name] ?? present }
+      return PlanRow(
+        name: plan.name, pushCalls: limit("push-calls", plan.pushCalls),
+        deviceCalls: limit("device-calls", plan.deviceCalls),
+        reportCalls: limit("report-calls", plan.reportCalls),
+        scheduleCalls: limit("schedule-calls", plan.scheduleCalls),
+        fileCalls: limit("file-calls", plan.fileCalls), broadcasts: limit("broadcasts", plan.broadcasts),
+        maxTimeToLive: limit("max-ttl", plan.maxTimeToLive), speed: limit("speed", plan.speed),
+        sharesSpeed: sharesSpeed ?? plan.sharesSpeed)
+    }
+  }
+}
+
+struct PlanListCommand: Command {
+  static let name = "plan list"
+  static let summary = "Lists the plans."
+  static let details = """
+    Prints one line of JSON for each plan. null stands for the server's own setting, or for no limit.
+    """
+  static let operands: [String] = []
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let folder = try DataFolder(input)
+    try folder.expectDatabase()
+    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
+    defer { store.close() }
+    let plans: [PlanRow]
+    do throws(StorageError) {
+      plans = try Blocking.wait { done in
+        store.read { transaction throws(StorageError) in
+          try transaction.plans()
+        } completion: {
+          done($0)
+        }
+      }
+    } catch {
+      throw DataFolder.failure("cannot read the plans", error)
+    }
+    for plan in plans { Console.print(plan.json) }
+  }
+}
+
+extension PlanRow {
+  /// The line that the commands print.
+  fileprivate var json: JSONValue {
+    func limit(_ value: Int?) -> JSONValue { value.map { .number(JSONNumber(Int64($0))) } ?? .null }
+    return [
+      "name": .string(name), "push_calls": limit(pushCalls), "device_calls": limit(deviceCalls),
+      "report_calls": limit(reportCalls), "schedule_calls": limit(scheduleCalls),
+      "file_calls": limit(fileCalls), "broadcasts": limit(broadcasts), "max_ttl": limit(maxTimeToLive),
+      "speed": limit(speed), "shared_speed": .bool(sharesSpeed),
+    ]
+  }
+}

@@ -1,0 +1,173 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushStorage
+import Testing
+
+@testable import PushGateway
+
+/// Who may call, from where, and how often.
+@Suite struct AccessTests {
+  private func change(
+    _ world: GatewayWorld, _ body: @escaping @Sendable (WriteTransaction, AppID) throws(StorageError) -> Void
+  ) async throws {
+    let id = world.app.id
+    try await GatewayWorld.change(world.store) { t throws(StorageError) in try body(t, id) }
+  }
+
+  /// The router looks for such changes now and then.
+  private func learn(_ world: GatewayWorld, until holds: () async -> Bool) async {
+    for _ in 0..<200 where await !holds() { world.router.tick() }
+  }
+
+  private func told(_ response: HTTPResponse) -> [String?] {
+    ["quota", "limit", "remaining", "reset"].map { response.headers["x-rate-limit-\($0)"] }
+  }
+
+  /// A plan's figures hold for its apps within seconds, each API's for itself; what it leaves open is the server's.
+  @Test func plans() async throws {
+    let world = try await GatewayWorld()
+    #expect(told(await world.call("GET", "/v3/tags")).first == "600000")
+    try await change(world) { t, app throws(StorageError) in
+      try t.setPlan(PlanRow(name: "small", pushCalls: 2))
+      _ = try t.setPlan(app: app, "small")
+    }
+    await learn(world) { world.app.plan.name == "small" }
+    #expect(told(await world.call("GET", "/v3/push/cid")) == ["2", "2", "1", "60"])
+    #expect(await world.call("GET", "/v3/push/cid").outcome == "200")
+    #expect(await world.call("GET", "/v3/push/cid").outcome == "429 2002")
+    #expect(told(await world.call("GET", "/v3/tags")).first == "600000")
+    // A larger plan helps at once, in the window that is running.
+    try await change(world) { t, _ throws(StorageError) in try t.setPlan(PlanRow(name: "small", pushCalls: 5))
+    }
+    await learn(world) { world.app.plan.pushCalls == 5 }
+    #expect(told(await world.call("GET", "/v3/push/cid")) == ["5", "5", "2", "60"])
+    try await change(world) { t, _ throws(StorageError) in try t.setPlan(PlanRow(name: "small", pushCalls: 0))
+    }
+    await learn(world) { world.app.plan.pushCalls == 0 }
+    let none = await world.call("GET", "/v3/push/cid")
+    #expect(none.outcome == "429 2002" && told(none) == ["0", "0", "0", "60"])
+    #expect(world.metrics.render().contains("borealis_calls_limited_total 2"))
+  }
+
+  /// Whoever is refused at the door is told a window that nobody has touched, the same for every key.
+  @Test func strangers() async throws {
+    var limits = GatewayLimits()
+    limits.pushCallsPerMinute = 5
+    let world = try await GatewayWorld(limits: limits)
+    try await change(world) { t, app throws(StorageError) in _ = try t.setPlan(app: app, "free") }
+    await learn(world) { world.app.plan.name == "free" }
+    let right = world.app.key.text
+    for authorization in [
+      nil, "Basic", GatewayWorld.basic(right, "wrong"), GatewayWorld.basic(AppKey.random().text, "wrong"),
+    ] {
+      let response = await world.call("POST", "/v3/push", "{}", authorization: authorization)
+      #expect(response.outcome == "401 1004" && told(response) == ["5", "5", "5", "60"])
+    }
+  }
+
+  /// Windows of those who call no more are forgotten.
+  @Test func memory() {
+    let limiter = RateLimiter()
+    let minute: UInt64 = 60_000_000_000
+    for caller in 0..<1000 { _ = limiter.take(UInt32(caller), quota: 5, at: minute) }
+    #expect(limiter.count == 1000)
+    #expect(limiter.take(7, quota: 5, at: 2 * minute - 1).remaining == 3)
+    #expect(limiter.take(7, quota: 5, at: 2 * minute).remaining == 4)
+    #expect(limiter.count == 1)
+  }
+
+  /// With a list of networks, calls from elsewhere are refused by each API, and take nothing from the budget.
+  @Test func networks() async throws {
+    let world = try await GatewayWorld()
+    let inside = try #require(IPAddress("192.0.2.9"))
+    let outside = try #require(IPAddress("192.0.3.9"))
+    let six = try #require(IPAddress("2001:db8::9"))
+    #expect(await world.call("GET", "/v3/push/cid", from: outside).outcome == "200")
+    try await change(world) { t, app throws(StorageError) in
+      _ = try t.setAllowedNetworks(app: app, "192.0.2.0/24 2001:db8::/32")
+    }
+    await learn(world) { !world.app.allows(outside) }
+    for path in ["/v3/push/cid", "/v3/tags"] {
+      #expect(await world.call("GET", path, from: outside).outcome == "403 2004")
+      #expect(await world.call("GET", path, from: nil).outcome == "403 2004")
+      #expect(await world.call("GET", path, from: inside).outcome == "200")
+      #expect(await world.call("GET", path, from: six).outcome == "200")
+    }
+    let wrong = GatewayWorld.basic(world.app.key.text, "wrong")
+    #expect(
+      await world.call("GET", "/v3/push/cid", authorization: wrong, from: outside).outcome == "401 1004")
+    // Nobody is believed unless the operator says so.
+    let claim: HTTPHeaders = ["X-Forwarded-For": "192.0.2.9"]
+    #expect(await world.call("GET", "/v3/push/cid", from: outside, headers: claim).outcome == "403 2004")
+    try await change(world) { t, app throws(StorageError) in _ = try t.setAllowedNetworks(app: app, nil) }
+    await learn(world) { world.app.allows(outside) }
+    #expect(await world.call("GET", "/v3/push/cid", from: outside).outcome == "200")
+  }
+
+  /// Behind trusted proxies the last address that is none of theirs counts, whatever the caller wrote before it.
+  @Test func proxies() async throws {
+    var limits = GatewayLimits()
+    limits.trustedProxies = ["10.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
+    let world = try await GatewayWorld(limits: limits)
+    try await change(world) { t, app throws(StorageError) in
+      _ = try t.setAllowedNetworks(app: app, "192.0.2.0/24 10.9.9.9/32")
+    }
+    await learn(world) { !world.app.allows(nil) }
+    for (peer, forwarded, expected) in [
+      ("10.1.1.1", ["192.0.2.9"], "200"), ("::1", ["198.51.100.1, 192.0.2.9"], "200"),
+      ("10.1.1.1", ["192.0.2.9, 198.51.100.1"], "403 2004"),
+      ("10.1.1.1", ["198.51.100.1,192.0.2.9 ,\t10.2.2.2"], "200"),
+      ("10.1.1.1", ["198.51.100.1", "192.0.2.9"], "200"),
+      ("10.1.1.1", ["192.0.2.9", "198.51.100.1"], "403 2004"),
+      ("10.1.1.1", [], "403 2004"), ("10.9.9.9", [], "200"),
+      ("10.1.1.1", ["192.0.2.9, nonsense"], "403 2004"),
+      ("10.1.1.1", ["192.0.2.9,"], "200"), ("198.51.100.1", ["192.0.2.9"], "403 2004"),
+    ] {
+      var headers = HTTPHeaders()
+      for value in forwarded { headers.append("X-Forwarded-For", value) }
+      let peer = try #require(IPAddress(peer))
+      let response = await world.call("GET", "/v3/push/cid", from: peer, headers: headers)
+      #expect(response.outcome == expected, "\(peer.text) \(forwarded)")
+    }
+  }
+
+  /// Two secrets are good until the old one is retired.
+  @Test func rotation() async throws {
+    let world = try await GatewayWorld()
+    let hash = SHA256.digest(Array("new secret".utf8))
+    func outcomes() async -> [String] {
+      var outcomes: [String] = []
+      for secret in [GatewayWorld.secret, "new secret", "wrong"] {
+        let login = GatewayWorld.basic(world.app.key.text, secret)
+        outcomes.append(await world.call("GET", "/v3/push/cid", authorization: login).outcome)
+      }
+      return outcomes
+    }
+    #expect(await outcomes() == ["200", "401 1004", "401 1004"])
+    try await change(world) { t, app throws(StorageError) in
+      _ = try t.setSecret(app: app, hash: hash, keepsOld: true)
+    }
+    await learn(world) { world.app.accepts(masterSecret: Array("new secret".utf8)) }
+    #expect(await outcomes() == ["200", "200", "401 1004"])
+    try await change(world) { t, app throws(StorageError) in _ = try t.retireSecret(app: app) }
+    await learn(world) { !world.app.accepts(masterSecret: Array(GatewayWorld.secret.utf8)) }
+    #expect(await outcomes() == ["401 1004", "200", "401 1004"])
+  }
+
+  /// The tenth broadcast of a free app's day is its last; the code is JPush's.
+  @Test func broadcasts() async throws {
+    let world = try await GatewayWorld()
+    _ = try await world.register()
+    try await change(world) { t, app throws(StorageError) in _ = try t.setPlan(app: app, "free") }
+    await learn(world) { world.app.plan.name == "free" }
+    for _ in 0..<10 { #expect(await world.push().outcome == "200") }
+    #expect(await world.push().outcome == "403 2008")
+    #expect(
+      await world.push(#""notification":{"alert":"x"},"options":{"time_to_live":259201}"#).outcome
+        == "400 1003")
+  }
+}

@@ -1,0 +1,122 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+import Synchronization
+import Testing
+
+/// What the operator and developers change about apps.
+@Suite struct AppLifeTests {
+  private func delete(_ world: TestWorld) async -> Result<Void, AppFailure> {
+    await withCheckedContinuation { done in
+      world.router.deleteApp(world.app.key, of: .standard) { done.resume(returning: $0) }
+    }
+  }
+
+  /// Waits for work that goes on in steps of its own.
+  private func eventually(_ world: TestWorld, _ holds: () async throws -> Bool) async throws -> Bool {
+    for _ in 0..<200 {
+      if try await holds() { return true }
+      try await world.tick()
+    }
+    return false
+  }
+
+  private func isPurged(_ world: TestWorld) async throws -> Bool {
+    try await world.store.look { t throws(StorageError) in try t.deletedApps() }.isEmpty
+  }
+
+  /// A deleted app's devices are sent away, nobody finds it, its data goes, and others keep theirs.
+  @Test func deletion() async throws {
+    let world = try await TestWorld()
+    let other = try await world.addApp()
+    let device = try await world.register()
+    _ = try await world.register(in: other)
+    let place = world.login(device)
+    let app = world.app
+    _ = try await world.accept(AcceptRequest.test()).get()
+    _ = try await world.accept(AcceptRequest.test(), in: other).get()
+    _ = world.channel.take()
+    guard case .success = await delete(world) else {
+      Issue.record("not deleted")
+      return
+    }
+    #expect(world.channel.take() == [.disconnect(place, .appDisabled)])
+    #expect(app.isDisabled && app.isDeleted && world.router.app(app.key) == nil)
+    let found = await withCheckedContinuation { done in
+      world.router.findApp(app.key) { done.resume(returning: $0) }
+    }
+    #expect(try found.get() == nil)
+    #expect(await world.accept(AcceptRequest.test()) == .failure(.authenticationFailed))
+    if case .success = await delete(world) { Issue.record("deleted twice") }
+    #expect(try await eventually(world) { try await isPurged(world) })
+    let counts = try await world.store.look { t throws(StorageError) in
+      (try t.registrationCount(app: app.id), try t.registrationCount(app: other.id))
+    }
+    #expect(counts == (0, 1))
+    let last = try await world.store.look { t throws(StorageError) in try t.lastMessageID() }
+    #expect(try await world.store.look { t throws(StorageError) in try t.push(id: last)?.app } == other.id)
+  }
+
+  /// Another process deletes an app: the server learns it and does the work, also if it was stopped in between.
+  @Test func deletionElsewhere() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let place = world.login(device)
+    let app = world.app
+    _ = try await world.store.change { t throws(StorageError) in
+      try t.deleteApp(app.id, at: Timestamp(milliseconds: 1))
+    }
+    #expect(try await eventually(world) { app.isDeleted })
+    #expect(world.channel.take().contains(.disconnect(place, .appDisabled)))
+    #expect(try await eventually(world) { try await isPurged(world) })
+  }
+
+  /// Only so many pushes to everybody are accepted in a day by the clocks of China; others are not counted.
+  @Test func broadcasts() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    try await put(world, on: PlanRow(name: "small", broadcasts: 2, maxTimeToLive: 100_000))
+    let everybody = AcceptRequest.test()
+    func code(_ request: AcceptRequest) async -> Int? {
+      if case .failure(let error) = await world.accept(request) { error.code } else { nil }
+    }
+    // 1,790,000,000 is 22:13:20 by the clocks of China.
+    for expected in [nil, nil, 2008, 2008] { #expect(await code(everybody) == expected) }
+    #expect(await code(AcceptRequest.test(to: [device])) == nil)
+    try await world.restart(isOrderly: false)
+    #expect(await code(everybody) == 2008)
+    world.clock.advance(seconds: 6399)
+    #expect(await code(everybody) == 2008)
+    world.clock.advance(seconds: 1)
+    #expect(await code(everybody) == nil)
+    #expect(await code(AcceptRequest.test(timeToLive: 100_001)) == 1003)
+    #expect(await code(AcceptRequest.test(to: [device], timeToLive: 100_000)) == nil)
+  }
+
+  /// When the plan's speed is used up pushes wait for the next second, in order.
+  @Test func speed() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    try await put(world, on: PlanRow(name: "slow", speed: 1))
+    let first = try await world.accept(.test()).get()
+    let second = Mutex<AcceptedPush?>(nil)
+    world.router.accept(.test(), for: world.app) { result in second.withLock { $0 = try? result.get() } }
+    try await world.tick()
+    #expect(second.withLock { $0 } == nil)
+    world.clock.advance(seconds: 1)
+    #expect(try await eventually(world) { second.withLock { $0 } != nil })
+    #expect(second.withLock { $0 }.map { $0.id > first.id } == true)
+    #expect(world.pending(device).count == 2)
+  }
+
+  private func put(_ world: TestWorld, on plan: PlanRow) async throws {
+    let id = world.app.id
+    _ = try await world.store.change { t throws(StorageError) in
+      try t.setPlan(plan)
+      return try t.setPlan(app: id, plan.name)
+    }
+    let app = world.app
+    #expect(try await eventually(world) { app.plan == plan })
+  }
+}

@@ -1,0 +1,93 @@
+import PushBase
+import PushStorage
+import Synchronization
+import Testing
+
+@testable import PushRouter
+
+@Suite struct SpeedPoolsTests {
+  /// What became of those that had to wait, in order.
+  private final class Journal: Sendable {
+    private let entries = Mutex<[String]>([])
+    func add(_ entry: String) { entries.withLock { $0.append(entry) } }
+    func take() -> [String] {
+      entries.withLock { entries in
+        defer { entries = [] }
+        return entries
+      }
+    }
+  }
+
+  private let pools = SpeedPools()
+  private let journal = Journal()
+  private let shared = PlanRow(name: "free", speed: 100, sharesSpeed: true)
+  private static let second: UInt64 = 1_000_000_000
+
+  private func admit(
+    _ name: String, _ cost: Int, app: UInt32, plan: PlanRow? = nil, at now: UInt64
+  ) -> SpeedPools.Admission {
+    let journal = journal
+    return pools.admit(cost, app: AppID(app), plan: plan ?? shared, at: now) {
+      journal.add(name)
+    } expire: {
+      journal.add("late " + name)
+    }
+  }
+
+  /// Without a speed nothing waits and nothing is remembered.
+  @Test func unlimited() {
+    for _ in 0..<100 {
+      #expect(admit("a", 1_000_000, app: 1, plan: PlanRow(name: "unlimited"), at: 0) == .now)
+    }
+    #expect(pools.waiting == 0)
+  }
+
+  /// Apps of a plan share its bucket; those that wait take turns, whoever has more waiting.
+  @Test func turns() {
+    let start = 5 * Self.second
+    #expect(admit("x", 60, app: 1, at: start) == .now)
+    #expect(admit("x", 60, app: 2, at: start) == .now)
+    for name in ["a1", "a2", "a3"] { #expect(admit(name, 50, app: 1, at: start) == .waits) }
+    #expect(admit("b1", 50, app: 2, at: start) == .waits)
+    pools.tick(at: start)
+    #expect(journal.take() == [])
+    pools.tick(at: start + Self.second)
+    #expect(journal.take() == ["a1", "b1"])
+    pools.tick(at: start + 2 * Self.second)
+    #expect(journal.take() == ["a2", "a3"])
+    #expect(pools.waiting == 0)
+  }
+
+  /// A push to very many goes at once and is paid for by those after it; a full bucket holds a second's speed.
+  @Test func debt() {
+    #expect(admit("x", 1000, app: 1, at: 0) == .now)
+    #expect(admit("a", 1, app: 1, at: 0) == .waits)
+    pools.tick(at: 9 * Self.second)
+    #expect(journal.take() == [])
+    pools.tick(at: 9 * Self.second + Self.second / 2)
+    #expect(journal.take() == ["a"])
+    pools.tick(at: 1000 * Self.second)
+    #expect(admit("x", 100, app: 1, at: 1000 * Self.second) == .now)
+    #expect(admit("b", 1, app: 1, at: 1000 * Self.second) == .waits)
+  }
+
+  /// Apps of a plan that does not share have buckets of their own.
+  @Test func apart() {
+    let plan = PlanRow(name: "paid", speed: 10)
+    #expect(admit("x", 100, app: 1, plan: plan, at: 0) == .now)
+    #expect(admit("a", 1, app: 1, plan: plan, at: 0) == .waits)
+    #expect(admit("x", 100, app: 2, plan: plan, at: 0) == .now)
+  }
+
+  /// Who waits too long is told, and who has too many waiting is refused without harm to others.
+  @Test func bounds() {
+    #expect(admit("x", 100_000, app: 1, at: 0) == .now)
+    for _ in 0..<SpeedPools.waitersOfApp { #expect(admit("a", 1, app: 1, at: 0) == .waits) }
+    #expect(admit("a", 1, app: 1, at: 0) == .full)
+    #expect(admit("b", 1, app: 2, at: 5 * Self.second) == .waits)
+    pools.tick(at: SpeedPools.patience + 1)
+    #expect(journal.take() == Array(repeating: "late a", count: SpeedPools.waitersOfApp))
+    #expect(pools.waiting == 1)
+    #expect(admit("a", 1, app: 1, at: SpeedPools.patience + 1) == .waits)
+  }
+}

@@ -1,0 +1,204 @@
+import PushBase
+import Testing
+
+@testable import PushStorage
+
+/// Accounts, plans, and the end of apps.
+@Suite struct AppTests {
+  let folder = TemporaryFolder()
+
+  private func new(_ package: String? = nil, account: AccountID = .standard, plan: String? = nil) -> NewApp {
+    NewApp(
+      key: .random(), name: "test", secretHash: Array(repeating: 7, count: 32), account: account, plan: plan,
+      androidPackage: package)
+  }
+
+  private func account(_ store: Store, plan: String = "unlimited") async throws -> AccountID {
+    try await store.change { transaction throws(StorageError) in
+      try transaction.createAccount(
+        key: .random(), name: "a", secretHash: Array(repeating: 3, count: 32), plan: plan, at: .start)
+    }
+  }
+
+  /// An app has the plan that is named, else its account's; its account's state counts as its own.
+  @Test func plans() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    #expect(
+      try await store.look { t throws(StorageError) in try t.plans() }.map(\.name) == [
+        "free", "paid", "unlimited",
+      ])
+    let account = try await account(store, plan: "free")
+    let apps = [new(), new(account: account), new(account: account, plan: "paid")]
+    for app in apps {
+      _ = try await store.change { t throws(StorageError) in try t.createApp(app, at: .start) }
+    }
+    var rows = try await store.look { t throws(StorageError) in try t.apps() }
+    #expect(rows.map(\.plan.name) == ["unlimited", "free", "paid"])
+    #expect(rows.map(\.account) == [.standard, account, account])
+    #expect(rows[0].plan == PlanRow(name: "unlimited"))
+    #expect(rows[1].plan.broadcasts == 10 && rows[1].plan.sharesSpeed && rows[1].plan.pushCalls == 600)
+    let changed = PlanRow(name: "free", pushCalls: 7)
+    let app = rows[0].id
+    _ = try await store.change { t throws(StorageError) in
+      try t.setPlan(changed)
+      _ = try t.setPlan(app: app, "free")
+      return try t.setDisabled(account: account, true)
+    }
+    rows = try await store.look { t throws(StorageError) in try t.apps() }
+    #expect(rows[0].plan == changed && rows[1].plan == changed)
+    #expect(rows.map(\.isDisabled) == [false, true, true])
+    await #expect(throws: StorageError.self) {
+      try await store.change { t throws(StorageError) in try t.setPlan(app: app, "none such") }
+    }
+  }
+
+  /// An account has a package once; others, and the account itself once the app is deleted, may have it too.
+  @Test func packages() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let other = try await account(store)
+    let (first, second) = (new("com.example"), new("com.example"))
+    let id = try await store.change { t throws(StorageError) in try t.createApp(first, at: .start) }
+    await #expect(throws: StorageError.self) {
+      try await store.change { t throws(StorageError) in try t.createApp(second, at: .start) }
+    }
+    let foreign = new("com.example", account: other)
+    _ = try await store.change { t throws(StorageError) in try t.createApp(foreign, at: .start) }
+    func found(_ account: AccountID) async throws -> AppKey? {
+      try await store.look { t throws(StorageError) in
+        try t.appKey(account: account, androidPackage: "com.example")
+      }
+    }
+    #expect(try await found(.standard) == first.key)
+    #expect(try await found(other) == foreign.key)
+    #expect(try await store.change { t throws(StorageError) in try t.deleteApp(id, at: .start) })
+    #expect(try await !store.change { t throws(StorageError) in try t.deleteApp(id, at: .start) })
+    #expect(try await found(.standard) == nil)
+    let later = try await store.change { t throws(StorageError) in try t.createApp(second, at: .start) }
+    #expect(later != id)
+  }
+
+  /// The secret before is kept only if that is asked for, and goes when it is retired.
+  @Test func secrets() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    func hashes() async throws -> [[UInt8]?] {
+      let row = try await store.look { t throws(StorageError) in try t.apps() }.first
+      return [row?.secretHash, row?.oldSecretHash]
+    }
+    func set(_ byte: UInt8, keepsOld: Bool) async throws {
+      let hash = [UInt8](repeating: byte, count: 32)
+      _ = try await store.change { t throws(StorageError) in
+        try t.setSecret(app: app, hash: hash, keepsOld: keepsOld)
+      }
+    }
+    let of = { (byte: UInt8) in [UInt8](repeating: byte, count: 32) }
+    try await set(8, keepsOld: true)
+    #expect(try await hashes() == [of(8), of(7)])
+    try await set(9, keepsOld: true)
+    #expect(try await hashes() == [of(9), of(8)])
+    _ = try await store.change { t throws(StorageError) in try t.retireSecret(app: app) }
+    #expect(try await hashes() == [of(9), nil])
+    try await set(10, keepsOld: true)
+    try await set(11, keepsOld: false)
+    #expect(try await hashes() == [of(11), nil])
+  }
+
+  /// Each day's broadcasts are counted up to the limit, which may change.
+  @Test func broadcasts() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let (app, other) = (try await store.addApp(), try await store.addApp())
+    func count(_ app: AppID, _ day: Int64, _ limit: Int) async throws -> Bool {
+      try await store.change { t throws(StorageError) in
+        try t.countBroadcast(app: app, day: day, limit: limit)
+      }
+    }
+    #expect(try await !count(app, 100, 0))
+    for expected in [true, true, false, false] { #expect(try await count(app, 100, 2) == expected) }
+    #expect(try await count(other, 100, 2))
+    #expect(try await count(app, 100, 3))
+    #expect(try await !count(app, 100, 1))
+    #expect(try await count(app, 101, 1))
+    #expect(try await !count(app, 101, 1))
+    // The clock may go back.
+    #expect(try await count(app, 100, 1))
+  }
+
+  /// What a deleted app had goes in bounded steps, and nothing of others.
+  @Test func purge() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let (app, other) = (try await store.addApp(registrations: 25), try await store.addApp(registrations: 3))
+    _ = try await store.change { t throws(StorageError) in
+      for (index, owner) in [app, other, app, app, other, app].enumerated() {
+        try t.insertPush(.single(UInt64(index + 1), app: owner, target: 0))
+        try t.insertPending(id: MessageID(UInt64(index + 1)), app: owner, target: nil, expiresAt: .start)
+      }
+      for owner in [app, other] {
+        _ = try t.tagNumbers(app: owner, names: ["a", "b"], create: true)
+        try t.insertCID(app: owner, cid: "x", id: MessageID(1), sendno: 1, at: .start)
+        try t.insertAPNsPending(id: MessageID(1), app: owner, expiresAt: .start)
+        _ = try t.countBroadcast(app: owner, day: 1, limit: 5)
+      }
+      try t.settle([Settlement(id: MessageID(3), status: .expired, at: .start)])
+      _ = try t.deleteApp(app, at: .start)
+    }
+    #expect(try await store.look { t throws(StorageError) in try t.deletedApps() }.map(\.id) == [app])
+    await #expect(throws: StorageError.self) {
+      try await store.change { t throws(StorageError) in try t.register(app: app, .some(), at: .start) }
+    }
+    var steps = 0
+    while try await store.change({ t throws(StorageError) in try t.purgeRows(of: app, limit: 10) }) {
+      steps += 1
+    }
+    #expect(steps == 2)
+    var place = MessageID(0)
+    var seen: [[UInt64]] = []
+    while let found = try await store.look({ [place] t throws(StorageError) in
+      try t.pushes(of: app, after: place, window: 4)
+    }) {
+      seen.append(found.ids.map(\.rawValue))
+      place = found.last
+      try await store.change { t throws(StorageError) in try t.deletePushes(found.ids) }
+    }
+    #expect(seen == [[1, 3, 4], [6]])
+    try await store.change { t throws(StorageError) in try t.markPurged(app, at: .start) }
+    #expect(try await store.look { t throws(StorageError) in try t.deletedApps() }.isEmpty)
+    let counts = try await store.look { t throws(StorageError) in
+      [
+        try t.registrationCount(app: app), try t.registrationCount(app: other), try t.tags(app: app).count,
+        try t.tags(app: other).count,
+      ]
+    }
+    #expect(counts == [0, 3, 0, 2])
+    let kept = try await store.look { t throws(StorageError) in
+      [
+        try t.push(id: MessageID(2)) != nil, try t.push(id: MessageID(3)) != nil,
+        try t.outcome(of: MessageID(3)) != nil,
+      ]
+    }
+    #expect(kept == [true, false, false])
+    #expect(try await store.look { t throws(StorageError) in try t.apps() }.map(\.id) == [other])
+    store.close()
+    #expect(try Store.check(path: folder.database).problems == [])
+  }
+
+  /// A table that names an app or a push must be emptied when an app is deleted: whoever adds one adds it there too.
+  @Test func purgeKnowsEveryTable() throws {
+    let database = try Database(path: folder.database, mode: .create)
+    try Migrator.migrate(database, to: embeddedMigrations, at: .start)
+    let tables = try database.all(
+      """
+      SELECT DISTINCT schema.name FROM sqlite_schema AS schema, pragma_table_info(schema.name) AS field
+      WHERE schema.type = 'table' AND field.name IN ('app_id', 'msg_id')
+      """
+    ) { $0.text(0) }
+    let statements = (WriteTransaction.purgeStatements + WriteTransaction.pushDeletions).map { "\($0)" }
+    for table in tables {
+      #expect(statements.contains { $0.hasPrefix("DELETE FROM \(table) ") }, "\(table)")
+    }
+  }
+}
