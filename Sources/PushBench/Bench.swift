@@ -37,7 +37,12 @@ public enum Bench {
     case "idle": try IdleBenchmark.run(environment, report)
     case "restart": try RestartBenchmark.run(environment, report)
     case "million": try MillionBenchmark.run(environment, report)
-    case "apns": try APNsBenchmark.run(environment, report)
+    case "apns":
+      if let count = environment.options.queue {
+        try APNsQueueBenchmark.run(environment, queue: count, report)
+      } else {
+        try APNsBenchmark.run(environment, report)
+      }
     default: break
     }
   }

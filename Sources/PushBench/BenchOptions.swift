@@ -14,6 +14,9 @@ public struct BenchOptions: Sendable {
   public var seconds: Int
   /// Whether to leave Borealis itself out.
   public var onlyPeers: Bool
+  /// How many devices wait for Apple in the benchmark `apns`, which then measures what such a queue costs; nil for its
+  /// ordinary measurements.
+  public var queue: Int?
   /// Where to write the results as JSON; nil for nowhere.
   public var json: String?
   /// The folder for temporary files, which decides on which disk is measured; nil for $TMPDIR or /tmp.
@@ -25,7 +28,7 @@ public struct BenchOptions: Sendable {
   public init(
     benchmark: String, connections: Int? = nil, seconds: Int = 5,
     peers: String = "floor,mosquitto,redis,nats",
-    onlyPeers: Bool = false, json: String? = nil, folder: String? = nil
+    onlyPeers: Bool = false, queue: Int? = nil, json: String? = nil, folder: String? = nil
   ) throws(BenchError) {
     guard benchmark == "all" || Self.benchmarks.contains(benchmark) else {
       throw .usage(
@@ -33,10 +36,13 @@ public struct BenchOptions: Sendable {
     }
     guard (1...15_000).contains(connections ?? 1) else { throw .usage("connections: 1 to 15000") }
     guard (1...60).contains(seconds) else { throw .usage("seconds: 1 to 60") }
+    guard queue == nil || benchmark == "apns" else { throw .usage("queue: only for the benchmark apns") }
+    guard (1000...2_000_000).contains(queue ?? 1000) else { throw .usage("queue: 1000 to 2000000") }
     self.benchmark = benchmark
     self.connections = connections
     self.seconds = seconds
     self.onlyPeers = onlyPeers
+    self.queue = queue
     self.json = json
     self.folder = folder
     self.peers = []

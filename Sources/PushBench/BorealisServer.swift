@@ -15,33 +15,36 @@ final class BorealisServer {
   /// Seconds from the start of the process to its ready line.
   private(set) var startSeconds: Double
   private let environment: BenchEnvironment
+  private let arguments: [String]
 
-  /// Makes a data folder with an app, lets `prepare` change the database, and starts a server on it.
+  /// Makes a data folder with an app, lets `prepare` change the database, and starts a server on it with more arguments.
   init(
-    _ environment: BenchEnvironment, folder name: String = "data",
+    _ environment: BenchEnvironment, folder name: String = "data", arguments: [String] = [],
     prepare: (BorealisApp) throws(BenchError) -> Void = { _ throws(BenchError) in }
   ) throws(BenchError) {
     self.environment = environment
+    self.arguments = arguments
     folder = environment.workspace.path + "/" + name
     let app = try BorealisApp.create(environment, folder: folder)
     appKey = app.key
     secret = app.secret
     try prepare(app)
-    let started = try Self.launch(environment, folder, http: 0, device: 0, devicePlain: 0)
+    let started = try Self.launch(environment, folder, arguments, http: 0, device: 0, devicePlain: 0)
     (process, http, device, devicePlain, startSeconds) = started
   }
 
   /// Starts it again, after `process` has ended, on the same ports.
   func restart() throws(BenchError) {
     let started = try Self.launch(
-      environment, folder, http: http.port, device: device.port, devicePlain: devicePlain.port)
+      environment, folder, arguments, http: http.port, device: device.port, devicePlain: devicePlain.port)
     (process, http, device, devicePlain, startSeconds) = started
   }
 
   private typealias Started = (ServerProcess, Endpoint, Endpoint, Endpoint, Double)
 
   private static func launch(
-    _ environment: BenchEnvironment, _ folder: String, http: UInt16, device: UInt16, devicePlain: UInt16
+    _ environment: BenchEnvironment, _ folder: String, _ more: [String], http: UInt16, device: UInt16,
+    devicePlain: UInt16
   ) throws(BenchError) -> Started {
     // All devices here share one address, and there they register within seconds: limits that are right for
     // strangers would only measure themselves.
@@ -51,7 +54,7 @@ final class BorealisServer {
       "--network-strangers", "1000000", "--ack-delay", "1s", "--log-level", "warning",
     ]
     let start = cl_monotonic_ns()
-    let process = try environment.start(environment.executable, arguments)
+    let process = try environment.start(environment.executable, arguments + more)
     let line = try process.readLine(seconds: 120)
     let seconds = Double(cl_monotonic_ns() - start) / 1e9
     guard let ready = try? parseJSON(Array(line.utf8)), let http = endpoint(ready["http"]),
@@ -69,8 +72,10 @@ final class BorealisServer {
 struct BorealisApp {
   let key: AppKey
   let secret: String
+  /// The data folder.
+  let folder: String
   /// Path of the database file.
-  let database: String
+  var database: String { folder + "/borealis.sqlite" }
 
   static func create(_ environment: BenchEnvironment, folder: String) throws(BenchError) -> BorealisApp {
     let line = try ServerProcess.firstLine(
@@ -80,6 +85,6 @@ struct BorealisApp {
       let key = made["app_key"]?.string.flatMap({ AppKey($0) }),
       let secret = made["master_secret"]?.string
     else { throw .unexpected("borealis app create says: \(line)") }
-    return BorealisApp(key: key, secret: secret, database: folder + "/borealis.sqlite")
+    return BorealisApp(key: key, secret: secret, folder: folder)
   }
 }

@@ -7,6 +7,10 @@ import PushWire
 /// has an alias, and tags by what its number can be divided by.
 struct Population {
   let count: Int
+  /// Whether they are iPhones with a token of Apple's, instead of Android devices.
+  var haveTokens = false
+  /// Tells those of one population from those of another.
+  var seed: UInt64 = 1
   /// All of them have the same.
   let secret = DeviceSecret(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210)
 
@@ -14,7 +18,7 @@ struct Population {
 
   /// The registration ID of a number: spread over the whole range, as random ones are.
   func id(_ number: Int) -> RegistrationID {
-    RegistrationID(high: UInt64(number + 1) &* 0x9e37_79b9_7f4a_7c15, low: UInt16(number & 0xfff))
+    RegistrationID(high: (UInt64(number) &+ seed) &* 0x9e37_79b9_7f4a_7c15, low: UInt16(number & 0xfff))
   }
 
   static func alias(_ number: Int) -> String { "user\(number)" }
@@ -35,14 +39,16 @@ struct Population {
     let insert = try database.prepare(
       """
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags,
-        created_at, last_seen_at) VALUES (?, ?, ?, ?, 2, x'', ?, ?, ?, ?)
+        created_at, last_seen_at, apns_environment, apns_token) VALUES (?, ?, ?, ?, ?, x'', ?, ?, ?, ?, ?, ?)
       """)
     let hash = Array(SHA256.digest(secret.bytes).prefix(16))
     let now = Int(cl_wall_ms())
     for number in 0..<count {
       try insert.run(
         .integer(row), .integer(number), .bytes(stored(id(number))), .bytes(hash),
-        .text(Self.alias(number)), tagList(number), .integer(now), .integer(now))
+        .integer(haveTokens ? 1 : 2), .text(Self.alias(number)), tagList(number), .integer(now),
+        .integer(now),
+        .integer(haveTokens ? 1 : 0), haveTokens ? .bytes(token(number)) : .null)
     }
     try database.prepare("UPDATE app SET next_number = ? WHERE id = ?").run(.integer(count), .integer(row))
     try database.execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
@@ -55,6 +61,9 @@ struct Population {
     writer.write(id.low)
     return writer.bytes
   }
+
+  /// Apple's token: 32 bytes.
+  private func token(_ number: Int) -> [UInt8] { Array(SHA256.digest(stored(id(number)))) }
 
   /// The column `tags`.
   private func tagList(_ number: Int) -> SQLiteStatement.Value {

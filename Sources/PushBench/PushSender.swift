@@ -47,8 +47,19 @@ final class PushSender: LoadDriver {
 
   /// The bytes of a request. `audience` is JSON.
   func request(to audience: String, _ payload: [UInt8], timeToLive: Int = 86_400) -> [UInt8] {
-    let before = "{\"platform\":\"all\",\"audience\":\(audience),\"message\":{\"msg_content\":\""
-    let after = "\"},\"options\":{\"time_to_live\":\(timeToLive)}}"
+    request(
+      "{\"platform\":\"all\",\"audience\":\(audience),\"message\":{\"msg_content\":\"", payload,
+      "\"},\"options\":{\"time_to_live\":\(timeToLive)}}")
+  }
+
+  /// The bytes of a request for a notification, which Apple brings to iPhones.
+  func request(notificationTo audience: String, _ payload: [UInt8]) -> [UInt8] {
+    request(
+      "{\"platform\":[\"ios\"],\"audience\":\(audience),\"notification\":{\"ios\":{\"alert\":\"", payload,
+      "\"}}}")
+  }
+
+  private func request(_ before: String, _ payload: [UInt8], _ after: String) -> [UInt8] {
     let head = """
       POST /v3/push HTTP/1.1\r
       Host: 127.0.0.1\r

@@ -68,6 +68,11 @@ final class Report {
     goals.append(Goal(text: text, value: measured, isMet: isMet(measured)))
   }
 
+  /// Judges a ratio.
+  func goal(_ text: String, ratio: Double, atMost: Double) {
+    goals.append(Goal(text: text, value: ratio, isMet: ratio <= atMost))
+  }
+
   /// A table for each metric: each system's value, and Borealis' value divided by it.
   var table: String {
     var text = ""

@@ -15,7 +15,8 @@ struct BenchCommand: Command {
       idle        memory and processor time of idle connections
       restart     how long until all devices are back after a restart
       million     a million registrations in the database
-      apns        notifications to Apple over one connection, beside h2load and aioapns
+      apns        notifications to Apple over one connection, beside h2load and aioapns; with --queue the cost of a
+                  queue to Apple for memory and for another app
       sqlite      commits in a second: the floor for accepted pushes
       all         each of them
     """
@@ -31,6 +32,10 @@ struct BenchCommand: Command {
       name: "peers", valueName: "NAME,...",
       help: "Those to compare with: floor, mosquitto, redis, nats; or none.",
       default: "floor,mosquitto,redis,nats", kind: .text),
+    SettingDefinition(
+      name: "queue", valueName: "N",
+      help: "For apns: lets so many notifications wait for Apple, and measures what that costs others.",
+      kind: .number(1000...2_000_000)),
     SettingDefinition(name: "only-peers", valueName: "", help: "Leaves Borealis itself out.", kind: .flag),
     SettingDefinition(name: "json", valueName: "FILE", help: "Writes the numbers as JSON, too.", kind: .text),
     SettingDefinition(
@@ -45,7 +50,8 @@ struct BenchCommand: Command {
         BenchOptions(
           benchmark: input.operands[0], connections: settings.number("connections"),
           seconds: settings.number("seconds") ?? 5, peers: settings.text("peers") ?? "none",
-          onlyPeers: settings.flag("only-peers"), json: settings.text("json"), folder: settings.text("folder")
+          onlyPeers: settings.flag("only-peers"), queue: settings.number("queue"),
+          json: settings.text("json"), folder: settings.text("folder")
         ))
     } catch {
       if case .usage(let message) = error { throw .usage(message) }
