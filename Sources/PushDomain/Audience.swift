@@ -15,21 +15,26 @@ public struct AudienceFilter: Equatable, Sendable {
   /// These devices; empty for no condition. Texts that are no registration ID match no device.
   public var registrationID: [String]
 
+  /// The devices with a Live Activity of this name; nil for no condition. Stands alone.
+  public var liveActivityID: String?
+
   /// Makes a filter; an empty list is no condition.
   public init(
     tag: [String] = [], tagAnd: [String] = [], tagNot: [String] = [], alias: [String] = [],
-    registrationID: [String] = []
+    registrationID: [String] = [], liveActivityID: String? = nil
   ) {
     self.tag = tag
     self.tagAnd = tagAnd
     self.tagNot = tagNot
     self.alias = alias
     self.registrationID = registrationID
+    self.liveActivityID = liveActivityID
   }
 
   /// Tells whether there is no condition at all; the parser never gives such a filter.
   public var isEmpty: Bool {
     tag.isEmpty && tagAnd.isEmpty && tagNot.isEmpty && alias.isEmpty && registrationID.isEmpty
+      && liveActivityID == nil
   }
 }
 
@@ -41,6 +46,11 @@ public enum Audience: Equatable, Sendable {
   case filter(AudienceFilter)
   /// The devices that an uploaded file names.
   case file(String)
+
+  /// The Live Activity that the push is for, if it is for one.
+  public var liveActivityID: String? {
+    if case .filter(let filter) = self { filter.liveActivityID } else { nil }
+  }
 }
 
 /// Which audiences a request may have.

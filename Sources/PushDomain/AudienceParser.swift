@@ -23,7 +23,7 @@ extension Audience {
     guard kind != .file else { throw fields.missing("file") }
     for member in fields.present {
       switch member.key {
-      case "tag", "tag_and", "tag_not", "alias", "registration_id": continue
+      case "tag", "tag_and", "tag_not", "alias", "registration_id", "live_activity_id": continue
       // Passing over a condition would reach people that the sender wanted to leave out.
       default: throw fields.invalid(String(member.key.prefix(64)), "is not supported")
       }
@@ -37,6 +37,7 @@ extension Audience {
     if filter.registrationID.count == 1, RegistrationID(filter.registrationID[0]) == nil {
       throw fields.invalid("registration_id", "is invalid")
     }
+    filter.liveActivityID = try liveActivity(fields)
     guard !filter.isEmpty else { throw push.missing("audience") }
     return .filter(filter)
   }
@@ -50,5 +51,17 @@ extension Audience {
     guard let id = try file.string("file_id") else { throw file.missing("file_id") }
     guard (1...100).contains(id.utf8.count) else { throw file.invalid("file_id", "is unknown") }
     return .file(id)
+  }
+
+  /// A Live Activity by the name that devices have told with its token.
+  private static func liveActivity(_ fields: Fields) throws(APIError) -> String? {
+    guard let name = try fields.string("live_activity_id") else { return nil }
+    guard APNsTokenSlot(.liveActivity, name: name) != nil else {
+      throw fields.invalid("live_activity_id", "must have 1 to \(APNsTokenSlot.maximumName) bytes")
+    }
+    guard fields.present.count == 1 else {
+      throw fields.invalid("live_activity_id", "does not go with other conditions")
+    }
+    return name
   }
 }

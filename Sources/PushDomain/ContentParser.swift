@@ -12,12 +12,17 @@ struct ContentParser {
   let platforms: PlatformSet
   let rules: PushRules
   let options: PushOptions
+  /// The Live Activity that the audience names.
+  let liveActivityID: String?
 
   private var apple: APNsRenderer { APNsRenderer(options: options) }
 
   func parse() throws(APIError) -> PushContent {
     if let live = try push.fields("live_activity"), !live.present.isEmpty {
       return PushContent(variants: [], apple: [try liveActivity(live)])
+    }
+    if liveActivityID != nil {
+      throw .invalidValue("audience.live_activity_id goes with live_activity alone")
     }
     let notification = try push.fields("notification").flatMap { $0.present.isEmpty ? nil : $0 }
     let message = try renderMessage(besideNotification: notification != nil)
@@ -32,7 +37,7 @@ struct ContentParser {
       variants.append(variant)
     }
     let content = PushContent(variants: variants, apple: try notification.map(renderForApple) ?? [])
-    guard !content.variants.isEmpty else {
+    guard !content.platforms.isEmpty else {
       throw .missing("Missing parameter: notification has nothing for the platforms of this push")
     }
     return content
@@ -99,7 +104,6 @@ struct ContentParser {
   }
 
   private func liveActivity(_ live: Fields) throws(APIError) -> APNsNotification {
-    guard rules.liveActivities else { throw push.invalid("live_activity", "is not supported") }
     for other in ["notification", "message"] where push[other] != nil {
       throw push.invalid("live_activity", "does not go with \(other)")
     }
@@ -107,7 +111,7 @@ struct ContentParser {
     if rules.strictKeys { try live.allow(["ios"]) }
     try Self.checkSize(
       JSONWriter.serialize(.object(ios.object)).count, of: ios.path, limit: Self.maximumLiveActivity)
-    return try apple.liveActivity(ios)
+    return try apple.liveActivity(ios, id: liveActivityID)
   }
 
   /// One platform's object: checked, with the common alert where it has none of its own, all else as given.

@@ -40,9 +40,7 @@ public struct PushContent: Equatable, Sendable {
     variants: [ContentVariant], apple: [APNsNotification] = [], overrides: MessageID? = nil
   ) {
     self.overrides = overrides
-    self.apple = [APNsTokenKind.device, .voip, .liveActivity].compactMap { kind in
-      apple.first { $0.type.tokenKind == kind }
-    }
+    self.apple = APNsTokenKind.allCases.compactMap { kind in apple.first { $0.slot.kind == kind } }
     var taken: PlatformSet = []
     var merged: [ContentVariant] = []
     for var variant in variants {
@@ -80,14 +78,14 @@ public struct PushContent: Equatable, Sendable {
 
   /// What goes to one kind of token at Apple; nil if nothing.
   public func apns(for kind: APNsTokenKind) -> APNsNotification? {
-    apple.first { $0.type.tokenKind == kind }
+    apple.first { $0.slot.kind == kind }
   }
 
   /// Takes over the collapse IDs of the push that this one overrides. Needed because that one may have had an ID of the
   /// sender's, or have replaced a third; without it the ID of the overridden push is used.
   public mutating func inheritCollapseIDs(from old: PushContent) {
     for index in apple.indices {
-      guard case .id = apple[index].collapse, let replaced = old.apns(for: apple[index].type.tokenKind),
+      guard case .id = apple[index].collapse, let replaced = old.apns(for: apple[index].slot.kind),
         replaced.collapse != .ownID
       else { continue }
       apple[index].collapse = replaced.collapse

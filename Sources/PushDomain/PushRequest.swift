@@ -51,7 +51,8 @@ public struct PushRequest: Equatable, Sendable {
     try refuse(push)
     let options = try PushOptions.parse(push, rules: rules)
     let content = try ContentParser(
-      push: push, platforms: platforms, rules: rules, options: options
+      push: push, platforms: platforms, rules: rules, options: options,
+      liveActivityID: audience.liveActivityID
     ).parse()
     try checkVendorFallback(push)
     return PushRequest(

@@ -10,19 +10,15 @@ public struct PushRules: Equatable, Sendable {
 
   /// Bytes that `notification.ios` may have as JSON. Whatever it is, what Apple gets must fit Apple's own limit.
   public var maximumIOSNotification: Int
-  /// Whether `live_activity` is taken. Off, since no device can name the token of an activity yet: such a push would
-  /// reach nobody.
-  public var liveActivities: Bool
 
   /// Makes rules; what isn't given is as at JPush: no hyphen, unknown keys pass, 864000 s (10 days), 2000 bytes.
   public init(
     allowHyphen: Bool = false, strictKeys: Bool = false, maximumTimeToLive: Int = 864_000,
-    maximumIOSNotification: Int = 2000, liveActivities: Bool = false
+    maximumIOSNotification: Int = 2000
   ) {
     self.allowHyphen = allowHyphen
     self.strictKeys = strictKeys
     self.maximumTimeToLive = maximumTimeToLive
     self.maximumIOSNotification = maximumIOSNotification
-    self.liveActivities = liveActivities
   }
 }

@@ -117,11 +117,16 @@ extension AcceptRequest {
       terms.aliases = filter.alias
       terms.registrationIDs = filter.registrationID.compactMap { RegistrationID($0) }
       terms.namesRegistrations = !filter.registrationID.isEmpty
+      terms.liveActivityID = filter.liveActivityID
     }
     var file: String?
     if case .file(let id) = request.audience { file = id }
+    // What has only something for Apple is for nobody else.
+    let platforms =
+      request.content.variants.isEmpty
+      ? request.platforms.intersection(request.content.platforms) : request.platforms
     self.init(
-      cid: request.cid, platforms: request.platforms, terms: terms, file: file, content: request.content,
+      cid: request.cid, platforms: platforms, terms: terms, file: file, content: request.content,
       sendno: request.options.sendno ?? 0, timeToLive: request.options.timeToLive,
       overrides: request.options.overrideMessageID, strategy: request.options.strategy)
   }

@@ -83,10 +83,19 @@ extension PushReport {
     writer.key("waiting")
     writer.value(Int64(ownWaiting))
     writer.endObject()
-    writer.key("apns")
+    Self.write("apns", targets: apns, progress, to: &writer)
+    if calls > 0 { Self.write("calls", targets: calls, callProgress, to: &writer) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private static func write(
+    _ key: String, targets: Int, _ progress: APNsProgress, to writer: inout JSONWriter
+  ) {
+    writer.key(key)
     writer.beginObject()
     writer.key("targets")
-    writer.value(Int64(apns))
+    writer.value(Int64(targets))
     writer.key("waiting")
     writer.value(Int64(progress.waiting))
     writer.key("results")
@@ -97,8 +106,6 @@ extension PushReport {
     }
     writer.endObject()
     writer.endObject()
-    writer.endObject()
-    return writer.bytes
   }
 }
 

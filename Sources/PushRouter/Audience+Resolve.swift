@@ -19,6 +19,9 @@ public struct AudienceTerms: Sendable {
   /// not everybody.
   public var namesRegistrations = false
 
+  /// A Live Activity whose token they have; nothing else is asked for then.
+  public var liveActivityID: String?
+
   /// Starts as everybody.
   public init() {}
 
@@ -31,6 +34,12 @@ public struct AudienceTerms: Sendable {
 extension RegistrationTable {
   /// The registrations that an audience means now, on the given platforms.
   func resolve(_ terms: AudienceTerms, platforms: PlatformSet) -> Recipients {
+    if let name = terms.liveActivityID {
+      guard let slot = APNsTokenSlot(.liveActivity, name: name) else { return .few([]) }
+      var holders = members(tokensFor: [.production, .sandbox], as: slot)
+      holders.formIntersection(members(platforms: platforms))
+      return Recipients(holders)
+    }
     // The narrow keys first: a push to one alias never touches a set of a million.
     if let named = named(terms) {
       return Recipients(

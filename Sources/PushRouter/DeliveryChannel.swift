@@ -47,26 +47,44 @@ public struct APNsPush: Sendable {
   public let app: App
   /// Its ID.
   public let id: MessageID
-  /// Who gets it.
+  /// Who gets it, apart from the call.
   public let targets: Recipients
+  /// Who gets its call.
+  public let calls: Recipients
   /// What it is.
   public let push: StoredPush
   /// When it ends.
   public let expires: Timestamp
 
   /// Makes a push.
-  public init(app: App, id: MessageID, targets: Recipients, push: StoredPush, expires: Timestamp) {
+  public init(
+    app: App, id: MessageID, targets: Recipients, calls: Recipients = .few([]), push: StoredPush,
+    expires: Timestamp
+  ) {
     self.app = app
     self.id = id
     self.targets = targets
+    self.calls = calls
     self.push = push
     self.expires = expires
   }
 
+  /// What Apple gets, and for whom: a notification for each kind of token.
+  public var parts: [(notification: APNsNotification, targets: Recipients)] {
+    push.content.apple.compactMap { notification in
+      let targets = notification.slot.kind == .voip ? calls : targets
+      return targets.isEmpty ? nil : (notification, targets)
+    }
+  }
+
   /// What the database holds, nil if it is unreadable or not for Apple.
   public init?(_ row: PushRow, app: App) {
-    guard let push = StoredPush(row), let targets = push.apns else { return nil }
-    self.init(app: app, id: row.id, targets: Recipients(targets), push: push, expires: row.expiresAt)
+    guard let push = StoredPush(row) else { return nil }
+    let calls = row.callTargets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
+    self.init(
+      app: app, id: row.id, targets: Recipients(push.apns ?? NumberSet()), calls: Recipients(calls),
+      push: push, expires: row.expiresAt)
+    guard !parts.isEmpty else { return nil }
   }
 }
 
@@ -78,8 +96,8 @@ public protocol APNsDelivery: AnyObject, Sendable {
   func withdraw(_ id: MessageID, of app: App) -> Int
   /// An app was deleted: Apple gets nothing more for it.
   func forget(_ app: App)
-  /// How a push stands that is being worked on; nil for one that is through, or has not begun.
-  func progress(of id: MessageID, in app: App) -> APNsProgress?
+  /// How a push stands that is being worked on, by kind of token; nil for one that is through, or has not begun.
+  func progress(of id: MessageID, in app: App) -> [APNsTokenKind: APNsProgress]?
   /// How the way to each of Apple's services stands for an app.
   func status(of app: App) -> [APNsServiceStatus]
 }

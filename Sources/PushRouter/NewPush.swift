@@ -18,6 +18,7 @@ struct NewPush: Sendable {
   private let ownBytes: [UInt8]?
   private let apnsSet: NumberSet?
   private let apnsBytes: [UInt8]?
+  private let callBytes: [UInt8]?
   private let single: RegistrationNumber?
 
   /// Encodes what the database keeps, so that the writer's thread need not.
@@ -33,15 +34,17 @@ struct NewPush: Sendable {
     contentBytes = content.encode()
     // Without Apple, the targets are those who wait for it over our connection.
     var reached = plan.own
-    if !plan.apns.isEmpty {
+    if !plan.isWithoutApple {
       var all = plan.own.numbers
       all.formUnion(plan.apns.numbers)
+      all.formUnion(plan.calls.numbers)
       reached = Recipients(all)
     }
     if case .few(let numbers) = reached, numbers.count == 1 { single = numbers.first } else { single = nil }
     targetBytes = single == nil ? reached.numbers.serialized() : nil
     apnsSet = plan.apns.isEmpty ? nil : plan.apns.numbers
     apnsBytes = apnsSet?.serialized()
+    callBytes = plan.calls.isEmpty ? nil : plan.calls.numbers.serialized()
     ownBytes = plan.own.count == reached.count ? nil : plan.own.numbers.serialized()
   }
 
@@ -65,7 +68,7 @@ struct NewPush: Sendable {
     PushRow(
       id: id, app: app, createdAt: now, expiresAt: expires, sendno: Int64(request.sendno),
       platforms: request.platforms, target: single, targets: targetBytes, ownTargets: ownBytes,
-      apnsTargets: apnsBytes,
+      apnsTargets: apnsBytes, callTargets: callBytes,
       targetCount: UInt32(clamping: audienceCount), strategy: request.strategy.number,
       overrides: request.overrides, content: contentBytes)
   }

@@ -8,9 +8,13 @@ struct RoutePlan: Sendable {
   var own: Recipients
   /// Who gets something from Apple.
   var apns: Recipients = .few([])
+  /// Who gets a call from Apple, beside all else.
+  var calls: Recipients = .few([])
 
+  /// Whether nobody gets anything from Apple.
+  var isWithoutApple: Bool { apns.isEmpty && calls.isEmpty }
   /// Whether nobody gets anything.
-  var isEmpty: Bool { own.isEmpty && apns.isEmpty }
+  var isEmpty: Bool { own.isEmpty && isWithoutApple }
 }
 
 /// What routes depend on, besides the device.
@@ -20,18 +24,31 @@ struct RouteTerms: Sendable {
   let iosParts: PushParts
   /// The services of Apple's that the app has credentials for, if the push has anything for Apple.
   let apns: APNsEnvironments
+  /// The same for its call. Only Apple can bring one, so only a strategy without Apple drops it.
+  let calls: APNsEnvironments
+  /// The token that Apple needs for all but the call.
+  let slot: APNsTokenSlot
+  /// Whether the push has something for our connection.
+  let hasOwnContent: Bool
   /// Only devices that are online now.
   let isOnlineOnly: Bool
 
   init(_ request: AcceptRequest, apns available: APNsEnvironments) {
     strategy = request.strategy
     iosParts = request.content.parts(for: .ios)
-    apns = request.content.apns == nil ? [] : available
+    let activity = request.content.apple.first { $0.slot.kind.isNamed }
+    apns = request.content.apns == nil && activity == nil ? [] : available
+    slot = activity?.slot ?? .device
+    let mayCall = request.content.apns(for: .voip) != nil && request.strategy != .ownOnly
+    calls = mayCall ? available : []
+    hasOwnContent = !request.content.variants.isEmpty
     isOnlineOnly = request.timeToLive == 0
   }
 
   /// Whether everybody goes the way of our connection.
-  var isPlain: Bool { strategy == .jpush && apns.isEmpty && !isOnlineOnly }
+  var isPlain: Bool {
+    strategy == .jpush && apns.isEmpty && calls.isEmpty && !isOnlineOnly && hasOwnContent
+  }
 }
 
 /// iOS devices that have the same route.
@@ -80,10 +97,19 @@ extension AppDirectory {
     if terms.isPlain { return RoutePlan(own: audience) }
     let routes = IOSRoutes(terms)
     return state.withLock { state in
-      switch audience {
-      case .few(let numbers): state.plan(numbers, terms, routes)
-      case .many(let set): state.plan(set, terms, routes)
+      var plan = RoutePlan(own: .few([]))
+      if terms.hasOwnContent {
+        switch audience {
+        case .few(let numbers): plan = state.plan(numbers, terms, routes)
+        case .many(let set): plan = state.plan(set, terms, routes)
+        }
+      } else if !terms.apns.isEmpty {
+        plan.apns = audience.intersection(state.table.members(tokensFor: terms.apns, as: terms.slot))
       }
+      if !terms.calls.isEmpty {
+        plan.calls = audience.intersection(state.table.members(tokensFor: terms.calls, as: .voip))
+      }
+      return plan
     }
   }
 }

@@ -213,7 +213,7 @@ extension Router {
     if !push.plan.own.isEmpty {
       try transaction.insertPending(id: id, app: app.id, target: push.onlyOwn, expiresAt: push.expires)
     }
-    if !push.plan.apns.isEmpty {
+    if !push.plan.isWithoutApple {
       try transaction.insertAPNsPending(id: id, app: app.id, expiresAt: push.expires)
     }
     if let cid = request.cid {
@@ -246,9 +246,11 @@ extension Router {
   private func open(_ id: MessageID, _ push: NewPush, in app: App) {
     guard !push.plan.isEmpty else { return }
     let stored = push.stored
-    if !push.plan.apns.isEmpty {
+    if !push.plan.isWithoutApple {
       apns?.deliver(
-        APNsPush(app: app, id: id, targets: push.plan.apns, push: stored, expires: push.expires))
+        APNsPush(
+          app: app, id: id, targets: push.plan.apns, calls: push.plan.calls, push: stored,
+          expires: push.expires))
     }
     guard !push.plan.own.isEmpty else { return }
     contents.insert(id, stored)

@@ -8,7 +8,7 @@ import PushWire
   guard let json = try? parseJSON(bytes) else { return }
   let strict = PushRules(strictKeys: true)
   let lenient = PushRules(
-    allowHyphen: true, maximumTimeToLive: .max, maximumIOSNotification: 4500, liveActivities: true)
+    allowHyphen: true, maximumTimeToLive: .max, maximumIOSNotification: 4500)
   var accepted: [Bool] = []
   for rules in [strict, PushRules(), lenient] {
     do throws(APIError) {

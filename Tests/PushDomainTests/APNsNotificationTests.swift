@@ -197,17 +197,18 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
     #expect(taken.code == 1003 && taken.message.contains("notification.voip._j_msgid"))
   }
 
-  static let activities = PushRules(liveActivities: true)
-
-  private static func activity(_ members: String, _ more: String = "") -> String {
-    #"{"platform":["ios"],"audience":"all","live_activity":{"ios":{\#(members)}}\#(more)}"#
+  private static func activity(_ members: String, _ more: String = "", to audience: String? = nil) -> String {
+    let isStart = members.contains(#""event":"start""#)
+    let audience = audience ?? (isStart ? #""all""# : #"{"live_activity_id":"order-7"}"#)
+    return
+      #"{"platform":["ios"],"audience":\#(audience),"live_activity":{"ios":{\#(members)}}\#(more)}"#
   }
 
   @Test func liveActivities() throws {
     let update = try content(
       Self.activity(
         #""event":"update","content-state":{"stop":"Harbour","etaMinutes":4},"relevance-score":80,"stale-date":1767226500,"apns-priority":5"#
-      ), rules: Self.activities)
+      ))
     let apns = try #require(update.apns(for: .liveActivity))
     // 2026-01-01T00:00:00Z: the time is that of the ID, so that a repetition is the same to the last byte.
     let id = MessageID(firstAt: Timestamp(milliseconds: 1_767_225_600_000))
@@ -217,18 +218,22 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
     )
     #expect(apns.type.name == "liveactivity" && apns.type.topicSuffix == ".push-type.liveactivity")
     #expect(apns.priority == .considerate && apns.collapseID(of: id) == nil)
+    #expect(apns.slot == APNsTokenSlot(.liveActivity, name: "order-7"))
     #expect(update.platforms == PlatformSet(.ios) && update.apns == nil && update.parts(for: .ios) == [])
+    let start = try content(Self.activity(Self.start))
+    #expect(start.apple.map(\.slot) == [APNsTokenSlot(.liveActivityStart, name: "A")])
   }
+
+  private static let start =
+    #""event":"start","content-state":{},"attributes-type":"A","attributes":{},"alert":{"title":"t"}"#
 
   @Test(arguments: [
     (#""event":"end","content-state":{}"#, "", 0, ""), (#""content-state":{}"#, "", 1002, "ios.event"),
     (#""event":"go","content-state":{}"#, "", 1003, "ios.event"),
     (#""event":"update""#, "", 1002, "ios.content-state"),
-    (#""event":"start","content-state":{}"#, "", 1002, "ios.attributes-type"),
+    (#""event":"start","content-state":{}"#, "", 1002, "ios.attributes-type"), (Self.start, "", 0, ""),
     (
-      #""event":"start","content-state":{},"attributes-type":"A","attributes":{},"alert":{"title":"t"}"#, "",
-      0,
-      ""
+      #""event":"start","content-state":{},"attributes-type":"","attributes":{}"#, "", 1003, "attributes-type"
     ),
     (#""event":"start","content-state":{},"attributes-type":"A","attributes":{}"#, "", 1002, "ios.alert"),
     (#""event":"end","content-state":{},"apns-priority":1"#, "", 1003, "ios.apns-priority"),
@@ -239,12 +244,27 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
     ("", "", 1002, "ios"),
   ])
   func liveActivityRules(_ members: String, _ more: String, _ code: Int, _ named: String) throws {
-    let result = try outcome(Self.activity(members, more), rules: Self.activities)
+    let result = try outcome(Self.activity(members, more))
     #expect(result.code == code, "\(members): \(result.message)")
     #expect(named.isEmpty || result.message.contains(named), "\(result.message)")
-    // No device can name the token of an activity, so that none is taken unless the rules say so.
-    let refused = try outcome(Self.activity(members, more))
-    #expect(refused.code != 0)
+  }
+
+  /// What is there already is named, and alone; what is to be started is not there.
+  @Test(arguments: [
+    ("end", #""all""#, 1002, "audience.live_activity_id"),
+    ("end", #"{"alias":["a"]}"#, 1002, "live_activity_id"),
+    ("end", #"{"live_activity_id":"x"}"#, 0, ""),
+    ("end", #"{"live_activity_id":""}"#, 1003, "1 to 255 bytes"),
+    ("end", #"{"live_activity_id":7}"#, 1003, "live_activity_id"),
+    ("end", #"{"live_activity_id":"\#(String(repeating: "x", count: 256))"}"#, 1003, "1 to 255 bytes"),
+    ("end", #"{"live_activity_id":"x","alias":["a"]}"#, 1003, "live_activity_id"),
+    ("start", #"{"live_activity_id":"x"}"#, 1003, "ios.event"), ("start", #"{"alias":["a"]}"#, 0, ""),
+  ])
+  func liveActivityAudiences(_ event: String, _ audience: String, _ code: Int, _ named: String) throws {
+    let members = event == "start" ? Self.start : #""event":"end","content-state":{}"#
+    let result = try outcome(Self.activity(members, to: audience))
+    #expect(result.code == code, "\(audience): \(result.message)")
+    #expect(named.isEmpty || result.message.contains(named), "\(result.message)")
   }
 
   // MARK: Sizes

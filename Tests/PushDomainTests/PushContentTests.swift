@@ -34,6 +34,19 @@ import Testing
       ])
   }
 
+  /// What changes a Live Activity.
+  static func activity() throws -> PushContent {
+    let plain = try #require(APNsTemplate(text: Array("{}".utf8), holes: []))
+    return PushContent(
+      variants: [],
+      apple: [
+        try #require(
+          APNsNotification(
+            type: .liveActivity, slot: APNsTokenSlot(.liveActivity, name: "é"), priority: .immediate,
+            payload: plain))
+      ])
+  }
+
   @Test func oneNotificationForEachKindOfToken() throws {
     let content = try Self.contentWithApple()
     #expect(content.apple.map(\.type) == [.alert, .voip])
@@ -56,6 +69,8 @@ import Testing
     #expect(APNsNotification(type: .alert, priority: .immediate, badge: .set(1), payload: numbered) != nil)
     #expect(APNsNotification(type: .alert, priority: .immediate, payload: full) == nil)
     #expect(APNsNotification(type: .voip, priority: .immediate, payload: full) != nil)
+    #expect(APNsNotification(type: .liveActivity, priority: .immediate, payload: plain) == nil)
+    #expect(APNsNotification(type: .alert, slot: .voip, priority: .immediate, payload: plain) == nil)
     for (count, isGood) in [(0, false), (1, true), (64, true), (65, false)] {
       let collapse = APNsNotification.CollapseID.given(Array(repeating: 99, count: count))
       let made = APNsNotification(type: .alert, priority: .immediate, collapse: collapse, payload: plain)
@@ -94,7 +109,7 @@ import Testing
     var overriding = Self.content()
     overriding.overrides = MessageID(99)
     let apple = try Self.contentWithApple()
-    for content in [Self.content(), overriding, PushContent(variants: []), apple] {
+    for content in [Self.content(), overriding, PushContent(variants: []), apple, try Self.activity()] {
       #expect(PushContent(decoding: content.encode()) == content)
     }
   }
@@ -117,6 +132,13 @@ import Testing
     #expect(Hex.encode(content.encode()) == expected.replacing(" ", with: ""))
   }
 
+  @Test func goldenBytesOfALiveActivity() throws {
+    let expected =
+      "02 0000000000000000 00" + "01" + "04 0a 01 00" + "00" + "00 00000000" + "00" + "00000002 7b7d"
+      + "03 02 c3a9"
+    #expect(Hex.encode(try Self.activity().encode()) == expected.replacing(" ", with: ""))
+  }
+
   /// What an earlier version stored is read as it was meant, and has nothing for Apple.
   @Test func version1() throws {
     let old = "01" + "0000000000000000" + "01" + "02" + "00000002" + "7b7d" + "00000000"
@@ -127,7 +149,8 @@ import Testing
   }
 
   @Test func everyCutAndAddedByteIsRefused() throws {
-    for bytes in [Self.content().encode(), try Self.contentWithApple().encode()] {
+    for content in [Self.content(), try Self.contentWithApple(), try Self.activity()] {
+      let bytes = content.encode()
       for count in 0..<bytes.count { #expect(PushContent(decoding: Array(bytes.prefix(count))) == nil) }
       #expect(PushContent(decoding: bytes + [0]) == nil)
     }

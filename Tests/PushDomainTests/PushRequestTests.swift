@@ -65,7 +65,9 @@ func list(_ count: Int) -> String { (0..<count).map { #""n\#($0)""# }.joined(sep
       #"{"platform":["android"],"audience":"all","notification":{"ios":{"alert":"x"}}}"#, 1002, "notification"
     ),
     (#"{"platform":["ios"],"audience":"all","notification":{"android":"x","alert":"x"}}"#, 1003, "android"),
-    (push(#""notification":{"voip":{"a":1}}"#), 1002, "notification"),
+    (push(#""notification":{"voip":{"a":1}}"#), 0, ""),
+    (push(#""notification":{"voip":{}}"#), 1002, "notification"),
+    (#"{"platform":["android"],"audience":"all","notification":{"voip":{"a":1}}}"#, 1002, "notification"),
     (push(#""notification":{"voip":{"a":1},"winphone":{"alert":"x"},"alert":"x"}"#), 0, ""),
     (push(#""notification":{"adnroid":{"alert":"x"}}"#), 1009, "notification.adnroid"),
     (push(#""notification":{},"message":{"msg_content":"x"}"#), 0, ""),
@@ -87,7 +89,7 @@ func list(_ count: Int) -> String { (0..<count).map { #""n\#($0)""# }.joined(sep
     // What can't be honoured.
     (push(#""notification":{"alert":"x"},"sms_message":{"temp_id":1,"delay_time":0}"#), 2007, "sms_message"),
     (push(#""notification":{"alert":"x"},"sms_message":null"#), 0, ""),
-    (push(#""live_activity":{"ios":{"event":"end"}}"#), 1003, "live_activity"),
+    (push(#""live_activity":{"ios":{"event":"end"}}"#), 1002, "live_activity"),
     (push(#""notification":{"alert":"x"},"inapp_message":{"inapp_message":true}"#), 1003, "inapp_message"),
     (push(#""notification":{"alert":"x"},"inapp_message":{"inapp_message":false}"#), 0, ""),
     (push(#""notification":{"alert":"x"},"notification_3rd":{"content":"c"}"#), 1002, "notification_3rd"),

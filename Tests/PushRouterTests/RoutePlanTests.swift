@@ -110,11 +110,88 @@ import Testing
     try await world.barrier()
     #expect(plan() == (true, false))
   }
+
+  /// Calls go to those with a token for them, whatever becomes of the rest; only a strategy without Apple drops them.
+  @Test(arguments: Strategy.allCases, [1, 100])
+  func callsHaveTokensOfTheirOwn(strategy: Strategy, copies: UInt32) throws {
+    let directory = AppDirectory(app: AppID(1))
+    for number in 0..<(4 * copies) {
+      directory.insert(
+        RegistrationEntry(
+          number: RegistrationNumber(number), id: RegistrationID(high: UInt64(number), low: 1),
+          platform: .ios,
+          secretHash: (1, 2), environment: number % 2 == 0 ? .production : .none))
+      // The second half of them cannot be called.
+      let environment: APNsEnvironment =
+        number < copies ? .production : number < 2 * copies ? .sandbox : .none
+      directory.setToken(environment, as: .voip, of: RegistrationNumber(number))
+    }
+    let all = directory.resolve(AudienceTerms(), platforms: .all)
+    let callable = (0..<copies).map { RegistrationNumber($0) }
+    for content in [
+      try PushContent.test([.notification], calls: true), try PushContent.test([], calls: true),
+    ] {
+      let request = AcceptRequest(content: content, strategy: strategy)
+      let plan = directory.plan(all, RouteTerms(request, apns: .production))
+      #expect(plan.calls.numbers.members() == (strategy == .ownOnly ? [] : callable))
+      let without = AcceptRequest(content: try .test(content.parts(for: .ios)), strategy: strategy)
+      let rest = directory.plan(all, RouteTerms(without, apns: .production))
+      let isCallAlone = content.variants.isEmpty
+      #expect(plan.own.numbers.members() == (isCallAlone ? [] : rest.own.numbers.members()))
+      #expect(plan.apns.numbers.members() == (isCallAlone ? [] : rest.apns.numbers.members()))
+      #expect(directory.plan(all, RouteTerms(request, apns: [])).calls.isEmpty)
+    }
+  }
+
+  /// A Live Activity goes to those who have the token that it names, and to nobody over our connection.
+  @Test func activitiesHaveTokensOfTheirOwn() async throws {
+    let world = try await TestWorld()
+    let game = try #require(APNsTokenSlot(.liveActivity, name: "game"))
+    let start = try #require(APNsTokenSlot(.liveActivityStart, name: "Game"))
+    let phones = [
+      try await world.register(token: [1], platform: .ios),
+      try await world.register(token: [2], platform: .ios),
+      try await world.register(token: [3], platform: .ios),
+    ]
+    func set(_ token: [UInt8], _ slot: APNsTokenSlot, _ index: Int) async throws {
+      try await withCheckedContinuation { done in
+        world.router.setToken(token, .production, as: slot, of: phones[index].number, in: world.app) {
+          done.resume(returning: $0)
+        }
+      }.get()
+    }
+    try await set([4], game, 0)
+    try await set([5], game, 1)
+    try await set([6], start, 2)
+    func plan(_ slot: APNsTokenSlot, named: String?) throws -> (audience: Int, apns: [RegistrationNumber]) {
+      var terms = AudienceTerms()
+      terms.liveActivityID = named
+      let request = AcceptRequest(terms: terms, content: try .activity(slot))
+      let audience = world.router.resolve(request, in: world.app)
+      let plan = world.app.directory.plan(audience, RouteTerms(request, apns: .production))
+      #expect(plan.own.isEmpty && plan.calls.isEmpty)
+      return (audience.count, plan.apns.numbers.members())
+    }
+    for _ in 0..<2 {
+      #expect(try plan(game, named: "game") == (2, [phones[0].number, phones[1].number]))
+      #expect(try plan(start, named: nil) == (3, [phones[2].number]))
+      #expect(try plan(game, named: "other").audience == 0)
+      try await world.restart(isOrderly: true)
+    }
+    try await set([], game, 0)
+    // The same token again: it has moved.
+    try await set([5], game, 2)
+    #expect(try plan(game, named: "game").apns == [phones[2].number])
+    world.router.retireToken(
+      [5], as: game, of: phones[2].number, in: world.app, unlessToldAfter: world.clock.now())
+    try await world.barrier()
+    #expect(try plan(game, named: "game").audience == 0)
+  }
 }
 
 extension PushContent {
   /// The same for all platforms, with a notification for Apple if there is one.
-  static func test(_ parts: PushParts) throws -> PushContent {
+  static func test(_ parts: PushParts, calls: Bool = false) throws -> PushContent {
     let text = Array(#"{"alert":"x"}"#.utf8)
     let template = try #require(APNsTemplate(text: Array(#"{"aps":{"alert":"x"}}"#.utf8), holes: []))
     let apple = APNsNotification(
@@ -124,6 +201,18 @@ extension PushContent {
         ContentVariant(
           platforms: .all, notification: parts.contains(.notification) ? text : [],
           message: parts.contains(.message) ? text : [])
-      ], apple: parts.contains(.notification) ? [try #require(apple)] : [])
+      ], apple: (parts.contains(.notification) ? [try #require(apple)] : []) + (calls ? [try call()] : []))
+  }
+
+  private static func call() throws -> APNsNotification {
+    let template = try #require(APNsTemplate(text: Array("{}".utf8), holes: []))
+    return try #require(APNsNotification(type: .voip, priority: .immediate, payload: template))
+  }
+
+  /// For a Live Activity.
+  static func activity(_ slot: APNsTokenSlot) throws -> PushContent {
+    let template = try #require(APNsTemplate(text: Array("{}".utf8), holes: []))
+    let apple = APNsNotification(type: .liveActivity, slot: slot, priority: .immediate, payload: template)
+    return PushContent(variants: [], apple: [try #require(apple)])
   }
 }

@@ -207,7 +207,7 @@ public final class APNsChannel: APNsDelivery {
 // MARK: - What an operator sees
 extension APNsChannel {
   /// How a push stands that is being worked on.
-  public func progress(of id: MessageID, in app: App) -> APNsProgress? {
+  public func progress(of id: MessageID, in app: App) -> [APNsTokenKind: APNsProgress]? {
     parts.queues.find(app.id)?.progress(of: id)
   }
 

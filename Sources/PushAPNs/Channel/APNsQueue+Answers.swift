@@ -92,10 +92,10 @@ extension APNsQueue {
     var delivery = delivery
     let environment = delivery.environment
     switch outcome {
-    case .delivered: state.finish(delivery.push, delivery.row.number, Ends.delivered)
+    case .delivered: state.finish(delivery.leg, delivery.row.number, Ends.delivered)
     case .wrongEnvironment:
       effects.append(.move(delivery))
-      state.finish(delivery.push, delivery.row.number, Ends.delivered)
+      state.finish(delivery.leg, delivery.row.number, Ends.delivered)
     case .retry(let retry):
       delivery.failures += 1
       if retry.scope == .host { effects.append(.slowHost(environment)) }
@@ -147,16 +147,16 @@ extension APNsQueue {
   }
 
   private func refuse(_ delivery: Delivery, _ answer: APNsAnswer, _ state: inout State) {
-    state.fail(delivery.push, delivery.row.number, answer.reason ?? "Status\(answer.status)")
+    state.fail(delivery.leg, delivery.row.number, answer.reason ?? "Status\(answer.status)")
   }
 
   private func tryAgain(_ delivery: Delivery, _ retry: APNsRetry, _ now: Timestamp, _ state: inout State) {
-    guard let push = state.open[delivery.push] else { return }
+    guard let push = state.open[delivery.leg] else { return }
     var random = SystemRandomNumberGenerator()
     let next = retry.schedule.next(
       afterFailures: delivery.failures, now: now, end: push.expires, using: &random)
     guard let next else {
-      state.finish(delivery.push, delivery.row.number, Ends.expired)
+      state.finish(delivery.leg, delivery.row.number, Ends.expired)
       return
     }
     state.tryAgain(delivery, at: Timestamp(milliseconds: next.milliseconds + 999).seconds)
@@ -168,7 +168,8 @@ extension APNsQueue {
     switch effect {
     case .retire(let delivery, let since): retire(delivery, since: since)
     case .move(let delivery):
-      parts.router.moveToken(delivery.row.token, of: delivery.row.number, in: app, to: delivery.environment)
+      parts.router.moveToken(
+        delivery.row.token, as: delivery.slot, of: delivery.row.number, in: app, to: delivery.environment)
     case .renew(let token, let environment): renew(token, environment)
     case .pause(let environment, let credential, let reason, let seconds):
       pause(environment, credential, reason, seconds)
@@ -182,7 +183,7 @@ extension APNsQueue {
   func retire(_ delivery: Delivery, since: Timestamp) {
     parts.metrics.tokensRetired.add()
     parts.router.retireToken(
-      delivery.row.token, of: delivery.row.number, in: app, unlessToldAfter: since)
+      delivery.row.token, as: delivery.slot, of: delivery.row.number, in: app, unlessToldAfter: since)
   }
 
   private func renew(_ token: ProviderToken, _ environment: APNsEnvironment) {
@@ -222,9 +223,9 @@ extension APNsQueue.State {
         isLargesTurn
         ? queues.many.popFirst() ?? queues.few.popFirst() : queues.few.popFirst() ?? queues.many.popFirst()
       guard let delivery = next else { break }
-      guard let push = open[delivery.push] else { continue }
+      guard let push = open[delivery.leg] else { continue }
       guard now < push.expires else {
-        finish(delivery.push, delivery.row.number, APNsQueue.Ends.expired)
+        finish(delivery.leg, delivery.row.number, APNsQueue.Ends.expired)
         continue
       }
       requestCount &+= 1

@@ -9,7 +9,8 @@ extension APNsQueue {
   /// Devices of pushes to be looked up.
   struct Batch: Sendable {
     struct Part: Sendable {
-      let id: MessageID
+      let leg: PushLeg
+      let slot: APNsTokenSlot
       let badge: APNsBadge
       let numbers: [RegistrationNumber]
     }
@@ -47,7 +48,7 @@ extension APNsQueue {
     let id = app.id
     @Sendable func rows(_ transaction: ReadTransaction) throws(StorageError) -> [[TokenRow]] {
       var all: [[TokenRow]] = []
-      for part in batch.parts { all.append(try transaction.tokens(app: id, of: part.numbers)) }
+      for part in batch.parts { all.append(try transaction.tokens(app: id, of: part.numbers, as: part.slot)) }
       return all
     }
     guard batch.changesBadges else {
@@ -108,14 +109,13 @@ extension APNsQueue {
   }
 
   private func add(_ row: OpenAPNsPush, to state: inout State) {
-    guard let push = APNsPush(row.push, app: app), push.push.content.apns != nil else {
+    guard let push = APNsPush(row.push, app: app) else {
       parts.log.error("a stored push to Apple is unreadable", ["msg_id": .text(row.push.id.text)])
       state.finished.append(FinishedPush(id: row.push.id, results: [:]))
       return
     }
     state.add(
-      push, answered: row.answered[.device].flatMap { NumberSet(serialized: $0) } ?? NumberSet(),
-      results: row.results[.device] ?? [:])
+      push, answered: row.answered.compactMapValues { NumberSet(serialized: $0) }, results: row.results)
   }
 
   /// Ends what expired in the database, for an app whose queue stands still.
@@ -126,10 +126,9 @@ extension APNsQueue {
     } completion: { [self] result in
       guard case .success(let rows) = result, !rows.isEmpty else { return }
       state.withLock { state in
-        for row in rows where state.open[row.push.id] == nil {
+        for row in rows where state.legs(of: row.push.id).isEmpty {
           add(row, to: &state)
-          state.open[row.push.id]?.finishAll(Ends.expired)
-          state.end(row.push.id)
+          for leg in state.legs(of: row.push.id) { state.expire(leg) }
         }
       }
       advance()
@@ -142,7 +141,7 @@ extension APNsQueue {
     let (app, now) = (app.id, parts.time.now())
     parts.store.write { transaction throws(StorageError) in
       for push in finished {
-        guard try transaction.finishAPNs(id: push.id, app: app, results: [.device: push.results]) else {
+        guard try transaction.finishAPNs(id: push.id, app: app, results: push.results) else {
           continue
         }
         try transaction.settleUnlessPending(Settlement(id: push.id, status: push.status, at: now))
@@ -163,7 +162,7 @@ extension APNsQueue {
   private func saveProgress() {
     let dirty = state.withLock { state in
       let dirty = state.open.values.filter(\.isDirty)
-      for push in dirty { state.open[push.id]?.isDirty = false }
+      for push in dirty { state.open[push.leg]?.isDirty = false }
       return dirty
     }
     let app = app.id
@@ -171,9 +170,9 @@ extension APNsQueue {
       let (answered, results) = (push.answered.serialized(), push.results)
       parts.store.write { transaction throws(StorageError) in
         try transaction.saveAPNsAnswers(
-          id: push.id, app: app, kind: .device, answered: answered, results: results)
+          id: push.id, app: app, kind: push.leg.kind, answered: answered, results: results)
       } completion: { [self] result in
-        if case .failure = result { state.withLock { $0.open[push.id]?.isDirty = true } }
+        if case .failure = result { state.withLock { $0.open[push.leg]?.isDirty = true } }
       }
     }
   }
@@ -241,20 +240,21 @@ extension APNsQueue.State {
   private mutating func nextBatch(isLarge: Bool) -> APNsQueue.Batch? {
     var batch = APNsQueue.Batch(isLarge: isLarge)
     while batch.count < APNsQueue.Bounds.batch {
-      guard let id = isLarge ? many.popFirst() : few.popFirst() else { break }
-      guard open[id] != nil else { continue }
+      guard let leg = isLarge ? many.popFirst() : few.popFirst() else { break }
+      guard let notification = open[leg]?.notification else { continue }
       let wanted = APNsQueue.Bounds.batch - batch.count
-      let numbers = open[id]?.claim(wanted) ?? []
+      let numbers = open[leg]?.claim(wanted) ?? []
       if !numbers.isEmpty {
-        let badge = open[id]?.notification.badge ?? .unchanged
-        batch.parts.append(APNsQueue.Batch.Part(id: id, badge: badge, numbers: numbers))
+        batch.parts.append(
+          APNsQueue.Batch.Part(
+            leg: leg, slot: notification.slot, badge: notification.badge, numbers: numbers))
         batch.count += numbers.count
       }
       if numbers.count == wanted {
         // There may be more of it. It goes to the end, so that several large pushes move on together.
-        if isLarge { many.append(id) } else { few.putBack(id) }
+        if isLarge { many.append(leg) } else { few.putBack(leg) }
       } else {
-        open[id]?.isQueued = false
+        open[leg]?.isQueued = false
       }
     }
     return batch.parts.isEmpty ? nil : batch
@@ -264,28 +264,31 @@ extension APNsQueue.State {
     var known: Set<RegistrationNumber> = []
     for row in rows {
       known.insert(row.number)
-      guard let notification = open[part.id]?.notification else { return }
+      guard let notification = open[part.leg]?.notification else { return }
       let environment = notification.environment(registered: row.environment)
-      prepare(Delivery(push: part.id, row: row, environment: environment))
+      prepare(Delivery(leg: part.leg, slot: part.slot, row: row, environment: environment))
     }
     for number in part.numbers where !known.contains(number) {
-      fail(part.id, number, APNsQueue.Ends.noToken)
+      fail(part.leg, number, APNsQueue.Ends.noToken)
     }
   }
 
   fileprivate mutating func giveBack(_ batch: APNsQueue.Batch) {
     for part in batch.parts {
-      for number in part.numbers { open[part.id]?.claimed.remove(number) }
-      open[part.id]?.position = RegistrationNumber(0)
-      queue(part.id)
+      for number in part.numbers { open[part.leg]?.claimed.remove(number) }
+      open[part.leg]?.position = RegistrationNumber(0)
+      queue(part.leg)
     }
   }
 
   fileprivate mutating func expire(at now: Timestamp) {
-    for id in open.keys where (open[id]?.expires ?? now) <= now {
-      open[id]?.finishAll(APNsQueue.Ends.expired)
-      end(id)
-    }
+    for leg in open.keys where open[leg].map({ $0.expires <= now }) ?? false { expire(leg) }
+  }
+
+  /// The time of a push is over.
+  fileprivate mutating func expire(_ leg: PushLeg) {
+    open[leg]?.finishAll(APNsQueue.Ends.expired)
+    end(leg)
   }
 
   fileprivate mutating func takeDue(at second: Int64) {

@@ -45,10 +45,10 @@ final class APNsQueue: Sendable {
   }
 
   struct State: Sendable {
-    var open: [MessageID: ActivePush] = [:]
-    /// Pushes whose devices are to be looked up.
-    var few = FIFO<MessageID>()
-    var many = FIFO<MessageID>()
+    var open: [PushLeg: ActivePush] = [:]
+    /// Those whose devices are to be looked up.
+    var few = FIFO<PushLeg>()
+    var many = FIFO<PushLeg>()
     var ready: [APNsEnvironment: Ready] = [:]
     /// What is tried again, by second.
     var later: [Int64: [Delivery]] = [:]
@@ -90,11 +90,17 @@ final class APNsQueue: Sendable {
   /// Requests under way, and devices that wait for another try, for the metrics.
   var counts: (flights: Int, later: Int) { state.withLock { ($0.flights.count, $0.laterCount) } }
 
-  /// How a push stands; nil if it is not in memory.
-  func progress(of id: MessageID) -> APNsProgress? {
+  /// How a push stands, by kind of token; nil if it is not in memory.
+  func progress(of id: MessageID) -> [APNsTokenKind: APNsProgress]? {
     state.withLock { state in
-      if let push = state.open[id] { return APNsProgress(waiting: push.left, results: push.results) }
-      return state.finished.first { $0.id == id }.map { APNsProgress(waiting: 0, results: $0.results) }
+      var progress: [APNsTokenKind: APNsProgress] = [:]
+      for leg in state.legs(of: id) {
+        guard let push = state.open[leg] else { continue }
+        progress[leg.kind] = APNsProgress(waiting: push.left, results: push.results)
+      }
+      if !progress.isEmpty { return progress }
+      return state.finished.first { $0.id == id }?.results
+        .mapValues { APNsProgress(waiting: 0, results: $0) }
     }
   }
 
@@ -121,14 +127,18 @@ final class APNsQueue: Sendable {
     let withdrawn = state.withLock { state in
       if state.isLoading { state.withdrawn.insert(id) }
       // What is ready or waits for another try is passed over when its turn comes.
-      return state.open.removeValue(forKey: id)
+      return state.legs(of: id).compactMap { state.open.removeValue(forKey: $0) }
     }
-    guard var push = withdrawn else { return 0 }
-    let left = push.left
-    push.finishAll(Ends.takenBack)
-    let results = push.results
-    parts.store.write { transaction throws(StorageError) in
-      try transaction.saveAPNsResults(id, [.device: results])
+    guard !withdrawn.isEmpty else { return 0 }
+    var left = 0
+    var results: APNsResults = [:]
+    for var push in withdrawn {
+      left += push.left
+      push.finishAll(Ends.takenBack)
+      results[push.leg.kind] = push.results
+    }
+    parts.store.write { [results] transaction throws(StorageError) in
+      try transaction.saveAPNsResults(id, results)
     } completion: { _ in
       // Statistics.
     }
@@ -161,32 +171,48 @@ final class APNsQueue: Sendable {
 }
 
 extension APNsQueue.State {
-  /// Takes a push in.
-  mutating func add(_ push: APNsPush, answered: NumberSet = NumberSet(), results: [String: Int] = [:]) {
-    guard open[push.id] == nil else { return }
-    guard let notification = push.push.content.apns else { return }
-    let new = ActivePush(push, notification: notification, answered: answered, results: results)
-    open[push.id] = new
-    if new.left == 0 { end(push.id) } else { queue(push.id) }
+  /// Takes a push in. `answered` and `results` are what an earlier run saved.
+  mutating func add(
+    _ push: APNsPush, answered: [APNsTokenKind: NumberSet] = [:], results: APNsResults = [:]
+  ) {
+    guard legs(of: push.id).isEmpty else { return }
+    let legs = push.parts.map { part in
+      let kind = part.notification.slot.kind
+      let new = ActivePush(
+        push, notification: part.notification, targets: part.targets, answered: answered[kind] ?? NumberSet(),
+        results: results[kind] ?? [:])
+      open[new.leg] = new
+      return new.leg
+    }
+    for leg in legs {
+      if open[leg]?.left == 0 { end(leg) } else { queue(leg) }
+    }
   }
 
-  /// Has the devices of a push looked up that nobody has claimed.
-  mutating func queue(_ id: MessageID) {
-    guard let push = open[id], !push.isQueued else { return }
-    open[id]?.isQueued = true
-    if push.isLarge { many.append(id) } else { few.append(id) }
+  /// The parts of a push that are in memory.
+  func legs(of id: MessageID) -> [PushLeg] {
+    APNsTokenKind.allCases.map { PushLeg(push: id, kind: $0) }.filter { open[$0] != nil }
   }
 
-  /// Notes an end for one device of a push, and ends the push with the last one.
-  mutating func finish(_ id: MessageID, _ number: RegistrationNumber, _ result: String) {
-    open[id]?.finish(number, result)
-    if open[id]?.left == 0 { end(id) }
+  /// Has the devices looked up that nobody has claimed.
+  mutating func queue(_ leg: PushLeg) {
+    guard let push = open[leg], !push.isQueued else { return }
+    open[leg]?.isQueued = true
+    if push.isLarge { many.append(leg) } else { few.append(leg) }
   }
 
-  /// Notes that Apple will not bring a push to one device.
-  mutating func fail(_ id: MessageID, _ number: RegistrationNumber, _ result: String) {
-    if open[id]?.strategy == .vendorThenOwn { failed[id, default: []].append(number) }
-    finish(id, number, result)
+  /// Notes an end for one device, and ends the push with the last one.
+  mutating func finish(_ leg: PushLeg, _ number: RegistrationNumber, _ result: String) {
+    open[leg]?.finish(number, result)
+    if open[leg]?.left == 0 { end(leg) }
+  }
+
+  /// Notes that Apple will not bring a push to one device. Our connection can bring all but calls and Live Activities.
+  mutating func fail(_ leg: PushLeg, _ number: RegistrationNumber, _ result: String) {
+    if leg.kind == .device, open[leg]?.strategy == .vendorThenOwn {
+      failed[leg.push, default: []].append(number)
+    }
+    finish(leg, number, result)
   }
 
   /// The lanes for which something is ready.
@@ -203,33 +229,40 @@ extension APNsQueue.State {
     return failed
   }
 
-  /// A push has gone its way.
-  mutating func end(_ id: MessageID) {
-    guard let push = open.removeValue(forKey: id) else { return }
-    finished.append(FinishedPush(id: id, results: push.results))
+  /// A part of a push has gone its way. It stays until the others have: they are saved together.
+  mutating func end(_ leg: PushLeg) {
+    let legs = legs(of: leg.push)
+    guard !legs.isEmpty, legs.allSatisfy({ open[$0]?.left == 0 }) else { return }
+    var results: APNsResults = [:]
+    for leg in legs { results[leg.kind] = open.removeValue(forKey: leg)?.results }
+    finished.append(FinishedPush(id: leg.push, results: results))
   }
 
   /// Nobody works on a device of a push any more: it is looked up anew.
   mutating func release(_ delivery: Delivery) {
     let number = delivery.row.number
-    open[delivery.push]?.claimed.remove(number)
+    open[delivery.leg]?.claimed.remove(number)
     if stopped.contains(delivery.environment) {
-      open[delivery.push]?.deferred.insert(number)
+      open[delivery.leg]?.deferred.insert(number)
       return
     }
-    open[delivery.push]?.position = RegistrationNumber(0)
-    queue(delivery.push)
+    open[delivery.leg]?.position = RegistrationNumber(0)
+    queue(delivery.leg)
   }
 
   /// Puts a device where it belongs by the state of its service.
   mutating func prepare(_ delivery: Delivery, atFront: Bool = false) {
-    guard let isLarge = open[delivery.push]?.isLarge else { return }
-    guard exits[delivery.environment] != nil else {
+    guard let isLarge = open[delivery.leg]?.isLarge else { return }
+    guard let exit = exits[delivery.environment] else {
       if stopped.contains(delivery.environment) {
         release(delivery)
       } else {
-        fail(delivery.push, delivery.row.number, APNsQueue.Ends.noCredential)
+        fail(delivery.leg, delivery.row.number, APNsQueue.Ends.noCredential)
       }
+      return
+    }
+    guard exit.credential.takes(delivery.slot.kind) else {
+      fail(delivery.leg, delivery.row.number, APNsQueue.Ends.noCredential)
       return
     }
     var queues = ready.removeValue(forKey: delivery.environment) ?? APNsQueue.Ready()
@@ -255,10 +288,10 @@ extension APNsQueue.State {
       for delivery in queues.few.removeAll() + queues.many.removeAll() { prepare(delivery) }
     }
     guard !stopped.contains(environment) else { return }
-    for id in open.keys where open[id]?.deferred.isEmpty == false {
-      open[id]?.deferred = NumberSet()
-      open[id]?.position = RegistrationNumber(0)
-      queue(id)
+    for leg in open.keys where open[leg]?.deferred.isEmpty == false {
+      open[leg]?.deferred = NumberSet()
+      open[leg]?.position = RegistrationNumber(0)
+      queue(leg)
     }
   }
 }

@@ -3,7 +3,13 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// A push on its way to Apple, with what has become of it.
+/// The part of a push that goes to one kind of token.
+struct PushLeg: Hashable, Sendable {
+  let push: MessageID
+  let kind: APNsTokenKind
+}
+
+/// A part of a push on its way to Apple, with what has become of it.
 struct ActivePush: Sendable {
   let id: MessageID
   let notification: APNsNotification
@@ -32,7 +38,7 @@ struct ActivePush: Sendable {
 
   /// `answered` and `results` are what an earlier run saved.
   init(
-    _ push: APNsPush, notification: APNsNotification, answered: NumberSet = NumberSet(),
+    _ push: APNsPush, notification: APNsNotification, targets: Recipients, answered: NumberSet = NumberSet(),
     results: [String: Int] = [:]
   ) {
     self.results = results
@@ -40,13 +46,15 @@ struct ActivePush: Sendable {
     self.notification = notification
     strategy = push.push.strategy
     expires = push.expires
-    targets = push.targets.numbers
-    isLarge = if case .many = push.targets { true } else { false }
-    var known = targets
+    self.targets = targets.numbers
+    isLarge = if case .many = targets { true } else { false }
+    var known = self.targets
     known.formIntersection(answered)
     self.answered = known
     left = targets.count - known.count
   }
+
+  var leg: PushLeg { PushLeg(push: id, kind: notification.slot.kind) }
 
   /// Claims at most so many who were not yet, ascending. Fewer mean that there are no more.
   mutating func claim(_ limit: Int) -> [RegistrationNumber] {
@@ -90,7 +98,8 @@ struct ActivePush: Sendable {
 
 /// One device of a push, with all that a request needs.
 struct Delivery: Sendable {
-  let push: MessageID
+  let leg: PushLeg
+  let slot: APNsTokenSlot
   let row: TokenRow
   /// The service that it goes to.
   var environment: APNsEnvironment
@@ -132,12 +141,14 @@ struct Flight: Sendable {
 /// A push that has gone its way.
 struct FinishedPush: Sendable {
   let id: MessageID
-  let results: [String: Int]
+  let results: APNsResults
 
   var status: OutcomeStatus {
-    if results[APNsQueue.Ends.delivered] != nil { return .delivered }
-    return results[APNsQueue.Ends.expired] != nil ? .expired : .refused
+    if has(APNsQueue.Ends.delivered) { return .delivered }
+    return has(APNsQueue.Ends.expired) ? .expired : .refused
   }
+
+  private func has(_ end: String) -> Bool { results.values.contains { $0[end] != nil } }
 }
 
 /// First in, first out; what comes back goes to the front.

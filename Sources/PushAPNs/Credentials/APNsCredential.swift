@@ -1,5 +1,6 @@
 import PushBase
 import PushCrypto
+import PushDomain
 import PushStorage
 
 /// A credential of an app, opened and ready to be used for one of Apple's environments.
@@ -36,6 +37,20 @@ public struct APNsCredential: Sendable {
     self.topic = topic
     self.authentication = authentication
     self.expiresAt = expiresAt
+  }
+}
+
+extension APNsCredential {
+  /// Whether Apple takes pushes to a kind of token with it: to calls only if a certificate names their topic, to Live
+  /// Activities only with a key.
+  public func takes(_ kind: APNsTokenKind) -> Bool {
+    guard case .certificate(let pair) = authentication else { return true }
+    switch kind {
+    case .device: return true
+    case .voip:
+      return pair.facts.topics.contains { $0.name == topic + APNsPushType.voip.topicSuffix }
+    case .liveActivity, .liveActivityStart: return false
+    }
   }
 }
 

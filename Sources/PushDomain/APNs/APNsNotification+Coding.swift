@@ -4,7 +4,8 @@ extension APNsNotification {
   /// Appends the form that the database keeps, a part of `PushContent.encode`: type, priority, service and one-attempt
   /// flag (a byte each), the collapse ID (a byte for its kind; then a length byte and the bytes, or eight bytes), the
   /// badge (a byte for its kind, four bytes), the number of holes (a byte), each hole's value (a byte) and offset (four
-  /// bytes), then the text after its length in four bytes.
+  /// bytes), then the text after its length in four bytes. Of a Live
+  /// Activity the kind of its token follows (a byte), and the token's name after its length in a byte.
   func encode(into writer: inout ByteWriter) {
     writer.write(type.rawValue)
     writer.write(priority.rawValue)
@@ -35,6 +36,10 @@ extension APNsNotification {
     }
     writer.write(UInt32(truncatingIfNeeded: payload.text.count))
     writer.write(bytes: payload.text)
+    guard slot.kind.isNamed else { return }
+    writer.write(slot.kind.rawValue)
+    writer.write(UInt8(truncatingIfNeeded: slot.name.utf8.count))
+    writer.write(bytes: slot.name.utf8)
   }
 
   /// Reads what `encode` wrote; nil for anything else.
@@ -45,9 +50,25 @@ extension APNsNotification {
       let flag = reader.read(UInt8.self), flag <= 1, let collapse = CollapseID(&reader),
       let badge = APNsBadge(&reader), let payload = APNsTemplate(&reader)
     else { return nil }
+    var slot: APNsTokenSlot?
+    if type == .liveActivity {
+      guard let named = APNsTokenSlot(named: &reader) else { return nil }
+      slot = named
+    }
     self.init(
-      type: type, priority: priority, wish: wish, isOneAttempt: flag == 1, collapse: collapse, badge: badge,
+      type: type, slot: slot, priority: priority, wish: wish, isOneAttempt: flag == 1, collapse: collapse,
+      badge: badge,
       payload: payload)
+  }
+}
+
+extension APNsTokenSlot {
+  fileprivate init?(named reader: inout ByteReader) {
+    guard let kind = reader.read().flatMap({ APNsTokenKind(rawValue: $0) }),
+      let count = reader.read(UInt8.self), let bytes = reader.read(count: Int(count)),
+      let name = String(validating: bytes, as: UTF8.self)
+    else { return nil }
+    self.init(kind, name: name)
   }
 }
 

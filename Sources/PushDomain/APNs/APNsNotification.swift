@@ -18,6 +18,8 @@ public struct APNsNotification: Equatable, Sendable {
 
   /// What Apple is told about the kind of the push.
   public let type: APNsPushType
+  /// Which of a device's tokens it goes to.
+  public let slot: APNsTokenSlot
   /// How soon Apple delivers.
   public let priority: APNsPriority
   /// Which of Apple's services the sender means; only for tokens of which that isn't known. Never `.none`.
@@ -31,19 +33,24 @@ public struct APNsNotification: Equatable, Sendable {
   /// The payload.
   public let payload: APNsTemplate
 
-  /// Puts a notification together. Gives nil for what Apple would refuse or what contradicts itself: a priority that does
-  /// not go with the type, a collapse ID of the wrong length, no service, a badge without a hole or the reverse, a payload
+  /// Puts a notification together; only for a Live Activity the token must be named. Gives nil for what Apple would refuse
+  /// or what contradicts itself: a token or a priority that does not go with the type, a collapse ID of the wrong length, no service, a badge without a hole or the reverse, a payload
   /// that may get larger than `APNsPushType.maximumPayload`.
   public init?(
-    type: APNsPushType, priority: APNsPriority, wish: APNsEnvironment = .production,
+    type: APNsPushType, slot: APNsTokenSlot? = nil, priority: APNsPriority,
+    wish: APNsEnvironment = .production,
     isOneAttempt: Bool = false,
     collapse: CollapseID = .ownID, badge: APNsBadge = .unchanged, payload: APNsTemplate
   ) {
+    guard let slot = slot ?? type.tokenKinds.first.flatMap({ APNsTokenSlot($0) }),
+      type.tokenKinds.contains(slot.kind)
+    else { return nil }
     guard type.priorities.contains(priority), wish != .none, payload.maximumBytes <= type.maximumPayload,
       payload.has(.badge) == (badge != .unchanged)
     else { return nil }
     if case .given(let id) = collapse, !(1...CollapseID.maximumBytes).contains(id.count) { return nil }
     self.type = type
+    self.slot = slot
     self.priority = priority
     self.wish = wish
     self.isOneAttempt = isOneAttempt
@@ -65,7 +72,7 @@ public struct APNsNotification: Equatable, Sendable {
     switch collapse {
     case .given(let bytes): return bytes
     case .ownID, .id:
-      guard type.tokenKind == .device else { return nil }
+      guard slot == .device else { return nil }
       if case .id(let other) = collapse { return Array(other.text.utf8) }
       return Array(id.text.utf8)
     }

@@ -30,12 +30,12 @@ public enum APNsPushType: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// The token that Apple takes for this kind.
-  public var tokenKind: APNsTokenKind {
+  /// The kinds of tokens that Apple takes for it.
+  public var tokenKinds: [APNsTokenKind] {
     switch self {
-    case .alert, .background: .device
-    case .voip: .voip
-    case .liveActivity: .liveActivity
+    case .alert, .background: [.device]
+    case .voip: [.voip]
+    case .liveActivity: [.liveActivity, .liveActivityStart]
     }
   }
 

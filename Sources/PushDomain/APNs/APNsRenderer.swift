@@ -105,12 +105,13 @@ struct APNsRenderer {
 
   // MARK: Live Activities
 
-  /// `live_activity.ios`: starts, changes or ends an activity.
-  func liveActivity(_ ios: Fields) throws(APIError) -> APNsNotification {
+  /// `live_activity.ios`: starts an activity, or changes or ends the one with the ID, which devices know.
+  func liveActivity(_ ios: Fields, id: String?) throws(APIError) -> APNsNotification {
     guard let event = try ios.string("event") else { throw ios.missing("event") }
     guard ["start", "update", "end"].contains(event) else {
       throw ios.invalid("event", "must be start, update or end")
     }
+    let slot = try activitySlot(ios, isStart: event == "start", id)
     let needed =
       event == "start" ? ["attributes-type", "attributes", "content-state", "alert"] : ["content-state"]
     var writer = APNsPayloadWriter()
@@ -131,7 +132,24 @@ struct APNsRenderer {
     case 5: priority = .considerate
     default: throw ios.invalid("apns-priority", "must be 5 or 10")
     }
-    return try finish(&writer, type: .liveActivity, priority: priority, badge: .unchanged, of: ios.path)
+    return try finish(
+      &writer, type: .liveActivity, slot: slot, priority: priority, badge: .unchanged, of: ios.path)
+  }
+
+  /// The token that an activity's push goes to: an activity that is to be started has none of its own yet.
+  private func activitySlot(_ ios: Fields, isStart: Bool, _ id: String?) throws(APIError) -> APNsTokenSlot? {
+    guard isStart else {
+      guard let id else { throw .missing("Missing parameter: live_activity needs audience.live_activity_id") }
+      return APNsTokenSlot(.liveActivity, name: id)
+    }
+    guard id == nil else {
+      throw ios.invalid("event", "must not be start for a Live Activity that is there already")
+    }
+    guard let type = try ios.string("attributes-type") else { throw ios.missing("attributes-type") }
+    guard let slot = APNsTokenSlot(.liveActivityStart, name: type) else {
+      throw ios.invalid("attributes-type", "must have 1 to \(APNsTokenSlot.maximumName) bytes")
+    }
+    return slot
   }
 
   /// The members of an activity that go to Apple as they are.
@@ -144,8 +162,8 @@ struct APNsRenderer {
   // MARK: All kinds
 
   private func finish(
-    _ writer: inout APNsPayloadWriter, type: APNsPushType, priority: APNsPriority, badge: APNsBadge,
-    of path: String
+    _ writer: inout APNsPayloadWriter, type: APNsPushType, slot: APNsTokenSlot? = nil,
+    priority: APNsPriority, badge: APNsBadge, of path: String
   ) throws(APIError) -> APNsNotification {
     guard let payload = writer.finish() else { throw .internalError }
     guard payload.maximumBytes <= type.maximumPayload else {
@@ -154,7 +172,8 @@ struct APNsRenderer {
           + "which takes at most \(type.maximumPayload)")
     }
     let notification = APNsNotification(
-      type: type, priority: priority, wish: options.apnsProduction == false ? .sandbox : .production,
+      type: type, slot: slot, priority: priority,
+      wish: options.apnsProduction == false ? .sandbox : .production,
       isOneAttempt: options.timeToLive == 0, collapse: collapse, badge: badge, payload: payload)
     guard let notification else { throw .internalError }
     return notification

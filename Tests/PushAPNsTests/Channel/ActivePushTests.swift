@@ -25,7 +25,8 @@ import Testing
       app: App(row, pendingLimit: 10), id: MessageID(7), targets: .many(NumberSet(targets)), push: stored,
       expires: Timestamp(milliseconds: 1000))
     return ActivePush(
-      push, notification: notification, answered: NumberSet(answered.map { RegistrationNumber($0) }),
+      push, notification: notification, targets: push.targets,
+      answered: NumberSet(answered.map { RegistrationNumber($0) }),
       results: ["delivered": answered.count])
   }
 
