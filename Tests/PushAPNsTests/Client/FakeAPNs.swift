@@ -18,10 +18,14 @@ final class FakeAPNs: Sendable {
   let notices = Mutex<[HTTP2Notice]>([])
   let opened = Mutex(0)
   private let handle: LoopHandle
+  private let identity: TLSIdentity
+  /// Used for the next connections.
+  private let tls: Mutex<TLSContext>
 
   /// `began` runs at each new connection.
   init(
-    name: String = "localhost", protocols: [String] = ["h2"], options: HTTP2ServerOptions = .init(),
+    name: String = "localhost", protocols: [String] = ["h2"], identity given: TLSIdentity? = nil,
+    clients: TLSClientPolicy = .notAsked, options: HTTP2ServerOptions = .init(),
     began: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in }, answer: @escaping Answer
   ) throws {
     signal(SIGPIPE, SIG_IGN)
@@ -30,27 +34,40 @@ final class FakeAPNs: Sendable {
     let listener = try SystemError.check(cl_listen("127.0.0.1", 0, 64, 0), "listen")
     port = UInt16(try SystemError.check(cl_local_port(listener), "getsockname"))
     handle = try LoopHandle(index: 0)
-    let tls = try TLSContext.server(
-      identity: .pem(certificates: certificate, key: Array(made.keyPEM.utf8)), protocols: protocols)
+    identity = given ?? .pem(certificates: certificate, key: Array(made.keyPEM.utf8))
+    let tls = try TLSContext.server(identity: identity, protocols: protocols, clients: clients)
+    self.tls = Mutex(tls)
     try handle.start(
       { [unowned self] loop throws(SystemError) in
         let handler = Handler(owner: self, began: began, answer: answer)
         let server = HTTP2Server(loop: loop, tls: tls, options: options, handler: handler)
-        try loop.listen(listener) { [unowned server] in server.accept($0) }
+        try loop.listen(listener) { [unowned server, weak self] in
+          if let self { server.tls = self.tls.withLock { $0 } }
+          server.accept($0)
+        }
       }, failed: { _ in })
   }
 
   /// Answers everything with 200, after a while.
   convenience init(
-    name: String = "localhost", protocols: [String] = ["h2"], options: HTTP2ServerOptions = .init(),
+    name: String = "localhost", protocols: [String] = ["h2"], identity: TLSIdentity? = nil,
+    clients: TLSClientPolicy = .notAsked, options: HTTP2ServerOptions = .init(),
     began: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in }, afterMilliseconds delay: UInt64 = 0
   ) throws {
-    try self.init(name: name, protocols: protocols, options: options, began: began) { request, connection in
+    try self.init(
+      name: name, protocols: protocols, identity: identity, clients: clients, options: options, began: began
+    ) { request, connection in
       connection.answer(request.streamID, HTTP2Answer(status: 200), afterMilliseconds: delay)
     }
   }
 
   deinit { handle.post { $0.stop() } }
+
+  /// Has another opinion of clients from the next connection on.
+  func accept(clients: TLSClientPolicy) throws {
+    let next = try TLSContext.server(identity: identity, protocols: ["h2"], clients: clients)
+    tls.withLock { $0 = next }
+  }
 
   private final class Handler: HTTP2ServerHandler {
     weak var owner: FakeAPNs?

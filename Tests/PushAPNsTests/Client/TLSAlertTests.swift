@@ -1,0 +1,104 @@
+import Foundation
+import PushAPNs
+import PushCrypto
+import PushNet
+import Testing
+
+/// One side refuses the other's certificate. With TLS 1.3 a server's refusal comes after the client's handshake is done.
+@Suite(.timeLimit(.minutes(5))) struct TLSAlertTests {
+  /// A certificate for `localhost` that can be trusted, and its key.
+  private struct Pair {
+    let certificate: [UInt8]
+    let key: [UInt8]
+
+    var identity: TLSIdentity { .pem(certificates: certificate, key: key) }
+
+    static func make() throws -> Pair {
+      let made = try SelfSignedCertificate.make(
+        commonName: "localhost", dnsNames: ["localhost"], ipAddresses: [], days: 2)
+      return Pair(certificate: Array(made.certificatePEM.utf8), key: Array(made.keyPEM.utf8))
+    }
+
+    /// One that ended yesterday, made by the `openssl` command.
+    static func makeExpired() async throws -> Pair {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "borealis-tls-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let process = Process()
+      process.executableURL = URL(filePath: "/bin/sh")
+      process.arguments = [
+        "-ec",
+        """
+        openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out request.pem \
+          -subj /CN=localhost -addext subjectAltName=DNS:localhost
+        openssl x509 -req -in request.pem -signkey key.pem -days -1 -copy_extensions copy -out certificate.pem
+        """,
+      ]
+      process.currentDirectoryURL = folder
+      process.standardError = FileHandle.nullDevice
+      let status = try await withCheckedThrowingContinuation {
+        (done: CheckedContinuation<Int32, any Error>) in
+        process.terminationHandler = { done.resume(returning: $0.terminationStatus) }
+        do { try process.run() } catch { done.resume(throwing: error) }
+      }
+      try #require(status == 0)
+      return Pair(
+        certificate: Array(try Data(contentsOf: folder.appending(path: "certificate.pem"))),
+        key: Array(try Data(contentsOf: folder.appending(path: "key.pem"))))
+    }
+  }
+
+  enum Client: CaseIterable { case unknown, expired, none }
+
+  /// Nothing is lost, the reason is there for people, and when the server has changed its mind all goes out.
+  @Test(arguments: Client.allCases) func theServerRefusesTheClient(client: Client) async throws {
+    let good = try Pair.make()
+    let own: Pair? =
+      switch client {
+      case .unknown: try Pair.make()
+      case .expired: try await Pair.makeExpired()
+      case .none: nil
+      }
+    let trusted = client == .expired ? own ?? good : good
+    let server = try FakeAPNs(clients: .required(.pem(trusted.certificate)))
+    var configuration = APNsPoolConfiguration(
+      host: "localhost", port: server.port,
+      tls: try APNsPoolConfiguration.tls(trust: .pem(server.certificate), identity: own?.identity),
+      usesToken: false)
+    configuration.longestWaitMilliseconds = 50
+    let loop = try await ClientLoop()
+    let source = TestSource()
+    let pool = source.start(on: loop, configuration)
+    source.push(0..<10)
+    await source.until { $0.events.count >= 3 }
+    let reason = try #require(source.failures.first)
+    let expected =
+      switch client {
+      case .unknown: "unknown ca"
+      case .expired: "certificate expired"
+      case .none: "certificate required"
+      }
+    #expect(reason.contains("alert") && reason.contains(expected), "\(reason)")
+    #expect(source.results.isEmpty)
+    #expect(pool.status.connected == 0)
+    try server.accept(clients: .notAsked)
+    await source.untilSettled(10)
+    #expect(source.results.values.allSatisfy { $0 == [delivered] })
+  }
+
+  @Test func theServersCertificateHasExpired() async throws {
+    let old = try await Pair.makeExpired()
+    let server = try FakeAPNs(identity: old.identity)
+    var configuration = APNsPoolConfiguration(
+      host: "localhost", port: server.port, tls: try APNsPoolConfiguration.tls(trust: .pem(old.certificate)))
+    configuration.longestWaitMilliseconds = 50
+    let loop = try await ClientLoop()
+    let source = TestSource()
+    let pool = source.start(on: loop, configuration)
+    source.push(0..<1)
+    await source.until { !$0.events.isEmpty }
+    let reason = try #require(source.failures.first)
+    #expect(reason.contains("certificate has expired"), "\(reason)")
+    #expect(source.results.isEmpty && pool.status.connected == 0)
+  }
+}
