@@ -322,6 +322,8 @@ int cl_thread_start(const char *name, size_t stack_bytes, void (*body)(void *), 
   return -status;
 }
 
+void cl_thread_yield_to_others(int nice) { (void)setpriority(PRIO_PROCESS, (id_t)gettid(), nice); }
+
 int cl_cpu_count(void) {
   cpu_set_t set;
   CPU_ZERO(&set);

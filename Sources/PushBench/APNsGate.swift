@@ -37,6 +37,8 @@ final class APNsGate: Sendable {
       handle = try LoopHandle(index: 0)
       try handle.start(
         { loop throws(SystemError) in
+          // Apple has processors of its own.
+          cl_thread_yield_to_others(19)
           var options = HTTP2ServerOptions()
           options.session.maxConcurrentStreams = Self.streams
           let handler = GateHandler(topic: Array(topic.utf8), facts)

@@ -107,9 +107,12 @@ extension WriteTransaction {
 
   /// Notes how a push ended for which nobody waits over our connection.
   public func settleUnlessPending(_ end: Settlement) throws(StorageError) {
-    let isPending = try database.first("SELECT 1 FROM pending WHERE msg_id = ?", .message(end.id)) { _ in true
-    }
-    if isPending != true { try settle([end]) }
+    try database.run(
+      """
+      INSERT INTO outcome (msg_id, status, at) SELECT ?1, ?2, ?3
+        WHERE NOT EXISTS (SELECT 1 FROM pending WHERE msg_id = ?1)
+      ON CONFLICT (msg_id) DO UPDATE SET status = excluded.status, at = excluded.at WHERE outcome.status = 0
+      """, .message(end.id), .integer(end.status.rawValue), .time(end.at))
   }
 
   /// Saves outcomes of a push, also of one that was taken back meanwhile. Numbers of devices only grow.

@@ -12,7 +12,7 @@ final class Checkpointer: Sendable {
   init(path: String, log: Log) throws(StorageError) {
     let database = try Database(path: path, mode: .checkpoint)
     try WorkThread.start("db-checkpoint") { [self] in
-      while !requests.take(1).isEmpty {
+      while requests.take(1) != nil {
         do throws(StorageError) { try database.checkpoint(.passive, patience: 0) } catch {
           // The writer tries as well, and insists if the log grows too long.
           log.debug("checkpoint not done", ["error": .text(error.description)])

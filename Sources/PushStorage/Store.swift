@@ -111,7 +111,7 @@ public final class Store: Sendable {
     let reads = reads
     let finished = finished
     try WorkThread.start("db-reader") {
-      while let job = reads.take(1).first { job.run(database) }
+      while let job = reads.take(1)?.first { job.run(database) }
       _ = finished.push(true)
     }
   }
@@ -121,8 +121,10 @@ public final class Store: Sendable {
   /// in the order of the calls of `write`; it must be short and must not call `close`. It gets the commit's error if
   /// the whole transaction failed, and `.overloaded` or `.closed`, at once on the caller's thread, if the job was not
   /// taken. `single` promises that the body changes the database by one statement at most, which saves time.
+  /// What `canWait` is done when nobody else has something to write, or after some commits; among themselves such calls
+  /// keep their order.
   public func write<Value: Sendable>(
-    single: Bool = false,
+    single: Bool = false, canWait: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,
     completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
   ) {
@@ -138,7 +140,7 @@ public final class Store: Sendable {
           return WriteJob.Done(error: error) { failure in completion(.failure(failure ?? error)) }
         }
       }, refuse: { completion(.failure($0)) })
-    if let error = Self.refusal(writes.push(job)) { completion(.failure(error)) }
+    if let error = Self.refusal(writes.push(job, isPatient: canWait)) { completion(.failure(error)) }
   }
 
   /// Runs `body` on a reader's thread in a read transaction: it sees one state of the database. The completion runs

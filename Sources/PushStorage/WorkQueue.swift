@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A bounded first-in, first-out queue that threads wait at.
+/// A bounded first-in, first-out queue that threads wait at. Elements may be patient: others go before them.
 /// `@unchecked Sendable`: all that changes is touched only while `lock` is held, and both pthread objects keep their
 /// address for life.
 final class WorkQueue<Element: Sendable>: @unchecked Sendable {
@@ -15,7 +15,14 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   /// What is handed out next, from `taken` on. Two arrays, so that no element is ever moved.
   private var leaving: [Element] = []
   private var taken = 0
+  private var patient: [Element] = []
+  private var patientTaken = 0
+  /// How often others have gone before a patient element.
+  private var passedOver = 0
   private var isClosed = false
+
+  /// How often a patient element is passed over at most.
+  private static var mostPassedOver: Int { 8 }
 
   /// Starts empty.
   init(capacity: Int) {
@@ -34,22 +41,23 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Adds an element, unless the queue is full or closed.
-  func push(_ element: Element) -> Answer {
+  func push(_ element: Element, isPatient: Bool = false) -> Answer {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     if isClosed { return .closed }
     if waiting >= capacity { return .full }
-    arriving.append(element)
+    if isPatient { patient.append(element) } else { arriving.append(element) }
     pthread_cond_signal(filled)
     return .accepted
   }
 
-  /// Waits for elements and takes up to `limit` of the oldest; none once the queue is closed and empty.
-  func take(_ limit: Int) -> [Element] {
+  /// Waits for elements and takes up to `limit` of the oldest, none if only patient ones wait; nil once the queue is
+  /// closed and empty.
+  func take(_ limit: Int) -> [Element]? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     while waiting == 0 {
-      if isClosed { return [] }
+      if isClosed { return nil }
       pthread_cond_wait(filled, lock)
     }
     if leaving.isEmpty { swap(&leaving, &arriving) }
@@ -63,7 +71,29 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     return elements
   }
 
-  private var waiting: Int { arriving.count + leaving.count - taken }
+  /// The oldest patient element, if nobody else waits or it was passed over often enough. `isAlone` says whether what was
+  /// taken before it keeps nobody waiting.
+  func takePatient(isAlone: Bool) -> Element? {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    guard patientTaken < patient.count else { return nil }
+    if !isAlone || impatient > 0 {
+      passedOver += 1
+      guard passedOver > Self.mostPassedOver else { return nil }
+    }
+    passedOver = 0
+    defer {
+      patientTaken += 1
+      if patientTaken == patient.count || patientTaken > 1024 {
+        patient.removeFirst(patientTaken)
+        patientTaken = 0
+      }
+    }
+    return patient[patientTaken]
+  }
+
+  private var impatient: Int { arriving.count + leaving.count - taken }
+  private var waiting: Int { impatient + patient.count - patientTaken }
 
   /// Refuses further elements; what waits is still handed out.
   func close() {

@@ -18,6 +18,8 @@ final class Writer {
   private let database: Database
   private let queue: WorkQueue<WriteJob>
   private let options: Store.Options
+  /// Nanoseconds for which jobs that can wait may keep a transaction open.
+  private static let patientTime: UInt64 = 2_000_000
   private let log: Log
   private let report: ((inout Store.Statistics) -> Void) -> Void
   private let checkpointer: Checkpointer
@@ -45,9 +47,7 @@ final class Writer {
 
   /// Works until the queue is closed and empty.
   func run() {
-    while true {
-      let jobs = queue.take(options.batch)
-      if jobs.isEmpty { break }
+    while let jobs = queue.take(options.batch) {
       run(jobs)
       checkpointIfDue()
     }
@@ -57,7 +57,8 @@ final class Writer {
     }
   }
 
-  private func run(_ jobs: [WriteJob]) {
+  private func run(_ taken: [WriteJob]) {
+    var jobs = taken
     let start = options.time.monotonic()
     var done: [WriteJob.Done] = []
     done.reserveCapacity(jobs.count)
@@ -65,7 +66,13 @@ final class Writer {
       try database.run("BEGIN IMMEDIATE")
       logFile.reserve(after: database.pagesInLog)
       let transaction = WriteTransaction(database)
-      for job in jobs { done.append(try run(job, in: transaction)) }
+      for job in taken { done.append(try run(job, in: transaction)) }
+      while options.time.monotonic() &- start < Self.patientTime,
+        let job = queue.takePatient(isAlone: taken.isEmpty)
+      {
+        jobs.append(job)
+        done.append(try run(job, in: transaction))
+      }
       try database.run("COMMIT")
     } catch {
       database.rollBack()

@@ -81,7 +81,6 @@ final class LoopServices: LoopDriver {
         }
       }
     }
-    parts.apns.add(APNsDriver(loop: loop, time: parts.time).address)
     // After the others, so that it sees at the end of a turn what they did in it.
     _ = loop.add(self)
   }

@@ -20,6 +20,8 @@ final class Server: Sendable {
   private let store: Store
   private let router: Router
   private let handles: [LoopHandle]
+  /// Connections to Apple have a loop of their own, so that a long queue to Apple keeps no device waiting.
+  private let appleHandle: LoopHandle
   private let orders: [Mailbox<LoopServices.Order>]
   private let parts: ServerParts
   private let addresses: [(name: String, listeners: Listeners)]
@@ -50,6 +52,7 @@ final class Server: Sendable {
       var handles: [LoopHandle] = []
       for index in 0..<settings.loops { handles.append(try LoopHandle(index: index)) }
       self.handles = handles
+      appleHandle = try LoopHandle(index: settings.loops)
     } catch {
       throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
     }
@@ -111,6 +114,15 @@ final class Server: Sendable {
     let started = DispatchSemaphore(value: 0)
     let failure = Mutex<SystemError?>(nil)
     do throws(SystemError) {
+      try appleHandle.start(
+        { [self] loop throws(SystemError) in
+          parts.apns.add(APNsDriver(loop: loop, time: parts.time).address)
+          started.signal()
+        },
+        failed: { error in
+          failure.withLock { $0 = error }
+          started.signal()
+        })
       for handle in handles {
         let sockets = sockets(of: handle.index)
         try handle.start { [self] loop throws(SystemError) in
@@ -124,7 +136,7 @@ final class Server: Sendable {
     } catch {
       throw .failed("cannot start a thread: \(SystemCalls.reason(error.number))")
     }
-    for _ in handles { started.wait() }
+    for _ in 0...handles.count { started.wait() }
     if let error = failure.withLock({ $0 }) {
       throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
     }

@@ -153,4 +153,46 @@ import Testing
     #expect(pages.all.contains { $0 > 20 }, "the test reaches the mark at all")
     #expect(commits.all.reduce(0, +) >= 200)
   }
+
+  @Test func `Patient elements are passed over, but not for ever`() {
+    let queue = WorkQueue<Int>(capacity: 100)
+    for number in [100, 101] { _ = queue.push(number, isPatient: true) }
+    var got: [Int] = []
+    for number in 0..<20 {
+      _ = queue.push(number)
+      got += queue.take(1) ?? []
+      if let patient = queue.takePatient(isAlone: false) { got.append(patient) }
+    }
+    #expect(got == Array(0...8) + [100] + Array(9...17) + [101, 18, 19])
+    // With nobody else there it is their turn at once, but for one who has just come.
+    for number in [102, 103] { _ = queue.push(number, isPatient: true) }
+    #expect(queue.take(1) == [])
+    #expect(queue.takePatient(isAlone: true) == 102)
+    _ = queue.push(20)
+    #expect(queue.takePatient(isAlone: true) == nil)
+    queue.close()
+    #expect(queue.take(9) == [20] && queue.take(9) == [] && queue.takePatient(isAlone: true) == 103)
+    #expect(queue.take(9) == nil && queue.takePatient(isAlone: true) == nil)
+  }
+
+  @Test func `Changes that can wait are made, in their order`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    let order = Mutex<[Int64]>([])
+    for number in Int64(0)..<40 {
+      store.write(canWait: number % 2 == 0) { transaction throws(StorageError) in
+        try transaction.setBadge(app: app, number: RegistrationNumber(0), number)
+      } completion: { _ in
+        order.withLock { $0.append(number) }
+      }
+    }
+    var seen: [Int64] = []
+    while seen.count < 40 {
+      _ = try await store.change { _ throws(StorageError) in 0 }
+      seen = order.withLock { $0 }
+    }
+    #expect(seen.filter { $0 % 2 == 0 } == (0..<20).map { $0 * 2 })
+    #expect(seen.filter { $0 % 2 == 1 } == (0..<20).map { $0 * 2 + 1 })
+  }
 }

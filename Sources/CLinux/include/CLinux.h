@@ -78,6 +78,8 @@ int cl_random(void *buffer, size_t count);
 
 /// Starts a thread with the given stack size; `body` runs once with `context`.
 int cl_thread_start(const char *name, size_t stack_bytes, void (*body)(void *), void *context);
+/// Lets the calling thread yield to others: nice(2), for this thread alone.
+void cl_thread_yield_to_others(int nice);
 int cl_cpu_count(void);
 /// CPUs this process may use, after affinity.
 int cl_set_nofile_limit(uint64_t wanted, uint64_t *granted);

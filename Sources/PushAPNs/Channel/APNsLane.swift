@@ -72,7 +72,10 @@ final class APNsLane: APNsSource {
 
   // MARK: The pool's questions
 
-  func take(upTo count: Int) -> [APNsRequest] {
+  /// An app that has this many requests under way gets none of the scarce streams, if others may want them.
+  private static let modestFlights = 32
+
+  func take(upTo count: Int, areScarce: Bool) -> [APNsRequest] {
     let (members, turn, token, allowed) = state.withLock { state in
       let isProbe = state.isProbing
       let allowed = !isProbe ? count : state.probes == 0 ? min(1, count) : 0
@@ -87,6 +90,10 @@ final class APNsLane: APNsSource {
       for offset in 0..<members.count where requests.count < allowed {
         let index = (turn &+ offset) % members.count
         guard !dry.contains(index) else { continue }
+        if areScarce, members.count > 1, members[index].queue.counts.flights >= Self.modestFlights {
+          dry.insert(index)
+          continue
+        }
         let wanted = min(share, allowed - requests.count)
         let more = members[index].take(environment, upTo: wanted, token: token)
         if more.count < wanted { dry.insert(index) }

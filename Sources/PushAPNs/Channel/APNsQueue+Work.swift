@@ -57,7 +57,7 @@ extension APNsQueue {
       }
       return
     }
-    parts.store.write { transaction throws(StorageError) in
+    parts.store.write(canWait: true) { transaction throws(StorageError) in
       for part in batch.parts where part.badge != .unchanged {
         _ = try transaction.changeBadges(app: id, of: part.numbers, part.badge)
       }
@@ -139,7 +139,7 @@ extension APNsQueue {
 
   private func save(_ finished: [FinishedPush]) {
     let (app, now) = (app.id, parts.time.now())
-    parts.store.write { transaction throws(StorageError) in
+    parts.store.write(canWait: true) { transaction throws(StorageError) in
       for push in finished {
         guard try transaction.finishAPNs(id: push.id, app: app, results: push.results) else {
           continue
@@ -168,7 +168,7 @@ extension APNsQueue {
     let app = app.id
     for push in dirty {
       let (answered, results) = (push.answered.serialized(), push.results)
-      parts.store.write { transaction throws(StorageError) in
+      parts.store.write(canWait: true) { transaction throws(StorageError) in
         try transaction.saveAPNsAnswers(
           id: push.id, app: app, kind: push.leg.kind, answered: answered, results: results)
       } completion: { [self] result in
@@ -230,7 +230,7 @@ extension APNsQueue.State {
     }
     if !finished.isEmpty, !isSaving {
       isSaving = true
-      let batch = Array(finished.prefix(128))
+      let batch = Array(finished.prefix(APNsQueue.Bounds.saved))
       finished.removeFirst(batch.count)
       steps.append(.save(batch))
     }

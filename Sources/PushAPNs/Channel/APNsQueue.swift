@@ -28,6 +28,8 @@ final class APNsQueue: Sendable {
     static let ready = 1024
     /// Devices looked up at a time.
     static let batch = 256
+    /// Pushes whose ends are saved at a time: about a millisecond for the writer.
+    static let saved = 32
     /// Devices that wait for another try; with so many nothing new is begun.
     static let later = 16_384
   }

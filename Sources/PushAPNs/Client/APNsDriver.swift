@@ -22,7 +22,7 @@ public final class APNsDriver: LoopDriver {
   public let address: Address
   let time: any TimeSource
   /// Every connection reads into this one buffer.
-  var buffer = [UInt8](repeating: 0, count: 32 << 10)
+  var buffer = [UInt8](repeating: 0, count: 8 << 10)
   /// Every connection takes its events into this one list.
   var events: [HTTP2Event] = []
 

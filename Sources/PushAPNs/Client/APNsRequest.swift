@@ -96,7 +96,9 @@ public struct APNsResultEntry: Sendable {
 public protocol APNsSource: AnyObject, Sendable {
   /// Gives at most so many requests, those that should leave first in front. Fewer mean that there are no more now: the
   /// pool does not ask again before the next `wake()`.
-  func take(upTo count: Int) -> [APNsRequest]
+  /// `areScarce` says that these are the last that fit in: a source that speaks for several should keep them for those who
+  /// have little under way.
+  func take(upTo count: Int, areScarce: Bool) -> [APNsRequest]
 
   /// Takes the results of one turn of the loop, in no particular order.
   func answered(_ results: [APNsResultEntry])

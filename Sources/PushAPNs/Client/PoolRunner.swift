@@ -5,8 +5,9 @@ import Synchronization
 /// The half of a pool that lives on its loop: its connections, and when to ask the source.
 final class PoolRunner {
   /// Requests taken from the source in one turn, so that other work of the loop runs in between.
-  private static let requestsPerTurn = 512
-  private static let requestsPerCall = 128
+  private static let requestsPerTurn = 128
+  /// The part of a connection's streams, one in so many, that is scarce.
+  private static let scarcity = 8
 
   let pool: APNsPool
   private unowned let driver: APNsDriver
@@ -99,14 +100,19 @@ final class PoolRunner {
     }
     var left = Self.requestsPerTurn
     for connection in connections {
+      let spared = connection.streams / Self.scarcity
       while hasWork, left > 0 {
-        let count = min(connection.room, Self.requestsPerCall, left)
+        let room = connection.room
+        let areScarce = room <= spared
+        let count = min(areScarce ? room : room - spared, left)
         guard count > 0 else { break }
-        let requests = pool.source.take(upTo: count)
-        if requests.count < count { hasWork = false }
+        let requests = pool.source.take(upTo: count, areScarce: areScarce)
         for request in requests { connection.submit(request, authorization: authorization) }
         if !requests.isEmpty { markDirty(connection) }
         left -= count
+        guard requests.count < count else { continue }
+        if areScarce { break }
+        hasWork = false
       }
     }
     guard hasWork, left > 0 else {

@@ -57,7 +57,7 @@ final class TestSource: APNsSource {
     pool?.wake()
   }
 
-  func take(upTo count: Int) -> [APNsRequest] {
+  func take(upTo count: Int, areScarce: Bool) -> [APNsRequest] {
     state.withLock { state in
       state.largestTake = max(state.largestTake, count)
       let taken = Array(state.queue.prefix(count))
