@@ -90,7 +90,7 @@ final class APNsLane: APNsSource {
       for offset in 0..<members.count where requests.count < allowed {
         let index = (turn &+ offset) % members.count
         guard !dry.contains(index) else { continue }
-        if areScarce, members.count > 1, members[index].queue.counts.flights >= Self.modestFlights {
+        if areScarce, members.count > 1, members[index].counts.flights >= Self.modestFlights {
           dry.insert(index)
           continue
         }

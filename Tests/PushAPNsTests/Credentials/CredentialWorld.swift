@@ -13,10 +13,13 @@ final class ManualClock: TimeSource {
   func monotonic() -> UInt64 { state.withLock { $0.monotonic } }
 
   /// Lets time go by.
-  func pass(minutes: Int) {
+  func pass(minutes: Int) { pass(seconds: minutes * 60) }
+
+  /// Lets time go by.
+  func pass(seconds: Int) {
     state.withLock { state in
-      state.wall += Int64(minutes) * 60_000
-      state.monotonic += UInt64(minutes) * 60_000_000_000
+      state.wall += Int64(seconds) * 1000
+      state.monotonic += UInt64(seconds) * 1_000_000_000
     }
   }
 
@@ -26,6 +29,8 @@ final class ManualClock: TimeSource {
 
 /// A database in a folder of its own, a sealing key, and a store of credentials that reads both.
 final class CredentialWorld: Sendable {
+  struct Missing: Error {}
+
   let clock = ManualClock()
   let store: Store
   let keys: Mutex<SealingKeys?>

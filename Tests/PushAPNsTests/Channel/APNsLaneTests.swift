@@ -1,0 +1,114 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushRouter
+import PushStorage
+import Synchronization
+import Testing
+
+@testable import PushAPNs
+
+/// A queue and its lane without connections, in a time that the test makes.
+@Suite(.timeLimit(.minutes(5))) struct APNsLaneTests {
+  private static let devices = 50
+  private static let push = MessageID(7)
+
+  /// An app with a push to some devices that Apple has to bring; all of them are ready to be sent.
+  private func makeQueue(
+    _ world: CredentialWorld
+  ) async throws -> (queue: APNsQueue, lane: APNsLane, parts: APNsParts) {
+    let id = try await world.makeApp()
+    _ = try await world.add(try CredentialWorld.upload(ES256Key.generate()), to: id)
+    let credentials = world.makeCredentials()
+    try await credentials.refreshed()
+    guard case .use(let credential) = credentials.selection(app: id, environment: .production),
+      case .token(let mint) = credential.authentication
+    else { throw CredentialWorld.Missing() }
+    let key = try await store(pushTo: id, in: world)
+    let router = Router(store: world.store, time: world.clock, log: .silent)
+    let app = try #require(
+      try await withCheckedThrowingContinuation { done in router.findApp(key) { done.resume(with: $0) } })
+    let parts = APNsParts(
+      store: world.store, router: router, credentials: credentials, metrics: APNsMetrics(Metrics()),
+      time: world.clock, log: .silent)
+    let queue = parts.queues.queue(of: app, parts).queue
+    let lane = APNsLane(environment: .production, mint: mint, parts: parts)
+    lane.add(queue)
+    queue.set(APNsQueue.Exit(lane: lane, credential: credential), isStopped: false, for: .production)
+    queue.credentialsAreSet()
+    try await eventually { queue.state.withLock { $0.ready[.production]?.count } == Self.devices }
+    return (queue, lane, parts)
+  }
+
+  /// Stores registrations with tokens and a push to them; gives the app's key.
+  private func store(pushTo app: AppID, in world: CredentialWorld) async throws -> AppKey {
+    let template = try #require(APNsTemplate(text: Array(#"{"aps":{"alert":"x"}}"#.utf8), holes: []))
+    let notification = try #require(
+      APNsNotification(type: .alert, priority: .immediate, payload: template))
+    let content = PushContent(variants: [], apple: [notification]).encode()
+    let now = world.clock.now()
+    return try await world.change { transaction throws(StorageError) in
+      var numbers: [RegistrationNumber] = []
+      for index in 0..<UInt64(Self.devices) {
+        let new = NewRegistration(
+          registrationID: RegistrationID(high: index, low: 1), secretHash: [UInt8](repeating: 0, count: 16),
+          platform: .ios, fingerprint: [], environment: .production, token: [UInt8(index), 1], appVersion: "")
+        numbers.append(try transaction.register(app: app, new, at: now).number)
+      }
+      let targets = NumberSet(numbers).serialized()
+      try transaction.insertPush(
+        PushRow(
+          id: Self.push, app: app, createdAt: now, expiresAt: now.adding(seconds: 86_400), sendno: 0,
+          platforms: PlatformSet(.ios), target: nil, targets: targets, ownTargets: NumberSet().serialized(),
+          apnsTargets: targets, targetCount: UInt32(Self.devices), content: content))
+      try transaction.insertAPNsPending(id: Self.push, app: app, expiresAt: now.adding(seconds: 86_400))
+      return try transaction.reading.apps().last?.key ?? AppKey(high: 0, low: 0)
+    }
+  }
+
+  @Test func `A minute of 503: one request at a time asks, then all go out once`() async throws {
+    let world = try CredentialWorld()
+    let (queue, lane, _) = try await makeQueue(world)
+    /// A second goes by, in which the host answers whatever the pool would send; gives the devices that were asked for.
+    func second(_ answer: APNsAnswer) -> [UInt64] {
+      world.clock.pass(seconds: 1)
+      lane.tick()
+      queue.tick()
+      var asked: [UInt64] = []
+      while lane.problem == nil {
+        let requests = lane.take(upTo: 128, areScarce: false)
+        if requests.isEmpty { break }
+        asked += requests.map(\.id.low)
+        lane.answered(requests.map { APNsResultEntry(tag: $0.tag, result: .answered(answer)) })
+      }
+      return asked
+    }
+    let busy = APNsAnswer(status: 503, reason: "ServiceUnavailable")
+    #expect(second(busy).count == Self.devices)
+    #expect(lane.problem?.contains("503") == true)
+    var probes = 0
+    for _ in 0..<60 {
+      let asked = second(busy)
+      #expect(asked.count <= 1, "one request asks whether the host answers again")
+      probes += asked.count
+    }
+    #expect((2...10).contains(probes), "less and less often: \(probes)")
+    var delivered: [UInt64] = []
+    for _ in 0..<200 where delivered.count < Self.devices { delivered += second(APNsAnswer(status: 200)) }
+    #expect(Set(delivered).count == Self.devices && delivered.count == Self.devices)
+    #expect(lane.problem == nil)
+    let app = queue.app.id
+    try await world.written()
+    let store = world.store
+    var results: [String: Int]?
+    while results?["delivered"] != Self.devices {
+      results = try await withCheckedThrowingContinuation { done in
+        store.read { transaction throws(StorageError) in
+          try transaction.apnsProgress(of: Self.push, app: app).results[.device]
+        } completion: {
+          done.resume(with: $0)
+        }
+      }
+    }
+  }
+}
