@@ -167,7 +167,7 @@ import Testing
       var terms = AudienceTerms()
       terms.liveActivityID = named
       let request = AcceptRequest(terms: terms, content: try .activity(slot))
-      let audience = world.app.directory.resolve(terms, platforms: .all)
+      let audience = world.app.directory.resolve(request.terms, platforms: request.platforms)
       let plan = world.app.directory.plan(audience, RouteTerms(request, apns: .production))
       #expect(plan.own.isEmpty && plan.calls.isEmpty)
       return (audience.count, plan.apns.numbers.members())
