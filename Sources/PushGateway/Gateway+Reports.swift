@@ -62,7 +62,7 @@ extension APNsServiceStatus {
 
 extension PushReport {
   fileprivate var json: [UInt8] {
-    var writer = JSONWriter(capacity: 512)
+    var writer = JSONWriter(capacity: 1024)
     writer.beginObject()
     writer.key("msg_id")
     writer.value(id.text)
@@ -74,37 +74,65 @@ extension PushReport {
     writer.value(Log.iso8601(expiresAt.milliseconds))
     writer.key("strategy")
     writer.value(Int64(strategy.number))
-    writer.key("targets")
-    writer.value(Int64(audience))
+    write(counts, to: &writer)
+    writer.key("failures")
+    write(object: targets.failed.mapValues(\.count), to: &writer)
     writer.key("connection")
     writer.beginObject()
-    writer.key("targets")
-    writer.value(Int64(own))
-    writer.key("waiting")
-    writer.value(Int64(ownWaiting))
+    write(connectionCounts, to: &writer)
     writer.endObject()
-    Self.write("apns", targets: apns, progress, to: &writer)
-    if calls > 0 { Self.write("calls", targets: calls, callProgress, to: &writer) }
+    write("apns", targets.notifications, also: receiptCounts, to: &writer)
+    if targets.calls.targets > 0 { write("calls", targets.calls, also: [], to: &writer) }
     writer.endObject()
     return writer.bytes
   }
 
-  private static func write(
-    _ key: String, targets: Int, _ progress: APNsProgress, to writer: inout JSONWriter
+  private func write(
+    _ key: String, _ standing: AppleStanding, also counts: [(String, Int)], to writer: inout JSONWriter
   ) {
     writer.key(key)
     writer.beginObject()
-    writer.key("targets")
-    writer.value(Int64(targets))
-    writer.key("waiting")
-    writer.value(Int64(progress.waiting))
+    write([("targets", standing.targets), ("waiting", standing.waiting)] + counts, to: &writer)
     writer.key("results")
-    writer.beginObject()
-    for (reason, count) in progress.results.sorted(by: { $0.key < $1.key }) {
-      writer.key(reason)
+    write(object: standing.results, to: &writer)
+    writer.endObject()
+  }
+
+  /// The identity: targets = delivered + expired + recalled + failed + pending.
+  private var counts: [(String, Int)] {
+    [
+      ("targets", audience), ("delivered", targets.delivered.count), ("expired", targets.expired.count),
+      ("recalled", targets.recalled.count), ("failed", targets.failedCount),
+      ("pending", targets.pending.count), ("shown", targets.shown.count), ("tapped", targets.tapped.count),
+    ]
+  }
+
+  private var connectionCounts: [(String, Int)] {
+    [
+      ("targets", targets.own.count), ("waiting", targets.waiting.count),
+      ("delivered", targets.acknowledged.count),
+      ("shown", targets.shown.intersectionCount(targets.acknowledged)),
+      ("tapped", targets.tapped.intersectionCount(targets.acknowledged)),
+    ]
+  }
+
+  private var receiptCounts: [(String, Int)] {
+    [
+      ("sent", targets.accepted.count), ("received", targets.shownFromApple.count),
+      ("shown", targets.shownFromApple.count), ("tapped", targets.tappedFromApple.count),
+    ]
+  }
+
+  private func write(_ counts: [(String, Int)], to writer: inout JSONWriter) {
+    for (name, count) in counts {
+      writer.key(name)
       writer.value(Int64(count))
     }
-    writer.endObject()
+  }
+
+  private func write(object counts: [String: Int], to writer: inout JSONWriter) {
+    writer.beginObject()
+    write(counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &writer)
     writer.endObject()
   }
 }
@@ -119,6 +147,7 @@ extension OutcomeStatus {
     case .overridden: "overridden"
     case .dropped: "dropped"
     case .refused: "refused"
+    case .replaced: "replaced"
     }
   }
 }

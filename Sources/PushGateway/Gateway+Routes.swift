@@ -57,8 +57,8 @@ extension Gateway {
 
   /// Everything that is served; Docs/api/openapi.json describes each.
   static let routes: [Route] =
-    openRoutes + pushRoutes + batchRoutes + fileRoutes + reportRoutes + deviceRoutes + scheduleRoutes
-    + adminRoutes
+    openRoutes + pushRoutes + batchRoutes + fileRoutes + reportRoutes + messageReportRoutes + userReportRoutes
+    + deviceReceiptRoutes + deviceRoutes + scheduleRoutes + adminRoutes
 
   private static let openRoutes: [Route] = [
     Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },

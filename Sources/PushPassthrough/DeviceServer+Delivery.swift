@@ -147,7 +147,8 @@ extension DeviceServer {
   /// Takes a device's acknowledgements.
   func acknowledge(_ ids: [MessageID], _ slot: UInt32) {
     let known = router.acknowledge(
-      ids, by: RegistrationNumber(slab[slot].number), in: app(of: slot), from: location(slot))
+      ids, by: RegistrationNumber(slab[slot].number), in: app(of: slot), from: location(slot),
+      newestWhileAway: slab[slot].newestWhileAway)
     // There is nothing to store about the others.
     settled(ids.count - known, slot)
     if slab[slot].isBehind, known > 0 { router.hurryAcknowledgements() }

@@ -1,4 +1,5 @@
 import PushBase
+import PushStorage
 import Synchronization
 
 /// A push that was committed, in the form that the directory needs to deliver it.
@@ -21,33 +22,20 @@ public struct Dispatch: Sendable {
 
   /// The devices that are connected.
   public var reachable: [Reachable] = []
-  /// Pushes that nobody waits for any more because they had to make room.
-  public var dropped: [MessageID] = []
-  /// Whether nobody waits for the push: its registrations were replaced while it was being stored.
-  public var isOrphan = false
+  /// What had to make room, and the push itself if registrations of it were replaced while it was being stored.
+  public var change = DeliveryChange()
 }
 
 extension AppDirectory {
   /// Takes in a committed push. From here on a login finds it; to those who are online already, the caller delivers.
-  /// `delivered` holds who acknowledged it before a restart.
-  public func open(_ id: MessageID, _ push: OpenedPush, delivered: NumberSet? = nil) -> Dispatch {
+  /// `progress` holds for whom it was settled before a restart.
+  public func open(_ id: MessageID, _ push: OpenedPush, progress: DeliveryProgress? = nil) -> Dispatch {
     state.withLock { state in
       state.newest = max(state.newest, id)
-      var dispatch = Dispatch()
       switch push {
-      case .few(let numbers, let expires):
-        let waiting = numbers.filter { state.table.isActive($0) && delivered?.contains($0) != true }
-        dispatch.isOrphan = waiting.isEmpty
-        dispatch.dropped = state.ledger.open(
-          id, expires: expires, for: waiting, delivered: delivered, in: &state.table)
-        for number in waiting {
-          guard let location = state.table[number].location else { continue }
-          dispatch.reachable.append(Dispatch.Reachable(number: number, location: location))
-        }
-      case .many(let group):
-        state.ledger.open(group)
+      case .few(let numbers, let expires): return state.open(id, numbers, expires: expires, progress)
+      case .many(let group): return state.open(group)
       }
-      return dispatch
     }
   }
 
@@ -68,46 +56,34 @@ extension AppDirectory {
     }
   }
 
-  /// Takes a device's acknowledgements; returns the pushes that nobody waits for any more, and those that others still
-  /// wait for.
-  public func acknowledge(
-    _ ids: [MessageID], by number: RegistrationNumber
-  ) -> (ended: [MessageID], partly: [MessageID]) {
+  /// Takes a device's acknowledgements; returns what they mean for the pushes that waited for one.
+  public func acknowledge(_ ids: [MessageID], by number: RegistrationNumber) -> DeliveryChange {
     state.withLock { state in
-      guard state.table.isActive(number) else { return ([], []) }
-      var (ended, partly): ([MessageID], [MessageID]) = ([], [])
-      for id in ids {
-        switch state.ledger.acknowledge(id, by: number, in: &state.table) {
-        case .ended: ended.append(id)
-        case .partly: partly.append(id)
-        case nil: break
-        }
-      }
-      return (ended, partly)
+      var change = DeliveryChange()
+      guard state.table.isActive(number) else { return change }
+      for id in ids { _ = state.ledger.acknowledge(id, by: number, in: &state.table, &change) }
+      return change
     }
   }
 
-  /// Who acknowledged an open push so far; nil when that is nobody or the push is over.
-  public func delivered(_ id: MessageID) -> NumberSet? { state.withLock { $0.ledger.delivered(id) } }
+  /// For whom an open push to several is settled; nil when that is nobody or the push is over.
+  public func progress(_ id: MessageID) -> DeliveryProgress? { state.withLock { $0.ledger.progress(id) } }
 
-  /// For how many registrations an open push still waits.
-  public func waiting(for id: MessageID) -> Int { state.withLock { $0.ledger.waiting(for: id) } }
-
-  /// Takes a push back; returns how many registrations it still waited for.
-  public func withdraw(_ id: MessageID) -> Int {
+  /// Takes a push back; returns how many registrations it still waited for, and for whom it had been settled.
+  public func withdraw(_ id: MessageID) -> (waiting: Int, progress: DeliveryProgress?) {
     state.withLock { state in state.ledger.withdraw(id, in: &state.table) }
   }
 
   // MARK: Housekeeping
 
-  /// Removes pushes to many that are dead or delivered to all.
-  public func expireGroups(at seconds: UInt32) -> [GroupPush] {
-    state.withLock { $0.ledger.expireGroups(at: seconds) }
+  /// Removes pushes to many that are dead or wait for nobody.
+  public func expireGroups(at seconds: UInt32) -> [EndedPush] {
+    state.withLock { state in state.ledger.expireGroups(at: seconds, in: &state.table) }
   }
 
-  /// Removes dead pushes to a few, looking at the next `places` places of the pool; returns those that nobody waits for
-  /// any more, and whether the pool's end was reached.
-  public func expireListed(places: Int, at seconds: UInt32) -> (ended: [MessageID], isAround: Bool) {
+  /// Removes dead pushes to a few, looking at the next `places` places of the pool; returns those, and whether the pool's
+  /// end was reached.
+  public func expireListed(places: Int, at seconds: UInt32) -> (ended: [EndedPush], isAround: Bool) {
     state.withLock { state in
       let (ended, next) = state.ledger.expireListed(
         from: state.sweepPlace, count: places, at: seconds, in: &state.table)
@@ -133,5 +109,48 @@ extension AppDirectory {
       }
       return late
     }
+  }
+}
+
+extension AppDirectory.State {
+  fileprivate mutating func open(
+    _ id: MessageID, _ numbers: [RegistrationNumber], expires: UInt32, _ progress: DeliveryProgress?
+  ) -> Dispatch {
+    var dispatch = Dispatch()
+    var progress = progress
+    var waiting = progress.map { progress in numbers.filter { !progress.contains($0) } } ?? numbers
+    let gone = waiting.filter { !table.isActive($0) }
+    if !gone.isEmpty {
+      waiting.removeAll { !table.isActive($0) }
+      progress = progress ?? DeliveryProgress()
+      progress?.replaced.formUnion(NumberSet(gone))
+    }
+    // One that Apple refused for some may wait for others already.
+    guard !waiting.isEmpty || ledger.isOpen(id) else {
+      dispatch.change.ended = [EndedPush(id, gone.isEmpty ? .dropped : .replaced, progress: progress)]
+      return dispatch
+    }
+    dispatch.change = ledger.open(id, expires: expires, for: waiting, progress: progress, in: &table)
+    if !gone.isEmpty { dispatch.change.partly.append(id) }
+    for number in waiting {
+      guard let location = table[number].location else { continue }
+      dispatch.reachable.append(Dispatch.Reachable(number: number, location: location))
+    }
+    return dispatch
+  }
+
+  fileprivate mutating func open(_ group: GroupPush) -> Dispatch {
+    var (group, dispatch) = (group, Dispatch())
+    var gone = group.targets.subtracting(table.members(platforms: .all))
+    if !gone.isEmpty {
+      gone.subtract(group.progress.delivered)
+      gone.subtract(group.progress.replaced)
+    }
+    if !gone.isEmpty {
+      group.progress.replaced.formUnion(gone)
+      dispatch.change.partly = [group.id]
+    }
+    ledger.open(group)
+    return dispatch
   }
 }

@@ -27,6 +27,10 @@ public final class AppDirectory: Sendable {
     var onlineSet = NumberSet()
     /// iOS devices that are connected with their app in the foreground.
     var inReachSet = NumberSet()
+    /// Devices of all platforms that are connected with their app in the foreground.
+    var frontSet = NumberSet()
+    /// Who was there since the database was last told.
+    var activity = Activity()
     /// The largest ID of all pushes opened so far.
     var newest = MessageID(0)
     /// Who was connected or disconnected since its last contact was noted.
@@ -34,13 +38,23 @@ public final class AppDirectory: Sendable {
     /// Where the sweep of dead pushes goes on.
     var sweepPlace = 0
 
-    /// Brings `inReachSet` in line with a registration's record.
+    func hasSecret(_ hash: (UInt64, UInt64), _ number: RegistrationNumber) -> Bool {
+      let known = table[number].secret
+      // Both halves are always compared, so that the time taken says nothing about the secret.
+      return (known.0 ^ hash.0) | (known.1 ^ hash.1) == 0
+    }
+
+    /// Brings `inReachSet` and `frontSet` in line with a registration's record.
     mutating func noteReach(of number: RegistrationNumber) {
-      guard table[number].platform == Platform.ios.rawValue else { return }
-      if table[number].isOnline, table[number].isForeground {
-        inReachSet.insert(number)
+      let isInFront = table[number].isOnline && table[number].isForeground
+      let isPhone = table[number].platform == Platform.ios.rawValue
+      if isInFront {
+        frontSet.insert(number)
+        activity.active.insert(number)
+        if isPhone { inReachSet.insert(number) }
       } else {
-        inReachSet.remove(number)
+        frontSet.remove(number)
+        if isPhone { inReachSet.remove(number) }
       }
     }
   }
@@ -67,16 +81,17 @@ public final class AppDirectory: Sendable {
   /// Adds a registration.
   public func insert(_ entry: RegistrationEntry) { state.withLock { $0.table.insert(entry) } }
 
-  /// Forgets a replaced registration, whose tags the database has told; returns its connection, to be closed, and the
-  /// pushes that nobody waits for any more.
+  /// Forgets a replaced registration, whose tags the database has told; returns its connection, to be closed, and what
+  /// that means for the pushes that waited for it.
   public func remove(
     _ number: RegistrationNumber, tags: [UInt32]
-  ) -> (location: Location?, released: [MessageID]) {
+  ) -> (location: Location?, released: DeliveryChange) {
     state.withLock { state in
-      guard state.table.isActive(number) else { return (nil, []) }
+      guard state.table.isActive(number) else { return (nil, DeliveryChange()) }
       let location = state.table[number].location
       state.onlineSet.remove(number)
       state.inReachSet.remove(number)
+      state.frontSet.remove(number)
       state.seen.remove(number)
       let released = state.ledger.release(number, in: &state.table)
       state.table.remove(number, tags: tags)
@@ -146,15 +161,22 @@ public final class AppDirectory: Sendable {
   ) -> LoginOutcome {
     state.withLock { state in
       guard let number = state.table.find(id) else { return .unknown }
-      let known = state.table[number].secret
-      // Both halves are always compared, so that the time taken says nothing about the secret.
-      guard (known.0 ^ secretHash.0) | (known.1 ^ secretHash.1) == 0 else { return .wrongSecret }
+      guard state.hasSecret(secretHash, number) else { return .wrongSecret }
       let replaced = state.table[number].location
       state.onlineSet.insert(number)
+      state.activity.online.insert(number)
       state.seen.insert(number)
       state.table[number].connect(at: location, isForeground: isForeground)
       state.noteReach(of: number)
       return .accepted(number, replaced: replaced, newest: state.newest)
+    }
+  }
+
+  /// The registration that a device speaks for without a connection; nil if there is none, or not with this secret.
+  public func authenticate(_ id: RegistrationID, secretHash: (UInt64, UInt64)) -> RegistrationNumber? {
+    state.withLock { state in
+      guard let number = state.table.find(id), state.hasSecret(secretHash, number) else { return nil }
+      return number
     }
   }
 

@@ -96,24 +96,8 @@ public protocol APNsDelivery: AnyObject, Sendable {
   func withdraw(_ id: MessageID, of app: App) -> Int
   /// An app was deleted: Apple gets nothing more for it.
   func forget(_ app: App)
-  /// How a push stands that is being worked on, by kind of token; nil for one that is through, or has not begun.
-  func progress(of id: MessageID, in app: App) -> [APNsTokenKind: APNsProgress]?
   /// How the way to each of Apple's services stands for an app.
   func status(of app: App) -> [APNsServiceStatus]
-}
-
-/// What Apple has answered for a push so far.
-public struct APNsProgress: Sendable, Equatable {
-  /// Devices for which nothing is final.
-  public var waiting: Int
-  /// Devices by outcome: "delivered", Apple's reason, or a word for an end of our own.
-  public var results: [String: Int]
-
-  /// Makes a progress.
-  public init(waiting: Int, results: [String: Int]) {
-    self.waiting = waiting
-    self.results = results
-  }
 }
 
 /// How the way to one of Apple's services stands for an app.

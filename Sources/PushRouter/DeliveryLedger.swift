@@ -1,12 +1,5 @@
 import PushBase
-
-/// What an acknowledgement meant for a push.
-enum Acknowledged: Sendable {
-  /// Nobody is left who waits for it.
-  case ended
-  /// Others still wait for it.
-  case partly
-}
+import PushStorage
 
 /// What waits for whom in one app. A push to a few stands in the list of each of them, so that it costs nothing to
 /// anybody else; a push to many is a pair of sets, so that it costs no more than a bit for each. Not thread-safe: its
@@ -17,8 +10,8 @@ struct DeliveryLedger: Sendable {
   static let listedTargets = 64
 
   private var lists = PendingLists()
-  /// Of listed pushes with several targets, who acknowledged.
-  private var partly: [MessageID: NumberSet] = [:]
+  /// Of listed pushes with several targets, for whom they are settled.
+  private var partly: [MessageID: DeliveryProgress] = [:]
   /// Ordered by ID, since the writer hands IDs out growing.
   private var groups: [GroupPush] = []
 
@@ -38,24 +31,24 @@ struct DeliveryLedger: Sendable {
 
   // MARK: Opening
 
-  /// Opens a push to a few, with those who acknowledged it before a restart. Returns the pushes that nobody waits for any
-  /// more because they had to make room.
+  /// Opens a push to a few, with those for whom it was settled before a restart. Returns what had to make room.
   mutating func open(
-    _ id: MessageID, expires: UInt32, for numbers: [RegistrationNumber], delivered: NumberSet? = nil,
+    _ id: MessageID, expires: UInt32, for numbers: [RegistrationNumber], progress: DeliveryProgress? = nil,
     in table: inout RegistrationTable
-  ) -> [MessageID] {
-    var dropped: [MessageID] = []
+  ) -> DeliveryChange {
+    var change = DeliveryChange()
     for number in numbers {
-      if table[number].pending.count >= limit,
-        let oldest = lists.removeFirst(from: &table[number].pending), hasEnded(oldest)
-      {
-        dropped.append(oldest)
+      if table[number].pending.count >= limit, let oldest = lists.removeFirst(from: &table[number].pending) {
+        lose(oldest, number, .dropped, &change)
       }
       lists.append(id, expires: expires, of: number, to: &table[number].pending)
     }
-    if let delivered, !delivered.isEmpty { partly[id] = delivered }
-    return dropped
+    if let progress, !progress.isEmpty { partly[id, default: DeliveryProgress()].formUnion(progress) }
+    return change
   }
+
+  /// Whether a push waits for somebody.
+  func isOpen(_ id: MessageID) -> Bool { lists.contains(id) || groupIndex(id) != nil }
 
   /// Opens a group push; its ID is larger than that of every group push before it.
   mutating func open(_ push: GroupPush) {
@@ -63,11 +56,29 @@ struct DeliveryLedger: Sendable {
     groups.append(push)
   }
 
-  /// Whether a listed push has left its last list; if so, forgets the rest of it.
-  private mutating func hasEnded(_ id: MessageID) -> Bool {
-    guard !lists.contains(id) else { return false }
-    partly[id] = nil
-    return true
+  /// Notes that a push, which has left a registration's list, will not reach it.
+  private mutating func lose(
+    _ id: MessageID, _ number: RegistrationNumber, _ status: OutcomeStatus, _ change: inout DeliveryChange
+  ) {
+    if let ended = endIfOver(id, status) {
+      change.ended.append(ended)
+      return
+    }
+    if status == .replaced {
+      partly[id, default: DeliveryProgress()].replaced.insert(number)
+    } else {
+      partly[id, default: DeliveryProgress()].crowdedOut.insert(number)
+    }
+    change.partly.append(id)
+  }
+
+  /// The end of a listed push that has left its last list; forgets the rest of it.
+  private mutating func endIfOver(
+    _ id: MessageID, _ status: OutcomeStatus, acknowledger: RegistrationNumber? = nil
+  ) -> EndedPush? {
+    guard !isOpen(id) else { return nil }
+    return EndedPush(
+      id, status, progress: partly.isEmpty ? nil : partly.removeValue(forKey: id), acknowledger: acknowledger)
   }
 
   /// Position of the first group push that is newer than an ID.
@@ -87,23 +98,33 @@ struct DeliveryLedger: Sendable {
 
   // MARK: Deliveries
 
-  /// Takes a device's word that a push arrived. Nil when nothing waited: an unknown ID, another device's, or said before.
+  /// Takes a device's word that a push arrived. False when nothing waited: an unknown ID, another device's, or said before.
   mutating func acknowledge(
-    _ id: MessageID, by number: RegistrationNumber, in table: inout RegistrationTable
-  ) -> Acknowledged? {
+    _ id: MessageID, by number: RegistrationNumber, in table: inout RegistrationTable,
+    _ change: inout DeliveryChange
+  ) -> Bool {
     if lists.remove(id, of: number, from: &table[number].pending) {
-      if hasEnded(id) { return .ended }
-      partly[id, default: NumberSet()].insert(number)
-      return .partly
+      if let ended = endIfOver(id, .delivered, acknowledger: number) {
+        change.ended.append(ended)
+        return true
+      }
+      partly[id, default: DeliveryProgress()].delivered.insert(number)
+      change.partly.append(id)
+      return true
     }
-    guard let index = groupIndex(id), groups[index].isPending(for: number) else { return nil }
-    groups[index].delivered.insert(number)
-    return .partly
+    guard let index = groupIndex(id), groups[index].isPending(for: number) else { return false }
+    groups[index].progress.delivered.insert(number)
+    change.partly.append(id)
+    return true
   }
 
-  /// Who acknowledged an open push to several so far; nil for one that is not open.
-  func delivered(_ id: MessageID) -> NumberSet? {
-    partly[id] ?? groupIndex(id).map { groups[$0].delivered }
+  /// For whom an open push to several is settled; nil if nobody, or if it is not open.
+  func progress(_ id: MessageID) -> DeliveryProgress? {
+    guard let index = groupIndex(id) else { return partly[id] }
+    guard var listed = partly[id] else { return groups[index].progress }
+    // Apple refused a push to many for a few, for whom it is listed.
+    listed.formUnion(groups[index].progress)
+    return listed
   }
 
   /// What waits for a registration and is newer than `sent`, oldest first; dead pushes are left out.
@@ -130,57 +151,67 @@ struct DeliveryLedger: Sendable {
     Int(table[number].pending.count) + groups.count { $0.isPending(for: number) }
   }
 
-  /// For how many registrations a push waits.
-  func waiting(for id: MessageID) -> Int {
-    let group = groupIndex(id).map { groups[$0].targets.count - groups[$0].delivered.count }
-    return lists.owners(of: id).count + (group ?? 0)
-  }
-
   // MARK: Ends
 
-  /// Takes a push back: it waits for nobody from now on. Returns how many it still waited for.
-  mutating func withdraw(_ id: MessageID, in table: inout RegistrationTable) -> Int {
+  /// Takes a push back: it waits for nobody from now on. Returns how many it still waited for, and what it came to.
+  mutating func withdraw(
+    _ id: MessageID, in table: inout RegistrationTable
+  ) -> (waiting: Int, progress: DeliveryProgress?) {
+    let progress = progress(id)
     let owners = lists.owners(of: id)
     for owner in owners { _ = lists.remove(id, of: owner, from: &table[owner].pending) }
     partly[id] = nil
-    guard let index = groupIndex(id) else { return owners.count }
-    let group = groups.remove(at: index)
-    return group.targets.count - group.delivered.count
+    guard let index = groupIndex(id) else { return (owners.count, progress) }
+    return (owners.count + groups.remove(at: index).waitingCount, progress)
   }
 
-  /// Forgets all listed pushes of a registration that was replaced; returns those that nobody waits for any more.
-  mutating func release(_ number: RegistrationNumber, in table: inout RegistrationTable) -> [MessageID] {
-    var released: [MessageID] = []
-    while let id = lists.removeFirst(from: &table[number].pending) { released.append(id) }
-    return released.filter { hasEnded($0) }
+  /// Forgets all pushes of a registration that was replaced.
+  mutating func release(
+    _ number: RegistrationNumber, in table: inout RegistrationTable
+  ) -> DeliveryChange {
+    var change = DeliveryChange()
+    while let id = lists.removeFirst(from: &table[number].pending) { lose(id, number, .replaced, &change) }
+    for index in groups.indices where groups[index].isPending(for: number) {
+      groups[index].progress.replaced.insert(number)
+      change.partly.append(groups[index].id)
+    }
+    return change
   }
 
-  /// Removes dead listed pushes: a step of the sweep over `count` places from `place` on. Returns the pushes that nobody
-  /// waits for any more, and where the next step begins, 0 after the last.
+  /// Removes dead listed pushes: a step of the sweep over `count` places from `place` on. Returns the pushes that have
+  /// ended, and where the next step begins, 0 after the last.
   mutating func expireListed(
     from place: Int, count: Int, at seconds: UInt32, in table: inout RegistrationTable
-  ) -> (ended: [MessageID], next: Int) {
-    var dead: [MessageID] = []
+  ) -> (ended: [EndedPush], next: Int) {
+    var ended: [EndedPush] = []
     for owner in lists.ownersOfExpired(in: place..<place + count, at: seconds) {
-      dead += lists.removeExpired(at: seconds, from: &table[owner].pending)
+      for id in lists.removeExpired(at: seconds, from: &table[owner].pending) {
+        // A push to several is dead for all of them, so that none can end it in another way.
+        for other in lists.owners(of: id) { _ = lists.remove(id, of: other, from: &table[other].pending) }
+        if let end = endIfOver(id, .expired) { ended.append(end) }
+      }
     }
     let next = place + count
-    return (dead.filter { hasEnded($0) }.uniqued(), next < lists.places ? next : 0)
+    return (ended, next < lists.places ? next : 0)
   }
 
-  /// Removes the group pushes that are dead or delivered to all, and returns them.
-  mutating func expireGroups(at seconds: UInt32) -> [GroupPush] {
-    let isOver = { (group: GroupPush) in group.expires <= seconds || group.isComplete }
-    let over = groups.filter(isOver)
-    if !over.isEmpty { groups.removeAll(where: isOver) }
-    return over
-  }
-}
-
-extension [MessageID] {
-  /// Each once: a push to several dies in several lists at the same time.
-  fileprivate func uniqued() -> [MessageID] {
-    var seen: Set<MessageID> = []
-    return filter { seen.insert($0).inserted }
+  /// Removes the group pushes that are dead or wait for nobody.
+  mutating func expireGroups(at seconds: UInt32, in table: inout RegistrationTable) -> [EndedPush] {
+    var ended: [EndedPush] = []
+    for group in groups {
+      let isComplete = group.isComplete && !lists.contains(group.id)
+      guard isComplete || group.expires <= seconds else { continue }
+      let status: OutcomeStatus =
+        !isComplete ? .expired : group.progress.delivered.isEmpty ? .replaced : .delivered
+      ended.append(EndedPush(group.id, status, progress: progress(group.id)))
+    }
+    guard !ended.isEmpty else { return [] }
+    let over = Set(ended.map(\.id))
+    groups.removeAll { over.contains($0.id) }
+    for id in over {
+      for owner in lists.owners(of: id) { _ = lists.remove(id, of: owner, from: &table[owner].pending) }
+      partly[id] = nil
+    }
+    return ended
   }
 }

@@ -8,22 +8,28 @@ public struct GroupPush: Sendable {
   public let expires: UInt32
   /// Its audience, fixed when it was accepted.
   public let targets: NumberSet
-  /// Who acknowledged it.
-  public var delivered: NumberSet
+  /// Who acknowledged it, and who never will.
+  public internal(set) var progress: DeliveryProgress
 
-  /// Makes a group push; `delivered` comes from the database after a restart.
-  public init(id: MessageID, expires: UInt32, targets: NumberSet, delivered: NumberSet = NumberSet()) {
+  /// Makes a group push; `progress` comes from the database after a restart.
+  public init(
+    id: MessageID, expires: UInt32, targets: NumberSet, progress: DeliveryProgress = DeliveryProgress()
+  ) {
     self.id = id
     self.expires = expires
     self.targets = targets
-    self.delivered = delivered
+    self.progress = progress
   }
 
   /// Whether it still waits for a registration.
   public func isPending(for number: RegistrationNumber) -> Bool {
-    targets.contains(number) && !delivered.contains(number)
+    targets.contains(number) && !progress.delivered.contains(number)
+      && !progress.replaced.contains(number)
   }
 
-  /// Whether everyone has it.
-  public var isComplete: Bool { delivered.count >= targets.count }
+  /// For how many it still waits.
+  var waitingCount: Int { targets.count - progress.delivered.count - progress.replaced.count }
+
+  /// Whether it waits for nobody.
+  public var isComplete: Bool { waitingCount <= 0 }
 }

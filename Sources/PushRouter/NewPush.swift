@@ -20,6 +20,8 @@ struct NewPush: Sendable {
   private let apnsBytes: [UInt8]?
   private let callBytes: [UInt8]?
   private let single: RegistrationNumber?
+  private let iosBytes: [UInt8]?
+  private let unreachedBytes: [UInt8]?
 
   /// Encodes what the database keeps, so that the writer's thread need not.
   init(
@@ -46,6 +48,10 @@ struct NewPush: Sendable {
     apnsBytes = apnsSet?.serialized()
     callBytes = plan.calls.isEmpty ? nil : plan.calls.numbers.serialized()
     ownBytes = plan.own.count == reached.count ? nil : plan.own.numbers.serialized()
+    iosBytes = plan.ios?.serialized()
+    unreachedBytes =
+      reached.count == audience.count
+      ? nil : audience.numbers.subtracting(reached.numbers).serialized()
   }
 
   /// The push as channels see it.
@@ -68,8 +74,9 @@ struct NewPush: Sendable {
     PushRow(
       id: id, app: app, createdAt: now, expiresAt: expires, sendno: Int64(request.sendno),
       platforms: request.platforms, target: single, targets: targetBytes, ownTargets: ownBytes,
-      apnsTargets: apnsBytes, callTargets: callBytes,
-      targetCount: UInt32(clamping: audienceCount), strategy: request.strategy.number,
+      apnsTargets: apnsBytes, callTargets: callBytes, iosTargets: iosBytes, unreached: unreachedBytes,
+      isOnlineOnly: request.timeToLive == 0, targetCount: UInt32(clamping: audienceCount),
+      strategy: request.strategy.number,
       overrides: request.overrides, content: contentBytes)
   }
 }

@@ -96,6 +96,26 @@ public struct NumberSet: Sendable {
     roaring_bitmap_andnot_inplace(uniquely(), other.storage.bitmap)
   }
 
+  /// How many numbers both hold.
+  public func intersectionCount(_ other: NumberSet) -> Int {
+    Int(roaring_bitmap_and_cardinality(storage.bitmap, other.storage.bitmap))
+  }
+
+  /// What both hold.
+  public func intersection(_ other: NumberSet) -> NumberSet {
+    NumberSet(roaring_bitmap_and(storage.bitmap, other.storage.bitmap))
+  }
+
+  /// What either holds.
+  public func union(_ other: NumberSet) -> NumberSet {
+    NumberSet(roaring_bitmap_or(storage.bitmap, other.storage.bitmap))
+  }
+
+  /// What the other does not hold.
+  public func subtracting(_ other: NumberSet) -> NumberSet {
+    NumberSet(roaring_bitmap_andnot(storage.bitmap, other.storage.bitmap))
+  }
+
   /// Turns stretches of neighbours into runs: worth a call on a set that is kept.
   public mutating func compact() { roaring_bitmap_run_optimize(uniquely()) }
 

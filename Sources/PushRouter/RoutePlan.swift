@@ -10,6 +10,8 @@ struct RoutePlan: Sendable {
   var apns: Recipients = .few([])
   /// Who gets a call from Apple, beside all else.
   var calls: Recipients = .few([])
+  /// The audience's members on iOS, nil for nobody.
+  var ios: NumberSet?
 
   /// Whether nobody gets anything from Apple.
   var isWithoutApple: Bool { apns.isEmpty && calls.isEmpty }
@@ -94,27 +96,42 @@ extension Route {
 extension AppDirectory {
   /// Divides an audience by the table of routes, as its devices are now.
   func plan(_ audience: Recipients, _ terms: RouteTerms) -> RoutePlan {
-    if terms.isPlain { return RoutePlan(own: audience) }
-    let routes = IOSRoutes(terms)
+    let routes = terms.isPlain ? nil : IOSRoutes(terms)
     return state.withLock { state in
       var plan = RoutePlan(own: .few([]))
-      if terms.hasOwnContent {
-        switch audience {
-        case .few(let numbers): plan = state.plan(numbers, terms, routes)
-        case .many(let set): plan = state.plan(set, terms, routes)
+      if let routes {
+        if terms.hasOwnContent {
+          switch audience {
+          case .few(let numbers): plan = state.plan(numbers, terms, routes)
+          case .many(let set): plan = state.plan(set, terms, routes)
+          }
+        } else if !terms.apns.isEmpty {
+          plan.apns = audience.intersection(state.table.members(tokensFor: terms.apns, as: terms.slot))
         }
-      } else if !terms.apns.isEmpty {
-        plan.apns = audience.intersection(state.table.members(tokensFor: terms.apns, as: terms.slot))
+        if !terms.calls.isEmpty {
+          plan.calls = audience.intersection(state.table.members(tokensFor: terms.calls, as: .voip))
+        }
+      } else {
+        plan.own = audience
       }
-      if !terms.calls.isEmpty {
-        plan.calls = audience.intersection(state.table.members(tokensFor: terms.calls, as: .voip))
-      }
+      plan.ios = state.ios(of: audience)
       return plan
     }
   }
 }
 
 extension AppDirectory.State {
+  fileprivate func ios(of audience: Recipients) -> NumberSet? {
+    switch audience {
+    case .few(let numbers):
+      let found = numbers.filter { table[$0].platform == Platform.ios.rawValue }
+      return found.isEmpty ? nil : NumberSet(found)
+    case .many(let set):
+      let found = set.intersection(table.members(platforms: PlatformSet(.ios)))
+      return found.isEmpty ? nil : found
+    }
+  }
+
   fileprivate func plan(
     _ numbers: [RegistrationNumber], _ terms: RouteTerms, _ routes: IOSRoutes
   ) -> RoutePlan {

@@ -38,8 +38,10 @@ extension Router {
       registrationID: id, secretHash: digest, platform: platform, fingerprint: fingerprint,
       environment: environment, token: token, appVersion: appVersion)
     let now = time.now()
+    let hour = zone.hour(of: now)
     store.write { transaction throws(StorageError) in
-      try transaction.register(app: app.id, new, at: now)
+      try transaction.countNewcomer(app: app.id, platform, hour: hour)
+      return try transaction.register(app: app.id, new, at: now)
     } completion: { [self] result in
       guard case .success(let registered) = result else {
         reply(.failure(.unavailable))
@@ -56,7 +58,7 @@ extension Router {
 
   private func forget(_ old: WriteTransaction.Replaced, in app: App, at now: Timestamp) {
     let (location, released) = app.directory.remove(old.number, tags: old.tags)
-    writeBehind.end(released, .dropped, at: now)
+    writeBehind.note(released, of: app, at: now)
     if let location { disconnect(location, .registrationReplaced) }
   }
 
@@ -213,14 +215,17 @@ extension Router {
   // MARK: What devices say
 
   /// Takes a device's acknowledgements, and says how many pushes still waited for one. When these acknowledgements are
-  /// stored, the channels are told so for `location`.
+  /// stored, the channels are told so for `location`. Pushes after `newestWhileAway` were accepted while the device was in
+  /// reach: their latencies are counted.
   @discardableResult
   public func acknowledge(
-    _ ids: [MessageID], by number: RegistrationNumber, in app: App, from location: Location? = nil
+    _ ids: [MessageID], by number: RegistrationNumber, in app: App, from location: Location? = nil,
+    newestWhileAway: MessageID? = nil
   ) -> Int {
     let known = app.directory.acknowledge(ids, by: number)
-    writeBehind.end(known.ended, .delivered, at: time.now())
-    writeBehind.acknowledgedPartly(known.partly, of: app)
+    let now = time.now()
+    writeBehind.note(known, of: app, by: number, at: now)
+    if let newestWhileAway { statistics.acknowledged(known, after: newestWhileAway, of: app.id, at: now) }
     let count = known.ended.count + known.partly.count
     if let location, count > 0 {
       writeBehind.credit(StoredAcknowledgements(location: location, count: count))
@@ -232,13 +237,14 @@ extension Router {
   public func hurryAcknowledgements() { writeBehind.hurry() }
 
   /// Takes a device's word that it showed pushes, or that its user tapped them. IDs of pushes that were not for it are
-  /// passed over.
+  /// passed over, and so are receipts that come later than `RouterOptions.receiptLifetime` after their push.
   public func note(
     _ receipts: [(id: MessageID, isTap: Bool)], by number: RegistrationNumber, in app: App
   ) {
     let now = time.now()
+    let oldest = MessageID(firstAt: now.adding(seconds: -options.receiptLifetime))
     writeBehind.note(
-      receipts.map {
+      receipts.filter { $0.id >= oldest }.map {
         ReceiptNote(
           id: $0.id, receipt: $0.isTap ? .tapped : .shown, number: number, app: app.id, at: now)
       })

@@ -27,6 +27,8 @@ extension Router {
   private static let touches = 500
   /// Seconds between two looks at what the operator changed about apps.
   private static let appSeconds = 5
+  /// Seconds between two savings of who used the apps.
+  private static let activitySeconds = 60
   /// Seconds between two sweeps of what is too old.
   private static let retentionSeconds = 60
 
@@ -41,9 +43,13 @@ extension Router {
     for app in loadedApps {
       expire(app, at: now)
       touch(app, at: now)
+      statistics.online(app.directory.onlineCount, of: app.id, at: now)
     }
     speedPools.tick(at: time.monotonic())
     writeBehind.flush()
+    statistics.flush(to: store)
+    audit.step(store, at: now, log: log)
+    if tick % Self.activitySeconds == 0 { flushActivity(at: now) }
     if tick % Self.retentionSeconds == 0 {
       sweep(at: now)
       sweepFiles(at: now)
@@ -52,17 +58,19 @@ extension Router {
   }
 
   /// Writes what is late before the store is closed.
-  public func finish() { writeBehind.flush(batches: 4096) }
+  public func finish() {
+    writeBehind.flush(batches: 4096)
+    statistics.flush(to: store)
+    flushActivity(at: time.now())
+  }
 
   private func expire(_ app: App, at now: Timestamp) {
     let seconds = UInt32(clamping: now.seconds)
-    for group in app.directory.expireGroups(at: seconds) {
-      writeBehind.end([group.id], group.isComplete ? .delivered : .expired, at: now)
-    }
+    writeBehind.end(app.directory.expireGroups(at: seconds), of: app, at: now)
     let steps = app.directory.places / (Self.placesInStep * Self.sweepSeconds) + 1
     for _ in 0..<steps {
       let (ended, isAround) = app.directory.expireListed(places: Self.placesInStep, at: seconds)
-      writeBehind.end(ended, .expired, at: now)
+      writeBehind.end(ended, of: app, at: now)
       if isAround { break }
     }
   }
@@ -83,6 +91,7 @@ extension Router {
 
   /// Starts to delete what is too old, unless a sweep is under way.
   private func sweep(at now: Timestamp) {
+    sweepActivity(at: now)
     guard !housekeeping.isSweeping.exchange(true, ordering: .relaxed) else { return }
     sweepStep(
       pushesBelow: MessageID(firstAt: now.adding(seconds: -options.retention)),

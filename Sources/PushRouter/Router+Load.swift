@@ -8,11 +8,23 @@ extension Router {
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
   public func load() throws(StorageError) {
     for row in try wait({ transaction throws(StorageError) in try transaction.apps() }) { try load(row) }
-    raiseIDs(to: try wait { transaction throws(StorageError) in try transaction.lastMessageID() })
+    let newest = try wait { transaction throws(StorageError) in try transaction.lastMessageID() }
+    raiseIDs(to: newest)
+    try wait { [statistics] transaction throws(StorageError) in
+      try statistics.load(transaction, newest: newest)
+    }
     let byID = Dictionary(uniqueKeysWithValues: loadedApps.map { ($0.id, $0) })
     try wait { [self] transaction throws(StorageError) in
+      var progress: [MessageID: DeliveryProgress] = [:]
+      try transaction.droppedOfOpenPushes { id, reason, bytes in
+        guard let targets = NumberSet(serialized: bytes) else { return }
+        progress[id, default: DeliveryProgress()].add(targets, LossReason(rawValue: reason))
+      }
       try transaction.openPushes { open in
-        if let app = byID[open.push.app] { reopen(open, in: app) }
+        guard let app = byID[open.push.app] else { return }
+        var known = progress.removeValue(forKey: open.push.id) ?? DeliveryProgress()
+        known.delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
+        reopen(open, known, in: app)
       }
     }
     writeBehind.flush()
@@ -34,10 +46,10 @@ extension Router {
   }
 
   /// Takes up a push that was undelivered when the server stopped, or ends it if nobody is left to wait for it.
-  private func reopen(_ open: OpenPush, in app: App) {
+  private func reopen(_ open: OpenPush, _ progress: DeliveryProgress, in app: App) {
     let expires = open.push.expiresAt.secondsRoundedUp
     if let target = open.push.target, open.push.ownTargets == nil {
-      settle(app.directory.open(open.push.id, .few([target], expires: expires)), open.push.id)
+      note(app.directory.open(open.push.id, .few([target], expires: expires)), in: app)
       return
     }
     guard let targets = (open.push.ownTargets ?? open.push.targets).flatMap({ NumberSet(serialized: $0) })
@@ -46,19 +58,18 @@ extension Router {
       return
     }
     if !open.push.content.isEmpty, let push = StoredPush(open.push) { contents.insert(open.push.id, push) }
-    let delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
     switch Recipients(targets) {
     case .few(let numbers):
       let opened = OpenedPush.few(numbers, expires: expires)
-      settle(app.directory.open(open.push.id, opened, delivered: delivered), open.push.id)
+      note(app.directory.open(open.push.id, opened, progress: progress), in: app)
     case .many(let targets):
-      let group = GroupPush(id: open.push.id, expires: expires, targets: targets, delivered: delivered)
-      _ = app.directory.open(open.push.id, .many(group))
+      let group = GroupPush(id: open.push.id, expires: expires, targets: targets, progress: progress)
+      note(app.directory.open(open.push.id, .many(group)), in: app)
     }
   }
 
-  private func settle(_ dispatch: Dispatch, _ id: MessageID) {
-    writeBehind.end(dispatch.dropped + (dispatch.isOrphan ? [id] : []), .dropped, at: time.now())
+  private func note(_ dispatch: Dispatch, in app: App) {
+    writeBehind.note(dispatch.change, of: app, at: time.now())
   }
 
   @discardableResult

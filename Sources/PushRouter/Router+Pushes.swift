@@ -12,6 +12,14 @@ enum Verdict: Sendable {
   case refused(APIError)
 }
 
+/// A push that Apple will not bring to some, for whom it waits here now.
+private struct TakenFromApple: Sendable {
+  let row: PushRow
+  let numbers: [RegistrationNumber]
+  /// Who has it over our connection, if its way there had ended before.
+  let delivered: NumberSet?
+}
+
 extension Router {
   /// The audience of a request now; empty when nobody matches. `found` is called on this thread, or on a reader's if the
   /// database has to be asked.
@@ -130,7 +138,7 @@ extension Router {
 
   /// A push that was stored starts on its way, in the place of one that it overrides. On the writer's thread.
   func deliver(_ accepted: AcceptedPush, _ push: NewPush, in app: App) {
-    if let old = push.request.overrides { _ = withdraw(old, of: app) }
+    if let old = push.request.overrides { _ = withdraw(old, of: app, .overridden, at: push.now) }
     open(accepted.id, push, in: app)
   }
 
@@ -208,7 +216,8 @@ extension Router {
     let id = nextID()
     try transaction.insertPush(push.row(id, app: app.id))
     if push.plan.isEmpty {
-      try transaction.settle([Settlement(id: id, status: .expired, at: push.now)])
+      let status: OutcomeStatus = request.timeToLive == 0 ? .expired : .refused
+      try settle(EndedPush(id, status), of: app, at: push.now, in: transaction)
     }
     if !push.plan.own.isEmpty {
       try transaction.insertPending(id: id, app: app.id, target: push.onlyOwn, expiresAt: push.expires)
@@ -220,7 +229,7 @@ extension Router {
       try transaction.insertCID(app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now)
     }
     if let old = request.overrides {
-      try end(old, of: app, as: .overridden, at: push.now, in: transaction)
+      try takeBack(old, of: app, .overridden, at: push.now, in: transaction)
       try transaction.markReplaced(old, by: id)
     }
     return .accepted(
@@ -244,6 +253,7 @@ extension Router {
 
   /// A committed push joins the delivery state and starts on its way. On the writer's thread.
   private func open(_ id: MessageID, _ push: NewPush, in app: App) {
+    statistics.accepted(id, targets: push.audienceCount, of: app.id, at: push.now)
     guard !push.plan.isEmpty else { return }
     let stored = push.stored
     if !push.plan.isWithoutApple {
@@ -259,15 +269,13 @@ extension Router {
     switch push.plan.own {
     case .few(let numbers):
       let dispatch = app.directory.open(id, .few(numbers, expires: expires))
-      // A registration may have been replaced while the push to it was being stored.
-      if dispatch.isOrphan { writeBehind.end([id], .dropped, at: push.now) }
-      writeBehind.end(dispatch.dropped, .dropped, at: push.now)
+      writeBehind.note(dispatch.change, of: app, at: push.now)
       for device in dispatch.reachable {
         for channel in channels { channel.deliver(live, to: device.number, at: device.location) }
       }
     case .many(let targets):
       let group = GroupPush(id: id, expires: expires, targets: targets)
-      _ = app.directory.open(id, .many(group))
+      writeBehind.note(app.directory.open(id, .many(group)).change, of: app, at: push.now)
       for channel in channels { channel.deliver(live, group: group) }
     }
   }
@@ -282,7 +290,7 @@ extension Router {
     writeBehind.flushEnds()
     store.write { [self] transaction throws(StorageError) -> NumberSet? in
       guard let push = try transaction.reading.push(id: id), push.app == app.id else { return nil }
-      try end(id, of: app, as: .recalled, at: now, in: transaction)
+      try takeBack(id, of: app, .recalled, at: now, in: transaction)
       if let target = push.target { return NumberSet([target]) }
       return push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
     } completion: { [self] result in
@@ -291,25 +299,48 @@ extension Router {
         reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
       case .success(nil): reply(.failure(.invalidValue("msg_id is unknown")))
       case .success(let audience?):
-        let count = withdraw(id, of: app)
+        let count = withdraw(id, of: app, .recalled, at: now)
         for channel in channels { channel.recall(id, app: app, audience: audience) }
         reply(.success(count))
       }
     }
   }
 
-  /// Ends a push that its sender does not want any more, in the database.
-  private func end(
-    _ id: MessageID, of app: App, as status: OutcomeStatus, at now: Timestamp,
-    in transaction: WriteTransaction
+  /// Stores that a push is taken back, with all that is known until now of whom it has reached.
+  private func takeBack(
+    _ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp, in transaction: WriteTransaction
   ) throws(StorageError) {
-    try transaction.finishAPNs(id: id, app: app.id, results: [:])
-    try transaction.settle([Settlement(id: id, status: status, at: now)])
+    if let rows = try transaction.reading.targets(of: id), rows.isAPNsPending, rows.push.expiresAt > now,
+      let targets = PushTargets(rows, at: now)
+    {
+      for (kind, left) in targets.unanswered where !left.isEmpty {
+        try transaction.saveAPNsResult(
+          id, kind, APNsEnd.takenBack, targets: left.serialized(), count: left.count)
+      }
+    }
+    try transaction.finishAPNs(id: id, app: app.id)
+    let progress = app.directory.progress(id)
+    try settle(EndedPush(id, status, progress: progress), of: app, at: now, in: transaction)
   }
 
-  /// Ends it in memory; tells for how many devices it still waited.
-  private func withdraw(_ id: MessageID, of app: App) -> Int {
-    app.directory.withdraw(id) + (apns?.withdraw(id, of: app) ?? 0)
+  /// Stores the end of a push over our connection at once.
+  private func settle(
+    _ ended: EndedPush, of app: App, at now: Timestamp, in transaction: WriteTransaction
+  ) throws(StorageError) {
+    let over = try transaction.settle([ended.settlement(at: now)])
+    try ended.saveDropped(in: transaction)
+    guard over.isEmpty else { return }
+    try journal.stored([DeliveryEvent(ended, app: app.id, at: now)], in: transaction)
+  }
+
+  /// A push that was taken back waits for nobody any more; returns for how many it did.
+  private func withdraw(
+    _ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp
+  ) -> Int {
+    let (waiting, progress) = app.directory.withdraw(id)
+    // Something may have been acknowledged since the sets were stored.
+    if let progress { writeBehind.end([EndedPush(id, status, progress: progress)], of: app, at: now) }
+    return waiting + (apns?.withdraw(id, of: app) ?? 0)
   }
 
   /// Apple will not bring a push to some devices, and the push's strategy wants our connection then: it waits for them
@@ -317,10 +348,12 @@ extension Router {
   /// that way.
   public func takeBackFromApple(_ id: MessageID, in app: App, for refused: [RegistrationNumber]) {
     let now = time.now()
-    store.write { transaction throws(StorageError) -> (row: PushRow, numbers: [RegistrationNumber])? in
-      guard var push = try transaction.reading.push(id: id), push.app == app.id, push.expiresAt > now,
-        try transaction.reading.outcome(of: id)?.status.isTakenBack != true
+    writeBehind.flushEnds()
+    store.write { transaction throws(StorageError) -> TakenFromApple? in
+      guard let rows = try transaction.reading.targets(of: id), rows.push.app == app.id,
+        rows.push.expiresAt > now, rows.outcome?.status.isTakenBack != true
       else { return nil }
+      var push = rows.push
       let all =
         push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(push.target.map { [$0] } ?? [])
       var own = push.ownTargets.flatMap { NumberSet(serialized: $0) } ?? all
@@ -331,15 +364,25 @@ extension Router {
       apple.subtract(NumberSet(numbers))
       (push.ownTargets, push.apnsTargets) = (own.serialized(), apple.serialized())
       try transaction.setOwnTargets(id: id, own: own.serialized(), apns: apple.serialized())
-      try transaction.reopen(id: id, app: app.id, expiresAt: push.expiresAt)
-      return (push, numbers)
+      // What had ended goes on, with those who have it.
+      let known = rows.isPending ? nil : PushTargets(rows, at: now)
+      let delivered = known?.acknowledged
+      for (reason, targets) in known?.lost ?? [:] {
+        try transaction.saveDropped(id: id, reason: reason.rawValue, targets: targets.serialized())
+      }
+      try transaction.reopen(
+        id: id, app: app.id, expiresAt: push.expiresAt, delivered: delivered?.serialized())
+      return TakenFromApple(row: push, numbers: numbers, delivered: delivered)
     } completion: { [self] result in
-      guard case .success(let (row, numbers)?) = result, let push = StoredPush(row) else { return }
+      guard case .success(let taken?) = result, let push = StoredPush(taken.row) else { return }
+      let (row, numbers) = (taken.row, taken.numbers)
       contents.insert(id, push)
       let live = LivePush(app: app, id: id, push: push, isLate: true)
       let expires = row.expiresAt.secondsRoundedUp
-      let dispatch = app.directory.open(id, .few(numbers, expires: expires))
-      writeBehind.end(dispatch.dropped, .dropped, at: now)
+      let dispatch = app.directory.open(
+        id, .few(numbers, expires: expires), progress: taken.delivered.map { DeliveryProgress(delivered: $0) }
+      )
+      writeBehind.note(dispatch.change, of: app, at: now)
       for device in dispatch.reachable {
         for channel in channels { channel.deliver(live, to: device.number, at: device.location) }
       }

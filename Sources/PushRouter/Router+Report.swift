@@ -3,62 +3,81 @@ import PushDomain
 import PushStorage
 
 /// How a push stands.
-public struct PushReport: Sendable, Equatable {
+public struct PushReport: Sendable {
   /// Its ID.
   public let id: MessageID
   /// When it was accepted, and when it ends.
   public let createdAt, expiresAt: Timestamp
   /// Whose rules chose the channels.
   public let strategy: Strategy
-  /// Members of its audience.
+  /// Members of its audience, as they were counted when it was accepted.
   public let audience: Int
-  /// How it ended; `open` as long as it has not.
+  /// How its way over our connection ended, or over Apple's if it had none; `open` as long as it has not.
   public let status: OutcomeStatus
-  /// Devices that were to get it over our connection, and those that have not acknowledged it.
-  public let own, ownWaiting: Int
-  /// Devices that were to get it from Apple, apart from its call.
-  public let apns: Int
-  /// What became of those.
-  public let progress: APNsProgress
-  /// Devices that were to get its call from Apple.
-  public let calls: Int
-  /// What became of those.
-  public let callProgress: APNsProgress
+  /// What has become of it for each target.
+  public let targets: PushTargets
+  /// What it has for iOS, and for the other platforms.
+  public let iosParts, otherParts: PushParts
+  /// Who is connected now.
+  let online: NumberSet
+
+  init?(_ rows: TargetRows, at now: Timestamp, online: NumberSet) {
+    self.online = online
+    guard let targets = PushTargets(rows, at: now) else { return nil }
+    let push = rows.push
+    id = push.id
+    (createdAt, expiresAt) = (push.createdAt, push.expiresAt)
+    strategy = Strategy(number: push.strategy) ?? .jpush
+    audience = Int(push.targetCount)
+    status = rows.outcome?.status ?? .open
+    self.targets = targets
+    let content = PushContent(decoding: push.content)
+    iosParts = content?.parts(for: .ios) ?? []
+    otherParts = content.map { $0.parts(for: .android).union($0.parts(for: .hmos)) } ?? []
+  }
 }
 
 extension Router {
-  /// How a push of an app stands; nil if it is unknown, another app's, or swept.
+  /// How a push of an app stands, by what is stored: figures are up to a second late. Nil if it is unknown, another
+  /// app's, or swept.
   public func report(
     on id: MessageID, in app: App, reply: @escaping @Sendable (Result<PushReport?, DeviceFailure>) -> Void
   ) {
-    store.read { [self] transaction throws(StorageError) -> PushReport? in
-      guard let push = try transaction.push(id: id), push.app == app.id else { return nil }
-      let stored = try transaction.apnsProgress(of: id, app: app.id)
-      let (apns, calls) = (Self.count(push.apnsTargets) ?? 0, Self.count(push.callTargets) ?? 0)
-      let active = self.apns?.progress(of: id, in: app)
-      func progress(_ kinds: [APNsTokenKind], of targets: Int) -> APNsProgress {
-        // Memory is newer than what was saved. A push has only one of the kinds beside the call.
-        if let known = kinds.lazy.compactMap({ active?[$0] }).first { return known }
-        let answered = kinds.reduce(0) { $0 + (Self.count(stored.answered[$1]) ?? 0) }
-        return APNsProgress(
-          waiting: stored.isPending ? targets - answered : 0,
-          results: kinds.lazy.compactMap { stored.results[$0] }.first ?? [:])
+    let now = time.now()
+    store.read { [log] transaction throws(StorageError) -> PushReport? in
+      guard let rows = try transaction.targets(of: id), rows.push.app == app.id else { return nil }
+      guard let report = PushReport(rows, at: now, online: app.directory.online) else {
+        log.error("stored audience is unreadable", ["msg_id": .text(id.text)])
+        throw StorageError(.corrupt, "a stored set is unreadable")
       }
-      return PushReport(
-        id: id, createdAt: push.createdAt, expiresAt: push.expiresAt,
-        strategy: Strategy(number: push.strategy) ?? .jpush, audience: Int(push.targetCount),
-        status: try transaction.outcome(of: id)?.status ?? .open,
-        own: Self.count(push.ownTargets ?? push.targets) ?? (push.target == nil ? 0 : 1),
-        ownWaiting: app.directory.waiting(for: id), apns: apns,
-        progress: progress([.device, .liveActivity, .liveActivityStart], of: apns), calls: calls,
-        callProgress: progress([.voip], of: calls))
+      return report
     } completion: { result in
       reply(result.mapError { _ in .unavailable })
     }
   }
 
-  private static func count(_ set: [UInt8]?) -> Int? { set.flatMap { NumberSet(serialized: $0) }?.count }
+  /// How some pushes of an app stand, in their order: one read after the other, so that what else waits for a reader does
+  /// not wait for all of them.
+  public func reports(
+    on ids: [MessageID], in app: App,
+    reply: @escaping @Sendable (Result<[PushReport?], DeviceFailure>) -> Void
+  ) {
+    report(on: ids[...], after: [], in: app, reply: reply)
+  }
 
-  /// How the way to Apple stands for an app.
-  public func apnsStatus(of app: App) -> [APNsServiceStatus] { apns?.status(of: app) ?? [] }
+  private func report(
+    on ids: ArraySlice<MessageID>, after known: [PushReport?], in app: App,
+    reply: @escaping @Sendable (Result<[PushReport?], DeviceFailure>) -> Void
+  ) {
+    guard let id = ids.first else {
+      reply(.success(known))
+      return
+    }
+    report(on: id, in: app) { [self] result in
+      switch result {
+      case .failure(let failure): reply(.failure(failure))
+      case .success(let found): report(on: ids.dropFirst(), after: known + [found], in: app, reply: reply)
+      }
+    }
+  }
 }

@@ -15,6 +15,11 @@ public final class Router: Sendable {
   let log: Log
   /// The zone that times in the API's requests and answers are in.
   public var zone: any Zone { options.zone }
+  /// What becomes of pushes passes here, in the commit that stores it.
+  public let journal = DeliveryJournal()
+  /// Whether the targets of all pushes are accounted for.
+  public let audit = TargetAudit()
+  let statistics: Statistics
   let writeBehind: WriteBehind
   let contents: ContentCache
   let housekeeping = Housekeeping()
@@ -32,7 +37,9 @@ public final class Router: Sendable {
     self.options = options
     self.time = time
     self.log = log
-    writeBehind = WriteBehind(store: store) { [plugged] stored in
+    statistics = Statistics(zone: options.zone)
+    journal.add(statistics)
+    writeBehind = WriteBehind(store: store, journal: journal, time: time) { [plugged] stored in
       for channel in plugged.channels { channel.acknowledgementsStored(stored) }
     }
     contents = ContentCache(byteLimit: options.cachedContents)

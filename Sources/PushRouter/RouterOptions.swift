@@ -13,6 +13,8 @@ public struct RouterOptions: Sendable {
   public var cidLifetime: Int64 = 86_400
   /// Seconds after which a push can no longer be overridden (JPush: a day).
   public var overrideLifetime: Int64 = 86_400
+  /// Seconds for which receipts of a push are counted (JPush: five days).
+  public var receiptLifetime: Int64 = 5 * 86_400
   /// Seconds that an online-only push has to reach the devices that are online.
   public var onlineOnlySeconds: Int64 = 30
   /// Seconds by which the database's time of last contact may be behind.

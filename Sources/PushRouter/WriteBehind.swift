@@ -1,23 +1,28 @@
 import PushBase
+import PushDomain
 import PushStorage
 import Synchronization
-
-/// A device's word on what became of a push, on its way to the database.
-struct ReceiptNote: Sendable {
-  let id: MessageID
-  let receipt: WriteTransaction.Receipt
-  let number: RegistrationNumber
-  let app: AppID
-  let at: Timestamp
-}
 
 /// What may reach the database late: ends of pushes, who acknowledged pushes to many, receipts. None of it is urgent: what
 /// is lost in a crash only means that a device gets a push again, which its library drops, or that a push ends once more
 /// after the next start. So it is written in small batches, and what could not be written waits for better times.
 final class WriteBehind: Sendable {
+  /// The end of a push, with what its storing needs.
+  private struct End: Sendable {
+    let push: EndedPush
+    let app: AppID
+    let at: Timestamp
+  }
+
+  /// What was acknowledged of an open push since its sets were last stored.
+  private struct Partly: Sendable {
+    let app: App
+    var acknowledgers: [RegistrationNumber] = []
+  }
+
   private struct Waiting: Sendable {
-    var ends: [Settlement] = []
-    var partly: [MessageID: App] = [:]
+    var ends: [End] = []
+    var partly: [MessageID: Partly] = [:]
     var receipts: [ReceiptNote] = []
     /// Whose acknowledgements these are.
     var credits: [StoredAcknowledgements] = []
@@ -38,20 +43,36 @@ final class WriteBehind: Sendable {
   private static let receiptLimit = 100_000
 
   private let store: Store
+  private let journal: DeliveryJournal
+  private let time: any TimeSource
   private let waiting = Mutex(Waiting())
   private let stored: @Sendable ([StoredAcknowledgements]) -> Void
 
   /// `stored` is told of acknowledgements that the database has, on the writer's thread.
-  init(store: Store, stored: @escaping @Sendable ([StoredAcknowledgements]) -> Void) {
+  init(
+    store: Store, journal: DeliveryJournal, time: any TimeSource,
+    stored: @escaping @Sendable ([StoredAcknowledgements]) -> Void
+  ) {
     self.store = store
+    self.journal = journal
+    self.time = time
     self.stored = stored
   }
 
-  /// Notes ends; the first end of a push stands.
-  func end(_ ids: [MessageID], _ status: OutcomeStatus, at now: Timestamp) {
-    guard !ids.isEmpty else { return }
+  /// Notes what became of pushes over our connection; `acknowledger` is whose word it is, if it is one.
+  func note(
+    _ change: DeliveryChange, of app: App, by acknowledger: RegistrationNumber? = nil, at now: Timestamp
+  ) {
+    guard !change.isEmpty else { return }
     var isFull = waiting.withLock { waiting in
-      for id in ids { waiting.ends.append(Settlement(id: id, status: status, at: now)) }
+      for push in change.ended { waiting.ends.append(End(push: push, app: app.id, at: now)) }
+      for id in change.partly {
+        if let acknowledger {
+          waiting.partly[id, default: Partly(app: app)].acknowledgers.append(acknowledger)
+        } else if waiting.partly[id] == nil {
+          waiting.partly[id] = Partly(app: app)
+        }
+      }
       return waiting.hasBatch
     }
     while isFull {
@@ -60,12 +81,11 @@ final class WriteBehind: Sendable {
     }
   }
 
-  /// Notes that somebody acknowledged pushes for which others still wait.
-  func acknowledgedPartly(_ ids: [MessageID], of app: App) {
-    guard !ids.isEmpty else { return }
-    waiting.withLock { waiting in
-      for id in ids { waiting.partly[id] = app }
-    }
+  /// Notes ends.
+  func end(_ ended: [EndedPush], of app: App, at now: Timestamp) {
+    var change = DeliveryChange()
+    change.ended = ended
+    note(change, of: app, at: now)
   }
 
   /// Notes whose the acknowledgements were that have been noted before; `stored` gets this when the database has them.
@@ -111,7 +131,7 @@ final class WriteBehind: Sendable {
       waiting.isFlushing = true
       return waiting.credits
     }
-    flushPartly()
+    flushPartly(at: time.now())
     flushEnds(batches: batches)
     // Behind all of these; done when they are.
     store.write(single: true) { _ throws(StorageError) in
@@ -140,8 +160,12 @@ final class WriteBehind: Sendable {
   private func flushBatchOfEnds() -> Bool {
     let batch = waiting.withLock { $0.ends.takeLast(Self.batch) }
     guard !batch.isEmpty else { return false }
-    store.write { transaction throws(StorageError) in
-      try transaction.settle(batch)
+    store.write { [journal] transaction throws(StorageError) in
+      let over = try transaction.settle(batch.map { $0.push.settlement(at: $0.at) })
+      for end in batch { try end.push.saveDropped(in: transaction) }
+      try journal.stored(
+        batch.filter { !over.contains($0.push.id) }.map { DeliveryEvent($0.push, app: $0.app, at: $0.at) },
+        in: transaction)
     } completion: { [self] result in
       if case .failure = result {
         waiting.withLock { waiting in
@@ -156,10 +180,8 @@ final class WriteBehind: Sendable {
   private func flushBatchOfReceipts() -> Bool {
     let batch = waiting.withLock { $0.receipts.takeLast(Self.batch) }
     guard !batch.isEmpty else { return false }
-    store.write { transaction throws(StorageError) in
-      for note in batch {
-        try transaction.markReceipt(id: note.id, app: note.app, by: note.number, note.receipt, at: note.at)
-      }
+    store.write { [journal] transaction throws(StorageError) in
+      try journal.stored(try ReceiptNote.store(batch, in: transaction), in: transaction)
     } completion: { [self] result in
       if case .failure = result { note(batch) }
     }
@@ -167,23 +189,34 @@ final class WriteBehind: Sendable {
   }
 
   /// Each set is written at most once a flush, whatever the number of acknowledgements.
-  private func flushPartly() {
+  private func flushPartly(at now: Timestamp) {
     let taken = waiting.withLock { waiting in
       defer { waiting.partly = [:] }
       return waiting.partly
     }
-    for (id, app) in taken {
-      // Since it ended, the end was noted instead.
-      guard let delivered = app.directory.delivered(id) else { continue }
-      let bytes = delivered.serialized()
-      store.write(single: true) { transaction throws(StorageError) in
-        try transaction.saveDelivered(id: id, targets: bytes)
-      } completion: { [self] result in
-        guard case .failure = result else { return }
-        waiting.withLock { waiting in
-          waiting.partly[id] = app
-          waiting.isHeldUp = true
+    for (id, partly) in taken { flush(partly, of: id, at: now) }
+  }
+
+  private func flush(_ partly: Partly, of id: MessageID, at now: Timestamp) {
+    // Of one that ended since, the sets are noted with its end.
+    let progress = partly.app.directory.progress(id)
+    store.write { [journal] transaction throws(StorageError) in
+      // Its end may have been stored in between, with newer sets.
+      if let progress, try transaction.reading.isPending(id) {
+        if !progress.delivered.isEmpty {
+          try transaction.saveDelivered(id: id, targets: progress.delivered.serialized())
         }
+        try progress.saveDropped(of: id, in: transaction)
+      }
+      guard !partly.acknowledgers.isEmpty else { return }
+      let event = DeliveryEvent(
+        push: id, app: partly.app.id, what: .delivered(partly.acknowledgers, .passthrough), at: now)
+      try journal.stored([event], in: transaction)
+    } completion: { [self] result in
+      guard case .failure = result else { return }
+      waiting.withLock { waiting in
+        waiting.partly[id, default: Partly(app: partly.app)].acknowledgers += partly.acknowledgers
+        waiting.isHeldUp = true
       }
     }
   }

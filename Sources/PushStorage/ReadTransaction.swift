@@ -82,12 +82,21 @@ public final class ReadTransaction {
       SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
         push.targets, push.target_count, push.strategy, push.overrides,
         CASE WHEN push.target IS NULL THEN push.content ELSE x'' END, push.own_targets, push.apns_targets,
-        push.call_targets, delivered.targets
+        push.call_targets, NULL, NULL, push.online_only, delivered.targets
       FROM pending JOIN push ON push.msg_id = pending.msg_id
         LEFT JOIN delivered ON delivered.msg_id = pending.msg_id
       ORDER BY pending.msg_id
       """)
-    try statement.each([]) { body(OpenPush(push: Self.push($0), delivered: $0.optionalBlob(15))) }
+    try statement.each([]) { body(OpenPush(push: Self.push($0), delivered: $0.optionalBlob(18))) }
+  }
+
+  /// Calls `body` for each set of targets that will not get a push of which something is undelivered.
+  public func droppedOfOpenPushes(
+    each body: (_ id: MessageID, _ reason: String, _ targets: [UInt8]) -> Void
+  ) throws(StorageError) {
+    let statement = try database.statement(
+      "SELECT msg_id, reason, targets FROM dropped WHERE msg_id IN (SELECT msg_id FROM pending)")
+    try statement.each([]) { body($0.message(0), $0.text(1), $0.blob(2)) }
   }
 
   /// A push with its content, nil if it is unknown or swept.
@@ -95,7 +104,8 @@ public final class ReadTransaction {
     try database.first(
       """
       SELECT msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets, target_count, strategy,
-        overrides, content, own_targets, apns_targets, call_targets FROM push WHERE msg_id = ?
+        overrides, content, own_targets, apns_targets, call_targets, ios_targets, unreached, online_only
+      FROM push WHERE msg_id = ?
       """, .message(id), map: Self.push)
   }
 
@@ -174,7 +184,8 @@ public final class ReadTransaction {
       sendno: row.integer(4), platforms: PlatformSet(rawValue: row.integer(5, as: UInt8.self)),
       target: row.optionalInteger(6).map { RegistrationNumber(UInt32(truncatingIfNeeded: $0)) },
       targets: row.optionalBlob(7), ownTargets: row.optionalBlob(12), apnsTargets: row.optionalBlob(13),
-      callTargets: row.optionalBlob(14),
+      callTargets: row.optionalBlob(14), iosTargets: row.optionalBlob(15), unreached: row.optionalBlob(16),
+      isOnlineOnly: row.integer(17) != 0,
       targetCount: row.integer(8, as: UInt32.self),
       strategy: row.integer(9, as: UInt8.self),
       overrides: row.optionalInteger(10).map { MessageID(UInt64(truncatingIfNeeded: $0)) },

@@ -158,16 +158,14 @@ public struct TokenRow: Sendable, Equatable {
   public var badge: Int64
 }
 
-/// How many devices a push to Apple has brought to each outcome, by kind of token.
-public typealias APNsResults = [APNsTokenKind: [String: Int]]
+/// For whom each outcome of a push's way to Apple stands, in the router's encoding, by kind of token.
+public typealias APNsResults = [APNsTokenKind: [String: [UInt8]]]
 
 /// A push for which Apple's answers are not complete.
 public struct OpenAPNsPush: Sendable, Equatable {
   /// The push with its content.
   public var push: PushRow
-  /// For whom Apple has answered, in the router's encoding, by kind of token; without those of which nothing was saved.
-  public var answered: [APNsTokenKind: [UInt8]]
-  /// Devices by outcome, as they were saved, by kind of token.
+  /// For whom there is an outcome.
   public var results: APNsResults
 }
 
@@ -195,7 +193,14 @@ public struct PushRow: Sendable, Equatable {
   public var apnsTargets: [UInt8]?
   /// Who gets a call from Apple, in the router's encoding; nil for nobody.
   public var callTargets: [UInt8]?
-  /// How many targets.
+  /// The members of its audience on iOS, in the router's encoding; nil for nobody.
+  public var iosTargets: [UInt8]?
+  /// The members of its audience whom no channel reaches, in the router's encoding; nil for nobody. They are not among
+  /// `target` and `targets`.
+  public var unreached: [UInt8]?
+  /// Whether it is only for those who are online when it is accepted.
+  public var isOnlineOnly: Bool
+  /// How many members its audience has.
   public var targetCount: UInt32
   /// Number of the channel strategy.
   public var strategy: UInt8
@@ -208,7 +213,8 @@ public struct PushRow: Sendable, Equatable {
   public init(
     id: MessageID, app: AppID, createdAt: Timestamp, expiresAt: Timestamp, sendno: Int64,
     platforms: PlatformSet, target: RegistrationNumber?, targets: [UInt8]?, ownTargets: [UInt8]? = nil,
-    apnsTargets: [UInt8]? = nil, callTargets: [UInt8]? = nil, targetCount: UInt32, strategy: UInt8 = 0,
+    apnsTargets: [UInt8]? = nil, callTargets: [UInt8]? = nil, iosTargets: [UInt8]? = nil,
+    unreached: [UInt8]? = nil, isOnlineOnly: Bool = false, targetCount: UInt32, strategy: UInt8 = 0,
     overrides: MessageID? = nil,
     content: [UInt8]
   ) {
@@ -223,6 +229,9 @@ public struct PushRow: Sendable, Equatable {
     self.ownTargets = ownTargets
     self.apnsTargets = apnsTargets
     self.callTargets = callTargets
+    self.iosTargets = iosTargets
+    self.unreached = unreached
+    self.isOnlineOnly = isOnlineOnly
     self.targetCount = targetCount
     self.strategy = strategy
     self.overrides = overrides
@@ -260,10 +269,12 @@ public enum OutcomeStatus: UInt8, Sendable {
   case recalled = 3
   /// A later push replaced it.
   case overridden = 4
-  /// Given up, for lack of room or of its registration.
+  /// Given up for lack of room.
   case dropped = 5
-  /// Apple took it for no device.
+  /// No channel took it for any device.
   case refused = 6
+  /// Given up because its registration was replaced.
+  case replaced = 7
 
   /// Whether the customer does not want it to arrive any more.
   public var isTakenBack: Bool { self == .recalled || self == .overridden }
@@ -289,12 +300,15 @@ public struct Settlement: Sendable {
   public var status: OutcomeStatus
   /// When.
   public var at: Timestamp
+  /// Who of several acknowledged it, in the router's encoding; nil if nobody did, or all did.
+  public var delivered: [UInt8]?
 
   /// All fields.
-  public init(id: MessageID, status: OutcomeStatus, at: Timestamp) {
+  public init(id: MessageID, status: OutcomeStatus, at: Timestamp, delivered: [UInt8]? = nil) {
     self.id = id
     self.status = status
     self.at = at
+    self.delivered = delivered
   }
 }
 

@@ -86,8 +86,8 @@ extension Store {
         "pending rows without their push"
       ),
       (
-        try count("SELECT count(*) FROM delivered WHERE msg_id NOT IN (SELECT msg_id FROM pending)"),
-        "delivered sets of pushes that are not pending"
+        try count("SELECT count(*) FROM delivered WHERE msg_id NOT IN (SELECT msg_id FROM push)"),
+        "delivered sets without their push"
       ),
       (
         try count("SELECT count(*) FROM push WHERE app_id NOT IN (SELECT id FROM app)"),

@@ -89,6 +89,18 @@ extension WriteTransaction {
     """,
     "DELETE FROM schedule WHERE id IN (SELECT id FROM schedule WHERE app_id = ?1 LIMIT ?2)",
     "DELETE FROM broadcast_count WHERE app_id = ?1 AND ?2 > 0",
+    """
+    DELETE FROM activity WHERE (unit, period, app_id, kind) IN (
+      SELECT unit, period, app_id, kind FROM activity WHERE app_id = ?1 LIMIT ?2)
+    """,
+    """
+    DELETE FROM newcomers WHERE (hour, app_id, platform) IN (
+      SELECT hour, app_id, platform FROM newcomers WHERE app_id = ?1 LIMIT ?2)
+    """,
+    """
+    DELETE FROM statistics WHERE (hour, app_id) IN (
+      SELECT hour, app_id FROM statistics WHERE app_id = ?1 LIMIT ?2)
+    """,
   ]
 
   /// Deletes up to `limit` rows of each kind that a deleted app has, without its pushes; tells whether a kind may have
@@ -106,8 +118,8 @@ extension WriteTransaction {
   static let pushDeletions: [StaticString] = [
     "DELETE FROM push WHERE msg_id = ?", "DELETE FROM pending WHERE msg_id = ?",
     "DELETE FROM delivered WHERE msg_id = ?", "DELETE FROM outcome WHERE msg_id = ?",
-    "DELETE FROM schedule_run WHERE msg_id = ?", "DELETE FROM apns_answered WHERE msg_id = ?",
-    "DELETE FROM apns_result WHERE msg_id = ?",
+    "DELETE FROM schedule_run WHERE msg_id = ?", "DELETE FROM apns_result WHERE msg_id = ?",
+    "DELETE FROM dropped WHERE msg_id = ?", "DELETE FROM receipt WHERE msg_id = ?",
   ]
 
   /// Deletes pushes with all that is known of them.

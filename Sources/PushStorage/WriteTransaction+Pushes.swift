@@ -2,11 +2,11 @@ import PushBase
 
 extension WriteTransaction {
   /// Which of a user's acts a device reports.
-  public enum Receipt: Sendable {
+  public enum Receipt: UInt8, Sendable {
     /// The notification was shown.
-    case shown
+    case shown = 1
     /// The user tapped it.
-    case tapped
+    case tapped = 2
   }
 
   /// Adds a push. `.constraint` if the ID is taken.
@@ -14,12 +14,14 @@ extension WriteTransaction {
     try database.run(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
-        own_targets, apns_targets, call_targets, target_count, strategy, overrides, content)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        own_targets, apns_targets, call_targets, ios_targets, unreached, online_only, target_count, strategy,
+        overrides, content)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
       .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
       .optional(push.targets), .optional(push.ownTargets), .optional(push.apnsTargets),
-      .optional(push.callTargets), .integer(push.targetCount), .integer(push.strategy),
+      .optional(push.callTargets), .optional(push.iosTargets), .optional(push.unreached),
+      .integer(push.isOnlineOnly ? 1 : 0), .integer(push.targetCount), .integer(push.strategy),
       .optional(push.overrides?.rawValue), .blob(push.content))
   }
 
@@ -32,12 +34,16 @@ extension WriteTransaction {
       .optional(target?.rawValue), .time(expiresAt))
   }
 
-  /// Notes that something of a push is undelivered again, or still.
-  public func reopen(id: MessageID, app: AppID, expiresAt: Timestamp) throws(StorageError) {
+  /// Notes that something of a push is undelivered again, or still. `delivered` is who acknowledged one that had ended.
+  public func reopen(
+    id: MessageID, app: AppID, expiresAt: Timestamp, delivered: [UInt8]?
+  ) throws(StorageError) {
     try database.run(
       "INSERT OR IGNORE INTO pending (msg_id, app_id, target, expires_at) VALUES (?, ?, NULL, ?)",
       .message(id),
       .app(app), .time(expiresAt))
+    try database.run("UPDATE outcome SET status = 0 WHERE msg_id = ?", .message(id))
+    if let delivered { try saveDelivered(id: id, targets: delivered) }
   }
 
   /// Notes that a push was replaced by a later one.
@@ -65,17 +71,64 @@ extension WriteTransaction {
       .message(id), .integer(sendno), .time(now))
   }
 
-  /// Ends pushes: they are no longer pending and their outcome is noted. The first end of a push stands.
-  public func settle(_ ends: [Settlement]) throws(StorageError) {
+  /// Ends the way of pushes over our connection: they are no longer pending and their outcome is noted. The first end of
+  /// a push stands, but that all have acknowledged it is true even if it was taken back meanwhile. Returns the pushes
+  /// whose earlier end stands.
+  @discardableResult
+  public func settle(_ ends: [Settlement]) throws(StorageError) -> Set<MessageID> {
+    var over: Set<MessageID> = []
     for end in ends {
       try database.run("DELETE FROM pending WHERE msg_id = ?", .message(end.id))
+      guard end.status == .delivered else {
+        if let delivered = end.delivered { try replaceDelivered(end.id, delivered) }
+        if try !noteFirstEnd(end) { over.insert(end.id) }
+        continue
+      }
       try database.run("DELETE FROM delivered WHERE msg_id = ?", .message(end.id))
       try database.run(
         """
         INSERT INTO outcome (msg_id, status, at) VALUES (?, ?, ?)
-        ON CONFLICT (msg_id) DO UPDATE SET status = excluded.status, at = excluded.at WHERE outcome.status = 0
+        ON CONFLICT (msg_id) DO UPDATE SET status = excluded.status, at = excluded.at
         """, .message(end.id), .integer(end.status.rawValue), .time(end.at))
     }
+    return over
+  }
+
+  /// Notes an end unless there was one before; true if it did.
+  func noteFirstEnd(_ end: Settlement) throws(StorageError) -> Bool {
+    try database.run(
+      """
+      INSERT INTO outcome (msg_id, status, at) VALUES (?, ?, ?)
+      ON CONFLICT (msg_id) DO UPDATE SET status = excluded.status, at = excluded.at WHERE outcome.status = 0
+      """, .message(end.id), .integer(end.status.rawValue), .time(end.at))
+    return database.changes > 0
+  }
+
+  private func replaceDelivered(_ id: MessageID, _ targets: [UInt8]) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO delivered (msg_id, targets) VALUES (?, ?)
+      ON CONFLICT (msg_id) DO UPDATE SET targets = excluded.targets
+      """, .message(id), .blob(targets))
+  }
+
+  /// Saves who will not get a push to several over our connection, by reason. Does nothing for one that is swept.
+  public func saveDropped(id: MessageID, reason: String, targets: [UInt8]) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO dropped (msg_id, reason, targets)
+      SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM push WHERE msg_id = ?1)
+      ON CONFLICT (msg_id, reason) DO UPDATE SET targets = excluded.targets
+      """, .message(id), .text(reason), .blob(targets))
+  }
+
+  /// Saves who reported an act for a push to several.
+  public func saveReceipts(id: MessageID, _ kind: Receipt, targets: [UInt8]) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO receipt (msg_id, kind, targets) VALUES (?, ?, ?)
+      ON CONFLICT (msg_id, kind) DO UPDATE SET targets = excluded.targets
+      """, .message(id), .integer(kind.rawValue), .blob(targets))
   }
 
   /// Saves who of an open group push acknowledged; does nothing once the push is settled.
@@ -87,22 +140,23 @@ extension WriteTransaction {
       """, .message(id), .blob(targets))
   }
 
-  /// Notes that a device showed a push or that its user tapped it; the first report of each kind stands. Does
-  /// nothing for a push that is unknown, of another app, or for another device alone.
+  /// Notes that the only target of a push showed it or that its user tapped it; the first report of each kind stands.
+  /// Does nothing for a push that is unknown, of another app, or for other devices; true if something was noted.
   public func markReceipt(
     id: MessageID, app: AppID, by number: RegistrationNumber, _ receipt: Receipt, at now: Timestamp
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
     let shownAt = receipt == .shown ? now.milliseconds : nil
     let tappedAt = receipt == .tapped ? now.milliseconds : nil
     try database.run(
       """
       INSERT INTO outcome (msg_id, status, at, shown_at, tapped_at)
-      SELECT ?1, 0, ?2, ?3, ?4 FROM push WHERE msg_id = ?1 AND app_id = ?5 AND coalesce(target, ?6) = ?6
+      SELECT ?1, 0, ?2, ?3, ?4 FROM push WHERE msg_id = ?1 AND app_id = ?5 AND target = ?6
       ON CONFLICT (msg_id) DO UPDATE SET shown_at = coalesce(shown_at, excluded.shown_at),
         tapped_at = coalesce(tapped_at, excluded.tapped_at)
       WHERE shown_at IS NULL AND excluded.shown_at IS NOT NULL
         OR tapped_at IS NULL AND excluded.tapped_at IS NOT NULL
       """, .message(id), .time(now), .optional(shownAt), .optional(tappedAt), .app(app), .number(number))
+    return database.changes > 0
   }
 
   /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; tells how many
@@ -125,13 +179,35 @@ extension WriteTransaction {
       """, .message(id), .integer(limit))
     let outcomes = database.changes
     // Their pushes are gone or go now; there are no more of them than outcomes.
+    try sweepRemains(below: id, limit: limit)
+    return pushes + outcomes
+  }
+
+  private func sweepRemains(below id: MessageID, limit: Int) throws(StorageError) {
     try database.run(
       """
       DELETE FROM apns_result WHERE msg_id IN (
         SELECT DISTINCT msg_id FROM apns_result WHERE msg_id < ?1
           AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
       """, .message(id), .integer(limit))
-    return pushes + outcomes
+    try database.run(
+      """
+      DELETE FROM dropped WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM dropped WHERE msg_id < ?1
+          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM receipt WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM receipt WHERE msg_id < ?1
+          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM delivered WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM delivered WHERE msg_id < ?1
+          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
   }
 
   /// Deletes request names made before a time, out of the `limit` oldest; tells how many went.

@@ -53,6 +53,17 @@ struct ServerMetrics: Sendable {
       Double(router.loadedApps.reduce(0) { $0 + $1.directory.registrationCount })
     }
     metrics.computed("borealis_apps", "Apps in memory") { Double(router.loadedApps.count) }
+    let audit = router.audit
+    metrics.computed("borealis_push_targets", "Targets of all kept pushes by what became of them") {
+      let totals = audit.totals
+      return [
+        ("delivered", totals.delivered), ("expired", totals.expired), ("failed", totals.failed),
+        ("pending", totals.pending), ("recalled", totals.recalled),
+      ].map { (labels: "end=\"\($0.0)\"", value: Double($0.1)) }
+    }
+    metrics.computed(
+      "borealis_push_targets_unaccounted", "Targets of kept pushes that nothing accounts for; must be 0"
+    ) { Double(audit.totals.unaccounted) }
     metrics.computed(
       "borealis_build_info", "1, with the version", labels: "version=\"\(Program.version)\""
     ) { 1 }

@@ -69,9 +69,29 @@ import Testing
     #expect(lost.isEmpty, "\(lost.count) of \(accepted.count) accepted pushes were lost")
     #expect(repeated.isEmpty)
     #expect(accepted.count > Self.kills)
+    try Self.checkReports(of: accepted.suffix(500), as: app, at: server)
     server.program.signal(SIGTERM)
     #expect(try server.program.end().status == 0)
     #expect(try RunningProgram.run(["check", "--data", data]).status == 0)
+  }
+
+  /// The targets of every push are accounted for, and in the end the server knows that all have it.
+  private static func checkReports(
+    of accepted: some Sequence<Accepted>, as app: TestServer.App, at server: TestServer
+  ) throws {
+    for push in accepted {
+      let isDelivered = try RunningProgram.eventually {
+        guard let report = try server.call("GET", "/v1/pushes/\(push.id)", as: app).document else {
+          return false
+        }
+        let terms = ["delivered", "expired", "recalled", "failed", "pending"].map { report[$0]?.int64 ?? -1 }
+        #expect(terms.reduce(0, +) == Int64(push.targets.count), "\(report)")
+        return terms[0] == Int64(push.targets.count)
+      }
+      #expect(isDelivered, "push \(push.id)")
+    }
+    let metrics = try server.call("GET", "/metrics").body
+    #expect(metrics.contains("\nborealis_push_targets_unaccounted 0.0\n"))
   }
 
   private func device(of app: TestServer.App, at server: TestServer) throws -> RunningProgram {

@@ -148,6 +148,12 @@ final class GatewayWorld: Sendable {
       for: number, after: MessageID(0), at: UInt32(clamping: clock.now().seconds), limit: 1000)
   }
 
+  /// Writes what may be late, and waits until it is stored.
+  func settle() async throws {
+    router.tick()
+    for _ in 0..<3 { _ = try await Self.change(store) { _ throws(StorageError) in 0 } }
+  }
+
   // MARK: Faults
 
   /// Runs a pragma on the writer's connection, once the writer has nothing to do.

@@ -13,16 +13,17 @@ import Testing
     let ids = try await world.registerMany(2)
     let sent = await world.push()
     let id = try #require(sent.json?["msg_id"]?.string)
-    func report() async -> (status: String?, waiting: Int64?) {
+    func report() async throws -> (status: String?, waiting: Int64?) {
+      try await world.settle()
       let json = await world.call("GET", "/v1/pushes/\(id)").json
       return (json?["status"]?.string, json?["connection"]?["waiting"]?.int64)
     }
-    #expect(await report() == ("open", 2))
+    #expect(try await report() == ("open", 2))
     for device in ids {
       let number = try #require(world.app.directory.find(device))
       world.router.acknowledge([try #require(MessageID(decimal: Array(id.utf8)))], by: number, in: world.app)
     }
-    #expect(await report().waiting == 0)
+    #expect(try await report().waiting == 0)
     let json = await world.call("GET", "/v1/pushes/\(id)").json
     #expect(json?["targets"]?.int64 == 2 && json?["apns"]?["targets"]?.int64 == 0)
   }

@@ -1,4 +1,5 @@
 import PushBase
+import PushStorage
 import Testing
 
 @testable import PushRouter
@@ -80,23 +81,24 @@ import Testing
     #expect(strange.ended.isEmpty && strange.partly.isEmpty, "nobody acknowledges for another")
     let known = directory.acknowledge([.init(11), .init(99), .init(11)], by: .init(1))
     #expect(known.partly == [.init(11)] && known.ended.isEmpty)
-    #expect(directory.delivered(.init(11))?.members() == [.init(1)])
+    #expect(directory.progress(.init(11))?.delivered.members() == [.init(1)])
     #expect(pending(1) == [10, 13])
     #expect(pending(2) == [11])
-    #expect(directory.withdraw(.init(11)) == 1)
-    #expect(directory.withdraw(.init(11)) == 0)
+    #expect(directory.withdraw(.init(11)).waiting == 1)
+    #expect(directory.withdraw(.init(11)).waiting == 0)
     #expect(pending(2) == [])
-    #expect(directory.withdraw(.init(10)) == 1)
+    #expect(directory.withdraw(.init(10)).waiting == 1)
     #expect(pending(1) == [13])
-    #expect(directory.expireListed(places: 4096, at: 50).ended == [.init(12)])
+    #expect(directory.expireListed(places: 4096, at: 50).ended.map(\.id) == [.init(12)])
   }
 
   /// Over the bound the oldest makes room and is reported, so that it can be settled.
   @Test func fullListDropsItsOldest() {
     for value in 1...3 as ClosedRange<UInt64> {
-      #expect(directory.open(.init(value), .few([.init(1)], expires: 100)).dropped == [])
+      #expect(directory.open(.init(value), .few([.init(1)], expires: 100)).change.ended.isEmpty)
     }
-    #expect(directory.open(.init(4), .few([.init(1)], expires: 100)).dropped == [.init(1)])
+    let full = directory.open(.init(4), .few([.init(1)], expires: 100)).change
+    #expect(full.ended.map(\.id) == [.init(1)] && full.ended.first?.status == .dropped)
     #expect(pending(1) == [2, 3, 4])
   }
 
@@ -117,11 +119,11 @@ import Testing
     _ = login(1, place(9))
     _ = directory.open(.init(4), .few([.init(1)], expires: 100))
     let removed = directory.remove(.init(1), tags: [])
-    #expect(removed.location == place(9) && removed.released == [.init(4)])
+    #expect(removed.location == place(9) && removed.released.ended.map(\.id) == [.init(4)])
     #expect(directory.onlineCount == 0 && directory.registrationCount == 9)
     #expect(pending(1) == [] && directory.find(id(1)) == nil)
     let orphan = directory.open(.init(5), .few([.init(1)], expires: 100))
-    #expect(orphan.isOrphan && orphan.reachable == [])
+    #expect(orphan.change.ended.map(\.status) == [.replaced] && orphan.reachable == [])
     #expect(directory.remove(.init(1), tags: []).location == nil)
     #expect(directory.acknowledge([.init(4)], by: .init(77_777)).ended.isEmpty)
   }

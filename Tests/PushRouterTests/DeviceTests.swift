@@ -33,7 +33,7 @@ import Testing
     #expect(isFailed(await world.change(named, of: old), .unknownRegistration))
     world.router.acknowledge([single, shared], by: old.number, in: world.app)
     try await world.tick()
-    #expect(try await world.outcome(of: single)?.status == .dropped)
+    #expect(try await world.outcome(of: single)?.status == .replaced)
     #expect(try await world.storedPending() == [shared])
     for _ in 0..<2 {
       var terms = AudienceTerms()
@@ -71,8 +71,8 @@ import Testing
     try await world.restart(isOrderly: false)
     try await world.tick()
     #expect(try await world.storedPending() == [])
-    #expect(try await world.outcome(of: waiting)?.status == .dropped)
-    #expect(try await world.outcome(of: accepted.id)?.status == .dropped)
+    #expect(try await world.outcome(of: waiting)?.status == .replaced)
+    #expect(try await world.outcome(of: accepted.id)?.status == .replaced)
   }
 
   /// Fifty registrations race for the ten places of an alias: exactly ten get it, in memory and in the database.
@@ -146,10 +146,11 @@ import Testing
     try await world.tick()
     #expect(try await world.outcome(of: single) == nil)
     #expect(try await world.outcome(of: MessageID(5)) == nil)
-    let tapped = world.clock.now()
-    #expect(
-      try await world.outcome(of: shared)
-        == OutcomeRow(status: .open, at: tapped, shownAt: nil, tappedAt: tapped))
+    func sharedTaps() async throws -> [RegistrationNumber]? {
+      try await world.targets(of: shared)?.tapped.members()
+    }
+    #expect(try await sharedTaps() == [two.number])
+    #expect(try await world.outcome(of: shared) == nil)
     world.clock.advance(seconds: 9)
     let shown = world.clock.now()
     world.router.note([(single, false), (shared, true)], by: one.number, in: world.app)
@@ -158,7 +159,14 @@ import Testing
     #expect(
       try await world.outcome(of: single)
         == OutcomeRow(status: .delivered, at: shown, shownAt: shown, tappedAt: nil))
-    #expect(try await world.outcome(of: shared)?.tappedAt == tapped)
+    #expect(try await sharedTaps() == [one.number, two.number])
+    world.router.note([(single, false), (shared, true)], by: one.number, in: world.app)
+    try await world.tick()
+    #expect(try await sharedTaps()?.count == 2, "a repeat counts once")
+    world.clock.advance(seconds: 5 * 86_400)
+    world.router.note([(shared, false)], by: one.number, in: world.app)
+    try await world.tick()
+    #expect(try await world.targets(of: shared)?.shown.count == 2, "too late: those who tapped alone")
   }
 
   /// The last contact is written late and coarsely.

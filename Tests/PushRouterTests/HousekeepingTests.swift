@@ -48,7 +48,7 @@ import Testing
       let step = directory.expireListed(places: 1000, at: 10)
       isAround = step.isAround
       steps += 1
-      ended += step.ended.map(\.rawValue)
+      ended += step.ended.map(\.id.rawValue)
     }
     #expect(steps == 10)
     #expect(ended.sorted() == (1...10_000).filter { $0.isMultiple(of: 2) })

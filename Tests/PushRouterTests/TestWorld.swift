@@ -219,6 +219,14 @@ final class TestWorld {
     try await store.look { transaction throws(StorageError) in try transaction.outcome(of: id) }
   }
 
+  /// What became of a push for each of its targets, as it is stored.
+  func targets(of id: MessageID) async throws -> PushTargets? {
+    let now = clock.now()
+    return try await store.look { transaction throws(StorageError) in
+      try transaction.targets(of: id).flatMap { PushTargets($0, at: now) }
+    }
+  }
+
   /// IDs of what the database takes for undelivered.
   func storedPending() async throws -> [MessageID] {
     try await store.look { transaction throws(StorageError) in

@@ -66,19 +66,21 @@ import Testing
       try transaction.insertPush(.group(2, app: app, targets: [1, 2]))
       for (status, seconds) in [(OutcomeStatus.delivered, 1), (.expired, 2)] as [(OutcomeStatus, Int64)] {
         try transaction.settle([Settlement(id: MessageID(1), status: status, at: at(seconds))])
-        try transaction.markReceipt(
+        let isNew = try transaction.markReceipt(
           id: MessageID(1), app: app, by: device, .shown, at: at(seconds + 2))
-        try transaction.markReceipt(
-          id: MessageID(2), app: app, by: device, .tapped, at: at(seconds + 4))
+        #expect(isNew == (seconds == 1))
       }
     }
     try await store.change { transaction throws(StorageError) in
       // Another device than the only target, an unknown push, and another app's push.
-      let strangers: [(UInt64, AppID, UInt32)] = [(1, app, 5), (3, app, 4), (2, AppID(app.rawValue + 1), 4)]
+      let strangers: [(UInt64, AppID, UInt32)] = [
+        (1, app, 5), (3, app, 4), (2, app, 1), (1, AppID(app.rawValue + 1), 4),
+      ]
       for (id, itsApp, number) in strangers {
         for kind in [WriteTransaction.Receipt.shown, .tapped] {
-          try transaction.markReceipt(
+          let isNew = try transaction.markReceipt(
             id: MessageID(id), app: itsApp, by: RegistrationNumber(number), kind, at: at(20))
+          #expect(!isNew)
         }
       }
     }
@@ -92,13 +94,17 @@ import Testing
     #expect(
       try await outcomes() == [
         OutcomeRow(status: .delivered, at: at(1), shownAt: at(3), tappedAt: nil),
-        OutcomeRow(status: .open, at: at(5), shownAt: nil, tappedAt: at(5)), nil,
+        nil, nil,
       ])
     try await store.change { transaction throws(StorageError) in
-      try transaction.settle([Settlement(id: MessageID(2), status: .recalled, at: at(9))])
+      let recall = Settlement(id: MessageID(2), status: .recalled, at: at(9))
+      #expect(try transaction.settle([recall]).isEmpty)
+      #expect(try transaction.settle([recall]) == [MessageID(2)], "the first stands")
+      let late = Settlement(id: MessageID(2), status: .delivered, at: at(10))
+      #expect(try transaction.settle([late]).isEmpty, "but not against the devices' own word")
     }
     #expect(
-      try await outcomes()[1] == OutcomeRow(status: .recalled, at: at(9), shownAt: nil, tappedAt: at(5)))
+      try await outcomes()[1] == OutcomeRow(status: .delivered, at: at(10), shownAt: nil, tappedAt: nil))
   }
 
   /// A request name belongs to one app and one push; only old ones are swept.

@@ -10,6 +10,7 @@ server: everything waits for an event and fails when it has not come by a deadli
 import argparse
 import asyncio
 import contextlib
+import datetime
 import pathlib
 import signal
 import ssl
@@ -232,6 +233,43 @@ async def receipts(scene: Scene) -> None:
     await phone.shows("unread", "seen")
 
 
+async def reports(scene: Scene) -> None:
+    """JPush's reports tell who got a push, showed and tapped it, and who uses the app"""
+    phone, away = await scene.phone("phone").start(), await scene.phone("away").start()
+    await away.stop()
+    both = [phone.device.registration_id, away.device.registration_id]
+    msg_id = await scene.push(to("registration_id", *both), "reported")
+    await phone.shows("reported")
+    phone.device.receipt(SHOWN, msg_id)
+    phone.device.receipt(TAPPED, msg_id)
+
+    async def element(name: str) -> dict:
+        return (await scene.call(scene.api.report, name, msg_id, UNKNOWN))[0]
+
+    # Figures are up to a second late.
+    for _ in range(100):
+        detail = await element("messages/detail")
+        if detail["jpush"]["click"] == 1 and detail["jpush"]["received"] == 1:
+            break
+        await asyncio.sleep(0.1)
+    jpush = {"target": 2, "online_push": None, "sent": 1, "received": 1, "display": 1, "click": 1}
+    expect_equal(detail["jpush"], jpush | {"msg_click": None}, "jpush in messages/detail")
+    expect_equal((await element("received"))["android_received"], 1, "android_received")
+    expect_equal((await element("received/detail"))["jpush_received"], 1, "jpush_received")
+    expect_equal((await element("messages"))["android"]["click"], 1, "clicks")
+    unknown = (await scene.call(scene.api.report, "received", UNKNOWN))[0]
+    expect_equal(set(unknown.values()), {str(UNKNOWN), None}, "the report on an unknown push")
+    status = await scene.call(scene.api.status, msg_id, [*both, "nonsense"])
+    states = [status[name]["status"] for name in (*both, "nonsense")]
+    expect_equal(states, [0, 1, 2], "states of devices")
+    today = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=8))).date()
+    users = await scene.call(scene.api.users, "DAY", str(today), 1)
+    expect_equal(users["items"][0]["time"], str(today), "day of the users' report")
+    expect(users["items"][0]["android"]["new"] >= 2, "new users of today")
+    with expect_refusal(3004):
+        await scene.call(scene.api.users, "DAY", "2026-01", 1)
+
+
 async def credentials(scene: Scene) -> None:
     """A newer login ends the older, a new install replaces the old, and void credentials are replaced"""
     first = await scene.phone("first").start()
@@ -307,6 +345,7 @@ SCENARIOS = [
     alias_limit,
     names,
     receipts,
+    reports,
     credentials,
     tls,
     restart,

@@ -67,6 +67,19 @@ class PlainAPI:
     def recall(self, msg_id: int) -> None:
         self.request("DELETE", f"/v3/push/{msg_id}")
 
+    def report(self, name: str, *msg_ids: int) -> list[dict]:
+        """One of received, received/detail, messages, messages/detail"""
+        query = urllib.parse.quote(", ".join(map(str, msg_ids)))
+        return self.request("GET", f"/v3/{name}?msg_ids={query}")
+
+    def status(self, msg_id: int, registration_ids: list[str], date: str | None = None) -> dict:
+        body = {"msg_id": msg_id, "registration_ids": registration_ids, "date": date}
+        return self.request("POST", "/v3/status/message", body)
+
+    def users(self, unit: str, start: str, duration: int) -> dict:
+        query = urllib.parse.urlencode({"time_unit": unit, "start": start, "duration": duration})
+        return self.request("GET", f"/v3/users?{query}")
+
     def device(self, registration_id: str) -> dict:
         return self.request("GET", f"/v3/devices/{registration_id}")
 
@@ -114,12 +127,14 @@ class OfficialAPI(PlainAPI):
             "ALIAS": f"{base}/v3/aliases/",
             "TAG": f"{base}/v3/tags/",
             "SCHEDULE": f"{base}/v3/schedules/",
+            "REPORT": f"{base}/v3/",
         }
         self._client = jpush.JPush(app_key, master_secret, zone="local")
         logging.getLogger("jpush").setLevel(logging.CRITICAL)  # refusals are part of the test
         self._client.session.trust_env = False  # no proxy between here and the server
         self._device = self._client.create_device()
         self._schedule = self._client.create_schedule()
+        self._report = self._client.create_report()
 
     def push(self, audience: Audience, alert: str) -> int:
         push = self._client.create_push()
@@ -127,6 +142,16 @@ class OfficialAPI(PlainAPI):
         push.audience = getattr(jpush, audience.kind)(*audience.names) if audience.names else jpush.all_
         push.notification = jpush.notification(alert=alert)
         return int(self._payload(push.send)["msg_id"])
+
+    def report(self, name: str, *msg_ids: int) -> list[dict]:
+        call = getattr(self._report, "get_" + name.replace("/", "_"))
+        return self._payload(call, ", ".join(map(str, msg_ids)))
+
+    def status(self, msg_id: int, registration_ids: list[str], date: str | None = None) -> dict:
+        return self._payload(self._report.get_status_message, msg_id, registration_ids, date)
+
+    def users(self, unit: str, start: str, duration: int) -> dict:
+        return self._payload(self._report.get_users, unit, start, duration)
 
     def device(self, registration_id: str) -> dict:
         return self._payload(self._device.get_deviceinfo, registration_id)

@@ -206,11 +206,6 @@ public final class APNsChannel: APNsDelivery {
 
 // MARK: - What an operator sees
 extension APNsChannel {
-  /// How a push stands that is being worked on.
-  public func progress(of id: MessageID, in app: App) -> [APNsTokenKind: APNsProgress]? {
-    parts.queues.find(app.id)?.progress(of: id)
-  }
-
   /// How the way to each of Apple's services stands for an app.
   public func status(of app: App) -> [APNsServiceStatus] {
     [APNsEnvironment.production, .sandbox].map { environment in

@@ -25,7 +25,7 @@ extension APNsQueue {
   fileprivate enum Step {
     case fetch(Batch)
     case load(after: MessageID, skipped: MessageID)
-    case save([FinishedPush])
+    case save([APNsAnswers])
   }
 
   /// Starts what can be done now.
@@ -111,11 +111,11 @@ extension APNsQueue {
   private func add(_ row: OpenAPNsPush, to state: inout State) {
     guard let push = APNsPush(row.push, app: app) else {
       parts.log.error("a stored push to Apple is unreadable", ["msg_id": .text(row.push.id.text)])
-      state.finished.append(FinishedPush(id: row.push.id, results: [:]))
+      state.finished.append(APNsAnswers(id: row.push.id, results: [:], news: [:], isFinal: true))
       return
     }
     state.add(
-      push, answered: row.answered.compactMapValues { NumberSet(serialized: $0) }, results: row.results)
+      push, results: row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } })
   }
 
   /// Ends what expired in the database, for an app whose queue stands still.
@@ -137,19 +137,11 @@ extension APNsQueue {
 
   // MARK: Saving
 
-  private func save(_ finished: [FinishedPush]) {
-    let (app, now) = (app.id, parts.time.now())
-    parts.store.write(canWait: true) { transaction throws(StorageError) in
-      for push in finished {
-        guard try transaction.finishAPNs(id: push.id, app: app, results: push.results) else {
-          continue
-        }
-        try transaction.settleUnlessPending(Settlement(id: push.id, status: push.status, at: now))
-      }
-    } completion: { [self] result in
+  private func save(_ finished: [APNsAnswers]) {
+    parts.router.store(finished, of: app) { [self] isStored in
       state.withLock { state in
         state.isSaving = false
-        if case .failure = result {
+        if !isStored {
           state.finished += finished
           state.isHeldUp = true
         }
@@ -161,18 +153,13 @@ extension APNsQueue {
   /// Saves what was answered of pushes that are not finished, so that a restart does not send it again.
   private func saveProgress() {
     let dirty = state.withLock { state in
-      let dirty = state.open.values.filter(\.isDirty)
-      for push in dirty { state.open[push.leg]?.isDirty = false }
-      return dirty
+      let dirty = state.open.values.filter { !$0.news.isEmpty }
+      for push in dirty { state.open[push.leg]?.news = [:] }
+      return dirty.map { APNsAnswers($0.id, [$0], isFinal: false) }
     }
-    let app = app.id
-    for push in dirty {
-      let (answered, results) = (push.answered.serialized(), push.results)
-      parts.store.write(canWait: true) { transaction throws(StorageError) in
-        try transaction.saveAPNsAnswers(
-          id: push.id, app: app, kind: push.leg.kind, answered: answered, results: results)
-      } completion: { [self] result in
-        if case .failure = result { state.withLock { $0.open[push.leg]?.isDirty = true } }
+    for answers in dirty {
+      parts.router.store(answers, of: app) { [self] isStored in
+        if !isStored { state.withLock { $0.giveBack(answers) } }
       }
     }
   }
@@ -278,6 +265,17 @@ extension APNsQueue.State {
       for number in part.numbers { open[part.leg]?.claimed.remove(number) }
       open[part.leg]?.position = RegistrationNumber(0)
       queue(part.leg)
+    }
+  }
+
+  /// Answers could not be saved.
+  fileprivate mutating func giveBack(_ answers: APNsAnswers) {
+    // If it is through by now, its end stores all that was answered.
+    for (kind, outcomes) in answers.news {
+      let leg = PushLeg(push: answers.id, kind: kind)
+      for (reason, targets) in outcomes {
+        open[leg]?.news[reason, default: NumberSet()].formUnion(targets)
+      }
     }
   }
 

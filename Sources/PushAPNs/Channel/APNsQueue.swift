@@ -7,18 +7,7 @@ import Synchronization
 /// What one app has to send to Apple. The database is the queue: here is only the part of it that is being worked on, so
 /// memory stays flat however much waits. Safe to use from any thread.
 final class APNsQueue: Sendable {
-  /// Ends that are not Apple's words.
-  enum Ends {
-    static let delivered = "delivered"
-    /// The push's time was over before Apple took it.
-    static let expired = "Expired"
-    /// The device has no token any more.
-    static let noToken = "NoToken"
-    /// The app has no credential for the service of the token.
-    static let noCredential = "NoCredential"
-    /// The sender took the push back, or replaced it.
-    static let takenBack = "TakenBack"
-  }
+  typealias Ends = APNsEnd
 
   /// The bounds of what is in memory.
   enum Bounds {
@@ -72,7 +61,8 @@ final class APNsQueue: Sendable {
     var isLoading = false
     /// Taken back while a load was under way, which may not have seen it.
     var withdrawn: Set<MessageID> = []
-    var finished: [FinishedPush] = []
+    /// Pushes that have gone their way.
+    var finished: [APNsAnswers] = []
     /// Whom Apple will not bring a push whose strategy then wants our connection.
     var failed: [MessageID: [RegistrationNumber]] = [:]
     var isSaving = false
@@ -91,20 +81,6 @@ final class APNsQueue: Sendable {
 
   /// Requests under way, and devices that wait for another try, for the metrics.
   var counts: (flights: Int, later: Int) { state.withLock { ($0.flights.count, $0.laterCount) } }
-
-  /// How a push stands, by kind of token; nil if it is not in memory.
-  func progress(of id: MessageID) -> [APNsTokenKind: APNsProgress]? {
-    state.withLock { state in
-      var progress: [APNsTokenKind: APNsProgress] = [:]
-      for leg in state.legs(of: id) {
-        guard let push = state.open[leg] else { continue }
-        progress[leg.kind] = APNsProgress(waiting: push.left, results: push.results)
-      }
-      if !progress.isEmpty { return progress }
-      return state.finished.first { $0.id == id }?.results
-        .mapValues { APNsProgress(waiting: 0, results: $0) }
-    }
-  }
 
   // MARK: What comes in
 
@@ -132,19 +108,11 @@ final class APNsQueue: Sendable {
       return state.legs(of: id).compactMap { state.open.removeValue(forKey: $0) }
     }
     guard !withdrawn.isEmpty else { return 0 }
-    var left = 0
-    var results: APNsResults = [:]
-    for var push in withdrawn {
-      left += push.left
-      push.finishAll(Ends.takenBack)
-      results[push.leg.kind] = push.results
+    // The end itself is stored already; Apple may have answered for some since the answers were last saved.
+    if withdrawn.contains(where: { !$0.news.isEmpty }) {
+      parts.router.store(APNsAnswers(id, withdrawn, isFinal: true), of: app) { _ in }
     }
-    parts.store.write { [results] transaction throws(StorageError) in
-      try transaction.saveAPNsResults(id, results)
-    } completion: { _ in
-      // Statistics.
-    }
-    return left
+    return withdrawn.reduce(0) { $0 + $1.left }
   }
 
   // MARK: Credentials
@@ -173,16 +141,13 @@ final class APNsQueue: Sendable {
 }
 
 extension APNsQueue.State {
-  /// Takes a push in. `answered` and `results` are what an earlier run saved.
-  mutating func add(
-    _ push: APNsPush, answered: [APNsTokenKind: NumberSet] = [:], results: APNsResults = [:]
-  ) {
+  /// Takes a push in. `results` are what an earlier run saved.
+  mutating func add(_ push: APNsPush, results: APNsOutcomes = [:]) {
     guard legs(of: push.id).isEmpty else { return }
     let legs = push.parts.map { part in
-      let kind = part.notification.slot.kind
       let new = ActivePush(
-        push, notification: part.notification, targets: part.targets, answered: answered[kind] ?? NumberSet(),
-        results: results[kind] ?? [:])
+        push, notification: part.notification, targets: part.targets,
+        results: results[part.notification.slot.kind] ?? [:])
       open[new.leg] = new
       return new.leg
     }
@@ -235,9 +200,7 @@ extension APNsQueue.State {
   mutating func end(_ leg: PushLeg) {
     let legs = legs(of: leg.push)
     guard !legs.isEmpty, legs.allSatisfy({ open[$0]?.left == 0 }) else { return }
-    var results: APNsResults = [:]
-    for leg in legs { results[leg.kind] = open.removeValue(forKey: leg)?.results }
-    finished.append(FinishedPush(id: leg.push, results: results))
+    finished.append(APNsAnswers(leg.push, legs.compactMap { open.removeValue(forKey: $0) }, isFinal: true))
   }
 
   /// Nobody works on a device of a push any more: it is looked up anew.

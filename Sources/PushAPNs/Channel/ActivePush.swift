@@ -31,15 +31,15 @@ struct ActivePush: Sendable {
   var position = RegistrationNumber(0)
   /// Whether it stands in a queue to be looked up.
   var isQueued = false
-  /// Devices by outcome: "delivered", Apple's reason, or one of `APNsQueue.Ends`.
-  private(set) var results: [String: Int] = [:]
-  /// Whether something is not saved.
-  var isDirty = false
+  /// For whom an outcome stands: "delivered", Apple's reason, or one of `APNsEnd`.
+  private(set) var results: [String: NumberSet] = [:]
+  /// What of it is not saved.
+  var news: [String: NumberSet] = [:]
 
-  /// `answered` and `results` are what an earlier run saved.
+  /// `results` are what an earlier run saved.
   init(
-    _ push: APNsPush, notification: APNsNotification, targets: Recipients, answered: NumberSet = NumberSet(),
-    results: [String: Int] = [:]
+    _ push: APNsPush, notification: APNsNotification, targets: Recipients,
+    results: [String: NumberSet] = [:]
   ) {
     self.results = results
     id = push.id
@@ -48,10 +48,11 @@ struct ActivePush: Sendable {
     expires = push.expires
     self.targets = targets.numbers
     isLarge = if case .many = targets { true } else { false }
-    var known = self.targets
-    known.formIntersection(answered)
-    self.answered = known
-    left = targets.count - known.count
+    var known = NumberSet()
+    for answered in results.values { known.formUnion(answered) }
+    known.formIntersection(self.targets)
+    answered = known
+    left = self.targets.count - known.count
   }
 
   var leg: PushLeg { PushLeg(push: id, kind: notification.slot.kind) }
@@ -83,16 +84,28 @@ struct ActivePush: Sendable {
     guard targets.contains(number), !answered.contains(number) else { return }
     answered.insert(number)
     left -= 1
-    results[result, default: 0] += 1
-    isDirty = true
+    results[result, default: NumberSet()].insert(number)
+    news[result, default: NumberSet()].insert(number)
   }
 
   /// Its time is over: this is final for all who are left.
   mutating func finishAll(_ result: String) {
     guard left > 0 else { return }
-    results[result, default: 0] += left
+    let rest = targets.subtracting(answered)
+    results[result, default: NumberSet()].formUnion(rest)
+    news[result, default: NumberSet()].formUnion(rest)
+    answered = targets
     left = 0
-    isDirty = true
+  }
+}
+
+extension APNsAnswers {
+  /// What is to be saved of some parts of a push now.
+  init(_ id: MessageID, _ parts: [ActivePush], isFinal: Bool) {
+    func byKind(_ outcomes: (ActivePush) -> [String: NumberSet]) -> APNsOutcomes {
+      Dictionary(parts.map { ($0.leg.kind, outcomes($0)) }) { first, _ in first }
+    }
+    self.init(id: id, results: byKind(\.results), news: byKind(\.news), isFinal: isFinal)
   }
 }
 
@@ -136,19 +149,6 @@ struct Flight: Sendable {
   let credential: APNsCredentialID
   /// The provider token that it carries, nil with a certificate.
   let token: ProviderToken?
-}
-
-/// A push that has gone its way.
-struct FinishedPush: Sendable {
-  let id: MessageID
-  let results: APNsResults
-
-  var status: OutcomeStatus {
-    if has(APNsQueue.Ends.delivered) { return .delivered }
-    return has(APNsQueue.Ends.expired) ? .expired : .refused
-  }
-
-  private func has(_ end: String) -> Bool { results.values.contains { $0[end] != nil } }
 }
 
 /// First in, first out; what comes back goes to the front.

@@ -1,0 +1,140 @@
+import PushBase
+import PushDomain
+import PushJSON
+import PushRouter
+
+/// The forms of JPush's reports, with its spellings. What does not apply to a push is null, never 0; so is all of a push
+/// that the app does not have.
+enum MessageReports {
+  /// `GET /v3/received`.
+  static func received(_ id: MessageID, _ report: PushReport?) -> JSONValue {
+    [
+      "msg_id": .string(id.text), "android_received": count(report?.ownOthers, \.received),
+      "ios_apns_sent": count(report?.apple, \.sent), "ios_apns_received": count(report?.apple, \.received),
+      "ios_msg_received": count(report?.ownIOS, \.received), "wp_mpns_sent": nil,
+    ]
+  }
+
+  /// `GET /v3/received/detail`.
+  static func receivedDetail(_ id: MessageID, _ report: PushReport?) -> JSONValue {
+    [
+      "msg_id": .string(id.text), "jpush_received": count(report?.ownOthers, \.received),
+      "android_pns_sent": nil, "android_pns_received": nil,
+      "ios_apns_sent": count(report?.apple, \.sent), "ios_apns_received": count(report?.apple, \.received),
+      "ios_msg_received": count(report?.ownIOS, \.received), "live_acivity_sent": nil,
+      "live_acivity_received": nil, "quickapp_jpush_received": nil, "quickapp_pns_sent": nil,
+      "hmos_hmpns_sent": nil, "hmos_hmpns_received": nil, "hmos_msg_sent": nil, "hmos_msg_received": nil,
+      "wp_mpns_sent": nil,
+    ]
+  }
+
+  /// `GET /v3/messages`.
+  static func messages(_ id: MessageID, _ report: PushReport?) -> JSONValue {
+    let (apple, ios, others) = (report?.apple, report?.ownIOS, report?.ownOthers)
+    let hasIOS = apple?.isEmpty == false || ios?.isEmpty == false
+    return [
+      "msg_id": .string(id.text),
+      "android": others?.isEmpty == false
+        ? [
+          "target": count(others, \.target), "online_push": count(others, \.sent),
+          "received": count(others, \.received), "click": count(others, \.tapped), "msg_click": nil,
+        ] : nil,
+      "ios": hasIOS
+        ? [
+          "apns_target": count(apple, \.target), "apns_sent": count(apple, \.sent),
+          "apns_received": count(apple, \.received), "click": count(both(apple, ios), \.tapped),
+          "target": count(ios, \.target), "received": count(ios, \.received),
+        ] : nil,
+      "winphone": nil,
+    ]
+  }
+
+  /// `GET /v3/messages/detail`.
+  static func messagesDetail(_ id: MessageID, _ report: PushReport?) -> JSONValue {
+    let (apple, ios, others) = (report?.apple, report?.ownIOS, report?.ownOthers)
+    let hasIOS = apple?.isEmpty == false || ios?.isEmpty == false
+    return [
+      "msg_id": .string(id.text),
+      "jpush": others?.isEmpty == false
+        ? [
+          "target": count(others, \.target), "online_push": nil, "sent": count(others, \.sent),
+          "received": count(others, \.received), "display": count(others, \.shown),
+          "click": count(others, \.tapped), "msg_click": nil,
+        ] : nil,
+      "android_pns": nil,
+      "ios": hasIOS
+        ? [
+          "apns_target": count(apple, \.target), "apns_sent": count(apple, \.sent),
+          "apns_received": count(apple, \.received), "apns_display": count(apple, \.shown),
+          "apns_click": count(apple, \.tapped), "msg_target": count(ios, \.target),
+          "msg_received": count(ios, \.received), "msg_display": count(ios, \.shown),
+          "msg_click": count(ios, \.tapped),
+        ] : nil,
+      "quickapp_jpush": nil, "quickapp_pns": nil, "winphone": nil,
+      "details": report.map(details) ?? nil,
+    ]
+  }
+
+  // MARK: By part
+
+  private static func details(_ report: PushReport) -> JSONValue {
+    [
+      "notification": part(
+        report.ownOthers(.notification), report.ownIOS(.notification), report.apple, hasReceipts: true),
+      "message": part(report.ownOthers(.message), report.ownIOS(.message), nil, hasReceipts: false),
+      "inapp": nil, "live_activity": nil,
+    ]
+  }
+
+  private static let vendors = [
+    "xiaomi", "huawei", "honor", "meizu", "oppo", "vivo", "asus", "fcm", "tuibida", "nio",
+  ]
+
+  private static func part(
+    _ others: PushFunnel, _ ios: PushFunnel, _ apple: PushFunnel?, hasReceipts: Bool
+  ) -> JSONValue {
+    var all = others.union(ios)
+    if let apple { all = all.union(apple) }
+    guard !all.isEmpty else { return nil }
+    var object = JSONObject()
+    for (name, value) in five(all, hasReceipts) { object.set(name, value) }
+    var android = JSONObject()
+    android.set("jg_android", leaf(others, hasReceipts))
+    for vendor in vendors { android.set(vendor, nil) }
+    object.set("sub_android", others.isEmpty ? nil : .object(android))
+    let hasIOS = !ios.isEmpty || apple?.isEmpty == false
+    object.set(
+      "sub_ios",
+      hasIOS
+        ? ["jg_ios": leaf(ios, hasReceipts), "voip": nil, "apns": leaf(apple ?? nil, hasReceipts)] : nil)
+    object.set("sub_quickapp", nil)
+    object.set("sub_hmos", nil)
+    return .object(object)
+  }
+
+  private static func leaf(_ funnel: PushFunnel?, _ hasReceipts: Bool) -> JSONValue {
+    guard let funnel, !funnel.isEmpty else { return nil }
+    var object = JSONObject()
+    for (name, value) in five(funnel, hasReceipts) { object.set(name, value) }
+    return .object(object)
+  }
+
+  private static func five(_ funnel: PushFunnel, _ hasReceipts: Bool) -> [(String, JSONValue)] {
+    [
+      ("target", count(funnel, \.target)), ("sent", count(funnel, \.sent)),
+      ("received", count(funnel, \.received)),
+      ("display", hasReceipts ? count(funnel, \.shown) : nil),
+      ("click", hasReceipts ? count(funnel, \.tapped) : nil),
+    ]
+  }
+
+  private static func both(_ one: PushFunnel?, _ other: PushFunnel?) -> PushFunnel? {
+    guard let one, let other else { return one ?? other }
+    return one.union(other)
+  }
+
+  private static func count(_ funnel: PushFunnel?, _ set: KeyPath<PushFunnel, NumberSet>) -> JSONValue {
+    guard let funnel, !funnel.isEmpty else { return nil }
+    return .number(JSONNumber(Int64(funnel[keyPath: set].count)))
+  }
+}

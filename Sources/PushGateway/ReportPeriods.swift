@@ -1,0 +1,97 @@
+import PushBase
+import PushDomain
+
+/// Consecutive hours, days or months of the installation's zone, as JPush's reports name them.
+struct ReportPeriods: Sendable {
+  /// JPush's units.
+  enum Unit: String, Sendable {
+    case hour = "HOUR"
+    case day = "DAY"
+    case month = "MONTH"
+  }
+
+  /// The longest time that reports go back.
+  static let days: Int64 = 60
+
+  let unit: Unit
+  /// As the caller wrote it.
+  let start: String
+  let duration: Int
+  /// The first period: an hour or a day counted from 1970-01-01, or a month from the year 0.
+  private let first: Int64
+  /// How many periods are told; HOUR ends with the day that it begins on.
+  let count: Int
+
+  /// Reads a query by JPush's rules.
+  init(unit text: String, start: String, duration: Int, now: LocalTime) throws(APIError) {
+    guard let unit = Unit(rawValue: text.uppercased()) else {
+      throw .reportInvalid("time_unit must be HOUR, DAY or MONTH")
+    }
+    guard let first = Self.period(unit, start) else { throw .reportStartMismatch }
+    let most = [Unit.hour: 24, .day: 60, .month: 2][unit] ?? 1
+    guard (1...most).contains(duration) else {
+      throw .reportInvalid("duration must be 1 to \(most) for this time_unit")
+    }
+    (self.unit, self.start, self.duration, self.first) = (unit, start, duration, first)
+    let today = now.date.dayNumber
+    switch unit {
+    case .hour:
+      guard first.day == today else { throw .reportInvalid("HOUR is for today only") }
+      count = min(duration, 24 - Int(first - today * 24))
+    case .day:
+      guard today - first < Self.days else { throw .reportTooOld }
+      count = duration
+    case .month:
+      guard now.date.monthNumber - first <= 2 else { throw .reportTooOld }
+      count = duration
+    }
+  }
+
+  private static func period(_ unit: Unit, _ text: String) -> Int64? {
+    switch unit {
+    case .hour: hour(text)
+    case .day: LocalTime(text + " 00:00:00")?.date.dayNumber
+    case .month: LocalTime(text + "-01 00:00:00")?.date.monthNumber
+    }
+  }
+
+  /// `yyyy-MM-dd HH`, as hours since 1970-01-01.
+  static func hour(_ text: String) -> Int64? {
+    LocalTime(text + ":00:00").map { $0.date.dayNumber * 24 + Int64($0.hour) }
+  }
+
+  /// `yyyy-MM-dd HH` of an hour.
+  static func text(hour: Int64) -> String {
+    let time = LocalTime(date: LocalDate(dayNumber: hour.day), secondOfDay: Int(hour - hour.day * 24) * 3600)
+    return String(time.text.prefix(13))
+  }
+
+  /// The hours, for HOUR.
+  var hours: Range<Int64> { first..<first + Int64(count) }
+
+  /// The days of each period, for DAY and MONTH.
+  var daysOfEach: [Range<Int64>] {
+    (0..<Int64(count)).map { index in
+      if unit == .day { return first + index..<first + index + 1 }
+      return Self.firstDay(ofMonth: first + index)..<Self.firstDay(ofMonth: first + index + 1)
+    }
+  }
+
+  private static func firstDay(ofMonth number: Int64) -> Int64 {
+    LocalDate(year: Int(number / 12), month: Int(number % 12) + 1, day: 1)?.dayNumber ?? 0
+  }
+
+  /// The name of a period, in the form of `start`.
+  func name(_ index: Int) -> String {
+    switch unit {
+    case .hour: Self.text(hour: first + Int64(index))
+    case .day: LocalDate(dayNumber: first + Int64(index)).text
+    case .month: String(LocalDate(dayNumber: Self.firstDay(ofMonth: first + Int64(index))).text.prefix(7))
+    }
+  }
+}
+
+extension Int64 {
+  /// The day of an hour since 1970-01-01.
+  fileprivate var day: Int64 { self >= 0 ? self / 24 : (self - 23) / 24 }
+}

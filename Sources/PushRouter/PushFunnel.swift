@@ -1,0 +1,75 @@
+import PushBase
+import PushDomain
+
+/// How far a push, or a part of it, has come on one way.
+public struct PushFunnel: Sendable {
+  /// Who was to get it.
+  public private(set) var target = NumberSet()
+  /// To whom it was handed: by us, as far as we know that the connection lives, or by Apple's taking it.
+  public private(set) var sent = NumberSet()
+  /// Who has it by their own word.
+  public private(set) var received = NumberSet()
+  /// Who showed it, and whose users tapped it.
+  public private(set) var shown = NumberSet(), tapped = NumberSet()
+
+  init() {}
+
+  fileprivate init(own members: NumberSet, of targets: PushTargets, online: NumberSet) {
+    target = targets.own.intersection(members)
+    received = targets.acknowledged.intersection(members)
+    sent = received.union(targets.waiting.intersection(online).intersection(members))
+    shown = targets.shown.intersection(received)
+    tapped = targets.tapped.intersection(received)
+  }
+
+  fileprivate init(apple targets: PushTargets) {
+    target = targets.meantForApple
+    sent = targets.accepted
+    received = targets.shownFromApple
+    shown = received
+    tapped = targets.tappedFromApple
+  }
+
+  /// Whether it was for nobody.
+  public var isEmpty: Bool { target.isEmpty }
+
+  /// Either way: a device counts once.
+  public func union(_ other: PushFunnel) -> PushFunnel {
+    var both = self
+    both.target.formUnion(other.target)
+    both.sent.formUnion(other.sent)
+    both.received.formUnion(other.received)
+    both.shown.formUnion(other.shown)
+    both.tapped.formUnion(other.tapped)
+    return both
+  }
+}
+
+extension PushReport {
+  /// Over our connection, to iOS.
+  public var ownIOS: PushFunnel { PushFunnel(own: targets.ios, of: targets, online: online) }
+
+  /// Over our connection, to the other platforms.
+  public var ownOthers: PushFunnel { PushFunnel(own: others, of: targets, online: online) }
+
+  /// Through Apple.
+  public var apple: PushFunnel { PushFunnel(apple: targets) }
+
+  /// What our connection carries of one part to iOS: to those who get their notification from Apple only the rest.
+  public func ownIOS(_ part: PushParts) -> PushFunnel {
+    var members = NumberSet()
+    let viaApple = targets.ios.intersection(targets.apns)
+    for (isViaApple, some) in [(true, viaApple), (false, targets.ios.subtracting(viaApple))] {
+      let parts = Routing.ownParts(.ios, of: iosParts, strategy: strategy, viaAPNs: isViaApple)
+      if !parts.isDisjoint(with: part) { members.formUnion(some) }
+    }
+    return PushFunnel(own: members, of: targets, online: online)
+  }
+
+  /// What our connection carries of one part to the other platforms.
+  public func ownOthers(_ part: PushParts) -> PushFunnel {
+    otherParts.isDisjoint(with: part) ? PushFunnel() : ownOthers
+  }
+
+  private var others: NumberSet { targets.all.subtracting(targets.ios) }
+}

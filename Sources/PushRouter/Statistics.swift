@@ -1,0 +1,145 @@
+import PushBase
+import PushDomain
+import PushStorage
+import Synchronization
+
+extension Zone {
+  /// Hours since 1970-01-01 by the region's calendar.
+  func hour(of moment: Timestamp) -> Int64 {
+    let local = local(moment)
+    return local.date.dayNumber * 24 + Int64(local.hour)
+  }
+
+  /// Days since 1970-01-01 by the region's calendar.
+  func day(of moment: Timestamp) -> Int64 { local(moment).date.dayNumber }
+}
+
+/// Counts by app and hour. What becomes of targets is counted in the commit that stores it; pushes are counted once a
+/// second, up to a mark from which the next start goes on; the rest is approximate after a crash.
+final class Statistics: DeliveryObserver {
+  private struct Key: Hashable {
+    let app: AppID
+    let hour: Int64
+  }
+
+  private struct Waiting {
+    var rows: [Key: StatisticsRow] = [:]
+    /// All pushes up to this one are in `rows`, or stored.
+    var through = MessageID(0)
+  }
+
+  private let zone: any Zone
+  private let waiting = Mutex(Waiting())
+  private let lastHour = Mutex<(quarter: Int64, hour: Int64)>((-1, 0))
+
+  init(zone: any Zone) { self.zone = zone }
+
+  // MARK: Counting
+
+  /// Counts an accepted push; in the order of the IDs.
+  func accepted(_ id: MessageID, targets: Int, of app: AppID, at now: Timestamp) {
+    let key = Key(app: app, hour: hour(of: now))
+    waiting.withLock { waiting in
+      waiting.rows[key, default: StatisticsRow()].pushes += 1
+      waiting.rows[key]?.targets += targets
+      waiting.through = max(waiting.through, id)
+    }
+  }
+
+  /// Counts acknowledgements of pushes that were accepted while the device was in reach.
+  func acknowledged(
+    _ change: DeliveryChange, after newestWhileAway: MessageID, of app: AppID, at now: Timestamp
+  ) {
+    guard !change.isEmpty else { return }
+    let key = Key(app: app, hour: hour(of: now))
+    waiting.withLock { waiting in
+      func count(_ id: MessageID) {
+        guard id > newestWhileAway else { return }
+        let step = LatencySteps.index(milliseconds: now.milliseconds &- id.time.milliseconds)
+        waiting.rows[key, default: StatisticsRow()].countLatency(step)
+      }
+      for id in change.partly { count(id) }
+      for ended in change.ended { count(ended.id) }
+    }
+  }
+
+  /// Zones change their clocks at quarters of an hour.
+  private func hour(of moment: Timestamp) -> Int64 {
+    let quarter = moment.seconds / 900
+    return lastHour.withLock { last in
+      if last.quarter != quarter { last = (quarter, zone.hour(of: moment)) }
+      return last.hour
+    }
+  }
+
+  /// Notes how many devices are connected.
+  func online(_ count: Int, of app: AppID, at now: Timestamp) {
+    guard count > 0 else { return }
+    let key = Key(app: app, hour: hour(of: now))
+    waiting.withLock { waiting in
+      let known = waiting.rows[key]?.online ?? 0
+      waiting.rows[key, default: StatisticsRow()].online = max(known, count)
+    }
+  }
+
+  /// Counts what became of targets, in the commit that stores it.
+  func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    var rows: [Key: StatisticsRow] = [:]
+    for event in events {
+      let key = Key(app: event.app, hour: hour(of: event.at))
+      rows[key, default: StatisticsRow()].add(event)
+    }
+    for (key, row) in rows where row != StatisticsRow() {
+      try transaction.addStatistics(app: key.app, hour: key.hour, row)
+    }
+  }
+
+  // MARK: Storing
+
+  /// Stores what waits.
+  func flush(to store: Store) {
+    let taken = waiting.withLock { waiting in
+      defer { waiting.rows = [:] }
+      return waiting
+    }
+    guard !taken.rows.isEmpty else { return }
+    store.write { transaction throws(StorageError) in
+      for (key, row) in taken.rows {
+        try transaction.addStatistics(app: key.app, hour: key.hour, row)
+      }
+      try transaction.markStatistics(through: taken.through)
+    } completion: { [self] result in
+      guard case .failure = result else { return }
+      waiting.withLock { waiting in
+        for (key, row) in taken.rows { waiting.rows[key, default: StatisticsRow()].add(row) }
+      }
+    }
+  }
+
+  /// Counts what a crash kept from being counted.
+  func load(_ transaction: ReadTransaction, newest: MessageID) throws(StorageError) {
+    waiting.withLock { $0.through = newest }
+    try transaction.uncountedPushes { app, id, createdAt, targets in
+      accepted(id, targets: targets, of: app, at: createdAt)
+    }
+  }
+}
+
+extension StatisticsRow {
+  fileprivate mutating func countLatency(_ step: Int) {
+    if latencies.isEmpty { latencies = Array(repeating: 0, count: LatencySteps.count) }
+    latencies[step] &+= 1
+  }
+
+  fileprivate mutating func add(_ event: DeliveryEvent) {
+    switch event.what {
+    case .delivered(let numbers, .passthrough): acknowledged += numbers.count
+    case .delivered(let numbers, .apns): acceptedByAPNs += numbers.count
+    case .refused(let numbers, let reason):
+      if ![APNsEnd.expired, APNsEnd.takenBack].contains(reason) { refused += numbers.count }
+    case .shown(let numbers): shown += numbers.count
+    case .tapped(let numbers): tapped += numbers.count
+    case .ended(_, let lastly): if lastly != nil { acknowledged += 1 }
+    }
+  }
+}

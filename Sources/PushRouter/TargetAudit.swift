@@ -1,0 +1,80 @@
+import PushBase
+import PushStorage
+import Synchronization
+
+/// Goes through all stored pushes, a few a second, and checks that what became of their targets adds up to the audience
+/// that was counted when they were accepted.
+public final class TargetAudit: Sendable {
+  /// Targets of all pushes by what became of them.
+  public struct Totals: Sendable, Equatable {
+    /// Targets that have, may still get, or will not get their push.
+    public var delivered = 0, pending = 0, recalled = 0, expired = 0, failed = 0
+    /// Targets that are in none of these, or in two.
+    public var unaccounted = 0
+
+    fileprivate mutating func add(_ rows: TargetRows, at now: Timestamp) -> Bool {
+      let audience = Int(rows.push.targetCount)
+      guard let targets = PushTargets(rows, at: now) else {
+        unaccounted += audience
+        return false
+      }
+      delivered += targets.delivered.count
+      pending += targets.pending.count
+      recalled += targets.recalled.count
+      expired += targets.expired.count
+      failed += targets.failedCount
+      let sum =
+        targets.delivered.count + targets.pending.count + targets.recalled.count + targets.expired.count
+        + targets.failedCount
+      unaccounted += abs(audience - sum)
+      return audience == sum
+    }
+  }
+
+  private struct State: Sendable {
+    var running = Totals()
+    /// Of the last pass that came to the end.
+    var complete = Totals()
+    var position = MessageID(0)
+    var isReading = false
+  }
+
+  /// Pushes in one step; a large broadcast takes some milliseconds of a reader's time.
+  private static let step = 64
+
+  private let state = Mutex(State())
+
+  /// What the last whole pass came to.
+  public var totals: Totals { state.withLock { $0.complete } }
+
+  /// Looks at the next pushes, unless the last step is under way.
+  func step(_ store: Store, at now: Timestamp, log: Log) {
+    let begun = state.withLock { state -> State? in
+      if state.isReading { return nil }
+      state.isReading = true
+      return state
+    }
+    guard let begun else { return }
+    store.read { transaction throws(StorageError) -> State in
+      var next = begun
+      let ids = try transaction.pushIDs(after: begun.position, limit: Self.step)
+      for id in ids {
+        guard let rows = try transaction.targets(of: id) else { continue }
+        if !next.running.add(rows, at: now) {
+          log.error("the targets of a push do not add up", ["msg_id": .text(id.text)])
+        }
+      }
+      next.position = ids.last ?? MessageID(0)
+      if ids.count < Self.step {
+        next.complete = next.running
+        (next.running, next.position) = (Totals(), MessageID(0))
+      }
+      return next
+    } completion: { [self] result in
+      state.withLock { state in
+        if case .success(let next) = result { state = next }
+        state.isReading = false
+      }
+    }
+  }
+}
