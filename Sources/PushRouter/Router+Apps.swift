@@ -92,9 +92,12 @@ extension Router {
   /// Learns what was changed about apps by other processes: secrets, plans, networks, whether they are turned off or
   /// deleted.
   func refreshApps() {
+    // One at a time: of two readers the later may have the older news.
+    guard housekeeping.beginRefresh() else { return }
     store.read { transaction throws(StorageError) in
       (rows: try transaction.apps(), deleted: try transaction.deletedApps())
     } completion: { [self] result in
+      defer { housekeeping.endRefresh() }
       guard case .success(let found) = result else { return }
       for row in found.rows {
         guard let app = app(row.key), app.update(row) else { continue }

@@ -9,7 +9,14 @@ final class Housekeeping: Sendable {
   fileprivate let isSweeping = Atomic<Bool>(false)
   /// Deleted apps whose data is being deleted.
   let purging = Mutex<Set<AppID>>([])
+  private let isRefreshing = Atomic<Bool>(false)
   private let isSweepingFiles = Atomic<Bool>(false)
+
+  /// Whether the caller may look at what changed about apps; `endRefresh` follows.
+  func beginRefresh() -> Bool { !isRefreshing.exchange(true, ordering: .acquiring) }
+
+  /// The look is over.
+  func endRefresh() { isRefreshing.store(false, ordering: .releasing) }
 
   /// Notes that files are being swept; false if they are already.
   func beginFileSweep() -> Bool { !isSweepingFiles.exchange(true, ordering: .relaxed) }

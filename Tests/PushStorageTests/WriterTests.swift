@@ -66,7 +66,8 @@ import Testing
     let app = try await store.addApp()
     let content = [UInt8](repeating: 1, count: 50_000)
     try await store.change { transaction throws(StorageError) in
-      try transaction.database.run(script: "PRAGMA max_page_count = 60")
+      let pages = try transaction.database.first("PRAGMA page_count") { $0.integer(0) } ?? 0
+      try transaction.database.run(script: "PRAGMA max_page_count = \(pages + 40)")
     }
     var accepted: [MessageID] = []
     var refused: [MessageID] = []
