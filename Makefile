@@ -1,6 +1,7 @@
 # `make run` shows the system at work; `make test` proves it. Both install what they need.
 SWIFT ?= swift
 PACKAGES := libsqlite3-dev libssl-dev libroaring-dev libnghttp2-dev nghttp2-server openssl python3-venv tzdata
+TEST_PACKAGES := chromium fonts-noto-cjk
 .PHONY: run test deps build lint fuzz sanitize
 
 # Ends with Ctrl-C. HTTP_ADDRESS=127.0.0.1:9090 DEVICE_ADDRESS=127.0.0.1:9091 choose other ports.
@@ -15,6 +16,7 @@ build: deps
 	$(SWIFT) build -c release
 
 test: deps
+	@sh .ci/deps $(TEST_PACKAGES)
 	@sh .ci/python .build/python
 	$(SWIFT) build --build-tests
 	# One after the other: a test's time limit then measures that test, also on a slow machine.

@@ -15,10 +15,12 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-func module(_ name: String, _ dependencies: [String] = [], plugins: [String] = []) -> Target {
+func module(
+  _ name: String, _ dependencies: [String] = [], exclude: [String] = [], plugins: [String] = []
+) -> Target {
   .target(
-    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, swiftSettings: strict + coverage,
-    plugins: plugins.map { .plugin(name: $0) })
+    name: name, dependencies: dependencies.map { .init(stringLiteral: $0) }, exclude: exclude,
+    swiftSettings: strict + coverage, plugins: plugins.map { .plugin(name: $0) })
 }
 
 func tests(_ name: String, _ dependencies: [String]) -> Target {
@@ -77,6 +79,12 @@ let package = Package(
         "PushBase", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "PushHTTP2", "PushNet", "CLinux",
       ]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
+    module(
+      "PushConsole",
+      [
+        "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushCrypto", "PushStorage",
+        "PushRouter", "PushGateway",
+      ], exclude: ["Assets"], plugins: ["EmbedFiles"]),
     // The device side.
     module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "CLinux"]),
     // Apple's side, for tests and for trying things out.
@@ -98,7 +106,8 @@ let package = Package(
       name: "borealis",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
-        "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushAPNs",
+        "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushConsole",
+        "PushAPNs",
         "PushOps", "BorealisDevice", "APNsSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
@@ -133,6 +142,12 @@ let package = Package(
       ]),
     tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
+    tests(
+      "PushConsoleTests",
+      [
+        "PushConsole", "PushGateway", "PushRouter", "PushStorage", "PushHTTP", "PushJSON", "PushDomain",
+        "PushCrypto", "PushBase",
+      ]),
     tests(
       "BorealisDeviceTests",
       ["BorealisDevice", "PushNet", "PushCrypto", "PushJSON", "PushWire", "PushBase", "CLinux"]),

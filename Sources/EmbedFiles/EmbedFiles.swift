@@ -17,6 +17,10 @@ import PackagePlugin
     case "PushGateway":
       let file = package.appending(path: "Docs/api/openapi.json")
       return [try embed([file], as: "document", in: "EmbeddedDocument.swift", context)]
+    case "PushConsole":
+      let folder = package.appending(path: "Sources/PushConsole/Assets")
+      let files = ["console.css", "console.js", "icon.svg"].map { folder.appending(path: $0) }
+      return [try embed(files, as: "files", in: "EmbeddedFiles.swift", context)]
     default:
       Diagnostics.error("EmbedFiles has nothing for \(target.name)")
       return []

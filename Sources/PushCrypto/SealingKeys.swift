@@ -26,6 +26,16 @@ public struct SealingKeys: Sendable {
       writer.write(bytes: purpose.withUTF8Buffer { Array($0) })
       bytes = writer.bytes
     }
+
+    /// For a secret of a person who uses the console.
+    public init(person: Int64, purpose: StaticString) {
+      var writer = ByteWriter()
+      // No app has this number, so that neither can stand for the other.
+      writer.write(UInt32.max)
+      writer.write(UInt64(bitPattern: person))
+      writer.write(bytes: purpose.withUTF8Buffer { Array($0) })
+      bytes = writer.bytes
+    }
   }
 
   private static let mark = "borealis-secret-key-1 "

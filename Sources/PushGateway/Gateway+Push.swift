@@ -108,7 +108,7 @@ extension Gateway {
 
 extension AcceptRequest {
   /// Takes over a push object that passed the checks. Malformed registration IDs name nobody.
-  init(_ request: PushRequest) {
+  public init(_ request: PushRequest) {
     var terms = AudienceTerms()
     if case .filter(let filter) = request.audience {
       terms.tags = filter.tag

@@ -81,6 +81,9 @@ public final class Gateway: Sendable {
   /// Work of once a second, by one thread at a time: fires the schedules that are due.
   public func tick() { schedules.run() }
 
+  /// The rules of push objects and names.
+  public var pushRules: PushRules { limits.rules }
+
   /// Serves one request.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     let reply = GatewayReply(requestID: exchange.requestID, peer: exchange.peer) { exchange.respond($0) }

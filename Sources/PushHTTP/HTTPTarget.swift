@@ -37,7 +37,7 @@ public struct HTTPTarget: Sendable, Equatable {
   /// The first value under a name in the query.
   public subscript(name: String) -> String? { query.first { $0.name == name }?.value }
 
-  private static func items(_ text: Substring.UTF8View) -> [Item]? {
+  static func items(_ text: some Collection<UInt8>) -> [Item]? {
     var items: [Item] = []
     for part in text.split(separator: UInt8(ascii: "&")) {
       let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

@@ -73,6 +73,13 @@ public final class AppDirectory: Sendable {
   /// Devices connected now.
   public var onlineCount: Int { state.withLock { $0.onlineSet.count } }
 
+  /// How many of some devices are connected now.
+  public func onlineCount(in recipients: Recipients) -> Int {
+    var numbers = recipients.numbers
+    numbers.formIntersection(online)
+    return numbers.count
+  }
+
   // MARK: Registrations
 
   /// Makes room for registrations that are about to be loaded.

@@ -1,5 +1,6 @@
 import PushAPNs
 import PushBase
+import PushConsole
 import PushGateway
 import PushHTTP
 import PushHTTPServer
@@ -13,6 +14,7 @@ struct ServerParts: Sendable {
   let channel: PassthroughChannel
   let apns: APNsChannel
   let gateway: Gateway
+  let console: WebConsole
   let peers: PeerGuard
   let httpPeers: HTTPPeerLimit
   let largeBodies: LargeBodies
@@ -65,7 +67,7 @@ final class LoopServices: LoopDriver {
     self.devices = devices
     if let socket = sockets.devicePlain { try loop.listen(socket) { devices.accept($0) } }
     if let socket = sockets.http {
-      let server = addHTTP(parts)
+      let server = addHTTP(parts, isSecure: false)
       try loop.listen(socket) { server.accept($0) }
     }
     if let certificates = parts.certificates {
@@ -74,7 +76,7 @@ final class LoopServices: LoopDriver {
         try loop.listen(socket) { devices.accept($0, tls: certificates.context) }
       }
       if let socket = sockets.httpTLS {
-        let server = addHTTP(parts)
+        let server = addHTTP(parts, isSecure: true)
         try loop.listen(socket) {
           server.tls = certificates.context
           server.accept($0)
@@ -85,13 +87,20 @@ final class LoopServices: LoopDriver {
     _ = loop.add(self)
   }
 
-  private func addHTTP(_ parts: ServerParts) -> HTTPServer {
-    let gateway = parts.gateway
+  private func addHTTP(_ parts: ServerParts, isSecure: Bool) -> HTTPServer {
+    let (gateway, console) = (parts.gateway, parts.console)
     let server = HTTPServer(
       loop: loop, limits: parts.httpLimits, peers: parts.httpPeers, largeBodies: parts.largeBodies,
       metrics: parts.metrics.http,
       time: parts.time,
-      refusal: { gateway.refusal($0) }, handler: { gateway.handle($0, $1) })
+      refusal: { gateway.refusal($0) },
+      handler: { request, exchange in
+        if WebConsole.serves(request.target) {
+          console.handle(request, exchange, isSecure: isSecure)
+        } else {
+          gateway.handle(request, exchange)
+        }
+      })
     httpServers.append(server)
     return server
   }

@@ -30,6 +30,8 @@ enum Program {
       AccountEnableCommand.self,
       PlanSetCommand.self,
       PlanListCommand.self,
+      PersonListCommand.self,
+      PersonResetCommand.self,
       BackupCommand.self,
       CheckCommand.self,
       HealthCommand.self,

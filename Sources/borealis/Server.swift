@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import PushAPNs
 import PushBase
+import PushConsole
 import PushCrypto
 import PushGateway
 import PushHTTPServer
@@ -66,9 +67,10 @@ final class Server: Sendable {
     let gateway = Gateway(
       router: router, limits: settings.gatewayLimits, metrics: metrics, log: log, time: time,
       isReady: { isReady.value })
+    let console = Self.console(settings, router, gateway, time)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
     parts = ServerParts(
-      router: router, channel: channel, apns: apns, gateway: gateway,
+      router: router, channel: channel, apns: apns, gateway: gateway, console: console,
       peers: PeerGuard(
         strangers: UInt32(settings.strangersPerNetwork),
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
@@ -91,6 +93,20 @@ final class Server: Sendable {
           return .failure(CredentialStore.KeyFailure(error.message))
         }
       }, metrics: metrics, time: time, log: settings.log)
+  }
+
+  private static func console(
+    _ settings: ServeSettings, _ router: Router, _ gateway: Gateway, _ time: SystemTime
+  ) -> WebConsole {
+    let keyFile = settings.secretKeyFile
+    @Sendable func context(_ person: PersonID) -> SealingKeys.Context {
+      SealingKeys.Context(person: person.rawValue, purpose: "one-time passwords")
+    }
+    return WebConsole(
+      router: router, gateway: gateway, time: time, log: settings.log,
+      secrets: PersonSecrets(
+        seal: { secret, person in try? keyFile.readOrMake().seal(secret, for: context(person)) },
+        open: { sealed, person in try? keyFile.read().open(sealed, for: context(person)) }))
   }
 
   private static func bind(
@@ -149,6 +165,20 @@ final class Server: Sendable {
       "serving",
       ["loops": .number(Int64(handles.count)), "apps": .number(Int64(router.loadedApps.count))])
     logCertificate()
+    logConsole()
+  }
+
+  /// Says where the console is and, as long as nobody can log in, the link that the first person opens.
+  private func logConsole() {
+    guard let (name, listeners) = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
+    let origin = "\(name == "http" ? "http" : "https")://\(listeners.address)"
+    parts.console.prepareSetup { [log] path in
+      if let path {
+        log.info("set up the console, once", ["url": .text(origin + path)])
+      } else {
+        log.info("console", ["url": .text(origin + "/console/")])
+      }
+    }
   }
 
   private func logCertificate() {
@@ -195,6 +225,7 @@ final class Server: Sendable {
     router.tick()
     parts.gateway.tick()
     parts.apns.tick()
+    parts.console.tick()
   }
 
   /// Reads the certificate again.

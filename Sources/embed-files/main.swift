@@ -1,5 +1,6 @@
 // Usage: embed-files migrations OUTPUT FILE... — writes the files as an array of `Migration` in Swift.
 //        embed-files document OUTPUT FILE — writes the file as a string in Swift.
+//        embed-files files OUTPUT FILE... — writes the files as a dictionary of strings in Swift, by name.
 // Migrations are named `0001_initial.sql`: four digits without gaps, then lower-case letters, digits and `_`.
 import Glibc
 
@@ -50,6 +51,12 @@ case "migrations":
 case "document":
   guard files.count == 1 else { fail("a document is one file") }
   source = "let embeddedDocument = \(literal(files[3]))\n"
+case "files":
+  let entries = files.map { path in
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    return "  \"\(name)\": \(literal(path)),\n"
+  }
+  source = "let embeddedFiles: [String: String] = [\n\(entries.joined())]\n"
 default: fail("unknown kind \"\(arguments[1])\"")
 }
 guard let file = fopen(arguments[2], "wb"), fputs(source, file) >= 0, fclose(file) == 0 else {

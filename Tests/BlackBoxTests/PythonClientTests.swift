@@ -32,6 +32,13 @@ struct PythonClientTests {
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
     #expect(ending.output.hasPrefix("ok - "))
   }
+
+  @Test(.enabled(if: PythonClient.hasBrowser, "chromium or the Python package playwright is missing"))
+  func `The console works in a browser`() throws {
+    let ending = try PythonClient.run("console.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
 }
 
 private enum PythonClient {
@@ -48,6 +55,10 @@ private enum PythonClient {
 
   /// Whether the package that speaks HTTP/2 is there.
   static let hasHTTP2 = (try? start(["-c", "import h2"]).end().status) == 0
+
+  /// Whether a browser can be driven.
+  static let hasBrowser =
+    access("/usr/bin/chromium", X_OK) == 0 && (try? start(["-c", "import playwright"]).end().status) == 0
 
   static func run(_ script: String, _ arguments: [String] = []) throws -> Ending {
     try start(["\(root)/Tests/PythonClient/\(script)"] + arguments).end()

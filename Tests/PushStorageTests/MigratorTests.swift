@@ -19,9 +19,9 @@ import Testing
     for _ in 0..<2 { try Migrator.migrate(database, to: embeddedMigrations, at: .start) }
     #expect(
       try tables(database) == [
-        "account", "activity", "apns_credential", "apns_pending", "apns_result", "apns_token", "app",
-        "broadcast_count", "cid", "delivered", "dropped", "file", "file_piece", "newcomers", "outcome",
-        "pending",
+        "account", "activity", "apns_answered", "apns_credential", "apns_pending", "apns_result",
+        "apns_token", "app", "audit", "broadcast_count", "cid", "console_session", "delivered", "dropped",
+        "file", "file_piece", "invitation", "membership", "newcomers", "outcome", "pending", "person",
         "plan", "push", "receipt", "registration", "schedule", "schedule_run", "schema_migration",
         "sqlite_sequence", "statistics", "statistics_mark", "tag",
       ])

@@ -1,0 +1,101 @@
+"use strict";
+
+// Pages work without this; it makes them live.
+
+const formToken = document.querySelector("meta[name=form-token]")?.content ?? "";
+const scripted = { "Accept": "application/json", "X-Form-Token": formToken };
+
+// Moments in the reader's zone.
+function showTimes(root) {
+  for (const time of root.querySelectorAll("time[datetime]")) {
+    const moment = new Date(time.dateTime);
+    if (!Number.isNaN(moment.getTime())) time.textContent = moment.toLocaleString(document.documentElement.lang);
+  }
+}
+
+// Buttons that copy.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+  } catch {
+    // Without TLS there is no clipboard: select the text beside the button instead.
+    const code = button.parentElement.parentElement.querySelector("code");
+    if (code) getSelection().selectAllChildren(code);
+    return;
+  }
+  const label = button.textContent;
+  button.textContent = button.dataset.done;
+  setTimeout(() => { button.textContent = label; }, 1500);
+});
+
+// The push form: fields of the chosen audience, the preview, and how many devices it reaches.
+function pushForm(form) {
+  const size = form.querySelector("[data-audience-size]");
+  let timer = 0;
+  let latest = 0;
+
+  function chooseFields() {
+    const audience = form.elements.audience.value;
+    for (const part of form.querySelectorAll("[data-shown-for]")) {
+      part.hidden = !part.dataset.shownFor.split(" ").includes(audience);
+    }
+  }
+
+  function mirror() {
+    for (const part of document.querySelectorAll("[data-mirror]")) {
+      part.textContent = form.elements[part.dataset.mirror].value;
+    }
+  }
+
+  async function count() {
+    const number = ++latest;
+    const body = new URLSearchParams(new FormData(form));
+    // Rules about the text do not matter for the audience.
+    if (!body.get("text")) body.set("text", "?");
+    try {
+      const answer = await fetch(form.dataset.audience, { method: "POST", headers: scripted, body });
+      if (answer.ok && number === latest) size.textContent = (await answer.json()).text;
+    } catch {
+      // The next change asks again.
+    }
+  }
+
+  form.addEventListener("input", () => {
+    chooseFields();
+    mirror();
+    clearTimeout(timer);
+    timer = setTimeout(count, 250);
+  });
+  chooseFields();
+  mirror();
+  count();
+}
+
+// The result of a push while it changes.
+function trace(section) {
+  let rounds = 0;
+  async function refresh() {
+    rounds += 1;
+    let isOpen = true;
+    try {
+      const answer = await fetch(section.dataset.trace, { headers: scripted });
+      if (answer.ok) {
+        const state = await answer.json();
+        if (section.innerHTML !== state.html) section.innerHTML = state.html;
+        isOpen = state.open;
+      }
+    } catch {
+      // The server may be restarting.
+    }
+    // Often at first, then ever more seldom; receipts come after deliveries.
+    const pause = Math.min(30000, 1000 * 1.15 ** rounds);
+    if (isOpen || rounds < 20) setTimeout(refresh, document.hidden ? 5000 : pause);
+  }
+  setTimeout(refresh, 700);
+}
+
+showTimes(document);
+document.querySelectorAll("[data-push-form]").forEach(pushForm);
+document.querySelectorAll("[data-trace]").forEach(trace);

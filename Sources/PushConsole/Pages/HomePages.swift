@@ -1,0 +1,122 @@
+import PushBase
+import PushCrypto
+import PushHTTP
+import PushRouter
+import PushStorage
+
+extension WebConsole {
+  /// All apps of a visitor, and making one.
+  static let homePages: [Page] = [
+    Page(.person, "GET", "/console") { $0.showHome($1) },
+    Page(.account(.admin), "GET", "/console/accounts/{account}/apps/new") { $0.showNewApp($1) },
+    Page(.account(.admin), "POST", "/console/accounts/{account}/apps/new") { $0.makeApp($1) },
+  ]
+
+  private func showHome(_ call: PageCall) {
+    guard let visitor = call.visitor else { return }
+    // Apps that another process made are found by their rows.
+    router.store.read { transaction throws(StorageError) in
+      try transaction.apps()
+    } completion: { [self] result in
+      guard case .success(let rows) = result else {
+        return call.show(Failures.unavailable(call), status: 503)
+      }
+      let sections = visitor.memberships.map { membership in
+        homeSection(call, membership, rows.filter { $0.account == membership.account })
+      }
+      let text = sections.isEmpty ? "<p class=\"card\">\(call(Words.noAccounts))</p>" : HTML.none
+      call.show(
+        Layout(call(Words.apps), "<h1>\(call(Words.apps))</h1>\(text)\(sections, { $0 })"))
+    }
+  }
+
+  private func homeSection(_ call: PageCall, _ membership: MembershipRow, _ apps: [AppRow]) -> HTML {
+    let account = membership.account.rawValue
+    let new: HTML =
+      membership.role >= .admin
+      ? "<a class=\"button\" href=\"/console/accounts/\(account)/apps/new\">\(call(Words.newApp))</a>" : .none
+    let people: HTML =
+      membership.role >= .admin
+      ? "<a href=\"/console/accounts/\(account)/people\">\(call(Words.people))</a>" : .none
+    let empty: HTML = apps.isEmpty ? "<p class=\"quiet\">\(call(Words.noApps))</p>" : .none
+    return """
+      <section class="card">
+      <div class="row"><h2>\(membership.accountName)</h2><span class="pill">\(call(membership.role.name))</span>
+      <span class="end">\(people) \(new)</span></div>
+      \(empty)
+      <ul class="apps">\(apps, { homeEntry(call, $0) })</ul>
+      </section>
+      """
+  }
+
+  private func homeEntry(_ call: PageCall, _ row: AppRow) -> HTML {
+    let directory = router.app(row.key)?.directory
+    return """
+      <li><a href="/console/apps/\(row.key.text)"><strong>\(row.name)</strong>
+      <span class="quiet">\(call(Words.devicesOnline.with(
+        String(directory?.registrationCount ?? 0), String(directory?.onlineCount ?? 0))))</span></a></li>
+
+      """
+  }
+
+  // MARK: A new app
+
+  private func showNewApp(_ call: PageCall) { call.show(newAppPage(call, nil)) }
+
+  private func newAppPage(_ call: PageCall, _ problem: Phrase?) -> Layout {
+    Layout(
+      call(Words.newApp), notice: problem.map { .init(text: call($0), isBad: true) },
+      """
+      <section class="card narrow">
+      <h1>\(call(Words.newApp))</h1>
+      <form method="post">
+      \(Forms.token(call))
+      \(Forms.field(call(Words.appName), "name", value: call.field("name")))
+      <button>\(call(Words.make))</button>
+      </form>
+      </section>
+      """)
+  }
+
+  private func makeApp(_ call: PageCall) {
+    guard let account = call.account, let visitor = call.visitor else { return }
+    let name = call.field("name")
+    guard (1...80).contains(name.utf8.count) else {
+      return call.show(newAppPage(call, Words.nameRule), status: 422)
+    }
+    let (key, secret, now) = (AppKey.random(), SecretKey24.generate(), time.now())
+    let entry = entry("app.create", "\(name) (\(key.text))", by: visitor, call)
+    router.store.write { transaction throws(StorageError) in
+      _ = try transaction.createApp(
+        NewApp(key: key, name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account), at: now
+      )
+      try transaction.audit(entry)
+    } completion: { [self] result in
+      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
+      call.show(keysPage(call, name: name, key: key, secret: secret))
+    }
+  }
+
+  /// The one page that ever shows a secret.
+  func keysPage(_ call: PageCall, name: String, key: AppKey, secret: String) -> Layout {
+    Layout(
+      call(Words.keysTitle),
+      """
+      <section class="card narrow">
+      <h1>\(name)</h1>
+      <p>\(call(Words.keysText))</p>
+      <dl class="keys">
+      <dt>\(call(Words.appKey))</dt><dd><code>\(key.text)</code> \(copyButton(call, key.text))</dd>
+      <dt>\(call(Words.masterSecret))</dt><dd><code>\(secret)</code> \(copyButton(call, secret))</dd>
+      </dl>
+      <p><a class="button" href="/console/apps/\(key.text)">\(call(Words.toApp))</a></p>
+      </section>
+      """)
+  }
+
+  func copyButton(_ call: PageCall, _ text: String) -> HTML {
+    """
+    <button type="button" class="small" data-copy="\(text)" data-done="\(call(Words.copied))">\(call(Words.copy))</button>
+    """
+  }
+}

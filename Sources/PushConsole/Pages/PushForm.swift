@@ -1,0 +1,109 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+
+/// What the test-push page asks for, and the push object that it stands for: the same JSON that an app server would send.
+struct PushForm: Sendable, Equatable {
+  enum Kind: String, CaseIterable, Sendable { case notification, message }
+  enum Audience: String, CaseIterable, Sendable { case registration, alias, tag, everybody }
+
+  var kind = Kind.notification
+  var android = true
+  var ios = true
+  var isSandbox = false
+  var audience = Audience.registration
+  /// Registration IDs, or aliases, or tags of which a device has one.
+  var names = ""
+  /// Tags that a device has all of, and tags that it has none of.
+  var allTags = ""
+  var noTags = ""
+  var title = ""
+  var text = ""
+  var hours = 24
+
+  init() {}
+
+  init(_ call: PageCall) {
+    kind = Kind(rawValue: call.field("kind")) ?? .notification
+    android = call.form?["android"] != nil
+    ios = call.form?["ios"] != nil
+    isSandbox = call.field("environment") == "sandbox"
+    audience = Audience(rawValue: call.field("audience")) ?? .registration
+    names = call.field("names")
+    allTags = call.field("all_tags")
+    noTags = call.field("no_tags")
+    title = call.field("title")
+    text = call.field("text")
+    hours = Int(call.field("hours")) ?? 24
+  }
+
+  /// The push object.
+  var json: JSONValue {
+    var push = JSONObject()
+    var platforms: [JSONValue] = []
+    if android { platforms.append("android") }
+    if ios { platforms.append("ios") }
+    push.set("platform", .array(platforms))
+    push.set("audience", audienceJSON)
+    switch kind {
+    case .notification: push.set("notification", notificationJSON)
+    case .message:
+      var message = JSONObject()
+      message.set("msg_content", .string(text))
+      if !title.isEmpty { message.set("title", .string(title)) }
+      push.set("message", .object(message))
+    }
+    var options = JSONObject()
+    options.set("time_to_live", .number(JSONNumber(Int64(hours) * 3600)))
+    if ios { options.set("apns_production", .bool(!isSandbox)) }
+    push.set("options", .object(options))
+    return .object(push)
+  }
+
+  private var audienceJSON: JSONValue {
+    var audience = JSONObject()
+    func set(_ key: String, _ text: String) {
+      let list = Self.list(text)
+      if !list.isEmpty { audience.set(key, .array(list.map { .string($0) })) }
+    }
+    switch self.audience {
+    case .everybody: return "all"
+    case .registration: set("registration_id", names)
+    case .alias: set("alias", names)
+    case .tag:
+      set("tag", names)
+      set("tag_and", allTags)
+      set("tag_not", noTags)
+    }
+    return .object(audience)
+  }
+
+  private var notificationJSON: JSONValue {
+    var notification = JSONObject()
+    if android {
+      var android = JSONObject()
+      android.set("alert", .string(text))
+      if !title.isEmpty { android.set("title", .string(title)) }
+      notification.set("android", .object(android))
+    }
+    if ios {
+      var ios = JSONObject()
+      if title.isEmpty {
+        ios.set("alert", .string(text))
+      } else {
+        ios.set("alert", ["title": .string(title), "body": .string(text)])
+      }
+      ios.set("sound", "default")
+      ios.set("badge", "+1")
+      notification.set("ios", .object(ios))
+    }
+    return .object(notification)
+  }
+
+  /// Names with commas, white space or new lines between them.
+  static func list(_ text: String) -> [String] {
+    text.split { $0 == "," || $0 == "，" || $0.isWhitespace }.map { String($0) }
+  }
+}

@@ -1,0 +1,66 @@
+/// The fields of the test-push page.
+enum PushFormFields {
+  static func html(_ call: PageCall, _ form: PushForm) -> HTML {
+    """
+    <fieldset><legend>\(call(Words.kind))</legend>
+    \(radio(call, "kind", PushForm.Kind.allCases.map { ($0.rawValue, $0.phrase) }, form.kind.rawValue))
+    </fieldset>
+    <fieldset><legend>\(call(Words.platforms))</legend>
+    \(box("android", "Android", form.android)) \(box("ios", "iOS", form.ios))
+    \(Forms.choice(call(Words.environment), "environment", [
+      ("production", call(Words.production)), ("sandbox", call(Words.sandbox)),
+    ], chosen: form.isSandbox ? "sandbox" : "production"))
+    </fieldset>
+    <fieldset><legend>\(call(Words.audience))</legend>
+    \(radio(call, "audience", PushForm.Audience.allCases.map { ($0.rawValue, $0.phrase) }, form.audience.rawValue))
+    <div data-shown-for="registration alias tag">
+    \(Forms.field(call(Words.names), "names", value: form.names, isRequired: false, hint: call(Words.namesHint)))
+    </div>
+    <div data-shown-for="tag">
+    \(Forms.field(call(Words.allTags), "all_tags", value: form.allTags, isRequired: false))
+    \(Forms.field(call(Words.noTags), "no_tags", value: form.noTags, isRequired: false))
+    </div>
+    </fieldset>
+    \(Forms.field(call(Words.title), "title", value: form.title, isRequired: false))
+    <label for="text">\(call(Words.text))</label>
+    <textarea id="text" name="text" rows="3" required>\(form.text)</textarea>
+    \(Forms.field(call(Words.hours), "hours", type: "number", value: String(form.hours)))
+    """
+  }
+
+  private static func radio(
+    _ call: PageCall, _ name: String, _ options: [(value: String, phrase: Phrase)], _ chosen: String
+  ) -> HTML {
+    "\(options, { option(name, $0.value, call($0.phrase), isChosen: $0.value == chosen) })"
+  }
+
+  private static func option(_ name: String, _ value: String, _ text: String, isChosen: Bool) -> HTML {
+    let checked: HTML = isChosen ? " checked" : .none
+    return """
+      <label class="choice"><input type="radio" name="\(name)" value="\(value)"\(checked)> \(text)</label>
+
+      """
+  }
+
+  private static func box(_ name: String, _ text: String, _ isChosen: Bool) -> HTML {
+    let checked: HTML = isChosen ? " checked" : .none
+    return """
+      <label class="choice"><input type="checkbox" name="\(name)" value="1"\(checked)> \(text)</label>
+      """
+  }
+}
+
+extension PushForm.Kind {
+  fileprivate var phrase: Phrase { self == .notification ? Words.notification : Words.message }
+}
+
+extension PushForm.Audience {
+  fileprivate var phrase: Phrase {
+    switch self {
+    case .registration: Words.oneDevice
+    case .alias: Words.alias
+    case .tag: Words.tag
+    case .everybody: Words.everybody
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import PushBase
+import PushCrypto
+import PushHTTP
+import PushRouter
+import PushStorage
+
+/// One-time passwords of an authenticator app beside the password.
+extension WebConsole {
+  /// The part of a person's page.
+  func totpCard(_ call: PageCall, _ visitor: Visitor) -> HTML {
+    guard visitor.person.sealedTOTP != nil else {
+      return """
+        <section class="card narrow"><h2>\(call(Words.totp))</h2><p>\(call(Words.totpText))</p>
+        <form method="post" action="/console/me/totp/new">\(Forms.token(call))<button>\(call(Words.totpStart))</button></form>
+        </section>
+        """
+    }
+    return """
+      <section class="card narrow"><h2>\(call(Words.totp))</h2><p>\(call(Words.totpIsOn))</p>
+      <form method="post" action="/console/me/totp/off">\(Forms.token(call))
+      <label for="totp-password">\(call(Words.oldPassword))</label>
+      <input id="totp-password" name="password" type="password" autocomplete="current-password" required>
+      <button class="plain">\(call(Words.totpStop))</button></form></section>
+      """
+  }
+
+  /// Shows a new secret, which counts only when a code of it was typed.
+  func newTOTP(_ call: PageCall) {
+    call.show(totpPage(call, secret: SystemRandom.bytes(OneTimePassword.secretSize), nil))
+  }
+
+  private func totpPage(_ call: PageCall, secret: [UInt8], _ problem: Phrase?) -> Layout {
+    let text = OneTimePassword.text(of: secret)
+    let label = "Borealis:\(call.visitor?.person.email ?? "")"
+    // The form that authenticator apps share (Google Authenticator, Key Uri Format).
+    let address = "otpauth://totp/\(label)?secret=\(text)&issuer=Borealis"
+    return Layout(
+      call(Words.totp), notice: problem.map { .init(text: call($0), isBad: true) },
+      """
+      <section class="card narrow">
+      <h1>\(call(Words.totp))</h1>
+      <p>\(call(Words.totpNew))</p>
+      <p><code>\(text)</code> \(copyButton(call, text))</p>
+      <p><a href="\(address)">\(call(Words.totpOpen))</a></p>
+      <form method="post" action="/console/me/totp">\(Forms.token(call))
+      <input type="hidden" name="secret" value="\(Hex.encode(secret))">
+      \(Forms.field(call(Words.code), "code", autocomplete: "one-time-code"))
+      <button>\(call(Words.totpOn))</button></form>
+      </section>
+      """)
+  }
+
+  func turnTOTPOn(_ call: PageCall) {
+    guard let visitor = call.visitor else { return }
+    guard let secret = Hex.decode(call.field("secret")), secret.count == OneTimePassword.secretSize else {
+      return call.show(Failures.foreignForm(call), status: 403)
+    }
+    guard let step = OneTimePassword.match(call.field("code"), secret: secret, at: time.now(), after: 0)
+    else {
+      return call.show(totpPage(call, secret: secret, Words.wrongCode), status: 422)
+    }
+    let id = visitor.person.id
+    // Reads the key's file: not on an event loop.
+    let isTaken = people.away { [self] in
+      guard let sealed = people.secrets.seal(secret, id) else {
+        return call.show(Failures.unavailable(call), status: 503)
+      }
+      setTOTP(call, visitor, sealed, step: step, "person.totp.on", Words.totpIsOn)
+    }
+    if !isTaken { call.show(Failures.unavailable(call), status: 503) }
+  }
+
+  func turnTOTPOff(_ call: PageCall) {
+    guard let visitor = call.visitor else { return }
+    people.confirm(call.form?["password"] ?? "", of: visitor.person) { [self] result in
+      switch result {
+      case .failure: call.show(Failures.unavailable(call), status: 503)
+      case .success(false):
+        showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
+      case .success(true): setTOTP(call, visitor, nil, step: 0, "person.totp.off", Words.totpIsOff)
+      }
+    }
+  }
+
+  private func setTOTP(
+    _ call: PageCall, _ visitor: Visitor, _ sealed: [UInt8]?, step: Int64, _ action: String, _ done: Phrase
+  ) {
+    let entry = entry(action, visitor.person.email, by: visitor, call)
+    router.store.write { transaction throws(StorageError) -> Visitor in
+      try transaction.setTOTP(of: visitor.person.id, sealed: sealed, step: step)
+      try transaction.audit(entry)
+      return Visitor(
+        person: try transaction.reading.person(visitor.person.id) ?? visitor.person, session: visitor.session,
+        memberships: visitor.memberships, formToken: visitor.formToken)
+    } completion: { [self] result in
+      guard case .success(let visitor) = result else {
+        return call.show(Failures.unavailable(call), status: 503)
+      }
+      showProfile(call.with(visitor), .init(text: call(done)))
+    }
+  }
+}

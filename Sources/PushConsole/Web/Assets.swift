@@ -1,0 +1,39 @@
+import PushBase
+import PushCrypto
+import PushHTTP
+
+/// The console's own files. Their addresses change with their contents, so that browsers may keep them for ever.
+enum Assets {
+  struct Asset: Sendable {
+    let type: String
+    let body: [UInt8]
+    let version: String
+
+    init(_ type: String, _ text: String) {
+      self.type = type
+      body = Array(text.utf8)
+      version = String(Hex.encode(SHA256.digest(body)).prefix(12))
+    }
+  }
+
+  private static let all: [String: Asset] = [
+    "console.css": Asset("text/css; charset=utf-8", embeddedFiles["console.css"] ?? ""),
+    "console.js": Asset("text/javascript; charset=utf-8", embeddedFiles["console.js"] ?? ""),
+    "icon.svg": Asset("image/svg+xml", embeddedFiles["icon.svg"] ?? ""),
+  ]
+
+  /// Where a file is.
+  static func path(_ name: String) -> String { "/console/assets/\(all[name]?.version ?? "0")/\(name)" }
+
+  /// Serves a file; also under the version of an older page, whose file is gone.
+  static func serve(_ call: PageCall) {
+    guard let asset = all[call.capture("name") ?? ""] else {
+      return call.show(Failures.notFound(call), status: 404)
+    }
+    call.respond(
+      HTTPResponse(
+        status: 200,
+        headers: ["Content-Type": asset.type, "Cache-Control": "public, max-age=31536000, immutable"],
+        body: asset.body))
+  }
+}

@@ -1,0 +1,172 @@
+import PushBase
+import PushRouter
+import PushStorage
+
+/// A page's title, its place and its content; the frame around it is the same everywhere.
+struct Layout: Sendable {
+  /// Where in an app's pages it belongs.
+  enum Tab: CaseIterable, Sendable {
+    case overview, push, history, devices, settings
+
+    fileprivate var name: Phrase {
+      switch self {
+      case .overview: Words.overview
+      case .push: Words.sendPush
+      case .history: Words.history
+      case .devices: Words.devices
+      case .settings: Words.settings
+      }
+    }
+
+    fileprivate var path: String {
+      switch self {
+      case .overview: ""
+      case .push: "/push"
+      case .history: "/pushes"
+      case .devices: "/devices"
+      case .settings: "/settings"
+      }
+    }
+
+    /// Who sees it.
+    fileprivate var role: Role {
+      switch self {
+      case .overview, .history, .devices: .viewer
+      case .push: .sender
+      case .settings: .admin
+      }
+    }
+  }
+
+  let title: String
+  var tab: Tab?
+  /// A word about what was just done, or went wrong.
+  var notice: Notice?
+  let content: HTML
+
+  struct Notice: Sendable {
+    let text: String
+    var isBad = false
+  }
+
+  init(_ title: String, tab: Tab? = nil, notice: Notice? = nil, _ content: HTML) {
+    self.title = title
+    self.tab = tab
+    self.notice = notice
+    self.content = content
+  }
+
+  func html(for call: PageCall) -> HTML {
+    """
+    <!doctype html>
+    <html lang="\(call.language.tag)">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="form-token" content="\(call.visitor?.formToken ?? "")">
+    <title>\(title) · Borealis</title>
+    <link rel="icon" href="\(Assets.path("icon.svg"))" type="image/svg+xml">
+    <link rel="stylesheet" href="\(Assets.path("console.css"))">
+    <script src="\(Assets.path("console.js"))" defer></script>
+    </head>
+    <body>
+    <a class="skip" href="#content">\(call(Words.skip))</a>
+    <header class="bar">
+    <a class="brand" href="/console/"><img src="\(Assets.path("icon.svg"))" alt="" width="24" height="24">Borealis</a>
+    \(call.visitor, { Self.menu($0, call) })
+    </header>
+    \(call.app, { navigation($0, call) })
+    <main id="content">
+    \(notice, { Self.box($0) })
+    \(content)
+    </main>
+    </body>
+    </html>
+
+    """
+  }
+
+  private static func menu(_ visitor: Visitor, _ call: PageCall) -> HTML {
+    """
+    <nav class="menu" aria-label="\(call(Words.yourAccount))">
+    <a href="/console/me">\(visitor.person.name)</a>
+    <form method="post" action="/console/logout">\(Forms.token(call))<button class="link">\(call(Words.logOut))</button></form>
+    </nav>
+    """
+  }
+
+  private func navigation(_ app: App, _ call: PageCall) -> HTML {
+    let tabs = Tab.allCases.filter { $0.role <= call.role ?? .viewer }
+    return """
+      <nav class="tabs" aria-label="\(app.name)">
+      <span class="app">\(app.name)</span>
+      \(tabs, { link(to: $0, of: app, call) })
+      </nav>
+      """
+  }
+
+  private func link(to other: Tab, of app: App, _ call: PageCall) -> HTML {
+    let current: HTML = other == tab ? #" aria-current="page""# : .none
+    return """
+      <a href="/console/apps/\(app.key.text)\(other.path)"\(current)>\(call(other.name))</a>
+
+      """
+  }
+
+  private static func box(_ notice: Notice) -> HTML {
+    """
+    <p class="\(notice.isBad ? "notice bad" : "notice")" role="\(notice.isBad ? "alert" : "status")">\(notice.text)</p>
+    """
+  }
+}
+
+/// Parts that many forms have.
+enum Forms {
+  /// The hidden field that shows that a form is ours.
+  static func token(_ call: PageCall) -> HTML {
+    """
+    <input type="hidden" name="form_token" value="\(call.visitor?.formToken ?? "")">
+    """
+  }
+
+  /// A labelled field.
+  static func field(
+    _ label: String, _ name: String, type: String = "text", value: String = "", autocomplete: String = "off",
+    isRequired: Bool = true, hint: String? = nil
+  ) -> HTML {
+    let required: HTML = isRequired ? " required" : .none
+    let described: HTML = hint == nil ? .none : "aria-describedby=\"\(name)-hint\""
+    return """
+      <label for="\(name)">\(label)</label>
+      <input id="\(name)" name="\(name)" type="\(type)" value="\(value)" autocomplete="\(autocomplete)"\(required) \(described)>
+      \(hint, { explanation($0, of: name) })
+      """
+  }
+
+  private static func explanation(_ text: String, of name: String) -> HTML {
+    """
+    <p class="hint" id="\(name)-hint">\(text)</p>
+    """
+  }
+
+  /// A choice of a list.
+  static func choice(
+    _ label: String, _ name: String, _ options: [(value: String, text: String)], chosen: String
+  ) -> HTML {
+    """
+    <label for="\(name)">\(label)</label>
+    <select id="\(name)" name="\(name)">
+    \(options, { option($0.value, $0.text, isChosen: $0.value == chosen) })
+    </select>
+    """
+  }
+
+  private static func option(_ value: String, _ text: String, isChosen: Bool) -> HTML {
+    let selected: HTML = isChosen ? " selected" : .none
+    return """
+      <option value="\(value)"\(selected)>\(text)</option>
+
+      """
+  }
+}

@@ -1,0 +1,37 @@
+import PushStorage
+
+/// A path of the console, who may use it, and what serves it.
+struct Page: Sendable {
+  /// Who may use a page.
+  enum Access: Sendable, Equatable {
+    /// Everybody.
+    case open
+    /// Whoever is logged in.
+    case person
+    /// Members of the account in the path with at least this role.
+    case account(Role)
+    /// Members, with at least this role, of the account that owns the app in the path.
+    case app(Role)
+  }
+
+  typealias Handler = @Sendable (WebConsole, PageCall) -> Void
+
+  let access: Access
+  let method: String
+  /// The path; segments in braces are captures.
+  let pattern: String
+  let handle: Handler
+
+  init(_ access: Access, _ method: String, _ pattern: String, _ handle: @escaping Handler) {
+    self.access = access
+    self.method = method
+    self.pattern = pattern
+    self.handle = handle
+  }
+}
+
+extension WebConsole {
+  /// Everything that the console serves. A test asks for each of them as somebody of another account.
+  static let pages: [Page] =
+    doorPages + homePages + appPages + pushPages + devicePages + accountPages + profilePages
+}

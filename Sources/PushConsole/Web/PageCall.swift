@@ -1,0 +1,149 @@
+import PushBase
+import PushCrypto
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushStorage
+
+/// One request on its way through the console: what it asks, who asks, and the ways to answer.
+struct PageCall: Sendable {
+  static let sessionCookie = "borealis_session"
+  static let browserCookie = "borealis_browser"
+
+  let request: HTTPRequest
+  let target: HTTPTarget
+  /// The address it came from.
+  let peer: String
+  /// Whether the browser came over TLS.
+  let isSecure: Bool
+  let reply: @Sendable (HTTPResponse) -> Void
+  private var captures: RouteCaptures?
+  private(set) var visitor: Visitor?
+  /// The app in the path.
+  private(set) var app: App?
+  /// The account in the path, or that of the app in the path.
+  private(set) var account: AccountID?
+  /// What the visitor may do there.
+  private(set) var role: Role?
+  let form: HTTPForm?
+
+  init(
+    request: HTTPRequest, target: HTTPTarget, peer: String, isSecure: Bool,
+    reply: @escaping @Sendable (HTTPResponse) -> Void
+  ) {
+    self.request = request
+    self.target = target
+    self.peer = peer
+    self.isSecure = isSecure
+    self.reply = reply
+    let isForm = request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true
+    form = isForm ? HTTPForm(request.body) : nil
+  }
+
+  func with(_ captures: RouteCaptures) -> PageCall {
+    var call = self
+    call.captures = captures
+    return call
+  }
+
+  func with(_ visitor: Visitor?) -> PageCall {
+    var call = self
+    call.visitor = visitor
+    return call
+  }
+
+  func with(_ account: AccountID, _ role: Role) -> PageCall {
+    var call = self
+    (call.account, call.role) = (account, role)
+    return call
+  }
+
+  func with(_ app: App, _ role: Role) -> PageCall {
+    var call = with(app.account, role)
+    call.app = app
+    return call
+  }
+
+  /// Where the browser found the console, such as `https://push.example.com`.
+  var origin: String { "\(isSecure ? "https" : "http")://\(request.headers["host"] ?? "localhost")" }
+
+  // MARK: What was asked
+
+  /// The visitor's language; a stranger's is asked for in the address or named by the browser.
+  var language: Language {
+    if let visitor { return visitor.language }
+    if let asked = target["lang"].flatMap({ Language(rawValue: $0) }) { return asked }
+    return Language(accepting: request.headers["accept-language"])
+  }
+
+  /// A phrase in the visitor's language.
+  func callAsFunction(_ phrase: Phrase) -> String { phrase[language] }
+
+  /// The segment of the path under a name.
+  func capture(_ name: String) -> String? { captures?[name] }
+
+  /// A field of the form without white space around it; empty if it is missing.
+  func field(_ name: String) -> String {
+    let text = form?[name] ?? ""
+    let start = text.drop(while: \.isWhitespace)
+    return String(start.reversed().drop(while: \.isWhitespace).reversed())
+  }
+
+  /// Scripts ask for JSON.
+  var wantsJSON: Bool { request.headers["accept"] == "application/json" }
+
+  /// Whether the request carries the token of the visitor's forms, in a field or in a header.
+  var hasFormToken: Bool {
+    guard let visitor, let given = form?["form_token"] ?? request.headers["x-form-token"] else {
+      return false
+    }
+    return constantTimeEquals(Array(given.utf8), Array(visitor.formToken.utf8))
+  }
+
+  // MARK: Answers
+
+  /// Answers with a page.
+  func show(_ page: Layout, status: Int = 200) {
+    respond(
+      HTTPResponse(
+        status: status, headers: ["Content-Type": "text/html; charset=utf-8"],
+        body: Array(page.html(for: self).text.utf8)))
+  }
+
+  /// Answers with JSON.
+  func show(json: [UInt8], status: Int = 200) {
+    respond(HTTPResponse(status: status, headers: ["Content-Type": "application/json"], body: json))
+  }
+
+  /// Sends the browser on after something was changed (303, RFC 9110 section 15.4.4).
+  func redirect(to path: String) { respond(Self.redirect(to: path)) }
+
+  static func redirect(to path: String) -> HTTPResponse {
+    HTTPResponse(status: 303, headers: ["Location": path])
+  }
+
+  func respond(_ response: HTTPResponse) {
+    var response = response
+    let isAsset = response.headers["cache-control"] != nil
+    for (name, value) in Self.safety { response.headers.append(name, value) }
+    if !isAsset { response.headers.append("Cache-Control", "no-store") }
+    reply(response)
+  }
+
+  /// Nothing but our own files, no frames around us, no addresses for others.
+  private static let safety = [
+    (
+      "Content-Security-Policy",
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"), ("Referrer-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+  ]
+
+  /// A cookie for the console alone; with no days it ends now.
+  func cookie(_ name: String, _ value: String, days: Int64) -> String {
+    "\(name)=\(value); Path=/console; Max-Age=\(days * 86_400); HttpOnly; SameSite=Lax\(isSecure ? "; Secure" : "")"
+  }
+}

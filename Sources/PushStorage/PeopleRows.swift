@@ -1,0 +1,161 @@
+import PushBase
+
+/// Row number of a person; never reused.
+public struct PersonID: Hashable, Sendable {
+  /// The database's row number, from 1.
+  public let rawValue: Int64
+
+  /// Wraps a row number.
+  public init(_ rawValue: Int64) { self.rawValue = rawValue }
+}
+
+/// What a member of an account may do; each may do what those before it may.
+public enum Role: Int64, CaseIterable, Comparable, Sendable {
+  /// Sees everything but secrets.
+  case viewer = 1
+  /// Sends, and takes back.
+  case sender = 2
+  /// Makes and changes apps, credentials and settings.
+  case admin = 3
+  /// Invites people and gives roles.
+  case owner = 4
+
+  /// By what they may do.
+  public static func < (left: Role, right: Role) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A person as it is stored.
+public struct PersonRow: Sendable, Equatable {
+  /// Row number.
+  public var id: PersonID
+  /// What the person logs in with; compared without regard to the case of ASCII letters.
+  public var email: String
+  /// For other people.
+  public var name: String
+  /// The password's hash.
+  public var password: String
+  /// The sealed secret of one-time passwords; nil if the password is enough.
+  public var sealedTOTP: [UInt8]?
+  /// The step of the latest one-time password.
+  public var totpStep: Int64
+  /// `en` or `zh`.
+  public var language: String
+  /// Whether this person runs the installation.
+  public var isOperator: Bool
+  /// When it was made.
+  public var createdAt: Timestamp
+  /// A disabled person cannot log in.
+  public var isDisabled: Bool
+}
+
+/// A new person.
+public struct NewPerson: Sendable {
+  /// What the person logs in with.
+  public var email: String
+  /// For other people.
+  public var name: String
+  /// The password's hash.
+  public var password: String
+  /// `en` or `zh`.
+  public var language: String
+  /// Whether this person runs the installation.
+  public var isOperator: Bool
+
+  /// All fields.
+  public init(email: String, name: String, password: String, language: String, isOperator: Bool) {
+    self.email = email
+    self.name = name
+    self.password = password
+    self.language = language
+    self.isOperator = isOperator
+  }
+}
+
+/// That somebody belongs to an account.
+public struct MembershipRow: Sendable, Equatable {
+  /// Who.
+  public var person: PersonID
+  /// Where.
+  public var account: AccountID
+  /// The account's name.
+  public var accountName: String
+  /// As what.
+  public var role: Role
+}
+
+/// A member of an account, for lists.
+public struct MemberRow: Sendable, Equatable {
+  /// Who.
+  public var person: PersonID
+  /// The person's name and address.
+  public var name, email: String
+  /// As what.
+  public var role: Role
+  /// Whether one-time passwords are on.
+  public var hasTOTP: Bool
+}
+
+/// An invitation as it is stored.
+public struct InvitationRow: Sendable, Equatable {
+  /// Row number.
+  public var id: Int64
+  /// Where to.
+  public var account: AccountID
+  /// The account's name.
+  public var accountName: String
+  /// As what.
+  public var role: Role
+  /// Whom it was meant for.
+  public var email: String
+  /// Until when it holds.
+  public var expiresAt: Timestamp
+}
+
+/// A browser that is logged in.
+public struct ConsoleSessionRow: Sendable, Equatable {
+  /// Row number.
+  public var id: Int64
+  /// Whose it is.
+  public var person: PersonID
+  /// When the person logged in, and was seen last; the latter to about a minute.
+  public var createdAt, seenAt: Timestamp
+  /// Where from.
+  public var address: String
+  /// What the browser calls itself.
+  public var agent: String
+}
+
+/// What somebody did.
+public struct AuditRow: Sendable, Equatable {
+  /// When.
+  public var at: Timestamp
+  /// Whose affair it was; nil for the installation's.
+  public var account: AccountID?
+  /// Which app it was about, if one.
+  public var app: AppID?
+  /// Who did it, if it was a person.
+  public var person: PersonID?
+  /// The name at that time.
+  public var who: String
+  /// A word of the program's, such as `app.create`.
+  public var action: String
+  /// What it was done to, for people.
+  public var target: String
+  /// Where from.
+  public var address: String
+
+  /// All fields.
+  public init(
+    at: Timestamp, account: AccountID?, app: AppID? = nil, person: PersonID?, who: String, action: String,
+    target: String, address: String
+  ) {
+    self.at = at
+    self.account = account
+    self.app = app
+    self.person = person
+    self.who = who
+    self.action = action
+    self.target = target
+    self.address = address
+  }
+}

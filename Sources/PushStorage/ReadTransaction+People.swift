@@ -1,0 +1,144 @@
+import PushBase
+
+extension ReadTransaction {
+  /// Whether anybody can log in to the console yet.
+  public func hasPeople() throws(StorageError) -> Bool {
+    try database.first("SELECT 1 FROM person LIMIT 1") { _ in true } ?? false
+  }
+
+  /// Everybody, by address.
+  public func people() throws(StorageError) -> [PersonRow] {
+    try database.all(
+      """
+      SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled
+      FROM person ORDER BY email
+      """, map: Self.person)
+  }
+
+  /// The person with an address.
+  public func person(email: String) throws(StorageError) -> PersonRow? {
+    try database.first(
+      """
+      SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled
+      FROM person WHERE email = ?
+      """, .text(email), map: Self.person)
+  }
+
+  /// A person by number.
+  public func person(_ id: PersonID) throws(StorageError) -> PersonRow? {
+    try database.first(
+      """
+      SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled
+      FROM person WHERE id = ?
+      """, .integer(id.rawValue), map: Self.person)
+  }
+
+  /// The accounts that a person belongs to, by name.
+  public func memberships(of person: PersonID) throws(StorageError) -> [MembershipRow] {
+    try database.all(
+      """
+      SELECT person_id, account_id, account.name, role FROM membership JOIN account ON account.id = account_id
+      WHERE person_id = ? AND account.disabled = 0 ORDER BY account.name, account_id
+      """, .integer(person.rawValue)
+    ) { row in
+      MembershipRow(
+        person: PersonID(row.integer(0)), account: AccountID(row.integer(1, as: UInt32.self)),
+        accountName: row.text(2), role: Role(rawValue: row.integer(3)) ?? .viewer)
+    }
+  }
+
+  /// The members of an account, by name.
+  public func members(of account: AccountID) throws(StorageError) -> [MemberRow] {
+    try database.all(
+      """
+      SELECT person.id, name, email, role, totp IS NOT NULL FROM membership JOIN person ON person.id = person_id
+      WHERE account_id = ? AND disabled = 0 ORDER BY name, person.id
+      """, .integer(account.rawValue)
+    ) { row in
+      MemberRow(
+        person: PersonID(row.integer(0)), name: row.text(1), email: row.text(2),
+        role: Role(rawValue: row.integer(3)) ?? .viewer, hasTOTP: row.integer(4) != 0)
+    }
+  }
+
+  /// The invitations to an account that hold, newest first.
+  public func invitations(to account: AccountID, at now: Timestamp) throws(StorageError) -> [InvitationRow] {
+    try database.all(
+      """
+      SELECT invitation.id, account_id, account.name, role, email, expires_at
+      FROM invitation JOIN account ON account.id = account_id
+      WHERE account_id = ? AND expires_at > ? ORDER BY invitation.id DESC
+      """,
+      .integer(account.rawValue), .time(now), map: Self.invitation)
+  }
+
+  /// The invitation behind a link, if it holds.
+  public func invitation(tokenHash: [UInt8], at now: Timestamp) throws(StorageError) -> InvitationRow? {
+    try database.first(
+      """
+      SELECT invitation.id, account_id, account.name, role, email, expires_at
+      FROM invitation JOIN account ON account.id = account_id
+      WHERE token_hash = ? AND expires_at > ?
+      """, .blob(tokenHash), .time(now),
+      map: Self.invitation)
+  }
+
+  /// The session behind a cookie.
+  public func consoleSession(tokenHash: [UInt8]) throws(StorageError) -> ConsoleSessionRow? {
+    try database.first(
+      """
+      SELECT id, person_id, created_at, seen_at, address, agent FROM console_session WHERE token_hash = ?
+      """, .blob(tokenHash), map: Self.session)
+  }
+
+  /// Where a person is logged in, latest first.
+  public func consoleSessions(of person: PersonID) throws(StorageError) -> [ConsoleSessionRow] {
+    try database.all(
+      """
+      SELECT id, person_id, created_at, seen_at, address, agent FROM console_session
+      WHERE person_id = ? ORDER BY seen_at DESC LIMIT 100
+      """, .integer(person.rawValue),
+      map: Self.session)
+  }
+
+  /// What was done in an account, newest first: at most `limit` entries, older than `before` if that is given.
+  public func audit(
+    of account: AccountID, before: Int64?, limit: Int
+  ) throws(StorageError) -> [(id: Int64, entry: AuditRow)] {
+    let oldest: Int64 = before ?? .max
+    return try database.all(
+      """
+      SELECT id, at, account_id, subject_app, person_id, who, action, target, address FROM audit
+      WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?
+      """, .integer(account.rawValue), .integer(oldest), .integer(limit)
+    ) { row in
+      (
+        row.integer(0),
+        AuditRow(
+          at: row.time(1), account: row.optionalInteger(2).map { AccountID(UInt32(truncatingIfNeeded: $0)) },
+          app: row.optionalInteger(3).map { AppID(UInt32(truncatingIfNeeded: $0)) },
+          person: row.optionalInteger(4).map { PersonID($0) }, who: row.text(5), action: row.text(6),
+          target: row.text(7), address: row.text(8))
+      )
+    }
+  }
+
+  private static func person(_ row: Statement) -> PersonRow {
+    PersonRow(
+      id: PersonID(row.integer(0)), email: row.text(1), name: row.text(2), password: row.text(3),
+      sealedTOTP: row.optionalBlob(4), totpStep: row.integer(5), language: row.text(6),
+      isOperator: row.integer(7) != 0, createdAt: row.time(8), isDisabled: row.integer(9) != 0)
+  }
+
+  private static func invitation(_ row: Statement) -> InvitationRow {
+    InvitationRow(
+      id: row.integer(0), account: AccountID(row.integer(1, as: UInt32.self)), accountName: row.text(2),
+      role: Role(rawValue: row.integer(3)) ?? .viewer, email: row.text(4), expiresAt: row.time(5))
+  }
+
+  private static func session(_ row: Statement) -> ConsoleSessionRow {
+    ConsoleSessionRow(
+      id: row.integer(0), person: PersonID(row.integer(1)), createdAt: row.time(2), seenAt: row.time(3),
+      address: row.text(4), agent: row.text(5))
+  }
+}

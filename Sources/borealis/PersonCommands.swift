@@ -1,0 +1,86 @@
+import PushBase
+import PushCrypto
+import PushJSON
+import PushOps
+import PushStorage
+
+struct PersonListCommand: Command {
+  static let name = "person list"
+  static let summary = "Lists the people who may use the console."
+  static let details = "Prints one line of JSON for each person."
+  static let operands: [String] = []
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let people = try DataFolder(input).readExisting { transaction throws(StorageError) in
+      try transaction.people()
+    }
+    for person in people {
+      Console.print([
+        "email": .string(person.email), "name": .string(person.name), "operator": .bool(person.isOperator),
+        "totp": .bool(person.sealedTOTP != nil),
+        "created": .string(Log.iso8601(person.createdAt.milliseconds)),
+      ])
+    }
+  }
+}
+
+struct PersonResetCommand: Command {
+  static let name = "person reset"
+  static let summary =
+    "Lets somebody into the console again who has lost the password or the authenticator app."
+  static let details = """
+    Gives the person with the address EMAIL a new password and prints it as JSON; it is shown only now. One-time passwords are
+    turned off for the person, and all browsers logged out.
+    """
+  static let operands = ["EMAIL"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let (email, password) = (input.operands[0], SecretKey24.generate())
+    let hash: String
+    do throws(CryptoError) { hash = try Password.hash(password) } catch { throw .failed(error.description) }
+    let now = SystemTime().now()
+    let isKnown = try DataFolder(input).changeExisting { transaction throws(StorageError) -> Bool in
+      guard let person = try transaction.reading.person(email: email) else { return false }
+      try transaction.setPassword(of: person.id, hash, keeping: nil)
+      try transaction.setTOTP(of: person.id, sealed: nil, step: 0)
+      try transaction.audit(
+        AuditRow(
+          at: now, account: nil, person: person.id, who: "borealis person reset", action: "person.reset",
+          target: person.email, address: ""))
+      return true
+    }
+    guard isKnown else { throw .failed("nobody has the address \(email)") }
+    Console.print(["email": .string(email), "password": .string(password)])
+  }
+}
+
+extension DataFolder {
+  /// Reads from a database that must be there.
+  fileprivate func readExisting<Value: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
+  ) throws(Failure) -> Value {
+    try withStore { store, done in store.read(body, completion: done) }
+  }
+
+  /// Changes a database that must be there.
+  fileprivate func changeExisting<Value: Sendable>(
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  ) throws(Failure) -> Value {
+    try withStore { store, done in store.write(body, completion: done) }
+  }
+
+  private func withStore<Value: Sendable>(
+    _ start: (Store, @escaping @Sendable (Result<Value, StorageError>) -> Void) -> Void
+  ) throws(Failure) -> Value {
+    try expectDatabase()
+    let store = try openStore(readers: 1, log: Log(level: .warning))
+    defer { store.close() }
+    do throws(StorageError) {
+      return try Blocking.wait { done in start(store, done) }
+    } catch {
+      throw Self.failure("cannot use \(database)", error)
+    }
+  }
+}

@@ -1,0 +1,294 @@
+import PushBase
+import PushCrypto
+import PushHTTP
+import PushRouter
+import PushStorage
+import Testing
+
+@testable import PushConsole
+
+@Suite struct ConsoleTests {
+  // MARK: The door
+
+  @Test func `The setup link makes the first person, once`() async throws {
+    let world = try ConsoleWorld()
+    let path = try #require(await world.setupPath())
+    let browser = Browser(world)
+    #expect(await browser.open(path).text.contains("Set up Borealis"))
+    #expect(await browser.open("\(path)?lang=zh").text.contains("初始化"))
+    let weak = await browser.submit(path, ["name": "Zoe", "email": "zoe@example.com", "password": "short"])
+    #expect(weak.status == 422 && weak.text.contains("At least 10 characters"))
+    let fields = ["name": "Zoe", "email": "zoe@example.com", "password": ConsoleWorld.password]
+    let home = await browser.submit(path, fields)
+    #expect(home.status == 200 && home.text.contains("<h1>Apps</h1>") && home.text.contains("Zoe"))
+    #expect(await browser.open(path).status == 404)
+    #expect(await Browser(world).submit(path, fields).status == 404)
+    #expect(await world.setupPath() == nil)
+  }
+
+  @Test func `Only the right password lets in, and logging out ends the session`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let browser = Browser(world)
+    #expect(await browser.call("GET", "/console/").headers["location"] == "/console/login")
+    for (email, password) in [
+      ("zoe@example.com", "wrong"), ("nobody@example.com", ConsoleWorld.password), ("", ""),
+    ] {
+      let answer = await browser.submit("/console/login", ["email": email, "password": password])
+      #expect(answer.status == 403 && answer.text.contains("The address or the password is wrong."))
+    }
+    let fields = ["email": "ZOE@example.com", "password": ConsoleWorld.password]
+    #expect(await browser.submit("/console/login", fields).text.contains("<h1>Apps</h1>"))
+    #expect(await browser.submit("/console/logout").status == 200)
+    #expect(await browser.call("GET", "/console/").status == 303)
+    #expect(await owner.open("/console/").status == 200)
+  }
+
+  @Test func `Guessing ends soon, but not for the browser of the owner`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let thief = Browser(world)
+    var statuses: [Int] = []
+    for _ in 0..<11 {
+      statuses.append(
+        await thief.submit("/console/login", ["email": "zoe@example.com", "password": "guess"]).status)
+    }
+    #expect(statuses == Array(repeating: 403, count: 10) + [429])
+    #expect(await owner.submit("/console/logout").status == 200)
+    let fields = ["email": "zoe@example.com", "password": ConsoleWorld.password]
+    #expect(await owner.submit("/console/login", fields).text.contains("<h1>Apps</h1>"))
+  }
+
+  @Test func `Answers carry what keeps browsers safe`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let page = await owner.call("GET", "/console/")
+    #expect(page.headers["content-security-policy"]?.contains("default-src 'none'") == true)
+    #expect(page.headers["cache-control"] == "no-store" && page.headers["x-frame-options"] == "DENY")
+    let text = String(decoding: page.body, as: UTF8.self)
+    #expect(!text.contains("<script>") && !text.contains(" style=") && !text.contains(" onclick"))
+    let path = try #require(
+      text.firstRange(of: "/console/assets/").map { text[$0.lowerBound...].prefix { $0 != "\"" } })
+    let asset = await Browser(world).call("GET", String(path))
+    #expect(asset.status == 200 && asset.headers["cache-control"]?.contains("immutable") == true)
+    let login = await Browser(world).call(
+      "POST", "/console/login", body: "email=zoe%40example.com&password=correct+horse+battery")
+    let cookies = login.headers.fields.filter { $0.name == "set-cookie" }.map(\.value)
+    #expect(cookies.count == 2 && cookies.allSatisfy { $0.contains("HttpOnly; SameSite=Lax") })
+  }
+
+  // MARK: Forms of others
+
+  @Test func `A form of another site, or without the token, changes nothing`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    _ = await owner.open("/console/")
+    let form = "/console/accounts/1/apps/new"
+    #expect(await owner.call("POST", form, body: "name=Evil").status == 403)
+    #expect(await owner.call("POST", form, body: "name=Evil&form_token=0123").status == 403)
+    let site = await owner.call("POST", form, body: "name=Evil", headers: [("sec-fetch-site", "cross-site")])
+    #expect(site.status == 403)
+    let origin = await owner.call(
+      "POST", form, body: "name=Evil", headers: [("origin", "https://evil.example")])
+    #expect(origin.status == 403)
+    #expect(await !owner.open("/console/").text.contains("Evil"))
+    #expect(await owner.submit(form, ["name": "Good"]).text.contains("Master secret"))
+    #expect(await owner.open("/console/").text.contains("Good"))
+  }
+
+  // MARK: Whose is what
+
+  /// Every page, asked for by somebody of another account with the ids of this one.
+  @Test func `Nobody sees another account's pages`() async throws {
+    let world = try ConsoleWorld()
+    _ = try await world.owner()
+    let (mine, theirs) = (try await world.account("mine"), try await world.account("theirs"))
+    let app = try await world.app(of: mine)
+    let device = try await world.device(in: app)
+    let insider = try await world.member(.owner, of: mine, name: "ida")
+    let stranger = try await world.member(.owner, of: theirs, name: "sam")
+    let id = try await Self.push(insider, app, to: device)
+    _ = await stranger.open("/console/")
+    var seen = 0
+    for page in WebConsole.pages {
+      switch page.access {
+      case .open, .person: continue
+      case .account, .app: seen += 1
+      }
+      let path = page.pattern.split(separator: "/").map { segment in
+        switch segment {
+        case "{app}": app.key.text
+        case "{account}": String(mine.rawValue)
+        case "{msg_id}": id
+        case "{person}", "{id}": "1"
+        default: String(segment)
+        }
+      }.joined(separator: "/")
+      let answer =
+        page.method == "GET" ? await stranger.call("GET", "/" + path) : await stranger.post("/" + path)
+      #expect(answer.status == 404, "\(page.method) /\(path)")
+    }
+    #expect(seen > 15)
+    #expect(await !stranger.open("/console/").text.contains(app.key.text))
+  }
+
+  @Test(arguments: Role.allCases)
+  func `A role may do what it is for, and no more`(role: Role) async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let app = try await world.app(of: account)
+    let browser = try await world.member(role, of: account, name: "pat")
+    _ = await browser.open("/console/")
+    for page in WebConsole.pages {
+      let needed: Role
+      switch page.access {
+      case .open, .person: continue
+      case .account(let role), .app(let role): needed = role
+      }
+      // Those that would find something to change are other tests'.
+      guard page.method == "GET" || needed > role else { continue }
+      let path = page.pattern.split(separator: "/").map { segment in
+        segment == "{app}"
+          ? app.key.text : segment == "{account}" ? String(account.rawValue) : String(segment)
+      }.joined(separator: "/")
+      let answer =
+        page.method == "GET" ? await browser.call("GET", "/" + path) : await browser.post("/" + path)
+      let isThere = page.pattern.contains("{msg_id}") ? [404] : [200]
+      #expect((needed > role ? [403] : isThere).contains(answer.status), "\(page.method) /\(path)")
+    }
+  }
+
+  // MARK: Pushing
+
+  private static func push(_ browser: Browser, _ app: App, to device: RegistrationID) async throws -> String {
+    let base = "/console/apps/\(app.key.text)"
+    let fields = [
+      "kind": "notification", "android": "1", "audience": "registration", "names": device.text,
+      "title": "T<1>",
+      "text": "Hello", "hours": "1",
+    ]
+    let page = await browser.submit("\(base)/push/confirm", fields)
+    #expect(page.status == 200 && page.text.contains("Devices that it goes to: 1"))
+    func hidden(_ name: String) throws -> String {
+      let start = try #require(page.text.firstRange(of: "name=\"\(name)\" value=\""))
+      return String(page.text[start.upperBound...].prefix { $0 != "\"" })
+    }
+    let body = try hidden("body").replacing("&quot;", with: "\"").replacing("&lt;", with: "<").replacing(
+      "&gt;", with: ">")
+    let (cid, path) = (try hidden("cid"), "\(base)/push")
+    let sent = await browser.post(path, ["body": body, "cid": cid])
+    let location = try #require(sent.headers["location"])
+    // The same form once more is the same push.
+    #expect(await browser.post(path, ["body": body, "cid": cid]).headers["location"] == location)
+    return String(try #require(location.split(separator: "/").last))
+  }
+
+  @Test func `A push goes from the form to the device, is listed and taken back`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let app = try await world.app(of: .standard)
+    let device = try await world.device(in: app)
+    let id = try await Self.push(owner, app, to: device)
+    let base = "/console/apps/\(app.key.text)"
+    let number = try #require(app.directory.find(device))
+    #expect(app.directory.pendingCount(for: number) == 1)
+    let page = await owner.open("\(base)/pushes/\(id)").text
+    #expect(page.contains("T&lt;1&gt; · Hello") && !page.contains("T<1>"))
+    #expect(await owner.open("\(base)/pushes").text.contains(id))
+    #expect(await owner.open("\(base)/devices?q=\(device.text)").text.contains("<dd>1</dd>"))
+    #expect(await owner.submit("\(base)/pushes/\(id)/recall").status == 200)
+    #expect(app.directory.pendingCount(for: number) == 0)
+    let audit = await owner.open("/console/accounts/1/audit").text
+    #expect(audit.contains("push.send") && audit.contains("push.recall") && audit.contains("person.setup"))
+  }
+
+  @Test func `What cannot be sent says why`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let app = try await world.app(of: .standard)
+    _ = await owner.open("/console/")
+    let base = "/console/apps/\(app.key.text)"
+    let fields = ["kind": "notification", "android": "1", "audience": "alias", "names": "zoe", "text": "x"]
+    let nobody = await owner.submit("\(base)/push/confirm", fields)
+    #expect(nobody.status == 422 && nobody.text.contains("This reaches nobody."))
+    let bad = await owner.submit("\(base)/push/confirm", fields.merging(["names": "a/b"]) { $1 })
+    #expect(bad.status == 422 && bad.text.contains("audience.alias"))
+    let foreign = await owner.submit("\(base)/push", ["body": "{}", "cid": "x"])
+    #expect(foreign.status == 422)
+  }
+
+  // MARK: People
+
+  @Test func `An invitation is good once, and the last owner stays`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    _ = await owner.open("/console/")
+    let page = await owner.submit(
+      "/console/accounts/1/people/invite", ["email": "kim@example.com", "role": "sender"])
+    let start = try #require(page.text.firstRange(of: "http://console.example/console/invitations/"))
+    let link = "/console/invitations/" + page.text[start.upperBound...].prefix { $0 != "<" }
+    let guest = Browser(world)
+    #expect(await guest.open(link).text.contains("To the account default as: Sender."))
+    let fields = ["name": "Kim", "email": "kim@example.com", "password": "another horse battery"]
+    #expect(await guest.submit(link, fields).text.contains("<h1>Apps</h1>"))
+    #expect(await Browser(world).submit(link, fields).status == 404)
+    #expect(await guest.open("/console/accounts/1/people").status == 403)
+    let left = await owner.submit("/console/accounts/1/people/1/role", ["role-1": "none"])
+    #expect(left.text.contains("An account needs an owner"))
+    let changed = await owner.submit("/console/accounts/1/people/2/role", ["role-2": "owner"])
+    #expect(changed.status == 200)
+    #expect(await guest.open("/console/accounts/1/people").status == 200)
+  }
+
+  @Test func `A new password logs other browsers out`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let other = Browser(world)
+    let login = ["email": "zoe@example.com", "password": ConsoleWorld.password]
+    #expect(await other.submit("/console/login", login).status == 200)
+    _ = await owner.open("/console/me")
+    let wrong = await owner.submit(
+      "/console/me/password", ["old": "wrong", "password": "yet another phrase"])
+    #expect(wrong.status == 422 && wrong.text.contains("The present password is wrong."))
+    let done = await owner.submit(
+      "/console/me/password", ["old": ConsoleWorld.password, "password": "yet another phrase"])
+    #expect(done.text.contains("The password is changed"))
+    #expect(await other.call("GET", "/console/").status == 303)
+    #expect(await Browser(world).submit("/console/login", login).status == 403)
+  }
+
+  @Test func `With an authenticator app the password is not enough, and a code is good once`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let page = await owner.submit("/console/me/totp/new").text
+    let start = try #require(page.firstRange(of: "name=\"secret\" value=\""))
+    let text = String(page[start.upperBound...].prefix { $0 != "\"" })
+    let secret = try #require(Hex.decode(text))
+    func code(_ offset: Int64) -> String {
+      OneTimePassword.code(secret: secret, step: OneTimePassword.step(at: StoppedClock().now()) + offset)
+    }
+    let wrong = await owner.submit("/console/me/totp", ["secret": text, "code": "x"])
+    #expect(wrong.status == 422)
+    let done = await owner.submit("/console/me/totp", ["secret": text, "code": code(-1)])
+    #expect(done.text.contains("Logging in takes a code"))
+    let browser = Browser(world)
+    var fields = ["email": "zoe@example.com", "password": ConsoleWorld.password]
+    #expect(await browser.submit("/console/login", fields).text.contains("Now the code"))
+    fields["code"] = "000000x"
+    #expect(await browser.submit("/console/login", fields).text.contains("The code was wrong"))
+    fields["code"] = code(1)
+    #expect(await browser.submit("/console/login", fields).text.contains("<h1>Apps</h1>"))
+    #expect(await Browser(world).submit("/console/login", fields).text.contains("The code was wrong"))
+    let off = await browser.submit("/console/me/totp/off", ["password": ConsoleWorld.password])
+    #expect(off.text.contains("Your password is enough again."))
+  }
+
+  @Test func `A person's language is the console's`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    _ = await owner.open("/console/me")
+    let page = await owner.submit("/console/me/profile", ["name": "佐伊", "language": "zh"])
+    #expect(
+      page.text.contains("<html lang=\"zh-CN\">") && page.text.contains("我的账号") && page.text.contains("佐伊"))
+  }
+}

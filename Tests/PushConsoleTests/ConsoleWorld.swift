@@ -1,0 +1,188 @@
+import Glibc
+import PushBase
+import PushCrypto
+import PushDomain
+import PushGateway
+import PushHTTP
+import PushRouter
+import PushStorage
+import Synchronization
+
+@testable import PushConsole
+
+/// A clock that stands still.
+struct StoppedClock: TimeSource {
+  func now() -> Timestamp { Timestamp(milliseconds: 1_790_000_000_000) }
+  func monotonic() -> UInt64 { 1_790_000_000_000_000_000 }
+}
+
+/// The console over a real router and database, without sockets.
+final class ConsoleWorld: Sendable {
+  let console: WebConsole
+  let router: Router
+  let store: Store
+  private let path: String
+
+  init() throws {
+    var template = Array("/tmp/borealis-console-XXXXXX".utf8CString)
+    guard let folder = mkdtemp(&template) else { throw StorageError(.io, "mkdtemp") }
+    path = String(cString: folder) + "/test.sqlite"
+    store = try Store.open(path: path, readers: 2, log: .silent)
+    router = Router(store: store, log: .silent)
+    let gateway = Gateway(router: router, metrics: Metrics(), log: .silent) { true }
+    let keys = try SealingKeys(text: SealingKeys.makeLine())
+    @Sendable func context(_ person: PersonID) -> SealingKeys.Context {
+      SealingKeys.Context(person: person.rawValue, purpose: "test")
+    }
+    console = WebConsole(
+      router: router, gateway: gateway, time: StoppedClock(), log: .silent,
+      secrets: PersonSecrets(
+        seal: { secret, person in keys.seal(secret, for: context(person)) },
+        open: { sealed, person in try? keys.open(sealed, for: context(person)) }))
+  }
+
+  deinit {
+    store.close()
+    for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+    rmdir(String(path.dropLast("/test.sqlite".count)))
+  }
+
+  func write<Value: Sendable>(
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      store.write(body) { continuation.resume(with: $0) }
+    }
+  }
+
+  /// The path of the setup link, nil when somebody can log in already.
+  func setupPath() async -> String? {
+    await withCheckedContinuation { done in console.prepareSetup { done.resume(returning: $0) } }
+  }
+
+  /// A browser with the first person logged in.
+  func owner() async throws -> Browser {
+    let browser = Browser(self)
+    let path = await setupPath() ?? ""
+    _ = await browser.submit(
+      path, ["name": "Zoe", "email": "zoe@example.com", "password": Self.password])
+    return browser
+  }
+
+  static let password = "correct horse battery"
+
+  /// A browser with a new person of a role in an account.
+  func member(_ role: Role, of account: AccountID, name: String) async throws -> Browser {
+    let hash = try Password.hash(Self.password)
+    _ = try await write { transaction throws(StorageError) in
+      let person = try transaction.addPerson(
+        NewPerson(
+          email: "\(name)@example.com", name: name, password: hash, language: "en", isOperator: false),
+        at: Timestamp(milliseconds: 0))
+      try transaction.setRole(of: person, in: account, role)
+    }
+    let browser = Browser(self)
+    _ = await browser.submit("/console/login", ["email": "\(name)@example.com", "password": Self.password])
+    return browser
+  }
+
+  func account(_ name: String) async throws -> AccountID {
+    try await write { transaction throws(StorageError) in
+      try transaction.createAccount(
+        key: .random(), name: name, secretHash: SHA256.digest([1]), plan: PlanRow.unlimited,
+        at: Timestamp(milliseconds: 0))
+    }
+  }
+
+  func app(of account: AccountID) async throws -> App {
+    let key = AppKey.random()
+    _ = try await write { transaction throws(StorageError) in
+      try transaction.createApp(
+        NewApp(key: key, name: "app \(account.rawValue)", secretHash: SHA256.digest([1]), account: account),
+        at: Timestamp(milliseconds: 0))
+    }
+    let found = await withCheckedContinuation { done in router.findApp(key) { done.resume(returning: $0) } }
+    guard let app = try found.get() else { throw StorageError(.other, "no app") }
+    return app
+  }
+
+  func device(in app: App, platform: Platform = .android) async throws -> RegistrationID {
+    let result = await withCheckedContinuation { done in
+      router.register(
+        in: app, platform: platform, fingerprint: [], environment: .none, token: [], appVersion: ""
+      ) { done.resume(returning: $0) }
+    }
+    return try result.get().id
+  }
+}
+
+/// Keeps cookies and sends forms with the token of the page before, as a browser does.
+final class Browser: Sendable {
+  private let world: ConsoleWorld
+  private let cookies = Mutex<[String: String]>([:])
+  private let token = Mutex("")
+
+  init(_ world: ConsoleWorld) { self.world = world }
+
+  func hasCookie(_ name: String) -> Bool { cookies.withLock { $0[name]?.isEmpty == false } }
+
+  /// A request as it is: no redirects, no token.
+  func call(
+    _ method: String, _ target: String, body: String = "", headers extra: [(String, String)] = []
+  ) async -> HTTPResponse {
+    var headers: HTTPHeaders = ["host": "console.example"]
+    let jar = cookies.withLock { $0.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
+    if !jar.isEmpty { headers.append("cookie", jar) }
+    if method == "POST" { headers.append("content-type", "application/x-www-form-urlencoded") }
+    for (name, value) in extra { headers.append(name, value) }
+    let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
+    let response = await withCheckedContinuation { done in
+      world.console.handle(request, peer: "192.0.2.1", isSecure: false) { done.resume(returning: $0) }
+    }
+    for field in response.headers.fields where field.name == "set-cookie" {
+      let pair = field.value.split(separator: ";")[0].split(separator: "=", omittingEmptySubsequences: false)
+      cookies.withLock { $0[String(pair[0])] = String(pair[1]) }
+    }
+    let text = String(decoding: response.body, as: UTF8.self)
+    if let start = text.firstRange(of: "<meta name=\"form-token\" content=\"") {
+      token.withLock { $0 = String(text[start.upperBound...].prefix { $0 != "\"" }) }
+    }
+    return response
+  }
+
+  /// A page, following redirects.
+  func open(_ target: String) async -> (status: Int, text: String) {
+    await follow(await call("GET", target))
+  }
+
+  /// Sends a form, following redirects.
+  func submit(_ target: String, _ fields: [String: String] = [:]) async -> (status: Int, text: String) {
+    await follow(await post(target, fields))
+  }
+
+  /// Sends a form; the answer as it is.
+  func post(_ target: String, _ fields: [String: String] = [:]) async -> HTTPResponse {
+    var fields = fields
+    fields["form_token"] = token.withLock { $0 }
+    let body = fields.map { "\(Self.encode($0.key))=\(Self.encode($0.value))" }.joined(separator: "&")
+    return await call("POST", target, body: body, headers: [("sec-fetch-site", "same-origin")])
+  }
+
+  private func follow(_ first: HTTPResponse) async -> (status: Int, text: String) {
+    var response = first
+    for _ in 0..<5 {
+      guard response.status == 303, let location = response.headers["location"] else { break }
+      response = await call("GET", location)
+    }
+    return (response.status, String(decoding: response.body, as: UTF8.self))
+  }
+
+  private static func encode(_ text: String) -> String {
+    text.utf8.map { byte in
+      switch byte {
+      case 48...57, 65...90, 97...122: String(UnicodeScalar(byte))
+      default: "%" + Hex.encode([byte])
+      }
+    }.joined()
+  }
+}

@@ -1,0 +1,217 @@
+"""Proves in a real browser, Debian's Chromium driven by Playwright, that the console does what people expect: from the setup link
+to a push that a device shows, in both languages, at the widths of a phone and of a desk, without errors in its console.
+
+    python3 console.py --binary .build/debug/borealis [--pictures FOLDER]
+"""
+
+import argparse
+import asyncio
+import pathlib
+import re
+import signal
+import sys
+import tempfile
+
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
+from stage import DEADLINE, Phone, Server, expect, expect_equal
+
+PASSWORD = "correct horse battery"
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync"]  # fmt: skip
+WIDTHS = (375, 1440)
+
+# WCAG 2.1, success criterion 1.4.3, for text on plain grounds.
+CONTRAST = """() => {
+  const parse = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => { const f = [r, g, b].map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * f[0] + 0.7152 * f[1] + 0.0722 * f[2] };
+  const faint = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    if (!own || !element.checkVisibility() || element.closest(".phone, .skip")) continue;
+    let ground = null;
+    for (let e = element; e && !ground; e = e.parentElement) {
+      const color = parse(getComputedStyle(e).backgroundColor);
+      if (color.length === 3 || color[3] > 0.99) ground = color;
+    }
+    const [a, b] = [light(parse(getComputedStyle(element).color)), light(ground || [255, 255, 255])].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) faint.push(element.tagName + " " + element.textContent.trim().slice(0, 30));
+  }
+  return faint;
+}"""
+
+NAMELESS = """() => [...document.querySelectorAll("input:not([type=hidden]), select, textarea")]
+  .filter(e => !e.labels.length && !e.ariaLabel).map(e => e.name)"""
+TWICE = """() => { const all = [...document.querySelectorAll("[id]")].map(e => e.id);
+  return all.filter((id, index) => all.indexOf(id) !== index) }"""
+
+
+class Walk:
+    """A way through the pages. What a browser complains of on the way is a failure."""
+
+    def __init__(self, browser: Browser, pictures: pathlib.Path | None):
+        self._browser, self._pictures, self._count = browser, pictures, 0
+        self.complaints: list[str] = []
+        self.page: Page
+
+    async def open(self, **options: str) -> Page:
+        """A new browser without cookies."""
+        context = await self._browser.new_context(**options)  # type: ignore[arg-type]
+        context.set_default_timeout(DEADLINE * 1000)
+        self.page = await context.new_page()
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+        return self.page
+
+    def _hear(self, line: ConsoleMessage) -> None:
+        if line.type in ("error", "warning"):
+            self.complaints.append(line.text)
+
+    async def look(self, name: str) -> None:
+        """Checks the page at both widths, and takes pictures if they are wanted."""
+        for width in WIDTHS:
+            await self.page.set_viewport_size({"width": width, "height": 900})
+            over = await self.page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            expect(over <= 0, f"{name} is {over} pixels too wide for {width}")
+            if self._pictures:
+                self._count += 1
+                path = self._pictures / f"{self._count:02}-{name}-{width}.png"
+                await self.page.screenshot(path=path, full_page=True)
+        for what, script, wanted in [
+            ("fields without a label", NAMELESS, []),
+            ("images without a text", "[...document.images].filter(i => !i.hasAttribute('alt')).length", 0),
+            ("first headings", "document.querySelectorAll('h1').length", 1),
+            ("IDs that stand twice", TWICE, []),
+            ("too little contrast", CONTRAST, []),
+        ]:
+            expect_equal(await self.page.evaluate(script), wanted, f"{name}: {what}")
+
+
+async def set_up(walk: Walk, link: str) -> None:
+    page = await walk.open(locale="en-GB")
+    await page.goto(link)
+    await walk.look("setup")
+    await page.get_by_label("Your name").fill("Zoe")
+    await page.get_by_label("E-mail address").fill("zoe@example.com")
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.get_by_role("button", name="Set up").click()
+    await page.get_by_role("heading", name="Apps").wait_for()
+    await walk.look("home")
+
+
+async def make_app(walk: Walk) -> str:
+    page = walk.page
+    await page.get_by_role("link", name="New app").click()
+    await page.get_by_label("Name of the app").fill("Northern Lights")
+    await page.get_by_role("button", name="Create").click()
+    key = await page.locator("dl.keys code").first.inner_text()
+    await walk.look("keys")
+    await page.get_by_role("link", name="To the app").click()
+    await page.get_by_role("heading", name="Northern Lights").wait_for()
+    await walk.look("app")
+    return key
+
+
+async def push(walk: Walk, phone: Phone) -> None:
+    page, device = walk.page, phone.device.registration_id
+    names = page.get_by_label("Registration IDs, aliases or tags")
+    await page.get_by_role("link", name="Send a push").first.click()
+    await names.fill("0123456789abcdef012")
+    await page.get_by_text("This reaches nobody.").wait_for()
+    await names.fill(device)
+    await page.get_by_text("Reaches 1: 0 iOS, 1 others; 1 online now").wait_for()
+    await page.get_by_label("Title").fill("Hello")
+    await page.get_by_label("Text", exact=True).fill("The sky is <green> tonight")
+    banner = await page.locator(".banner").inner_text()
+    expect(banner.endswith("The sky is <green> tonight"), f"the preview shows {banner!r}")
+    await walk.look("push")
+    await page.get_by_role("button", name="Check").click()
+    await page.get_by_text("Devices that it goes to: 1").wait_for()
+    await walk.look("confirm")
+    await page.get_by_role("button", name="Send now (1)").click()
+    await phone.shows("The sky is <green> tonight")
+    for step in ("Delivered", "Shown"):
+        row = page.locator("ol.funnel li", has_text=step)
+        await row.locator("strong", has_text="1").wait_for()
+    await walk.look("result")
+
+
+async def look_back(walk: Walk, phone: Phone) -> None:
+    page = walk.page
+    await page.get_by_role("link", name="History").click()
+    await page.get_by_role("link", name="Hello · The sky is <green> tonight").wait_for()
+    await walk.look("history")
+    await page.get_by_role("link", name="Devices", exact=True).click()
+    await page.get_by_label("Registration ID, alias or tag").fill(phone.device.registration_id)
+    await page.get_by_role("button", name="Find").click()
+    await page.get_by_text("last seen").wait_for()
+    await walk.look("device")
+
+
+async def speak_chinese(walk: Walk, address: str, key: str) -> None:
+    page = walk.page
+    await page.get_by_role("link", name="Zoe").click()
+    await page.get_by_label("Language").select_option("zh")
+    await page.get_by_role("button", name="Save").click()
+    await page.get_by_role("heading", name="我的账号").wait_for()
+    await walk.look("profile-chinese")
+    await page.goto(f"{address}/console/apps/{key}/push")
+    await page.get_by_role("heading", name="发送推送").wait_for()
+    await walk.look("push-chinese")
+    await page.get_by_role("button", name="退出").click()
+    await page.get_by_role("heading", name="Log in").wait_for()
+    page = await walk.open(locale="zh-CN", color_scheme="dark")
+    await page.goto(f"{address}/")
+    await page.get_by_role("heading", name="登录").wait_for()
+    await walk.look("login-dark")
+
+
+async def setup_link(server: Server) -> str:
+    async with asyncio.timeout(DEADLINE):
+        while not (found := re.search(r"http://\S+/console/setup/\w+", server.log())):
+            await asyncio.sleep(0.05)
+    return found[0]
+
+
+async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path | None) -> None:
+    await server.start()
+    link = await setup_link(server)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        walk = Walk(browser, pictures)
+        await set_up(walk, link)
+        key = await make_app(walk)
+        phone = await Phone("zoe's phone", server.plain, key, folder / "phone.json").start()
+        await push(walk, phone)
+        await look_back(walk, phone)
+        await speak_chinese(walk, f"http://{server.http}", key)
+        await phone.stop()
+        await browser.close()
+        expect_equal(walk.complaints, [], "complaints of the browser")
+
+
+async def run(binary: str, pictures: pathlib.Path | None) -> int:
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        server = Server(binary, folder)
+        try:
+            await scenario(server, folder, pictures)
+        except Exception as problem:
+            print(f"{type(problem).__name__}: {problem}\n{server.log()}", file=sys.stderr)
+            return 1
+        finally:
+            await server.stop(signal.SIGTERM)
+    print("ok - the console in a browser")
+    return 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--pictures", type=pathlib.Path)
+    options = parser.parse_args()
+    sys.exit(asyncio.run(run(options.binary, options.pictures)))
