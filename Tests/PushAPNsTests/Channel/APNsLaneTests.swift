@@ -97,14 +97,14 @@ import Testing
     for _ in 0..<200 where delivered.count < Self.devices { delivered += second(APNsAnswer(status: 200)) }
     #expect(Set(delivered).count == Self.devices && delivered.count == Self.devices)
     #expect(lane.problem == nil)
-    let app = queue.app.id
     try await world.written()
     let store = world.store
-    var results: [String: Int]?
-    while results?["delivered"] != Self.devices {
-      results = try await withCheckedThrowingContinuation { done in
+    var accepted: Int?
+    while accepted != Self.devices {
+      accepted = try await withCheckedThrowingContinuation { done in
         store.read { transaction throws(StorageError) in
-          try transaction.apnsProgress(of: Self.push, app: app).results[.device]
+          try transaction.targets(of: Self.push).flatMap { PushTargets($0, at: .init(milliseconds: 0)) }?
+            .accepted.count
         } completion: {
           done.resume(with: $0)
         }
