@@ -18,9 +18,12 @@ import Testing
     try await GatewayWorld.change(world.store) { t throws(StorageError) in try body(t, id) }
   }
 
-  /// The router looks for such changes now and then.
+  /// Has the router look at what changed until something holds; what is read arrives on another thread.
   private func learn(_ world: GatewayWorld, until holds: () async -> Bool) async {
-    for _ in 0..<200 where await !holds() { world.router.tick() }
+    while await !holds() {
+      world.router.tick()
+      await withCheckedContinuation { done in world.router.afterChanges { done.resume() } }
+    }
   }
 
   private func told(_ response: HTTPResponse) -> [String?] {

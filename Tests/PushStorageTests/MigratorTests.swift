@@ -19,11 +19,11 @@ import Testing
     for _ in 0..<2 { try Migrator.migrate(database, to: embeddedMigrations, at: .start) }
     #expect(
       try tables(database) == [
-        "account", "activity", "apns_answered", "apns_credential", "apns_pending", "apns_result",
-        "apns_token", "app", "audit", "broadcast_count", "cid", "console_session", "delivered", "dropped",
-        "file", "file_piece", "invitation", "membership", "newcomers", "outcome", "pending", "person",
-        "plan", "push", "receipt", "registration", "schedule", "schedule_run", "schema_migration",
-        "sqlite_sequence", "statistics", "statistics_mark", "tag",
+        "account", "activity", "apns_credential", "apns_pending", "apns_result", "apns_token", "app",
+        "audit", "broadcast_count", "cid", "console_session", "delivered", "dropped", "file", "file_piece",
+        "invitation", "membership", "newcomers", "outcome", "pending", "person", "plan", "push", "receipt",
+        "registration", "schedule", "schedule_run", "schema_migration", "sqlite_sequence", "statistics",
+        "statistics_mark", "tag",
       ])
     #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == Int64(embeddedMigrations.count))
     #expect(try database.first("PRAGMA journal_mode") { $0.text(0) } == "wal")

@@ -20,6 +20,7 @@ CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
          "--disable-sync"]  # fmt: skip
 WIDTHS = (375, 1440)
+SHOWN = 1  # the kind of a receipt, Docs/protocol.md
 
 # WCAG 2.1, success criterion 1.4.3, for text on plain grounds.
 CONTRAST = """() => {
@@ -134,6 +135,7 @@ async def push(walk: Walk, phone: Phone) -> None:
     await walk.look("confirm")
     await page.get_by_role("button", name="Send now (1)").click()
     await phone.shows("The sky is <green> tonight")
+    phone.device.receipt(SHOWN, phone.pushes[0].msg_id)
     for step in ("Delivered", "Shown"):
         row = page.locator("ol.funnel li", has_text=step)
         await row.locator("strong", has_text="1").wait_for()
