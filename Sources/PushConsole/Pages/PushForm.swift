@@ -39,6 +39,9 @@ struct PushForm: Sendable, Equatable {
     hours = Int(call.field("hours")) ?? 24
   }
 
+  /// Whether something stands in the fields that say who is meant.
+  var namesAnybody: Bool { audience == .everybody || [names, allTags, noTags].contains { !$0.isEmpty } }
+
   /// The push object.
   var json: JSONValue {
     var push = JSONObject()

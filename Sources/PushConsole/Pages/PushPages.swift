@@ -64,9 +64,11 @@ extension WebConsole {
 
   private func countAudience(_ call: PageCall) {
     guard let app = call.app else { return }
+    let form = PushForm(call)
     let text: String
-    switch parse(PushForm(call)) {
-    // The text may still be empty while the audience is being typed.
+    switch parse(form) {
+    // Nothing has been typed yet.
+    case .failure where !form.namesAnybody: text = ""
     case .failure(let error): text = error.message
     case .success(let request):
       let size = AudienceSize(AcceptRequest(request), in: app)
