@@ -19,6 +19,7 @@ let harnesses: [String: @Sendable ([UInt8]) -> Void] = [
   "Names": fuzzNames,
   "PKCS12": fuzzPKCS12,
   "PushObject": fuzzPushObject,
+  "Schedule": fuzzSchedule,
   "ServerFrames": fuzzServerFrames,
   "Settings": fuzzSettings,
   "Topics": fuzzTopics,
