@@ -49,13 +49,14 @@ extension Router {
       resolve(request, in: app) { [self] result in
         // What the database did not tell is asked again.
         if case .failure(let error) = result, error.httpStatus >= 500 { return done(.postponed) }
-        fire(due, result.flatMap { prepare(request, to: $0, of: app) }, at: now, done)
+        let push = result.flatMap { prepare(request, to: $0, of: app) }
+        fire(due, push.map { ReadyPush(app: app, push: $0) }, at: now, done)
       }
     }
   }
 
   private func fire(
-    _ due: DueSchedule, _ prepared: Result<NewPush, APIError>, at now: Timestamp,
+    _ due: DueSchedule, _ ready: Result<ReadyPush, APIError>, at now: Timestamp,
     _ done: @escaping @Sendable (FiringEnd) -> Void
   ) {
     let schedule = due.schedule
@@ -65,7 +66,7 @@ extension Router {
       guard let row = try transaction.reading.enabledSchedule(schedule.row.id), row.next == due.occurrence,
         row.trigger == schedule.row.trigger, row.push == schedule.row.push
       else { return .stale }
-      let firing = try store(prepared, due, in: transaction)
+      let firing = try store(ready, in: transaction)
       var run = ScheduleRunRow(
         id: firing.id, schedule: row.id, occurrence: due.occurrence.local, at: now)
       if case .refused(_, let error) = firing {
@@ -89,16 +90,22 @@ extension Router {
             "code": .number(Int64(error.code)), "reason": .text(error.message),
           ])
         done(error == Self.tooLate ? .missed : .failed(error))
-      case .success(.accepted(let accepted, let push)):
-        if let app = due.app { deliver(accepted, push, in: app) }
+      case .success(.accepted(let accepted, let ready)):
+        deliver(accepted, ready.push, in: ready.app)
         done(.fired(accepted.id))
       }
     }
   }
 
+  /// The push of an occurrence, on its way into the database.
+  private struct ReadyPush: Sendable {
+    let app: App
+    let push: NewPush
+  }
+
   /// What the writer made of an occurrence.
   private enum Firing: Sendable {
-    case accepted(AcceptedPush, NewPush)
+    case accepted(AcceptedPush, ReadyPush)
     case refused(MessageID, APIError)
     case stale
 
@@ -113,7 +120,7 @@ extension Router {
 
   /// Why nothing is pushed for an occurrence that was missed.
   private static let tooLate = APIError.timeout.saying(
-    "Missed: the server was not running, or its clock jumped over the time")
+    "Missed: the server was not running or could not store anything, or its clock jumped over the time")
 
   /// Whether an occurrence may still be pushed, and by whom.
   private func checked(
@@ -130,16 +137,16 @@ extension Router {
 
   /// Stores the push of an occurrence, or makes an ID for why there is none.
   private func store(
-    _ prepared: Result<NewPush, APIError>, _ due: DueSchedule, in transaction: WriteTransaction
+    _ ready: Result<ReadyPush, APIError>, in transaction: WriteTransaction
   ) throws(StorageError) -> Firing {
-    guard let app = due.app, case .success(let push) = prepared else {
-      guard case .failure(let error) = prepared else { return .refused(nextID(), .blacklisted) }
-      return .refused(nextID(), error)
-    }
-    return switch try store(push, of: app, in: transaction) {
-    case .accepted(let accepted, let push): .accepted(accepted, push)
-    case .repeated(let first): .refused(first.id, .internalError)
-    case .refused(let error): .refused(nextID(), error)
+    switch ready {
+    case .failure(let error): return .refused(nextID(), error)
+    case .success(let ready):
+      return switch try store(ready.push, of: ready.app, in: transaction) {
+      case .accepted(let accepted, let push): .accepted(accepted, ReadyPush(app: ready.app, push: push))
+      case .repeated(let first): .refused(first.id, .internalError)
+      case .refused(let error): .refused(nextID(), error)
+      }
     }
   }
 
