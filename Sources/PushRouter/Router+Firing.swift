@@ -91,6 +91,8 @@ extension Router {
           ])
         done(error == Self.tooLate ? .missed : .failed(error))
       case .success(.accepted(let accepted, let ready)):
+        speedPools.charge(
+          accepted.targets, app: ready.app.id, plan: ready.app.plan, at: time.monotonic())
         deliver(accepted, ready.push, in: ready.app)
         done(.fired(accepted.id))
       }

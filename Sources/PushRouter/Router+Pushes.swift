@@ -112,7 +112,7 @@ extension Router {
     _ request: AcceptRequest, to audience: Recipients, of app: App
   ) -> Result<NewPush, APIError> {
     guard !audience.isEmpty || request.cid != nil else { return .failure(.noTarget) }
-    if let fault = planFault(request, app.plan) { return .failure(fault) }
+    if let fault = planFault(timeToLive: request.timeToLive, app.plan) { return .failure(fault) }
     let plan = app.directory.plan(audience, RouteTerms(request, apns: app.apnsEnvironments))
     if request.overrides != nil { writeBehind.flushEnds() }
     return .success(
@@ -123,8 +123,8 @@ extension Router {
   }
 
   /// Why an app's plan does not allow a push.
-  private func planFault(_ request: AcceptRequest, _ plan: PlanRow) -> APIError? {
-    guard let most = plan.maxTimeToLive, request.timeToLive > most else { return nil }
+  func planFault(timeToLive: Int, _ plan: PlanRow) -> APIError? {
+    guard let most = plan.maxTimeToLive, timeToLive > most else { return nil }
     return .invalidValue("options.time_to_live is more than the \(most) of the app's plan")
   }
 
@@ -139,7 +139,7 @@ extension Router {
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
-    if let fault = planFault(request, app.plan) {
+    if let fault = planFault(timeToLive: request.timeToLive, app.plan) {
       reply(.failure(fault))
       return
     }

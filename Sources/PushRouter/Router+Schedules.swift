@@ -14,6 +14,10 @@ extension Router {
     _ request: ScheduleRequest, named uuid: String, in app: App, reply: @escaping ScheduleReply<Schedule>
   ) {
     let now = time.now()
+    if let fault = planFault(request.push, app) {
+      reply(.failure(fault))
+      return
+    }
     writeSchedule(reply) { [self] transaction throws(StorageError) in
       if let cid = request.cid, let known = try transaction.reading.schedule(app: app.id, cid: cid) {
         return .success(known)
@@ -41,6 +45,10 @@ extension Router {
     schedule uuid: String, _ update: ScheduleUpdate, in app: App, reply: @escaping ScheduleReply<Schedule>
   ) {
     let now = time.now()
+    if let push = update.push, let fault = planFault(push, app) {
+      reply(.failure(fault))
+      return
+    }
     writeSchedule(reply) { [self] transaction throws(StorageError) in
       guard let row = try transaction.reading.schedule(app: app.id, uuid: uuid), let old = Schedule(row)
       else {
@@ -134,6 +142,13 @@ extension Router {
   }
 
   // MARK: Helpers
+
+  /// Why an app's plan does not allow a push.
+  private func planFault(_ push: ScheduledPush, _ app: App) -> APIError? {
+    planFault(timeToLive: push.request.options.timeToLive, app.plan).map {
+      .scheduleInvalid("push: \($0.message)")
+    }
+  }
 
   private func writeSchedule(
     _ reply: @escaping ScheduleReply<Schedule>,

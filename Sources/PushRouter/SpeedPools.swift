@@ -109,6 +109,19 @@ final class SpeedPools: Sendable {
     }
   }
 
+  /// Notes a push to `cost` devices that goes in any case: those after it wait until it is paid for.
+  func charge(_ cost: Int, app: AppID, plan: PlanRow, at now: UInt64) {
+    guard let speed = plan.speed else { return }
+    let key: Key = plan.sharesSpeed ? .plan(plan.name) : .app(app)
+    pools.withLock { pools in
+      var pool = pools.removeValue(forKey: key) ?? Pool(speed: speed, level: Double(speed), filledAt: now)
+      pool.speed = speed
+      pool.fill(now)
+      pool.level -= Double(cost)
+      pools[key] = pool
+    }
+  }
+
   /// Lets those go whose turn it is, gives up those who waited too long, and forgets full buckets. About once a second.
   func tick(at now: UInt64) {
     let (ready, late) = pools.withLock { pools in

@@ -55,14 +55,6 @@ extension WriteTransaction {
     return database.changes > 0
   }
 
-  /// Deletes up to `limit` of an app's schedules and what is known of them; tells how many went.
-  public func deleteSchedules(app: AppID, limit: Int) throws(StorageError) -> Int {
-    try database.run(
-      "DELETE FROM schedule WHERE id IN (SELECT id FROM schedule WHERE app_id = ? LIMIT ?)", .app(app),
-      .integer(limit))
-    return database.changes
-  }
-
   /// Deletes up to `limit` each of the runs with IDs below `id`, and of the schedules whose occurrences were all over
   /// before `time`; tells how many rows went.
   public func sweepSchedules(runsBelow id: MessageID, overBefore time: Timestamp, limit: Int)

@@ -2,6 +2,7 @@ import PushBase
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 import Testing
 
 @testable import PushGateway
@@ -152,6 +153,25 @@ import Testing
     // Inside the push it means nothing, whatever it is.
     let push = GatewayWorld.schedulePush.dropLast() + #","cid":"not ours!"}"#
     #expect(await world.makeSchedule(world.single(in: 60), push: String(push)).count == 36)
+  }
+
+  @Test func thePlanHoldsForPushesOfSchedules() async throws {
+    let world = try await GatewayWorld()
+    _ = try await world.register()
+    try await world.setPlan(PlanRow(name: "small", broadcasts: 1, maxTimeToLive: 3600))
+    let day = await world.makeSchedule(world.single(in: 60))
+    #expect(day == "400 8100", "a day to live is more than the plan's")
+    let push = String(GatewayWorld.schedulePush.dropLast() + #","options":{"time_to_live":3600}}"#)
+    let ids = [
+      await world.makeSchedule(world.single(in: 60), push: push),
+      await world.makeSchedule(world.single(in: 61), push: push),
+    ]
+    world.clock.advance(seconds: 61)
+    await world.tick()
+    #expect(await world.runs(of: ids[0]) == ["0"])
+    #expect(await world.runs(of: ids[1]) == ["2008"], "one push to everybody is all that the plan gives")
+    let late = await world.call("PUT", "/v3/schedules/\(ids[1])", #"{"push":\#(GatewayWorld.schedulePush)}"#)
+    #expect(late.outcome == "400 8100")
   }
 
   @Test func appsDoNotSeeOneAnothersSchedules() async throws {

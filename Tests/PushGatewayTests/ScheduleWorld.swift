@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 
 @testable import PushGateway
 
@@ -35,6 +36,17 @@ extension GatewayWorld {
   func makeSchedule(_ trigger: String, push: String = schedulePush, as other: App? = nil) async -> String {
     let answer = await call("POST", "/v3/schedules", Self.schedule(trigger, push: push), as: other)
     return answer.json?["schedule_id"]?.string ?? answer.outcome
+  }
+
+  /// Gives the app a plan.
+  func setPlan(_ plan: PlanRow) async throws {
+    let id = app.id
+    try await Self.change(store) { transaction throws(StorageError) in
+      try transaction.setPlan(plan)
+      _ = try transaction.setPlan(app: id, plan.name)
+    }
+    // The router looks for such changes now and then.
+    while app.plan != plan { router.tick() }
   }
 
   /// Does the work of a second, and waits until it is done.

@@ -79,6 +79,19 @@ import Testing
     #expect(admit("x", 100, app: 2, plan: plan, at: 0) == .now)
   }
 
+  /// A charge goes at once, whatever the bucket holds; those after it wait until it is paid for.
+  @Test func charges() {
+    let plan = PlanRow(name: "paid", speed: 10)
+    for _ in 0..<2 { pools.charge(10, app: AppID(1), plan: plan, at: 0) }
+    #expect(admit("a", 1, app: 1, plan: plan, at: 0) == .waits)
+    pools.tick(at: Self.second)
+    #expect(journal.take() == [])
+    pools.tick(at: Self.second + Self.second / 10)
+    #expect(journal.take() == ["a"])
+    pools.charge(1_000_000, app: AppID(2), plan: PlanRow(name: "unlimited"), at: 0)
+    #expect(admit("x", 1, app: 2, plan: plan, at: 0) == .now)
+  }
+
   /// Who waits too long is told, and who has too many waiting is refused without harm to others.
   @Test func bounds() {
     #expect(admit("x", 100_000, app: 1, at: 0) == .now)
