@@ -39,7 +39,7 @@ public final class Device: Sendable {
     server: ServerAddress, profile: DeviceProfile, store: DeviceStore, number: UInt32 = 0, hub: DeviceHub
   ) {
     state = DeviceState(store: store, number: number, appKey: profile.appKey)
-    let stored = state.load()
+    let stored = state.load(former: profile.formerRegistrationID)
     let core = DeviceCore(
       server: server, profile: profile, fingerprint: stored.fingerprint, identity: stored.identity,
       wishes: stored.wishes, handled: stored.handled, inHand: stored.inHand, seed: SystemRandom.next())

@@ -17,11 +17,15 @@ public struct DeviceProfile: Sendable {
   public var appState: AppState
   /// The APNs token if it is known at the start.
   public var token: DeviceToken
+  /// The registration ID that JPush gave the install, at most 58 bytes; nil if there was none. If it was imported and the
+  /// operator lets devices name such IDs, the first registration takes it over with its alias and tags.
+  public var formerRegistrationID: String?
 
   /// A profile; only app key and platform have no default.
   public init(
     appKey: AppKey, platform: Platform, appVersion: String = "", clientName: String = "borealis-device/1",
-    heartbeat: UInt16 = 0, appState: AppState = .background, token: DeviceToken = DeviceToken(.none, [])
+    heartbeat: UInt16 = 0, appState: AppState = .background, token: DeviceToken = DeviceToken(.none, []),
+    formerRegistrationID: String? = nil
   ) {
     self.appKey = appKey
     self.platform = platform
@@ -30,6 +34,7 @@ public struct DeviceProfile: Sendable {
     self.heartbeat = heartbeat
     self.appState = appState
     self.token = token
+    self.formerRegistrationID = formerRegistrationID
   }
 }
 

@@ -28,8 +28,8 @@ final class DeviceState: Sendable {
   var registrationID: RegistrationID? { current.withLock { $0 } }
 
   /// What is stored. A registration of another app is none.
-  func load() -> StoredDevice {
-    var stored = store.load(number)
+  func load(former: String? = nil) -> StoredDevice {
+    var stored = store.load(number, former: former)
     if stored.appKey != appKey { stored.identity = nil }
     let id = stored.identity?.registrationID
     current.withLock { $0 = id }

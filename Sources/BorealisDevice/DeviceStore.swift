@@ -62,11 +62,14 @@ public final class DeviceStore: Sendable {
     return (stored, end)
   }
 
-  /// What is stored for a device, which gets a fingerprint if it has none. To be called once for each device.
-  func load(_ device: UInt32) -> StoredDevice {
+  /// What is stored for a device, which gets a fingerprint if it has none: one that names the registration ID that it had
+  /// on another platform, if it had one. To be called once for each device.
+  func load(_ device: UInt32, former: String? = nil) -> StoredDevice {
     var stored = content.withLock { $0.stored.removeValue(forKey: device) } ?? StoredDevice()
     if stored.fingerprint.isEmpty {
-      stored.fingerprint = SystemRandom.bytes(16)
+      let named = former.map { Array("jpush:\($0)".utf8) }
+      stored.fingerprint =
+        named.flatMap { WireLimits.fingerprintBytes.contains($0.count) ? $0 : nil } ?? SystemRandom.bytes(16)
       // If this fails, the registration cannot be stored either, and is not used.
       append([.fingerprint(stored.fingerprint)], for: device)
     }

@@ -49,16 +49,7 @@ extension Gateway {
       }
       var call = call
       call.app = app
-      if let limiter = rates[call.api], let quota = quota(call.api, app.plan) {
-        let budget = limiter.take(app.id.rawValue, quota: quota, at: time.monotonic())
-        call.budget = budget
-        guard budget.isGranted else {
-          limited.add()
-          call.fail(.rateExceeded)
-          return
-        }
-      }
-      begin(call, handle)
+      begin(call, for: app.id.rawValue, quota: quota(call.api, app.plan), handle)
     }
   }
 
@@ -81,20 +72,22 @@ extension Gateway {
       }
       var call = call
       call.account = account
-      if let limiter = rates[.admin], let quota = standardQuota(.admin) {
-        let budget = limiter.take(account.id.rawValue, quota: quota, at: time.monotonic())
-        call.budget = budget
-        guard budget.isGranted else {
-          limited.add()
-          call.fail(.rateExceeded)
-          return
-        }
-      }
-      begin(call, handle)
+      begin(call, for: account.id.rawValue, quota: standardQuota(.admin), handle)
     }
   }
 
-  private func begin(_ call: GatewayCall, _ handle: Route.Handler) {
+  /// Does the work of a call if its caller has one left in this minute.
+  private func begin(_ call: GatewayCall, for caller: UInt32, quota: Int?, _ handle: Route.Handler) {
+    var call = call
+    if let limiter = rates[call.api], let quota {
+      let budget = limiter.take(caller, quota: quota, at: time.monotonic())
+      call.budget = budget
+      guard budget.isGranted else {
+        limited.add()
+        call.fail(.rateExceeded)
+        return
+      }
+    }
     guard call.request.body.count <= call.bodyBytes else {
       call.fail(call.api.faults.tooLarge("The body has more than \(call.bodyBytes) bytes"))
       return

@@ -59,6 +59,7 @@ extension Gateway {
   static let routes: [Route] =
     openRoutes + pushRoutes + batchRoutes + fileRoutes + reportRoutes + messageReportRoutes + userReportRoutes
     + deviceReceiptRoutes + deviceRoutes + scheduleRoutes + adminRoutes
+    + certificateRoutes + imageRoutes
 
   private static let openRoutes: [Route] = [
     Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },

@@ -88,6 +88,26 @@ public final class AppDirectory: Sendable {
   /// Adds a registration.
   public func insert(_ entry: RegistrationEntry) { state.withLock { $0.table.insert(entry) } }
 
+  /// Adds a registration that another process has stored, unless it is there.
+  func insertIfMissing(_ entry: RegistrationEntry) {
+    state.withLock { state in
+      if !state.table.isActive(entry.number) { state.table.insert(entry) }
+    }
+  }
+
+  /// A device has come for an imported registration, which has a secret now.
+  func adopt(_ entry: RegistrationEntry) {
+    state.withLock { state in
+      guard state.table.isActive(entry.number) else {
+        state.table.insert(entry)
+        return
+      }
+      state.table[entry.number].secret = entry.secretHash
+      state.table[entry.number].lastSeen = entry.lastSeen
+      state.table.setToken(entry.environment, of: entry.number)
+    }
+  }
+
   /// Forgets a replaced registration, whose tags the database has told; returns its connection, to be closed, and what
   /// that means for the pushes that waited for it.
   public func remove(

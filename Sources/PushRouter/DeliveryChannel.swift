@@ -94,6 +94,10 @@ public protocol APNsDelivery: AnyObject, Sendable {
   func deliver(_ push: APNsPush)
   /// A push was taken back, or replaced: Apple gets no more of it. Returns for how many devices it still waited.
   func withdraw(_ id: MessageID, of app: App) -> Int
+  /// Checks certificates that a developer uploaded and stores them, all or none. Called on a thread that may wait.
+  func install(
+    _ files: [CertificateFile], for app: App,
+    reply: @escaping @Sendable (Result<Void, CertificateRefusal>) -> Void)
   /// An app was deleted: Apple gets nothing more for it.
   func forget(_ app: App)
   /// How the way to each of Apple's services stands for an app.

@@ -25,7 +25,8 @@ extension Router {
   }
 
   /// Makes a registration. One with the same fingerprint or APNs token is replaced: its alias and tags are released, what
-  /// waits for it dies, its connection ends.
+  /// waits for it dies, its connection ends. But an imported one that is meant for the device becomes its own, with all
+  /// that it has.
   public func register(
     in app: App, platform: Platform, fingerprint: [UInt8], environment: APNsEnvironment, token: [UInt8],
     appVersion: String, reply: @escaping @Sendable (Result<Registered, DeviceFailure>) -> Void
@@ -36,7 +37,8 @@ extension Router {
     let digest = Array(SHA256.digest(secret).prefix(16))
     let new = NewRegistration(
       registrationID: id, secretHash: digest, platform: platform, fingerprint: fingerprint,
-      environment: environment, token: token, appVersion: appVersion)
+      environment: environment, token: token, appVersion: appVersion,
+      imported: ImportedID.registrationID(fingerprint: fingerprint, in: app.key))
     let now = time.now()
     let hour = zone.hour(of: now)
     store.write { transaction throws(StorageError) in
@@ -48,6 +50,11 @@ extension Router {
         return
       }
       for old in registered.replaced { forget(old, in: app, at: now) }
+      if let row = registered.adopted {
+        app.directory.adopt(RegistrationEntry(row))
+        reply(.success(Registered(id: row.registrationID, secret: secret)))
+        return
+      }
       app.directory.insert(
         RegistrationEntry(
           number: registered.number, id: id, platform: platform, secretHash: SHA256.digest128(secret),

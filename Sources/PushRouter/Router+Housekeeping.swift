@@ -7,6 +7,21 @@ final class Housekeeping: Sendable {
   fileprivate let ticks = Atomic<Int>(0)
   /// A chain of sweep steps is under way.
   fileprivate let isSweeping = Atomic<Bool>(false)
+  private let isLearning = Atomic<Bool>(false)
+  private let newestImport = Atomic<Int64>(0)
+
+  /// The latest import that memory knows.
+  var lastImport: Int64 {
+    get { newestImport.load(ordering: .acquiring) }
+    set { newestImport.store(newValue, ordering: .releasing) }
+  }
+
+  /// Notes that imports are being learned; false if they are already.
+  func beginImports() -> Bool { !isLearning.exchange(true, ordering: .acquiringAndReleasing) }
+
+  /// Notes that no imports are being learned any more.
+  func endImports() { isLearning.store(false, ordering: .releasing) }
+
   /// Deleted apps whose data is being deleted.
   let purging = Mutex<Set<AppID>>([])
   private let isRefreshing = Atomic<Bool>(false)
@@ -52,6 +67,7 @@ extension Router {
       touch(app, at: now)
       statistics.online(app.directory.onlineCount, of: app.id, at: now)
     }
+    learnImports()
     speedPools.tick(at: time.monotonic())
     writeBehind.flush()
     statistics.flush(to: store)

@@ -7,6 +7,10 @@ import Synchronization
 extension Router {
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
   public func load() throws(StorageError) {
+    // First of all: what is imported while the rest is read is learned afterwards, once more where need be.
+    housekeeping.lastImport = try wait { transaction throws(StorageError) in
+      try transaction.lastImportBatch()
+    }
     for row in try wait({ transaction throws(StorageError) in try transaction.apps() }) { try load(row) }
     let newest = try wait { transaction throws(StorageError) in try transaction.lastMessageID() }
     raiseIDs(to: newest)

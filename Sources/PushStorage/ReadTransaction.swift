@@ -41,17 +41,7 @@ public final class ReadTransaction {
       SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment
       FROM registration WHERE app_id = ? ORDER BY number
       """)
-    try statement.each([.app(app)]) { row in
-      body(
-        DeliveryRow(
-          number: row.number(0),
-          registrationID: RegistrationID(
-            high: row.bigEndian(1, at: 0), low: row.bigEndian(1, at: 8)),
-          secretHash: (row.bigEndian(2, at: 0), row.bigEndian(2, at: 8)),
-          platform: Platform(rawValue: row.integer(3, as: UInt8.self)) ?? .android,
-          alias: row.optionalText(4), tags: TagList.decode(row, 5), lastSeenAt: row.time(6),
-          environment: APNsEnvironment(rawValue: row.integer(7, as: UInt8.self)) ?? .none))
-    }
+    try statement.each([.app(app)]) { body(Self.delivery($0)) }
   }
 
   /// Calls `body` for each registration of an app, by number, without holding them all.
@@ -166,6 +156,16 @@ public final class ReadTransaction {
         coalesce((SELECT max(msg_id) FROM pending), 0), coalesce((SELECT max(msg_id) FROM schedule_run), 0))
       """
     ) { $0.message(0) } ?? MessageID(0)
+  }
+
+  static func delivery(_ row: Statement) -> DeliveryRow {
+    DeliveryRow(
+      number: row.number(0),
+      registrationID: RegistrationID(high: row.bigEndian(1, at: 0), low: row.bigEndian(1, at: 8)),
+      secretHash: (row.bigEndian(2, at: 0), row.bigEndian(2, at: 8)),
+      platform: Platform(rawValue: row.integer(3, as: UInt8.self)) ?? .android,
+      alias: row.optionalText(4), tags: TagList.decode(row, 5), lastSeenAt: row.time(6),
+      environment: APNsEnvironment(rawValue: row.integer(7, as: UInt8.self)) ?? .none)
   }
 
   private static func registration(_ row: Statement) -> RegistrationRow {

@@ -64,12 +64,16 @@ public struct NewRegistration: Sendable {
   public var token: [UInt8]
   /// Version of the app, as the device says.
   public var appVersion: String
+  /// The registration of another platform that the device says it had, as it is called here.
+  public var imported: RegistrationID?
 
   /// All fields.
   public init(
     registrationID: RegistrationID, secretHash: [UInt8], platform: Platform, fingerprint: [UInt8] = [],
-    environment: APNsEnvironment = .none, token: [UInt8] = [], appVersion: String = ""
+    environment: APNsEnvironment = .none, token: [UInt8] = [], appVersion: String = "",
+    imported: RegistrationID? = nil
   ) {
+    self.imported = imported
     self.registrationID = registrationID
     self.secretHash = secretHash
     self.platform = platform

@@ -88,6 +88,9 @@ extension WriteTransaction {
       SELECT msg_id FROM apns_pending WHERE app_id = ?1 LIMIT ?2)
     """,
     "DELETE FROM schedule WHERE id IN (SELECT id FROM schedule WHERE app_id = ?1 LIMIT ?2)",
+    """
+    DELETE FROM import_batch WHERE id IN (SELECT id FROM import_batch WHERE app_id = ?1 LIMIT ?2)
+    """,
     "DELETE FROM broadcast_count WHERE app_id = ?1 AND ?2 > 0",
     """
     DELETE FROM activity WHERE (unit, period, app_id, kind) IN (

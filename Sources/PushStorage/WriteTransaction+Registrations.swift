@@ -2,11 +2,13 @@ import PushBase
 
 extension WriteTransaction {
   /// What `register` did.
-  public struct Registered: Sendable, Equatable {
+  public struct Registered: Sendable {
     /// The new number.
     public var number: RegistrationNumber
     /// Registrations that this one replaced, ascending; their rows are gone, aliases and tags with them.
     public var replaced: [Replaced]
+    /// What was imported, if the device has taken that over.
+    public var adopted: DeliveryRow?
   }
 
   /// A registration that is gone.
@@ -27,26 +29,28 @@ extension WriteTransaction {
     case unknownRegistration
   }
 
-  /// Adds a registration and deletes those of the same app with the same fingerprint or the same token.
+  /// Adds a registration, or gives the device an imported one that is meant for it, and deletes all others of the same app
+  /// with the same fingerprint or the same token.
   /// `.constraint` for an unknown app, a registration ID in use, a wrong size of the hash or used-up numbers.
   public func register(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
     -> Registered
   {
+    let adopted = try adopt(app: app, new, at: now)
+    let kept = adopted.map { Int64($0.rawValue) } ?? -1
     let replaced = try database.all(
       """
-      DELETE FROM registration WHERE app_id = ?1 AND number IN (
+      DELETE FROM registration WHERE app_id = ?1 AND number <> ?4 AND number IN (
         SELECT number FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x''
         UNION SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?3) RETURNING number, tags
-      """, .app(app), .blob(new.fingerprint), new.token.isEmpty ? .null : .blob(new.token)
+      """, .app(app), .blob(new.fingerprint), new.token.isEmpty ? .null : .blob(new.token),
+      .integer(kept)
     ) { Replaced(number: $0.number(0), tags: TagList.decode($0, 1)) }
-    let found = try database.first(
-      """
-      UPDATE app SET next_number = next_number + 1
-      WHERE id = ? AND next_number < 4294967295 AND deleted_at IS NULL
-      RETURNING next_number - 1
-      """, .app(app)
-    ) { $0.number(0) }
-    guard let number = found else {
+    if let adopted {
+      return Registered(
+        number: adopted, replaced: replaced.sorted { $0.number < $1.number },
+        adopted: try reading.deliveryRow(app: app, number: adopted))
+    }
+    guard let number = try nextNumber(app) else {
       throw StorageError(.constraint, "the app is unknown or has used up its numbers")
     }
     try database.run(

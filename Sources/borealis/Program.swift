@@ -32,6 +32,7 @@ enum Program {
       PlanListCommand.self,
       PersonListCommand.self,
       PersonResetCommand.self,
+      ImportCommand.self,
       BackupCommand.self,
       CheckCommand.self,
       HealthCommand.self,

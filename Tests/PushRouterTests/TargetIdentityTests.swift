@@ -24,6 +24,12 @@ private final class FakeApple: APNsDelivery {
     open.withLock { $0.removeValue(forKey: id)?.left.count ?? 0 }
   }
 
+  func install(
+    _ files: [CertificateFile], for app: App,
+    reply: @escaping @Sendable (Result<Void, CertificateRefusal>) -> Void
+  ) {
+    reply(.failure(.unavailable))
+  }
   func forget(_ app: App) {}
 
   func status(of app: App) -> [APNsServiceStatus] { [] }

@@ -21,6 +21,7 @@ import Testing
       try tables(database) == [
         "account", "activity", "apns_credential", "apns_pending", "apns_result", "apns_token", "app",
         "audit", "broadcast_count", "cid", "console_session", "delivered", "dropped", "file", "file_piece",
+        "import_batch",
         "invitation", "membership", "newcomers", "outcome", "pending", "person", "plan", "push", "receipt",
         "registration", "schedule", "schedule_run", "schema_migration", "sqlite_sequence", "statistics",
         "statistics_mark", "tag",

@@ -22,7 +22,7 @@ public final class APNsChannel: APNsDelivery {
     var isClosed = false
   }
 
-  private let parts: APNsParts
+  let parts: APNsParts
   private let hosts: APNsHosts
   private let state = Mutex(State())
   private let changed: ChangedApps
@@ -41,9 +41,8 @@ public final class APNsChannel: APNsDelivery {
     }
     credentials.register(metrics)
     parts = APNsParts(
-      store: router.store, router: router, credentials: credentials, metrics: APNsMetrics(metrics),
-      time: time,
-      log: log)
+      store: router.store, router: router, credentials: credentials, keys: keys,
+      metrics: APNsMetrics(metrics), time: time, log: log)
     let queues = parts.queues
     metrics.computed("borealis_apns_in_flight", "Requests to APNs without an answer.") {
       Double(queues.all.reduce(0) { $0 + $1.counts.flights })

@@ -39,15 +39,19 @@ final class APNsParts: Sendable {
   let store: Store
   let router: Router
   let credentials: CredentialStore
+  /// What certificates are sealed with.
+  let keys: CredentialStore.KeySource
   let queues = QueueTable()
   let metrics: APNsMetrics
   let time: any TimeSource
   let log: Log
 
   init(
-    store: Store, router: Router, credentials: CredentialStore, metrics: APNsMetrics, time: any TimeSource,
-    log: Log
+    store: Store, router: Router, credentials: CredentialStore,
+    keys: @escaping CredentialStore.KeySource = { .failure(.init("there is no key")) }, metrics: APNsMetrics,
+    time: any TimeSource, log: Log
   ) {
+    self.keys = keys
     self.store = store
     self.router = router
     self.credentials = credentials

@@ -1,0 +1,124 @@
+import PushBase
+
+/// What is wrong with a line of an imported file.
+public struct ImportFault: Error, Equatable, Sendable {
+  /// For people, without what the line says.
+  public let reason: String
+}
+
+/// The columns of an imported file, in the order of its first line.
+public struct ImportColumns: Equatable, Sendable {
+  /// The names that the first line may have; the first two are needed.
+  public static let names = [
+    "registration_id", "platform", "alias", "tags", "apns_token", "apns_environment", "mobile",
+  ]
+
+  private let places: [String: Int]
+  private let count: Int
+
+  /// Reads the first line. A byte order mark before it is passed over.
+  public init(_ fields: [String]) throws(ImportFault) {
+    var places: [String: Int] = [:]
+    for (place, field) in fields.enumerated() {
+      let scalars = field.unicodeScalars.drop { place == 0 && $0 == "\u{FEFF}" }
+      let name = String(String.UnicodeScalarView(scalars))
+      guard Self.names.contains(name) else {
+        throw ImportFault(reason: "column \(place + 1) is none of \(Self.names.joined(separator: ", "))")
+      }
+      guard places.updateValue(place, forKey: name) == nil else {
+        throw ImportFault(reason: "the column \(name) is there twice")
+      }
+    }
+    for name in Self.names.prefix(2) where places[name] == nil {
+      throw ImportFault(reason: "the column \(name) is missing")
+    }
+    self.places = places
+    count = fields.count
+  }
+
+  /// The fields of a line by name; empty ones are left out.
+  func values(_ fields: [String]) throws(ImportFault) -> [String: String] {
+    guard fields.count == count else {
+      throw ImportFault(reason: "the line has \(fields.count) fields instead of \(count)")
+    }
+    return places.mapValues { fields[$0] }.filter { !$0.value.isEmpty }
+  }
+}
+
+/// A registration of another platform as a line of a file tells it, checked by the rules of the device API.
+public struct ImportLine: Equatable, Sendable {
+  /// The ID that it had: 1 to 58 visible ASCII characters.
+  public var registrationID: String
+  /// What the device runs.
+  public var platform: Platform
+  /// Its alias, if it has one.
+  public var alias: String?
+  /// Its tags, in the file with `;` between them, which no name can hold.
+  public var tags: [String]
+  /// Apple's device token, empty for none.
+  public var token: [UInt8]
+  /// Which of Apple's services the token belongs to.
+  public var environment: APNsEnvironment
+  /// Its mobile number, if it has one.
+  public var mobile: String?
+
+  /// Checks a line.
+  public init(
+    _ fields: [String], _ columns: ImportColumns, rules: PushRules = PushRules()
+  ) throws(ImportFault) {
+    let values = try columns.values(fields)
+    let id = values["registration_id"] ?? ""
+    guard (1...58).contains(id.utf8.count), id.utf8.allSatisfy({ (33...126).contains($0) }) else {
+      throw ImportFault(reason: "registration_id must have 1 to 58 visible characters")
+    }
+    registrationID = id
+    guard let platform = values["platform"].flatMap({ Platform(name: $0) }) else {
+      throw ImportFault(reason: "platform must be one of android, ios, hmos, quickapp")
+    }
+    self.platform = platform
+    alias = values["alias"]
+    if let alias, let complaint = NameRules.check(alias, allowHyphen: rules.allowHyphen).complaint {
+      throw ImportFault(reason: "alias \(complaint)")
+    }
+    tags = try Self.tags(values["tags"], rules)
+    (token, environment) = try Self.token(values, platform)
+    mobile = values["mobile"]
+    if let mobile, !NameRules.isMobile(mobile) {
+      throw ImportFault(reason: "mobile must be a + or a digit, then digits and -, at most 20 characters")
+    }
+  }
+
+  private static func tags(_ text: String?, _ rules: PushRules) throws(ImportFault) -> [String] {
+    var tags: [String] = []
+    var seen: Set<String> = []
+    for part in (text ?? "").split(separator: ";") {
+      let tag = String(part)
+      if let complaint = NameRules.check(tag, allowHyphen: rules.allowHyphen).complaint {
+        throw ImportFault(reason: "a tag \(complaint)")
+      }
+      if seen.insert(tag).inserted { tags.append(tag) }
+    }
+    guard tags.count <= 1000 else { throw ImportFault(reason: "there are more than 1000 tags") }
+    return tags
+  }
+
+  private static func token(
+    _ values: [String: String], _ platform: Platform
+  ) throws(ImportFault) -> ([UInt8], APNsEnvironment) {
+    guard let text = values["apns_token"] else {
+      guard values["apns_environment"] == nil else {
+        throw ImportFault(reason: "apns_environment is given, but no apns_token")
+      }
+      return ([], .none)
+    }
+    guard platform == .ios else { throw ImportFault(reason: "only ios has an apns_token") }
+    guard let token = Hex.decode(text.lowercased()), (1...100).contains(token.count) else {
+      throw ImportFault(reason: "apns_token must be 2 to 200 hexadecimal digits")
+    }
+    switch values["apns_environment"] ?? "production" {
+    case "production": return (token, .production)
+    case "sandbox", "development": return (token, .sandbox)
+    default: throw ImportFault(reason: "apns_environment must be production or sandbox")
+    }
+  }
+}

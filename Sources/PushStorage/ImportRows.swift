@@ -1,0 +1,71 @@
+import PushBase
+
+/// A registration that is taken over from another platform.
+public struct ImportedRegistration: Sendable, Equatable {
+  /// Its ID.
+  public var registrationID: RegistrationID
+  /// What the device runs.
+  public var platform: Platform
+  /// Its alias, if it has one.
+  public var alias: String?
+  /// Its tags.
+  public var tags: [String]
+  /// Which of Apple's services the token belongs to.
+  public var environment: APNsEnvironment
+  /// Apple's device token; empty for none.
+  public var token: [UInt8]
+  /// Its mobile number, if it has one.
+  public var mobile: String?
+
+  /// All fields.
+  public init(
+    registrationID: RegistrationID, platform: Platform, alias: String? = nil, tags: [String] = [],
+    environment: APNsEnvironment = .none, token: [UInt8] = [], mobile: String? = nil
+  ) {
+    self.registrationID = registrationID
+    self.platform = platform
+    self.alias = alias
+    self.tags = tags
+    self.environment = environment
+    self.token = token
+    self.mobile = mobile
+  }
+}
+
+/// What became of an imported registration.
+public enum ImportOutcome: Sendable, Equatable {
+  /// It was added.
+  case added
+  /// The app has it already; nothing was changed.
+  case known
+  /// As many registrations as allowed have its alias.
+  case aliasFull
+  /// It has, or the app has, too many tags.
+  case tooManyTags
+  /// Another registration of the app has its token.
+  case tokenTaken(by: RegistrationID)
+  /// Another app has a registration with its ID.
+  case foreign
+  /// The app has used up its numbers.
+  case numbersUsedUp
+}
+
+/// Registrations that one transaction imported: their numbers follow each other.
+public struct ImportBatch: Sendable, Equatable {
+  /// Counts up.
+  public var id: Int64
+  /// Whose they are.
+  public var app: AppID
+  /// The first one's number.
+  public var first: RegistrationNumber
+  /// How many they are.
+  public var count: Int
+}
+
+/// By what a device is known as an imported registration's. Raw values stand in the database.
+public enum Adoption: UInt8, Sendable {
+  /// By its token alone.
+  case token = 1
+  /// By its token, or by naming the registration ID.
+  case registrationID = 2
+}

@@ -1,0 +1,197 @@
+import Glibc
+import PushBase
+import PushDomain
+import PushJSON
+import PushOps
+import PushRouter
+import PushStorage
+import Synchronization
+
+struct ImportCommand: Command {
+  static let name = "import"
+  static let summary = "Takes over registrations of another platform from a CSV file."
+  static let details = """
+    Adds the registrations in FILE to the app with the key that --app gives, also while a server runs on the folder,
+    which learns of them within a second. The first line names the columns: registration_id and platform (android, ios,
+    hmos, quickapp), and any of alias, tags (with ; between them), apns_token, apns_environment (production, which is
+    meant if nothing is said, or sandbox) and mobile.
+
+    Notifications for iOS go to the tokens at once. A device that comes with its token takes its registration over: the
+    ID, alias and tags stay. One without a token does so by naming the ID (see Docs/protocol.md), if --adopt-by-id is
+    given.
+
+    Prints a line of JSON for each line that was refused, and for each ID that had another form than ours and was
+    replaced; then the sums. The command may be repeated: what is there already stays as it is.
+    """
+  static let operands = ["FILE"]
+  static let settings = [
+    DataFolder.setting,
+    SettingDefinition(name: "app", valueName: "KEY", help: "The app's key.", kind: .text),
+    SettingDefinition(
+      name: "adopt-by-id", valueName: "",
+      help: "Lets a device take over a registration by naming its ID, which others may know.", kind: .flag),
+    SettingDefinition(
+      name: "dry-run", valueName: "", help: "Checks all lines and changes nothing.", kind: .flag),
+  ]
+
+  /// Registrations that share a commit: so few that pushes hardly wait for it.
+  private static let batch = 500
+
+  static func run(_ input: Input) throws(Failure) {
+    guard let key = AppKey(try input.required("app")) else {
+      throw .usage("--app: KEY has 24 lower-case hexadecimal digits")
+    }
+    let folder = try DataFolder(input)
+    try folder.expectDatabase()
+    let path = input.operands[0]
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .failed("cannot read \(path): \(SystemCalls.reason(errno))") }
+    defer { close(descriptor) }
+    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
+    defer { store.close() }
+    var work = ImportWork(
+      store: store, app: try app(key, store),
+      adoption: input.settings.flag("adopt-by-id") ? .registrationID : .token,
+      isDryRun: input.settings.flag("dry-run"))
+    var reader = CSVReader()
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .failed("cannot read \(path): \(SystemCalls.reason(errno))") }
+      if count == 0 { break }
+      for record in reader.read(buffer[..<count]) { try work.take(record, batch: batch) }
+    }
+    if let record = reader.finish() { try work.take(record, batch: batch) }
+    try work.finish()
+  }
+
+  private static func app(_ key: AppKey, _ store: Store) throws(Failure) -> AppRow {
+    let found: AppRow?
+    do throws(StorageError) {
+      found = try Blocking.wait { done in
+        store.read { transaction throws(StorageError) in
+          try transaction.app(key: key)
+        } completion: {
+          done($0)
+        }
+      }
+    } catch {
+      throw DataFolder.failure("cannot read the apps", error)
+    }
+    guard let found else { throw .failed("no app has the key \(key.text)") }
+    return found
+  }
+}
+
+/// The lines of a file on their way into the database.
+private struct ImportWork {
+  let store: Store
+  let app: AppRow
+  let adoption: Adoption
+  let isDryRun: Bool
+
+  private var columns: ImportColumns?
+  private var waiting: [(line: Int, registration: ImportedRegistration)] = []
+  private var lines: Int64 = 0
+  private var added: Int64 = 0
+  private var known: Int64 = 0
+  private var refused: Int64 = 0
+
+  init(store: Store, app: AppRow, adoption: Adoption, isDryRun: Bool) {
+    self.store = store
+    self.app = app
+    self.adoption = adoption
+    self.isDryRun = isDryRun
+  }
+
+  mutating func take(_ record: CSVReader.Record, batch: Int) throws(Failure) {
+    guard let columns else {
+      guard let fields = record.fields else { throw .failed("line 1: the line cannot be read") }
+      do throws(ImportFault) { self.columns = try ImportColumns(fields) } catch {
+        throw .failed("line 1: \(error.reason)")
+      }
+      return
+    }
+    lines += 1
+    guard let fields = record.fields else {
+      refuse(record.line, "the line is too long, is not UTF-8, or has a quote that does not fit")
+      return
+    }
+    do throws(ImportFault) {
+      let line = try ImportLine(fields, columns)
+      let id = ImportedID.registrationID(line.registrationID, in: app.key)
+      if id.text != line.registrationID {
+        Console.print([
+          "line": .number(JSONNumber(Int64(record.line))), "registration_id": .string(line.registrationID),
+          "becomes": .string(id.text),
+        ])
+      }
+      let registration = ImportedRegistration(
+        registrationID: id, platform: line.platform, alias: line.alias, tags: line.tags,
+        environment: line.environment, token: line.token, mobile: line.mobile)
+      waiting.append((record.line, registration))
+    } catch {
+      refuse(record.line, error.reason)
+    }
+    if waiting.count >= batch { try store(waiting) }
+  }
+
+  mutating func finish() throws(Failure) {
+    if !waiting.isEmpty { try store(waiting) }
+    Console.print([
+      "lines": .number(JSONNumber(lines)), "added": .number(JSONNumber(added)),
+      "known": .number(JSONNumber(known)), "refused": .number(JSONNumber(refused)),
+      "dry_run": .bool(isDryRun),
+    ])
+  }
+
+  private mutating func refuse(_ line: Int, _ reason: String) {
+    refused += 1
+    Console.print(["line": .number(JSONNumber(Int64(line))), "refused": .string(reason)])
+  }
+
+  private mutating func store(_ batch: [(line: Int, registration: ImportedRegistration)]) throws(Failure) {
+    waiting = []
+    let start = SystemTime().monotonic()
+    let outcomes = try outcomes(batch.map(\.registration))
+    for (one, outcome) in zip(batch, outcomes) {
+      switch outcome {
+      case .added: added += 1
+      case .known: known += 1
+      case .aliasFull: refuse(one.line, "the alias belongs to 10 devices already")
+      case .tooManyTags: refuse(one.line, "the device, or the app, has too many tags")
+      case .tokenTaken(let id): refuse(one.line, "the token belongs to \(id.text)")
+      case .foreign: refuse(one.line, "the registration ID belongs to another app")
+      case .numbersUsedUp: refuse(one.line, "the app has used up its numbers, or is deleted")
+      }
+    }
+    // A server on the same folder needs its turn.
+    let taken = (SystemTime().monotonic() &- start) / 1000
+    usleep(UInt32(clamping: min(taken, 50_000)))
+  }
+
+  private func outcomes(_ registrations: [ImportedRegistration]) throws(Failure) -> [ImportOutcome] {
+    let (app, adoption, isDryRun) = (app.id, adoption, isDryRun)
+    let found = Mutex<[ImportOutcome]>([])
+    do throws(StorageError) {
+      try Blocking.wait { done in
+        store.write { transaction throws(StorageError) in
+          let outcomes = try transaction.importRegistrations(
+            app: app, registrations, adoption: adoption, at: SystemTime().now())
+          found.withLock { $0 = outcomes }
+          // Takes back what was done.
+          if isDryRun { throw StorageError(.other, "dry run") }
+        } completion: {
+          done($0)
+        }
+      }
+    } catch {
+      let outcomes = found.withLock { $0 }
+      guard isDryRun, outcomes.count == registrations.count else {
+        throw DataFolder.failure("cannot store registrations", error)
+      }
+    }
+    return found.withLock { $0 }
+  }
+}

@@ -1,0 +1,89 @@
+import PushBase
+import PushDomain
+import Testing
+
+@Suite struct ImportLineTests {
+  // MARK: CSV
+
+  private func records(_ text: [UInt8], pieces: Int) -> [CSVReader.Record] {
+    var reader = CSVReader()
+    var records: [CSVReader.Record] = []
+    var rest = text[...]
+    while !rest.isEmpty {
+      records += reader.read(rest.prefix(pieces))
+      rest = rest.dropFirst(pieces)
+    }
+    if let last = reader.finish() { records.append(last) }
+    return records
+  }
+
+  @Test(
+    arguments: [
+      ("", []), ("\n\r\n\n", []), ("a", [(1, ["a"])]), ("a,b\nc,d\n", [(1, ["a", "b"]), (2, ["c", "d"])]),
+      ("a,b\r\nc,d", [(1, ["a", "b"]), (2, ["c", "d"])]), (",\n\n,,", [(1, ["", ""]), (3, ["", "", ""])]),
+      ("\"a,b\",\"c\"\"d\",\"\"\n", [(1, ["a,b", "c\"d", ""])]), ("\"\"\n", [(1, [""])]),
+      ("\"a\nb\",c\nd,e", [(1, ["a\nb", "c"]), (3, ["d", "e"])]), ("\"a\"\r\nb", [(1, ["a"]), (2, ["b"])]),
+      ("a\"b,c", [(1, ["a\"b", "c"])]), ("\"a\"b\nc", [(1, nil), (2, ["c"])]),
+      ("a\n\"b", [(1, ["a"]), (2, nil)]),
+      ("测试,x", [(1, ["测试", "x"])]),
+    ] as [(String, [(Int, [String]?)])])
+  func `Records are read, whatever pieces they come in`(text: String, expected: [(Int, [String]?)]) {
+    for pieces in [1, 2, 3, 1000] {
+      let found = records(Array(text.utf8), pieces: pieces)
+      #expect(found.map(\.line) == expected.map(\.0), "\(pieces)")
+      #expect(found.map(\.fields) == expected.map(\.1), "\(pieces)")
+    }
+  }
+
+  @Test func `What is no text or too long spoils only its own record`() {
+    let long = [UInt8](repeating: 97, count: CSVReader.maximumBytes + 1)
+    let text: [UInt8] = [0xff, 10] + long + [10, 98, 10]
+    #expect(records(text, pieces: 77).map(\.fields) == [nil, nil, ["b"]])
+    let unclosed: [UInt8] = [34] + long + [10, 98, 10]
+    #expect(records(unclosed, pieces: 1000).map(\.fields) == [nil, ["b"]])
+    let longest = [UInt8](repeating: 97, count: CSVReader.maximumBytes - 1)
+    #expect(records(longest + [10], pieces: 1000).first?.fields?.first?.utf8.count == longest.count)
+  }
+
+  // MARK: Lines
+
+  private let columns = try? ImportColumns(ImportColumns.names)
+
+  private func line(_ text: String) throws -> ImportLine {
+    let fields = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    return try ImportLine(fields, columns ?? ImportColumns([]))
+  }
+
+  @Test func `Every column is read`() throws {
+    let one = try line("13065ffa4e0b5fb6ba3,ios,anna,b;a;b,0A0b,sandbox,+49-1")
+    #expect(one.registrationID == "13065ffa4e0b5fb6ba3" && one.platform == .ios && one.alias == "anna")
+    #expect(one.tags == ["b", "a"] && one.token == [10, 11] && one.environment == .sandbox)
+    #expect(one.mobile == "+49-1")
+    let least = try line("0207870f1b8,android,,,,,")
+    #expect(least.alias == nil && least.tags == [] && least.token == [] && least.environment == .none)
+    #expect(try line("x,ios,,,00,,").environment == .production)
+    #expect(try line("x,ios,,,00,development,").environment == .sandbox)
+  }
+
+  @Test(arguments: [
+    ",ios,,,,,", "a b,ios,,,,,", "\(String(repeating: "x", count: 59)),ios,,,,,", "é,ios,,,,,", "x,,,,,,",
+    "x,palm,,,,,",
+    "x,iOS,,,,,", "x,ios,a-b,,,,", "x,ios,\(String(repeating: "a", count: 41)),,,,", "x,ios,,a b,,,",
+    "x,ios,,a/b,,,",
+    "x,android,,,00,,", "x,ios,,,0,,", "x,ios,,,xx,,", "x,ios,,,\(String(repeating: "0", count: 202)),,",
+    "x,ios,,,00,other,", "x,ios,,,,production,", "x,ios,,,,,abc", "x,ios", "x,ios,,,,,,",
+  ])
+  func `A wrong line is refused`(text: String) { #expect(throws: ImportFault.self) { try line(text) } }
+
+  @Test func `Columns come in any order, but the needed ones must be there, and each once`() throws {
+    let columns = try ImportColumns(["\u{FEFF}alias", "platform", "registration_id"])
+    let one = try ImportLine(["anna", "hmos", "x"], columns)
+    #expect(one.alias == "anna" && one.platform == .hmos && one.registrationID == "x")
+    for names in [
+      [], ["registration_id"], ["platform"], ["registration_id", "platform", "platform"],
+      ["registration_id", "platform", "colour"], ["registration_id", "platform", ""],
+    ] {
+      #expect(throws: ImportFault.self, "\(names)") { try ImportColumns(names) }
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import PushBase
+import PushDomain
+import PushStorage
+import Synchronization
+import Testing
+
+@testable import PushRouter
+
+/// Registrations that another process imports, and the devices that come for them.
+@Suite struct ImportTests {
+  private func id(_ number: UInt64) -> RegistrationID { RegistrationID(high: number, low: 7) }
+
+  private func make(_ world: TestWorld, _ imported: [ImportedRegistration], _ adoption: Adoption = .token)
+    async throws
+    -> [ImportOutcome]
+  {
+    let app = world.app.id
+    let outcomes = try await world.store.change { t throws(StorageError) in
+      try t.importRegistrations(app: app, imported, adoption: adoption, at: Timestamp(milliseconds: 5))
+    }
+    try await learn(world)
+    return outcomes
+  }
+
+  /// Waits until the server has learned of all imports.
+  private func learn(_ world: TestWorld) async throws {
+    let last = try await world.store.look { t throws(StorageError) in try t.lastImportBatch() }
+    for _ in 0..<200 where world.router.housekeeping.lastImport != last { try await world.tick() }
+    #expect(world.router.housekeeping.lastImport == last)
+  }
+
+  private func register(
+    _ world: TestWorld, _ platform: Platform, fingerprint: String = "own", token: [UInt8] = []
+  ) async throws -> Router.Registered {
+    let result = await withCheckedContinuation { done in
+      world.router.register(
+        in: world.app, platform: platform, fingerprint: Array(fingerprint.utf8),
+        environment: token.isEmpty ? .none : .sandbox, token: token, appVersion: "2"
+      ) { done.resume(returning: $0) }
+    }
+    return try result.get()
+  }
+
+  private func aliasHolders(_ world: TestWorld, _ alias: String) -> [RegistrationID?] {
+    world.app.directory.registrations(alias: alias).map { world.app.directory.identity($0)?.id }
+  }
+
+  /// A running server pushes to what was imported beside it, and so does one that starts later.
+  @Test func isLearned() async throws {
+    let world = try await TestWorld()
+    let outcomes = try await make(
+      world,
+      [
+        ImportedRegistration(
+          registrationID: id(1), platform: .ios, alias: "anna", tags: ["a", "b"], environment: .sandbox,
+          token: [1, 2]),
+        ImportedRegistration(registrationID: id(2), platform: .android, tags: ["b"], mobile: "1"),
+      ])
+    #expect(outcomes == [.added, .added])
+    for isNew in [false, true] {
+      if isNew { try await world.restart(isOrderly: false) }
+      #expect(aliasHolders(world, "anna") == [id(1)])
+      var terms = AudienceTerms()
+      terms.tags = ["b"]
+      #expect(world.app.directory.resolve(terms, platforms: .all).count == 2)
+      let number = try #require(world.app.directory.find(id(1)))
+      let holders = world.app.directory.state.withLock {
+        $0.table.members(tokensFor: APNsEnvironments(.sandbox)).contains(number)
+      }
+      #expect(holders)
+      #expect(world.app.directory.presence(number)?.lastSeen == 0)
+    }
+    // It learns each once: a second look finds nothing.
+    try await learn(world)
+    #expect(world.app.directory.registrationCount == 2)
+  }
+
+  /// An import that is repeated adds nothing; what cannot be taken is told.
+  @Test func outcomes() async throws {
+    let world = try await TestWorld()
+    let other = try await world.addApp()
+    let own = try await world.register(token: [9], platform: .ios)
+    let one = ImportedRegistration(registrationID: id(1), platform: .ios, alias: "a", token: [1])
+    #expect(try await make(world, [one, one]) == [.added, .known])
+    #expect(try await make(world, [one]) == [.known])
+    let foreign = try await world.store.change { t throws(StorageError) in
+      try t.importRegistrations(app: other.id, [one], adoption: .token, at: Timestamp(milliseconds: 5))
+    }
+    #expect(foreign == [.foreign])
+    let taken = ImportedRegistration(registrationID: id(2), platform: .ios, token: [9])
+    #expect(try await make(world, [taken]) == [.tokenTaken(by: own.id)])
+    let many = (10..<20).map { ImportedRegistration(registrationID: id($0), platform: .android, alias: "a") }
+    let results = try await make(world, many)
+    #expect(results == Array(repeating: ImportOutcome.added, count: 9) + [.aliasFull])
+    let tags = ImportedRegistration(
+      registrationID: id(30), platform: .android, tags: (0...1000).map { "t\($0)" })
+    #expect(try await make(world, [tags]) == [.tooManyTags])
+  }
+
+  /// A device with the imported token becomes that registration: what waits for it is there, and its alias and tags.
+  @Test func adoptionByToken() async throws {
+    let world = try await TestWorld()
+    _ = try await make(
+      world,
+      [
+        ImportedRegistration(
+          registrationID: id(1), platform: .ios, alias: "a", tags: ["t"], environment: .production, token: [1]
+        )
+      ])
+    let number = try #require(world.app.directory.find(id(1)))
+    var terms = AudienceTerms()
+    terms.aliases = ["a"]
+    let content = AcceptRequest.test().content
+    let push = try await world.accept(AcceptRequest(terms: terms, content: content)).get()
+    // Naming the ID is not enough.
+    let stranger = try await register(world, .ios, fingerprint: "jpush:\(id(1).text)")
+    #expect(stranger.id != id(1))
+    let registered = try await register(world, .ios, fingerprint: "new", token: [1])
+    #expect(registered.id == id(1))
+    let device = TestDevice(id: registered.id, secret: registered.secret, number: number)
+    #expect(world.login(device).loop == 0)
+    #expect(world.pending(device) == [push.id])
+    #expect(aliasHolders(world, "a") == [id(1)] && world.app.directory.hasTag("t", number))
+    // From then on it is like any other: the same token again is a new device.
+    #expect(try await register(world, .ios, token: [1]).id != id(1))
+    #expect(aliasHolders(world, "a") == [])
+  }
+
+  /// A device that names the ID becomes that registration, once, if the import allowed it.
+  @Test func adoptionByID() async throws {
+    let world = try await TestWorld()
+    let old = ImportedID.registrationID("0207870f1b8", in: world.app.key)
+    _ = try await make(
+      world,
+      [
+        ImportedRegistration(registrationID: old, platform: .android, alias: "a"),
+        ImportedRegistration(registrationID: id(1), platform: .android, alias: "b"),
+      ], .registrationID)
+    #expect(try await register(world, .ios, fingerprint: "jpush:\(id(1).text)").id != id(1))
+    for (name, expected) in [("0207870f1b8", old), (id(1).text, id(1))] {
+      let first = try await register(world, .android, fingerprint: "jpush:\(name)")
+      #expect(first.id == expected)
+      let number = try #require(world.app.directory.find(expected))
+      #expect(world.login(TestDevice(id: first.id, secret: first.secret, number: number)).loop == 0)
+      #expect(try await register(world, .android, fingerprint: "jpush:\(name)").id != expected)
+    }
+    #expect(world.app.directory.registrations(alias: "a") == [])
+  }
+
+  /// A device that comes before the server has learned of the import gets its registration all the same.
+  @Test func adoptionAtOnce() async throws {
+    let world = try await TestWorld()
+    let app = world.app.id
+    let imported = [
+      ImportedRegistration(registrationID: id(1), platform: .android, alias: "a", tags: ["t"]),
+      ImportedRegistration(registrationID: id(2), platform: .android, tags: ["t"]),
+    ]
+    _ = try await world.store.change { t throws(StorageError) in
+      try t.importRegistrations(app: app, imported, adoption: .registrationID, at: Timestamp(milliseconds: 5))
+    }
+    let registered = try await register(world, .android, fingerprint: "jpush:\(id(1).text)")
+    #expect(registered.id == id(1))
+    let number = try #require(world.app.directory.find(id(1)))
+    #expect(world.login(TestDevice(id: registered.id, secret: registered.secret, number: number)).loop == 0)
+    try await learn(world)
+    #expect(aliasHolders(world, "a") == [id(1)])
+    var terms = AudienceTerms()
+    terms.tags = ["t"]
+    #expect(world.app.directory.resolve(terms, platforms: .all).count == 2)
+    #expect(world.app.directory.onlineCount == 1)
+  }
+
+  @Test func formerIDs() {
+    let (app, other) = (AppKey(high: 1, low: 2), AppKey(high: 1, low: 3))
+    #expect(ImportedID.registrationID("13065ffa4e0b5fb6ba3", in: app).text == "13065ffa4e0b5fb6ba3")
+    let made = ImportedID.registrationID("0207870f1b8", in: app)
+    #expect(made == ImportedID.registrationID("0207870f1b8", in: app))
+    #expect(made != ImportedID.registrationID("0207870f1b8", in: other))
+    #expect(ImportedID.registrationID(fingerprint: Array("jpush:0207870f1b8".utf8), in: app) == made)
+    for text in ["", "jpush", "jpush:", "jpus:0207870f1b8", "JPUSH:x"] {
+      #expect(ImportedID.registrationID(fingerprint: Array(text.utf8), in: app) == nil, "\(text)")
+    }
+    #expect(ImportedID.registrationID(fingerprint: Array("jpush:".utf8) + [0xff], in: app) == nil)
+  }
+}
