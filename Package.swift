@@ -43,6 +43,7 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     // Pure: no input or output.
     module("PushBase", ["CLinux"]),
     module("PushJSON", ["PushBase"]),
@@ -65,13 +66,16 @@ let package = Package(
     // Services.
     module("PushRouter", ["PushBase", "PushDomain", "PushStorage", "PushCrypto", "CRoaring"]),
     module(
+      "PushCallbacks",
+      ["PushBase", "PushJSON", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "CCurl", "CLinux"]),
+    module(
       "PushPassthrough",
       ["PushBase", "PushWire", "PushDomain", "PushNet", "PushRouter", "PushCrypto"]),
     module(
       "PushGateway",
       [
         "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushStorage", "PushRouter",
-        "PushCrypto",
+        "PushCrypto", "PushCallbacks",
       ], plugins: ["EmbedFiles"]),
     module(
       "PushAPNs",
@@ -107,7 +111,7 @@ let package = Package(
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
         "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushConsole",
-        "PushAPNs",
+        "PushAPNs", "PushCallbacks",
         "PushOps", "BorealisDevice", "APNsSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
@@ -122,6 +126,12 @@ let package = Package(
     tests("PushStorageTests", ["PushStorage", "PushDomain", "PushBase"]),
     tests("PushRouterTests", ["PushRouter", "PushStorage", "PushDomain", "PushBase"]),
     tests(
+      "PushCallbacksTests",
+      [
+        "PushCallbacks", "PushRouter", "PushStorage", "PushDomain", "PushCrypto", "PushJSON", "PushBase",
+        "CLinux",
+      ]),
+    tests(
       "PushPassthroughTests",
       [
         "PushPassthrough", "PushRouter", "PushNet", "PushWire", "PushStorage", "PushDomain", "PushCrypto",
@@ -130,7 +140,8 @@ let package = Package(
     tests(
       "PushGatewayTests",
       [
-        "PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain", "PushCrypto",
+        "PushGateway", "PushCallbacks", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain",
+        "PushCrypto",
         "PushBase",
       ]),
     tests(

@@ -21,14 +21,16 @@ public struct PushCallback: Equatable, Sendable {
     guard let fields = try push.fields("callback"), !fields.present.isEmpty else { return nil }
     var callback = PushCallback()
     if let url = try fields.string("url"), !url.isEmpty {
-      let isWeb = url.hasPrefix("http://") || url.hasPrefix("https://")
-      guard isWeb, url.utf8.count <= 2048, url.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) else {
-        throw fields.invalid("url", "must be an http or https address")
+      guard CallbackAddress(url) != nil else {
+        throw fields.invalid("url", "must be an http or https address without user information and fragment")
       }
       callback.url = url
     }
     if let params = try fields.fields("params") {
       callback.params = JSONWriter.serialize(.object(params.object))
+      guard callback.params.count <= CallbackEvent.paramsLimit else {
+        throw fields.invalid("params", "has more than \(CallbackEvent.paramsLimit) bytes")
+      }
     }
     if let types = try fields.integer("type", in: 1...15) {
       callback.types = UInt8(truncatingIfNeeded: types)

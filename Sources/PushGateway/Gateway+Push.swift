@@ -128,6 +128,7 @@ extension AcceptRequest {
     self.init(
       cid: request.cid, platforms: platforms, terms: terms, file: file, content: request.content,
       sendno: request.options.sendno ?? 0, timeToLive: request.options.timeToLive,
-      overrides: request.options.overrideMessageID, strategy: request.options.strategy)
+      overrides: request.options.overrideMessageID, strategy: request.options.strategy,
+      callback: request.callback)
   }
 }

@@ -58,8 +58,8 @@ extension Gateway {
   /// Everything that is served; Docs/api/openapi.json describes each.
   static let routes: [Route] =
     openRoutes + pushRoutes + batchRoutes + fileRoutes + reportRoutes + messageReportRoutes + userReportRoutes
-    + deviceReceiptRoutes + deviceRoutes + scheduleRoutes + adminRoutes
-    + certificateRoutes + imageRoutes
+    + deviceReceiptRoutes + deviceRoutes + scheduleRoutes + adminRoutes + certificateRoutes + imageRoutes
+    + callbackRoutes
 
   private static let openRoutes: [Route] = [
     Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },

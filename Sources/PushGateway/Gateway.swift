@@ -1,4 +1,5 @@
 import PushBase
+import PushCallbacks
 import PushDomain
 import PushHTTP
 import PushHTTPServer
@@ -44,6 +45,7 @@ public final class Gateway: Sendable {
   let log: Log
   let isReady: @Sendable () -> Bool
   let rates: [API: RateLimiter]
+  let callbacks: CallbackService?
   let accepted: Counter
   let refused: Counter
   /// For requests whose parsing would hold up a loop.
@@ -55,10 +57,12 @@ public final class Gateway: Sendable {
 
   /// Makes the gateway. `isReady` turns false while the server drains.
   public init(
-    router: Router, limits: GatewayLimits = GatewayLimits(), metrics: Metrics, log: Log,
+    router: Router, callbacks: CallbackService? = nil, limits: GatewayLimits = GatewayLimits(),
+    metrics: Metrics, log: Log,
     time: any TimeSource = SystemTime(), isReady: @escaping @Sendable () -> Bool
   ) {
     self.router = router
+    self.callbacks = callbacks
     self.limits = limits
     self.metrics = metrics
     self.log = log

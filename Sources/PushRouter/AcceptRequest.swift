@@ -22,13 +22,15 @@ public struct AcceptRequest: Sendable {
   public var overrides: MessageID?
   /// Whose rules choose the channel.
   public var strategy: Strategy
+  /// What the app server is told of it; nil for what the app has set up.
+  public var callback: PushCallback?
 
   /// Makes a request.
   public init(
     cid: String? = nil, platforms: PlatformSet = .all, terms: AudienceTerms = AudienceTerms(),
     file: String? = nil, content: PushContent, sendno: Int32 = 0, timeToLive: Int = 86_400,
     overrides: MessageID? = nil,
-    strategy: Strategy = .jpush
+    strategy: Strategy = .jpush, callback: PushCallback? = nil
   ) {
     self.cid = cid
     self.platforms = platforms
@@ -40,6 +42,7 @@ public struct AcceptRequest: Sendable {
     self.timeToLive = timeToLive
     self.overrides = overrides
     self.strategy = strategy
+    self.callback = callback
   }
 }
 

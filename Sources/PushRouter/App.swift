@@ -1,5 +1,6 @@
 import PushBase
 import PushCrypto
+import PushDomain
 import PushStorage
 import Synchronization
 
@@ -36,6 +37,8 @@ public final class App: Sendable {
   private let access: Mutex<Access>
   private let environments = Atomic<UInt8>(0)
   private let deleted = Atomic<Bool>(false)
+  /// What the app has set up for callbacks: its bits, and above them whether it has set up any, and an address.
+  private let callbacks = Atomic<UInt16>(0)
 
   init(_ row: AppRow, pendingLimit: UInt32) {
     id = row.id
@@ -50,6 +53,25 @@ public final class App: Sendable {
   public var apnsEnvironments: APNsEnvironments {
     get { APNsEnvironments(rawValue: environments.load(ordering: .relaxed)) }
     set { environments.store(newValue.rawValue, ordering: .relaxed) }
+  }
+
+  /// Takes over what the app has set up for callbacks; nil for nothing.
+  func setCallbacks(_ row: CallbackSettingRow?) {
+    let bits = row.map { UInt16($0.types.rawValue) | 1 << 8 | ($0.url == nil ? 0 : 1 << 9) }
+    callbacks.store(bits ?? 0, ordering: .relaxed)
+  }
+
+  /// What is told of a push: what it asks for itself, or else all that the app has switched on. Nil for nothing, as when
+  /// neither names an address.
+  func callback(for request: AcceptRequest) -> PushCallbackRow? {
+    let bits = callbacks.load(ordering: .relaxed)
+    let asked = request.callback
+    guard asked?.url != nil || bits & 1 << 9 != 0 else { return nil }
+    let switchedOn = bits & 1 << 8 == 0 ? .push : CallbackTypes(rawValue: UInt8(truncatingIfNeeded: bits))
+    let types = (asked?.types.map { CallbackTypes(rawValue: $0) } ?? switchedOn).intersection(.push)
+    guard !types.isEmpty else { return nil }
+    return PushCallbackRow(
+      id: MessageID(0), url: asked?.url, types: types, sendno: request.sendno, params: asked?.params ?? [])
   }
 
   /// Compares a master secret with the present one and the one before, in constant time. Secrets are 96 random bits, so

@@ -94,11 +94,16 @@ extension Router {
   func refreshApps() {
     // One at a time: of two readers the later may have the older news.
     guard housekeeping.beginRefresh() else { return }
+    let changes = telling.changes.load(ordering: .sequentiallyConsistent)
     store.read { transaction throws(StorageError) in
-      (rows: try transaction.apps(), deleted: try transaction.deletedApps())
+      (
+        rows: try transaction.apps(), deleted: try transaction.deletedApps(),
+        callbacks: try transaction.callbackSettings()
+      )
     } completion: { [self] result in
       defer { housekeeping.endRefresh() }
       guard case .success(let found) = result else { return }
+      takeOver(found.callbacks, readAt: changes)
       for row in found.rows {
         guard let app = app(row.key), app.update(row) else { continue }
         disconnectAll(app)

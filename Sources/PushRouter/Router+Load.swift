@@ -12,6 +12,7 @@ extension Router {
       try transaction.lastImportBatch()
     }
     for row in try wait({ transaction throws(StorageError) in try transaction.apps() }) { try load(row) }
+    try loadCallbacks()
     let newest = try wait { transaction throws(StorageError) in try transaction.lastMessageID() }
     raiseIDs(to: newest)
     try wait { [statistics] transaction throws(StorageError) in
@@ -77,7 +78,7 @@ extension Router {
   }
 
   @discardableResult
-  private func wait<Value: Sendable>(
+  func wait<Value: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
     try Self.wait { store.read(body, completion: $0) }

@@ -207,6 +207,7 @@ extension Router {
     // On the writer's thread, so that IDs grow in commit order.
     let id = nextID()
     try transaction.insertPush(push.row(id, app: app.id))
+    try storeCallback(of: push, id, of: app, in: transaction)
     if push.plan.isEmpty {
       let status: OutcomeStatus = request.timeToLive == 0 ? .expired : .refused
       try settle(EndedPush(id, status), of: app, at: push.now, in: transaction)

@@ -24,6 +24,7 @@ public final class Router: Sendable {
   let contents: ContentCache
   let housekeeping = Housekeeping()
   let speedPools = SpeedPools()
+  let telling = TellingApps()
 
   private let apps = Mutex<[AppKey: App]>([:])
   private let plugged = PluggedChannels()

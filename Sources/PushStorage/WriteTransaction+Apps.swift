@@ -92,6 +92,17 @@ extension WriteTransaction {
     DELETE FROM import_batch WHERE id IN (SELECT id FROM import_batch WHERE app_id = ?1 LIMIT ?2)
     """,
     "DELETE FROM broadcast_count WHERE app_id = ?1 AND ?2 > 0",
+    "DELETE FROM callback_setting WHERE app_id = ?1 AND ?2 > 0",
+    "DELETE FROM callback_app WHERE app_id = ?1 AND ?2 > 0",
+    "DELETE FROM callback_bulk WHERE id IN (SELECT id FROM callback_bulk WHERE app_id = ?1 LIMIT ?2)",
+    """
+    DELETE FROM callback_attempt WHERE batch_id IN (
+      SELECT id FROM callback_batch WHERE app_id = ?1 ORDER BY id LIMIT ?2)
+    """,
+    """
+    DELETE FROM callback_batch WHERE id IN (
+      SELECT id FROM callback_batch WHERE app_id = ?1 ORDER BY id LIMIT ?2)
+    """,
     """
     DELETE FROM activity WHERE (unit, period, app_id, kind) IN (
       SELECT unit, period, app_id, kind FROM activity WHERE app_id = ?1 LIMIT ?2)
@@ -123,6 +134,7 @@ extension WriteTransaction {
     "DELETE FROM delivered WHERE msg_id = ?", "DELETE FROM outcome WHERE msg_id = ?",
     "DELETE FROM schedule_run WHERE msg_id = ?", "DELETE FROM apns_result WHERE msg_id = ?",
     "DELETE FROM dropped WHERE msg_id = ?", "DELETE FROM receipt WHERE msg_id = ?",
+    "DELETE FROM push_callback WHERE msg_id = ?",
   ]
 
   /// Deletes pushes with all that is known of them.

@@ -81,10 +81,10 @@ struct AppAPNsResumeCommand: Command {
 
 struct AppAPNsResealCommand: Command {
   static let name = "app apns reseal"
-  static let summary = "Seals all credentials for Apple with the current secret key."
+  static let summary = "Seals all credentials and callback secrets with the current secret key."
   static let details = """
-    Opens the APNs credentials of all apps with the keys in the secret key file and seals them with the first one, so that
-    the others can be taken out of the file. Works beside a running server.
+    Opens the APNs credentials and callback secrets of all apps with the keys in the secret key file and seals them with
+    the first one, so that the others can be taken out of the file. Works beside a running server.
     """
   static let operands: [String] = []
   static let settings = [DataFolder.setting, SecretKeyFile.setting]
@@ -112,13 +112,16 @@ struct AppAPNsResealCommand: Command {
       }
     }
     let changes = resealed
+    let settings = try AppCallback.reseal(store, with: keys)
     try AppAPNs.write(store) { transaction throws(StorageError) in
+      for row in settings { try transaction.setCallback(row) }
       for (row, bytes) in changes {
         _ = try transaction.resealAPNsCredential(app: row.app, id: row.id, sealed: bytes)
       }
     }
     Console.print([
-      "resealed": .number(JSONNumber(Int64(changes.count))), "secret_key": .string(keys.currentID),
+      "resealed": .number(JSONNumber(Int64(changes.count + settings.count))),
+      "secret_key": .string(keys.currentID),
     ])
   }
 }

@@ -51,7 +51,9 @@ struct AppAPNsSetCommand: Command {
     let upload = try CredentialFiles(input.settings).upload()
     let keyFile = SecretKeyFile(input.settings, folder: try DataFolder(input))
     try AppAPNs.withApp(input) { store, app throws(Failure) in
-      let keys = try keys(keyFile, store)
+      let sealed = try AppAPNs.read(store) { transaction throws(StorageError) in try transaction.sealedCount()
+      }
+      let keys = try keyFile.readOrMake(sealed: sealed)
       let rows = upload.rows(for: app.id, sealedWith: keys)
       let refusal = try AppAPNs.write(store) { transaction throws(StorageError) -> CredentialError? in
         let existing = try transaction.reading.apnsCredentials(app: app.id)
@@ -66,19 +68,5 @@ struct AppAPNsSetCommand: Command {
       if let refusal { throw .failed("\(refusal)") }
       try AppAPNs.printList(store, app)
     }
-  }
-
-  /// A new key file is made only while nothing is sealed: one that is merely lost must not be replaced unnoticed.
-  private static func keys(_ file: SecretKeyFile, _ store: Store) throws(Failure) -> SealingKeys {
-    if file.exists { return try file.read() }
-    let sealed = try AppAPNs.read(store) { transaction throws(StorageError) in
-      try transaction.apnsCredentials().count
-    }
-    guard sealed == 0 else {
-      throw .failed(
-        "the secret key file \(file.path) is missing, and \(sealed) credentials are sealed with its key: restore it, or "
-          + "name it by --secret-key-file, or remove the credentials")
-    }
-    return try file.readOrMake()
   }
 }

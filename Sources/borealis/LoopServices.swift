@@ -1,5 +1,6 @@
 import PushAPNs
 import PushBase
+import PushCallbacks
 import PushConsole
 import PushGateway
 import PushHTTP
@@ -13,6 +14,7 @@ struct ServerParts: Sendable {
   let router: Router
   let channel: PassthroughChannel
   let apns: APNsChannel
+  let callbacks: CallbackService
   let gateway: Gateway
   let console: WebConsole
   let peers: PeerGuard

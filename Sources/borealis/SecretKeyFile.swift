@@ -10,7 +10,8 @@ struct SecretKeyFile: Sendable {
 
   static let setting = SettingDefinition(
     name: "secret-key-file", valueName: "FILE",
-    help: "The key that APNs credentials are sealed with; DIR/secret-key if not given.", kind: .text)
+    help: "The key that APNs credentials and callback secrets are sealed with; DIR/secret-key if not given.",
+    kind: .text)
 
   /// The file that the setting names, or the one in the data folder.
   init(_ settings: Settings, folder: DataFolder) {
@@ -41,9 +42,16 @@ struct SecretKeyFile: Sendable {
     }
   }
 
-  /// Makes the file with a new key unless it is there; then reads it.
-  func readOrMake() throws(Failure) -> SealingKeys {
-    if !exists { try make() }
+  /// Makes the file with a new key unless it is there; then reads it. Made only while nothing is sealed: one that is
+  /// merely lost must not be replaced unnoticed.
+  func readOrMake(sealed: Int) throws(Failure) -> SealingKeys {
+    guard !exists else { return try read() }
+    guard sealed == 0 else {
+      throw .failed(
+        "the secret key file \(path) is missing, and \(sealed) credentials are sealed with its key: restore it, or "
+          + "name it by --secret-key-file, or remove the credentials")
+    }
+    try make()
     return try read()
   }
 
@@ -52,7 +60,7 @@ struct SecretKeyFile: Sendable {
     let own = "\(path).\(getpid())"
     let text = """
       # Borealis seals the secrets in its database with this key. "borealis backup" does not copy it: keep a copy
-      # elsewhere. Without it the APNs credentials must be uploaded again.
+      # elsewhere. Without it the APNs credentials must be uploaded again, and callbacks set up again.
       \(SealingKeys.makeLine())
       """
     try Files.replace(own, with: text, mode: 0o600)

@@ -2,7 +2,8 @@ import PushOps
 
 extension ServeSettings {
   /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations.md.
-  static let definitions: [SettingDefinition] = addresses + tls + apns + logging + stopping + limits + time
+  static let definitions: [SettingDefinition] =
+    addresses + tls + apns + callbacks + logging + stopping + limits + time
 
   private static let addresses = [
     DataFolder.setting,
@@ -49,6 +50,20 @@ extension ServeSettings {
     SettingDefinition(
       name: "apns-ca", valueName: "FILE",
       help: "Certificates, PEM, to trust for APNs besides the system's: a simulator's.", kind: .text),
+  ]
+
+  private static let callbacks = [
+    SettingDefinition(
+      name: "callback-networks", valueName: "CIDR,...",
+      help: "Networks that callbacks may go to although they are not public, such as 10.1.0.0/16.",
+      kind: .list),
+    SettingDefinition(
+      name: "callback-ca", valueName: "FILE",
+      help: "Certificates, PEM, to trust for callbacks besides the system's.", kind: .text),
+    SettingDefinition(
+      name: "keep-callbacks", valueName: "TIME",
+      help: "How long callbacks are kept, with what came of them, after they were made.", default: "3d",
+      kind: .duration),
   ]
 
   private static let logging = [

@@ -1,6 +1,7 @@
 import CLinux
 import PushAPNs
 import PushBase
+import PushCallbacks
 import PushNet
 import PushOps
 
@@ -40,6 +41,7 @@ struct ServeSettings {
   let scheduleGrace: Int64
 
   let apnsHosts: APNsHosts
+  let callbacks: CallbackService.Options
 
   var usesTLS: Bool { device != nil || httpTLS != nil }
 
@@ -71,6 +73,7 @@ struct ServeSettings {
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     trustedProxies = try Self.networks(settings, "trusted-proxies")
     apnsHosts = Self.apnsHosts(settings)
+    callbacks = try Self.callbacks(settings)
     zone = try Self.zone(settings)
     schedules = settings.number("schedules") ?? 0
     scheduleGrace = Int64(try Self.milliseconds(settings, "schedule-grace", 60_000...86_400_000) / 1000)
@@ -94,6 +97,14 @@ struct ServeSettings {
       networks.append(network)
     }
     return networks
+  }
+
+  private static func callbacks(_ settings: Settings) throws(Failure) -> CallbackService.Options {
+    var options = CallbackService.Options()
+    options.networks = try networks(settings, "callback-networks")
+    options.authorities = settings.text("callback-ca")
+    options.retention = Int64(try milliseconds(settings, "keep-callbacks", 60_000...Int.max) / 1000)
+    return options
   }
 
   private static func apnsHosts(_ settings: Settings) -> APNsHosts {

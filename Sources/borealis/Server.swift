@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import PushAPNs
 import PushBase
+import PushCallbacks
 import PushConsole
 import PushCrypto
 import PushGateway
@@ -64,13 +65,14 @@ final class Server: Sendable {
     router.add(apns: apns)
     let isReady = ReadyFlag()
     self.isReady = isReady
+    let callbacks = try Self.callbackService(settings, router, metrics, time)
     let gateway = Gateway(
-      router: router, limits: settings.gatewayLimits, metrics: metrics, log: log, time: time,
-      isReady: { isReady.value })
+      router: router, callbacks: callbacks, limits: settings.gatewayLimits, metrics: metrics, log: log,
+      time: time, isReady: { isReady.value })
     let console = Self.console(settings, router, gateway, time)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
     parts = ServerParts(
-      router: router, channel: channel, apns: apns, gateway: gateway, console: console,
+      router: router, channel: channel, apns: apns, callbacks: callbacks, gateway: gateway, console: console,
       peers: PeerGuard(
         strangers: UInt32(settings.strangersPerNetwork),
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
@@ -107,6 +109,28 @@ final class Server: Sendable {
       secrets: PersonSecrets(
         seal: { secret, person in try? keyFile.readOrMake().seal(secret, for: context(person)) },
         open: { sealed, person in try? keyFile.read().open(sealed, for: context(person)) }))
+  }
+
+  private static func callbackService(
+    _ settings: ServeSettings, _ router: Router, _ metrics: Metrics, _ time: SystemTime
+  ) throws(Failure) -> CallbackService {
+    let keyFile = settings.secretKeyFile
+    let keys = CallbackKeys(
+      read: {
+        do throws(Failure) { return .success(try keyFile.read()) } catch {
+          return .failure(CallbackKeys.Failure(error.message))
+        }
+      },
+      readOrMake: { sealed in
+        do throws(Failure) { return .success(try keyFile.readOrMake(sealed: sealed)) } catch {
+          return .failure(CallbackKeys.Failure(error.message))
+        }
+      })
+    let service = CallbackService(
+      router: router, options: settings.callbacks, keys: keys, metrics: metrics, time: time,
+      log: settings.log)
+    guard let service else { throw .failed("cannot start the thread that sends callbacks") }
+    return service
   }
 
   private static func bind(
@@ -225,6 +249,7 @@ final class Server: Sendable {
     router.tick()
     parts.gateway.tick()
     parts.apns.tick()
+    parts.callbacks.tick()
     parts.console.tick()
   }
 
@@ -252,6 +277,7 @@ final class Server: Sendable {
     if !isComplete { log.warning("connections cut off, they took too long to finish") }
     closeAPNs(until: deadline)
     router.finish()
+    parts.callbacks.close()
     store.close()
     log.info("stopped")
   }

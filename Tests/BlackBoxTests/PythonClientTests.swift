@@ -26,6 +26,12 @@ struct PythonClientTests {
     #expect(ending.output.hasPrefix("ok - "))
   }
 
+  @Test func `Callbacks come to an app server in Python`() throws {
+    let ending = try PythonClient.run("callbacks.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.split(separator: "\n").count == 6)
+  }
+
   @Test(.enabled(if: PythonClient.hasHTTP2, "the Python package h2 is missing"))
   func `The APNs simulator answers a provider in Python as Apple does`() throws {
     let ending = try PythonClient.run("apns_simulator.py", ["--binary", RunningProgram.path])

@@ -1,5 +1,6 @@
 import Glibc
 import PushBase
+import PushCallbacks
 import PushCrypto
 import PushDomain
 import PushHTTP
@@ -43,6 +44,7 @@ final class GatewayWorld: Sendable {
   let log = LogLines()
   let routerLog = LogLines()
   let metrics = Metrics()
+  private let callbacks: CallbackService?
   let store: Store
   private let writer = WriterConnection()
   private let path: String
@@ -62,11 +64,19 @@ final class GatewayWorld: Sendable {
     let routerLines = routerLog
     router = Router(
       store: store, options: routing, time: clock, log: Log(level: .info) { routerLines.add($0) })
-    gateway = Gateway(router: router, limits: limits, metrics: metrics, log: log, time: clock) { true }
+    let keys = try SealingKeys(text: SealingKeys.makeLine())
+    callbacks = CallbackService(
+      router: router,
+      keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }), metrics: metrics,
+      time: clock, log: .silent)
+    gateway = Gateway(
+      router: router, callbacks: callbacks, limits: limits, metrics: metrics, log: log, time: clock
+    ) { true }
     app = try await Self.makeApp(store, router)
   }
 
   deinit {
+    callbacks?.close()
     store.close()
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
     rmdir(String(path.dropLast("/test.sqlite".count)))
@@ -152,6 +162,15 @@ final class GatewayWorld: Sendable {
   func settle() async throws {
     router.tick()
     for _ in 0..<3 { _ = try await Self.change(store) { _ throws(StorageError) in 0 } }
+  }
+
+  /// Stores something that the app's server is to be told.
+  func tell(_ eventID: String) async throws {
+    let (id, now) = (app.id, clock.now())
+    let body = CallbackEvent.body([CallbackEvent([], id: eventID, at: now)])
+    try await Self.change(store) { transaction throws(StorageError) in
+      try transaction.insertCallbackBatch(app: id, to: nil, events: 1, body: body, at: now)
+    }
   }
 
   // MARK: Faults

@@ -32,7 +32,8 @@ def expect_equal(found: Any, expected: Any, what: str) -> None:
 class Server:
     """The program under test with a folder of its own, on ports that the system chooses."""
 
-    def __init__(self, binary: str, folder: pathlib.Path):
+    def __init__(self, binary: str, folder: pathlib.Path, arguments: tuple[str, ...] = ()):
+        self._arguments = arguments
         self._binary, self._data, self._log = binary, str(folder / "data"), folder / "server.log"
         self._process: asyncio.subprocess.Process | None = None
         self.http = self.plain = self.tls = LOCAL
@@ -40,17 +41,21 @@ class Server:
 
     async def create_app(self, name: str) -> tuple[str, str]:
         """Makes an app and returns its key and its master secret."""
-        command = [self._binary, "app", "create", name, "--data", self._data]
+        app = await self.command("app", "create", name)
+        return app["app_key"], app["master_secret"]
+
+    async def command(self, *arguments: str) -> Any:
+        """Runs a command on the server's data and returns what it prints, read as JSON."""
+        command = [self._binary, *arguments, "--data", self._data]
         process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
         output, _ = await process.communicate()
-        expect_equal(process.returncode, 0, "exit status of app create")
-        app = json.loads(output)
-        return app["app_key"], app["master_secret"]
+        expect_equal(process.returncode, 0, f"exit status of {arguments}")
+        return json.loads(output) if output.strip() else None
 
     async def start(self) -> None:
         """Starts the program; a second time on the ports of the first, where the devices expect it."""
         command = [self._binary, "serve", "--data", self._data, "--http", self.http,
-                   "--device-plain", self.plain, "--device", self.tls]  # fmt: skip
+                   "--device-plain", self.plain, "--device", self.tls, *self._arguments]  # fmt: skip
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *command, stdout=asyncio.subprocess.PIPE, stderr=log
@@ -80,6 +85,15 @@ class Server:
                     await asyncio.sleep(0.05)
         except TimeoutError:
             raise Failed(f"no receipt of {msg_id} is stored after {DEADLINE} s") from None
+
+    def delivered(self, app_key: str) -> set[str]:
+        """The pushes of an app, each to one device, that the database calls delivered."""
+        with contextlib.closing(
+            sqlite3.connect(f"file:{self._data}/borealis.sqlite?mode=ro", uri=True)
+        ) as database:
+            query = """SELECT outcome.msg_id FROM outcome JOIN push ON push.msg_id = outcome.msg_id
+                JOIN app ON app.id = push.app_id WHERE outcome.status = 1 AND app.app_key = ?"""
+            return {str(row[0]) for row in database.execute(query, (app_key,))}
 
     def receipts(self, msg_id: int) -> tuple[bool, bool] | None:
         """Whether the database says that a push was shown, and tapped; None if it knows of no receipt."""

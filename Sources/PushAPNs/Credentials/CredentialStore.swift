@@ -221,8 +221,7 @@ public final class CredentialStore: Sendable {
     let now = time.now()
     store.write { transaction throws(StorageError) in
       for pause in pauses {
-        _ = try transaction.pauseAPNsCredential(
-          app: pause.app, id: pause.id, reason: pause.reason, at: now)
+        try transaction.storePause(of: pause.id, app: pause.app, reason: pause.reason, at: now)
       }
     } completion: { [self] result in
       var succeeded = true

@@ -1,5 +1,6 @@
 import PushBase
 import PushCrypto
+import PushDomain
 import PushStorage
 import Synchronization
 import Testing
@@ -80,6 +81,34 @@ import Testing
     }
     try #require(mints.count == 4)
     #expect(mints[0] === mints[1] && mints[0] === mints[2] && mints[0] !== mints[3])
+  }
+
+  /// The app's server is told in the commit that stores the pause, once, if it wants to know.
+  @Test(arguments: [(CallbackTypes.all, 1), (.push, 0)])
+  func aPauseIsToldToTheAppServer(types: CallbackTypes, count: Int) async throws {
+    let app = try await world.makeApp()
+    let id = try await world.add(try CredentialWorld.upload(.generate()), to: app)[0]
+    let credentials = world.makeCredentials()
+    try await credentials.refreshed()
+    try await world.change { transaction throws(StorageError) in
+      try transaction.setCallback(
+        CallbackSettingRow(
+          app: app, url: "https://a.example/", types: types, secret: [1],
+          changedAt: Timestamp(milliseconds: 0)))
+    }
+    credentials.pause(id, app: app, reason: "InvalidProviderToken")
+    credentials.pause(id, app: app, reason: "again")
+    try await world.written()
+    let bodies = try await world.change { transaction throws(StorageError) in
+      try transaction.reading.dueCallbacks(
+        CallbackLane(app: app, origin: ""), at: Timestamp(milliseconds: .max), limit: 9
+      ).map { String(decoding: $0.body, as: UTF8.self) }
+    }
+    #expect(bodies.count == count)
+    #expect(
+      bodies.allSatisfy {
+        $0.contains("credential_paused") && $0.contains(#""reason":"InvalidProviderToken""#)
+      })
   }
 
   /// A pause holds at once, is told once, falls back on the replaced one, and survives a restart.

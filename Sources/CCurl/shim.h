@@ -1,0 +1,93 @@
+#pragma once
+// The macro that checks types of options cannot see through the functions below.
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// libcurl's functions with variable arguments, which Swift's importer does not carry: one for each type.
+
+static inline CURLcode cc_set_text(CURL *easy, CURLoption option, const char *text) {
+  return curl_easy_setopt(easy, option, text);
+}
+
+static inline CURLcode cc_set_number(CURL *easy, CURLoption option, long number) {
+  return curl_easy_setopt(easy, option, number);
+}
+
+static inline CURLcode cc_set_fields(CURL *easy, struct curl_slist *fields) {
+  return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
+}
+
+/// Copies the body.
+static inline CURLcode cc_set_body(CURL *easy, const void *bytes, size_t count) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes) : code;
+}
+
+/// Called with pieces of the answer's body; another number than `size * count` ends the transfer.
+typedef size_t (*cc_write_function)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode cc_set_write(CURL *easy, cc_write_function function, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_WRITEDATA, context) : code;
+}
+
+/// Says whether a connection to an address may be made: not 0 for yes. The address has 4 or 16 bytes.
+typedef int (*cc_address_function)(void *context, const unsigned char *address, size_t count);
+
+/// What `cc_open_socket` asks; lives as long as the transfer.
+typedef struct {
+  cc_address_function allows;
+  void *context;
+} cc_guard;
+
+/// Opens the socket only if the guard allows the very address that it is then connected to.
+static inline curl_socket_t cc_open_socket(void *guard, curlsocktype purpose, struct curl_sockaddr *address) {
+  const cc_guard *asked = guard;
+  // libcurl keeps more room behind this than its type says.
+  const unsigned char *stored = (const unsigned char *)address + offsetof(struct curl_sockaddr, addr);
+  unsigned char bytes[16];
+  size_t count = 0;
+  (void)purpose;
+  if (address->family == AF_INET && address->addrlen >= sizeof(struct sockaddr_in)) {
+    struct sockaddr_in known;
+    memcpy(&known, stored, sizeof known);
+    memcpy(bytes, &known.sin_addr, count = 4);
+  } else if (address->family == AF_INET6 && address->addrlen >= sizeof(struct sockaddr_in6)) {
+    struct sockaddr_in6 known;
+    memcpy(&known, stored, sizeof known);
+    memcpy(bytes, &known.sin6_addr, count = 16);
+  }
+  if (count == 0 || !asked->allows(asked->context, bytes, count)) return CURL_SOCKET_BAD;
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static inline CURLcode cc_set_guard(CURL *easy, cc_guard *guard) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, cc_open_socket);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, guard) : code;
+}
+
+static inline long cc_status(CURL *easy) {
+  long status = 0;
+  return curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
+}
+
+static inline CURLMcode cc_multi_set_number(CURLM *multi, CURLMoption option, long number) {
+  return curl_multi_setopt(multi, option, number);
+}
+
+/// The next transfer that is over and how it ended; NULL if there is none.
+static inline CURL *cc_multi_next(CURLM *multi, CURLcode *result) {
+  int left = 0;
+  const CURLMsg *message;
+  while ((message = curl_multi_info_read(multi, &left)) != NULL) {
+    if (message->msg != CURLMSG_DONE) continue;
+    *result = message->data.result;
+    return message->easy_handle;
+  }
+  return NULL;
+}

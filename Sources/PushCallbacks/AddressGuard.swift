@@ -1,0 +1,77 @@
+import PushBase
+
+/// Decides to which addresses the server connects on behalf of apps: to public ones, and to the networks that the operator
+/// has named. Whoever may name a URL must not reach what only this machine can reach.
+public struct AddressGuard: Sendable {
+  private let allowed: [IPNetwork]
+
+  /// `allowed` are networks that may be connected to although they are not public.
+  public init(allowing allowed: [IPNetwork] = []) { self.allowed = allowed }
+
+  /// Whether a connection to an address may be made.
+  public func allows(_ address: IPAddress) -> Bool {
+    if allowed.contains(where: { $0.contains(address) }) { return true }
+    if let inner = Self.embedded(in: address) { return allows(inner) }
+    return Self.isPublic(address)
+  }
+
+  /// Whether the internet routes an address to somebody.
+  static func isPublic(_ address: IPAddress) -> Bool {
+    if !address.isV4, !global.contains(where: { $0.contains(address) }) { return false }
+    return !special.contains { $0.contains(address) }
+  }
+
+  /// The IPv4 address to which a translator on the way would connect (NAT64, RFC 6052), nil if there is none.
+  private static func embedded(in address: IPAddress) -> IPAddress? {
+    translated.contains { $0.contains(address) }
+      ? IPAddress(v4: UInt32(truncatingIfNeeded: address.low)) : nil
+  }
+
+  private static let translated = ranges(["64:ff9b::/96"])
+
+  /// All of IPv6 that is handed out (IANA, IPv6 address space): the rest is loopback, link-local, private, multicast or
+  /// nobody's.
+  private static let global = ranges(["2000::/3"])
+
+  /// What is for other than public use: IANA's registries of special-purpose addresses (RFC 6890).
+  private static let special = ranges([
+    "0.0.0.0/8",  // this network
+    "10.0.0.0/8",  // private
+    "100.64.0.0/10",  // between a provider and its customers (CGNAT)
+    "127.0.0.0/8",  // loopback
+    "169.254.0.0/16",  // link-local, and what clouds tell their machines
+    "172.16.0.0/12",  // private
+    "192.0.0.0/24",  // protocol assignments
+    "192.0.2.0/24",  // documentation
+    "192.88.99.0/24",  // 6to4 relays
+    "192.168.0.0/16",  // private
+    "198.18.0.0/15",  // benchmarks
+    "198.51.100.0/24",  // documentation
+    "203.0.113.0/24",  // documentation
+    "224.0.0.0/4",  // multicast
+    "240.0.0.0/4",  // reserved, and broadcast
+    "2001::/23",  // protocol assignments, Teredo among them
+    "2001:db8::/32",  // documentation
+    "2002::/16",  // 6to4: an IPv4 address of any kind inside
+    "3fff::/20",  // documentation
+  ])
+
+  private static func ranges(_ texts: [String]) -> [IPNetwork] {
+    texts.map { text in
+      guard let range = IPNetwork(text) else { preconditionFailure("\(text) is no network") }
+      return range
+    }
+  }
+}
+
+extension IPAddress {
+  /// Reads 4 or 16 bytes in network order; nil for any other number.
+  init?(bytes: [UInt8]) {
+    var reader = ByteReader(bytes)
+    switch bytes.count {
+    case 4: self.init(v4: reader.read() ?? 0)
+    case 16: self.init(high: reader.read() ?? 0, low: reader.read() ?? 0)
+    default: return nil
+    }
+  }
+}

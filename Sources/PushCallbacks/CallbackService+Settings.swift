@@ -1,0 +1,151 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushRouter
+import PushStorage
+
+/// What an app has set up, without its secrets.
+public struct CallbackSetting: Sendable, Equatable {
+  /// Where callbacks go; nil if only pushes that name an address of their own are told of.
+  public var url: String?
+  /// What is told.
+  public var types: CallbackTypes
+  /// Until when the secret before this one signs too; nil if there is none.
+  public var oldSecretUntil: Timestamp?
+  /// When anything of it was changed.
+  public var changedAt: Timestamp
+
+  /// What is stored, without the secrets.
+  public init(_ row: CallbackSettingRow, at now: Timestamp) {
+    url = row.url
+    types = row.types
+    oldSecretUntil = row.old.flatMap { now < $0.until ? $0.until : nil }
+    changedAt = row.changedAt
+  }
+}
+
+/// Why callbacks cannot be set up, looked at or sent.
+public enum CallbackError: Error, Sendable, Equatable {
+  /// The database failed; the call may be tried again.
+  case storage
+  /// Secrets cannot be sealed; with a line for the operator.
+  case keys(String)
+  /// The app has set up nothing.
+  case nothingSetUp
+  /// The app has set up no address.
+  case noAddress
+  /// A test of the same app is under way.
+  case busy
+}
+
+extension CallbackService {
+  /// Seconds for which the secret before the current one signs too.
+  public static let overlap: Int64 = 86_400
+
+  /// What an app has set up, nil for nothing.
+  public func setting(
+    of app: AppID, found: @escaping @Sendable (Result<CallbackSetting?, CallbackError>) -> Void
+  ) {
+    let now = time.now()
+    store.read { transaction throws(StorageError) in
+      try transaction.callbackSetting(app: app)
+    } completion: { result in
+      found(result.map { $0.map { CallbackSetting($0, at: now) } }.mapError { _ in .storage })
+    }
+  }
+
+  /// Sets up an app's callbacks. `done` gets the secret if one was made: it is shown only then.
+  public func set(
+    _ app: AppID, url: String?, types: CallbackTypes,
+    done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
+  ) {
+    change(app, done: done) { row, seal in
+      let fresh = row == nil ? CallbackSecret.generate() : nil
+      var changed =
+        row ?? CallbackSettingRow(app: app, url: url, types: types, secret: [], changedAt: seal.now)
+      if let fresh { changed.secret = seal(fresh) }
+      changed.url = url
+      changed.types = types
+      return (changed, fresh)
+    }
+  }
+
+  /// Makes a new secret; the one before it signs too for a day.
+  public func rotateSecret(
+    of app: AppID,
+    done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
+  ) {
+    change(app, done: done) { row, seal in
+      guard var changed = row else { return nil }
+      let fresh = CallbackSecret.generate()
+      changed.old = (changed.secret, seal.now.adding(seconds: Self.overlap))
+      changed.secret = seal(fresh)
+      return (changed, fresh)
+    }
+  }
+
+  /// Forgets what an app has set up; false if that was nothing. What waits for the app's own address is given up.
+  public func remove(_ app: AppID, done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void) {
+    store.write { transaction throws(StorageError) in
+      try transaction.removeCallback(app: app)
+    } completion: { [self] result in
+      if case .success = result { takeOver(nil, of: app) }
+      done(result.mapError { _ in .storage })
+    }
+  }
+
+  /// Seals secrets of one app at one moment.
+  private struct Sealer: Sendable {
+    let app: AppID
+    let keys: SealingKeys
+    let now: Timestamp
+
+    func callAsFunction(_ secret: String) -> [UInt8] { CallbackSecret.seal(secret, app: app, with: keys) }
+  }
+
+  /// Reads which keys there are, and then changes a row; a change of nil means that nothing is set up.
+  private func change(
+    _ app: AppID,
+    done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void,
+    _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) -> (row: CallbackSettingRow, secret: String?)?
+  ) {
+    store.read { transaction throws(StorageError) in
+      try transaction.sealedCount()
+    } completion: { [self] result in
+      guard case .success(let sealed) = result else { return done(.failure(.storage)) }
+      switch keys.readOrMake(sealed) {
+      case .failure(let failure):
+        log.error("cannot seal a callback secret", ["reason": .text(failure.message)])
+        done(.failure(.keys(failure.message)))
+      case .success(let keys): write(app, Sealer(app: app, keys: keys, now: time.now()), body, done)
+      }
+    }
+  }
+
+  private func write(
+    _ app: AppID, _ sealer: Sealer,
+    _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) -> (row: CallbackSettingRow, secret: String?)?,
+    _ done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
+  ) {
+    store.write { transaction throws(StorageError) -> (row: CallbackSettingRow, secret: String?)? in
+      guard var changed = body(try transaction.reading.callbackSetting(app: app), sealer) else { return nil }
+      changed.row.changedAt = sealer.now
+      try transaction.setCallback(changed.row)
+      return changed
+    } completion: { [self] result in
+      switch result {
+      case .failure: done(.failure(.storage))
+      case .success(nil): done(.failure(.nothingSetUp))
+      case .success(let changed?):
+        takeOver(changed.row, of: app)
+        done(.success((CallbackSetting(changed.row, at: sealer.now), changed.secret)))
+      }
+    }
+  }
+
+  /// Has pushes accepted from now on follow what was set up.
+  private func takeOver(_ row: CallbackSettingRow?, of app: AppID) {
+    router.takeOver(row, of: app)
+    log.info("callbacks set up", ["app": .number(Int64(app.rawValue)), "is_set": .flag(row != nil)])
+  }
+}

@@ -1,0 +1,36 @@
+import PushBase
+import PushCrypto
+import PushStorage
+
+/// Makes the header fields by which an app server knows whom a request is from.
+struct CallbackSigner {
+  private let keys: CallbackKeys
+  /// Read once for all batches that leave together.
+  private var opened: Result<SealingKeys, CallbackKeys.Failure>?
+
+  init(_ keys: CallbackKeys) { self.keys = keys }
+
+  /// The fields for a body. An app that has no secret, whose push names an address of its own, gets no signature.
+  mutating func fields(
+    for body: [UInt8], of setting: CallbackSettingRow?, delivery: String, attempt: Int, at now: Timestamp
+  ) throws(CallbackKeys.Failure) -> [String] {
+    var fields = [
+      "X-Borealis-Timestamp: \(now.seconds)", "X-Borealis-Delivery: \(delivery)",
+      "X-Borealis-Attempt: \(attempt)",
+    ]
+    guard let setting else { return fields }
+    var sealed = [setting.secret]
+    if let old = setting.old, now < old.until { sealed.append(old.secret) }
+    let known = opened ?? keys.read()
+    opened = known
+    let keys = try known.get()
+    var secrets: [[UInt8]] = []
+    do throws(SealError) {
+      for secret in sealed { secrets.append(try CallbackSecret.open(secret, app: setting.app, with: keys)) }
+    } catch {
+      throw CallbackKeys.Failure("the secret cannot be opened: \(error)")
+    }
+    fields.append("X-Borealis-Signature: \(CallbackSecret.signature(body, at: now.seconds, with: secrets))")
+    return fields
+  }
+}

@@ -1,0 +1,109 @@
+import CCurl
+import CLinux
+import PushBase
+import Synchronization
+
+/// Sends requests to app servers on a thread of its own (libcurl's multi interface), so that no slow receiver holds up
+/// anything else. Safe to use from any thread.
+final class CallbackTransport: Sendable {
+  typealias Completion = @Sendable (CallbackAnswer) -> Void
+
+  struct Job: Sendable {
+    let post: CallbackPost
+    let completion: Completion
+  }
+
+  private struct Inbox: Sendable {
+    var jobs: [Job] = []
+    var isClosed = false
+  }
+
+  /// The handle that the thread works with; `@unchecked Sendable`, since only the thread uses it, but for
+  /// `curl_multi_wakeup`, which may be called from any.
+  private final class Multi: @unchecked Sendable {
+    let handle: UnsafeMutableRawPointer
+
+    init?() {
+      guard Self.isReady, let handle = curl_multi_init() else { return nil }
+      self.handle = handle
+    }
+
+    deinit { curl_multi_cleanup(handle) }
+
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+  }
+
+  private let inbox = Mutex(Inbox())
+  private let multi: Multi
+
+  /// Starts the thread; nil if the system has none left.
+  init?(_ options: CallbackTransfer.Options) {
+    guard let multi = Multi() else { return nil }
+    self.multi = multi
+    let worker = Unmanaged.passRetained(Worker(transport: self, options: options))
+    let status = cl_thread_start(
+      "callbacks", 1 << 20, { if let it = $0 { Unmanaged<Worker>.fromOpaque(it).takeRetainedValue().run() } },
+      worker.toOpaque())
+    guard status >= 0 else {
+      worker.release()
+      return nil
+    }
+  }
+
+  /// Sends a request; `completion` is called on the thread of this object, unless it is closed before the answer.
+  func send(_ post: CallbackPost, completion: @escaping Completion) {
+    inbox.withLock { $0.jobs.append(Job(post: post, completion: completion)) }
+    curl_multi_wakeup(multi.handle)
+  }
+
+  /// Ends the thread; what has no answer gets none.
+  func close() {
+    inbox.withLock { $0.isClosed = true }
+    curl_multi_wakeup(multi.handle)
+  }
+
+  private func takeJobs() -> [Job]? {
+    inbox.withLock { inbox in
+      defer { inbox.jobs = [] }
+      return inbox.isClosed ? nil : inbox.jobs
+    }
+  }
+
+  /// The thread's own state.
+  private final class Worker {
+    private let transport: CallbackTransport
+    private let options: CallbackTransfer.Options
+    private var transfers: [UnsafeMutableRawPointer: CallbackTransfer] = [:]
+
+    init(transport: CallbackTransport, options: CallbackTransfer.Options) {
+      self.transport = transport
+      self.options = options
+    }
+
+    func run() {
+      let multi = transport.multi.handle
+      _ = cc_multi_set_number(multi, CURLMOPT_MAXCONNECTS, 64)
+      while let jobs = transport.takeJobs() {
+        for job in jobs { start(job, on: multi) }
+        var running: Int32 = 0
+        curl_multi_perform(multi, &running)
+        var result = CURLE_OK
+        while let easy = cc_multi_next(multi, &result) {
+          curl_multi_remove_handle(multi, easy)
+          transfers.removeValue(forKey: easy)?.finish(result)
+        }
+        // Returns at once when a job came meanwhile.
+        curl_multi_poll(multi, nil, 0, 10_000, nil)
+      }
+      for easy in transfers.keys { curl_multi_remove_handle(multi, easy) }
+      transfers = [:]
+    }
+
+    private func start(_ job: Job, on multi: UnsafeMutableRawPointer) {
+      guard let transfer = CallbackTransfer(job.post, options, job.completion),
+        curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
+      else { return job.completion(CallbackAnswer(error: "the request cannot be made")) }
+      transfers[transfer.easy] = transfer
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import PushBase
+import PushJSON
+
+/// One thing that an app server is told.
+public struct CallbackEvent: Sendable, Equatable {
+  /// What happened: a single bit, or none for an event that only tries the way.
+  public var type: CallbackTypes
+  /// When it happened.
+  public var time: Timestamp
+  /// The same for the same fact, however often it is told, and for no other.
+  public var id: String
+  /// The push that it is about, if it is about one.
+  public var push: MessageID?
+  /// The push's label.
+  public var sendno: Int32 = 0
+  /// The device, if the server still knows it.
+  public var device: RegistrationID?
+  /// What the device runs.
+  public var platform: Platform?
+  /// Which way it went.
+  public var channel: Channel?
+  /// Why a push does not arrive, or what is wrong.
+  public var reason: String?
+  /// What the push wants echoed: a JSON object in UTF-8, empty for nothing.
+  public var params: [UInt8] = []
+
+  /// The most bytes of `params`, so that a full batch stays below 256 KiB.
+  public static let paramsLimit = 2048
+
+  /// An event that is about no push.
+  public init(_ type: CallbackTypes, id: String, at time: Timestamp) {
+    self.type = type
+    self.id = id
+    self.time = time
+  }
+
+  /// What happened to a push on its way to one device.
+  public init(
+    _ type: CallbackTypes, of push: MessageID, to number: RegistrationNumber, over channel: Channel?,
+    at time: Timestamp
+  ) {
+    self.type = type
+    self.push = push
+    self.channel = channel
+    self.time = time
+    let way = channel.map { "-\($0.rawValue)" } ?? ""
+    id = "\(push.text)-\(String(number.rawValue, radix: 16))-\(type.rawValue)\(way)"
+  }
+
+  /// Writes the event as an object.
+  public func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("event_id", id)
+    writer.member("type", type.rawValue)
+    writer.member("event", type.name)
+    if let push {
+      writer.member("msg_id", push.text)
+      writer.member("sendno", String(sendno))
+    }
+    if let device { writer.member("registration_id", device.text) }
+    if let platform { writer.member("platform", platform.name) }
+    if let channel { writer.member("channel", channel == .apns ? "apns" : "connection") }
+    if let reason { writer.member("reason", reason) }
+    writer.member("time", time.milliseconds)
+    if !params.isEmpty {
+      writer.key("params")
+      writer.raw(params)
+    }
+    writer.endObject()
+  }
+
+  /// A body: a JSON array of events.
+  public static func body(_ events: some Collection<CallbackEvent>) -> [UInt8] {
+    var writer = JSONWriter(capacity: 32 + events.count * 224)
+    writer.beginArray()
+    for event in events { event.write(to: &writer) }
+    writer.endArray()
+    return writer.bytes
+  }
+}

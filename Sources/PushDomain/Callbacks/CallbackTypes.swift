@@ -1,0 +1,33 @@
+/// What an app server wants to be told: JPush's bits of `callback.type`, and one of our own for the app itself.
+public struct CallbackTypes: OptionSet, Hashable, Sendable {
+  /// The sum of the bits.
+  public let rawValue: UInt8
+
+  /// Wraps the bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The push arrived at the device.
+  public static let delivered = CallbackTypes(rawValue: 1)
+  /// The user tapped the notification.
+  public static let clicked = CallbackTypes(rawValue: 2)
+  /// The push will not arrive at the device; with a reason.
+  public static let notDelivered = CallbackTypes(rawValue: 4)
+  /// The push was sent to the device, or Apple took it.
+  public static let handedOver = CallbackTypes(rawValue: 8)
+  /// A credential for Apple is paused.
+  public static let credentialPaused = CallbackTypes(rawValue: 16)
+
+  /// All that concerns pushes: what `callback.type` of a push may hold.
+  public static let push: CallbackTypes = [.delivered, .clicked, .notDelivered, .handedOver]
+  /// Everything: what an app is told that does not choose.
+  public static let all: CallbackTypes = [.push, .credentialPaused]
+
+  /// The names of single bits, as events carry them.
+  public static let names: [(type: CallbackTypes, name: String)] = [
+    (.delivered, "delivered"), (.clicked, "clicked"), (.notDelivered, "not_delivered"),
+    (.handedOver, "handed_over"), (.credentialPaused, "credential_paused"),
+  ]
+
+  /// The name of a single bit; of none, that of the event that only tries the way.
+  public var name: String { Self.names.first { $0.type == self }?.name ?? "ping" }
+}

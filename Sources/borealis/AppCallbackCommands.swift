@@ -1,0 +1,115 @@
+import PushBase
+import PushCallbacks
+import PushDomain
+import PushOps
+import PushStorage
+
+struct AppCallbackSetCommand: Command {
+  static let name = "app callback set"
+  static let summary = "Says where an app's server is told what became of pushes."
+  static let details = """
+    Sets up callbacks of the app with the key KEY and prints them as JSON. The first time it makes the secret that callbacks
+    are signed with and prints that too; it is shown only then. Without --url only pushes that name an address of their own
+    are told of. A running server follows within some seconds.
+    """
+  static let operands = ["KEY"]
+  static let settings = [
+    DataFolder.setting,
+    SettingDefinition(name: "url", valueName: "URL", help: "Where callbacks go: http or https.", kind: .text),
+    SettingDefinition(
+      name: "types", valueName: "NAME,...",
+      help:
+        "What is told: delivered, clicked, not_delivered, handed_over, credential_paused; all if not given.",
+      kind: .list),
+    SecretKeyFile.setting,
+  ]
+
+  static func run(_ input: Input) throws(Failure) {
+    let url = input.settings.text("url")
+    if let url, CallbackAddress(url) == nil {
+      throw .usage("--url is an http or https address without user information and fragment")
+    }
+    let types = try types(input.settings.list("types"))
+    try AppCallback.change(input) { known, app, sealer throws(Failure) in
+      var row =
+        known
+        ?? CallbackSettingRow(
+          app: app, url: url, types: types, secret: sealer.make(), changedAt: SystemTime().now())
+      row.url = url
+      row.types = types
+      return row
+    }
+  }
+
+  private static func types(_ names: [String]) throws(Failure) -> CallbackTypes {
+    guard !names.isEmpty else { return .all }
+    var types: CallbackTypes = []
+    for name in names {
+      guard let found = CallbackTypes.names.first(where: { $0.name == name }) else {
+        let known = CallbackTypes.names.map(\.name).joined(separator: ", ")
+        throw .usage("--types: expected some of \(known)")
+      }
+      types.formUnion(found.type)
+    }
+    return types
+  }
+}
+
+struct AppCallbackShowCommand: Command {
+  static let name = "app callback show"
+  static let summary = "Shows an app's callbacks."
+  static let details = """
+    Prints, as JSON, what is set up for callbacks of the app with the key KEY; nothing if nothing is. The secret is not shown.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    try AppAPNs.withApp(input) { store, app throws(Failure) in
+      let row = try AppAPNs.read(store) { transaction throws(StorageError) in
+        try transaction.callbackSetting(app: app.id)
+      }
+      if let row { Console.print(AppCallback.document(row)) }
+    }
+  }
+}
+
+struct AppCallbackRotateCommand: Command {
+  static let name = "app callback rotate"
+  static let summary = "Gives an app a new secret for callbacks."
+  static let details = """
+    Makes a new secret that callbacks of the app with the key KEY are signed with, and prints it; it is shown only now. For a
+    day callbacks carry a signature with the old one too. A running server follows at once.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting, SecretKeyFile.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    try AppCallback.change(input) { known, _, sealer throws(Failure) in
+      guard var row = known else { throw .failed("the app has set up no callbacks") }
+      row.old = (row.secret, SystemTime().now().adding(seconds: CallbackService.overlap))
+      row.secret = sealer.make()
+      return row
+    }
+  }
+}
+
+struct AppCallbackRemoveCommand: Command {
+  static let name = "app callback remove"
+  static let summary = "Ends an app's callbacks."
+  static let details = """
+    Forgets where callbacks of the app with the key KEY go, and the secret. What waits is given up. A running server follows
+    within some seconds.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    try AppAPNs.withApp(input) { store, app throws(Failure) in
+      let wasThere = try AppAPNs.write(store) { transaction throws(StorageError) in
+        try transaction.removeCallback(app: app.id)
+      }
+      guard wasThere else { throw .failed("the app has set up no callbacks") }
+    }
+  }
+}
