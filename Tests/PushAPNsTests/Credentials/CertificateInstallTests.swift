@@ -2,6 +2,7 @@ import PushBase
 import PushCrypto
 import PushRouter
 import PushStorage
+import Synchronization
 import Testing
 
 @testable import PushAPNs
