@@ -21,7 +21,10 @@ extension ReadTransaction {
   /// How many things are stored that only the secret key opens.
   public func sealedCount() throws(StorageError) -> Int {
     try database.first(
-      "SELECT (SELECT count(*) FROM callback_setting) + (SELECT count(*) FROM apns_credential)"
+      """
+      SELECT (SELECT count(*) FROM callback_setting) + (SELECT count(*) FROM apns_credential)
+        + (SELECT count(*) FROM person WHERE totp IS NOT NULL)
+      """
     ) { Int($0.integer(0)) } ?? 0
   }
 

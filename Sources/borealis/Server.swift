@@ -107,7 +107,9 @@ final class Server: Sendable {
     return WebConsole(
       router: router, gateway: gateway, time: time, log: settings.log,
       secrets: PersonSecrets(
-        seal: { secret, person in try? keyFile.readOrMake().seal(secret, for: context(person)) },
+        seal: { secret, person, sealed in
+          try? keyFile.readOrMake(sealed: sealed).seal(secret, for: context(person))
+        },
         open: { sealed, person in try? keyFile.read().open(sealed, for: context(person)) }))
   }
 

@@ -37,7 +37,7 @@ final class ConsoleWorld: Sendable {
     console = WebConsole(
       router: router, gateway: gateway, time: StoppedClock(), log: .silent,
       secrets: PersonSecrets(
-        seal: { secret, person in keys.seal(secret, for: context(person)) },
+        seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }))
   }
 

@@ -59,15 +59,18 @@ extension WebConsole {
     else {
       return call.show(totpPage(call, secret: secret, Words.wrongCode), status: 422)
     }
-    let id = visitor.person.id
-    // Reads the key's file: not on an event loop.
-    let isTaken = people.away { [self] in
-      guard let sealed = people.secrets.seal(secret, id) else {
-        return call.show(Failures.unavailable(call), status: 503)
+    router.store.read { transaction throws(StorageError) in
+      try transaction.sealedCount()
+    } completion: { [self] result in
+      // The key's file is read: not on an event loop.
+      let isTaken = people.away { [self] in
+        guard case .success(let count) = result,
+          let sealed = people.secrets.seal(secret, visitor.person.id, count)
+        else { return call.show(Failures.unavailable(call), status: 503) }
+        setTOTP(call, visitor, sealed, step: step, "person.totp.on", Words.totpIsOn)
       }
-      setTOTP(call, visitor, sealed, step: step, "person.totp.on", Words.totpIsOn)
+      if !isTaken { call.show(Failures.unavailable(call), status: 503) }
     }
-    if !isTaken { call.show(Failures.unavailable(call), status: 503) }
   }
 
   func turnTOTPOff(_ call: PageCall) {
