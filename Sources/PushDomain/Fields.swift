@@ -37,6 +37,9 @@ struct Fields {
     }
   }
 
+  /// The member asks for something that is not there for any app.
+  func notPermitted(_ key: String) -> APIError { .notPermitted("\(name(key)) is not supported") }
+
   static func isAbsent(_ value: JSONValue) -> Bool {
     switch value {
     case .null: true

@@ -16,6 +16,12 @@ public struct PushOptions: Equatable, Sendable {
   public var apnsCollapseID: String?
   /// `apns-priority`, an extension of JPush's options; nil leaves it to what the push says.
   public var apnsPriority: APNsPriority?
+  /// Minutes over which the push is spread evenly, 0 for at once.
+  public var bigPushDuration: Int
+  /// The push plan that the push is counted under; whether there is one of that name is not checked here.
+  public var pushPlan: String?
+  /// Whether the push goes only to those of its audience that are devices for tests.
+  public var isForTestDevices: Bool
   /// Whose rules choose the channel, an extension of JPush's options.
   public var strategy: Strategy
 
@@ -26,7 +32,8 @@ public struct PushOptions: Equatable, Sendable {
   public init(
     sendno: Int32? = nil, timeToLive: Int = PushOptions.defaultTimeToLive,
     overrideMessageID: MessageID? = nil, apnsProduction: Bool? = nil, apnsCollapseID: String? = nil,
-    apnsPriority: APNsPriority? = nil, strategy: Strategy = .jpush
+    apnsPriority: APNsPriority? = nil, bigPushDuration: Int = 0, pushPlan: String? = nil,
+    isForTestDevices: Bool = false, strategy: Strategy = .jpush
   ) {
     self.sendno = sendno
     self.timeToLive = timeToLive
@@ -34,6 +41,9 @@ public struct PushOptions: Equatable, Sendable {
     self.apnsProduction = apnsProduction
     self.apnsCollapseID = apnsCollapseID
     self.apnsPriority = apnsPriority
+    self.bigPushDuration = bigPushDuration
+    self.pushPlan = pushPlan
+    self.isForTestDevices = isForTestDevices
     self.strategy = strategy
   }
 }
@@ -45,20 +55,22 @@ extension PushOptions {
   private static let vendorTexts = ["receipt_id"]
   private static let vendorObjects = ["third_party_channel", "portal_extra"]
   /// Members that would choose other devices, another time or another text: never passed over.
-  private static let refusedFlags = ["test_model", "alternate_set", "notification_switch_filter"]
-  private static let refusedValues = ["target_event", "geofence", "business_operation_code"]
+  private static let refusedFlags = ["alternate_set", "notification_switch_filter"]
+  private static let refusedValues = ["target_event", "geofence"]
   private static let known = Set(
     [
       "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
       "apns_priority", "strategy", "big_push_duration", "classification", "active_push",
-      "notification_3rd_ver",
+      "notification_3rd_ver", "test_model", "business_operation_code",
     ] + vendorFlags + vendorTexts + vendorObjects + refusedFlags + refusedValues)
 
   /// Reads the member `options` of a push object.
   static func parse(_ push: Fields, rules: PushRules) throws(APIError) -> PushOptions {
     guard let fields = try push.fields("options") else { return PushOptions() }
     if rules.strictKeys { try fields.allow(known) }
-    try refuse(fields, hasMessage: push["message"]?.object?.isEmpty == false)
+    let bigPushDuration = Int(try fields.integer("big_push_duration", in: 0...1400) ?? 0)
+    try refuse(
+      fields, hasMessage: push["message"]?.object?.isEmpty == false, isSpread: bigPushDuration > 0)
     for key in vendorFlags { _ = try fields.flag(key) }
     for key in vendorTexts { _ = try fields.string(key) }
     for key in vendorObjects { _ = try fields.fields(key) }
@@ -67,6 +79,9 @@ extension PushOptions {
       throw fields.invalid("notification_3rd_ver", "must be v1 or v2")
     }
     var options = PushOptions()
+    options.bigPushDuration = bigPushDuration
+    options.isForTestDevices = try fields.flag("test_model") ?? false
+    options.pushPlan = try pushPlan(fields)
     if let sendno = try fields.integer("sendno", in: Int64(Int32.min)...Int64(Int32.max)) {
       guard sendno != 0 else { throw fields.invalid("sendno", "must not be 0") }
       options.sendno = Int32(truncatingIfNeeded: sendno)
@@ -105,20 +120,31 @@ extension PushOptions {
     return id
   }
 
-  private static func refuse(_ fields: Fields, hasMessage: Bool) throws(APIError) {
-    let isSpread = (try fields.integer("big_push_duration", in: 0...1400) ?? 0) > 0
+  /// Whether a text may be the name of a push plan: 1 to 100 bytes without control characters.
+  public static func isPlanName(_ name: String) -> Bool {
+    (1...100).contains(name.utf8.count) && name.utf8.allSatisfy { $0 >= 32 && $0 != 127 }
+  }
+
+  private static func pushPlan(_ fields: Fields) throws(APIError) -> String? {
+    guard let name = try fields.string("business_operation_code"), !name.isEmpty else { return nil }
+    guard isPlanName(name) else { throw fields.invalid("business_operation_code", "names no push plan") }
+    return name
+  }
+
+  /// What is not there for any app is refused by name: whoever asks for it wants other devices, another time or another
+  /// text.
+  private static func refuse(_ fields: Fields, hasMessage: Bool, isSpread: Bool) throws(APIError) {
     if try fields.flag("active_push") == true {
       if hasMessage { throw .activePush("options.active_push does not go with message") }
       if isSpread { throw .activePush("options.active_push does not go with options.big_push_duration") }
-      throw fields.invalid("active_push", "is not supported")
+      throw fields.notPermitted("active_push")
     }
-    if isSpread { throw fields.invalid("big_push_duration", "is not supported") }
     for key in refusedFlags {
-      if try fields.flag(key) == true { throw fields.invalid(key, "is not supported") }
+      if try fields.flag(key) == true { throw fields.notPermitted(key) }
     }
     for key in refusedValues {
       guard let value = fields[key], value != "", value != [:] else { continue }
-      throw fields.invalid(key, "is not supported")
+      throw fields.notPermitted(key)
     }
   }
 }

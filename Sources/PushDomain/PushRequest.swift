@@ -36,7 +36,7 @@ public struct PushRequest: Equatable, Sendable {
 
   /// Reads the push object of `POST /v3/push` (JPush REST v3, section "The push object"). Throws JPush's
   /// codes: 1002 for what is missing, 1003 for values that are wrong or not supported, 1005 for what is too
-  /// large, 1009 for keys that aren't known, 2007 for SMS. The message names the field. The size of the whole
+  /// large, 1009 for keys that aren't known, 2007 for functions that aren't there. The message names the field. The size of the whole
   /// body is the caller's concern. `kind` tells which audiences may be there.
   public static func parse(
     _ json: JSONValue, rules: PushRules = PushRules(), audience kind: AudienceKind = .named
@@ -97,7 +97,7 @@ public struct PushRequest: Equatable, Sendable {
       throw .notPermitted("sms_message is not supported")
     }
     if let inapp = try push.fields("inapp_message"), try inapp.flag("inapp_message") == true {
-      throw push.invalid("inapp_message", "is not supported")
+      throw push.notPermitted("inapp_message")
     }
   }
 
@@ -108,7 +108,7 @@ public struct PushRequest: Equatable, Sendable {
     guard let message = push["message"]?.object, !message.isEmpty else {
       throw .missing("Missing parameter: notification_3rd needs message")
     }
-    if fallback["ios"] != nil { throw fallback.invalid("ios", "is not supported") }
+    if fallback["ios"] != nil { throw fallback.notPermitted("ios") }
     if push["options"]?["notification_3rd_ver"]?.string == "v2" {
       _ = try fallback.fields("android")
       _ = try fallback.fields("hmos")

@@ -15,11 +15,14 @@ extension Gateway {
       call.fail(faults.unauthorized)
       return
     }
-    guard let (key, secret) = Self.credentials(header) else {
+    guard let (key, secret, isGroup) = Self.credentials(header), call.callers != (isGroup ? .app : .group)
+    else {
       call.fail(faults.authenticationFailed)
       return
     }
-    if call.api == .admin {
+    if isGroup {
+      authenticateGroup(key, secret, call, handle)
+    } else if call.api == .admin {
       authenticateDeveloper(key, secret, call, handle)
     } else {
       authenticateApp(key, secret, call, handle)
@@ -50,6 +53,41 @@ extension Gateway {
       var call = call
       call.app = app
       begin(call, for: app.id.rawValue, quota: quota(call.api, app.plan), handle)
+    }
+  }
+
+  /// A group may call from where all of its apps may be called from.
+  private func authenticateGroup(
+    _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
+  ) {
+    let faults = call.api.faults
+    router.findGroup(key) { [self] found in
+      guard case .success(let known) = found else {
+        call.fail(faults.busy)
+        return
+      }
+      guard let group = known, group.accepts(masterSecret: secret) else {
+        call.fail(faults.authenticationFailed)
+        return
+      }
+      let address = caller(call)
+      guard group.apps.allSatisfy({ $0.allows(address) }) else {
+        call.fail(.addressRefused)
+        return
+      }
+      var call = call
+      call.group = group
+      if let limiter = groupRates[call.api], let quota = standardQuota(call.api) {
+        let budget = limiter.take(
+          UInt32(truncatingIfNeeded: group.id), quota: quota, at: time.monotonic())
+        call.budget = budget
+        guard budget.isGranted else {
+          limited.add()
+          call.fail(.rateExceeded)
+          return
+        }
+      }
+      begin(call, handle)
     }
   }
 
@@ -143,16 +181,16 @@ extension Gateway {
     limits.trustedProxies.contains { $0.contains(address) }
   }
 
-  /// Reads `Basic base64(key:secret)` (RFC 7617).
-  private static func credentials(_ header: String) -> (AppKey, [UInt8])? {
+  /// Reads `Basic base64(key:secret)` (RFC 7617). A group has `group-` before its key.
+  private static func credentials(_ header: String) -> (AppKey, [UInt8], isGroup: Bool)? {
     let bytes = Array(header.utf8)
     guard bytes.count > 6, bytes.count < 200,
       String(decoding: bytes[..<6], as: UTF8.self).lowercased() == "basic "
     else { return nil }
     let coded = bytes[6...].drop { $0 == 32 }
-    guard let plain = Base64.decode(coded), let colon = plain.firstIndex(of: 58),
-      let key = AppKey(hex: plain[..<colon])
-    else { return nil }
-    return (key, Array(plain[(colon + 1)...]))
+    guard let plain = Base64.decode(coded), let colon = plain.firstIndex(of: 58) else { return nil }
+    let isGroup = plain.starts(with: "group-".utf8)
+    guard let key = AppKey(hex: plain[(isGroup ? min(6, colon) : 0)..<colon]) else { return nil }
+    return (key, Array(plain[(colon + 1)...]), isGroup)
   }
 }

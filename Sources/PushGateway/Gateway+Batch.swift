@@ -76,7 +76,7 @@ extension Gateway {
     _ entry: JSONObject.Member, by key: String, _ app: App
   ) throws(APIError) -> AcceptRequest {
     guard let members = entry.value.object else { throw .invalidValue("An entry must be a JSON object") }
-    guard Self.isCID(entry.key, issuedTo: app) else {
+    guard Self.isCID(entry.key, issuedTo: app.key) else {
       throw .invalidValue("cid was not issued to this app")
     }
     var push = JSONObject()

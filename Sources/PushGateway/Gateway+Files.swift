@@ -8,11 +8,13 @@ import PushStorage
 /// Files of aliases or registration IDs, and pushes to those that they name (JPush REST v3, "file push").
 extension Gateway {
   static let fileRoutes: [Route] = [
-    Route(.file, "POST", "/v3/files/alias", body: .file) { $0.upload($1, .aliases) },
-    Route(.file, "POST", "/v3/files/registration_id", body: .file) { $0.upload($1, .registrationIDs) },
-    Route(.file, "GET", "/v3/files") { $0.listFiles($1) },
-    Route(.file, "GET", "/v3/files/{file_id}") { $0.showFile($1) },
-    Route(.file, "DELETE", "/v3/files/{file_id}") { $0.deleteFile($1) },
+    Route(.file, "POST", "/v3/files/alias", by: .both, body: .file) { $0.upload($1, .aliases) },
+    Route(.file, "POST", "/v3/files/registration_id", by: .both, body: .file) {
+      $0.upload($1, .registrationIDs)
+    },
+    Route(.file, "GET", "/v3/files", by: .both) { $0.listFiles($1) },
+    Route(.file, "GET", "/v3/files/{file_id}", by: .both) { $0.showFile($1) },
+    Route(.file, "DELETE", "/v3/files/{file_id}", by: .both) { $0.deleteFile($1) },
     Route(.push, "POST", "/v3/push/file") { $0.push($1, isReal: true, audience: .file) },
   ]
 
@@ -27,7 +29,7 @@ extension Gateway {
   }
 
   private func read(_ call: GatewayCall, _ kind: FileKind) {
-    guard let owner = call.app?.key.text else { return }
+    guard let owner = call.owner?.text else { return }
     let (file, hours): (NewFile, Int64)
     do throws(APIError) {
       (file, hours) = try newFile(call, kind, owner)
@@ -98,9 +100,9 @@ extension Gateway {
 
   /// `GET /v3/files`.
   private func listFiles(_ call: GatewayCall) {
-    guard let app = call.app else { return }
+    guard let owner = call.owner?.text else { return }
     let zone = router.zone
-    router.files(of: app.key.text) { result in
+    router.files(of: owner) { result in
       guard case .success(let files) = result else { return call.fail(.timeout) }
       let json = Self.json { writer in
         writer.member("total_count", files.count)
@@ -115,9 +117,9 @@ extension Gateway {
 
   /// `GET /v3/files/{file_id}`.
   private func showFile(_ call: GatewayCall) {
-    guard let app = call.app else { return }
+    guard let owner = call.owner?.text else { return }
     let zone = router.zone
-    router.file(call.captures["file_id"] ?? "", of: app.key.text) { result in
+    router.file(call.captures["file_id"] ?? "", of: owner) { result in
       switch result {
       case .failure: call.fail(.timeout)
       case .success(nil): call.fail(.invalidValue("file_id is unknown"))
@@ -131,8 +133,8 @@ extension Gateway {
 
   /// `DELETE /v3/files/{file_id}`; that it is not there is no error.
   private func deleteFile(_ call: GatewayCall) {
-    guard let app = call.app else { return }
-    router.endFile(call.captures["file_id"] ?? "", of: app.key.text) { result in
+    guard let owner = call.owner?.text else { return }
+    router.endFile(call.captures["file_id"] ?? "", of: owner) { result in
       if case .success = result { call.answerEmpty() } else { call.fail(.timeout) }
     }
   }

@@ -20,7 +20,7 @@ extension Gateway {
       return
     }
     let request = AcceptRequest(parsed)
-    if let cid = request.cid, !Self.isCID(cid, issuedTo: app) {
+    if let cid = request.cid, !Self.isCID(cid, issuedTo: app.key) {
       refused.add()
       call.fail(.invalidValue("cid was not issued to this app"))
       return
@@ -46,8 +46,8 @@ extension Gateway {
     }
   }
 
-  /// JPush issues the names itself; the app's key at the front shows for whom.
-  static func isCID(_ cid: String, issuedTo app: App) -> Bool { cid.hasPrefix(app.key.text + "-") }
+  /// JPush issues the names itself; the key of the app, or the group, at the front shows for whom.
+  static func isCID(_ cid: String, issuedTo key: AppKey) -> Bool { cid.hasPrefix(key.text + "-") }
 
   /// Both numbers are strings at JPush.
   private static func success(_ id: MessageID, sendno: Int32) -> [UInt8] {
@@ -61,7 +61,7 @@ extension Gateway {
 
   /// `GET /v3/push/cid`: names for requests that may be repeated.
   func issueCIDs(_ call: GatewayCall) {
-    guard let app = call.app else { return }
+    guard let owner = call.owner else { return }
     guard let count = call.target["count"].map({ Int($0) }) ?? 1, (1...1000).contains(count) else {
       call.fail(.invalidValue("count must be 1 to 1000"))
       return
@@ -74,7 +74,7 @@ extension Gateway {
     writer.beginObject()
     writer.key("cidlist")
     writer.beginArray()
-    for _ in 0..<count { writer.value("\(app.key.text)-\(Self.uuid())") }
+    for _ in 0..<count { writer.value("\(owner.text)-\(Self.uuid())") }
     writer.endArray()
     writer.endObject()
     call.answer(200, writer.bytes)
@@ -130,5 +130,8 @@ extension AcceptRequest {
       sendno: request.options.sendno ?? 0, timeToLive: request.options.timeToLive,
       overrides: request.options.overrideMessageID, strategy: request.options.strategy,
       callback: request.callback)
+    spreadMinutes = Int64(request.options.bigPushDuration)
+    pushPlan = request.options.pushPlan
+    isForTestDevices = request.options.isForTestDevices
   }
 }

@@ -26,6 +26,13 @@ extension Gateway {
     }
   }
 
+  /// Who may call a route.
+  enum Callers: Sendable {
+    case app
+    case group
+    case both
+  }
+
   /// How large the body of a request may be.
   enum BodySize: Sendable {
     case ordinary
@@ -41,15 +48,18 @@ extension Gateway {
     let method: String
     /// The path; segments in braces are captures.
     let pattern: String
+    let callers: Callers
     let body: BodySize
     let handle: Handler
 
     init(
-      _ api: API, _ method: String, _ pattern: String, body: BodySize = .ordinary, _ handle: @escaping Handler
+      _ api: API, _ method: String, _ pattern: String, by callers: Callers = .app, body: BodySize = .ordinary,
+      _ handle: @escaping Handler
     ) {
       self.api = api
       self.method = method
       self.pattern = pattern
+      self.callers = callers
       self.body = body
       self.handle = handle
     }
@@ -57,9 +67,9 @@ extension Gateway {
 
   /// Everything that is served; Docs/api/openapi.json describes each.
   static let routes: [Route] =
-    openRoutes + pushRoutes + batchRoutes + fileRoutes + reportRoutes + messageReportRoutes + userReportRoutes
-    + deviceReceiptRoutes + deviceRoutes + scheduleRoutes + adminRoutes + certificateRoutes + imageRoutes
-    + callbackRoutes
+    openRoutes + pushRoutes + batchRoutes + fileRoutes + groupRoutes + planRoutes + testDeviceRoutes
+    + reportRoutes + messageReportRoutes + userReportRoutes + deviceReceiptRoutes + deviceRoutes
+    + scheduleRoutes + adminRoutes + certificateRoutes + imageRoutes + callbackRoutes
 
   private static let openRoutes: [Route] = [
     Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },
@@ -78,7 +88,7 @@ extension Gateway {
   private static let pushRoutes: [Route] = [
     Route(.push, "POST", "/v3/push") { $0.push($1, isReal: true) },
     Route(.push, "POST", "/v3/push/validate") { $0.push($1, isReal: false) },
-    Route(.push, "GET", "/v3/push/cid") { $0.issueCIDs($1) },
+    Route(.push, "GET", "/v3/push/cid", by: .both) { $0.issueCIDs($1) },
     Route(.push, "DELETE", "/v3/push/{msg_id}") { $0.recall($1) },
   ]
 

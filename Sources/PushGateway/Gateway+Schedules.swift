@@ -27,7 +27,7 @@ extension Gateway {
       call.fail(error)
       return
     }
-    if let cid = request.cid, !Self.isCID(cid, issuedTo: app) {
+    if let cid = request.cid, !Self.isCID(cid, issuedTo: app.key) {
       call.fail(.scheduleInvalid("cid was not issued to this app"))
       return
     }

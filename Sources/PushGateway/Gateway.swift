@@ -46,6 +46,8 @@ public final class Gateway: Sendable {
   let isReady: @Sendable () -> Bool
   let rates: [API: RateLimiter]
   let callbacks: CallbackService?
+  /// Those of groups, whose numbers are not those of apps.
+  let groupRates: [API: RateLimiter]
   let accepted: Counter
   let refused: Counter
   /// For requests whose parsing would hold up a loop.
@@ -69,6 +71,7 @@ public final class Gateway: Sendable {
     self.time = time
     self.isReady = isReady
     rates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
+    groupRates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
     accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
     refused = metrics.counter("borealis_pushes_refused_total", "Push requests answered with an error.")
     schedules = ScheduleRunner(router: router, rules: limits.rules, metrics: metrics)
@@ -115,7 +118,7 @@ public final class Gateway: Sendable {
     case .found(let route, let captures):
       let call = GatewayCall(
         api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,
-        captures: captures, bodyBytes: limits.bytes(route.body))
+        captures: captures, callers: route.callers, bodyBytes: limits.bytes(route.body))
       route.api == .open ? route.handle(self, call) : authenticate(call, route.handle)
     }
   }

@@ -31,13 +31,19 @@ struct GatewayCall: Sendable {
   let log: AccessLog
   let target: HTTPTarget
   let captures: RouteCaptures
+  let callers: Gateway.Callers
   /// Bytes that the body may have.
   let bodyBytes: Int
   /// Who calls; nil for APIs of others.
   var app: App?
   /// The developer's account; nil for APIs of apps.
   var account: AccountRow?
+  /// The group of apps, if one calls.
+  var group: AppGroup?
   var budget: RateLimiter.Budget?
+
+  /// The key of whoever calls: an app or a group.
+  var owner: AppKey? { app?.key ?? group?.key }
 
   /// Answers with a JSON body.
   func answer(_ status: Int, _ body: [UInt8]) {

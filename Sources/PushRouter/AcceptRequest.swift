@@ -20,6 +20,12 @@ public struct AcceptRequest: Sendable {
   public var timeToLive: Int
   /// The push that this one replaces.
   public var overrides: MessageID?
+  /// Minutes over which it is spread evenly, 0 for at once.
+  public var spreadMinutes: Int64 = 0
+  /// The push plan that it is counted under.
+  public var pushPlan: String?
+  /// Whether it goes only to those of its audience that are devices for tests.
+  public var isForTestDevices = false
   /// Whose rules choose the channel.
   public var strategy: Strategy
   /// What the app server is told of it; nil for what the app has set up.

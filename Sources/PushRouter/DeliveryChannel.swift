@@ -55,11 +55,13 @@ public struct APNsPush: Sendable {
   public let push: StoredPush
   /// When it ends.
   public let expires: Timestamp
+  /// When each device gets it, nil for at once.
+  public let release: SteadyRelease?
 
   /// Makes a push.
   public init(
     app: App, id: MessageID, targets: Recipients, calls: Recipients = .few([]), push: StoredPush,
-    expires: Timestamp
+    expires: Timestamp, release: SteadyRelease? = nil
   ) {
     self.app = app
     self.id = id
@@ -67,6 +69,7 @@ public struct APNsPush: Sendable {
     self.calls = calls
     self.push = push
     self.expires = expires
+    self.release = release
   }
 
   /// What Apple gets, and for whom: a notification for each kind of token.
@@ -77,13 +80,14 @@ public struct APNsPush: Sendable {
     }
   }
 
-  /// What the database holds, nil if it is unreadable or not for Apple.
-  public init?(_ row: PushRow, app: App) {
+  /// What the database holds, nil if it is unreadable or not for Apple. `spreadMinutes` is over how many minutes it is
+  /// spread, nil for a push that is not, or not any more.
+  public init?(_ row: PushRow, app: App, spreadMinutes: Int64? = nil) {
     guard let push = StoredPush(row) else { return nil }
     let calls = row.callTargets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
     self.init(
       app: app, id: row.id, targets: Recipients(push.apns ?? NumberSet()), calls: Recipients(calls),
-      push: push, expires: row.expiresAt)
+      push: push, expires: row.expiresAt, release: SteadyRelease(row, minutes: spreadMinutes))
     guard !parts.isEmpty else { return nil }
   }
 }

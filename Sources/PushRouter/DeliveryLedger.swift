@@ -13,7 +13,9 @@ struct DeliveryLedger: Sendable {
   /// Of listed pushes with several targets, for whom they are settled.
   private var partly: [MessageID: DeliveryProgress] = [:]
   /// Ordered by ID, since the writer hands IDs out growing.
-  private var groups: [GroupPush] = []
+  var groups: [GroupPush] = []
+  /// Group pushes that are not released to all of their targets.
+  var steady: [MessageID] = []
 
   /// Most pushes that wait in the list of one registration; beyond it the oldest is dropped.
   let limit: UInt32
@@ -54,6 +56,7 @@ struct DeliveryLedger: Sendable {
   mutating func open(_ push: GroupPush) {
     precondition(groups.last.map { $0.id < push.id } ?? true, "message IDs must grow")
     groups.append(push)
+    if push.steady != nil { steady.append(push.id) }
   }
 
   /// Notes that a push, which has left a registration's list, will not reach it.
@@ -91,7 +94,7 @@ struct DeliveryLedger: Sendable {
     return low
   }
 
-  private func groupIndex(_ id: MessageID) -> Int? {
+  func groupIndex(_ id: MessageID) -> Int? {
     let index = firstGroup(after: id) - 1
     return index >= 0 && groups[index].id == id ? index : nil
   }
@@ -136,7 +139,9 @@ struct DeliveryLedger: Sendable {
     let listed = found.count
     var index = firstGroup(after: sent)
     while index < groups.count, found.count - listed < limit {
-      if seconds < groups[index].expires, groups[index].isPending(for: number) {
+      if seconds < groups[index].expires, groups[index].isReleased(for: number),
+        groups[index].isPending(for: number)
+      {
         found.append(groups[index].id)
       }
       index += 1
@@ -148,7 +153,8 @@ struct DeliveryLedger: Sendable {
 
   /// About how many pushes wait for a registration: dead ones may be among them.
   func pendingCount(for number: RegistrationNumber, in table: RegistrationTable) -> Int {
-    Int(table[number].pending.count) + groups.count { $0.isPending(for: number) }
+    Int(table[number].pending.count)
+      + groups.count { $0.isReleased(for: number) && $0.isPending(for: number) }
   }
 
   // MARK: Ends

@@ -10,16 +10,26 @@ public struct GroupPush: Sendable {
   public let targets: NumberSet
   /// Who acknowledged it, and who never will.
   public internal(set) var progress: DeliveryProgress
+  /// Set if it is spread over some time.
+  public let steady: SteadyPush?
+  /// Devices with numbers from this on have to wait for their moment.
+  var releasedBelow: UInt64
 
   /// Makes a group push; `progress` comes from the database after a restart.
   public init(
-    id: MessageID, expires: UInt32, targets: NumberSet, progress: DeliveryProgress = DeliveryProgress()
+    id: MessageID, expires: UInt32, targets: NumberSet, progress: DeliveryProgress = DeliveryProgress(),
+    steady: SteadyPush? = nil
   ) {
     self.id = id
     self.expires = expires
     self.targets = targets
     self.progress = progress
+    self.steady = steady
+    releasedBelow = steady == nil ? .max : 0
   }
+
+  /// Whether a device's moment to get it has come.
+  func isReleased(for number: RegistrationNumber) -> Bool { UInt64(number.rawValue) < releasedBelow }
 
   /// Whether it still waits for a registration.
   public func isPending(for number: RegistrationNumber) -> Bool {

@@ -22,6 +22,8 @@ struct NewPush: Sendable {
   private let single: RegistrationNumber?
   private let iosBytes: [UInt8]?
   private let unreachedBytes: [UInt8]?
+  /// When each device gets it, nil for at once.
+  let release: SteadyRelease?
 
   /// Encodes what the database keeps, so that the writer's thread need not.
   init(
@@ -43,6 +45,9 @@ struct NewPush: Sendable {
       reached = Recipients(all)
     }
     if case .few(let numbers) = reached, numbers.count == 1 { single = numbers.first } else { single = nil }
+    let isSteady = request.spreadMinutes > 0 && reached.count > 1
+    release =
+      isSteady ? SteadyRelease(targets: reached.numbers, start: now, minutes: request.spreadMinutes) : nil
     targetBytes = single == nil ? reached.numbers.serialized() : nil
     apnsSet = plan.apns.isEmpty ? nil : plan.apns.numbers
     apnsBytes = apnsSet?.serialized()

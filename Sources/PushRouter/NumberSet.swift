@@ -75,6 +75,13 @@ public struct NumberSet: Sendable {
     roaring_bitmap_contains(storage.bitmap, number.rawValue)
   }
 
+  /// The member before which so many others stand in ascending order, nil if there are not that many.
+  public func member(at place: Int) -> RegistrationNumber? {
+    guard let place = UInt32(exactly: place) else { return nil }
+    var number: UInt32 = 0
+    return roaring_bitmap_select(storage.bitmap, place, &number) ? RegistrationNumber(number) : nil
+  }
+
   /// How many numbers the set holds.
   public var count: Int { Int(roaring_bitmap_get_cardinality(storage.bitmap)) }
 

@@ -64,6 +64,7 @@ extension Router {
     let now = time.now()
     for app in loadedApps {
       expire(app, at: now)
+      releaseSteadyPushes(of: app, at: now)
       touch(app, at: now)
       statistics.online(app.directory.onlineCount, of: app.id, at: now)
     }
@@ -125,13 +126,15 @@ extension Router {
   /// One step, and when it found enough to do the next behind the pushes that wait meanwhile: so the sweep keeps up with
   /// any rate of pushes and no commit has more than one step in it.
   private func sweepStep(pushesBelow: MessageID, cidsBefore: Timestamp, schedulesBefore: Timestamp) {
-    let rows = options.sweepRows
+    let (rows, now) = (options.sweepRows, time.now())
     store.write { transaction throws(StorageError) in
       let pushes = try transaction.sweepPushes(below: pushesBelow, limit: rows)
       let cids = try transaction.sweepCIDs(before: cidsBefore, limit: rows)
       let schedules = try transaction.sweepSchedules(
         runsBelow: MessageID(firstAt: schedulesBefore), overBefore: schedulesBefore, limit: rows)
-      return pushes >= rows || cids >= rows || schedules >= rows
+      let groups = try transaction.sweepGroupPushes(below: pushesBelow, limit: rows)
+      try transaction.sweepSteadyPushes(endedBy: now)
+      return pushes >= rows || cids >= rows || schedules >= rows || groups >= rows
     } completion: { [self] result in
       if case .success(true) = result {
         sweepStep(pushesBelow: pushesBelow, cidsBefore: cidsBefore, schedulesBefore: schedulesBefore)

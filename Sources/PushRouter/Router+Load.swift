@@ -20,6 +20,7 @@ extension Router {
     }
     let byID = Dictionary(uniqueKeysWithValues: loadedApps.map { ($0.id, $0) })
     try wait { [self] transaction throws(StorageError) in
+      let steady = try transaction.steadyPushes()
       var progress: [MessageID: DeliveryProgress] = [:]
       try transaction.droppedOfOpenPushes { id, reason, bytes in
         guard let targets = NumberSet(serialized: bytes) else { return }
@@ -29,7 +30,7 @@ extension Router {
         guard let app = byID[open.push.app] else { return }
         var known = progress.removeValue(forKey: open.push.id) ?? DeliveryProgress()
         known.delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
-        reopen(open, known, in: app)
+        reopen(open, known, spreadMinutes: steady[open.push.id], in: app)
       }
     }
     writeBehind.flush()
@@ -51,7 +52,9 @@ extension Router {
   }
 
   /// Takes up a push that was undelivered when the server stopped, or ends it if nobody is left to wait for it.
-  private func reopen(_ open: OpenPush, _ progress: DeliveryProgress, in app: App) {
+  private func reopen(
+    _ open: OpenPush, _ progress: DeliveryProgress, spreadMinutes: Int64?, in app: App
+  ) {
     let expires = open.push.expiresAt.secondsRoundedUp
     if let target = open.push.target, open.push.ownTargets == nil {
       note(app.directory.open(open.push.id, .few([target], expires: expires)), in: app)
@@ -63,6 +66,13 @@ extension Router {
       return
     }
     if !open.push.content.isEmpty, let push = StoredPush(open.push) { contents.insert(open.push.id, push) }
+    if let release = SteadyRelease(open.push, minutes: spreadMinutes), let push = StoredPush(open.push) {
+      let steady = SteadyPush(release: release, push: push)
+      let group = GroupPush(
+        id: open.push.id, expires: expires, targets: targets, progress: progress, steady: steady)
+      note(app.directory.open(open.push.id, .many(group)), in: app)
+      return
+    }
     switch Recipients(targets) {
     case .few(let numbers):
       let opened = OpenedPush.few(numbers, expires: expires)

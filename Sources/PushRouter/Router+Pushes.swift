@@ -13,19 +13,6 @@ enum Verdict: Sendable {
 }
 
 extension Router {
-  /// The audience of a request now; empty when nobody matches. `found` is called on this thread, or on a reader's if the
-  /// database has to be asked.
-  func resolve(
-    _ request: AcceptRequest, in app: App,
-    found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
-  ) {
-    if let file = request.file {
-      resolve(file: file, of: app.key.text, for: app, platforms: request.platforms, found: found)
-    } else {
-      found(.success(app.directory.resolve(request.terms, platforms: request.platforms)))
-    }
-  }
-
   // MARK: Accepting
 
   /// Accepts a push: fixes its audience, commits it, answers, delivers. It waits first while the app's plan has no speed
@@ -115,10 +102,11 @@ extension Router {
     if let fault = planFault(timeToLive: request.timeToLive, app.plan) { return .failure(fault) }
     let plan = app.directory.plan(audience, RouteTerms(request, apns: app.apnsEnvironments))
     if request.overrides != nil { writeBehind.flushEnds() }
+    let seconds = request.timeToLive == 0 ? options.onlineOnlySeconds : Int64(request.timeToLive)
+    // So that the last device has as long as it would have without being spread.
     return .success(
       NewPush(
-        request: request, audience: audience, plan: plan,
-        expiresIn: request.timeToLive == 0 ? options.onlineOnlySeconds : Int64(request.timeToLive),
+        request: request, audience: audience, plan: plan, expiresIn: seconds + request.spreadMinutes * 60,
         at: time.now()))
   }
 
@@ -161,13 +149,13 @@ extension Router {
       return
     }
     let accepted = AcceptedPush(id: freshID(), sendno: request.sendno, targets: count)
-    guard let old = request.overrides else {
+    guard request.overrides != nil || request.pushPlan != nil || request.spreadMinutes > 0 else {
       reply(.success(accepted))
       return
     }
     let now = time.now()
     store.read { [self] transaction throws(StorageError) in
-      overrideFault(try transaction.origin(of: old), in: app, at: now)
+      try fault(of: request, in: app, transaction, at: now)
     } completion: { result in
       switch result {
       case .failure(let error):
@@ -189,12 +177,12 @@ extension Router {
     }
     guard push.audienceCount > 0 else { return .refused(.noTarget) }
     guard !app.isDeleted else { return .refused(.authenticationFailed) }
-    if let old = request.overrides,
-      let fault = overrideFault(try transaction.reading.origin(of: old), in: app, at: push.now)
-    {
+    if let fault = try fault(of: request, in: app, transaction.reading, at: push.now) {
       return .refused(fault)
     }
-    if request.file == nil, request.terms.meansEverybody, let limit = app.plan.broadcasts {
+    if request.file == nil, !request.isForTestDevices, request.terms.meansEverybody,
+      let limit = app.plan.broadcasts
+    {
       guard try transaction.countBroadcast(app: app.id, day: localDay(push.now), limit: limit) else {
         return .refused(.broadcastLimit)
       }
@@ -208,6 +196,13 @@ extension Router {
     let id = nextID()
     try transaction.insertPush(push.row(id, app: app.id))
     try storeCallback(of: push, id, of: app, in: transaction)
+    if let plan = request.pushPlan {
+      _ = try transaction.countPush(app: app.id, plan: plan, at: push.now)
+    }
+    if let release = push.release {
+      try transaction.insertSteadyPush(
+        id: id, app: app.id, minutes: request.spreadMinutes, endsAt: release.end)
+    }
     if push.plan.isEmpty {
       let status: OutcomeStatus = request.timeToLive == 0 ? .expired : .refused
       try settle(EndedPush(id, status), of: app, at: push.now, in: transaction)
@@ -232,20 +227,8 @@ extension Router {
   /// Days since 1970-01-01 by the clocks of the server's zone: at JPush, of China.
   private func localDay(_ time: Timestamp) -> Int64 { options.zone.local(time).date.dayNumber }
 
-  /// Why a push cannot be overridden: JPush answers 1003 for an ID that it does not know or that is over a day old.
-  private func overrideFault(_ origin: PushOrigin?, in app: App, at now: Timestamp) -> APIError? {
-    // Another app's push looks like an unknown one.
-    guard let origin, origin.app == app.id else {
-      return .invalidValue("options.override_msg_id is unknown")
-    }
-    guard now <= origin.createdAt.adding(seconds: options.overrideLifetime) else {
-      return .invalidValue("options.override_msg_id is too old")
-    }
-    return origin.isReplaced ? .invalidValue("options.override_msg_id was overridden before") : nil
-  }
-
   /// A committed push joins the delivery state and starts on its way. On the writer's thread.
-  private func open(_ id: MessageID, _ push: NewPush, in app: App) {
+  func open(_ id: MessageID, _ push: NewPush, in app: App) {
     statistics.accepted(id, targets: push.audienceCount, of: app.id, at: push.now)
     guard !push.plan.isEmpty else { return }
     let stored = push.stored
@@ -253,12 +236,18 @@ extension Router {
       apns?.deliver(
         APNsPush(
           app: app, id: id, targets: push.plan.apns, calls: push.plan.calls, push: stored,
-          expires: push.expires))
+          expires: push.expires, release: push.release))
     }
     guard !push.plan.own.isEmpty else { return }
     contents.insert(id, stored)
     let live = LivePush(app: app, id: id, push: stored)
     let expires = push.expires.secondsRoundedUp
+    if let release = push.release {
+      let steady = SteadyPush(release: release, push: stored)
+      let group = GroupPush(id: id, expires: expires, targets: push.plan.own.numbers, steady: steady)
+      writeBehind.note(app.directory.open(id, .many(group)).change, of: app, at: push.now)
+      return
+    }
     switch push.plan.own {
     case .few(let numbers):
       let dispatch = app.directory.open(id, .few(numbers, expires: expires))

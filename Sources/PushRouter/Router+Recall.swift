@@ -51,6 +51,7 @@ extension Router {
       }
     }
     try transaction.finishAPNs(id: id, app: app.id)
+    try transaction.endSteadyPush(id: id)
     let progress = app.directory.progress(id)
     try settle(EndedPush(id, status, progress: progress), of: app, at: now, in: transaction)
   }

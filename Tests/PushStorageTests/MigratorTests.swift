@@ -20,11 +20,12 @@ import Testing
     #expect(
       try tables(database) == [
         "account", "activity", "apns_credential", "apns_pending", "apns_result", "apns_token", "app",
-        "audit", "broadcast_count", "callback_app", "callback_attempt", "callback_batch", "callback_bulk",
-        "callback_setting", "cid", "console_session", "delivered", "dropped", "file", "file_piece",
-        "import_batch", "invitation", "membership", "newcomers", "outcome", "pending", "person", "plan",
-        "push", "push_callback", "receipt", "registration", "schedule", "schedule_run", "schema_migration",
-        "sqlite_sequence", "statistics", "statistics_mark", "tag",
+        "app_group", "app_group_member", "audit", "broadcast_count", "callback_app", "callback_attempt",
+        "callback_batch", "callback_bulk", "callback_setting", "cid", "console_session", "delivered",
+        "dropped", "file", "file_piece", "group_push", "group_push_member", "import_batch", "invitation",
+        "membership", "newcomers", "outcome", "pending", "person", "plan", "push", "push_callback",
+        "push_plan", "receipt", "registration", "schedule", "schedule_run", "schema_migration",
+        "sqlite_sequence", "statistics", "statistics_mark", "steady_push", "tag", "test_device",
       ])
     #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == Int64(embeddedMigrations.count))
     #expect(try database.first("PRAGMA journal_mode") { $0.text(0) } == "wal")

@@ -33,12 +33,12 @@ class Scene:
     """One app with its phones; every scenario has an app of its own, so that none sees another's pushes."""
 
     def __init__(self, server: Server, api: push_api.PlainAPI, app_key: str, folder: pathlib.Path):
-        self.server, self.api, self._app_key, self._folder = server, api, app_key, folder
+        self.server, self.api, self.app_key, self._folder = server, api, app_key, folder
         self._phones: list[Phone] = []
 
     def phone(self, name: str, tls: ssl.SSLContext | None = None) -> Phone:
         address = self.server.tls if tls else self.server.plain
-        phone = Phone(name, address, self._app_key, self._folder / f"{name}.json", tls)
+        phone = Phone(name, address, self.app_key, self._folder / f"{name}.json", tls)
         self._phones.append(phone)
         return phone
 
@@ -146,6 +146,39 @@ async def recall(scene: Scene) -> None:
     await scene.push(EVERYONE, "kept")
     await phone.start()
     await phone.shows("shown", "kept")
+
+
+async def batches(scene: Scene) -> None:
+    """Many single pushes at once reach their devices; each is answered for itself, under a cid of its own"""
+    anna, ben = await scene.phone("anna").start(), await scene.phone("ben").start()
+    await ben.device.set_alias("ben")
+    cids = await scene.call(scene.api.cids, 3)
+    expect_equal(len(set(cids)), 3, "different cids")
+    ids = [str(phone.device.registration_id) for phone in (anna, ben)]
+    sent = await scene.call(scene.api.batch, "regid", [*ids, "0123456789abcdef012"], "by id")
+    expect_equal(sent[2], -NO_SUCH_AUDIENCE, "result for a device that is not there")
+    await anna.shows("by id")
+    await ben.shows("by id")
+    expect_equal([anna.pushes[0].msg_id, ben.pushes[0].msg_id], sent[:2], "msg_ids in the answer")
+    sent = await scene.call(scene.api.batch, "alias", ["ben", "nobody"], "by alias")
+    expect_equal(sent[1], -NO_SUCH_AUDIENCE, "result for nobody's alias")
+    await ben.shows("by id", "by alias")
+    await scene.push(EVERYONE, "end")
+    await anna.shows("by id", "end")
+
+
+async def groups(scene: Scene) -> None:
+    """A push to a group reaches the devices of its apps, and its answer has one part for each app"""
+    phone = await scene.phone("phone").start()
+    other_key, _ = await scene.server.create_app("without devices")
+    key, secret = await scene.server.create_group("group", scene.app_key, other_key)
+    api = push_api.connect(f"http://{scene.server.http}", f"group-{key}", secret)
+    answer = await scene.call(api.push_to_group, EVERYONE, "to the group", 77)
+    await phone.shows("to the group")
+    expect_equal(int(answer[scene.app_key]["msg_id"]), phone.pushes[0].msg_id, "msg_id of the app")
+    expect_equal(answer[scene.app_key]["sendno"], "77", "sendno of the app")
+    expect_equal(answer[other_key]["error"]["code"], NO_SUCH_AUDIENCE, "code of the app without devices")
+    expect(int(answer["group_msgid"]) > 0, "the answer has a group_msgid")
 
 
 async def alias_limit(scene: Scene) -> None:
@@ -342,6 +375,8 @@ SCENARIOS = [
     unacknowledged,
     recall,
     schedules,
+    batches,
+    groups,
     alias_limit,
     names,
     receipts,

@@ -38,6 +38,17 @@ class Audience(NamedTuple):
 EVERYONE = Audience("all")
 
 
+def batch_entries(targets: list[str], alert: str) -> list[dict]:
+    return [{"platform": "all", "target": target, "notification": {"alert": alert}} for target in targets]
+
+
+def batch_results(answer: dict, cids: Any) -> list[int]:
+    return [
+        int(answer[cid]["msg_id"]) if "error" not in answer[cid] else -answer[cid]["error"]["code"]
+        for cid in cids
+    ]
+
+
 class PlainAPI:
     """The requests that the official client would send, through urllib."""
 
@@ -79,6 +90,21 @@ class PlainAPI:
     def users(self, unit: str, start: str, duration: int) -> dict:
         query = urllib.parse.urlencode({"time_unit": unit, "start": start, "duration": duration})
         return self.request("GET", f"/v3/users?{query}")
+
+    def cids(self, count: int) -> list[str]:
+        return self.request("GET", f"/v3/push/cid?count={count}")["cidlist"]
+
+    def batch(self, by: str, targets: list[str], alert: str) -> list[int]:
+        """Sends a notification to each target (by "regid" or "alias"); returns msg_ids, or codes as negative numbers."""
+        pushlist = dict(zip(self.cids(len(targets)), batch_entries(targets, alert), strict=True))
+        answer = self.request("POST", f"/v3/push/batch/{by}/single", {"pushlist": pushlist})
+        return batch_results(answer, pushlist)
+
+    def push_to_group(self, audience: Audience, alert: str, sendno: int) -> dict:
+        """Sends a notification to all apps of a group, as which this must be logged in."""
+        body = {"platform": "all", "audience": audience.json, "notification": {"alert": alert},
+                "options": {"sendno": sendno}}  # fmt: skip
+        return self.request("POST", "/v3/grouppush", body)
 
     def device(self, registration_id: str) -> dict:
         return self.request("GET", f"/v3/devices/{registration_id}")
@@ -152,6 +178,25 @@ class OfficialAPI(PlainAPI):
 
     def users(self, unit: str, start: str, duration: int) -> dict:
         return self._payload(self._report.get_users, unit, start, duration)
+
+    def cids(self, count: int) -> list[str]:
+        return self._payload(self._client.create_push().get_cid, count)["cidlist"]
+
+    def batch(self, by: str, targets: list[str], alert: str) -> list[int]:
+        push = self._client.create_push()
+        send = push.batch_push_by_regid if by == "regid" else push.batch_push_by_alias
+        answer = self._payload(send, batch_entries(targets, alert))
+        return batch_results(answer, answer)
+
+    def push_to_group(self, audience: Audience, alert: str, sendno: int) -> dict:
+        group = jpush.GroupPush(self._client.key.removeprefix("group-"), self._client.secret)
+        group.zone, group.session.trust_env = "local", False
+        push = group.create_push()
+        push.platform = jpush.all_
+        push.audience = getattr(jpush, audience.kind)(*audience.names) if audience.names else jpush.all_
+        push.notification = jpush.notification(alert=alert)
+        push.options = {"sendno": sendno}
+        return self._payload(push.send)
 
     def device(self, registration_id: str) -> dict:
         return self._payload(self._device.get_deviceinfo, registration_id)

@@ -52,6 +52,15 @@ class Server:
         expect_equal(process.returncode, 0, f"exit status of {arguments}")
         return json.loads(output) if output.strip() else None
 
+    async def create_group(self, name: str, *app_keys: str) -> tuple[str, str]:
+        """Makes a group of apps and returns its key and its master secret."""
+        command = [self._binary, "group", "create", name, "--app", ",".join(app_keys), "--data", self._data]
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        output, _ = await process.communicate()
+        expect_equal(process.returncode, 0, "exit status of group create")
+        group = json.loads(output)
+        return group["group_key"], group["group_master_secret"]
+
     async def start(self) -> None:
         """Starts the program; a second time on the ports of the first, where the devices expect it."""
         command = [self._binary, "serve", "--data", self._data, "--http", self.http,

@@ -88,16 +88,21 @@ extension APNsQueue {
   private func load(after id: MessageID, skipped: MessageID) {
     let app = app.id
     parts.store.read { transaction throws(StorageError) in
-      try transaction.openAPNsPushes(app: app, after: id, limit: Bounds.pushes / 4)
+      (
+        rows: try transaction.openAPNsPushes(app: app, after: id, limit: Bounds.pushes / 4),
+        spreadMinutes: try transaction.steadyPushes()
+      )
     } completion: { [self] result in
       state.withLock { state in
         state.isLoading = false
         defer { state.withdrawn = [] }
-        guard case .success(let rows) = result else {
+        guard case .success(let (rows, spreadMinutes)) = result else {
           state.isHeldUp = true
           return
         }
-        for row in rows where !state.withdrawn.contains(row.push.id) { add(row, to: &state) }
+        for row in rows where !state.withdrawn.contains(row.push.id) {
+          add(row, spreadMinutes[row.push.id], to: &state)
+        }
         state.loadedThrough = rows.last?.push.id ?? id
         if rows.count < Bounds.pushes / 4, state.skippedThrough == skipped {
           state.loadedThrough = max(state.loadedThrough, skipped)
@@ -108,14 +113,15 @@ extension APNsQueue {
     }
   }
 
-  private func add(_ row: OpenAPNsPush, to state: inout State) {
-    guard let push = APNsPush(row.push, app: app) else {
+  private func add(_ row: OpenAPNsPush, _ spreadMinutes: Int64?, to state: inout State) {
+    guard let push = APNsPush(row.push, app: app, spreadMinutes: spreadMinutes) else {
       parts.log.error("a stored push to Apple is unreadable", ["msg_id": .text(row.push.id.text)])
       state.finished.append(APNsAnswers(id: row.push.id, results: [:], news: [:], isFinal: true))
       return
     }
     state.add(
-      push, results: row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } })
+      push, results: row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } },
+      at: parts.time.now())
   }
 
   /// Ends what expired in the database, for an app whose queue stands still.
@@ -127,7 +133,7 @@ extension APNsQueue {
       guard case .success(let rows) = result, !rows.isEmpty else { return }
       state.withLock { state in
         for row in rows where state.legs(of: row.push.id).isEmpty {
-          add(row, to: &state)
+          add(row, nil, to: &state)
           for leg in state.legs(of: row.push.id) { state.expire(leg) }
         }
       }
@@ -170,6 +176,7 @@ extension APNsQueue {
     let (lanes, suspects) = state.withLock { state in
       state.isHeldUp = false
       state.expire(at: now)
+      state.release(at: now)
       state.takeDue(at: now.seconds)
       return (state.lanesWithWork, state.confirmedSuspects(at: parts.time.monotonic()))
     }

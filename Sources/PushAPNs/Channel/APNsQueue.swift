@@ -95,7 +95,7 @@ final class APNsQueue: Sendable {
         return
       }
       state.loadedThrough = push.id
-      state.add(push)
+      state.add(push, at: parts.time.now())
     }
     advance()
   }
@@ -142,12 +142,12 @@ final class APNsQueue: Sendable {
 
 extension APNsQueue.State {
   /// Takes a push in. `results` are what an earlier run saved.
-  mutating func add(_ push: APNsPush, results: APNsOutcomes = [:]) {
+  mutating func add(_ push: APNsPush, results: APNsOutcomes = [:], at now: Timestamp) {
     guard legs(of: push.id).isEmpty else { return }
     let legs = push.parts.map { part in
       let new = ActivePush(
         push, notification: part.notification, targets: part.targets,
-        results: results[part.notification.slot.kind] ?? [:])
+        results: results[part.notification.slot.kind] ?? [:], at: now)
       open[new.leg] = new
       return new.leg
     }
@@ -159,6 +159,11 @@ extension APNsQueue.State {
   /// The parts of a push that are in memory.
   func legs(of id: MessageID) -> [PushLeg] {
     APNsTokenKind.allCases.map { PushLeg(push: id, kind: $0) }.filter { open[$0] != nil }
+  }
+
+  /// Has devices looked up whose moment has come, of pushes that are spread over some time.
+  mutating func release(at now: Timestamp) {
+    for leg in open.keys where open[leg]?.advanceRelease(to: now) == true { queue(leg) }
   }
 
   /// Has the devices looked up that nobody has claimed.

@@ -29,6 +29,10 @@ struct ActivePush: Sendable {
   var deferred = NumberSet()
   /// Where the search for those who were not claimed goes on.
   var position = RegistrationNumber(0)
+  /// When each device gets it, nil for at once.
+  let release: SteadyRelease?
+  /// Devices with numbers from this on have to wait for their moment.
+  private(set) var releasedBelow: UInt64
   /// Whether it stands in a queue to be looked up.
   var isQueued = false
   /// For whom an outcome stands: "delivered", Apple's reason, or one of `APNsEnd`.
@@ -39,9 +43,11 @@ struct ActivePush: Sendable {
   /// `results` are what an earlier run saved.
   init(
     _ push: APNsPush, notification: APNsNotification, targets: Recipients,
-    results: [String: NumberSet] = [:]
+    results: [String: NumberSet] = [:], at now: Timestamp
   ) {
     self.results = results
+    release = push.release
+    releasedBelow = push.release?.bound(at: now) ?? .max
     id = push.id
     self.notification = notification
     strategy = push.push.strategy
@@ -64,6 +70,7 @@ struct ActivePush: Sendable {
       let members = targets.members(from: position, limit: limit)
       guard let last = members.last else { break }
       for number in members {
+        guard UInt64(number.rawValue) < releasedBelow else { return found }
         position = RegistrationNumber(number.rawValue &+ 1)
         guard !answered.contains(number), !claimed.contains(number), !deferred.contains(number) else {
           continue
@@ -75,6 +82,16 @@ struct ActivePush: Sendable {
       if members.count < limit || last.rawValue == .max { break }
     }
     return found
+  }
+
+  /// Lets go of those whose moment has come since the last call; false if there are none. A clock that is set back takes
+  /// nothing back.
+  mutating func advanceRelease(to now: Timestamp) -> Bool {
+    guard releasedBelow != .max, let bound = release?.bound(at: now), bound > releasedBelow else {
+      return false
+    }
+    releasedBelow = bound
+    return true
   }
 
   /// Notes what became of it for one device.

@@ -10,7 +10,10 @@ import Testing
 /// What a push on its way to Apple remembers.
 @Suite struct ActivePushTests {
   /// A push to numbers 0 ..< count, some of whom were answered before.
-  private func push(_ count: UInt32, answered: [UInt32] = []) throws -> ActivePush {
+  private func push(
+    _ count: UInt32, answered: [UInt32] = [], release: SteadyRelease? = nil,
+    at now: Timestamp = Timestamp(milliseconds: 0)
+  ) throws -> ActivePush {
     let template = try #require(APNsTemplate(text: Array(#"{"aps":{"alert":"x"}}"#.utf8), holes: []))
     let notification = try #require(
       APNsNotification(type: .alert, priority: .immediate, payload: template))
@@ -23,10 +26,38 @@ import Testing
       content: PushContent(variants: [], apple: [notification]), apns: NumberSet(targets))
     let push = APNsPush(
       app: App(row, pendingLimit: 10), id: MessageID(7), targets: .many(NumberSet(targets)), push: stored,
-      expires: Timestamp(milliseconds: 1000))
+      expires: Timestamp(milliseconds: 1000), release: release)
     return ActivePush(
       push, notification: notification, targets: push.targets,
-      results: ["delivered": NumberSet(answered.map { RegistrationNumber($0) })])
+      results: ["delivered": NumberSet(answered.map { RegistrationNumber($0) })], at: now)
+  }
+
+  /// Of a push that is spread over some time, those are claimed whose moment has come, also after a restart.
+  @Test func claimsWhoseMomentHasCome() throws {
+    let start = Timestamp(milliseconds: 1_790_000_000_000)
+    let targets = NumberSet((0..<60).map { RegistrationNumber($0) })
+    let release = SteadyRelease(targets: targets, start: start, minutes: 1)
+    var push = try push(60, release: release, at: start)
+    let first = [push.claim(10), push.claim(10)]
+    #expect(first == [[RegistrationNumber(0)], []])
+    let isReleased = push.advanceRelease(to: start.adding(seconds: 20))
+    #expect(isReleased)
+    let earlier = push.advanceRelease(to: start)
+    #expect(!earlier)
+    let second = push.claim(100).map(\.rawValue)
+    #expect(second == Array(1...20))
+    push.claimed.remove(RegistrationNumber(3))
+    push.position = RegistrationNumber(0)
+    let third = push.claim(100)
+    #expect(third == [RegistrationNumber(3)])
+    var again = try self.push(60, answered: Array(0...20), release: release, at: start.adding(seconds: 30))
+    let fourth = again.claim(100).map(\.rawValue)
+    #expect(fourth == Array(21...30))
+    let isLast = again.advanceRelease(to: release.end)
+    let fifth = again.claim(100).map(\.rawValue)
+    #expect(isLast && fifth == Array(31...59))
+    let isMore = again.advanceRelease(to: release.end.adding(seconds: 1))
+    #expect(!isMore)
   }
 
   /// Everybody is claimed once, whatever the size of the bites, except those that were answered.

@@ -1,0 +1,168 @@
+import PushBase
+import PushCrypto
+import PushJSON
+import PushOps
+import PushStorage
+
+struct GroupCreateCommand: Command {
+  static let name = "group create"
+  static let summary = "Makes a group of apps and prints its key and master secret."
+  static let details = """
+    Makes a group of the apps that --app names and prints, as JSON, its key and its master secret. The secret is shown
+    only now. With both, as the user "group-KEY", an app server pushes to all apps of the group at once. Works while a
+    server runs on the folder.
+    """
+  static let operands = ["NAME"]
+  static let settings = [
+    DataFolder.setting,
+    SettingDefinition(
+      name: "app", valueName: "KEY[,KEY...]", help: "The keys of the group's apps.", kind: .text),
+  ]
+
+  static func run(_ input: Input) throws(Failure) {
+    let name = input.operands[0]
+    guard (1...100).contains(name.utf8.count), name.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else {
+      throw .usage("NAME has 1 to 100 bytes and no control characters")
+    }
+    var apps: [AppKey] = []
+    for text in (input.settings.text("app") ?? "").split(separator: ",") {
+      apps.append(try GroupStore.key(String(text), "--app"))
+    }
+    let key = AppKey(high: SystemRandom.next(), low: UInt32(truncatingIfNeeded: SystemRandom.next()))
+    let secret = SecretKey24.generate()
+    let hash = SHA256.digest(Array(secret.utf8))
+    let unknown = try GroupStore(input).change { [apps] transaction throws(StorageError) -> AppKey? in
+      for app in apps {
+        guard try transaction.reading.app(key: app) != nil else { return app }
+      }
+      let group = try transaction.createAppGroup(
+        key: key, name: name, secretHash: hash, at: SystemTime().now())
+      for app in apps { _ = try transaction.addApp(app, toGroup: group) }
+      return nil
+    }
+    if let unknown { throw .failed("no app has the key \(unknown.text)") }
+    Console.print([
+      "group_key": .string(key.text), "group_master_secret": .string(secret), "name": .string(name),
+      "apps": .array(apps.map { .string($0.text) }),
+    ])
+  }
+}
+
+struct GroupListCommand: Command {
+  static let name = "group list"
+  static let summary = "Lists the groups of apps."
+  static let details = """
+    Prints one line of JSON for each group, the oldest first. Works while a server runs on the folder.
+    """
+  static let operands: [String] = []
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let groups = try GroupStore(input).change { transaction throws(StorageError) in
+      try transaction.reading.appGroups()
+    }
+    for group in groups {
+      Console.print([
+        "group_key": .string(group.key.text), "name": .string(group.name),
+        "created_at": .number(JSONNumber(group.createdAt.seconds)),
+        "apps": .array(group.apps.map { .string($0.text) }),
+      ])
+    }
+  }
+}
+
+struct GroupAddCommand: Command {
+  static let name = "group add"
+  static let summary = "Puts an app into a group."
+  static let details =
+    "Puts the app with the key APP into the group with the key GROUP. A running server knows at once."
+  static let operands = ["GROUP", "APP"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let app = try GroupStore.key(input.operands[1], "APP")
+    let group = try GroupStore(input).change(input) { transaction, group throws(StorageError) in
+      try transaction.addApp(app, toGroup: group)
+    }
+    guard let group else { throw .failed("no app has the key \(app.text)") }
+    Console.print(["group_key": .string(group.text), "app_key": .string(app.text)])
+  }
+}
+
+struct GroupRemoveCommand: Command {
+  static let name = "group remove"
+  static let summary = "Takes an app out of a group."
+  static let details =
+    "Takes the app with the key APP out of the group with the key GROUP. The app itself stays."
+  static let operands = ["GROUP", "APP"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let app = try GroupStore.key(input.operands[1], "APP")
+    let group = try GroupStore(input).change(input) { transaction, group throws(StorageError) in
+      try transaction.removeApp(app, fromGroup: group)
+    }
+    guard let group else { throw .failed("the group has no app with the key \(app.text)") }
+    Console.print(["group_key": .string(group.text), "app_key": .string(app.text)])
+  }
+}
+
+struct GroupDeleteCommand: Command {
+  static let name = "group delete"
+  static let summary = "Deletes a group of apps."
+  static let details =
+    "Deletes the group with the key GROUP. Its apps stay, and so do the pushes that it sent."
+  static let operands = ["GROUP"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let group = try GroupStore(input).change(input) { transaction, group throws(StorageError) in
+      try transaction.deleteAppGroup(group)
+      return true
+    }
+    guard let group else { return }
+    Console.print(["group_key": .string(group.text), "deleted": .bool(true)])
+  }
+}
+
+/// The database that a command on groups works on.
+private struct GroupStore {
+  let folder: DataFolder
+
+  init(_ input: Input) throws(Failure) {
+    folder = try DataFolder(input)
+    try folder.expectDatabase()
+  }
+
+  static func key(_ text: String, _ name: String) throws(Failure) -> AppKey {
+    guard let key = AppKey(hex: Array(text.utf8)) else {
+      throw .usage("\(name) has 24 lower-case hexadecimal digits")
+    }
+    return key
+  }
+
+  func change<Value: Sendable>(
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  ) throws(Failure) -> Value {
+    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
+    defer { store.close() }
+    do throws(StorageError) {
+      return try Blocking.wait { done in store.write(body, completion: done) }
+    } catch {
+      throw DataFolder.failure("cannot change the groups", error)
+    }
+  }
+
+  /// Changes the group that the first operand names; nil if the change says that there is nothing to change.
+  func change(
+    _ input: Input, _ body: @escaping @Sendable (WriteTransaction, Int64) throws(StorageError) -> Bool
+  ) throws(Failure) -> AppKey? {
+    let key = try Self.key(input.operands[0], "GROUP")
+    let isDone = try change { transaction throws(StorageError) -> Bool? in
+      guard let group = try transaction.reading.appGroup(key: key) else { return nil }
+      return try body(transaction, group.id)
+    }
+    guard let isDone else { throw .failed("no group has the key \(key.text)") }
+    return isDone ? key : nil
+  }
+}

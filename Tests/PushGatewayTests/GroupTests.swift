@@ -1,0 +1,195 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import Testing
+
+@testable import PushGateway
+@testable import PushStorage
+
+@Suite struct GroupTests {
+  private static let content = #""notification":{"alert":"x"}"#
+
+  @Test func `Each app of the group gets the push and its own answer`() async throws {
+    let world = try await GatewayWorld()
+    let (second, third, stranger) = (
+      try await world.addApp(), try await world.addApp(), try await world.addApp()
+    )
+    let devices = [try await world.register(), try await world.register(in: second)]
+    let other = try await world.register(in: stranger)
+    let group = try await world.makeGroup([world.app, second, third])
+    let response = await world.call(
+      group, "POST", "/v3/grouppush",
+      "{\"platform\":\"all\",\"audience\":\"all\",\(Self.content),\"options\":{\"sendno\":77}}")
+    #expect(response.status == 200)
+    let json = try #require(response.json)
+    let number = try #require(json["group_msgid"]?.string.flatMap { MessageID(decimal: Array($0.utf8)) })
+    for (app, device) in zip([world.app, second], devices) {
+      let id = world.pending(device, in: app)
+      #expect(id.count == 1)
+      #expect(json[app.key.text]?["msg_id"]?.string == id.first?.text)
+      #expect(json[app.key.text]?["sendno"] == "77")
+    }
+    #expect(json[third.key.text]?["error"]?["code"] == 1011)
+    #expect(json.object?.count == 4)
+    #expect(world.pending(other, in: stranger) == [])
+    // The members are there for reports.
+    let stored = try await world.look { transaction throws(StorageError) in
+      try transaction.groupPush(id: number, group: 1)
+    }
+    #expect(stored?.members.count == 3)
+    #expect(stored?.members.first { $0.app == third.key }?.result == .failure(.noTarget))
+  }
+
+  @Test func `A repeated cid gives the first answer and sends nothing`() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let group = try await world.makeGroup([world.app, try await world.addApp()])
+    let cids = await world.call(group, "GET", "/v3/push/cid?count=2")
+    let names = (cids.json?["cidlist"]?.array ?? []).compactMap(\.string)
+    #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix(group.key + "-") })
+    func push(_ cid: String) async -> HTTPResponse {
+      await world.call(
+        group, "POST", "/v3/grouppush",
+        "{\"cid\":\"\(cid)\",\"platform\":\"all\",\"audience\":\"all\",\(Self.content)}")
+    }
+    let first = await push(names[0])
+    #expect(first.status == 200)
+    #expect(await push(names[0]).body == first.body)
+    #expect(world.pending(device).count == 1)
+    #expect(await push(names[1]).body != first.body)
+    #expect(await push("\(world.app.key.text)-1").outcome == "400 1003")
+    // After a day the name is free again.
+    world.clock.advance(seconds: 86_401)
+    #expect(await push(names[0]).body != first.body)
+    #expect(await push(names[0]).status == 200)
+  }
+
+  @Test func `A file of the group is an audience in each app`() async throws {
+    let world = try await GatewayWorld()
+    let second = try await world.addApp()
+    let devices = [try await world.register(), try await world.register(in: second)]
+    for (app, device) in zip([world.app, second], devices) {
+      _ = await world.call("POST", "/v3/devices/\(device.text)", #"{"alias":"anna"}"#, as: app)
+    }
+    let group = try await world.makeGroup([world.app, second])
+    let form =
+      "--abc\r\nContent-Disposition: form-data; name=\"filename\"; filename=\"a\"\r\n\r\nanna\r\n--abc--"
+    let uploaded = await world.call(
+      group, "POST", "/v3/files/alias", form, type: "multipart/form-data; boundary=abc")
+    let file = try #require(uploaded.json?["file_id"]?.string)
+    #expect(file.hasPrefix(group.key + "-"))
+    #expect(await world.call("GET", "/v3/files/\(file)").outcome == "400 1003")
+    #expect(await world.call(group, "GET", "/v3/files").json?["total_count"] == 1)
+    let body = "{\"platform\":\"all\",\"audience\":{\"file\":{\"file_id\":\"\(file)\"}},\(Self.content)}"
+    let response = await world.call(group, "POST", "/v3/grouppush/file", body)
+    for (app, device) in zip([world.app, second], devices) {
+      #expect(response.json?[app.key.text]?["msg_id"] != nil)
+      #expect(world.pending(device, in: app).count == 1)
+    }
+  }
+
+  @Test func `Groups and apps stay apart`() async throws {
+    let world = try await GatewayWorld()
+    _ = try await world.register()
+    let group = try await world.makeGroup([world.app])
+    let push = "{\"platform\":\"all\",\"audience\":\"all\",\(Self.content)}"
+    #expect(await world.call("POST", "/v3/grouppush", push).outcome == "401 1004")
+    for (method, path) in [("POST", "/v3/push"), ("DELETE", "/v3/push/1"), ("POST", "/v3/push/file")] {
+      #expect(await world.call(group, method, path, push).outcome == "401 1004", "\(path)")
+    }
+    #expect(await world.call(group, "GET", "/v3/tags").outcome == "401 7004")
+    let wrong = [
+      GatewayWorld.basic("group-\(group.key)", "x"), GatewayWorld.basic(group.key, group.secret),
+      GatewayWorld.basic("group-\(world.app.key.text)", GatewayWorld.secret),
+      GatewayWorld.basic("group-", group.secret), GatewayWorld.basic("group", group.secret),
+      GatewayWorld.basic("group-group-\(group.key)", group.secret),
+    ]
+    for authorization in wrong {
+      let response = await world.call("POST", "/v3/grouppush", push, authorization: authorization)
+      #expect(response.outcome == "401 1004")
+    }
+    #expect(await world.call(group, "POST", "/v3/grouppush", push).status == 200)
+  }
+
+  @Test func `What a push to a group must not say is refused`() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let group = try await world.makeGroup([world.app])
+    for (members, expected) in [
+      ("\"options\":{\"override_msg_id\":5}", "400 1003"), ("\"sms_message\":{\"a\":1}", "403 2007"),
+      ("\"audience\":{\"file\":{\"file_id\":\"x\"}}", "400 1003"),
+    ] {
+      let audience = members.hasPrefix("\"audience\"") ? "" : "\"audience\":\"all\","
+      let body = "{\"platform\":\"all\",\(audience)\(Self.content),\(members)}"
+      #expect(await world.call(group, "POST", "/v3/grouppush", body).outcome == expected, "\(members)")
+    }
+    let empty = try await world.makeGroup([])
+    let push = "{\"platform\":\"all\",\"audience\":\"all\",\(Self.content)}"
+    #expect(await world.call(empty, "POST", "/v3/grouppush", push).outcome == "400 1011")
+    #expect(world.pending(device) == [])
+  }
+
+  @Test func `Nothing is sent to any app if it cannot be stored`() async throws {
+    let world = try await GatewayWorld()
+    let second = try await world.addApp()
+    let devices = [try await world.register(), try await world.register(in: second)]
+    let group = try await world.makeGroup([world.app, second])
+    try await world.pragma("query_only = 1")
+    let push = "{\"platform\":\"all\",\"audience\":\"all\",\(Self.content)}"
+    #expect(await world.call(group, "POST", "/v3/grouppush", push).outcome == "500 1000")
+    try await world.pragma("query_only = 0")
+    #expect(world.pending(devices[0]) == [] && world.pending(devices[1], in: second) == [])
+    #expect(await world.call(group, "POST", "/v3/grouppush", push).status == 200)
+  }
+}
+
+private struct TestGroup {
+  let key: String
+  let secret: String
+}
+
+extension GatewayWorld {
+  fileprivate func makeGroup(_ apps: [App]) async throws -> TestGroup {
+    let key = AppKey(high: SystemRandom.next(), low: 2)
+    let secret = "76543210abcdef0123456789"
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      router.store.write { transaction throws(StorageError) in
+        let group = try transaction.createAppGroup(
+          key: key, name: "group", secretHash: SHA256.digest(Array(secret.utf8)),
+          at: Timestamp(milliseconds: 0))
+        for app in apps { _ = try transaction.addApp(app.key, toGroup: group) }
+      } completion: {
+        done.resume(with: $0)
+      }
+    }
+    return TestGroup(key: key.text, secret: secret)
+  }
+
+  fileprivate func look<Value: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { done in router.store.read(body) { done.resume(with: $0) } }
+  }
+
+  fileprivate func call(
+    _ group: TestGroup, _ method: String, _ target: String, _ body: String = "",
+    type: String = "application/json"
+  ) async -> HTTPResponse {
+    var headers = HTTPHeaders()
+    headers.append("authorization", Self.basic("group-\(group.key)", group.secret))
+    headers.append("content-type", type)
+    let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
+    return await withCheckedContinuation { done in
+      gateway.handle(request, GatewayReply(requestID: "r") { done.resume(returning: $0) })
+    }
+  }
+
+  fileprivate func pending(_ id: RegistrationID, in app: App) -> [MessageID] {
+    guard let number = app.directory.find(id) else { return [] }
+    return app.directory.pending(
+      for: number, after: MessageID(0), at: UInt32(clamping: clock.now().seconds), limit: 1000)
+  }
+}
