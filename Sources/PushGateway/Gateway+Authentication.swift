@@ -77,17 +77,8 @@ extension Gateway {
       }
       var call = call
       call.group = group
-      if let limiter = groupRates[call.api], let quota = standardQuota(call.api) {
-        let budget = limiter.take(
-          UInt32(truncatingIfNeeded: group.id), quota: quota, at: time.monotonic())
-        call.budget = budget
-        guard budget.isGranted else {
-          limited.add()
-          call.fail(.rateExceeded)
-          return
-        }
-      }
-      begin(call, handle)
+      let number = UInt32(truncatingIfNeeded: group.id)
+      begin(call, for: number, quota: standardQuota(call.api), handle)
     }
   }
 
@@ -117,7 +108,7 @@ extension Gateway {
   /// Does the work of a call if its caller has one left in this minute.
   private func begin(_ call: GatewayCall, for caller: UInt32, quota: Int?, _ handle: Route.Handler) {
     var call = call
-    if let limiter = rates[call.api], let quota {
+    if let limiter = (call.group == nil ? rates : groupRates)[call.api], let quota {
       let budget = limiter.take(caller, quota: quota, at: time.monotonic())
       call.budget = budget
       guard budget.isGranted else {

@@ -91,6 +91,18 @@ extension WriteTransaction {
     """
     DELETE FROM import_batch WHERE id IN (SELECT id FROM import_batch WHERE app_id = ?1 LIMIT ?2)
     """,
+    """
+    DELETE FROM app_group_member WHERE app_id = ?1 AND group_id IN (
+      SELECT group_id FROM app_group_member WHERE app_id = ?1 LIMIT ?2)
+    """,
+    """
+    DELETE FROM push_plan WHERE app_id = ?1 AND name IN (
+      SELECT name FROM push_plan WHERE app_id = ?1 LIMIT ?2)
+    """,
+    """
+    DELETE FROM test_device WHERE app_id = ?1 AND registration_id IN (
+      SELECT registration_id FROM test_device WHERE app_id = ?1 LIMIT ?2)
+    """,
     "DELETE FROM broadcast_count WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_setting WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_app WHERE app_id = ?1 AND ?2 > 0",
@@ -134,7 +146,7 @@ extension WriteTransaction {
     "DELETE FROM delivered WHERE msg_id = ?", "DELETE FROM outcome WHERE msg_id = ?",
     "DELETE FROM schedule_run WHERE msg_id = ?", "DELETE FROM apns_result WHERE msg_id = ?",
     "DELETE FROM dropped WHERE msg_id = ?", "DELETE FROM receipt WHERE msg_id = ?",
-    "DELETE FROM push_callback WHERE msg_id = ?",
+    "DELETE FROM push_callback WHERE msg_id = ?", "DELETE FROM steady_push WHERE msg_id = ?",
   ]
 
   /// Deletes pushes with all that is known of them.

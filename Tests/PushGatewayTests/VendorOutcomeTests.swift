@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushHTTP
 import PushJSON
+import PushRouter
 import Testing
 
 @testable import PushGateway
