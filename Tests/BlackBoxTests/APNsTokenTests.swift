@@ -87,7 +87,8 @@ import Testing
       Set(entries.filter { $0.text == "Anna calls" }.map(\.token))
         == [APNsWorld.token(0), APNsWorld.token(1)])
     let report = try report(on: push, in: world)
-    #expect(report["apns"] == ["targets": 2, "waiting": 0, "results": ["delivered": 2]])
+    #expect(report["apns"]?["targets"] == 2 && report["apns"]?["waiting"] == 0)
+    #expect(report["apns"]?["results"] == ["delivered": 2])
     #expect(report["calls"] == ["targets": 1, "waiting": 0, "results": ["delivered": 1]])
     #expect(report["status"] == "delivered")
   }

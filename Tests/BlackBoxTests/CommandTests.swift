@@ -46,7 +46,8 @@ import Testing
       or "borealis app retire" or "borealis app disable" or "borealis app enable" or "borealis app delete" \
       or "borealis app plan" or "borealis app allow" or "borealis app apns set" or "borealis app apns list" or "borealis app apns remove" \
       or "borealis app apns pause" or "borealis app apns resume" \
-      or "borealis app apns reseal"
+      or "borealis app apns reseal" or "borealis app callback set" or "borealis app callback show" \
+      or "borealis app callback rotate" or "borealis app callback remove"
       """
     ),
     (
