@@ -121,7 +121,7 @@ import Testing
     case .background: try phone.ask("background")
     case .notRunning:
       try phone.quit()
-      try world.waitUntilAway(phone)
+      try world.waitUntilAway()
     }
   }
 
@@ -214,7 +214,7 @@ import Testing
     case .background: try phone.ask("background")
     case .notRunning:
       try phone.quit()
-      try world.waitUntilAway(phone, of: app)
+      try world.waitUntilAway()
     }
     let id = try world.push(to: phone, strategy: way.strategy, timeToLive: way.timeToLive, as: app)
     if way.apple {
