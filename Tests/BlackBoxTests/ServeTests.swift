@@ -75,7 +75,8 @@ import Testing
     server.program.signal(SIGTERM)
     let ending = try server.program.end()
     let lines = ending.errors.split(separator: "\n").map { try? parseJSON(Array($0.utf8)) }
-    #expect(lines.map { $0?["message"]?.string } == ["serving", "stopping", "stopped"])
+    let messages = lines.map { $0?["message"]?.string }
+    #expect(messages == ["serving", "set up the console, once", "stopping", "stopped"])
     #expect(lines.first??["loops"]?.int64 == 1)
   }
 
