@@ -27,27 +27,15 @@ struct AccountCreateCommand: Command {
       throw .usage("NAME has 1 to 100 bytes and no control characters")
     }
     let plan = try input.required("plan")
-    let folder = try DataFolder(input)
-    try folder.create()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
     let key = AppKey.random()
     let secret = SecretKey24.generate()
     let hash = SHA256.digest(Array(secret.utf8))
-    let isKnownPlan: Bool
-    do throws(StorageError) {
-      isKnownPlan = try Blocking.wait { done in
-        store.write { transaction throws(StorageError) in
-          guard try transaction.reading.plans().contains(where: { $0.name == plan }) else { return false }
-          _ = try transaction.createAccount(
-            key: key, name: name, secretHash: hash, plan: plan, at: SystemTime().now())
-          return true
-        } completion: {
-          done($0)
-        }
-      }
-    } catch {
-      throw DataFolder.failure("cannot make the account", error)
+    let isKnownPlan = try DataFolder(input).change(makes: true, orFail: "cannot make the account") {
+      transaction throws(StorageError) in
+      guard try transaction.reading.plans().contains(where: { $0.name == plan }) else { return false }
+      _ = try transaction.createAccount(
+        key: key, name: name, secretHash: hash, plan: plan, at: SystemTime().now())
+      return true
     }
     guard isKnownPlan else { throw .failed("there is no plan \"\(plan)\"") }
     Console.print([
@@ -68,24 +56,12 @@ struct AccountListCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let folder = try DataFolder(input)
-    try folder.expectDatabase()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    let found: [(account: AccountRow, apps: Int)]
-    do throws(StorageError) {
-      found = try Blocking.wait { done in
-        store.read { transaction throws(StorageError) in
-          let apps = try transaction.apps()
-          return try transaction.accounts().map { account in
-            (account: account, apps: apps.count { $0.account == account.id })
-          }
-        } completion: {
-          done($0)
-        }
+    let found = try DataFolder(input).read(orFail: "cannot read the accounts") {
+      transaction throws(StorageError) in
+      let apps = try transaction.apps()
+      return try transaction.accounts().map { account in
+        (account: account, apps: apps.count { $0.account == account.id })
       }
-    } catch {
-      throw DataFolder.failure("cannot read the accounts", error)
     }
     for (account, apps) in found {
       Console.print([
@@ -154,22 +130,10 @@ enum AccountChange {
     _ change: @escaping @Sendable (WriteTransaction, AccountID) throws(StorageError) -> Bool
   ) throws(Failure) -> String {
     let text = input.operands[0]
-    let folder = try DataFolder(input)
-    try folder.expectDatabase()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    let isKnown: Bool
-    do throws(StorageError) {
-      isKnown = try Blocking.wait { done in
-        store.write { transaction throws(StorageError) in
-          guard let account = try find(text, transaction.reading) else { return false }
-          return try change(transaction, account.id)
-        } completion: {
-          done($0)
-        }
-      }
-    } catch {
-      throw DataFolder.failure("cannot change the account", error)
+    let isKnown = try DataFolder(input).change(orFail: "cannot change the account") {
+      transaction throws(StorageError) in
+      guard let account = try find(text, transaction.reading) else { return false }
+      return try change(transaction, account.id)
     }
     guard isKnown else { throw .failed("no account has the developer key \(text)") }
     return text

@@ -10,33 +10,23 @@ enum AppAPNs {
     guard let key = AppKey(input.operands[0]) else {
       throw .usage("KEY has 24 lower-case hexadecimal digits")
     }
-    let folder = try DataFolder(input)
-    try folder.expectDatabase()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    let app = try read(store) { transaction throws(StorageError) in try transaction.app(key: key) }
-    guard let app else { throw .failed("no app has the key \(key.text)") }
-    try body(store, app)
+    try DataFolder(input).withStore { store throws(Failure) in
+      let app = try read(store) { transaction throws(StorageError) in try transaction.app(key: key) }
+      guard let app else { throw .failed("no app has the key \(key.text)") }
+      try body(store, app)
+    }
   }
 
   static func read<Value: Sendable>(
     _ store: Store, _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
-    do throws(StorageError) {
-      return try Blocking.wait { done in store.read(body) { done($0) } }
-    } catch {
-      throw DataFolder.failure("cannot read the credentials", error)
-    }
+    try store.readNow(orFail: "cannot read the credentials", body)
   }
 
   static func write<Value: Sendable>(
     _ store: Store, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
-    do throws(StorageError) {
-      return try Blocking.wait { done in store.write(body) { done($0) } }
-    } catch {
-      throw DataFolder.failure("cannot change the credentials", error)
-    }
+    try store.writeNow(orFail: "cannot change the credentials", body)
   }
 
   /// Changes the credential that the second operand names and prints it as it is then, unless it is gone.

@@ -56,22 +56,10 @@ enum AppChange {
     guard let key = AppKey(hex: Array(input.operands[0].utf8)) else {
       throw .usage("KEY has 24 lower-case hexadecimal digits")
     }
-    let folder = try DataFolder(input)
-    try folder.expectDatabase()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    let isKnown: Bool
-    do throws(StorageError) {
-      isKnown = try Blocking.wait { done in
-        store.write { transaction throws(StorageError) in
-          guard let app = try transaction.reading.apps().first(where: { $0.key == key }) else { return false }
-          return try change(transaction, app.id)
-        } completion: {
-          done($0)
-        }
-      }
-    } catch {
-      throw DataFolder.failure("cannot change the app", error)
+    let isKnown = try DataFolder(input).change(orFail: "cannot change the app") {
+      transaction throws(StorageError) in
+      guard let app = try transaction.reading.app(key: key) else { return false }
+      return try change(transaction, app.id)
     }
     guard isKnown else { throw .failed("no app has the key \(key.text)") }
     return key

@@ -29,37 +29,25 @@ struct AppCreateCommand: Command {
     guard AppRequest.isName(name) else {
       throw .usage("NAME has 1 to 100 bytes and no control characters")
     }
-    let folder = try DataFolder(input)
-    try folder.create()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
     let account = input.settings.text("account")
     let plan = input.settings.text("plan")
     let secret = SecretKey24.generate()
     let new = NewApp(
       key: .random(), name: name, secretHash: SHA256.digest(Array(secret.utf8)), plan: plan)
-    let fault: String?
-    do throws(StorageError) {
-      fault = try Blocking.wait { done in
-        store.write { transaction throws(StorageError) -> String? in
-          var new = new
-          if let account {
-            guard let row = try AccountChange.find(account, transaction.reading) else {
-              return "no account has the developer key \(account)"
-            }
-            new.account = row.id
-          }
-          if let plan, try !transaction.reading.plans().contains(where: { $0.name == plan }) {
-            return "there is no plan \"\(plan)\""
-          }
-          _ = try transaction.createApp(new, at: SystemTime().now())
-          return nil
-        } completion: {
-          done($0)
+    let fault = try DataFolder(input).change(makes: true, orFail: "cannot make the app") {
+      transaction throws(StorageError) -> String? in
+      var new = new
+      if let account {
+        guard let row = try AccountChange.find(account, transaction.reading) else {
+          return "no account has the developer key \(account)"
         }
+        new.account = row.id
       }
-    } catch {
-      throw DataFolder.failure("cannot make the app", error)
+      if let plan, try !transaction.reading.plans().contains(where: { $0.name == plan }) {
+        return "there is no plan \"\(plan)\""
+      }
+      _ = try transaction.createApp(new, at: SystemTime().now())
+      return nil
     }
     if let fault { throw .failed(fault) }
     Console.print([
@@ -78,22 +66,9 @@ struct AppListCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let folder = try DataFolder(input)
-    try folder.expectDatabase()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    let apps: [AppRow]
-    let accounts: [AccountRow]
-    do throws(StorageError) {
-      (apps, accounts) = try Blocking.wait { done in
-        store.read { transaction throws(StorageError) in
-          (try transaction.apps(), try transaction.accounts())
-        } completion: {
-          done($0)
-        }
-      }
-    } catch {
-      throw DataFolder.failure("cannot read the apps", error)
+    let (apps, accounts) = try DataFolder(input).read(orFail: "cannot read the apps") {
+      transaction throws(StorageError) in
+      (try transaction.apps(), try transaction.accounts())
     }
     for app in apps {
       let account = accounts.first { $0.id == app.account }

@@ -1,5 +1,6 @@
 import PushBase
 import PushCrypto
+import PushDomain
 import PushJSON
 import PushOps
 import PushStorage
@@ -21,17 +22,17 @@ struct GroupCreateCommand: Command {
 
   static func run(_ input: Input) throws(Failure) {
     let name = input.operands[0]
-    guard (1...100).contains(name.utf8.count), name.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else {
+    guard AppRequest.isName(name) else {
       throw .usage("NAME has 1 to 100 bytes and no control characters")
     }
     var apps: [AppKey] = []
     for text in (input.settings.text("app") ?? "").split(separator: ",") {
-      apps.append(try GroupStore.key(String(text), "--app"))
+      apps.append(try GroupChange.key(String(text), "--app"))
     }
-    let key = AppKey(high: SystemRandom.next(), low: UInt32(truncatingIfNeeded: SystemRandom.next()))
+    let key = AppKey.random()
     let secret = SecretKey24.generate()
     let hash = SHA256.digest(Array(secret.utf8))
-    let unknown = try GroupStore(input).change { [apps] transaction throws(StorageError) -> AppKey? in
+    let unknown = try GroupChange.apply(input) { [apps] transaction throws(StorageError) -> AppKey? in
       for app in apps {
         guard try transaction.reading.app(key: app) != nil else { return app }
       }
@@ -58,8 +59,9 @@ struct GroupListCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let groups = try GroupStore(input).change { transaction throws(StorageError) in
-      try transaction.reading.appGroups()
+    let groups = try DataFolder(input).read(orFail: "cannot read the groups") {
+      transaction throws(StorageError) in
+      try transaction.appGroups()
     }
     for group in groups {
       Console.print([
@@ -80,8 +82,8 @@ struct GroupAddCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let app = try GroupStore.key(input.operands[1], "APP")
-    let group = try GroupStore(input).change(input) { transaction, group throws(StorageError) in
+    let app = try GroupChange.key(input.operands[1], "APP")
+    let group = try GroupChange.apply(input) { transaction, group throws(StorageError) in
       try transaction.addApp(app, toGroup: group)
     }
     guard let group else { throw .failed("no app has the key \(app.text)") }
@@ -98,8 +100,8 @@ struct GroupRemoveCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let app = try GroupStore.key(input.operands[1], "APP")
-    let group = try GroupStore(input).change(input) { transaction, group throws(StorageError) in
+    let app = try GroupChange.key(input.operands[1], "APP")
+    let group = try GroupChange.apply(input) { transaction, group throws(StorageError) in
       try transaction.removeApp(app, fromGroup: group)
     }
     guard let group else { throw .failed("the group has no app with the key \(app.text)") }
@@ -116,7 +118,7 @@ struct GroupDeleteCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let group = try GroupStore(input).change(input) { transaction, group throws(StorageError) in
+    let group = try GroupChange.apply(input) { transaction, group throws(StorageError) in
       try transaction.deleteAppGroup(group)
       return true
     }
@@ -125,40 +127,28 @@ struct GroupDeleteCommand: Command {
   }
 }
 
-/// The database that a command on groups works on.
-private struct GroupStore {
-  let folder: DataFolder
-
-  init(_ input: Input) throws(Failure) {
-    folder = try DataFolder(input)
-    try folder.expectDatabase()
-  }
+/// What the commands on groups have in common.
+private enum GroupChange {
+  private static let failure = "cannot change the groups"
 
   static func key(_ text: String, _ name: String) throws(Failure) -> AppKey {
-    guard let key = AppKey(hex: Array(text.utf8)) else {
-      throw .usage("\(name) has 24 lower-case hexadecimal digits")
-    }
+    guard let key = AppKey(text) else { throw .usage("\(name) has 24 lower-case hexadecimal digits") }
     return key
   }
 
-  func change<Value: Sendable>(
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  static func apply<Value: Sendable>(
+    _ input: Input, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    do throws(StorageError) {
-      return try Blocking.wait { done in store.write(body, completion: done) }
-    } catch {
-      throw DataFolder.failure("cannot change the groups", error)
-    }
+    try DataFolder(input).change(orFail: failure, body)
   }
 
   /// Changes the group that the first operand names; nil if the change says that there is nothing to change.
-  func change(
-    _ input: Input, _ body: @escaping @Sendable (WriteTransaction, Int64) throws(StorageError) -> Bool
+  static func apply(
+    _ input: Input,
+    toGroup body: @escaping @Sendable (WriteTransaction, Int64) throws(StorageError) -> Bool
   ) throws(Failure) -> AppKey? {
-    let key = try Self.key(input.operands[0], "GROUP")
-    let isDone = try change { transaction throws(StorageError) -> Bool? in
+    let key = try key(input.operands[0], "GROUP")
+    let isDone = try apply(input) { transaction throws(StorageError) -> Bool? in
       guard let group = try transaction.reading.appGroup(key: key) else { return nil }
       return try body(transaction, group.id)
     }

@@ -67,17 +67,8 @@ struct ImportCommand: Command {
   }
 
   private static func app(_ key: AppKey, _ store: Store) throws(Failure) -> AppRow {
-    let found: AppRow?
-    do throws(StorageError) {
-      found = try Blocking.wait { done in
-        store.read { transaction throws(StorageError) in
-          try transaction.app(key: key)
-        } completion: {
-          done($0)
-        }
-      }
-    } catch {
-      throw DataFolder.failure("cannot read the apps", error)
+    let found = try store.readNow(orFail: "cannot read the apps") { transaction throws(StorageError) in
+      try transaction.app(key: key)
     }
     guard let found else { throw .failed("no app has the key \(key.text)") }
     return found

@@ -12,7 +12,8 @@ struct PersonListCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let people = try DataFolder(input).readExisting { transaction throws(StorageError) in
+    let people = try DataFolder(input).read(orFail: "cannot read the people") {
+      transaction throws(StorageError) in
       try transaction.people()
     }
     for person in people {
@@ -41,7 +42,8 @@ struct PersonResetCommand: Command {
     let hash: String
     do throws(CryptoError) { hash = try Password.hash(password) } catch { throw .failed(error.description) }
     let now = SystemTime().now()
-    let isKnown = try DataFolder(input).changeExisting { transaction throws(StorageError) -> Bool in
+    let isKnown = try DataFolder(input).change(orFail: "cannot change the person") {
+      transaction throws(StorageError) -> Bool in
       guard let person = try transaction.reading.person(email: email) else { return false }
       try transaction.setPassword(of: person.id, hash, keeping: nil)
       try transaction.setTOTP(of: person.id, sealed: nil, step: 0)
@@ -53,34 +55,5 @@ struct PersonResetCommand: Command {
     }
     guard isKnown else { throw .failed("nobody has the address \(email)") }
     Console.print(["email": .string(email), "password": .string(password)])
-  }
-}
-
-extension DataFolder {
-  /// Reads from a database that must be there.
-  fileprivate func readExisting<Value: Sendable>(
-    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
-  ) throws(Failure) -> Value {
-    try withStore { store, done in store.read(body, completion: done) }
-  }
-
-  /// Changes a database that must be there.
-  fileprivate func changeExisting<Value: Sendable>(
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
-  ) throws(Failure) -> Value {
-    try withStore { store, done in store.write(body, completion: done) }
-  }
-
-  private func withStore<Value: Sendable>(
-    _ start: (Store, @escaping @Sendable (Result<Value, StorageError>) -> Void) -> Void
-  ) throws(Failure) -> Value {
-    try expectDatabase()
-    let store = try openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    do throws(StorageError) {
-      return try Blocking.wait { done in start(store, done) }
-    } catch {
-      throw Self.failure("cannot use \(database)", error)
-    }
   }
 }

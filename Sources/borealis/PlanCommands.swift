@@ -37,24 +37,12 @@ struct PlanSetCommand: Command {
     let name = input.operands[0]
     guard isName(name) else { throw .usage("NAME has 1 to 40 lower-case letters, digits, - and _") }
     let change = try Change(input.settings)
-    let folder = try DataFolder(input)
-    try folder.create()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    let plan: PlanRow
-    do throws(StorageError) {
-      plan = try Blocking.wait { done in
-        store.write { transaction throws(StorageError) in
-          let known = try transaction.reading.plans().first { $0.name == name }
-          let plan = change.applied(to: known ?? PlanRow(name: name))
-          try transaction.setPlan(plan)
-          return plan
-        } completion: {
-          done($0)
-        }
-      }
-    } catch {
-      throw DataFolder.failure("cannot change the plan", error)
+    let plan = try DataFolder(input).change(makes: true, orFail: "cannot change the plan") {
+      transaction throws(StorageError) in
+      let known = try transaction.reading.plans().first { $0.name == name }
+      let plan = change.applied(to: known ?? PlanRow(name: name))
+      try transaction.setPlan(plan)
+      return plan
     }
     Console.print(plan.json)
   }
@@ -116,21 +104,9 @@ struct PlanListCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let folder = try DataFolder(input)
-    try folder.expectDatabase()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    let plans: [PlanRow]
-    do throws(StorageError) {
-      plans = try Blocking.wait { done in
-        store.read { transaction throws(StorageError) in
-          try transaction.plans()
-        } completion: {
-          done($0)
-        }
-      }
-    } catch {
-      throw DataFolder.failure("cannot read the plans", error)
+    let plans = try DataFolder(input).read(orFail: "cannot read the plans") {
+      transaction throws(StorageError) in
+      try transaction.plans()
     }
     for plan in plans { Console.print(plan.json) }
   }
