@@ -32,18 +32,10 @@ extension Gateway {
   private func authenticateApp(
     _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
   ) {
-    let faults = call.api.faults
     router.findApp(key) { [self] found in
-      guard case .success(let known) = found else {
-        call.fail(faults.busy)
-        return
-      }
-      guard let app = known, app.accepts(masterSecret: secret) else {
-        call.fail(faults.authenticationFailed)
-        return
-      }
+      guard let app = verified(found, call, by: { $0.accepts(masterSecret: secret) }) else { return }
       guard !app.isDisabled else {
-        call.fail(faults.disabled)
+        call.fail(call.api.faults.disabled)
         return
       }
       guard app.allows(caller(call)) else {
@@ -60,16 +52,8 @@ extension Gateway {
   private func authenticateGroup(
     _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
   ) {
-    let faults = call.api.faults
     router.findGroup(key) { [self] found in
-      guard case .success(let known) = found else {
-        call.fail(faults.busy)
-        return
-      }
-      guard let group = known, group.accepts(masterSecret: secret) else {
-        call.fail(faults.authenticationFailed)
-        return
-      }
+      guard let group = verified(found, call, by: { $0.accepts(masterSecret: secret) }) else { return }
       let address = caller(call)
       guard group.apps.allSatisfy({ $0.allows(address) }) else {
         call.fail(.addressRefused)
@@ -85,24 +69,28 @@ extension Gateway {
   private func authenticateDeveloper(
     _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
   ) {
-    let faults = call.api.faults
     router.findAccount(key) { [self] found in
-      guard case .success(let known) = found else {
-        call.fail(faults.busy)
-        return
-      }
-      guard let account = known, account.accepts(secret: secret) else {
-        call.fail(faults.authenticationFailed)
-        return
-      }
+      guard let account = verified(found, call, by: { $0.accepts(secret: secret) }) else { return }
       guard !account.isDisabled else {
-        call.fail(faults.disabled)
+        call.fail(call.api.faults.disabled)
         return
       }
       var call = call
       call.account = account
       begin(call, for: account.id.rawValue, quota: standardQuota(.admin), handle)
     }
+  }
+
+  /// Whoever a key belongs to, if the secret is right; else the call is answered.
+  private func verified<Caller>(
+    _ found: Result<Caller?, DeviceFailure>, _ call: GatewayCall, by accepts: (Caller) -> Bool
+  ) -> Caller? {
+    switch found {
+    case .failure: call.fail(call.api.faults.busy)
+    case .success(let known?) where accepts(known): return known
+    case .success: call.fail(call.api.faults.authenticationFailed)
+    }
+    return nil
   }
 
   /// Does the work of a call if its caller has one left in this minute.

@@ -51,7 +51,7 @@ public final class Gateway: Sendable {
   let accepted: Counter
   let refused: Counter
   /// For requests whose parsing would hold up a loop.
-  let background = BackgroundWork("gateway")
+  let background = BackgroundWork("borealis.gateway", limit: 64)
   let schedules: ScheduleRunner
   let limited: Counter
 

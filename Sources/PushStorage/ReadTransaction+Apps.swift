@@ -87,6 +87,11 @@ extension ReadTransaction {
     ) { Self.plan($0, at: 0) }
   }
 
+  /// Whether there is a plan of a name.
+  public func hasPlan(_ name: String) throws(StorageError) -> Bool {
+    try database.first("SELECT 1 FROM plan WHERE name = ?", .text(name)) { _ in true } ?? false
+  }
+
   // MARK: Rows
 
   private static func app(_ row: Statement) -> AppRow {

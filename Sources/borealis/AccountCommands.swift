@@ -32,7 +32,7 @@ struct AccountCreateCommand: Command {
     let hash = SHA256.digest(Array(secret.utf8))
     let isKnownPlan = try DataFolder(input).change(makes: true, orFail: "cannot make the account") {
       transaction throws(StorageError) in
-      guard try transaction.reading.plans().contains(where: { $0.name == plan }) else { return false }
+      guard try transaction.reading.hasPlan(plan) else { return false }
       _ = try transaction.createAccount(
         key: key, name: name, secretHash: hash, plan: plan, at: SystemTime().now())
       return true

@@ -43,7 +43,7 @@ struct AppCreateCommand: Command {
         }
         new.account = row.id
       }
-      if let plan, try !transaction.reading.plans().contains(where: { $0.name == plan }) {
+      if let plan, try !transaction.reading.hasPlan(plan) {
         return "there is no plan \"\(plan)\""
       }
       _ = try transaction.createApp(new, at: SystemTime().now())

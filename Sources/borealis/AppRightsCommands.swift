@@ -73,7 +73,7 @@ struct AppPlanCommand: Command {
     let plan = input.operands[1]
     let found = Mutex(true)
     let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
-      guard try transaction.reading.plans().contains(where: { $0.name == plan }) else {
+      guard try transaction.reading.hasPlan(plan) else {
         found.withLock { $0 = false }
         return true
       }

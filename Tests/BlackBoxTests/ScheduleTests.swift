@@ -91,7 +91,10 @@ import Testing
       _ = try server.program.end()
       server = try self.server()
     }
-    while try server.call("GET", "/v3/schedules", as: app).document?["total_count"] != 0 { usleep(100_000) }
+    #expect(
+      try RunningProgram.eventually {
+        try server.call("GET", "/v3/schedules", as: app).document?["total_count"] == 0
+      })
     var expected: [String] = []
     for id in made {
       let messages = try messages(of: id, server, app)

@@ -10,7 +10,7 @@ import Testing
 @testable import PushGateway
 
 /// Who may call, from where, and how often.
-@Suite struct AccessTests {
+@Suite(.timeLimit(.minutes(2))) struct AccessTests {
   private func change(
     _ world: GatewayWorld, _ body: @escaping @Sendable (WriteTransaction, AppID) throws(StorageError) -> Void
   ) async throws {

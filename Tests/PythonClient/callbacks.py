@@ -6,7 +6,6 @@ taken, to allowed addresses only, and also when the server is killed.
 What Docs/api/callbacks.md says is all that this file knows of the server's signatures.
 """
 
-import argparse
 import asyncio
 import hashlib
 import hmac
@@ -18,13 +17,12 @@ import signal
 import ssl
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import push_api
-from stage import DEADLINE, Failed, Phone, Server, expect, expect_equal
+from stage import DEADLINE, Failed, Phone, Server, expect, expect_equal, main
 
 DELIVERED, CLICKED, NOT_DELIVERED, HANDED_OVER = 1, 2, 4, 8
 
@@ -142,9 +140,10 @@ async def again(scene: Scene) -> None:
     await scene.push("again")
     await receiver.until(lambda: len(receiver.requests) == 2, "a second attempt")
     done: list[dict[str, Any]] = []
-    while not done:
-        done = (await scene.call("GET", "/v1/callbacks?state=done"))["callbacks"]
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(DEADLINE):
+        while not done:
+            done = (await scene.call("GET", "/v1/callbacks?state=done"))["callbacks"]
+            await asyncio.sleep(0.05)
     batch = await scene.call("GET", f"/v1/callbacks/{done[0]['id']}")
     expect_equal([result["status"] for result in batch["results"]], [500, 200], "results of the attempts")
     expect_equal(batch["body"], json.loads(receiver.requests[0][1]), "the body that is shown")
@@ -267,16 +266,5 @@ async def play_all(binary: str, folder: pathlib.Path) -> None:
             await server.stop(signal.SIGKILL)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Proves the callbacks of a built server.")
-    parser.add_argument("--binary", required=True, help="the built program")
-    binary = str(pathlib.Path(parser.parse_args().binary).resolve())
-    with tempfile.TemporaryDirectory(prefix="borealis-") as folder:
-        try:
-            asyncio.run(play_all(binary, pathlib.Path(folder)))
-        except (Failed, OSError) as failure:
-            sys.exit(f"FAILED {str(failure) or repr(failure)}")
-
-
 if __name__ == "__main__":
-    main()
+    main("Proves the callbacks of a built server.", play_all)

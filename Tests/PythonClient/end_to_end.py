@@ -7,7 +7,6 @@ the same requests through urllib where that is not installed. Nothing here sleep
 server: everything waits for an event and fails when it has not come by a deadline.
 """
 
-import argparse
 import asyncio
 import contextlib
 import datetime
@@ -15,14 +14,13 @@ import pathlib
 import signal
 import ssl
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
 import push_api
 from push_api import EVERYONE, Audience, Refused
 from schedules import schedules
-from stage import Failed, Phone, Server, expect, expect_equal
+from stage import Failed, Phone, Server, expect, expect_equal, main
 
 ALIAS_IS_FULL, ALIAS_TOO_LONG, TAG_TOO_LONG, NO_SUCH_AUDIENCE = 6027, 6004, 6006, 1011
 SHOWN, TAPPED = 1, 2
@@ -398,6 +396,8 @@ def expect_refusal(code: int):
 
 
 async def play_all(binary: str, folder: pathlib.Path) -> None:
+    client = push_api.OfficialAPI if push_api.jpush else push_api.PlainAPI
+    print(f"app server: {client.name}", flush=True)
     server = Server(binary, folder)
     try:
         await server.start()
@@ -423,18 +423,5 @@ async def play_all(binary: str, folder: pathlib.Path) -> None:
         await server.stop(signal.SIGKILL)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Proves a built server with a device and JPush's client.")
-    parser.add_argument("--binary", required=True, help="the built program")
-    binary = str(pathlib.Path(parser.parse_args().binary).resolve())
-    client = push_api.OfficialAPI if push_api.jpush else push_api.PlainAPI
-    print(f"app server: {client.name}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="borealis-") as folder:
-        try:
-            asyncio.run(play_all(binary, pathlib.Path(folder)))
-        except (Failed, OSError) as failure:
-            sys.exit(f"FAILED {str(failure) or repr(failure)}")
-
-
 if __name__ == "__main__":
-    main()
+    main("Proves a built server with a device and JPush's client.", play_all)

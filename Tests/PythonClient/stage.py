@@ -1,5 +1,6 @@
-"""What the scenarios of end_to_end.py play with: a server, and phones that wait with a deadline."""
+"""What the scenarios play with: a server, phones that wait with a deadline, and the way to run them all."""
 
+import argparse
 import asyncio
 import contextlib
 import json
@@ -7,7 +8,9 @@ import pathlib
 import signal
 import sqlite3
 import ssl
-from collections.abc import Callable
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from borealis_device import Device, Ending, Push
@@ -27,6 +30,18 @@ def expect(condition: Any, message: str) -> None:
 
 def expect_equal(found: Any, expected: Any, what: str) -> None:
     expect(found == expected, f"{what}: expected {expected!r}, found {found!r}")
+
+
+def main(what: str, play: Callable[[str, pathlib.Path], Coroutine[Any, Any, None]]) -> None:
+    """Runs scenarios on the program that --binary names, in a folder of their own; exits with 1 if one fails."""
+    parser = argparse.ArgumentParser(description=what)
+    parser.add_argument("--binary", required=True, help="the built program")
+    binary = str(pathlib.Path(parser.parse_args().binary).resolve())
+    with tempfile.TemporaryDirectory(prefix="borealis-") as folder:
+        try:
+            asyncio.run(play(binary, pathlib.Path(folder)))
+        except (Failed, OSError) as failure:
+            sys.exit(f"FAILED {str(failure) or repr(failure)}")
 
 
 class Server:
@@ -54,11 +69,7 @@ class Server:
 
     async def create_group(self, name: str, *app_keys: str) -> tuple[str, str]:
         """Makes a group of apps and returns its key and its master secret."""
-        command = [self._binary, "group", "create", name, "--app", ",".join(app_keys), "--data", self._data]
-        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-        output, _ = await process.communicate()
-        expect_equal(process.returncode, 0, "exit status of group create")
-        group = json.loads(output)
+        group = await self.command("group", "create", name, "--app", ",".join(app_keys))
         return group["group_key"], group["group_master_secret"]
 
     async def start(self) -> None:

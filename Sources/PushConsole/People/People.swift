@@ -44,7 +44,9 @@ final class People: Sendable {
   let store: Store
   private let time: any TimeSource
   let secrets: PersonSecrets
-  private let worker = PasswordWorker()
+  /// Hashes passwords: each takes some tenths of a second of a core and 32 MiB. When 32 wait, the server is being attacked,
+  /// or the people will come back.
+  private let worker = BackgroundWork("borealis.passwords", limit: 32)
   private let throttle = Mutex(LoginThrottle())
   /// Signs the cookies of known browsers; a restart makes strangers of them, which matters only during an attack.
   private let browserKey = SystemRandom.bytes(32)
