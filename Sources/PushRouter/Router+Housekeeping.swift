@@ -84,7 +84,7 @@ extension Router {
   /// Writes what is late before the store is closed.
   public func finish() {
     writeBehind.flush(batches: 4096)
-    statistics.flush(to: store)
+    statistics.finish(to: store)
     flushActivity(at: time.now())
   }
 

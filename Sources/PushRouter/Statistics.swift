@@ -26,7 +26,28 @@ final class Statistics: DeliveryObserver {
     var rows: [Key: StatisticsRow] = [:]
     /// All pushes up to this one are in `rows`, or stored.
     var through = MessageID(0)
+    /// The most devices of each app that were connected at a time in this hour; in `rows`, or stored.
+    var peaks: [AppID: Int] = [:]
+    var peakHour: Int64 = -1
+    /// Steps are under way.
+    var isFlushing = false
+
+    /// Takes what one job stores: all rows that count pushes, which belong into one commit with the mark, and of the
+    /// others at most `limit`.
+    mutating func takeStep(_ limit: Int) -> [Key: StatisticsRow] {
+      guard rows.count > limit else {
+        defer { rows = [:] }
+        return rows
+      }
+      var step = rows.filter { $0.value.pushes > 0 }
+      for (key, row) in rows.lazy.filter({ $0.value.pushes == 0 }).prefix(limit) { step[key] = row }
+      for key in step.keys { rows[key] = nil }
+      return step
+    }
   }
+
+  /// Rows in one job that has no pushes to count; a job holds up the pushes that share its commit.
+  private static let rowsInStep = 64
 
   private let zone: any Zone
   private let waiting = Mutex(Waiting())
@@ -77,8 +98,10 @@ final class Statistics: DeliveryObserver {
     guard count > 0 else { return }
     let key = Key(app: app, hour: hour(of: now))
     waiting.withLock { waiting in
-      let known = waiting.rows[key]?.online ?? 0
-      waiting.rows[key, default: StatisticsRow()].online = max(known, count)
+      if waiting.peakHour != key.hour { (waiting.peakHour, waiting.peaks) = (key.hour, [:]) }
+      guard count > waiting.peaks[app] ?? 0 else { return }
+      waiting.peaks[app] = count
+      waiting.rows[key, default: StatisticsRow()].online = count
     }
   }
 
@@ -96,22 +119,39 @@ final class Statistics: DeliveryObserver {
 
   // MARK: Storing
 
-  /// Stores what waits.
+  /// Stores what waits, in steps: the next stands behind the pushes that wait meanwhile. Does nothing while that is
+  /// under way.
   func flush(to store: Store) {
-    let taken = waiting.withLock { waiting in
-      defer { waiting.rows = [:] }
-      return waiting
+    let isFirst = waiting.withLock { waiting in
+      defer { waiting.isFlushing = true }
+      return !waiting.isFlushing
     }
-    guard !taken.rows.isEmpty else { return }
+    if isFirst { flushStep(to: store) }
+  }
+
+  /// Stores all that waits in one job, before the store is closed.
+  func finish(to store: Store) { flushStep(to: store, rows: .max) }
+
+  private func flushStep(to store: Store, rows limit: Int = Statistics.rowsInStep) {
+    let (step, through, hasMore) = waiting.withLock { waiting in
+      let step = waiting.takeStep(limit)
+      waiting.isFlushing = !step.isEmpty
+      return (step, waiting.through, !waiting.rows.isEmpty)
+    }
+    guard !step.isEmpty else { return }
     store.write { transaction throws(StorageError) in
-      for (key, row) in taken.rows {
-        try transaction.addStatistics(app: key.app, hour: key.hour, row)
-      }
-      try transaction.markStatistics(through: taken.through)
+      for (key, row) in step { try transaction.addStatistics(app: key.app, hour: key.hour, row) }
+      try transaction.markStatistics(through: through)
     } completion: { [self] result in
-      guard case .failure = result else { return }
+      if case .success = result, hasMore {
+        flushStep(to: store)
+        return
+      }
       waiting.withLock { waiting in
-        for (key, row) in taken.rows { waiting.rows[key, default: StatisticsRow()].add(row) }
+        if case .failure = result {
+          for (key, row) in step { waiting.rows[key, default: StatisticsRow()].add(row) }
+        }
+        waiting.isFlushing = false
       }
     }
   }

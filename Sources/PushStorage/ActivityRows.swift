@@ -141,7 +141,13 @@ extension ReadTransaction {
   }
 
   fileprivate func statistics(app: AppID, hour: Int64) throws(StorageError) -> StatisticsRow? {
-    try statistics(app: app, hours: hour..<hour + 1).first?.row
+    // A range of hours would be searched with the rows of all apps in it.
+    try database.first(
+      """
+      SELECT pushes, targets, acknowledged, accepted_by_apns, refused, shown, tapped, online, latencies
+      FROM statistics WHERE hour = ? AND app_id = ?
+      """, .integer(hour), .app(app)
+    ) { Self.statistics($0, from: 0) }
   }
 
   /// Pushes that are not counted in the statistics: those above the mark.

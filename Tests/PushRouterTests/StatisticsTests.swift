@@ -1,0 +1,79 @@
+import PushBase
+import PushStorage
+import Testing
+
+@testable import PushRouter
+
+/// What the hourly counts cost the writer, and that nothing is lost on the way.
+@Suite struct StatisticsTests {
+  private let world: TestWorld
+  private let statistics = Statistics(zone: FixedZone.china)
+  private let now: Timestamp
+
+  init() async throws {
+    world = try await TestWorld()
+    now = world.clock.now()
+  }
+
+  /// Stores what waits; gives the number of jobs that this took.
+  private func flush() async throws -> Int {
+    try await world.barrier()
+    let before = world.store.statistics.jobs
+    statistics.flush(to: world.store)
+    // More than there can be steps, each of which stands in a commit before the one of the next change.
+    for _ in 0..<20 { _ = try await world.store.change { _ throws(StorageError) in 0 } }
+    return Int(world.store.statistics.jobs - before) - 20
+  }
+
+  private func stored(_ app: UInt32) async throws -> StatisticsRow? {
+    let hour = FixedZone.china.hour(of: now)
+    return try await world.store.look { transaction throws(StorageError) in
+      try transaction.statistics(app: AppID(app), hours: hour..<hour + 1).first?.row
+    }
+  }
+
+  @Test func `The number of connected devices is stored when it has grown, not each second`() async throws {
+    for (count, jobs, most) in [(5, 1, 5), (5, 0, 5), (3, 0, 5), (6, 1, 6), (0, 0, 6)] {
+      statistics.online(count, of: AppID(7), at: now)
+      #expect(try await flush() == jobs, "\(count)")
+      #expect(try await stored(7)?.online == most)
+    }
+    // A new hour begins with what there is then.
+    statistics.online(2, of: AppID(7), at: now.adding(seconds: 3600))
+    #expect(try await flush() == 1)
+    #expect(try await stored(7)?.online == 6)
+  }
+
+  @Test func `Many apps are stored in steps`() async throws {
+    for app in 1...200 as ClosedRange<UInt32> { statistics.online(Int(app), of: AppID(app), at: now) }
+    #expect(try await flush() == 4)
+    for app in 1...200 as ClosedRange<UInt32> { #expect(try await stored(app)?.online == Int(app)) }
+  }
+
+  /// Else a crash in between would count them twice, or not at all.
+  @Test func `Pushes are counted in one commit with the mark`() async throws {
+    for app in 1...100 as ClosedRange<UInt32> {
+      statistics.accepted(MessageID(UInt64(app)), targets: 3, of: AppID(app), at: now)
+    }
+    for app in 101...164 as ClosedRange<UInt32> { statistics.online(1, of: AppID(app), at: now) }
+    #expect(try await flush() == 1)
+    #expect(try await stored(100) == StatisticsRow(pushes: 1, targets: 3))
+    #expect(try await stored(164)?.online == 1)
+  }
+
+  @Test func `What could not be stored is stored later`() async throws {
+    statistics.online(5, of: AppID(7), at: now)
+    try await world.setFault(.readOnly, true)
+    statistics.flush(to: world.store)
+    try await world.setFault(.readOnly, false)
+    #expect(try await flush() == 1)
+    #expect(try await stored(7)?.online == 5)
+  }
+}
+
+extension StatisticsRow {
+  fileprivate init(pushes: Int, targets: Int) {
+    self.init()
+    (self.pushes, self.targets) = (pushes, targets)
+  }
+}
