@@ -123,7 +123,7 @@ let package = Package(
     tests("PushCryptoTests", ["PushCrypto", "PushBase"]),
     tests("PushNetTests", ["PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
-    tests("PushStorageTests", ["PushStorage", "PushDomain", "PushBase"]),
+    tests("PushStorageTests", ["PushStorage", "PushDomain", "PushBase", "CSQLite"]),
     tests("PushRouterTests", ["PushRouter", "PushStorage", "PushDomain", "PushBase"]),
     tests(
       "PushCallbacksTests",

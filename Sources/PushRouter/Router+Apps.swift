@@ -120,44 +120,37 @@ extension Router {
       apns?.forget(app)
     }
     guard housekeeping.purging.withLock({ $0.insert(deleted.id).inserted }) else { return }
-    purgeRows(of: deleted.id)
+    purgeRows(of: deleted.id, from: PurgePosition())
   }
 
   /// One step, and the next behind the work that waits meanwhile, as when pushes are swept.
-  private func purgeRows(of app: AppID) {
+  private func purgeRows(of app: AppID, from position: PurgePosition) {
     let rows = options.sweepRows
     store.write { transaction throws(StorageError) in
-      try transaction.purgeRows(of: app, limit: rows)
+      try transaction.purgeRows(of: app, limit: rows, from: position)
     } completion: { [self] result in
       switch result {
       case .failure: giveUpPurging(app)
-      case .success(true): purgeRows(of: app)
-      case .success(false): purgePushes(of: app, after: MessageID(0))
+      case .success(let next?): purgeRows(of: app, from: next)
+      case .success(nil): purgePushes(of: app, after: MessageID(0))
       }
     }
   }
 
-  /// Pushes are not indexed by app: a reader looks through all of them, a window at a time.
   private func purgePushes(of app: AppID, after start: MessageID) {
-    store.read { [self] transaction throws(StorageError) in
-      try transaction.pushes(of: app, after: start, window: options.sweepRows)
+    let rows = options.sweepRows
+    store.read { transaction throws(StorageError) in
+      try transaction.pushes(of: app, after: start, limit: rows)
     } completion: { [self] result in
-      switch result {
-      case .failure: giveUpPurging(app)
-      case .success(nil): finishPurging(app)
-      case .success(let found?):
-        guard !found.ids.isEmpty else {
-          purgePushes(of: app, after: found.last)
-          return
-        }
-        store.write { transaction throws(StorageError) in
-          try transaction.deletePushes(found.ids)
-        } completion: { [self] result in
-          if case .success = result {
-            purgePushes(of: app, after: found.last)
-          } else {
-            giveUpPurging(app)
-          }
+      guard case .success(let ids) = result else { return giveUpPurging(app) }
+      guard let last = ids.last else { return finishPurging(app) }
+      store.write { transaction throws(StorageError) in
+        try transaction.deletePushes(ids)
+      } completion: { [self] result in
+        if case .success = result {
+          purgePushes(of: app, after: last)
+        } else {
+          giveUpPurging(app)
         }
       }
     }

@@ -49,16 +49,12 @@ extension ReadTransaction {
     ) { DeletedApp(id: $0.app(0), key: AppKey($0.text(1)) ?? AppKey(high: 0, low: 0)) }
   }
 
-  /// Which of the `window` pushes after an ID belong to an app, and the largest ID that was looked at; nil at the end.
-  public func pushes(
-    of app: AppID, after id: MessageID, window: Int
-  ) throws(StorageError) -> (ids: [MessageID], last: MessageID)? {
-    let looked = try database.all(
-      "SELECT msg_id, app_id FROM push WHERE msg_id > ? ORDER BY msg_id LIMIT ?", .message(id),
-      .integer(window)
-    ) { ($0.message(0), $0.app(1)) }
-    guard let last = looked.last else { return nil }
-    return (looked.filter { $0.1 == app }.map(\.0), last.0)
+  /// The pushes of an app after an ID, ascending, at most `limit`.
+  public func pushes(of app: AppID, after id: MessageID, limit: Int) throws(StorageError) -> [MessageID] {
+    try database.all(
+      "SELECT msg_id FROM push WHERE app_id = ? AND msg_id > ? ORDER BY msg_id LIMIT ?", .app(app),
+      .message(id), .integer(limit)
+    ) { $0.message(0) }
   }
 
   // MARK: Accounts and plans

@@ -70,7 +70,8 @@ extension WriteTransaction {
     return true
   }
 
-  /// One for each table whose rows belong to an app, but for pushes and what hangs on them.
+  /// One for each table whose rows belong to an app, but for pushes and what hangs on them, callbacks and tables by
+  /// period (`WriteTransaction+Purge.swift`). Each is to find the app's rows by an index, or in a table that stays small.
   static let purgeStatements: [StaticString] = [
     """
     DELETE FROM apns_token WHERE app_id = ?1 AND (number, kind, name) IN (
@@ -107,38 +108,7 @@ extension WriteTransaction {
     "DELETE FROM callback_setting WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_app WHERE app_id = ?1 AND ?2 > 0",
     "DELETE FROM callback_bulk WHERE id IN (SELECT id FROM callback_bulk WHERE app_id = ?1 LIMIT ?2)",
-    """
-    DELETE FROM callback_attempt WHERE batch_id IN (
-      SELECT id FROM callback_batch WHERE app_id = ?1 ORDER BY id LIMIT ?2)
-    """,
-    """
-    DELETE FROM callback_batch WHERE id IN (
-      SELECT id FROM callback_batch WHERE app_id = ?1 ORDER BY id LIMIT ?2)
-    """,
-    """
-    DELETE FROM activity WHERE (unit, period, app_id, kind) IN (
-      SELECT unit, period, app_id, kind FROM activity WHERE app_id = ?1 LIMIT ?2)
-    """,
-    """
-    DELETE FROM newcomers WHERE (hour, app_id, platform) IN (
-      SELECT hour, app_id, platform FROM newcomers WHERE app_id = ?1 LIMIT ?2)
-    """,
-    """
-    DELETE FROM statistics WHERE (hour, app_id) IN (
-      SELECT hour, app_id FROM statistics WHERE app_id = ?1 LIMIT ?2)
-    """,
   ]
-
-  /// Deletes up to `limit` rows of each kind that a deleted app has, without its pushes; tells whether a kind may have
-  /// more.
-  public func purgeRows(of app: AppID, limit: Int) throws(StorageError) -> Bool {
-    var hasMore = false
-    for statement in Self.purgeStatements {
-      try database.run(statement, .app(app), .integer(limit))
-      if database.changes >= limit { hasMore = true }
-    }
-    return hasMore
-  }
 
   /// One for each table whose rows belong to a push.
   static let pushDeletions: [StaticString] = [
