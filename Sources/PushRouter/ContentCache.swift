@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushStorage
 import Synchronization
 
 /// Contents of recent pushes, so that a device which reconnects shortly after does not cost a read. First in, first out,
@@ -47,6 +48,38 @@ final class ContentCache: Sendable {
     // At most about two bytes for each member of a set.
     return push.content.apple.reduce(shared + 2 * (push.apns?.count ?? 0)) {
       $0 + 200 + $1.payload.text.count
+    }
+  }
+}
+
+extension Router {
+  /// The contents of pushes that wait for a device, in the order asked; those that are gone are left out. `found` may be
+  /// called on this thread or on a reader's.
+  public func contents(
+    of ids: [MessageID],
+    found: @escaping @Sendable (Result<[(MessageID, StoredPush)], DeviceFailure>) -> Void
+  ) {
+    let known = ids.map { ($0, contents.find($0)) }
+    let missing = known.filter { $0.1 == nil }.map(\.0)
+    guard !missing.isEmpty else {
+      found(.success(known.compactMap { id, content in content.map { (id, $0) } }))
+      return
+    }
+    store.read { transaction throws(StorageError) in
+      try transaction.contents(of: missing)
+    } completion: { [self] result in
+      guard case .success(let stored) = result else {
+        found(.failure(.unavailable))
+        return
+      }
+      var read: [MessageID: StoredPush] = [:]
+      for case (let id, let found?) in zip(missing, stored) {
+        guard let content = StoredPush(found) else { continue }
+        // After a restart many devices ask for the same one.
+        contents.insert(id, content)
+        read[id] = content
+      }
+      found(.success(known.compactMap { id, content in (content ?? read[id]).map { (id, $0) } }))
     }
   }
 }

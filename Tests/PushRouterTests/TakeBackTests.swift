@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushRouter
 import PushStorage
+import Synchronization
 import Testing
 
 /// What Apple will not bring, under the strategy that wants our connection then.
@@ -24,7 +25,7 @@ import Testing
   }
 
   private func refuse(_ id: MessageID) async throws {
-    world.router.takeBackFromApple(id, in: world.app, for: [phone.number])
+    world.router.takeBackFromApple(id, in: world.app, for: [phone.number]) { _ in }
     try await world.barrier()
   }
 
@@ -60,6 +61,48 @@ import Testing
     #expect(world.channel.take().isEmpty)
   }
 
+  /// A push that goes on, because Apple refused it for some, knows who was lost to it before.
+  @Test func whoWasLostStaysLost() async throws {
+    let other = try await world.register(fingerprint: [8], token: [2], platform: .ios)
+    let android = try await world.register(fingerprint: [9])
+    let last = try await world.register()
+    var request = AcceptRequest.test(to: [phone, other, android, last])
+    request.content = try .test(.notification)
+    request.strategy = .vendorThenOwn
+    let id = try await world.accept(request).get().id
+    world.router.acknowledge([id], by: last.number, in: world.app)
+    _ = try await world.register(fingerprint: [9])
+    try await world.tick()
+    #expect(try await world.storedPending() == [], "our part is over")
+    world.router.takeBackFromApple(id, in: world.app, for: [phone.number, other.number]) { _ in }
+    try await world.barrier()
+    #expect(try await world.storedPending() == [id])
+    _ = try await world.register(fingerprint: [8], token: [3], platform: .ios)
+    world.router.acknowledge([id], by: phone.number, in: world.app)
+    try await world.tick()
+    let targets = try #require(try await world.targets(of: id))
+    #expect(targets.delivered.members() == [phone.number, last.number].sorted())
+    #expect(
+      targets.failed.mapValues { $0.members() } == ["Replaced": [other.number, android.number].sorted()])
+  }
+
+  /// Whoever listens learns that nothing comes any more, also if our own part had ended before.
+  @Test func recallAfterOurPartIsTold() async throws {
+    let android = try await world.register()
+    let events = EventList()
+    world.router.journal.add(events)
+    var request = AcceptRequest.test(to: [phone, android])
+    request.content = try .test(.notification)
+    let id = try await world.accept(request).get().id
+    world.router.acknowledge([id], by: android.number, in: world.app)
+    try await world.tick()
+    #expect(events.take() == ["ended delivered"])
+    _ = try await world.recall(id).get()
+    #expect(events.take() == ["refused [\(phone.number.rawValue)] TakenBack"])
+    _ = try await world.recall(id).get()
+    #expect(events.take() == [])
+  }
+
   /// A notification alone is kept only by Apple, so it waits here once Apple has refused it.
   @Test func notificationAloneWaitsAfterwards() async throws {
     let id = try await push(.notification)
@@ -68,5 +111,31 @@ import Testing
     #expect(world.pending(phone) == [id])
     try await refuse(id)
     #expect(world.pending(phone) == [id])
+  }
+}
+
+/// Notes what becomes of pushes.
+private final class EventList: DeliveryObserver {
+  private let events = Mutex<[String]>([])
+
+  func stored(_ stored: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    for event in stored {
+      let text =
+        switch event.what {
+        case .ended(let status, _): "ended \(status)"
+        case .refused(let numbers, let reason): "refused \(numbers.map(\.rawValue)) \(reason)"
+        case .delivered(let numbers, let channel): "delivered \(numbers.map(\.rawValue)) \(channel)"
+        case .shown, .tapped: "receipt"
+        }
+      events.withLock { $0.append(text) }
+    }
+  }
+
+  /// Those since the last call.
+  func take() -> [String] {
+    events.withLock { events in
+      defer { events = [] }
+      return events
+    }
   }
 }

@@ -216,7 +216,7 @@ private struct IdentityRun {
       if word != APNsEnd.delivered, pushes[index].strategy == .vendorThenOwn { refused.append(number) }
     }
     if !refused.isEmpty {
-      world.router.takeBackFromApple(id, in: world.app, for: refused)
+      world.router.takeBackFromApple(id, in: world.app, for: refused) { _ in }
       try await world.barrier()
       let isAlive = world.clock.now().seconds < pushes[index].expires
       let new = refused.filter { isAlive && pushes[index].targets[$0]?.isOwn == false }

@@ -32,7 +32,12 @@ extension APNsQueue {
   func advance() {
     let (failed, steps) = state.withLock { state in (state.takeFailed(), state.nextSteps()) }
     // Before their ends are saved, so that a crash in between repeats something and loses nothing.
-    for (id, numbers) in failed { parts.router.takeBackFromApple(id, in: app, for: numbers) }
+    for (id, numbers) in failed {
+      parts.router.takeBackFromApple(id, in: app, for: numbers) { [self] isStored in
+        state.withLock { $0.settled(id, numbers, isStored: isStored) }
+        if isStored { advance() }
+      }
+    }
     for step in steps {
       switch step {
       case .fetch(let batch): fetch(batch)
@@ -159,7 +164,8 @@ extension APNsQueue {
   /// Saves what was answered of pushes that are not finished, so that a restart does not send it again.
   private func saveProgress() {
     let dirty = state.withLock { state in
-      let dirty = state.open.values.filter { !$0.news.isEmpty }
+      // A restart would take those for answered whose way over our connection could not be stored.
+      let dirty = state.open.values.filter { !$0.news.isEmpty && state.failed[$0.id] == nil }
       for push in dirty { state.open[push.leg]?.news = [:] }
       return dirty.map { APNsAnswers($0.id, [$0], isFinal: false) }
     }
@@ -194,7 +200,8 @@ extension APNsQueue {
     // All that `advance` leaves for later: there is no later.
     let finished = state.withLock { state in
       defer { state.finished = [] }
-      return state.finished
+      // Those in between are stored before: the writer keeps the order.
+      return state.finished.filter { state.failed[$0.id] == nil }
     }
     if !finished.isEmpty { save(finished) }
   }
@@ -223,12 +230,30 @@ extension APNsQueue.State {
       }
     }
     if !finished.isEmpty, !isSaving {
-      isSaving = true
-      let batch = Array(finished.prefix(APNsQueue.Bounds.saved))
-      finished.removeFirst(batch.count)
-      steps.append(.save(batch))
+      let batch = takeFinished()
+      isSaving = !batch.isEmpty
+      if isSaving { steps.append(.save(batch)) }
     }
     return steps
+  }
+
+  /// The ends that may be stored now, as many as are stored at a time.
+  private mutating func takeFinished() -> [APNsAnswers] {
+    if failed.isEmpty, falling.isEmpty {
+      defer { finished.removeFirst(min(finished.count, APNsQueue.Bounds.saved)) }
+      return Array(finished.prefix(APNsQueue.Bounds.saved))
+    }
+    var batch: [APNsAnswers] = []
+    var others: [APNsAnswers] = []
+    for answers in finished {
+      if batch.count < APNsQueue.Bounds.saved, mayEnd(answers.id) {
+        batch.append(answers)
+      } else {
+        others.append(answers)
+      }
+    }
+    finished = others
+    return batch
   }
 
   private mutating func nextBatch(isLarge: Bool) -> APNsQueue.Batch? {

@@ -65,6 +65,8 @@ final class APNsQueue: Sendable {
     var finished: [APNsAnswers] = []
     /// Whom Apple will not bring a push whose strategy then wants our connection.
     var failed: [MessageID: [RegistrationNumber]] = [:]
+    /// Pushes for which that is being stored, by how many jobs.
+    var falling: [MessageID: Int] = [:]
     var isSaving = false
     /// The database refused something: nothing more is tried before the next tick.
     var isHeldUp = false
@@ -195,11 +197,25 @@ extension APNsQueue.State {
   /// Whether devices may be looked up: not while the only credentials are stopped. Without any, that ends the pushes.
   var mayLookUp: Bool { knowsCredentials && (!exits.isEmpty || stopped.isEmpty) }
 
-  /// Takes what `fail` noted.
+  /// Takes what `fail` noted; it is being stored from now on.
   mutating func takeFailed() -> [MessageID: [RegistrationNumber]] {
+    guard !isHeldUp, !failed.isEmpty else { return [:] }
     defer { failed = [:] }
+    for id in failed.keys { falling[id, default: 0] += 1 }
     return failed
   }
+
+  /// What `takeFailed` gave is stored, or has to be tried again.
+  mutating func settled(_ id: MessageID, _ numbers: [RegistrationNumber], isStored: Bool) {
+    let others = falling[id, default: 1] - 1
+    falling[id] = others > 0 ? others : nil
+    guard !isStored else { return }
+    failed[id, default: []] += numbers
+    isHeldUp = true
+  }
+
+  /// Whether a push's end may be stored: not before it waits at our connection for those whom Apple refused.
+  func mayEnd(_ id: MessageID) -> Bool { failed[id] == nil && falling[id] == nil }
 
   /// A part of a push has gone its way. It stays until the others have: they are saved together.
   mutating func end(_ leg: PushLeg) {
