@@ -28,6 +28,7 @@ public struct AudienceTerms: Sendable {
   /// Whether nothing narrows the audience: a broadcast.
   public var meansEverybody: Bool {
     !namesRegistrations && tags.isEmpty && tagsAnd.isEmpty && tagsNot.isEmpty && aliases.isEmpty
+      && liveActivityID == nil
   }
 }
 

@@ -94,6 +94,25 @@ import Testing
     #expect(await code(AcceptRequest.test(to: [device], timeToLive: 100_000)) == nil)
   }
 
+  /// An update of a Live Activity goes to those who have its token, whatever else is not said.
+  @Test func activitiesAreNoBroadcasts() async throws {
+    let world = try await TestWorld()
+    let phone = try await world.register(token: [1], platform: .ios)
+    let slot = try #require(APNsTokenSlot(.liveActivity, name: "match"))
+    let set = await withCheckedContinuation { done in
+      world.router.setToken([2], .production, as: slot, of: phone.number, in: world.app) {
+        done.resume(returning: $0)
+      }
+    }
+    try set.get()
+    try await put(world, on: PlanRow(name: "small", broadcasts: 0))
+    var request = AcceptRequest.test()
+    request.content = try .activity(slot)
+    #expect(await world.accept(request) == .failure(.broadcastLimit))
+    request.terms.liveActivityID = "match"
+    #expect(try await world.accept(request).get().targets == 1)
+  }
+
   /// When the plan's speed is used up pushes wait for the next second, in order.
   @Test func speed() async throws {
     let world = try await TestWorld()
