@@ -176,6 +176,28 @@ import Testing
     #expect(queue.take(9) == nil && queue.takePatient(isAlone: true) == nil)
   }
 
+  /// A clock in which everything takes long.
+  private final class SlowClock: TimeSource {
+    private let nanoseconds = Atomic<UInt64>(0)
+    func now() -> Timestamp { .start }
+    func monotonic() -> UInt64 { nanoseconds.add(10_000_000, ordering: .relaxed).newValue }
+  }
+
+  @Test func `What can wait is made although each turn takes longer than it may keep one open`() async throws
+  {
+    var options = Store.Options()
+    options.time = SlowClock()
+    let store = try Store.testing(folder, options: options)
+    defer { store.close() }
+    let isMade = Mutex(false)
+    store.write(canWait: true) { _ throws(StorageError) in
+    } completion: { _ in
+      isMade.withLock { $0 = true }
+    }
+    for _ in 0..<20 { _ = try await store.change { _ throws(StorageError) in 0 } }
+    #expect(isMade.withLock { $0 })
+  }
+
   @Test func `Changes that can wait are made, in their order`() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
