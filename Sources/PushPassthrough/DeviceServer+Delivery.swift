@@ -35,6 +35,7 @@ extension DeviceServer {
     case .disconnect(let location, let reason):
       guard isCurrent(location.slot, location.generation) else { return }
       goAway(location.slot, Self.closeReason(reason))
+    case .forget(let app): forget(app)
     case .acknowledgementsStored(let stored):
       for one in stored where isCurrent(one.location.slot, one.location.generation) {
         settled(one.count, one.location.slot)
@@ -99,17 +100,27 @@ extension DeviceServer {
       deliverOutOfTurn(push, slot)
       return
     }
+    sendBroadcasts(before: push.id, slot)
     guard takesLive(slot, push.id), let frame = encode(push.id, push.push, slot)
     else { return }
     noteSent(push.id, slot)
     send(slot, frame)
   }
 
-  /// Sends a push that Apple had until now, although newer ones were sent on this connection. If that is not possible
-  /// it waits for the next login.
+  /// Broadcasts that have not come to a session yet go before a newer push: behind it they would count as sent.
+  private func sendBroadcasts(before id: MessageID, _ slot: UInt32) {
+    for index in fanOuts.indices
+    where fanOuts[index].app == Int(slab[slot].app) && fanOuts[index].push.id < id {
+      if let frame = frame(of: index, for: slot) { send(slot, frame) }
+    }
+  }
+
+  /// Sends a push that was held back until now, although newer ones were sent on this connection, or older ones still are.
+  /// If that is not possible it waits for its turn, or for the next login.
   private func deliverOutOfTurn(_ push: LivePush, _ slot: UInt32) {
     guard isReceptive(slot), hasRoom(slot), let frame = encode(push.id, push.push, slot)
     else { return }
+    if slab[slot].sentThrough < push.id { sentOutOfTurn[slot, default: []].insert(push.id) }
     // Says nothing about the others up to this one.
     noteSent(slab[slot].sentThrough, slot)
     send(slot, frame)
@@ -146,8 +157,9 @@ extension DeviceServer {
 
   /// Takes a device's acknowledgements.
   func acknowledge(_ ids: [MessageID], _ slot: UInt32) {
+    guard let app = app(of: slot) else { return }
     let known = router.acknowledge(
-      ids, by: RegistrationNumber(slab[slot].number), in: app(of: slot), from: location(slot),
+      ids, by: RegistrationNumber(slab[slot].number), in: app, from: location(slot),
       newestWhileAway: slab[slot].newestWhileAway)
     // There is nothing to store about the others.
     settled(ids.count - known, slot)
@@ -196,7 +208,9 @@ extension DeviceServer {
 
   private func advance(_ index: Int, _ limit: Int) -> Int {
     let app = fanOuts[index].app
-    let others = fanOuts.indices.filter { $0 > index && fanOuts[$0].app == app }
+    let others = Array(
+      fanOuts.indices.lazy.filter { $0 > index && self.fanOuts[$0].app == app }.prefix(limits.fanOutsTogether)
+    )
     var visited = 0
     while fanOuts[index].position > 0, visited < limit {
       fanOuts[index].position -= 1
@@ -223,6 +237,8 @@ extension DeviceServer {
   /// The frame of a group push for a session that is to get it now; notes that it was sent.
   private func frame(of index: Int, for slot: UInt32) -> SharedFrame? {
     let id = fanOuts[index].push.id
+    // Nearly always so when several go together: then all but the first pass find it sent.
+    guard slab[slot].sentThrough < id else { return nil }
     let number = RegistrationNumber(slab[slot].number)
     guard fanOuts[index].group.targets.contains(number), takesLive(slot, id) else { return nil }
     let viaAPNs = fanOuts[index].apple?.contains(number) ?? false
@@ -241,13 +257,16 @@ extension DeviceServer {
   /// Starts to deliver what waits for a session, oldest first, a batch at a time.
   func catchUp(_ slot: UInt32) {
     let session = slab[slot]
-    guard session.app >= 0, !session.isCatchingUp, isReceptive(slot) else { return }
+    guard let app = app(of: slot), !session.isCatchingUp, isReceptive(slot) else { return }
     guard hasRoom(slot) else { return fallBehind(slot) }
     slab[slot].isBehind = false
-    let ids = apps[Int(session.app)].app.directory.pending(
+    let ids = app.directory.pending(
       for: RegistrationNumber(session.number), after: session.sentThrough,
       at: UInt32(clamping: time.now().seconds), limit: limits.catchUpBatch)
-    guard let last = ids.last else { return }
+    guard let last = ids.last else {
+      sentOutOfTurn[slot] = nil
+      return
+    }
     slab[slot].isCatchingUp = true
     let (mailbox, token) = (mailbox, token(slot))
     router.contents(of: ids) { mailbox.post(.contents(token, $0, through: last)) }
@@ -262,15 +281,16 @@ extension DeviceServer {
 
   private func deliverKept(_ contents: [(MessageID, StoredPush)], through: MessageID, _ slot: UInt32) {
     slab[slot].isCatchingUp = false
-    guard isReceptive(slot), slab[slot].app >= 0 else { return }
-    let app = apps[Int(slab[slot].app)].app
+    guard isReceptive(slot), let app = app(of: slot) else { return }
     let number = RegistrationNumber(slab[slot].number)
     let seconds = UInt32(clamping: time.now().seconds)
     // Asked again, because a push may have been taken back while its content was read.
     let waiting = Set(
       app.directory.pending(
         for: number, after: slab[slot].sentThrough, at: seconds, limit: limits.catchUpBatch))
-    for (id, content) in contents where slab[slot].sentThrough < id && waiting.contains(id) {
+    let already = sentOutOfTurn[slot] ?? []
+    for (id, content) in contents
+    where slab[slot].sentThrough < id && waiting.contains(id) && !already.contains(id) {
       guard hasRoom(slot) else { return fallBehind(slot) }
       if let frame = encode(id, content, slot) {
         noteSent(id, slot)

@@ -22,13 +22,43 @@ extension DeviceServer {
         let receipt = list[index, in: bytes]
         return (id: receipt.messageID, isTap: receipt.kind == .tapped)
       }
-      router.note(receipts, by: RegistrationNumber(slab[slot].number), in: app(of: slot))
+      guard let app = app(of: slot) else { return }
+      router.note(receipts, by: RegistrationNumber(slab[slot].number), in: app)
     case (.loggedIn, .operation(let sequence, let operation)): serve(operation, sequence, slot)
     default: fail(slot, .protocolError, .afterBackOff, "frame out of place")
     }
   }
 
-  func app(of slot: UInt32) -> App { apps[Int(slab[slot].app)].app }
+  /// The app of a session, nil before its login.
+  func app(of slot: UInt32) -> App? {
+    let index = Int(slab[slot].app)
+    return index < 0 ? nil : apps[index].app
+  }
+
+  /// The place of an app among this loop's, made if it has none.
+  private func index(of app: App) -> Int32 {
+    if let known = appIndexes[app.id] { return known }
+    let index: Int32
+    if let free = freeApps.popLast() {
+      index = free
+      apps[Int(index)].app = app
+    } else {
+      index = Int32(apps.count)
+      apps.append(AppSessions(app: app))
+    }
+    appIndexes[app.id] = index
+    return index
+  }
+
+  /// An app was deleted: its sessions end, those that logged in while it was, too, and it leaves memory.
+  func forget(_ app: AppID) {
+    guard let index = appIndexes.removeValue(forKey: app) else { return }
+    for slot in apps[Int(index)].slots { goAway(slot, .appDisabled) }
+    // Its broadcasts must not reach whoever gets the place.
+    fanOuts.removeAll { $0.app == Int(index) }
+    apps[Int(index)].app = nil
+    freeApps.append(index)
+  }
 
   private func greet(_ hello: Hello, _ slot: UInt32) {
     let known = WireLimits.versions
@@ -120,13 +150,7 @@ extension DeviceServer {
     counts.logins += 1
     identified(slot)
     if let replaced { router.replaceConnection(replaced) }
-    let index =
-      appIndexes[app.id]
-      ?? {
-        apps.append(AppSessions(app: app))
-        appIndexes[app.id] = Int32(apps.count - 1)
-        return Int32(apps.count - 1)
-      }()
+    let index = index(of: app)
     let now = time.now()
     slab[slot].app = index
     slab[slot].position = UInt32(apps[Int(index)].slots.count)
@@ -159,7 +183,7 @@ extension DeviceServer {
       answer(slot, sequence, .tooFrequent)
       return
     }
-    let app = app(of: slot)
+    guard let app = app(of: slot) else { return }
     let number = RegistrationNumber(slab[slot].number)
     let reply = replier(slot, sequence)
     switch operation {
@@ -224,8 +248,9 @@ extension DeviceServer {
       answer(slot, sequence, code)
       return
     }
+    guard let app = app(of: slot) else { return }
     let reply = replier(slot, sequence)
-    router.changeTags(edit, of: RegistrationNumber(slab[slot].number), in: app(of: slot)) { reply($0, .none) }
+    router.changeTags(edit, of: RegistrationNumber(slab[slot].number), in: app) { reply($0, .none) }
   }
 
   private func mayOperate(_ slot: UInt32) -> Bool {

@@ -7,7 +7,8 @@ import PushWire
 /// The device connections of one event loop.
 public final class DeviceServer: LoopDriver {
   struct AppSessions {
-    let app: App
+    /// Nil in a place that is free.
+    var app: App?
     /// Slots of the app's logged-in sessions, in no order.
     var slots: [UInt32] = []
   }
@@ -22,7 +23,11 @@ public final class DeviceServer: LoopDriver {
   var slab = Slab(blank: Session())
   var apps: [AppSessions] = []
   var appIndexes: [AppID: Int32] = [:]
+  /// Places in `apps` of apps that were deleted.
+  var freeApps: [Int32] = []
   var fanOuts: [FanOut] = []
+  /// What was sent before its turn to sessions that catch up meanwhile, by slot.
+  var sentOutOfTurn: [UInt32: Set<MessageID>] = [:]
   /// Sessions whose kept pushes could not be read; tried again each second.
   var unserved: [SessionToken] = []
 
@@ -127,12 +132,13 @@ public final class DeviceServer: LoopDriver {
     let (app, position) = (Int(slab[slot].app), Int(slab[slot].position))
     guard app >= 0 else { return }
     slab[slot].app = -1
+    sentOutOfTurn[slot] = nil
     let last = apps[app].slots.removeLast()
     if last != slot {
       apps[app].slots[position] = last
       slab[last].position = UInt32(position)
     }
-    apps[app].app.directory.disconnect(
+    apps[app].app?.directory.disconnect(
       RegistrationNumber(slab[slot].number), from: location(slot), at: UInt32(clamping: time.now().seconds))
   }
 

@@ -10,6 +10,7 @@ enum DeviceMail: Sendable {
   case group(LivePush, GroupPush)
   case recall(MessageID, App, audience: NumberSet)
   case disconnect(Location, DisconnectReason)
+  case forget(AppID)
   case acknowledgementsStored([StoredAcknowledgements])
   /// Contents for a session that catches up; all that waits up to `through` was read, or nothing could be.
   case contents(SessionToken, Result<[(MessageID, StoredPush)], DeviceFailure>, through: MessageID)
@@ -60,6 +61,11 @@ public final class PassthroughChannel: DeliveryChannel {
   /// Ends a connection.
   public func disconnect(_ location: Location, _ reason: DisconnectReason) {
     post(.disconnect(location, reason), to: location)
+  }
+
+  /// Passes the end of an app to all loops.
+  public func forget(_ app: AppID) {
+    for mailbox in mailboxes { mailbox.post(.forget(app)) }
   }
 
   private func post(_ mail: DeviceMail, to location: Location) {

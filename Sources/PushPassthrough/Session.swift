@@ -84,6 +84,8 @@ public struct PassthroughLimits: Sendable {
   public var handshakesPerTurn = 16
   /// Connections visited by a broadcast before other work gets its turn.
   public var fanOutSlice = 1024
+  /// Later broadcasts of the app that a visit takes along, so that they leave in one write.
+  public var fanOutsTogether = 15
 
   /// The defaults.
   public init() {}

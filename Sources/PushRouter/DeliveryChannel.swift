@@ -10,7 +10,7 @@ public struct LivePush: Sendable {
   public let id: MessageID
   /// What it is.
   public let push: StoredPush
-  /// Whether Apple had it until now, so that newer ones may be on their way before it.
+  /// Whether newer ones may be on their way before it: Apple had it until now, or it is spread over some time.
   public let isLate: Bool
 
   /// Makes a live push.
@@ -150,4 +150,6 @@ public protocol DeliveryChannel: AnyObject, Sendable {
   func acknowledgementsStored(_ stored: [StoredAcknowledgements])
   /// Ends a connection.
   func disconnect(_ location: Location, _ reason: DisconnectReason)
+  /// An app was deleted: ends what connections it has left, and forgets it.
+  func forget(_ app: AppID)
 }

@@ -117,6 +117,7 @@ extension Router {
     if let app = remove(deleted.key) {
       app.markDeleted()
       disconnectAll(app)
+      for channel in channels { channel.forget(app.id) }
       apns?.forget(app)
     }
     guard housekeeping.purging.withLock({ $0.insert(deleted.id).inserted }) else { return }

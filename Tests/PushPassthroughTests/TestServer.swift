@@ -112,6 +112,20 @@ final class TestServer: Sendable {
     }
   }
 
+  /// Adds an app of the standard account; gives its key.
+  func addApp() throws -> AppKey {
+    let key = AppKey(high: SystemRandom.next(), low: 2)
+    _ = try Self.wait { done in
+      router.store.write { transaction throws(StorageError) in
+        try transaction.createApp(
+          key: key, name: "other", secretHash: Self.secretHash, at: Timestamp(milliseconds: 0))
+      } completion: {
+        done($0.mapError { $0 as any Error })
+      }
+    }
+    return key
+  }
+
   /// Runs on every loop's device sessions and waits for it.
   func onEachServer(_ work: @escaping @Sendable (DeviceServer) -> Void) {
     for handle in handles {

@@ -41,7 +41,7 @@ import Testing
       Issue.record("not deleted")
       return
     }
-    #expect(world.channel.take() == [.disconnect(place, .appDisabled)])
+    #expect(world.channel.take() == [.disconnect(place, .appDisabled), .forget(app.id)])
     #expect(app.isDisabled && app.isDeleted && world.router.app(app.key) == nil)
     let found = await withCheckedContinuation { done in
       world.router.findApp(app.key) { done.resume(returning: $0) }

@@ -41,6 +41,7 @@ final class RecordingChannel: DeliveryChannel {
     case recall(MessageID, [RegistrationNumber])
     case stored([Location: Int])
     case disconnect(Location, DisconnectReason)
+    case forget(AppID)
   }
 
   private let events = Mutex<[Event]>([])
@@ -61,6 +62,8 @@ final class RecordingChannel: DeliveryChannel {
   func disconnect(_ location: Location, _ reason: DisconnectReason) {
     events.withLock { $0.append(.disconnect(location, reason)) }
   }
+
+  func forget(_ app: AppID) { events.withLock { $0.append(.forget(app)) } }
 
   /// What came since the last call.
   func take() -> [Event] {
