@@ -62,17 +62,21 @@ extension Router {
     var own = request
     own.cid = nil
     resolve(own, for: group, from: 0, []) { [self, own] members in
-      store(members, request: own, cid: request.cid, of: group, reply)
+      switch members {
+      case .failure(let error): reply(.failure(error))
+      case .success(let members): store(members, request: own, cid: request.cid, of: group, reply)
+      }
     }
   }
 
-  /// Fixes the audience in one app after the other.
+  /// Fixes the audience in one app after the other. What may be otherwise at the next try is a failure of all: it must not
+  /// become the answer that the request's `cid` stands for.
   private func resolve(
     _ request: AcceptRequest, for group: AppGroup, from index: Int, _ done: [GroupMember],
-    _ found: @escaping @Sendable ([GroupMember]) -> Void
+    _ found: @escaping @Sendable (Result<[GroupMember], APIError>) -> Void
   ) {
     guard index < group.apps.count else {
-      found(done)
+      found(.success(done))
       return
     }
     let app = group.apps[index]
@@ -85,6 +89,7 @@ extension Router {
     }
     resolve(request, in: app, owner: group.key) { [self] result in
       switch result {
+      case .failure(let error) where error.httpStatus >= 500: found(.failure(error))
       case .failure(let error): go(.failure(error))
       case .success(let audience): go(prepare(request, to: audience, of: app))
       }
@@ -118,7 +123,12 @@ extension Router {
         log.error("push to a group not stored", ["reason": .text("\(error.kind)")])
         reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
       case .success(let (accepted, pushes)):
-        for (app, push, stored) in pushes { deliver(push, stored, in: app) }
+        let now = time.monotonic()
+        for (app, push, stored) in pushes {
+          // Apps of a group do not wait for each other: what is more than a plan's speed is paid for by what follows.
+          speedPools.charge(push.targets, app: app.id, plan: app.plan, at: now)
+          deliver(push, stored, in: app)
+        }
         reply(.success(accepted))
       }
     }

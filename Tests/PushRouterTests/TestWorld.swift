@@ -287,6 +287,12 @@ extension TestWorld {
     case readOnly
   }
 
+  /// Changes the database behind the router's back, once the writer has nothing to do.
+  func run(script: String) async throws {
+    for _ in 0..<3 { _ = try await store.change { _ throws(StorageError) in 0 } }
+    try writer.database?.run(script: script)
+  }
+
   func setFault(_ fault: Fault, _ isOn: Bool) async throws {
     // The answer is not asked for: while the fault lasts, it is an error.
     for _ in 0..<3 { _ = try? await store.change { _ throws(StorageError) in 0 } }
