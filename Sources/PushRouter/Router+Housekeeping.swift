@@ -81,6 +81,9 @@ extension Router {
     if tick % Self.appSeconds == 0 { refreshApps() }
   }
 
+  /// Ends the waiting for a plan's speed, since no tick comes any more: 1030. The server stops, and awaits answers first.
+  public func endWaiting() { speedPools.close() }
+
   /// Writes what is late before the store is closed.
   public func finish() {
     writeBehind.flush(batches: 4096)

@@ -63,6 +63,7 @@ extension Router {
     case .now: store(request, to: audience, of: app, reply)
     case .waits: break
     case .full: reply(.failure(.rateExceeded))
+    case .closed: reply(.failure(.timeout))
     }
   }
 

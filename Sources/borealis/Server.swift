@@ -272,6 +272,7 @@ final class Server: Sendable {
     isReady.value = false
     log.info("stopping")
     serveOn(milliseconds: settings.drainDelay)
+    router.endWaiting()
     let done = DispatchSemaphore(value: 0)
     let deadline = DispatchTime.now() + .seconds(settings.drainSeconds)
     for mailbox in orders { mailbox.post(.drain(spread: reconnectSpread) { done.signal() }) }
