@@ -36,6 +36,8 @@ public struct PushTargets: Sendable {
   public let calls, notifications: AppleStanding
   /// For whom there is no outcome of the way to Apple, by kind of token.
   let unanswered: [APNsTokenKind: NumberSet]
+  /// Who is stored both among those who have it over our connection and among those who will not get it: nobody.
+  let contradicted: NumberSet
   /// Who reported that it was shown, with those whose users tapped it; and the latter alone.
   public let shown, tapped: NumberSet
 
@@ -63,6 +65,9 @@ public struct PushTargets: Sendable {
     // Our connection.
     var rest = own
     for targets in sets.dropped.values { rest.subtract(targets) }
+    contradicted = sets.dropped.values.reduce(into: NumberSet()) {
+      $0.formUnion($1.intersection(sets.delivered))
+    }
     let isOwnOver = !rows.isPending && status != .open
     acknowledged = isOwnOver && status == .delivered ? rest : sets.delivered.intersection(own)
     rest.subtract(acknowledged)

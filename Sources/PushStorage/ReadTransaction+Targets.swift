@@ -36,6 +36,13 @@ extension ReadTransaction {
       tapped: try receipts(of: id, .tapped))
   }
 
+  /// When a version of the schema came to the database, nil if it has not.
+  public func migratedAt(_ version: Int) throws(StorageError) -> Timestamp? {
+    try database.first("SELECT applied_at FROM schema_migration WHERE version = ?", .integer(version)) {
+      $0.time(0)
+    }
+  }
+
   /// Whether somebody waits for a push over our connection.
   public func isPending(_ id: MessageID) throws(StorageError) -> Bool {
     try database.first("SELECT 1 FROM pending WHERE msg_id = ?", .message(id)) { _ in true } == true

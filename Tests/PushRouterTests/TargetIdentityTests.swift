@@ -336,6 +336,7 @@ private struct IdentityRun {
         pending: stored.pending.count, failed: stored.failed.mapValues(\.count))
       #expect(counts == expected(push), "push \(push.id.text), \(push.strategy)")
       #expect(counts.total == push.targets.count && stored.all.count == push.targets.count)
+      #expect(stored.contradicted.isEmpty)
     }
   }
 }
