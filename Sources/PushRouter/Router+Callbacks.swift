@@ -28,9 +28,6 @@ extension Router {
   /// Whether something may be told of pushes of an app.
   public func tells(_ app: AppID) -> Bool { telling.contains(app) }
 
-  /// An app in memory by its number.
-  public func app(_ id: AppID) -> App? { loadedApps.first { $0.id == id } }
-
   /// Reads what apps have set up for callbacks. Blocks.
   func loadCallbacks() throws(StorageError) {
     let (apps, settings) = try wait { transaction throws(StorageError) in

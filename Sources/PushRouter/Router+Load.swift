@@ -18,7 +18,6 @@ extension Router {
     try wait { [statistics] transaction throws(StorageError) in
       try statistics.load(transaction, newest: newest)
     }
-    let byID = Dictionary(uniqueKeysWithValues: loadedApps.map { ($0.id, $0) })
     try wait { [self] transaction throws(StorageError) in
       let steady = try transaction.steadyPushes()
       var progress: [MessageID: DeliveryProgress] = [:]
@@ -27,7 +26,7 @@ extension Router {
         progress[id, default: DeliveryProgress()].add(targets, LossReason(rawValue: reason))
       }
       try transaction.openPushes { open in
-        guard let app = byID[open.push.app] else { return }
+        guard let app = app(open.push.app) else { return }
         var known = progress.removeValue(forKey: open.push.id) ?? DeliveryProgress()
         known.delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
         reopen(open, known, spreadMinutes: steady[open.push.id], in: app)

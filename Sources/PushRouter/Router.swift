@@ -26,7 +26,7 @@ public final class Router: Sendable {
   let speedPools = SpeedPools()
   let telling = TellingApps()
 
-  private let apps = Mutex<[AppKey: App]>([:])
+  private let apps = Mutex(LoadedApps())
   private let plugged = PluggedChannels()
   private let lastID = Mutex(MessageID(0))
 
@@ -69,10 +69,13 @@ public final class Router: Sendable {
   // MARK: Apps
 
   /// The app behind a key, if it is known already.
-  public func app(_ key: AppKey) -> App? { apps.withLock { $0[key] } }
+  public func app(_ key: AppKey) -> App? { apps.withLock { $0.byKey[key] } }
+
+  /// An app in memory by its number.
+  public func app(_ id: AppID) -> App? { apps.withLock { $0.byID[id] } }
 
   /// All apps in memory.
-  public var loadedApps: [App] { apps.withLock { Array($0.values) } }
+  public var loadedApps: [App] { apps.withLock { Array($0.byKey.values) } }
 
   /// The app behind a key, nil if there is none. One that is not in memory is looked for in the database, so that an app
   /// made by another process works at once. `found` may be called on this thread or another.
@@ -96,15 +99,22 @@ public final class Router: Sendable {
   /// The app of a row, made if it is not in memory yet.
   func adopt(_ row: AppRow) -> App {
     apps.withLock { apps in
-      if let known = apps[row.key] { return known }
+      if let known = apps.byKey[row.key] { return known }
       let app = App(row, pendingLimit: options.pendingPerDevice)
-      apps[row.key] = app
+      apps.byKey[row.key] = app
+      apps.byID[app.id] = app
       return app
     }
   }
 
   /// Takes a deleted app out of memory.
-  func remove(_ key: AppKey) -> App? { apps.withLock { $0.removeValue(forKey: key) } }
+  func remove(_ key: AppKey) -> App? {
+    apps.withLock { apps in
+      let app = apps.byKey.removeValue(forKey: key)
+      if let app { apps.byID[app.id] = nil }
+      return app
+    }
+  }
 
   // MARK: Message IDs
 
@@ -122,6 +132,12 @@ public final class Router: Sendable {
 
   /// IDs from now on are larger than this one.
   func raiseIDs(to newest: MessageID) { lastID.withLock { $0 = max($0, newest) } }
+}
+
+/// The apps of a router, found in both ways.
+private struct LoadedApps: Sendable {
+  var byKey: [AppKey: App] = [:]
+  var byID: [AppID: App] = [:]
 }
 
 /// The channels of a router.
