@@ -31,7 +31,9 @@ enum Migrator {
     let applied = try verify(database, against: migrations)
     // The pragma is ignored inside a transaction; a file may have to rebuild a table that others refer to.
     try database.run("PRAGMA foreign_keys = OFF")
-    for migration in migrations.dropFirst(applied) { try apply(migration, to: database, at: now) }
+    for migration in migrations.dropFirst(applied) {
+      try apply(migration, to: database, at: now, isLast: migration.version == migrations.count)
+    }
     try database.run("PRAGMA foreign_keys = ON")
   }
 
@@ -57,9 +59,10 @@ enum Migrator {
     return rows.count
   }
 
-  private static func apply(_ migration: Migration, to database: Database, at now: Timestamp)
-    throws(StorageError)
-  {
+  /// Whether every row has its parent is checked with the last file, for all of them: it takes a look at every row.
+  private static func apply(
+    _ migration: Migration, to database: Database, at now: Timestamp, isLast: Bool
+  ) throws(StorageError) {
     try database.run("BEGIN IMMEDIATE")
     defer { database.rollBack() }
     try database.run(script: migration.sql) { () throws(StorageError) in
@@ -67,8 +70,9 @@ enum Migrator {
         throw StorageError(.other, "migration \(migration.version) ended its own transaction")
       }
     }
-    if try database.first("PRAGMA foreign_key_check", map: { $0.text(0) }) != nil {
-      throw StorageError(.constraint, "migration \(migration.version) left rows without their parent")
+    if isLast, try database.first("PRAGMA foreign_key_check", map: { $0.text(0) }) != nil {
+      throw StorageError(
+        .constraint, "the migrations up to \(migration.version) left rows without their parent")
     }
     try database.run(
       "INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)",

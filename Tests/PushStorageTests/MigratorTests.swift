@@ -106,4 +106,24 @@ import Testing
       Issue.record("opened")
     } catch { #expect((error as? StorageError)?.kind == .corrupt) }
   }
+
+  /// Rows without their parent keep the newest version away, whichever file left them.
+  @Test func orphans() throws {
+    let database = try open()
+    let orphan = Migration(
+      version: 1, name: "a",
+      sql:
+        "CREATE TABLE a (x INTEGER PRIMARY KEY); CREATE TABLE b (x REFERENCES a (x)); INSERT INTO b VALUES (7);"
+    )
+    let other = Migration(version: 2, name: "b", sql: "CREATE TABLE c (x);")
+    for _ in 0..<2 {
+      #expect(throws: StorageError.self) {
+        try Migrator.migrate(database, to: [orphan, other], at: .start)
+      }
+      #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == 1)
+    }
+    let mend = Migration(version: 2, name: "b", sql: "INSERT INTO a SELECT x FROM b;")
+    try Migrator.migrate(database, to: [orphan, mend], at: .start)
+    #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == 2)
+  }
 }
