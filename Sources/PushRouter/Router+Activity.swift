@@ -78,16 +78,14 @@ extension Router {
     }
   }
 
-  /// Deletes what is too old of it.
-  func sweepActivity(at now: Timestamp) {
-    let (hour, day, rows) = (zone.hour(of: now), zone.day(of: now), options.sweepRows)
-    store.write { transaction throws(StorageError) in
-      try transaction.sweepActivity(
-        hours: hour - Self.hoursKept, days: day - Self.daysKept, statistics: hour - Self.statisticsKept,
-        limit: rows)
-    } completion: { _ in
-      // The next sweep tries again.
-    }
+  /// Deletes what is too old of it, a step; tells whether there may be more.
+  func sweepActivity(
+    at now: Timestamp, limit: Int, in transaction: WriteTransaction
+  ) throws(StorageError) -> Bool {
+    let (hour, day) = (zone.hour(of: now), zone.day(of: now))
+    return try transaction.sweepActivity(
+      hours: hour - Self.hoursKept, days: day - Self.daysKept, statistics: hour - Self.statisticsKept,
+      limit: limit)
   }
 
   // MARK: Reading

@@ -118,7 +118,6 @@ extension Router {
 
   /// Starts to delete what is too old, unless a sweep is under way.
   private func sweep(at now: Timestamp) {
-    sweepActivity(at: now)
     guard !housekeeping.isSweeping.exchange(true, ordering: .relaxed) else { return }
     sweepStep(
       pushesBelow: MessageID(firstAt: now.adding(seconds: -options.retention)),
@@ -130,14 +129,15 @@ extension Router {
   /// any rate of pushes and no commit has more than one step in it.
   private func sweepStep(pushesBelow: MessageID, cidsBefore: Timestamp, schedulesBefore: Timestamp) {
     let (rows, now) = (options.sweepRows, time.now())
-    store.write { transaction throws(StorageError) in
+    store.write { [self] transaction throws(StorageError) in
       let pushes = try transaction.sweepPushes(below: pushesBelow, limit: rows)
       let cids = try transaction.sweepCIDs(before: cidsBefore, limit: rows)
       let schedules = try transaction.sweepSchedules(
         runsBelow: MessageID(firstAt: schedulesBefore), overBefore: schedulesBefore, limit: rows)
       let groups = try transaction.sweepGroupPushes(below: pushesBelow, limit: rows)
       try transaction.sweepSteadyPushes(endedBy: now)
-      return pushes >= rows || cids >= rows || schedules >= rows || groups >= rows
+      let hasOldActivity = try sweepActivity(at: now, limit: rows, in: transaction)
+      return pushes >= rows || cids >= rows || schedules >= rows || groups >= rows || hasOldActivity
     } completion: { [self] result in
       if case .success(true) = result {
         sweepStep(pushesBelow: pushesBelow, cidsBefore: cidsBefore, schedulesBefore: schedulesBefore)

@@ -214,26 +214,30 @@ extension WriteTransaction {
       .message(id))
   }
 
-  /// Deletes what is below some periods, at most `limit` rows of each kind.
+  /// Deletes what is below some periods, at most `limit` rows of each kind; tells whether a kind may have more.
   public func sweepActivity(
     hours: Int64, days: Int64, statistics: Int64, limit: Int
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
+    var hasMore = false
     for (unit, period) in [(ActivityUnit.hour, hours), (.day, days)] {
       try database.run(
         """
         DELETE FROM activity WHERE (unit, period, app_id, kind) IN (
           SELECT unit, period, app_id, kind FROM activity WHERE unit = ? AND period < ? LIMIT ?)
         """, .integer(unit.rawValue), .integer(period), .integer(limit))
+      hasMore = hasMore || database.changes >= limit
     }
     try database.run(
       """
       DELETE FROM newcomers WHERE (hour, app_id, platform) IN (
         SELECT hour, app_id, platform FROM newcomers WHERE hour < ? LIMIT ?)
       """, .integer(statistics), .integer(limit))
+    hasMore = hasMore || database.changes >= limit
     try database.run(
       """
       DELETE FROM statistics WHERE (hour, app_id) IN (
         SELECT hour, app_id FROM statistics WHERE hour < ? LIMIT ?)
       """, .integer(statistics), .integer(limit))
+    return hasMore || database.changes >= limit
   }
 }

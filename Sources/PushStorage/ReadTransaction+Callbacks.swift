@@ -154,7 +154,10 @@ extension ReadTransaction {
   /// How many batches wait, counted up to `limit`.
   public func waitingCallbacks(limit: Int) throws(StorageError) -> Int {
     try database.first(
-      "SELECT count(*) FROM (SELECT 1 FROM callback_batch WHERE state = 0 LIMIT ?)", .integer(limit)
+      """
+      SELECT count(*) FROM (
+        SELECT 1 FROM callback_batch INDEXED BY callback_batch_due WHERE state = 0 LIMIT ?)
+      """, .integer(limit)
     ) { Int($0.integer(0)) } ?? 0
   }
 

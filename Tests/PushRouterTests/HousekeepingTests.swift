@@ -101,6 +101,33 @@ import Testing
     #expect(world.pending(device).prefix(5) == ids.suffix(5))
   }
 
+  /// Counts of hours go as fast as they come, however many apps have some.
+  @Test func oldCounts() async throws {
+    var options = RouterOptions()
+    options.sweepRows = 4
+    let world = try await TestWorld(options: options)
+    let app = world.app.id
+    try await world.store.change { transaction throws(StorageError) in
+      for hour in 1...30 as ClosedRange<Int64> {
+        try transaction.addStatistics(app: app, hour: hour, StatisticsRow())
+        try transaction.countNewcomer(app: app, .ios, hour: hour)
+        try transaction.saveActivity(
+          app: app, .hour, hour, ActivityKind(.ios, isActive: false), targets: [1])
+      }
+    }
+    // The sweep of one minute.
+    try await world.tick()
+    for _ in 0..<20 { try await world.barrier() }
+    let left = try await world.store.look { transaction throws(StorageError) in
+      [
+        try transaction.statistics(app: app, hours: 0..<99).count,
+        try transaction.newcomers(app: app, hours: 0..<99).count,
+        try transaction.activity(app: app, .hour, 0..<99).count,
+      ]
+    }
+    #expect(left == [0, 0, 0])
+  }
+
   /// Contents that the cache does not hold any more are read; those of unknown pushes are left out.
   @Test func contents() async throws {
     var options = RouterOptions()
