@@ -16,21 +16,41 @@ extension Router {
         found(.failure(.unavailable))
         return
       }
-      guard !rows.isEmpty else {
-        found(.success([]))
-        return
+      var due: [DueSchedule] = []
+      var unreadable: [ScheduleRow] = []
+      for row in rows {
+        guard let schedule = Schedule(row), let occurrence = row.next else {
+          unreadable.append(row)
+          continue
+        }
+        let app = app(row.app).flatMap { $0.isDisabled ? nil : $0 }
+        due.append(DueSchedule(schedule: schedule, app: app, occurrence: occurrence))
       }
-      let apps = Dictionary(loadedApps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-      found(
-        .success(
-          rows.compactMap { row in
-            guard let schedule = Schedule(row), let occurrence = row.next else {
-              log.error("stored schedule is unreadable", ["schedule": .text(row.uuid)])
-              return nil
-            }
-            let app = apps[row.app].flatMap { $0.isDisabled ? nil : $0 }
-            return DueSchedule(schedule: schedule, app: app, occurrence: occurrence)
-          }))
+      end(unreadable, at: now) { [due] in found(.success(due)) }
+    }
+  }
+
+  /// Schedules whose trigger no rule of today's can read never fire again: else they would be the first that are due for
+  /// ever, before those of all other apps. `done` comes on the writer's thread, or on this one if there are none.
+  private func end(_ schedules: [ScheduleRow], at now: Timestamp, done: @escaping @Sendable () -> Void) {
+    guard !schedules.isEmpty else { return done() }
+    for row in schedules { log.error("stored schedule is unreadable", ["schedule": .text(row.uuid)]) }
+    store.write { [self] transaction throws(StorageError) in
+      let error = APIError.scheduleInternalError
+      for row in schedules {
+        guard let stored = try transaction.reading.enabledSchedule(row.id), stored.next == row.next,
+          stored.trigger == row.trigger
+        else { continue }
+        try transaction.advanceSchedule(row.id, to: nil)
+        guard let occurrence = row.next else { continue }
+        try transaction.insertRun(
+          ScheduleRunRow(
+            id: nextID(), schedule: row.id, occurrence: occurrence.local, at: now, code: error.code,
+            message: error.message))
+      }
+    } completion: { _ in
+      // What could not be stored is due again.
+      done()
     }
   }
 

@@ -139,4 +139,26 @@ import Testing
       #expect(await isThere() == expected)
     }
   }
+
+  /// One that cannot be read any more would be due first for ever; it ends, and others fire.
+  @Test func `Schedules that cannot be read hold up no others`() async throws {
+    let world = try await TestWorld()
+    func moment(_ seconds: Int64) -> LocalTime {
+      FixedZone.china.local(world.clock.now().adding(seconds: seconds))
+    }
+    var broken: [Schedule] = []
+    for _ in 0..<12 { broken.append(try await Self.makeSchedule(.single(moment(10)), in: world)) }
+    try await world.run(script: "UPDATE schedule SET trigger_json = x'00'")
+    let good = try await Self.makeSchedule(.single(moment(20)), in: world)
+    world.clock.advance(seconds: 20)
+    #expect(try await Self.due(in: world).isEmpty)
+    #expect(try await Self.due(in: world).map(\.schedule.id) == [good.id])
+    for uuid in broken.map(\.id) {
+      let app = world.app.id
+      let row = try await world.store.look { t throws(StorageError) in
+        try t.schedule(app: app, uuid: uuid)
+      }
+      #expect(row?.next == nil && row != nil)
+    }
+  }
 }
