@@ -108,11 +108,10 @@ public final class APNsChannel: APNsDelivery {
       switch parts.credentials.selection(app: app.id, environment: environment) {
       case .use(let credential):
         available.formUnion(APNsEnvironments(environment))
-        guard let lane = lane(for: credential) else {
+        guard let lane = join(queue, laneOf: credential) else {
           queue.set(nil, isStopped: true, for: environment)
           continue
         }
-        lane.add(queue)
         queue.set(APNsQueue.Exit(lane: lane, credential: credential), isStopped: false, for: environment)
         if let old, old.lane !== lane { leave(old.lane, queue) }
       case .unusable:
@@ -140,16 +139,18 @@ public final class APNsChannel: APNsDelivery {
   }
 
   private func leave(_ lane: APNsLane, _ queue: APNsQueue) {
-    lane.remove(queue)
-    guard lane.isUnused else { return }
-    state.withLock { state in
+    // In one with looking for others, so that nobody joins a lane that is about to be closed.
+    let isUnused = state.withLock { state in
+      lane.remove(queue)
+      guard lane.isUnused else { return false }
       for (key, known) in state.lanes where known === lane { state.lanes[key] = nil }
+      return true
     }
-    lane.close(drain: true)
+    if isUnused { lane.close(drain: true) }
   }
 
-  /// The lane of a credential, made if there is none; nil when its TLS context cannot be made.
-  private func lane(for credential: APNsCredential) -> APNsLane? {
+  /// Puts a queue into the lane of its credential, made if there is none; nil when its TLS context cannot be made.
+  private func join(_ queue: APNsQueue, laneOf credential: APNsCredential) -> APNsLane? {
     let key: LaneKey
     var mint: ProviderTokenMint?
     var identity: TLSIdentity?
@@ -163,7 +164,10 @@ public final class APNsChannel: APNsDelivery {
         certificates: Array(pair.certificatesPEM.utf8), key: Array(pair.keyPEM.utf8))
     }
     let (known, driver) = state.withLock { state -> (APNsLane?, APNsDriver.Address?) in
-      if let known = state.lanes[key] { return (known, nil) }
+      if let known = state.lanes[key] {
+        known.add(queue)
+        return (known, nil)
+      }
       guard !state.isClosed, !state.drivers.isEmpty else { return (nil, nil) }
       state.nextDriver += 1
       return (nil, state.drivers[state.nextDriver % state.drivers.count])
@@ -180,6 +184,7 @@ public final class APNsChannel: APNsDelivery {
         // Another thread may have been as far.
         let lane = state.lanes[key] ?? new
         state.lanes[key] = lane
+        lane.add(queue)
         return lane
       }
       if lane === new { lane.start(on: driver, configuration) }
