@@ -15,6 +15,8 @@ public struct APIFaults: Sendable {
   let missingCode: Int
   /// Code of a value that is not valid.
   let invalidCode: Int
+  /// Code of a key that is not there.
+  var unsupportedKeyCode = 1009
   /// Code of a body that is not JSON.
   let malformedCode: Int
   /// Code of a body that is too large.
@@ -28,6 +30,11 @@ public struct APIFaults: Sendable {
   /// A value is not valid.
   public func invalid(_ message: String) -> APIError {
     APIError(code: invalidCode, httpStatus: 400, message: message)
+  }
+
+  /// An object holds a key that is not there.
+  func unsupportedKey(_ message: String) -> APIError {
+    APIError(code: unsupportedKeyCode, httpStatus: 400, message: message)
   }
 
   /// The body is not JSON.
@@ -58,7 +65,7 @@ extension APIFaults {
   public static let schedule = APIFaults(
     unauthorized: .scheduleAuthenticationFailed, authenticationFailed: .scheduleAuthenticationFailed,
     disabled: .scheduleAuthenticationFailed, busy: .scheduleTimeout, internalError: .scheduleInternalError,
-    missingCode: 8100, invalidCode: 8100, malformedCode: 8100, tooLargeCode: 8100)
+    missingCode: 8100, invalidCode: 8100, unsupportedKeyCode: 8100, malformedCode: 8100, tooLargeCode: 8100)
 
   /// The report API.
   public static let report = APIFaults(

@@ -45,7 +45,7 @@ public struct DeviceUpdate: Equatable, Sendable {
     _ json: JSONValue, rules: PushRules = PushRules()
   ) throws(APIError) -> DeviceUpdate {
     guard let object = json.object else { throw .deviceInvalid("The body must be a JSON object") }
-    let body = Fields(object, api: .device)
+    let body = Fields(object, faults: .device)
     var update = DeviceUpdate(tags: try tags(body, rules))
     if let alias = try body.string("alias") {
       let check = NameRules.check(alias, allowHyphen: rules.allowHyphen)
@@ -107,7 +107,7 @@ public struct DeviceListUpdate: Equatable, Sendable {
 
   private static func parse(_ json: JSONValue, mayAdd: Bool) throws(APIError) -> DeviceListUpdate {
     guard let object = json.object else { throw .deviceInvalid("The body must be a JSON object") }
-    let body = Fields(object, api: .device)
+    let body = Fields(object, faults: .device)
     guard let lists = try body.fields("registration_ids") else { throw body.missing("registration_ids") }
     let add = try lists.texts("add", maximum: maximumDevices) ?? []
     let remove = try lists.texts("remove", maximum: maximumDevices) ?? []

@@ -3,38 +3,26 @@ import PushJSON
 /// Reads the members of one JSON object, with errors that name the member by its whole path. `null` and empty
 /// arrays count as absent, as JPush has it (PHP writes its empty objects as `[]`).
 struct Fields {
-  /// Whose codes errors carry.
-  enum API { case push, device, schedule }
-
   let object: JSONObject
   let path: String
-  let api: API
+  /// What errors are like in the API that is called.
+  let faults: APIFaults
 
-  init(_ object: JSONObject, path: String = "", api: API = .push) {
+  init(_ object: JSONObject, path: String = "", faults: APIFaults = .push) {
     self.object = object
     self.path = path
-    self.api = api
+    self.faults = faults
   }
 
   /// The path of a member.
   func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
   func invalid(_ key: String, _ complaint: String) -> APIError {
-    let message = "\(name(key)) \(complaint)"
-    return switch api {
-    case .push: .invalidValue(message)
-    case .device: .deviceInvalid(message)
-    case .schedule: .scheduleInvalid(message)
-    }
+    faults.invalid("\(name(key)) \(complaint)")
   }
 
   func missing(_ key: String) -> APIError {
-    let message = "Missing parameter: \(name(key))"
-    return switch api {
-    case .push: .missing(message)
-    case .device: .deviceInvalid(message)
-    case .schedule: .scheduleInvalid(message)
-    }
+    faults.missing("Missing parameter: \(name(key))")
   }
 
   /// The member asks for something that is not there for any app.
@@ -66,7 +54,7 @@ struct Fields {
   func fields(_ key: String) throws(APIError) -> Fields? {
     guard let value = self[key] else { return nil }
     guard let object = value.object else { throw invalid(key, "must be a JSON object") }
-    return Fields(object, path: name(key), api: api)
+    return Fields(object, path: name(key), faults: faults)
   }
 
   func array(_ key: String) throws(APIError) -> [JSONValue]? {
@@ -130,9 +118,7 @@ struct Fields {
   /// Refuses keys that aren't in a list.
   func allow(_ keys: Set<String>) throws(APIError) {
     for member in present where !keys.contains(member.key) {
-      let key = String(member.key.prefix(64))
-      if api == .schedule { throw invalid(key, "is not supported") }
-      throw .unsupportedKey("\(name(key)) is not supported")
+      throw faults.unsupportedKey("\(name(String(member.key.prefix(64)))) is not supported")
     }
   }
 }

@@ -153,7 +153,8 @@ public final class ReadTransaction {
     try database.first(
       """
       SELECT max(coalesce((SELECT max(msg_id) FROM push), 0), coalesce((SELECT max(msg_id) FROM outcome), 0),
-        coalesce((SELECT max(msg_id) FROM pending), 0), coalesce((SELECT max(msg_id) FROM schedule_run), 0))
+        coalesce((SELECT max(msg_id) FROM pending), 0), coalesce((SELECT max(msg_id) FROM schedule_run), 0),
+        coalesce((SELECT max(group_msgid) FROM group_push), 0))
       """
     ) { $0.message(0) } ?? MessageID(0)
   }

@@ -80,7 +80,7 @@ extension WriteTransaction {
     for end in ends {
       try database.run("DELETE FROM pending WHERE msg_id = ?", .message(end.id))
       guard end.status == .delivered else {
-        if let delivered = end.delivered { try replaceDelivered(end.id, delivered) }
+        if let delivered = end.delivered { try saveDelivered(end.id, delivered, evenIfOver: true) }
         if try !noteFirstEnd(end) { over.insert(end.id) }
         continue
       }
@@ -104,14 +104,6 @@ extension WriteTransaction {
     return database.changes > 0
   }
 
-  private func replaceDelivered(_ id: MessageID, _ targets: [UInt8]) throws(StorageError) {
-    try database.run(
-      """
-      INSERT INTO delivered (msg_id, targets) VALUES (?, ?)
-      ON CONFLICT (msg_id) DO UPDATE SET targets = excluded.targets
-      """, .message(id), .blob(targets))
-  }
-
   /// Saves who will not get a push to several over our connection, by reason. Does nothing for one that is swept.
   public func saveDropped(id: MessageID, reason: String, targets: [UInt8]) throws(StorageError) {
     try database.run(
@@ -133,11 +125,16 @@ extension WriteTransaction {
 
   /// Saves who of an open group push acknowledged; does nothing once the push is settled.
   public func saveDelivered(id: MessageID, targets: [UInt8]) throws(StorageError) {
+    try saveDelivered(id, targets, evenIfOver: false)
+  }
+
+  private func saveDelivered(_ id: MessageID, _ targets: [UInt8], evenIfOver: Bool) throws(StorageError) {
     try database.run(
       """
-      INSERT INTO delivered (msg_id, targets) SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM pending WHERE msg_id = ?1)
+      INSERT INTO delivered (msg_id, targets)
+      SELECT ?1, ?2 WHERE ?3 OR EXISTS (SELECT 1 FROM pending WHERE msg_id = ?1)
       ON CONFLICT (msg_id) DO UPDATE SET targets = excluded.targets
-      """, .message(id), .blob(targets))
+      """, .message(id), .blob(targets), .integer(evenIfOver ? 1 : 0))
   }
 
   /// Notes that the only target of a push showed it or that its user tapped it; the first report of each kind stands.

@@ -20,6 +20,8 @@ import Testing
       try pending(transaction, .single(10, app: app, target: 4))
       try pending(transaction, .single(30, app: app, target: .max))
       try pending(transaction, .group(40, app: app, targets: []))
+      try transaction.insertGroupPush(
+        GroupPushRow(id: MessageID(41), sendno: 0, createdAt: .start, members: []), group: 1, cid: nil)
       try transaction.saveDelivered(id: MessageID(20), targets: [1])
       try transaction.saveDelivered(id: MessageID(20), targets: [2])
       try transaction.settle([Settlement(id: MessageID(10), status: .delivered, at: .start)])
@@ -47,7 +49,7 @@ import Testing
       )
     }
     #expect(rest.0 == .single(10, app: app, target: 4))
-    #expect(rest.1 == MessageID(40))
+    #expect(rest.1 == MessageID(41), "a group's push has its number from the same row")
     #expect(rest.2.map { $0?.content } == [[1, 2], nil, [9]])
     #expect(
       try Store.check(path: folder.database)

@@ -104,7 +104,7 @@ private struct ScheduleFields {
 
   init(_ json: JSONValue) throws(APIError) {
     guard let object = json.object else { throw .scheduleInvalid("The body must be a JSON object") }
-    fields = Fields(object, api: .schedule)
+    fields = Fields(object, faults: .schedule)
     try fields.allow(Self.keys)
   }
 

@@ -81,7 +81,7 @@ extension ScheduleTrigger {
   public init?(stored bytes: [UInt8]) {
     guard let json = try? parseJSON(bytes), let object = json.object else { return nil }
     do throws(APIError) {
-      self = try Self.parse(Fields(object, path: "trigger", api: .schedule))
+      self = try Self.parse(Fields(object, path: "trigger", faults: .schedule))
     } catch {
       return nil
     }
