@@ -38,7 +38,7 @@ final class APNsGate: Sendable {
       try handle.start(
         { loop throws(SystemError) in
           // Apple has processors of its own.
-          cl_thread_yield_to_others(19)
+          LoopHandle.yieldToOthers(19)
           var options = HTTP2ServerOptions()
           options.session.maxConcurrentStreams = Self.streams
           let handler = GateHandler(topic: Array(topic.utf8), facts)

@@ -61,6 +61,9 @@ public final class LoopHandle: Sendable {
     try start.run(name: "loop-\(index)")
   }
 
+  /// Lets the calling thread yield the processor to others of the process: 0 to 19, as in nice(2).
+  public static func yieldToOthers(_ niceness: Int32) { cl_thread_yield_to_others(niceness) }
+
   /// Runs a piece of work on the loop's thread, after what was posted before it.
   public func post(_ piece: @escaping @Sendable (EventLoop) -> Void) {
     work.withLock { $0.append(piece) }
