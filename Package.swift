@@ -52,6 +52,7 @@ let package = Package(
     module("PushDomain", ["PushBase", "PushJSON"]),
     // Edges of the system.
     module("PushCrypto", ["PushBase", "COpenSSL"]),
+    module("PushWebSocket", ["PushBase", "PushHTTP", "PushCrypto"]),
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet", "CLinux"]),
     module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2", "CLinux"]),
@@ -70,7 +71,7 @@ let package = Package(
       ["PushBase", "PushJSON", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "CCurl", "CLinux"]),
     module(
       "PushPassthrough",
-      ["PushBase", "PushWire", "PushDomain", "PushNet", "PushRouter", "PushCrypto"]),
+      ["PushBase", "PushWire", "PushDomain", "PushNet", "PushWebSocket", "PushRouter", "PushCrypto"]),
     module(
       "PushGateway",
       [
@@ -110,7 +111,8 @@ let package = Package(
       name: "borealis",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
-        "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway", "PushConsole",
+        "PushWebSocket", "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
+        "PushConsole",
         "PushAPNs", "PushCallbacks",
         "PushOps", "BorealisDevice", "APNsSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
@@ -121,6 +123,7 @@ let package = Package(
     tests("PushHTTPTests", ["PushHTTP", "PushBase"]),
     tests("PushDomainTests", ["PushDomain", "PushJSON", "PushBase"]),
     tests("PushCryptoTests", ["PushCrypto", "PushBase"]),
+    tests("PushWebSocketTests", ["PushWebSocket", "PushHTTP", "PushBase"]),
     tests("PushNetTests", ["PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushStorageTests", ["PushStorage", "PushDomain", "PushBase", "CSQLite"]),
@@ -134,8 +137,8 @@ let package = Package(
     tests(
       "PushPassthroughTests",
       [
-        "PushPassthrough", "PushRouter", "PushNet", "PushWire", "PushStorage", "PushDomain", "PushCrypto",
-        "PushBase", "CLinux",
+        "PushPassthrough", "PushRouter", "PushNet", "PushWebSocket", "PushWire", "PushStorage", "PushDomain",
+        "PushCrypto", "PushBase", "CLinux",
       ]),
     tests(
       "PushGatewayTests",
@@ -175,7 +178,8 @@ if isFuzzing {
     .target(
       name: "Fuzz",
       dependencies: [
-        "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushHTTP2", "PushDomain", "PushOps", "PushCrypto",
+        "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushWebSocket", "PushHTTP2", "PushDomain", "PushOps",
+        "PushCrypto",
       ],
       path: "Tests/Fuzz", exclude: ["run", "corpus", "dictionaries"], swiftSettings: strict + coverage))
 }

@@ -142,22 +142,9 @@ extension Gateway {
 
   // MARK: Where a call comes from
 
-  /// The address of whoever calls: the connection's peer, or behind a proxy that is trusted what the proxy says. In
-  /// `X-Forwarded-For` each proxy appends its own peer, so the last address that is no trusted proxy's counts. Nil if
-  /// that is none.
+  /// The address of whoever calls; nil if a proxy that is trusted says none.
   private func caller(_ call: GatewayCall) -> IPAddress? {
-    guard let peer = call.reply.peer, isTrusted(peer) else { return call.reply.peer }
-    let hops = call.request.headers.values("x-forwarded-for").flatMap { $0.split(separator: ",") }
-    for hop in hops.reversed() {
-      let text = hop.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-      guard let address = IPAddress(text) else { return nil }
-      if !isTrusted(address) { return address }
-    }
-    return peer
-  }
-
-  private func isTrusted(_ address: IPAddress) -> Bool {
-    limits.trustedProxies.contains { $0.contains(address) }
+    TrustedProxies(limits.trustedProxies).client(of: call.request, from: call.reply.peer)
   }
 
   /// Reads `Basic base64(key:secret)` (RFC 7617). A group has `group-` before its key.

@@ -20,8 +20,8 @@ public struct HTTPResponse: Sendable, Equatable {
   /// Appends the response as HTTP/1.1. `date` is the value of `Date` (RFC 9110 section 5.6.7) and `requestID`
   /// that of `X-Request-Id`, nil to leave them out; `headOnly` leaves out the content, for `HEAD`; `minorVersion` is that of the request.
   ///
-  /// `content-length`, `connection` and `date` are written here; fields of these names and
-  /// `transfer-encoding` among `headers` are left out, as are fields whose name is no token. Control
+  /// `content-length`, `connection` and `date` are written here; `connection` also names an `upgrade` among `headers`
+  /// (RFC 9110 section 7.8). Fields of these names and `transfer-encoding` among `headers` are left out, as are fields whose name is no token. Control
   /// characters in values, CR, LF and NUL among them, become spaces, so that no value can end its line.
   public func serialize(
     into bytes: inout [UInt8], keepAlive: Bool, headOnly: Bool = false, date: String? = nil,
@@ -36,20 +36,20 @@ public struct HTTPResponse: Sendable, Equatable {
     bytes += "\r\n".utf8
     if let date { Self.append("date", date, to: &bytes) }
     if let requestID { Self.append("x-request-id", requestID, to: &bytes) }
+    var connection = keepAlive ? (minorVersion == 0 ? "keep-alive" : "") : "close"
     for field in headers.fields {
       switch field.name {
       case "content-length", "connection", "date", "transfer-encoding": continue
       case "x-request-id" where requestID != nil: continue
+      case "upgrade":
+        connection += connection.isEmpty ? "upgrade" : ", upgrade"
+        Self.append(field.name, field.value, to: &bytes)
       default: Self.append(field.name, field.value, to: &bytes)
       }
     }
     let hasContent = code >= 200 && code != 204 && code != 304
     if hasContent { Self.append("content-length", String(body.count), to: &bytes) }
-    if !keepAlive {
-      bytes += "connection: close\r\n".utf8
-    } else if minorVersion == 0 {
-      bytes += "connection: keep-alive\r\n".utf8
-    }
+    if !connection.isEmpty { Self.append("connection", connection, to: &bytes) }
     bytes += "\r\n".utf8
     if hasContent, !headOnly { bytes += body }
   }
@@ -70,6 +70,7 @@ public struct HTTPResponse: Sendable, Equatable {
   public static func reason(_ status: Int) -> String {
     switch status {
     case 100: "Continue"
+    case 101: "Switching Protocols"
     case 200: "OK"
     case 201: "Created"
     case 202: "Accepted"
@@ -88,6 +89,7 @@ public struct HTTPResponse: Sendable, Equatable {
     case 414: "URI Too Long"
     case 415: "Unsupported Media Type"
     case 417: "Expectation Failed"
+    case 426: "Upgrade Required"
     case 429: "Too Many Requests"
     case 431: "Request Header Fields Too Large"
     case 500: "Internal Server Error"

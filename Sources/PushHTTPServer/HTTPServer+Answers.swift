@@ -33,7 +33,7 @@ extension HTTPServer {
     markDirty(slot)
   }
 
-  private func queue(_ response: HTTPResponse, _ work: HTTPWork, keepAlive: Bool) {
+  func queue(_ response: HTTPResponse, _ work: HTTPWork, keepAlive: Bool) {
     response.serialize(
       into: &work.outgoing, keepAlive: keepAlive, headOnly: work.headOnly, date: currentDate(),
       requestID: work.requestID, minorVersion: work.minorVersion)

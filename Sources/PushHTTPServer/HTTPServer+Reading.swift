@@ -102,7 +102,8 @@ extension HTTPServer {
         work.outgoing += HTTPResponse.continueBytes
         markDirty(slot)
       }
-    case .request(let request): serve(request, slot, work)
+    case .request(let request):
+      serve(request, slot, work, rest: bytes.extracting((start + count)..<bytes.count))
     case .failure(let fault): refuse(fault, slot)
     }
     return count
@@ -125,7 +126,7 @@ extension HTTPServer {
     }
   }
 
-  private func serve(_ request: HTTPRequest, _ slot: UInt32, _ work: HTTPWork) {
+  private func serve(_ request: HTTPRequest, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
     work.readsBody = false
     work.largeBody = nil
     work.requestID = requestID(request.headers["x-request-id"])
@@ -135,6 +136,10 @@ extension HTTPServer {
     work.started = time.monotonic()
     slab[slot].number &+= 1
     enter(.answering, slot)
+    if let upgrade = upgrade?(request, slab[slot].peer) {
+      perform(upgrade, slot, work, rest: rest)
+      return
+    }
     let exchange = HTTPExchange(
       requestID: work.requestID, peer: slab[slot].peer, loop: loop.handle.index, token: token(slot),
       number: slab[slot].number,

@@ -16,13 +16,18 @@ public final class HTTPServer: LoopDriver {
   let refusal: (HTTPFault) -> HTTPResponse
   let time: any TimeSource
   let answers: HTTPAnswers
-  private let peers: HTTPPeerLimit
+  let peers: HTTPPeerLimit
   let largeBodies: LargeBodies
   unowned let loop: EventLoop
   private var index: UInt8 = 0
 
   /// Speaks TLS on connections that are accepted from now on; nil for plain HTTP. Set anew, it renews the certificate.
   public var tls: TLSContext?
+
+  /// Asked first about every request, on the loop's thread; nil leaves it to the handler. The address is the peer's.
+  public var upgrade: ((HTTPRequest, IPAddress?) -> HTTPUpgrade?)?
+  /// In this turn a connection went to another driver, which may have ended its own turn already.
+  var hasReleased = false
 
   var slab = Slab(blank: HTTPConnection())
   /// Every connection has its bytes read into this one buffer.
@@ -168,7 +173,8 @@ public final class HTTPServer: LoopDriver {
       self.whenEmpty = nil
       whenEmpty()
     }
-    return !dirty.isEmpty
+    defer { hasReleased = false }
+    return hasReleased || !dirty.isEmpty
   }
 
   // MARK: Helpers

@@ -10,6 +10,9 @@ public struct PeerNetwork: Hashable, Sendable {
   /// Wraps the bits.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
+  /// The network of an address.
+  public init(of address: IPAddress) { rawValue = address.isV4 ? address.low : address.high }
+
   /// Asks the kernel for the peer of a connected socket.
   public init(of descriptor: Int32) { rawValue = cl_peer_network(descriptor) }
 }

@@ -35,27 +35,33 @@ extension DeviceServer {
     }
   }
 
-  private func read(_ slot: UInt32) {
+  func read(_ slot: UInt32) {
     guard let count = receive(slot) else { return }
     guard count > 0 else {
       close(slot)
       return
     }
-    // What a device sends after the end of its session is dropped.
-    guard slab[slot].phase != .closing else { return }
     // Taken out for the call, so that handlers may use the buffer's owner freely; nothing is copied.
     var bytes: [UInt8] = []
     swap(&bytes, &input)
-    if slab[slot].partial.isEmpty {
-      handle(bytes.span.extracting(0..<count), slot)
+    if slab[slot].isWebSocket {
+      unwrap(&bytes, count, slot)
     } else {
-      var joined: [UInt8] = []
-      swap(&joined, &slab[slot].partial)
-      unfinishedBytes -= joined.count
-      joined.append(contentsOf: bytes[..<count])
-      handle(joined.span, slot)
+      digest(bytes, 0..<count, slot)
     }
     swap(&bytes, &input)
+  }
+
+  /// Takes the next bytes of a device's frames.
+  func digest(_ bytes: [UInt8], _ range: Range<Int>, _ slot: UInt32) {
+    // What a device sends after the end of its session is dropped.
+    guard slab[slot].phase != .closing else { return }
+    guard !slab[slot].partial.isEmpty else { return handle(bytes.span.extracting(range), slot) }
+    var joined: [UInt8] = []
+    swap(&joined, &slab[slot].partial)
+    unfinishedBytes -= joined.count
+    joined.append(contentsOf: bytes[range])
+    handle(joined.span, slot)
   }
 
   /// Reads into `input`: the number of bytes, 0 at the end of the connection, nil when there is nothing yet.
@@ -124,19 +130,21 @@ extension DeviceServer {
       cutOff(slot)
       return
     }
+    if slab[slot].isWebSocket { slab[slot].queue.append(header(ofMessage: frame.bytes.count)) }
     slab[slot].queue.append(frame)
     markDirty(slot)
   }
 
   /// Ends a session without a word, at the end of the turn.
-  private func cutOff(_ slot: UInt32) {
+  func cutOff(_ slot: UInt32) {
     metrics.slowDevices.add()
     finish(slot)
     slab[slot].queue = OutboundQueue()
+    webSockets[slot]?.waitsForClose = false
     markDirty(slot)
   }
 
-  private func markDirty(_ slot: UInt32) {
+  func markDirty(_ slot: UInt32) {
     guard !slab[slot].isDirty else { return }
     slab[slot].isDirty = true
     dirty.append(slot)
@@ -150,7 +158,7 @@ extension DeviceServer {
 
   /// Sends one frame at once if nothing is queued before it: the way of a broadcast.
   func sendNow(_ slot: UInt32, _ frame: SharedFrame) {
-    guard slab[slot].queue.isEmpty else {
+    guard slab[slot].queue.isEmpty, !slab[slot].isWebSocket else {
       send(slot, frame)
       return
     }
@@ -196,7 +204,7 @@ extension DeviceServer {
     case .sent:
       want(slot, write: false)
       if slab[slot].phase == .closing {
-        close(slot)
+        if !waitsForClose(slot) { close(slot) }
       } else if slab[slot].isBehind {
         catchUp(slot)
       }
@@ -206,7 +214,6 @@ extension DeviceServer {
   private func want(_ slot: UInt32, write: Bool) {
     guard slab[slot].wantsWrite != write else { return }
     slab[slot].wantsWrite = write
-    let token = ConnectionToken(driver: driver, generation: slab[slot].generation, slot: slot)
-    loop.change(slab[slot].descriptor, token, write ? [.readable, .writable] : .readable)
+    loop.change(slab[slot].descriptor, connectionToken(slot), write ? [.readable, .writable] : .readable)
   }
 }

@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushNet
 import PushRouter
+import PushWebSocket
 import PushWire
 
 /// The device connections of one event loop.
@@ -37,6 +38,10 @@ public final class DeviceServer: LoopDriver {
   var scratch: [UInt8] = []
   /// Bytes of unfinished frames of all sessions.
   var unfinishedBytes = 0
+  /// What WebSocket connections need besides, by slot: plain ones pay nothing for it.
+  var webSockets: [UInt32: WebSocketLink] = [:]
+  /// The header of the latest message to a WebSocket; of a broadcast it is the same for all.
+  var latestHeader: (count: Int, frame: SharedFrame)?
   /// Handshake steps that this turn may still take.
   var handshakesLeft: Int
   var counts = TurnCounts()
@@ -76,11 +81,28 @@ public final class DeviceServer: LoopDriver {
   /// Takes an accepted socket; `tls` is nil on a plain port.
   public func accept(_ descriptor: Int32, tls: TLSContext? = nil) {
     let network = PeerNetwork(of: descriptor)
-    guard !isDraining, slab.count < limits.connections, peers.enter(network, at: second) else {
-      metrics.turnedAway.add()
+    guard admit(network) else {
       loop.close(descriptor)
       return
     }
+    let slot = insert(descriptor, network)
+    guard startTLS(tls, slot), loop.watch(descriptor, connectionToken(slot), .readable) else {
+      close(slot)
+      return
+    }
+  }
+
+  /// Counts a connection that comes from a network; false if there is no room for it.
+  public func admit(_ network: PeerNetwork) -> Bool {
+    guard !isDraining, slab.count < limits.connections, peers.enter(network, at: second) else {
+      metrics.turnedAway.add()
+      return false
+    }
+    return true
+  }
+
+  /// Makes the session of a connection that was admitted.
+  func insert(_ descriptor: Int32, _ network: PeerNetwork) -> UInt32 {
     metrics.connections.add()
     var session = Session()
     session.descriptor = descriptor
@@ -90,12 +112,8 @@ public final class DeviceServer: LoopDriver {
     session.deadline = second + UInt32(WireLimits.loginSeconds)
     let (slot, generation) = slab.insert(session)
     slab[slot].generation = generation
-    let token = ConnectionToken(driver: driver, generation: generation, slot: slot)
-    guard startTLS(tls, slot), loop.watch(descriptor, token, .readable) else {
-      close(slot)
-      return
-    }
     wheel.add(.init(slot: slot, generation: generation), at: session.deadline)
+    return slot
   }
 
   private func startTLS(_ context: TLSContext?, _ slot: UInt32) -> Bool {
@@ -115,6 +133,7 @@ public final class DeviceServer: LoopDriver {
     leave(slot)
     identified(slot)
     unfinishedBytes -= slab[slot].partial.count
+    if slab[slot].isWebSocket { webSockets[slot] = nil }
     slab[slot].tls?.shutdown()
     loop.close(slab[slot].descriptor)
     slab.remove(slot)
@@ -144,6 +163,10 @@ public final class DeviceServer: LoopDriver {
 
   func location(_ slot: UInt32) -> Location {
     Location(loop: UInt16(loop.handle.index), slot: slot, generation: slab[slot].generation)
+  }
+
+  func connectionToken(_ slot: UInt32) -> ConnectionToken {
+    ConnectionToken(driver: driver, generation: slab[slot].generation, slot: slot)
   }
 
   func token(_ slot: UInt32) -> SessionToken { SessionToken(slot: slot, generation: slab[slot].generation) }
@@ -190,11 +213,13 @@ public final class DeviceServer: LoopDriver {
   /// Ends a session and closes it when what is queued has left.
   func goAway(_ slot: UInt32, _ reason: CloseReason, retryAfter: UInt32 = 0) {
     send(slot, .goAway(reason, retryAfter: retryAfter, host: ""))
-    finish(slot)
+    finish(slot, reason == .drain ? .goingAway : .normal)
   }
 
-  func finish(_ slot: UInt32) {
+  /// Takes no more frames; the code is for WebSocket connections.
+  func finish(_ slot: UInt32, _ code: WebSocketCloseCode = .normal) {
     leave(slot)
+    if slab[slot].isWebSocket { sendClose(slot, code) }
     slab[slot].phase = .closing
     slab[slot].deadline = second + UInt32(WireLimits.loginSeconds)
     // The entry in the wheel may be a heartbeat away.

@@ -3,6 +3,7 @@ import PushBase
 /// What the device sessions of all loops count together.
 public final class PassthroughMetrics: Sendable {
   let connections: Counter
+  let webSockets: Counter
   let turnedAway: Counter
   let handshakeFailures: Counter
   let logins: Counter
@@ -17,6 +18,8 @@ public final class PassthroughMetrics: Sendable {
   /// Registers the metrics.
   public init(_ metrics: Metrics) {
     connections = metrics.counter("borealis_device_connections_total", "Device connections accepted")
+    webSockets = metrics.counter(
+      "borealis_device_websockets_total", "Device connections that came over WebSocket, of those accepted")
     turnedAway = metrics.counter(
       "borealis_device_turned_away_total", "Device connections refused because of a limit or a drain")
     handshakeFailures = metrics.counter(

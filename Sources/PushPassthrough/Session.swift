@@ -35,6 +35,8 @@ struct Session {
   var isCatchingUp = false
   /// More waits than was sent: catch up once the queue has left and the device has acknowledged enough.
   var isBehind = false
+  /// Its bytes are in WebSocket frames; `DeviceServer.webSockets` has the rest.
+  var isWebSocket = false
   /// Operations since `operationSecond`, against the limit.
   var operationCount: UInt8 = 0
   var operationSecond: UInt32 = 0
@@ -78,6 +80,8 @@ public struct PassthroughLimits: Sendable {
   public var connections = 2_000_000
   /// Alias, tag and similar operations of one connection in ten seconds.
   public var operationsPerTenSeconds: UInt8 = 100
+  /// Bytes of a WebSocket message: those of the largest frame.
+  public var webSocketMessage = WireLimits.maxFrame + WireLimits.maxLengthBytes
   /// Bytes of unfinished frames on one loop; a connection that would go beyond is closed.
   public var unfinishedBytes = 64 << 20
   /// Steps of TLS handshakes in one turn of a loop, about 0.2 ms each, so that a crowd that comes back delays nobody.

@@ -17,6 +17,7 @@ struct ServerParts: Sendable {
   let callbacks: CallbackService
   let gateway: Gateway
   let console: WebConsole
+  let deviceDoor: DeviceDoor
   let peers: PeerGuard
   let httpPeers: HTTPPeerLimit
   let largeBodies: LargeBodies
@@ -90,7 +91,8 @@ final class LoopServices: LoopDriver {
   }
 
   private func addHTTP(_ parts: ServerParts, isSecure: Bool) -> HTTPServer {
-    let (gateway, console) = (parts.gateway, parts.console)
+    let (gateway, console, door) = (parts.gateway, parts.console, parts.deviceDoor)
+    let devices = self.devices
     let server = HTTPServer(
       loop: loop, limits: parts.httpLimits, peers: parts.httpPeers, largeBodies: parts.largeBodies,
       metrics: parts.metrics.http,
@@ -103,6 +105,7 @@ final class LoopServices: LoopDriver {
           gateway.handle(request, exchange)
         }
       })
+    server.upgrade = { door.upgrade($0, from: $1, to: devices) }
     httpServers.append(server)
     return server
   }

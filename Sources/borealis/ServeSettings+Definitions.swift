@@ -127,6 +127,11 @@ extension ServeSettings {
       help: "Proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8. Nobody's if not given.",
       kind: .list),
     SettingDefinition(
+      name: "device-origins", valueName: "ORIGIN,...",
+      help:
+        "Web pages besides our own that may connect as devices, such as https://www.example.com; * for all.",
+      kind: .list),
+    SettingDefinition(
       name: "keep-pushes", valueName: "TIME",
       help: "How long pushes are kept after they were accepted, unless somebody still waits for them.",
       default: "30d", kind: .duration),

@@ -4,6 +4,7 @@ import PushBase
 import PushCallbacks
 import PushNet
 import PushOps
+import PushWebSocket
 
 /// What `borealis serve` was told, checked.
 struct ServeSettings {
@@ -31,6 +32,8 @@ struct ServeSettings {
   let strangersPerNetwork: Int
   let registrationsPerNetwork: Int
   let trustedProxies: [IPNetwork]
+  /// Web pages that may connect as devices.
+  let deviceOrigins: OriginRule
   /// Seconds for which pushes that are over are kept.
   let retention: Int64
   /// The zone of the process, which is set.
@@ -72,6 +75,7 @@ struct ServeSettings {
     strangersPerNetwork = settings.number("network-strangers") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     trustedProxies = try Self.networks(settings, "trusted-proxies")
+    deviceOrigins = try Self.origins(settings, "device-origins")
     apnsHosts = Self.apnsHosts(settings)
     callbacks = try Self.callbacks(settings)
     zone = try Self.zone(settings)
@@ -97,6 +101,13 @@ struct ServeSettings {
       networks.append(network)
     }
     return networks
+  }
+
+  private static func origins(_ settings: Settings, _ name: String) throws(Failure) -> OriginRule {
+    guard let rule = OriginRule(others: settings.list(name)) else {
+      throw .usage("--\(name): give origins such as https://www.example.com, without a path, or *")
+    }
+    return rule
   }
 
   private static func callbacks(_ settings: Settings) throws(Failure) -> CallbackService.Options {

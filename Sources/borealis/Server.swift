@@ -6,6 +6,7 @@ import PushCallbacks
 import PushConsole
 import PushCrypto
 import PushGateway
+import PushHTTP
 import PushHTTPServer
 import PushJSON
 import PushNet
@@ -73,6 +74,8 @@ final class Server: Sendable {
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
     parts = ServerParts(
       router: router, channel: channel, apns: apns, callbacks: callbacks, gateway: gateway, console: console,
+      deviceDoor: DeviceDoor(
+        origins: settings.deviceOrigins, proxies: TrustedProxies(settings.trustedProxies)),
       peers: PeerGuard(
         strangers: UInt32(settings.strangersPerNetwork),
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),

@@ -32,6 +32,13 @@ struct PythonClientTests {
     #expect(ending.output.split(separator: "\n").count == 6)
   }
 
+  @Test(.enabled(if: PythonClient.hasWebSockets, "the Python package websockets is missing"))
+  func `Devices in Python come over WebSocket`() throws {
+    let ending = try PythonClient.run("web_devices.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
   @Test(.enabled(if: PythonClient.hasHTTP2, "the Python package h2 is missing"))
   func `The APNs simulator answers a provider in Python as Apple does`() throws {
     let ending = try PythonClient.run("apns_simulator.py", ["--binary", RunningProgram.path])
@@ -61,6 +68,9 @@ private enum PythonClient {
 
   /// Whether the package that speaks HTTP/2 is there.
   static let hasHTTP2 = (try? start(["-c", "import h2"]).end().status) == 0
+
+  /// Whether the package that speaks WebSocket is there.
+  static let hasWebSockets = (try? start(["-c", "import websockets"]).end().status) == 0
 
   /// Whether a browser can be driven.
   static let hasBrowser =

@@ -17,13 +17,16 @@ final class TestDevice {
     let content: JSONValue
   }
 
-  private let socket: TestSocket
+  private let socket: any TestLine
   private var bytes: [UInt8] = []
   private var position = 0
 
   /// Connects and greets.
-  init(_ address: String) throws {
-    socket = try TestSocket(address)
+  convenience init(_ address: String) throws { try self.init(TestSocket(address)) }
+
+  /// Greets over a connection.
+  init(_ socket: any TestLine) throws {
+    self.socket = socket
     try send(.hello(Hello(clientName: "test")))
     guard case .helloOK = try next() else { throw Unexpected() }
   }
@@ -44,8 +47,13 @@ final class TestDevice {
 
   /// Connects and logs in.
   static func login(_ address: String, app key: String, _ identity: Identity) throws -> TestDevice {
+    try login(TestSocket(address), app: key, identity)
+  }
+
+  /// Logs in over a connection.
+  static func login(_ socket: any TestLine, app key: String, _ identity: Identity) throws -> TestDevice {
     guard let key = AppKey(hex: Array(key.utf8)) else { throw Unexpected() }
-    let device = try TestDevice(address)
+    let device = try TestDevice(socket)
     try device.send(
       .login(
         LoginRequest(

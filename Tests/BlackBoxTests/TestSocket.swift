@@ -1,8 +1,15 @@
 import CLinux
 import Glibc
 
+/// What carries the frames of a device.
+protocol TestLine: AnyObject {
+  func send(_ bytes: [UInt8]) throws
+  /// What comes next; empty when the peer has ended it.
+  func receive() throws -> [UInt8]
+}
+
 /// A connection that waits for what it wants, though not for ever.
-final class TestSocket {
+final class TestSocket: TestLine {
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }

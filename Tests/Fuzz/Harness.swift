@@ -23,6 +23,7 @@ let harnesses: [String: @Sendable ([UInt8]) -> Void] = [
   "ServerFrames": fuzzServerFrames,
   "Settings": fuzzSettings,
   "Topics": fuzzTopics,
+  "WebSocket": fuzzWebSocket,
 ]
 
 private let chosen: @Sendable ([UInt8]) -> Void = {

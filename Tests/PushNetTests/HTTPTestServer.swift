@@ -9,6 +9,7 @@ import Synchronization
 ///
 /// It answers by itself: `/drain` begins a drain, `/later` is answered from another thread, `/held` when `/release`
 /// comes, with its number among those that were ever held, `/twice` two times, `/big?N` with N bytes, and everything else with the method, the target and the body.
+/// `/away` takes the connection away and gives back what was read behind it; `/stay` refuses to.
 final class HTTPTestServer: Sendable {
   let port: UInt16
   let metrics = Metrics()
@@ -43,6 +44,13 @@ final class HTTPTestServer: Sendable {
           if request.target == "/drain" { beginDrain() }
           Self.answer(request, exchange, held, helper)
         }
+        server.upgrade = { request, _ in
+          switch request.target {
+          case "/away": .granted(HTTPResponse(status: 101, headers: ["Upgrade": "echo"]), take: Self.echo)
+          case "/stay": .answered(HTTPResponse(status: 426, headers: ["Upgrade": "echo"]))
+          default: nil
+          }
+        }
         beginDrain = { [unowned server] in server.beginDrain { drainEnd.finish() } }
         try loop.listen(listener) { [unowned server] in server.accept($0) }
       }, failed: { _ in drainEnd.finish() })
@@ -51,6 +59,18 @@ final class HTTPTestServer: Sendable {
   deinit {
     handle.post { $0.stop() }
     helper.post { $0.stop() }
+  }
+
+  /// Sends what is to be sent, then what was read, and closes.
+  private static func echo(_ connection: MovingConnection) {
+    let bytes = connection.unsent + connection.unread
+    if let tls = connection.tls {
+      _ = bytes.withUnsafeBytes { tls.write($0) }
+      tls.shutdown()
+    } else {
+      _ = Socket.send(connection.descriptor, bytes)
+    }
+    _ = cl_close(connection.descriptor)
   }
 
   private final class Held: Sendable {

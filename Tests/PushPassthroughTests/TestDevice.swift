@@ -30,6 +30,19 @@ final class TestDevice {
   private let tls: TLSSession?
   private var bytes: [UInt8] = []
   private var position = 0
+  /// Takes WebSocket frames apart, nil on a plain connection.
+  private var unwrapper: WebSocketUnwrapper?
+
+  /// A device over WebSocket.
+  static func overWebSocket(_ server: TestServer) throws -> TestDevice {
+    let device = try TestDevice(port: server.webSocketPort)
+    device.unwrapper = WebSocketUnwrapper()
+    return device
+  }
+
+  /// The codes of the Close frames that came, and the contents of the Pongs.
+  var closes: [UInt16] { unwrapper?.closes ?? [] }
+  var pongs: [[UInt8]] { unwrapper?.pongs ?? [] }
 
   init(port: UInt16, tls context: TLSContext? = nil, resuming: [UInt8]? = nil) throws {
     descriptor = try SystemError.check(cl_connect("127.0.0.1", port), "connect")
@@ -82,6 +95,8 @@ final class TestDevice {
     }
   }
 
+  func shutDownWriting() { _ = cl_shutdown_write(descriptor) }
+
   /// Sends what the kernel takes now and says how much that was; -1 when the connection is gone.
   func writeSome(_ bytes: [UInt8]) -> Int {
     switch Socket.send(descriptor, bytes) {
@@ -112,7 +127,7 @@ final class TestDevice {
       case nil, -1: try wait(POLLIN)
       case 0: return false
       case let count?:
-        bytes += buffer[..<count]
+        bytes += unwrapper?.take(Array(buffer[..<count])) ?? Array(buffer[..<count])
         return true
       }
     }
@@ -144,13 +159,18 @@ final class TestDevice {
   func send(_ frames: ClientFrame...) throws {
     var bytes: [UInt8] = []
     for frame in frames { frame.encode(into: &bytes) }
-    try write(bytes)
+    try say(bytes)
   }
 
   func acknowledge(_ ids: [MessageID]) throws {
     var bytes: [UInt8] = []
     ClientFrame.encodeAcknowledge(ids, into: &bytes)
-    try write(bytes)
+    try say(bytes)
+  }
+
+  /// Sends frames as the connection wants them: over WebSocket in one message.
+  private func say(_ frames: [UInt8]) throws {
+    try write(unwrapper == nil ? frames : WebSocketUnwrapper.masked(0x82, frames))
   }
 
   static let hello = ClientFrame.hello(Hello(clientName: "test"))

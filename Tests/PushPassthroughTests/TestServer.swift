@@ -22,6 +22,8 @@ final class TestServer: Sendable {
   let router: Router
   let app: App
   let port: UInt16
+  /// Where connections are WebSockets from their first byte: the handshake is the HTTP side's.
+  let webSocketPort: UInt16
   let metrics = Metrics()
   private let handles: [LoopHandle]
   private let servers = Servers()
@@ -55,6 +57,8 @@ final class TestServer: Sendable {
     let shared = PassthroughMetrics(metrics)
     let first = try SystemError.check(cl_listen("127.0.0.1", 0, 512, 1), "listen")
     port = UInt16(try SystemError.check(cl_local_port(first), "getsockname"))
+    let webListener = try SystemError.check(cl_listen("127.0.0.1", 0, 512, 0), "listen")
+    webSocketPort = UInt16(try SystemError.check(cl_local_port(webListener), "getsockname"))
     for handle in handles {
       let listener =
         handle.index == 0 ? first : try SystemError.check(cl_listen("127.0.0.1", port, 512, 1), "listen")
@@ -64,6 +68,7 @@ final class TestServer: Sendable {
           loop: loop, channel: channel, router: router, limits: limits, peers: peers, metrics: shared,
           time: SystemTime())
         try loop.listen(listener) { server.accept($0, tls: tls) }
+        if handle.index == 0 { try loop.listen(webListener) { Self.adopt($0, loop, server) } }
         let bound = LoopBound(value: server)
         servers.all.withLock { $0[handle.index] = bound }
         started.signal()
@@ -72,6 +77,18 @@ final class TestServer: Sendable {
       }
       started.wait()
     }
+  }
+
+  private static func adopt(_ descriptor: Int32, _ loop: EventLoop, _ server: DeviceServer) {
+    let network = PeerNetwork(of: descriptor)
+    let anyone = ConnectionToken(driver: 199, generation: 0, slot: 0)
+    guard server.admit(network), loop.watch(descriptor, anyone, .readable) else {
+      loop.close(descriptor)
+      return
+    }
+    server.adopt(
+      MovingConnection(descriptor: descriptor, tls: nil, unread: [], unsent: Array("101\n".utf8)),
+      from: network)
   }
 
   deinit {

@@ -140,9 +140,8 @@ class Device:
     async def _connect(self, server: str) -> Ending:
         self._begin(None)
         try:
-            host, _, port = server.rpartition(":")
             async with asyncio.timeout(ANSWER_SECONDS):
-                reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), ssl=self._tls)
+                reader, writer = await self._open(server)
                 self._begin(writer)
                 self._send("HELLO", magic=b"BRLS", versions=(1, 1), client_name="borealis_device.py/1")
                 self._log_in_or_register()
@@ -156,6 +155,11 @@ class Device:
             return self._ending or Ending(BACK_OFF, f"{type(error).__name__}: {error}")
         finally:
             self._disconnect()
+
+    async def _open(self, server: str) -> tuple[Any, Any]:
+        """Opens a connection: something to read from, and something to write to and to close."""
+        host, _, port = server.rpartition(":")
+        return await asyncio.open_connection(host.strip("[]"), int(port), ssl=self._tls)
 
     def _disconnect(self) -> None:
         self.online.clear()

@@ -259,6 +259,11 @@ class FrameBuffer:
         require(len(self._bytes) < 3, "length goes on after three bytes")
         return None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no frame has begun."""
+        return not self._bytes
+
     def _cut(self, start: int, end: int) -> bytes | None:
         if len(self._bytes) < end:
             return None

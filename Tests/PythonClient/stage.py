@@ -47,7 +47,9 @@ def main(what: str, play: Callable[[str, pathlib.Path], Coroutine[Any, Any, None
 class Server:
     """The program under test with a folder of its own, on ports that the system chooses."""
 
-    def __init__(self, binary: str, folder: pathlib.Path, arguments: tuple[str, ...] = ()):
+    def __init__(self, binary: str, folder: pathlib.Path, arguments: tuple[str, ...] = (),
+                 http_tls: str = ""):  # fmt: skip
+        self.http_tls = http_tls
         self._arguments = arguments
         self._binary, self._data, self._log = binary, str(folder / "data"), folder / "server.log"
         self._process: asyncio.subprocess.Process | None = None
@@ -76,6 +78,8 @@ class Server:
         """Starts the program; a second time on the ports of the first, where the devices expect it."""
         command = [self._binary, "serve", "--data", self._data, "--http", self.http,
                    "--device-plain", self.plain, "--device", self.tls, *self._arguments]  # fmt: skip
+        if self.http_tls:
+            command += ["--http-tls", self.http_tls]
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *command, stdout=asyncio.subprocess.PIPE, stderr=log
@@ -86,6 +90,7 @@ class Server:
         expect(line, "the server ended at its start")
         ready = json.loads(line)
         self.http, self.plain, self.tls = ready["http"], ready["device_plain"], ready["device"]
+        self.http_tls = ready.get("http_tls", "")
         self.certificate = ready["certificate"]
 
     async def stop(self, how: signal.Signals) -> int | None:

@@ -33,6 +33,7 @@ extension WebConsole {
           \(tile(call(Words.registrations), app.directory.registrationCount))
           \(tile(call(Words.online), app.directory.onlineCount))
           </div>
+          \(if: app.directory.registrationCount == 0, virtualDeviceHint(call, app))
           <section class="card"><h2>\(call(Words.appKey))</h2>
           <p><code>\(app.key.text)</code> \(copyButton(call, app.key.text))</p></section>
           <section class="card"><h2>\(call(Words.apple))</h2>\(apple(call, app))</section>

@@ -109,7 +109,8 @@ extension WebConsole {
       <dt>\(call(Words.appKey))</dt><dd><code>\(key.text)</code> \(copyButton(call, key.text))</dd>
       <dt>\(call(Words.masterSecret))</dt><dd><code>\(secret)</code> \(copyButton(call, secret))</dd>
       </dl>
-      <p><a class="button" href="/console/apps/\(key.text)">\(call(Words.toApp))</a></p>
+      <p><a class="button" href="/console/apps/\(key.text)">\(call(Words.toApp))</a>
+      <a class="button plain" href="/console/apps/\(key.text)/virtual">\(call(Words.tryWithVirtualDevice))</a></p>
       </section>
       """)
   }

@@ -19,6 +19,8 @@ enum Assets {
   private static let all: [String: Asset] = [
     "console.css": Asset("text/css; charset=utf-8", embeddedFiles["console.css"] ?? ""),
     "console.js": Asset("text/javascript; charset=utf-8", embeddedFiles["console.js"] ?? ""),
+    "device.js": Asset("text/javascript; charset=utf-8", embeddedFiles["device.js"] ?? ""),
+    "virtual.js": Asset("text/javascript; charset=utf-8", embeddedFiles["virtual.js"] ?? ""),
     "icon.svg": Asset("image/svg+xml", embeddedFiles["icon.svg"] ?? ""),
   ]
 

@@ -6,7 +6,7 @@ import PushStorage
 struct Layout: Sendable {
   /// Where in an app's pages it belongs.
   enum Tab: CaseIterable, Sendable {
-    case overview, push, history, devices, settings
+    case overview, push, history, devices, virtual, settings
 
     fileprivate var name: Phrase {
       switch self {
@@ -14,6 +14,7 @@ struct Layout: Sendable {
       case .push: Words.sendPush
       case .history: Words.history
       case .devices: Words.devices
+      case .virtual: Words.virtualDevice
       case .settings: Words.settings
       }
     }
@@ -24,6 +25,7 @@ struct Layout: Sendable {
       case .push: "/push"
       case .history: "/pushes"
       case .devices: "/devices"
+      case .virtual: "/virtual"
       case .settings: "/settings"
       }
     }
@@ -31,7 +33,7 @@ struct Layout: Sendable {
     /// Who sees it.
     fileprivate var role: Role {
       switch self {
-      case .overview, .history, .devices: .viewer
+      case .overview, .history, .devices, .virtual: .viewer
       case .push: .sender
       case .settings: .admin
       }
@@ -42,6 +44,8 @@ struct Layout: Sendable {
   var tab: Tab?
   /// A word about what was just done, or went wrong.
   var notice: Notice?
+  /// Scripts of this page alone, by the names of their files, in order.
+  var scripts: [String] = []
   let content: HTML
 
   struct Notice: Sendable {
@@ -49,10 +53,13 @@ struct Layout: Sendable {
     var isBad = false
   }
 
-  init(_ title: String, tab: Tab? = nil, notice: Notice? = nil, _ content: HTML) {
+  init(
+    _ title: String, tab: Tab? = nil, notice: Notice? = nil, scripts: [String] = [], _ content: HTML
+  ) {
     self.title = title
     self.tab = tab
     self.notice = notice
+    self.scripts = scripts
     self.content = content
   }
 
@@ -69,6 +76,7 @@ struct Layout: Sendable {
     <link rel="icon" href="\(Assets.path("icon.svg"))" type="image/svg+xml">
     <link rel="stylesheet" href="\(Assets.path("console.css"))">
     <script src="\(Assets.path("console.js"))" defer></script>
+    \(scripts, { "<script src=\"\(Assets.path($0))\" defer></script>" })
     </head>
     <body>
     <a class="skip" href="#content">\(call(Words.skip))</a>

@@ -33,5 +33,6 @@ struct Page: Sendable {
 extension WebConsole {
   /// Everything that the console serves. A test asks for each of them as somebody of another account.
   static let pages: [Page] =
-    doorPages + homePages + appPages + pushPages + devicePages + accountPages + profilePages
+    doorPages + homePages + appPages + pushPages + devicePages + virtualDevicePages + accountPages
+    + profilePages
 }

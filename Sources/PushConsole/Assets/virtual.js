@@ -1,0 +1,230 @@
+"use strict";
+
+// The page of the virtual device: what device.js does, in words and as a phone would show it.
+
+function virtualDevice(root) {
+  const { appKey, appName } = root.dataset;
+  const words = JSON.parse(root.dataset.words);
+  const find = (name) => root.querySelector(`[data-device-${name}]`);
+  const [status, log, shade, send] = ["status", "log", "shade", "send"].map(find);
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  const state = new BorealisDevice.State(`borealis.device.${appKey}`);
+  const device = new BorealisDevice.Device(`${scheme}//${location.host}/device`, appKey, state, {
+    state: showState, frame: logFrame, registered: showIdentity, push: showPush, recalled: remove,
+  });
+  // What was asked, by number: a RESULT names only that.
+  const operations = new Map();
+
+  // MARK: Words
+
+  function fill(text, ...values) {
+    return values.reduce((filled, value) => filled.replace("{}", () => value), text);
+  }
+
+  function element(name, className, text) {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  function clock(moment) {
+    return moment.toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  }
+
+  // MARK: State
+
+  function showState(name, detail) {
+    status.textContent = fill(words[name], typeof detail === "object" ? detail.seconds : "") + (typeof detail === "string" ? ` ${detail}` : "");
+    root.dataset.state = name;
+    if (name === "connecting") write("", words.logConnect);
+    if (name === "away") write("", fill(words.logClosed, detail.code));
+    const isStarted = ["connecting", "online", "away"].includes(name);
+    find("start").hidden = isStarted;
+    find("stop").hidden = !isStarted;
+    find("forget").hidden = !state.exists;
+    find("platforms").disabled = state.exists;
+    for (const part of root.querySelectorAll("[data-device-needs=online]")) part.disabled = name !== "online";
+    if (name === "online") askForNames();
+  }
+
+  function showIdentity() {
+    const { registrationID, platform } = state.values;
+    find("id").textContent = registrationID ?? "–";
+    find("copy").dataset.copy = registrationID ?? "";
+    find("identity").hidden = !registrationID;
+    find("foreground").hidden = platform !== 1;
+    const chosen = root.querySelector(`[name=platform][value="${platform ?? 2}"]`);
+    if (chosen) chosen.checked = true;
+    root.querySelectorAll("[data-device-link]").forEach((link) => {
+      link.href = `/console/apps/${appKey}/push?registration_id=${registrationID ?? ""}`;
+    });
+    if (send) {
+      send.hidden = !registrationID;
+      send.elements.registration_id.value = registrationID ?? "";
+      send.elements.platform.value = platform === 1 ? "ios" : "android";
+    }
+  }
+
+  async function askForNames() {
+    const [alias, tags] = await Promise.all([device.operate("GET_ALIAS"), device.operate("GET_TAGS")]);
+    if (alias.code === 0) find("alias").elements.alias.value = alias.value;
+    if (tags.code === 0) find("tags").elements.tags.value = tags.value.sort().join(", ");
+  }
+
+  // MARK: The log
+
+  function write(arrow, text, name = "") {
+    const line = element("li", arrow === "→" ? "ours" : arrow === "←" ? "theirs" : "between");
+    line.append(element("time", "", new Date().toLocaleTimeString(document.documentElement.lang)), element("span", "arrow", arrow));
+    if (name) line.append(element("code", "", name));
+    line.append(element("span", "", text));
+    log.prepend(line);
+    while (log.children.length > 100) log.lastChild.remove();
+  }
+
+  function logFrame(isOurs, name, values) {
+    if (isOurs && Number.isInteger(values[0]) && name !== "PING") operations.set(values[0], name);
+    write(isOurs ? "→" : "←", describe(name, values), name);
+  }
+
+  function describe(name, values) {
+    const text = words[name] ?? "";
+    switch (name) {
+      case "HELLO_OK": case "REGISTER_OK": case "RECALL": return fill(text, values[0]);
+      case "LOGIN_OK": return fill(text, values[0], values[3]);
+      case "PUSH": return fill(text, values[0], values[2].length) + (values[1] & 1 ? ` ${words.offline}` : "");
+      case "ACK": return fill(text, values[0].join(", "));
+      case "RECEIPT": return values[0].map(({ kind, id }) => fill(kind === 2 ? words.tappedReceipt : words.shownReceipt, id)).join("; ");
+      case "SET_ALIAS": return fill(text, values[1]);
+      case "SET_TAGS": return fill(text, values[1].join(", ") || "–");
+      case "APP_STATE": return values[1] ? words.inFront : words.behind;
+      case "RESULT": return `${operations.get(values[0]) ?? "?"}: ${resultText(values[1])}`;
+      case "GO_AWAY": return fill(text, words[`goAway${values[0]}`] ?? values[0]);
+      case "ERROR": return fill(text, `${values[0]} ${values[2]}`);
+      default: return text;
+    }
+  }
+
+  function resultText(code) { return words[`code${code}`] ?? fill(words.code, code); }
+
+  // MARK: Notifications
+
+  function showPush(push) {
+    const { notification, message } = push.content;
+    if (notification) shade.prepend(banner(push, notification));
+    if (message) shade.prepend(bubble(push, message));
+    find("empty").hidden = true;
+  }
+
+  function item(push) {
+    const made = element("li");
+    made.dataset.push = push.id;
+    return made;
+  }
+
+  function banner(push, notification) {
+    const { alert } = notification;
+    const isPlain = typeof alert !== "object" || alert === null;
+    const made = item(push);
+    const button = element("button", "note");
+    button.type = "button";
+    const opened = element("span", "opened", push.tapped ? words.opened : "");
+    button.append(
+      element("span", "who", appName), element("span", "when", clock(new Date(push.at))),
+      element("strong", "", (isPlain ? notification.title : alert.title) ?? ""),
+      element("span", "text", isPlain ? alert ?? "" : alert.body ?? ""), opened);
+    button.addEventListener("click", () => {
+      if (push.tapped) return;
+      device.tapped(push);
+      opened.textContent = words.opened;
+    });
+    made.append(button);
+    return made;
+  }
+
+  function bubble(push, message) {
+    const made = item(push);
+    const body = element("div", "note message");
+    body.append(
+      element("span", "who", words.message), element("span", "when", clock(new Date(push.at))),
+      element("strong", "", message.title ?? ""), element("span", "text", String(message.msg_content ?? "")));
+    made.append(body);
+    return made;
+  }
+
+  function remove(id) {
+    shade.querySelectorAll(`[data-push="${id}"]`).forEach((each) => each.remove());
+    find("empty").hidden = shade.children.length > 0;
+  }
+
+  function showTime() { find("clock").textContent = clock(new Date()); }
+
+  // MARK: What people do
+
+  function say(form, text, isBad = false) {
+    const place = form.querySelector("[data-answer]");
+    place.textContent = text;
+    place.classList.toggle("bad", isBad);
+  }
+
+  async function change(form, ...operation) {
+    const { code } = await device.operate(...operation);
+    say(form, code === 0 ? words.saved : resultText(code), code !== 0);
+  }
+
+  function onSubmit(form, act) {
+    form?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      act(form);
+    });
+  }
+
+  find("start").addEventListener("click", () => {
+    if (!state.exists) state.begin(Number(root.querySelector("[name=platform]:checked").value));
+    device.start();
+    showIdentity();
+  });
+  find("stop").addEventListener("click", () => device.stop());
+  find("forget").addEventListener("click", async () => {
+    if (device.isOnline) await device.operate("LOGOUT");
+    device.stop();
+    state.forget();
+    shade.replaceChildren();
+    remove();
+    showIdentity();
+    showState("fresh");
+  });
+  find("foreground").addEventListener("change", (event) => device.setForeground(event.target.checked));
+  onSubmit(find("alias"), (form) => {
+    const alias = form.elements.alias.value.trim();
+    change(form, ...(alias ? ["SET_ALIAS", alias] : ["DELETE_ALIAS"]));
+  });
+  onSubmit(find("tags"), (form) => {
+    change(form, "SET_TAGS", form.elements.tags.value.split(/[,，\s]+/).filter((tag) => tag));
+  });
+  onSubmit(send, async (form) => {
+    say(form, "");
+    try {
+      const answer = await fetch(form.action, { method: "POST", headers: scripted, body: new URLSearchParams(new FormData(form)) });
+      const said = await answer.json();
+      if (!answer.ok) return say(form, said.error, true);
+      say(form, words.sent);
+      const link = element("a", "", words.result);
+      link.href = `/console/apps/${appKey}/pushes/${said.msg_id}`;
+      form.querySelector("[data-answer]").append(" ", link);
+    } catch {
+      say(form, words.notSent, true);
+    }
+  });
+
+  showTime();
+  setInterval(showTime, 5000);
+  root.hidden = false;
+  state.values.pushes.forEach(showPush);
+  showIdentity();
+  showState("fresh");
+  if (state.exists) device.start();
+}
+
+document.querySelectorAll("[data-virtual-device]").forEach(virtualDevice);

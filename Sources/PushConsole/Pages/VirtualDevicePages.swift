@@ -1,0 +1,169 @@
+import PushBase
+import PushDomain
+import PushGateway
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushStorage
+
+extension WebConsole {
+  /// A device in the browser, and sending it something. It is no more than a device: it gets the app key, which every viewer
+  /// sees, and a registration of its own over WebSocket.
+  static let virtualDevicePages: [Page] = [
+    Page(.app(.viewer), "GET", "/console/apps/{app}/virtual") { $0.showVirtualDevice($1) },
+    Page(.app(.sender), "POST", "/console/apps/{app}/virtual/push") { $0.pushToVirtualDevice($1) },
+  ]
+
+  /// For the overview of an app without devices.
+  func virtualDeviceHint(_ call: PageCall, _ app: App) -> HTML {
+    """
+    <section class="card row">
+    <p class="grow">\(call(Words.virtualDeviceHint))</p>
+    <a class="button" href="/console/apps/\(app.key.text)/virtual">\(call(Words.virtualDevice))</a>
+    </section>
+    """
+  }
+
+  private func showVirtualDevice(_ call: PageCall) {
+    guard let app = call.app else { return }
+    call.show(
+      Layout(
+        call(Words.virtualDevice), tab: .virtual, scripts: ["device.js", "virtual.js"],
+        """
+        <h1>\(call(Words.virtualDevice))</h1>
+        <p class="quiet lead">\(call(Words.virtualDeviceText))</p>
+        <noscript><p class="notice bad">\(call(Words.needsScript))</p></noscript>
+        <div class="virtual" hidden data-virtual-device data-app-key="\(app.key.text)" data-app-name="\(app.name)"
+          data-words="\(Self.scriptWords(call))">
+        <div class="stack">
+        \(identityCard(call))
+        \(if: call.role ?? .viewer >= .sender, sendCard(call, app))
+        </div>
+        \(handset(call))
+        <section class="card wide"><h2>\(call(Words.whatItSays))</h2><ol class="frames" data-device-log></ol></section>
+        </div>
+        """))
+  }
+
+  private static func scriptWords(_ call: PageCall) -> String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, phrase) in Words.virtualDeviceScript { writer.member(name, call(phrase)) }
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  // MARK: Parts
+
+  private func identityCard(_ call: PageCall) -> HTML {
+    """
+    <section class="card">
+    <div class="row"><h2>\(call(Words.thisDevice))</h2>
+    <span class="state" role="status" data-device-status></span></div>
+    <fieldset data-device-platforms><legend>\(call(Words.platform))</legend>
+    <label class="choice"><input type="radio" name="platform" value="2" checked> Android</label>
+    <label class="choice"><input type="radio" name="platform" value="1"> iOS</label>
+    </fieldset>
+    <dl data-device-identity hidden><dt>\(call(Words.registrationID))</dt>
+    <dd><code data-device-id></code>
+    <button type="button" class="small" data-device-copy data-copy="" data-done="\(call(Words.copied))">\(call(Words.copy))</button>
+    </dd></dl>
+    <label class="choice" data-device-foreground hidden><input type="checkbox" checked data-device-needs="online"
+      > \(call(Words.appIsOpen))</label>
+    <div class="row actions">
+    <button type="button" data-device-start>\(call(Words.startDevice))</button>
+    <button type="button" class="plain" data-device-stop hidden>\(call(Words.stopDevice))</button>
+    <button type="button" class="plain" data-device-forget hidden>\(call(Words.forgetDevice))</button>
+    </div>
+    <p class="hint">\(call(Words.forgetHint))</p>
+    \(nameForm(call, "alias", call(Words.aliasOfDevice)))
+    \(nameForm(call, "tags", call(Words.tagsOfDevice)))
+    </section>
+    """
+  }
+
+  private func nameForm(_ call: PageCall, _ name: String, _ label: String) -> HTML {
+    """
+    <form class="inline" data-device-\(name)>
+    <label for="device-\(name)">\(label)</label>
+    <span class="pair"><input id="device-\(name)" name="\(name)" autocomplete="off" data-device-needs="online" disabled>
+    <button class="plain" data-device-needs="online" disabled>\(call(Words.save))</button></span>
+    <span class="answer" role="status" data-answer></span>
+    </form>
+    """
+  }
+
+  private func sendCard(_ call: PageCall, _ app: App) -> HTML {
+    """
+    <form class="card" method="post" action="/console/apps/\(app.key.text)/virtual/push" hidden data-device-send>
+    <div class="row"><h2>\(call(Words.sendIt))</h2>
+    <a class="end" data-device-link href="/console/apps/\(app.key.text)/push">\(call(Words.moreChoices))</a></div>
+    \(Forms.token(call))
+    <input type="hidden" name="registration_id"><input type="hidden" name="platform">
+    \(Forms.field(call(Words.title), "title", value: call(Words.firstTitle), isRequired: false))
+    \(Forms.field(call(Words.text), "text", value: call(Words.firstText)))
+    <button>\(call(Words.sendIt))</button>
+    <span class="answer" role="status" data-answer></span>
+    </form>
+    """
+  }
+
+  private func handset(_ call: PageCall) -> HTML {
+    """
+    <section class="handset" aria-label="\(call(Words.virtualDevice))">
+    <div class="screen">
+    <p class="clock" data-device-clock aria-hidden="true"></p>
+    <p class="empty" data-device-empty>\(call(Words.phoneEmpty))</p>
+    <ol class="shade" aria-live="polite" data-device-shade></ol>
+    </div>
+    </section>
+    """
+  }
+
+  // MARK: Sending
+
+  /// A notification to the one device, by its platform's part of the push object.
+  private func pushToVirtualDevice(_ call: PageCall) {
+    guard let app = call.app, let visitor = call.visitor else { return }
+    var form = PushForm()
+    (form.android, form.ios) = (call.field("platform") != "ios", call.field("platform") == "ios")
+    (form.names, form.title, form.text) = (
+      call.field("registration_id"), call.field("title"), call.field("text")
+    )
+    let request: PushRequest
+    do throws(APIError) {
+      request = try PushRequest.parse(form.json, rules: gateway.pushRules)
+    } catch {
+      return refuse(call, error.message)
+    }
+    router.accept(AcceptRequest(request), for: app) { [self] result in
+      switch result {
+      case .success(let push):
+        let entry = entry("push.send", "\(push.id.text) (\(push.targets))", by: visitor, call, app: app.id)
+        note(entry) {
+          guard call.wantsJSON else {
+            return call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
+          }
+          call.show(json: Self.document("msg_id", push.id.text))
+        }
+      case .failure(let error): refuse(call, error.message)
+      }
+    }
+  }
+
+  private func refuse(_ call: PageCall, _ message: String) {
+    guard !call.wantsJSON else { return call.show(json: Self.document("error", message), status: 422) }
+    call.show(
+      Layout(
+        call(Words.virtualDevice), tab: .virtual, notice: .init(text: message, isBad: true),
+        "<h1>\(call(Words.virtualDevice))</h1>"), status: 422)
+  }
+
+  private static func document(_ name: String, _ value: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member(name, value)
+    writer.endObject()
+    return writer.bytes
+  }
+}

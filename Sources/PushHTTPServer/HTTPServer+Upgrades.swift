@@ -1,0 +1,39 @@
+import PushBase
+import PushHTTP
+import PushNet
+
+/// What becomes of a request that asks to go on in another protocol (RFC 9110 section 7.8).
+public enum HTTPUpgrade {
+  /// It gets an answer as any request, and the connection stays.
+  case answered(HTTPResponse)
+  /// It gets this answer, 101, and the connection goes away with it: `take` is called on the loop's thread and owns it from
+  /// then on.
+  case granted(HTTPResponse, take: (MovingConnection) -> Void)
+}
+
+extension HTTPServer {
+  /// Does what was decided about a request. `rest` is what was read behind it.
+  func perform(_ upgrade: HTTPUpgrade, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
+    switch upgrade {
+    case .answered(let response):
+      take(HTTPAnswers.Answer(token: token(slot), number: slab[slot].number, response: response))
+    case .granted(let response, let take):
+      metrics.answered(
+        response.status, microseconds: (time.monotonic() &- work.started) / 1000)
+      queue(response, work, keepAlive: true)
+      let unread = rest.indices.map { rest[$0] }
+      take(release(slot, unread: unread, unsent: Array(work.outgoing[work.outgoingStart...])))
+    }
+  }
+
+  /// Forgets a connection without closing it.
+  private func release(_ slot: UInt32, unread: [UInt8], unsent: [UInt8]) -> MovingConnection {
+    let connection = MovingConnection(
+      descriptor: slab[slot].descriptor, tls: slab[slot].tls, unread: unread, unsent: unsent)
+    metrics.connections.add(-1)
+    peers.leave(slab[slot].network)
+    slab.remove(slot)
+    hasReleased = true
+    return connection
+  }
+}

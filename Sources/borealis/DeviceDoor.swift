@@ -1,0 +1,29 @@
+import PushBase
+import PushHTTP
+import PushHTTPServer
+import PushNet
+import PushPassthrough
+import PushWebSocket
+
+/// Lets devices in that come over WebSocket, on the HTTP ports (Docs/protocol.md, section 8).
+struct DeviceDoor: Sendable {
+  static let path = "/device"
+
+  let origins: OriginRule
+  let proxies: TrustedProxies
+
+  /// What becomes of a request on the loop of `devices`; nil if it is none for a device.
+  func upgrade(_ request: HTTPRequest, from peer: IPAddress?, to devices: DeviceServer) -> HTTPUpgrade? {
+    guard request.target == Self.path || request.target.hasPrefix(Self.path + "?") else { return nil }
+    let response: HTTPResponse
+    do throws(WebSocketHandshake.Refusal) {
+      response = try WebSocketHandshake.answer(to: request, origins: origins)
+    } catch {
+      return .answered(error.response)
+    }
+    let client = proxies.client(of: request, from: peer) ?? peer
+    let network = client.map { PeerNetwork(of: $0) } ?? PeerNetwork(rawValue: 0)
+    guard devices.admit(network) else { return .answered(HTTPResponse(status: 503)) }
+    return .granted(response) { devices.adopt($0, from: network) }
+  }
+}

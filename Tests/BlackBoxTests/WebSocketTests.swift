@@ -1,0 +1,123 @@
+import Glibc
+import PushBase
+import PushJSON
+import PushWire
+import Testing
+
+/// Devices over WebSocket, against the program (Docs/protocol.md, section 8).
+@Suite struct WebSocketTests {
+  let folder = TemporaryFolder()
+  var data: String { folder.path + "/data" }
+
+  private static func status(_ bytes: [UInt8], at address: String) throws -> HTTPCall {
+    let socket = try TestSocket(address)
+    try socket.send(bytes)
+    return try HTTPCall(answerOn: socket)
+  }
+
+  @Test func `A device over WebSocket gets what one over TCP gets`() throws {
+    let server = try TestServer(data: data)
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    let kept = try server.push("kept", to: identity, as: app).document?["msg_id"]?.string
+    let device = try TestDevice.login(TestWebSocket(server.http), app: app.key, identity)
+    let first = try device.arrival()
+    #expect(first.isOffline && first.id == kept)
+    try device.acknowledge(first)
+    let live = try server.push(String(repeating: "x", count: 1000), to: identity, as: app)
+    let second = try device.arrival()
+    #expect(!second.isOffline && second.id == live.document?["msg_id"]?.string)
+    let answer = try server.call("GET", "/metrics").body
+    #expect(answer.contains("\nborealis_device_websockets_total 1\n"))
+    #expect(answer.contains("\nborealis_http_requests_total{class=\"1xx\"} 1\n"))
+    // Over TCP again, what was acknowledged does not come.
+    let plain = try TestDevice.login(server.device, app: app.key, identity)
+    #expect(try plain.arrival().id == second.id)
+  }
+
+  /// Requests before the handshake are answered, and frames that came with it are not lost.
+  @Test func `The handshake may come in one packet with what stands around it`() throws {
+    let server = try TestServer(data: data)
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    var frames: [UInt8] = []
+    ClientFrame.hello(Hello(clientName: "test")).encode(into: &frames)
+    let socket = try TestSocket(server.http)
+    try socket.send(
+      HTTPCall.request("GET", "/healthz") + HTTPCall.request("GET", "/healthz") + TestWebSocket.request()
+        + TestWebSocket.frame(0x82, frames))
+    var text: [UInt8] = []
+    // 200, 200, 101, and a message with HELLO_OK, which begins with its length and type.
+    while text.firstRange(of: [0x82, 0x0f, 0x0e, 0x90]) == nil {
+      let more = try socket.receive()
+      guard !more.isEmpty else { throw TestDevice.Unexpected() }
+      text += more
+    }
+    let lines = String(decoding: text, as: UTF8.self).split(separator: "\r\n").filter {
+      $0.hasPrefix("HTTP/")
+    }
+    #expect(lines == ["HTTP/1.1 200 OK", "HTTP/1.1 200 OK", "HTTP/1.1 101 Switching Protocols"])
+    _ = identity
+  }
+
+  @Test func `A bad handshake is refused with what is wrong, and the connection stays`() throws {
+    let server = try TestServer(data: data, ["--device-origins", "https://app.example.com"])
+    let close = "Connection: close"
+    let cases: [([UInt8], Int)] = [
+      (HTTPCall.request("GET", "/device", headers: [close]), 426),
+      (TestWebSocket.request(version: "8", headers: [close]), 426),
+      (TestWebSocket.request(method: "POST", headers: [close, "Content-Length: 0"]), 405),
+      (TestWebSocket.request(headers: [close, "Content-Length: 2"]) + [1, 2], 400),
+      (TestWebSocket.request(headers: [close, "Sec-WebSocket-Key: c2hvcnQ="]), 400),
+      (TestWebSocket.request(headers: [close, "Origin: https://evil.example"]), 403),
+      (TestWebSocket.request(path: "/devices", headers: [close]), 404),
+    ]
+    for (request, status) in cases {
+      let answer = try Self.status(request, at: server.http)
+      #expect(answer.status == status, "\(String(decoding: request, as: UTF8.self))")
+      if status == 426 { #expect(answer.head.contains("\r\nupgrade: websocket\r\n")) }
+    }
+    for origin in ["http://test", "https://test", "https://app.example.com"] {
+      _ = try TestWebSocket(server.http, headers: ["Origin: \(origin)"])
+    }
+    let two = try TestSocket(server.http)
+    try two.send(TestWebSocket.request(version: "8") + HTTPCall.request("GET", "/healthz", headers: [close]))
+    let both = try HTTPCall(answerOn: two)
+    #expect(both.status == 426 && both.body.contains("HTTP/1.1 200 OK"))
+  }
+
+  @Test(
+    arguments: [
+      ([0x82, 0x02, 0x01, 0x01], 1002), ([0x81, 0x80, 0, 0, 0, 0], 1003),
+      ([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0], 1009),
+      ([0x09, 0x80, 0, 0, 0, 0], 1002), ([0x80, 0x80, 0, 0, 0, 0], 1002),
+    ] as [([UInt8], UInt16)])
+  func `A client that breaks the rules is told which, and others are served`(
+    bytes: [UInt8], code: UInt16
+  ) throws {
+    let server = try TestServer(data: data, ["--loops", "1"])
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    let line = try TestWebSocket(server.http)
+    let bad = try TestDevice.login(line, app: app.key, identity)
+    try line.socket.send(bytes)
+    #expect(try bad.isClosed())
+    #expect(line.closeCode == code)
+    let good = try TestDevice.login(TestWebSocket(server.http), app: app.key, identity)
+    let sent = try server.push("hi", to: identity, as: app)
+    #expect(try good.arrival().id == sent.document?["msg_id"]?.string)
+  }
+
+  @Test func `SIGTERM tells them to come back, and ends`() throws {
+    let server = try TestServer(data: data)
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    let line = try TestWebSocket(server.http)
+    let device = try TestDevice.login(line, app: app.key, identity)
+    server.program.signal(SIGTERM)
+    guard case .goAway(.drain, _, "") = try device.next() else { throw TestDevice.Unexpected() }
+    #expect(try device.isClosed())
+    #expect(line.closeCode == 1001)
+    #expect(try server.program.end().status == 0)
+  }
+}

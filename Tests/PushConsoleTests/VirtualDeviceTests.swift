@@ -1,0 +1,75 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushRouter
+import PushStorage
+import Testing
+
+@testable import PushConsole
+
+@Suite struct VirtualDeviceTests {
+  @Test func `Whoever sees the app may open a device, and senders get a form`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let app = try await world.app(of: account)
+    let path = "/console/apps/\(app.key.text)/virtual"
+    for (role, hasForm) in [(Role.viewer, false), (.sender, true), (.owner, true)] {
+      let browser = try await world.member(role, of: account, name: "\(role)")
+      let page = await browser.open(path)
+      #expect(page.status == 200 && page.text.contains("data-app-key=\"\(app.key.text)\""))
+      #expect(page.text.contains("data-device-send") == hasForm)
+      #expect(page.text.contains("data-words=\"{&quot;fresh&quot;:&quot;Not started&quot;"))
+      for name in ["device.js", "virtual.js"] {
+        let address = Assets.path(name)
+        #expect(page.text.contains("<script src=\"\(address)\" defer></script>"))
+        #expect(
+          await browser.call("GET", address).headers["content-type"]?.hasPrefix("text/javascript") == true)
+      }
+    }
+  }
+
+  @Test(arguments: [(Platform.android, "android"), (.ios, "ios")])
+  func `Its form sends a notification to the one device`(platform: Platform, name: String) async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let app = try await world.app(of: .standard)
+    let device = try await world.device(in: app, platform: platform)
+    let other = try await world.device(in: app, platform: platform)
+    let base = "/console/apps/\(app.key.text)"
+    _ = await owner.open("\(base)/virtual")
+    var fields = [
+      "registration_id": device.text, "platform": name, "title": "T<1>", "text": "Hello",
+    ]
+    let sent = await owner.post("\(base)/virtual/push", fields)
+    let location = try #require(sent.headers["location"])
+    #expect(location.hasPrefix("\(base)/pushes/"))
+    #expect(await owner.open(location).text.contains("T&lt;1&gt; · Hello"))
+    let waiting = [device, other].map { app.directory.find($0).map { app.directory.pendingCount(for: $0) } }
+    #expect(waiting == [1, 0])
+    #expect(await owner.open("/console/accounts/1/audit").text.contains("push.send"))
+    for (key, value) in [("text", ""), ("registration_id", "nobody")] {
+      fields[key] = value
+      #expect(await owner.post("\(base)/virtual/push", fields).status == 422)
+    }
+  }
+
+  @Test func `An app without devices points to it`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let app = try await world.app(of: .standard)
+    let hint = "This app has no devices yet."
+    #expect(await owner.open("/console/apps/\(app.key.text)").text.contains(hint))
+    _ = try await world.device(in: app)
+    #expect(await !owner.open("/console/apps/\(app.key.text)").text.contains(hint))
+  }
+
+  @Test func `Every phrase of the script is in both languages, once`() {
+    let names = Words.virtualDeviceScript.map(\.name)
+    #expect(Set(names).count == names.count)
+    for (name, phrase) in Words.virtualDeviceScript {
+      #expect(!phrase.english.isEmpty && !phrase.chinese.isEmpty, "\(name)")
+      let blanks = [phrase.english, phrase.chinese].map { $0.ranges(of: "{}").count }
+      #expect(blanks[0] == blanks[1], "\(name)")
+    }
+  }
+}
