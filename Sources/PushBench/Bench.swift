@@ -36,6 +36,7 @@ public enum Bench {
     case "connect": try ConnectBenchmark.run(environment, report)
     case "idle": try IdleBenchmark.run(environment, report)
     case "restart": try RestartBenchmark.run(environment, report)
+    case "console": try ConsoleBenchmark.run(environment, report)
     case "million": try MillionBenchmark.run(environment, report)
     case "apns":
       if let count = environment.options.queue {

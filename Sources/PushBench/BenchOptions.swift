@@ -2,7 +2,7 @@
 public struct BenchOptions: Sendable {
   /// The benchmarks by name, in the order in which `all` runs them.
   public static let benchmarks = [
-    "sqlite", "broadcast", "single", "connect", "idle", "restart", "million", "apns",
+    "sqlite", "broadcast", "single", "connect", "idle", "restart", "million", "apns", "console",
   ]
 
   /// A name of `benchmarks`, or `all`.
@@ -17,6 +17,8 @@ public struct BenchOptions: Sendable {
   /// How many devices wait for Apple in the benchmark `apns`, which then measures what such a queue costs; nil for its
   /// ordinary measurements.
   public var queue: Int?
+  /// The addresses of the console's pages with names in braces, for the benchmark `console`.
+  public var consolePages: [String] = []
   /// Where to write the results as JSON; nil for nowhere.
   public var json: String?
   /// The folder for temporary files, which decides on which disk is measured; nil for $TMPDIR or /tmp.

@@ -92,7 +92,10 @@ extension Gateway {
     var audience = JSONObject()
     audience.set(key, .array([.string(name)]))
     push.set("audience", .object(audience))
-    return AcceptRequest(try PushRequest.parse(.object(push), rules: limits.rules))
+    var request = AcceptRequest(try PushRequest.parse(.object(push), rules: limits.rules))
+    request.isBatch = true
+    request.object = JSONWriter.serialize(.object(push))
+    return request
   }
 }
 

@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 
 /// Pushes to all apps of a group (JPush REST v3, "group push"). A group calls as `group-` and its key.
 extension Gateway {
@@ -16,7 +17,7 @@ extension Gateway {
     guard let group = call.group, let json = call.body() else { return }
     let request: AcceptRequest
     do throws(APIError) {
-      request = try groupRequest(json, audience, group)
+      request = try groupRequest(json, call.request.body, audience, group)
     } catch {
       refused.add()
       call.fail(error)
@@ -37,9 +38,9 @@ extension Gateway {
   }
 
   private func groupRequest(
-    _ json: JSONValue, _ audience: AudienceKind, _ group: AppGroup
+    _ json: JSONValue, _ body: [UInt8], _ audience: AudienceKind, _ group: AppGroup
   ) throws(APIError) -> AcceptRequest {
-    let request = AcceptRequest(try PushRequest.parse(json, rules: limits.rules, audience: audience))
+    var request = AcceptRequest(try PushRequest.parse(json, rules: limits.rules, audience: audience))
     if let cid = request.cid, !Self.isCID(cid, issuedTo: group.key) {
       throw .invalidValue("cid was not issued to this group")
     }
@@ -47,6 +48,8 @@ extension Gateway {
       throw .invalidValue("options.override_msg_id does not go with a push to a group")
     }
     guard !group.apps.isEmpty else { throw .noTarget.saying("The group has no app") }
+    request.sender = .group(group.id)
+    request.object = body
     return request
   }
 

@@ -19,7 +19,8 @@ extension Gateway {
       call.fail(error)
       return
     }
-    let request = AcceptRequest(parsed)
+    var request = AcceptRequest(parsed)
+    request.object = call.request.body
     if let cid = request.cid, !Self.isCID(cid, issuedTo: app.key) {
       refused.add()
       call.fail(.invalidValue("cid was not issued to this app"))

@@ -30,6 +30,12 @@ public struct AcceptRequest: Sendable {
   public var strategy: Strategy
   /// What the app server is told of it; nil for what the app has set up.
   public var callback: PushCallback?
+  /// Who makes it.
+  public var sender = PushSender.api
+  /// Whether it is an entry of a batch.
+  public var isBatch = false
+  /// The push object that it was read from, JSON in UTF-8, for those who look back at it.
+  public var object: [UInt8]?
 
   /// Makes a request.
   public init(
@@ -66,5 +72,35 @@ extension AcceptedPush {
   /// What the first request with a `cid` was answered.
   init(_ first: CIDRow) {
     self.init(id: first.id, sendno: Int32(clamping: first.sendno), targets: Int(first.targetCount))
+  }
+}
+
+extension AcceptRequest {
+  /// Longer push objects are not kept, in bytes.
+  private static let keptObject = 65_536
+
+  /// What is kept for looking back.
+  var source: PushSource {
+    PushSource(
+      sender: sender, traits: traits, object: object.flatMap { $0.count > Self.keptObject ? nil : $0 })
+  }
+
+  /// What kind of push it is and whom it is for.
+  public var traits: PushTraits {
+    var traits: PushTraits = isBatch ? .batch : []
+    let parts = content.variants.reduce(into: PushParts()) { $0.formUnion($1.parts) }
+    if parts.contains(.notification) || !content.apple.isEmpty { traits.insert(.notification) }
+    if parts.contains(.message) { traits.insert(.message) }
+    if file != nil {
+      traits.insert(.file)
+    } else if terms.liveActivityID != nil {
+      traits.insert(.liveActivity)
+    } else if terms.meansEverybody {
+      traits.insert(.everybody)
+    }
+    if !terms.tags.isEmpty || !terms.tagsAnd.isEmpty || !terms.tagsNot.isEmpty { traits.insert(.tags) }
+    if !terms.aliases.isEmpty { traits.insert(.aliases) }
+    if terms.namesRegistrations { traits.insert(.registrations) }
+    return traits
   }
 }

@@ -24,6 +24,8 @@ struct NewPush: Sendable {
   private let unreachedBytes: [UInt8]?
   /// When each device gets it, nil for at once.
   let release: SteadyRelease?
+  /// What is kept for looking back.
+  let source: PushSource
 
   /// Encodes what the database keeps, so that the writer's thread need not.
   init(
@@ -34,6 +36,7 @@ struct NewPush: Sendable {
     self.plan = plan
     self.now = now
     expires = now.adding(seconds: seconds)
+    source = request.source
     content = request.content
     contentBytes = content.encode()
     // Without Apple, the targets are those who wait for it over our connection.

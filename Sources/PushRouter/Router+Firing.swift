@@ -153,6 +153,9 @@ extension Router {
       // Whoever pushes for a minute still wants it when a restart took a minute.
       let grace = max(60, min(Int64(request.timeToLive), options.scheduleGrace))
       guard now <= due.occurrence.at.adding(seconds: grace) else { return .failure(Self.tooLate) }
+      var request = request
+      request.sender = .schedule(due.schedule.row.id)
+      request.object = due.schedule.push
       return .success((app, request))
     }
   }

@@ -195,7 +195,7 @@ extension Router {
     }
     // On the writer's thread, so that IDs grow in commit order.
     let id = nextID()
-    try transaction.insertPush(push.row(id, app: app.id))
+    try transaction.insertPush(push.row(id, app: app.id), from: push.source)
     try storeCallback(of: push, id, of: app, in: transaction)
     if let plan = request.pushPlan {
       _ = try transaction.countPush(app: app.id, plan: plan, at: push.now)

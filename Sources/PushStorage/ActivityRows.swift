@@ -121,10 +121,13 @@ extension ReadTransaction {
   public func statistics(
     app: AppID, hours: Range<Int64>
   ) throws(StorageError) -> [(hour: Int64, row: StatisticsRow)] {
-    try database.all(
+    guard !hours.isEmpty else { return [] }
+    // One search for each hour: all apps stand next to each other in an hour.
+    return try database.all(
       """
-      SELECT hour, pushes, targets, acknowledged, accepted_by_apns, refused, shown, tapped, online, latencies
-      FROM statistics WHERE hour >= ? AND hour < ? AND app_id = ? ORDER BY hour
+      WITH RECURSIVE span (hour) AS (SELECT ?1 UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
+      SELECT statistics.hour, pushes, targets, acknowledged, accepted_by_apns, refused, shown, tapped, online, latencies
+      FROM span CROSS JOIN statistics ON statistics.hour = span.hour AND app_id = ?3 ORDER BY span.hour
       """, .integer(hours.lowerBound), .integer(hours.upperBound), .app(app)
     ) { ($0.integer(0), Self.statistics($0, from: 1)) }
   }

@@ -52,6 +52,15 @@ final class Statement {
     while try step() { try body(self) }
   }
 
+  /// Calls `body` for each row until it returns false. The body must not use the same statement.
+  func scan(_ values: [SQLValue], _ body: (Statement) -> Bool) throws(StorageError) {
+    defer { finish() }
+    try bind(values)
+    while try step() {
+      guard body(self) else { return }
+    }
+  }
+
   private func step() throws(StorageError) -> Bool {
     let status = sqlite3_step(handle)
     if status == SQLITE_ROW { return true }

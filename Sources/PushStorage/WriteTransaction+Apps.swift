@@ -117,6 +117,7 @@ extension WriteTransaction {
     "DELETE FROM schedule_run WHERE msg_id = ?", "DELETE FROM apns_result WHERE msg_id = ?",
     "DELETE FROM dropped WHERE msg_id = ?", "DELETE FROM receipt WHERE msg_id = ?",
     "DELETE FROM push_callback WHERE msg_id = ?", "DELETE FROM steady_push WHERE msg_id = ?",
+    "DELETE FROM push_sender WHERE msg_id = ?",
   ]
 
   /// Deletes pushes with all that is known of them.

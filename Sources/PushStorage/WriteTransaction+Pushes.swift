@@ -9,20 +9,22 @@ extension WriteTransaction {
     case tapped = 2
   }
 
-  /// Adds a push. `.constraint` if the ID is taken.
-  public func insertPush(_ push: PushRow) throws(StorageError) {
+  /// Adds a push with where it comes from. `.constraint` if the ID is taken.
+  public func insertPush(_ push: PushRow, from source: PushSource = PushSource()) throws(StorageError) {
     try database.run(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
         own_targets, apns_targets, call_targets, ios_targets, unreached, online_only, target_count, strategy,
-        overrides, content)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        overrides, content, traits, object)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
       .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
       .optional(push.targets), .optional(push.ownTargets), .optional(push.apnsTargets),
       .optional(push.callTargets), .optional(push.iosTargets), .optional(push.unreached),
       .integer(push.isOnlineOnly ? 1 : 0), .integer(push.targetCount), .integer(push.strategy),
-      .optional(push.overrides?.rawValue), .blob(push.content))
+      .optional(push.overrides?.rawValue), .blob(push.content), .integer(source.traits.rawValue),
+      .optional(source.object))
+    try insertSender(of: push.id, app: push.app, source.sender)
   }
 
   /// Notes that something of a push is undelivered; `target` is nil for a group. `.constraint` if it is noted already.
@@ -204,6 +206,11 @@ extension WriteTransaction {
       DELETE FROM delivered WHERE msg_id IN (
         SELECT DISTINCT msg_id FROM delivered WHERE msg_id < ?1
           AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM push_sender WHERE msg_id IN (
+        SELECT msg_id FROM push_sender WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
       """, .message(id), .integer(limit))
   }
 

@@ -1,4 +1,5 @@
 import PushBench
+import PushConsole
 import PushOps
 
 struct BenchCommand: Command {
@@ -17,6 +18,7 @@ struct BenchCommand: Command {
       million     a million registrations in the database
       apns        notifications to Apple over one connection, beside h2load and aioapns; with --queue the cost of a
                   queue to Apple for memory and for another app
+      console     each of the console's pages with a million registrations and 100,000 pushes in the database
       sqlite      commits in a second: the floor for accepted pushes
       all         each of them
     """
@@ -46,13 +48,13 @@ struct BenchCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let settings = input.settings
     do throws(BenchError) {
-      try Bench.run(
-        BenchOptions(
-          benchmark: input.operands[0], connections: settings.number("connections"),
-          seconds: settings.number("seconds") ?? 5, peers: settings.text("peers") ?? "none",
-          onlyPeers: settings.flag("only-peers"), queue: settings.number("queue"),
-          json: settings.text("json"), folder: settings.text("folder")
-        ))
+      var options = try BenchOptions(
+        benchmark: input.operands[0], connections: settings.number("connections"),
+        seconds: settings.number("seconds") ?? 5, peers: settings.text("peers") ?? "none",
+        onlyPeers: settings.flag("only-peers"), queue: settings.number("queue"),
+        json: settings.text("json"), folder: settings.text("folder"))
+      options.consolePages = WebConsole.addresses
+      try Bench.run(options)
     } catch {
       if case .usage(let message) = error { throw .usage(message) }
       throw .failed(error.description)

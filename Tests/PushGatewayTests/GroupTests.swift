@@ -146,13 +146,13 @@ import Testing
   }
 }
 
-private struct TestGroup {
+struct TestGroup {
   let key: String
   let secret: String
 }
 
 extension GatewayWorld {
-  fileprivate func makeGroup(_ apps: [App]) async throws -> TestGroup {
+  func makeGroup(_ apps: [App]) async throws -> TestGroup {
     let key = AppKey(high: SystemRandom.next(), low: 2)
     let secret = "76543210abcdef0123456789"
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
@@ -168,13 +168,13 @@ extension GatewayWorld {
     return TestGroup(key: key.text, secret: secret)
   }
 
-  fileprivate func look<Value: Sendable>(
+  func look<Value: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { done in router.store.read(body) { done.resume(with: $0) } }
   }
 
-  fileprivate func call(
+  func call(
     _ group: TestGroup, _ method: String, _ target: String, _ body: String = "",
     type: String = "application/json"
   ) async -> HTTPResponse {

@@ -24,7 +24,7 @@ import Testing
         "callback_batch", "callback_bulk", "callback_setting", "cid", "console_session", "delivered",
         "dropped", "file", "file_piece", "group_push", "group_push_member", "import_batch", "invitation",
         "membership", "newcomers", "outcome", "pending", "person", "plan", "push", "push_callback",
-        "push_plan", "receipt", "registration", "schedule", "schedule_run", "schema_migration",
+        "push_plan", "push_sender", "receipt", "registration", "schedule", "schedule_run", "schema_migration",
         "sqlite_sequence", "statistics", "statistics_mark", "steady_push", "tag", "test_device",
       ])
     #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == Int64(embeddedMigrations.count))

@@ -6,6 +6,7 @@ to a push that a device shows, in both languages, at the widths of a phone and o
 
 import argparse
 import asyncio
+import csv
 import pathlib
 import re
 import signal
@@ -232,6 +233,52 @@ async def look_back(walk: Walk, phone: Phone) -> None:
     await walk.look("device")
 
 
+async def study_results(walk: Walk, phone: Phone) -> None:
+    """The history with its filters and its file, one push with its results, sending it again, and the charts."""
+    page = walk.page
+    await page.get_by_role("link", name="History").click()
+    for text, number in [("nothing like it", 0), ("GREEN", 1)]:
+        await page.get_by_label("Text or msg_id").fill(text)
+        await page.get_by_label("Sent by").select_option("Console")
+        await page.get_by_role("button", name="Search").click()
+        await page.get_by_role("link", name="Show all").wait_for()
+        expect_equal(await page.locator("table.history tbody tr").count(), number, f"pushes with {text!r}")
+    await walk.look("history-found")
+    async with page.expect_download() as download:
+        await page.get_by_role("link", name="Download as CSV").click()
+    path = await (await download.value).path()
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    expect_equal([row["Title"] for row in rows], ["Hello"], "titles in the file")
+
+    await page.get_by_role("link", name="Hello · The sky is <green> tonight").click()
+    await page.get_by_role("heading", name="Why didn't it arrive?").wait_for()
+    await page.get_by_text("curl", exact=True).click()
+    await page.get_by_text("$MASTER_SECRET").first.wait_for()
+    await walk.look("push-page")
+    async with page.expect_download() as download:
+        await page.get_by_role("link", name="Download as CSV").click()
+    with (await (await download.value).path()).open(newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    wanted = [(phone.device.registration_id, "delivered")]
+    expect_equal([(row["Registration ID"], row["State"]) for row in rows], wanted, "targets in the file")
+
+    await page.get_by_role("link", name="Send again").click()
+    await page.get_by_text("Devices that it goes to: 1").wait_for()
+    await walk.look("send-again")
+    await page.get_by_role("button", name="Send now (1)").click()
+    await phone.shows(*["The sky is <green> tonight"] * 2)
+    await page.get_by_text("complete", exact=True).wait_for()
+    await page.get_by_role("link", name="Statistics").click()
+    await page.locator("figure.chart svg").nth(3).wait_for()
+    expect_equal(await page.locator("figure.chart").count(), 4, "charts")
+    await page.get_by_text("As a table").click()
+    await walk.look("charts")
+    await page.get_by_role("link", name="30 days").click()
+    await page.get_by_text("By day").wait_for()
+    await walk.look("charts-days")
+
+
 async def speak_chinese(walk: Walk, address: str, key: str) -> None:
     page = walk.page
     await page.get_by_role("link", name="Zoe").click()
@@ -242,6 +289,10 @@ async def speak_chinese(walk: Walk, address: str, key: str) -> None:
     await page.goto(f"{address}/console/apps/{key}/push")
     await page.get_by_role("heading", name="发送推送").wait_for()
     await walk.look("push-chinese")
+    for name, heading in [("pushes", "推送历史"), ("charts", "统计")]:
+        await page.goto(f"{address}/console/apps/{key}/{name}")
+        await page.get_by_role("heading", name=heading).wait_for()
+        await walk.look(f"{name}-chinese")
     await page.get_by_role("button", name="退出").click()
     await page.get_by_role("heading", name="Log in").wait_for()
     page = await walk.open(locale="zh-CN", color_scheme="dark")
@@ -269,6 +320,7 @@ async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path 
         phone = await Phone("zoe's phone", server.plain, key, folder / "phone.json").start()
         await push(walk, phone)
         await look_back(walk, phone)
+        await study_results(walk, phone)
         await speak_chinese(walk, f"http://{server.http}", key)
         await phone.stop()
         await browser.close()

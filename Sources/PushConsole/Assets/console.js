@@ -76,6 +76,7 @@ function pushForm(form) {
 // The result of a push while it changes.
 function trace(section) {
   let rounds = 0;
+  let shown = "";
   async function refresh() {
     rounds += 1;
     let isOpen = true;
@@ -83,8 +84,9 @@ function trace(section) {
       const answer = await fetch(section.dataset.trace, { headers: scripted });
       if (answer.ok) {
         const state = await answer.json();
-        if (section.innerHTML !== state.html) section.innerHTML = state.html;
+        if (shown !== state.html) section.innerHTML = shown = state.html;
         isOpen = state.open;
+        for (const part of document.querySelectorAll("[data-while-open]")) part.hidden = !isOpen;
       }
     } catch {
       // The server may be restarting.

@@ -15,7 +15,7 @@ extension WebConsole {
   private func showApp(_ call: PageCall) {
     guard let app = call.app else { return }
     router.store.read { transaction throws(StorageError) in
-      try transaction.pushHistory(of: app.id, before: nil, limit: 5)
+      try transaction.pushHistory(of: app.id, limit: 5).pushes
     } completion: { [self] result in
       guard case .success(let pushes) = result else {
         return call.show(Failures.unavailable(call), status: 503)

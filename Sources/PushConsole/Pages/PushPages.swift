@@ -7,16 +7,12 @@ import PushRouter
 import PushStorage
 
 extension WebConsole {
-  /// Sending a push by hand, and what became of pushes.
+  /// Sending a push by hand.
   static let pushPages: [Page] = [
     Page(.app(.sender), "GET", "/console/apps/{app}/push") { $0.showPushForm($1) },
     Page(.app(.sender), "POST", "/console/apps/{app}/push/audience") { $0.countAudience($1) },
     Page(.app(.sender), "POST", "/console/apps/{app}/push/confirm") { $0.confirmPush($1) },
     Page(.app(.sender), "POST", "/console/apps/{app}/push") { $0.sendPush($1) },
-    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes") { $0.showHistory($1) },
-    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}") { $0.showPush($1) },
-    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}/trace") { $0.showTrace($1) },
-    Page(.app(.sender), "POST", "/console/apps/{app}/pushes/{msg_id}/recall") { $0.recallPush($1) },
   ]
 
   // MARK: The form
@@ -89,27 +85,34 @@ extension WebConsole {
     switch parse(form) {
     case .failure(let error): call.show(pushFormPage(call, form, error.message), status: 422)
     case .success(let request):
-      let size = AudienceSize(AcceptRequest(request), in: app)
+      let request = AcceptRequest(request)
+      let size = AudienceSize(request, in: app)
       guard !size.isEmpty else { return call.show(pushFormPage(call, form, call(Words.nobody)), status: 422) }
-      call.show(confirmPage(call, form, size, app))
+      let body = String(decoding: JSONWriter.serialize(form.json), as: UTF8.self)
+      call.show(confirmPage(call, body: body, request, devices: size.total, app))
     }
   }
 
-  private func confirmPage(_ call: PageCall, _ form: PushForm, _ size: AudienceSize, _ app: App) -> Layout {
-    let body = String(decoding: JSONWriter.serialize(form.json), as: UTF8.self)
+  /// Asks once more before a push object is sent to so many devices.
+  func confirmPage(
+    _ call: PageCall, body: String, _ request: AcceptRequest, devices: Int, _ app: App
+  ) -> Layout {
+    // Whom a file names, and who is for tests, the directory does not know.
+    let isKnown = request.file == nil && !request.isForTestDevices
+    let size = isKnown ? call(AudienceSize(request, in: app).phrase) : ""
     let code = PushSamples(address: call.origin, key: app.key.text, body: body)
     return Layout(
       call(Words.confirmTitle), tab: .push,
       """
       <h1>\(call(Words.confirmTitle))</h1>
       <section class="card">
-      <p class="big">\(call(Words.confirmText.with(String(size.total))))</p>
-      <p class="quiet">\(call(size.phrase))</p>
+      <p class="big">\(call(Words.confirmText.with(String(devices))))</p>
+      <p class="quiet">\(size)</p>
       <form method="post" action="/console/apps/\(app.key.text)/push">
       \(Forms.token(call))
       <input type="hidden" name="body" value="\(body)">
       <input type="hidden" name="cid" value="\(app.key.text)-\(Hex.encode(SystemRandom.bytes(16)))">
-      <button>\(call(Words.sendNow.with(String(size.total))))</button>
+      <button>\(call(Words.sendNow.with(String(devices))))</button>
       <a class="button plain" href="/console/apps/\(app.key.text)/push">\(call(Words.cancel))</a>
       </form>
       </section>
@@ -123,21 +126,25 @@ extension WebConsole {
 
   private func sendPush(_ call: PageCall) {
     guard let app = call.app, let visitor = call.visitor else { return }
-    let parsed: PushRequest
+    let accepting: AcceptRequest
     do {
-      var request = try PushRequest.parse(
-        try parseJSON(Array((call.form?["body"] ?? "").utf8)), rules: gateway.pushRules)
+      let body = Array((call.form?["body"] ?? "").utf8)
+      // Whatever was sent once can be sent again, to a file's devices too.
+      var request = AcceptRequest(
+        try PushRequest.parse(try parseJSON(body), rules: gateway.pushRules, audience: .any))
       // A reload of the answer sends nothing twice.
       request.cid = call.field("cid")
-      parsed = request
+      request.sender = .person(visitor.person.id)
+      request.object = body
+      accepting = request
     } catch {
       let message = (error as? APIError)?.message ?? call(Words.notFound)
       return call.show(pushFormPage(call, PushForm(), message), status: 422)
     }
-    guard parsed.cid?.hasPrefix(app.key.text + "-") == true else {
+    guard accepting.cid?.hasPrefix(app.key.text + "-") == true else {
       return call.show(Failures.foreignForm(call), status: 403)
     }
-    router.accept(AcceptRequest(parsed), for: app) { [self] result in
+    router.accept(accepting, for: app) { [self] result in
       switch result {
       case .success(let push):
         let entry = entry("push.send", "\(push.id.text) (\(push.targets))", by: visitor, call, app: app.id)
@@ -147,118 +154,9 @@ extension WebConsole {
     }
   }
 
-  // MARK: What became of it
-
-  private func showHistory(_ call: PageCall) {
-    guard let app = call.app else { return }
-    let (before, limit) = (call.target["before"].flatMap { MessageID(decimal: Array($0.utf8)) }, 50)
-    router.store.read { transaction throws(StorageError) in
-      try transaction.pushHistory(of: app.id, before: before, limit: limit)
-    } completion: { [self] result in
-      guard case .success(let pushes) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      let older: HTML =
-        pushes.count == limit
-        ? "<p><a class=\"button plain\" href=\"?before=\(pushes.last?.id.text ?? "")\">\(call(Words.older))</a></p>"
-        : .none
-      call.show(
-        Layout(
-          call(Words.history), tab: .history,
-          "<h1>\(call(Words.history))</h1><section class=\"card\">\(historyTable(call, app, pushes))\(older)</section>"
-        ))
-    }
-  }
-
-  /// A list of pushes.
-  func historyTable(_ call: PageCall, _ app: App, _ pushes: [PushSummary]) -> HTML {
-    guard !pushes.isEmpty else { return "<p class=\"quiet\">\(call(Words.noPushes))</p>" }
-    return """
-      <table><thead><tr><th>\(call(Words.sentAt))</th><th>\(call(Words.content))</th><th>\(call(Words.targets))</th>
-      <th>\(call(Words.state))</th></tr></thead><tbody>
-      \(pushes, { historyRow(call, app, $0) })
-      </tbody></table>
-      """
-  }
-
-  private func historyRow(_ call: PageCall, _ app: App, _ push: PushSummary) -> HTML {
-    let excerpt = PushExcerpt(push.content)
-    return """
-      <tr><td>\(moment(push.createdAt))</td>
-      <td><a href="/console/apps/\(app.key.text)/pushes/\(push.id.text)">\(excerpt.line(call))</a></td>
-      <td class="number">\(push.targetCount)</td><td>\(call(push.status.phrase))</td></tr>
-
-      """
-  }
-
   /// A moment for the script to show in the browser's zone; UTC without it.
   func moment(_ time: Timestamp) -> HTML {
     let text = Log.iso8601(time.milliseconds)
     return "<time datetime=\"\(text)\">\(text)</time>"
-  }
-
-  private func withPush(_ call: PageCall, found: @escaping @Sendable (App, PushRow) -> Void) {
-    guard let app = call.app, let id = MessageID(decimal: Array((call.capture("msg_id") ?? "").utf8)) else {
-      return call.show(Failures.notFound(call), status: 404)
-    }
-    router.store.read { transaction throws(StorageError) in
-      try transaction.push(id: id)
-    } completion: { result in
-      guard case .success(let row) = result else { return call.show(Failures.unavailable(call), status: 503) }
-      guard let row, row.app == app.id else { return call.show(Failures.notFound(call), status: 404) }
-      found(app, row)
-    }
-  }
-
-  private func showPush(_ call: PageCall) {
-    withPush(call) { [self] app, row in
-      let excerpt = PushExcerpt(row.content)
-      let path = "/console/apps/\(app.key.text)/pushes/\(row.id.text)"
-      let recall: HTML =
-        call.role ?? .viewer >= .sender
-        ? "<form method=\"post\" action=\"\(path)/recall\">\(Forms.token(call))<button class=\"plain\">\(call(Words.recall))</button></form>"
-        : .none
-      router.report(on: row.id, in: app) { [self] result in
-        guard case .success(let report?) = result else {
-          return call.show(Failures.unavailable(call), status: 503)
-        }
-        call.show(
-          Layout(
-            excerpt.line(call), tab: .history,
-            """
-            <div class="row"><h1>\(excerpt.line(call))</h1><span class="end">\(recall)</span></div>
-            <p class="quiet">msg_id <code>\(row.id.text)</code> · \(moment(row.createdAt))</p>
-            <section class="card" data-trace="\(path)/trace" aria-live="polite">\(Trace.html(call, report))</section>
-            <section class="card"><h2>\(call(Words.content))</h2><pre><code>\(excerpt.json)</code></pre></section>
-            """))
-      }
-    }
-  }
-
-  private func showTrace(_ call: PageCall) {
-    withPush(call) { [self] app, row in
-      router.report(on: row.id, in: app) { result in
-        guard case .success(let report?) = result else {
-          return call.show(Failures.unavailable(call), status: 503)
-        }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("html", Trace.html(call, report).text)
-        writer.member("open", Trace.isOpen(report))
-        writer.endObject()
-        call.show(json: writer.bytes)
-      }
-    }
-  }
-
-  private func recallPush(_ call: PageCall) {
-    guard let visitor = call.visitor else { return }
-    withPush(call) { [self] app, row in
-      router.recall(row.id, in: app) { [self] result in
-        guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-        let entry = entry("push.recall", row.id.text, by: visitor, call, app: app.id)
-        note(entry) { call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(row.id.text)") }
-      }
-    }
   }
 }

@@ -6,13 +6,14 @@ import PushStorage
 struct Layout: Sendable {
   /// Where in an app's pages it belongs.
   enum Tab: CaseIterable, Sendable {
-    case overview, push, history, devices, virtual, settings
+    case overview, push, history, charts, devices, virtual, settings
 
     fileprivate var name: Phrase {
       switch self {
       case .overview: Words.overview
       case .push: Words.sendPush
       case .history: Words.history
+      case .charts: Words.charts
       case .devices: Words.devices
       case .virtual: Words.virtualDevice
       case .settings: Words.settings
@@ -24,6 +25,7 @@ struct Layout: Sendable {
       case .overview: ""
       case .push: "/push"
       case .history: "/pushes"
+      case .charts: "/charts"
       case .devices: "/devices"
       case .virtual: "/virtual"
       case .settings: "/settings"
@@ -33,7 +35,7 @@ struct Layout: Sendable {
     /// Who sees it.
     fileprivate var role: Role {
       switch self {
-      case .overview, .history, .devices, .virtual: .viewer
+      case .overview, .history, .charts, .devices, .virtual: .viewer
       case .push: .sender
       case .settings: .admin
       }

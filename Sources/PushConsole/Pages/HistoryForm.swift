@@ -1,0 +1,141 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushStorage
+
+/// What the list of pushes is asked to show, as it stands in the page's address.
+struct HistoryForm: Sendable, Equatable {
+  /// The first and the last day, `YYYY-MM-DD` by the server's clock.
+  var from = ""
+  var to = ""
+  var state = ""
+  var kind = ""
+  var audience = ""
+  var sender = ""
+  /// Part of what a push says, or its number.
+  var text = ""
+  /// Where the page before ended.
+  var before: MessageID?
+
+  init(_ target: HTTPTarget) {
+    from = target["from"] ?? ""
+    to = target["to"] ?? ""
+    state = target["state"] ?? ""
+    kind = target["kind"] ?? ""
+    audience = target["audience"] ?? ""
+    sender = target["sender"] ?? ""
+    text = String((target["q"] ?? "").prefix(100))
+    before = target["before"].flatMap { MessageID(decimal: Array($0.utf8)) }
+  }
+
+  /// How a push ended, as people tell it apart.
+  static let states: [(value: String, phrase: Phrase, states: Set<OutcomeStatus>)] = [
+    ("open", Words.stateOpen, [.open]), ("delivered", Words.stateDelivered, [.delivered]),
+    ("expired", Words.stateExpired, [.expired]), ("recalled", Words.stateRecalled, [.recalled]),
+    ("replaced", Words.stateOverridden, [.overridden]),
+    ("failed", Words.stateFailed, [.dropped, .refused, .replaced]),
+  ]
+
+  static let kinds: [(value: String, phrase: Phrase, traits: PushTraits)] = [
+    ("notification", Words.notification, .notification), ("message", Words.message, .message),
+  ]
+
+  static let audiences: [(value: String, phrase: Phrase, traits: PushTraits)] = [
+    ("everybody", Words.everybody, .everybody), ("tag", Words.tag, .tags),
+    ("alias", Words.alias, .aliases), ("registration", Words.oneDevice, .registrations),
+    ("file", Words.audienceFile, .file), ("live_activity", Words.liveActivity, .liveActivity),
+  ]
+
+  static let senders: [(value: String, phrase: Phrase, kind: PushSender.Kind, isBatch: Bool?)] = [
+    ("api", Words.senderAPI, .api, false), ("batch", Words.senderBatch, .api, true),
+    ("console", Words.senderConsole, .person, nil), ("schedule", Words.senderSchedule, .schedule, nil),
+    ("group", Words.senderGroup, .group, nil),
+  ]
+
+  /// Whether anything is asked for.
+  var isEmpty: Bool { [from, to, state, kind, audience, sender, text].allSatisfy(\.isEmpty) }
+
+  /// The number that is looked for, if the text is one: numbers of pushes have been long from the first one on.
+  var messageID: MessageID? { text.utf8.count >= 12 ? MessageID(decimal: Array(text.utf8)) : nil }
+
+  /// What the database is asked. Days that are none ask for nothing.
+  func filter(in zone: any Zone) -> PushFilter {
+    var filter = PushFilter()
+    func start(of day: String, after days: Int64) -> MessageID? {
+      LocalTime(day + " 00:00:00").map { time in
+        let date = time.date.adding(days: days)
+        return MessageID(firstAt: zone.moment(of: LocalTime(date: date, secondOfDay: 0)))
+      }
+    }
+    if let first = start(of: from, after: 0) { filter.from = first }
+    if let end = start(of: to, after: 1) { filter.before = end }
+    if let before { filter.before = min(filter.before, before) }
+    filter.states = Self.states.first { $0.value == state }?.states ?? []
+    filter.kinds = Self.kinds.first { $0.value == kind }?.traits ?? []
+    filter.audiences = Self.audiences.first { $0.value == audience }?.traits ?? []
+    if let sender = Self.senders.first(where: { $0.value == sender }) {
+      (filter.sender, filter.isBatch) = (sender.kind, sender.isBatch)
+    }
+    return filter
+  }
+
+  /// The query of an address that asks for the same, from another place on.
+  func query(before: MessageID?) -> String {
+    var fields = [
+      ("q", text), ("from", from), ("to", to), ("state", state), ("kind", kind), ("audience", audience),
+      ("sender", sender),
+    ].filter { !$0.1.isEmpty }
+    if let before { fields.append(("before", before.text)) }
+    guard !fields.isEmpty else { return "" }
+    return "?" + fields.map { "\($0.0)=\(Self.encode($0.1))" }.joined(separator: "&")
+  }
+
+  /// Percent-encodes all but what RFC 3986 section 2.3 calls unreserved.
+  static func encode(_ text: String) -> String {
+    var output: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        output.append(byte)
+      default: output += "%\(Hex.encode([byte]))".utf8
+      }
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+}
+
+/// Finds pushes by what they say, without regard to the case of ASCII letters.
+struct TextSearch: Sendable {
+  private let words: [UInt8]
+  /// As the words stand within JSON.
+  private let quoted: [UInt8]
+
+  /// Nil for no words.
+  init?(_ text: String) {
+    guard !text.isEmpty else { return nil }
+    words = Self.lowercase(text.utf8)
+    quoted = Array(Self.lowercase(JSONWriter.serialize(.string(text))).dropFirst().dropLast())
+  }
+
+  /// Whether a push's title or text holds the words; the content is in the router's encoding.
+  func matches(_ content: [UInt8]) -> Bool {
+    // Most contents are passed over without being taken apart.
+    guard Self.contains(content, quoted) else { return false }
+    let excerpt = PushExcerpt(content)
+    return [excerpt.title, excerpt.text].contains { Self.contains(Array($0.utf8), words) }
+  }
+
+  private static func contains(_ text: [UInt8], _ words: [UInt8]) -> Bool {
+    guard let first = words.first, text.count >= words.count else { return false }
+    for start in 0...(text.count - words.count) where lowercase(text[start]) == first {
+      if words.indices.allSatisfy({ lowercase(text[start + $0]) == words[$0] }) { return true }
+    }
+    return false
+  }
+
+  private static func lowercase(_ text: some Sequence<UInt8>) -> [UInt8] { text.map { lowercase($0) } }
+
+  private static func lowercase(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
+}

@@ -1,0 +1,76 @@
+import PushBase
+import PushStorage
+
+/// Pushes in people's words.
+enum PushNames {
+  /// What kind it is.
+  static func kinds(_ traits: PushTraits, _ call: PageCall) -> String {
+    names(HistoryForm.kinds.map { ($0.phrase, $0.traits) }, traits, call)
+  }
+
+  /// Whom it is for.
+  static func audiences(_ traits: PushTraits, _ call: PageCall) -> String {
+    names(HistoryForm.audiences.map { ($0.phrase, $0.traits) }, traits, call)
+  }
+
+  private static func names(
+    _ all: [(phrase: Phrase, traits: PushTraits)], _ traits: PushTraits, _ call: PageCall
+  ) -> String {
+    all.filter { !traits.isDisjoint(with: $0.traits) }.map { call($0.phrase) }.joined(separator: ", ")
+  }
+
+  /// Who made it.
+  static func sender(
+    _ sender: PushSender, _ name: String?, _ traits: PushTraits, _ call: PageCall
+  ) -> String {
+    let kind =
+      switch sender {
+      case .api: traits.contains(.batch) ? Words.senderBatch : Words.senderAPI
+      case .schedule: Words.senderSchedule
+      case .group: Words.senderGroup
+      case .person: Words.senderConsole
+      }
+    return name.map { "\(call(kind)): \($0)" } ?? call(kind)
+  }
+}
+
+extension PushSummary {
+  /// How it ended: what is over for its time has expired, even before the sweep comes.
+  func status(at now: Timestamp) -> OutcomeStatus {
+    status == .open && expiresAt <= now ? .expired : status
+  }
+}
+
+extension OutcomeStatus {
+  var phrase: Phrase {
+    switch self {
+    case .open: Words.stateOpen
+    case .delivered: Words.stateDelivered
+    case .expired: Words.stateExpired
+    case .recalled: Words.stateRecalled
+    case .overridden: Words.stateOverridden
+    default: Words.stateFailed
+    }
+  }
+
+  /// The class of its mark in lists.
+  var mark: String {
+    switch self {
+    case .open: "open"
+    case .delivered: "done"
+    case .expired, .recalled, .overridden: "over"
+    default: "failed"
+    }
+  }
+}
+
+/// Which clocks days are told by.
+enum ZoneText {
+  /// Such as `UTC+08:00`.
+  static func name(_ zone: any Zone, at now: Timestamp) -> String {
+    let minutes = zone.offset(at: now.seconds) / 60
+    func digits(_ value: Int64) -> String { value < 10 ? "0\(value)" : String(value) }
+    let (hours, rest) = (abs(minutes) / 60, abs(minutes) % 60)
+    return "UTC\(minutes < 0 ? "-" : "+")\(digits(hours)):\(digits(rest))"
+  }
+}

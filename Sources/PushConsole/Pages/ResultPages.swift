@@ -1,0 +1,212 @@
+import PushBase
+import PushDomain
+import PushGateway
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushStorage
+
+extension WebConsole {
+  /// What became of one push.
+  static let resultPages: [Page] = [
+    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}") { $0.showPush($1) },
+    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}/trace") { $0.showTrace($1) },
+    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}/targets.csv") { $0.exportTargets($1) },
+    Page(.app(.sender), "GET", "/console/apps/{app}/pushes/{msg_id}/again") { $0.sendAgain($1) },
+    Page(.app(.sender), "POST", "/console/apps/{app}/pushes/{msg_id}/recall") { $0.recallPush($1) },
+  ]
+
+  /// Lines of a file of targets.
+  static let exportTargetRows = 10_000
+
+  /// A push and where it comes from.
+  struct FoundPush: Sendable {
+    let app: App
+    let row: PushRow
+    let source: PushSource
+    let senderName: String?
+
+    var path: String { "/console/apps/\(app.key.text)/pushes/\(row.id.text)" }
+  }
+
+  /// The push in the path, if it is the app's.
+  func withPush(_ call: PageCall, found: @escaping @Sendable (FoundPush) -> Void) {
+    guard let app = call.app, let id = MessageID(decimal: Array((call.capture("msg_id") ?? "").utf8)) else {
+      return call.show(Failures.notFound(call), status: 404)
+    }
+    router.store.read { transaction throws(StorageError) -> FoundPush? in
+      guard let row = try transaction.push(id: id), row.app == app.id else { return nil }
+      let source = try transaction.source(of: id)
+      return FoundPush(
+        app: app, row: row, source: source?.source ?? PushSource(), senderName: source?.name)
+    } completion: { result in
+      guard case .success(let push) = result else {
+        return call.show(Failures.unavailable(call), status: 503)
+      }
+      guard let push else { return call.show(Failures.notFound(call), status: 404) }
+      found(push)
+    }
+  }
+
+  private func withReport(
+    _ call: PageCall, found: @escaping @Sendable (FoundPush, PushReport) -> Void
+  ) {
+    withPush(call) { [self] push in
+      router.report(on: push.row.id, in: push.app) { result in
+        guard case .success(let report?) = result else {
+          return call.show(Failures.unavailable(call), status: 503)
+        }
+        found(push, report)
+      }
+    }
+  }
+
+  // MARK: The page
+
+  private func showPush(_ call: PageCall) {
+    withReport(call) { [self] push, report in call.show(pushPage(call, push, report)) }
+  }
+
+  private func pushPage(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> Layout {
+    let excerpt = PushExcerpt(push.row.content)
+    let (source, id) = (push.source, push.row.id.text)
+    let words = [
+      PushNames.kinds(source.traits, call), PushNames.audiences(source.traits, call),
+      PushNames.sender(source.sender, push.senderName, source.traits, call),
+    ].filter { !$0.isEmpty }
+    return Layout(
+      excerpt.line(call), tab: .history,
+      """
+      <div class="row"><h1>\(excerpt.line(call))</h1><span class="end">\(buttons(call, push, report))</span></div>
+      <p class="quiet facts"><span>msg_id <code>\(id)</code> \(copyButton(call, id))</span>
+      <span>\(moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>
+      <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(Trace.html(call, report))</section>
+      <div class="pair">
+      <section class="card"><h2>\(call(Words.askDevice))</h2><p class="quiet">\(call(Words.askDeviceText))</p>
+      <form method="get" action="\(push.path)/why">
+      \(Forms.field(call(Words.registrationID), "registration_id"))
+      <button class="plain">\(call(Words.ask))</button></form></section>
+      <section class="card"><h2>\(call(Words.targetList))</h2><p class="quiet">\(call(Words.targetListText))</p>
+      <p><a class="button plain" href="\(push.path)/targets.csv">\(call(Words.downloadCSV))</a></p>
+      \(parts(call, push, count: report.targets.all.count))</section>
+      </div>
+      \(samples(call, push))
+      <section class="card"><details><summary>\(call(Words.deviceGets))</summary>
+      <pre><code>\(excerpt.json)</code></pre></details></section>
+      """)
+  }
+
+  private func buttons(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {
+    guard call.role ?? .viewer >= .sender else { return .none }
+    let again: HTML =
+      push.source.object == nil
+      ? .none : "<a class=\"button\" href=\"\(push.path)/again\">\(call(Words.sendAgain))</a>"
+    guard Trace.isOpen(report) else { return again }
+    return """
+      <form method="post" action="\(push.path)/recall" data-while-open>\(Forms.token(call))\
+      <button class="plain">\(call(Words.recall))</button></form>\(again)
+      """
+  }
+
+  /// Links to the parts of a long list.
+  private func parts(_ call: PageCall, _ push: FoundPush, count: Int) -> HTML {
+    guard count > Self.exportTargetRows else { return .none }
+    let most = String(Self.exportTargetRows)
+    return "<p class=\"quiet\">\(call(Words.targetParts.with(String(count), most)))</p>"
+  }
+
+  private func samples(_ call: PageCall, _ push: FoundPush) -> HTML {
+    guard let body = push.object else {
+      return
+        "<section class=\"card\"><h2>\(call(Words.asCode))</h2><p class=\"quiet\">\(call(Words.noObject))</p></section>"
+    }
+    let code = PushSamples(address: call.origin, key: push.app.key.text, body: body)
+    return """
+      <section class="card"><h2>\(call(Words.asCode))</h2>
+      <details><summary>curl</summary><p>\(copyButton(call, code.curl))</p><pre><code>\(code.curl)</code></pre></details>
+      <details><summary>Python</summary><p>\(copyButton(call, code.python))</p><pre><code>\(code.python)</code></pre></details>
+      </section>
+      """
+  }
+
+  private func showTrace(_ call: PageCall) {
+    withReport(call) { _, report in
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.member("html", Trace.html(call, report).text)
+      writer.member("open", Trace.isOpen(report))
+      writer.endObject()
+      call.show(json: writer.bytes)
+    }
+  }
+
+  // MARK: Again, and back
+
+  /// The same push object once more: who would get it now is counted before anything is sent.
+  private func sendAgain(_ call: PageCall) {
+    withPush(call) { [self] push in
+      guard let body = push.object, let json = try? parseJSON(Array(body.utf8)) else {
+        return call.show(Failures.notFound(call), status: 404)
+      }
+      let parsed = Result { () throws(APIError) in
+        AcceptRequest(try PushRequest.parse(json, rules: gateway.pushRules, audience: .any))
+      }
+      switch parsed {
+      case .failure(let error): refuseAgain(call, push, error)
+      case .success(let request):
+        router.validate(request, for: push.app) { [self] result in
+          switch result {
+          case .failure(let error): refuseAgain(call, push, error)
+          case .success(let accepted):
+            call.show(confirmPage(call, body: body, request, devices: accepted.targets, push.app))
+          }
+        }
+      }
+    }
+  }
+
+  private func refuseAgain(_ call: PageCall, _ push: FoundPush, _ error: APIError) {
+    call.show(
+      Layout(
+        call(Words.sendAgain), tab: .history, notice: .init(text: error.message, isBad: true),
+        """
+        <h1>\(call(Words.sendAgain))</h1>
+        <section class="card"><p>\(call(Words.notAgain))</p>
+        <p><a class="button plain" href="\(push.path)">\(call(Words.toPush))</a></p></section>
+        """), status: 422)
+  }
+
+  private func recallPush(_ call: PageCall) {
+    guard let visitor = call.visitor else { return }
+    withPush(call) { [self] push in
+      router.recall(push.row.id, in: push.app) { [self] result in
+        guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
+        let entry = entry("push.recall", push.row.id.text, by: visitor, call, app: push.app.id)
+        note(entry) { call.redirect(to: push.path) }
+      }
+    }
+  }
+
+  // MARK: Its targets
+
+  private func exportTargets(_ call: PageCall) {
+    withReport(call) { push, report in
+      let after = call.target["after"].flatMap { UInt32($0) }
+      let list = TargetList(
+        report, of: push.app, after: after.map { RegistrationNumber($0) }, limit: Self.exportTargetRows)
+      call.show(
+        csv: list.csv(call), name: "push-\(push.row.id.text).csv",
+        next: list.next.map { "targets.csv?after=\($0.rawValue)" })
+    }
+  }
+}
+
+extension WebConsole.FoundPush {
+  /// The push object as text, without the name of the request: sent again it is another push. Nil if it was not kept.
+  var object: String? {
+    guard let bytes = source.object, let sent = (try? parseJSON(bytes))?.object else { return nil }
+    var object = JSONObject()
+    for member in sent.members where member.key != "cid" { object.set(member.key, member.value) }
+    return String(decoding: JSONWriter.serialize(.object(object)), as: UTF8.self)
+  }
+}

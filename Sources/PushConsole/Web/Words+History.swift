@@ -1,0 +1,104 @@
+/// The texts of the history, of results and of charts.
+extension Words {
+  // MARK: The list
+
+  static let anything = Phrase("any", "全部")
+  static let search = Phrase("Search", "查询")
+  static let searchPushes = Phrase("Text or msg_id", "内容或 msg_id")
+  static let fromDay = Phrase("From", "起始日期")
+  static let toDay = Phrase("To", "结束日期")
+  static let sentBy = Phrase("Sent by", "来源")
+  static let resetFilter = Phrase("Show all", "清除条件")
+  static let serverDays = Phrase("Days by the server's clock, {}", "日期按服务器时区 {}")
+  static let noMatches = Phrase("No push matches.", "没有符合条件的推送。")
+  static let lookedBack = Phrase("Searched back to", "已查询至")
+  static let searchOn = Phrase("Search further back", "继续向前查询")
+  static let newest = Phrase("Newest", "最新")
+  static let downloadCSV = Phrase("Download as CSV", "下载 CSV")
+  static let messageID = Phrase("msg_id", "msg_id")
+  static let endsAt = Phrase("Kept until", "保留至")
+  static let audienceFile = Phrase("File", "文件")
+  static let liveActivity = Phrase("Live Activity", "实时活动")
+  static let senderAPI = Phrase("App server", "服务端 API")
+  static let senderBatch = Phrase("App server, in a batch", "服务端批量单推")
+  static let senderConsole = Phrase("Console", "控制台")
+  static let senderSchedule = Phrase("Schedule", "定时任务")
+  static let senderGroup = Phrase("Group", "应用分组")
+
+  // MARK: One push
+
+  static let complete = Phrase("complete", "已完成")
+  static let handedOver = Phrase("Sent", "已下发")
+  static let way = Phrase("Way", "通道")
+  static let meantFor = Phrase("Meant for", "目标")
+  static let reason = Phrase("Reason", "原因")
+  static let appleNote = Phrase(
+    "Apple says that it took a notification, not that it arrived; what was shown and tapped devices tell.",
+    "苹果仅确认已接收通知，不确认送达；展示和点击由设备上报。")
+  static let eachTarget = Phrase("Where each target stands", "目标设备状态")
+  static let failedBecause = Phrase("Failed because", "失败原因")
+  static let sendAgain = Phrase("Send again", "再次发送")
+  static let notAgain = Phrase(
+    "The same push object cannot be sent now.", "当前无法再次发送相同的推送。")
+  static let toPush = Phrase("Back to the push", "返回推送")
+  static let noObject = Phrase(
+    "What was asked for is not kept: the push is from an older version of the server, or very long.",
+    "未保留请求内容：该推送来自旧版本服务器，或内容过长。")
+  static let deviceGets = Phrase("What a device gets", "设备收到的内容")
+  static let askDevice = Phrase("Why didn't it arrive?", "为什么没有收到？")
+  static let askDeviceText = Phrase(
+    "Type a registration ID and see each step of this push on its way to that device.",
+    "输入 Registration ID，查看此推送到该设备的每一步。")
+  static let registrationID = Phrase("Registration ID", "Registration ID")
+  static let ask = Phrase("Ask", "查询")
+  static let targetList = Phrase("Every target", "目标明细")
+  static let targetListText = Phrase(
+    "A table of all targets with their state, for a spreadsheet.", "所有目标设备及其状态，可用表格软件打开。")
+  static let targetParts = Phrase(
+    "{} targets: a file has {}; the field Link of its answer names the next.",
+    "共 {} 个目标：每个文件最多 {} 行，响应头 Link 给出下一部分的地址。")
+
+  // MARK: Reasons
+
+  static let lossQueueFull = Phrase("Too many newer pushes waited for the device.", "设备离线期间，更新的推送过多。")
+  static let lossReplaced = Phrase(
+    "The app was installed anew: another registration took its place.", "应用已重新安装，注册已被替换。")
+  static let lossNoChannel = Phrase("No channel reaches the device.", "没有可达该设备的通道。")
+  static let lossUnknown = Phrase("Nothing is stored that tells.", "没有记录可说明原因。")
+  static let lossNoToken = Phrase("The device has no token of Apple's any more.", "设备已没有苹果推送令牌。")
+  static let lossNoCredential = Phrase(
+    "The app has no key or certificate for the token's service.", "应用缺少该环境的推送密钥或证书。")
+  static let lossBadToken = Phrase(
+    "Apple does not know the token: mostly that of the other service, sandbox or production.",
+    "苹果不认识该令牌，通常是开发/生产环境不符。")
+  static let lossUnregistered = Phrase("The app was removed from the device.", "应用已从设备上卸载。")
+  static let lossOtherTopic = Phrase(
+    "The token belongs to another app than the key or certificate.", "令牌与证书的 Bundle ID 不符。")
+  static let lossTooLarge = Phrase("The notification is larger than Apple takes.", "通知内容超出苹果限制。")
+
+  // MARK: Charts
+
+  static let charts = Phrase("Statistics", "统计")
+  static let rangeDay = Phrase("24 hours", "24 小时")
+  static let rangeWeek = Phrase("7 days", "7 天")
+  static let rangeMonth = Phrase("30 days", "30 天")
+  static let rangeQuarter = Phrase("90 days", "90 天")
+  static let period = Phrase("Period", "时间范围")
+  static let hoursBy = Phrase("By hour, by the server's clock, {}", "按小时统计，服务器时区 {}")
+  static let daysBy = Phrase("By day, by the server's clock, {}", "按天统计，服务器时区 {}")
+  static let chartOnline = Phrase("Devices online", "在线设备")
+  static let chartOnlineText = Phrase("The most at a time; at most {}.", "同时在线峰值，最高 {}。")
+  static let chartPushes = Phrase("Pushes", "推送数")
+  static let chartPushesText = Phrase("Accepted; {} altogether.", "已接收的推送，共 {} 条。")
+  static let chartDeliveries = Phrase("Deliveries", "送达数")
+  static let chartDeliveriesText = Phrase(
+    "Acknowledged over our connection and taken by Apple; {} altogether.", "长连接送达与苹果接收，共 {} 次。")
+  static let chartLatency = Phrase("Latency", "延迟")
+  static let chartLatencyText = Phrase(
+    "From accepting a push to the acknowledgement of a device that was connected; p50 {}, p99 {}.",
+    "从接收推送到在线设备确认的时间；p50 {}，p99 {}。")
+  static let refusedCount = Phrase("Refused", "拒绝")
+  static let asTable = Phrase("As a table", "查看表格")
+  static let noNumbers = Phrase("nothing", "无数据")
+  static let time = Phrase("Time", "时间")
+}

@@ -1,0 +1,211 @@
+import PushBase
+import PushDomain
+import PushGateway
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushStorage
+import Testing
+
+@testable import PushConsole
+
+@Suite struct HistoryPageTests {
+  private static let clock = StoppedClock()
+
+  /// Accepts a push as the API does.
+  @discardableResult
+  private static func push(
+    _ world: ConsoleWorld, _ app: App, _ text: String, audience: String = "\"all\"",
+    part: String = "notification", _ change: (inout AcceptRequest) -> Void = { _ in }
+  ) async throws -> MessageID {
+    let content =
+      part == "message" ? "{\"msg_content\":\"\(text)\"}" : "{\"android\":{\"alert\":\"\(text)\"}}"
+    let body = Array(
+      "{\"platform\":\"all\",\"cid\":\"x\",\"audience\":\(audience),\"\(part)\":\(content)}".utf8)
+    var request = AcceptRequest(try PushRequest.parse(try parseJSON(body)))
+    request.cid = nil
+    request.object = body
+    change(&request)
+    let asked = request
+    let result = await withCheckedContinuation { done in
+      world.router.accept(asked, for: app) { done.resume(returning: $0) }
+    }
+    return try result.get().id
+  }
+
+  private static func world() async throws -> (ConsoleWorld, App, Browser, RegistrationID) {
+    let world = try ConsoleWorld()
+    let browser = try await world.owner()
+    let app = try await world.app(of: .standard)
+    return (world, app, browser, try await world.device(in: app))
+  }
+
+  /// Registers a device that is always the same one: the registration before is replaced.
+  private static func register(_ world: ConsoleWorld, _ app: App) async throws -> RegistrationID {
+    let result = await withCheckedContinuation { done in
+      world.router.register(
+        in: app, platform: .android, fingerprint: [1, 2, 3], environment: .none, token: [], appVersion: ""
+      ) { done.resume(returning: $0) }
+    }
+    return try result.get().id
+  }
+
+  // MARK: The list
+
+  @Test func `Filters find what they name`() async throws {
+    let (world, app, browser, device) = try await Self.world()
+    let ids = [
+      "all": try await Self.push(world, app, "Aurora tonight"),
+      "one": try await Self.push(
+        world, app, "Only \\\"you\\\"", audience: "{\"registration_id\":[\"\(device.text)\"]}",
+        part: "message"),
+      "batch": try await Self.push(world, app, "Batch") { $0.isBatch = true },
+      "person": try await Self.push(world, app, "By hand") { $0.sender = .person(PersonID(1)) },
+    ]
+    let base = "/console/apps/\(app.key.text)/pushes"
+    for (query, wanted) in [
+      ("", ["all", "one", "batch", "person"]), ("?q=aurora", ["all"]), ("?q=%22YOU%22", ["one"]),
+      ("?q=alert", []), ("?kind=message", ["one"]), ("?audience=registration", ["one"]),
+      ("?audience=everybody&kind=notification", ["all", "batch", "person"]), ("?sender=batch", ["batch"]),
+      ("?sender=console", ["person"]), ("?sender=api", ["all", "one"]), ("?sender=schedule", []),
+      ("?state=open", ["all", "one", "batch", "person"]), ("?state=recalled", []),
+      ("?from=2020-01-01&to=2999-12-31", ["all", "one", "batch", "person"]), ("?from=2999-01-01", []),
+      ("?to=2020-01-01", []), ("?from=nonsense", ["all", "one", "batch", "person"]),
+    ] {
+      let page = await browser.open(base + query)
+      #expect(page.status == 200, "\(query)")
+      let found = ids.filter { page.text.contains("/pushes/\($0.value.text)\"") }.keys.sorted()
+      #expect(found == wanted.sorted(), "\(query)")
+    }
+    #expect(await browser.open("\(base)?sender=console").text.contains("Console: Zoe"))
+    let id = try #require(ids["all"])
+    let direct = await browser.call("GET", "\(base)?q=\(id.text)")
+    #expect(direct.headers["location"] == "\(base)/\(id.text)")
+    #expect(await browser.open("\(base)?q=999999999999").text.contains("No push matches."))
+  }
+
+  @Test func `Pages follow each other without a gap, in the file too`() async throws {
+    let (world, app, browser, _) = try await Self.world()
+    var ids: [String] = []
+    for number in 0..<120 { ids.append(try await Self.push(world, app, "Push \(number)").text) }
+    let base = "/console/apps/\(app.key.text)/pushes"
+    var (seen, next): ([String], String?) = ([], base + "?kind=notification")
+    while let address = next {
+      let text = await browser.open(address).text
+      seen += text.split(separator: "\(base)/").dropFirst().map { String($0.prefix { $0 != "\"" }) }
+      next = text.firstRange(of: "\" rel=\"next\"").flatMap { end in
+        let before = text[..<end.lowerBound]
+        return before.lastIndex(of: "\"").map {
+          base + before[before.index(after: $0)...].replacing("&amp;", with: "&")
+        }
+      }
+      try await Self.push(world, app, "Meanwhile")
+    }
+    #expect(seen == ids.reversed())
+    let file = await browser.call("GET", base + ".csv?q=push")
+    let lines = String(decoding: file.body, as: UTF8.self).split(separator: "\r\n")
+    #expect(lines.count == 121 && lines[1].hasPrefix("\(ids[119]),"))
+    #expect(file.headers["content-type"]?.hasPrefix("text/csv") == true)
+    #expect(file.headers["content-disposition"]?.hasSuffix(".csv\"") == true)
+  }
+
+  // MARK: One push
+
+  @Test func `A push's page adds up, and its targets can be taken away as a file`() async throws {
+    let (world, app, browser, device) = try await Self.world()
+    let other = try await world.device(in: app)
+    let id = try await Self.push(world, app, "=1+1")
+    let number = try #require(app.directory.find(device))
+    let path = "/console/apps/\(app.key.text)/pushes/\(id.text)"
+    let open = await browser.open(path).text
+    #expect(open.contains("App server") && open.contains("data-while-open") && open.contains("\(path)/again"))
+    #expect(open.contains("Waiting <strong>2</strong>") && open.contains("= <strong>2</strong> Targets"))
+    #expect(open.contains("action=\"\(path)/why\"") && open.contains("name=\"registration_id\""))
+    await withCheckedContinuation { done in
+      world.router.acknowledge([id], by: number, in: app)
+      world.router.tick()
+      world.store.write(single: true) { _ throws(StorageError) in
+      } completion: { _ in
+        done.resume()
+      }
+    }
+    let text = await browser.open(path).text
+    #expect(text.contains("Delivered <strong>1</strong>") && text.contains("Waiting <strong>1</strong>"))
+    let file = await browser.call("GET", path + "/targets.csv")
+    let lines = String(decoding: file.body, as: UTF8.self).split(separator: "\r\n").dropFirst()
+    #expect(
+      Set(lines) == [
+        "\(device.text),android,delivered,,Over our connection,,",
+        "\(other.text),android,Waiting,,Over our connection,,",
+      ])
+    #expect(file.headers["link"] == nil)
+    let back = await browser.submit(path + "/recall")
+    #expect(back.text.contains("Taken back") || back.text.contains("taken back <strong>1</strong>"))
+    #expect(!back.text.contains("data-while-open"))
+    let list = await browser.call("GET", "/console/apps/\(app.key.text)/pushes.csv")
+    #expect(String(decoding: list.body, as: UTF8.self).contains(",'=1+1\r\n"))
+  }
+
+  @Test func `Sending again makes another push of the same object`() async throws {
+    let (world, app, browser, device) = try await Self.world()
+    let audience = "{\"registration_id\":[\"\(device.text)\"]}"
+    let id = try await Self.push(world, app, "Once more", audience: audience)
+    let base = "/console/apps/\(app.key.text)"
+    let page = await browser.open("\(base)/pushes/\(id.text)/again")
+    #expect(page.status == 200 && page.text.contains("Devices that it goes to: 1"))
+    func hidden(_ name: String) throws -> String {
+      let start = try #require(page.text.firstRange(of: "name=\"\(name)\" value=\""))
+      return String(page.text[start.upperBound...].prefix { $0 != "\"" }).replacing("&quot;", with: "\"")
+    }
+    let fields = ["body": try hidden("body"), "cid": try hidden("cid")]
+    #expect(fields["body"]?.contains("\"cid\"") == false && fields["body"]?.contains("Once more") == true)
+    let location = try #require(await browser.post("\(base)/push", fields).headers["location"])
+    #expect(location != "\(base)/pushes/\(id.text)")
+    let sent = await browser.open(location).text
+    #expect(sent.contains("Once more") && sent.contains("Console: Zoe"))
+    let number = try #require(app.directory.find(device))
+    #expect(app.directory.pendingCount(for: number) == 2)
+    // To nobody it is not sent, and the page says so.
+    let old = try await Self.register(world, app)
+    let gone = try await Self.push(
+      world, app, "Gone", audience: "{\"registration_id\":[\"\(old.text)\"]}")
+    _ = try await Self.register(world, app)
+    let refused = await browser.open("\(base)/pushes/\(gone.text)/again")
+    #expect(refused.status == 422 && refused.text.contains("cannot be sent now"))
+    let viewer = try await world.member(.viewer, of: .standard, name: "vic")
+    #expect(await viewer.open("\(base)/pushes/\(id.text)/again").status == 403)
+    #expect(await !viewer.open("\(base)/pushes/\(id.text)").text.contains("/again"))
+  }
+
+  // MARK: Charts
+
+  @Test func `Charts show what was counted`() async throws {
+    let (world, app, browser, _) = try await Self.world()
+    let hour = world.router.zone.local(Self.clock.now()).count / 3600
+    _ = try await world.write { transaction throws(StorageError) in
+      for past in 0..<50 as Range<Int64> {
+        var row = StatisticsRow()
+        (row.pushes, row.acknowledged, row.acceptedByAPNs, row.online) = (2, 30, 10, 500 + Int(past))
+        row.latencies = [UInt32](repeating: 0, count: LatencySteps.count)
+        row.latencies[10] = 5
+        try transaction.addStatistics(app: app.id, hour: hour - past, row)
+        try transaction.addStatistics(app: AppID(99), hour: hour - past, row)
+      }
+    }
+    let path = "/console/apps/\(app.key.text)/charts"
+    for (range, pushes, deliveries, periods, online) in [
+      ("", 48, 960, 24, 523), ("?range=7d", 100, 2000, 168, 549), ("?range=30d", 100, 2000, 30, 549),
+      ("?range=90d", 100, 2000, 90, 549),
+    ] {
+      let text = await browser.open(path + range).text
+      #expect(text.contains("Accepted; \(pushes) altogether."), "\(range)")
+      #expect(text.contains("; \(deliveries) altogether."), "\(range)")
+      #expect(text.contains("at most \(online)."), "\(range)")
+      #expect(text.contains("p50 45 ms, p99 45 ms."), "\(range)")
+      #expect(text.contains("UTC+08:00"), "\(range)")
+      #expect(text.split(separator: "class=\"slot\"").count - 1 == 4 * periods, "\(range)")
+    }
+    let empty = try await world.app(of: .standard)
+    #expect(await browser.open("/console/apps/\(empty.key.text)/charts").text.contains("p50 nothing"))
+  }
+}
