@@ -2,7 +2,7 @@
 public struct BenchOptions: Sendable {
   /// The benchmarks by name, in the order in which `all` runs them.
   public static let benchmarks = [
-    "sqlite", "broadcast", "single", "connect", "idle", "restart", "million", "apns", "console",
+    "sqlite", "broadcast", "single", "connect", "idle", "restart", "million", "callbacks", "apns", "console",
   ]
 
   /// A name of `benchmarks`, or `all`.

@@ -5,8 +5,8 @@ import PushStorage
 import Synchronization
 
 /// Tells of many registrations at a time: those that acknowledged a broadcast together, or will not get a push that is
-/// over. These may be a million: reads and reckons on a reader's thread, and writes some batches at a time, behind the
-/// pushes that wait meanwhile.
+/// over. These may be a million: reads, reckons and writes bodies on a reader's thread, and stores some batches at a time,
+/// behind the pushes that wait meanwhile.
 final class BulkTeller: Sendable {
   /// Those who will not get a push are told of so many seconds after its end: what Apple has refused may go on over our
   /// connection.
@@ -99,13 +99,15 @@ final class BulkTeller: Sendable {
 
   private func write(_ steps: [Step]) {
     let now = time.now()
-    router.store.write { transaction throws(StorageError) in
-      var batches = EventBatches()
+    let bodies = Self.bodies(of: steps)
+    router.store.write(canWait: true) { transaction throws(StorageError) in
+      var live: [Step] = []
       for step in steps where try transaction.advanceCallbackBulk(step.bulk, to: step.next) {
-        guard let terms = step.terms else { continue }
-        for event in step.events { batches.add(event, of: step.bulk.app, terms) }
+        live.append(step)
       }
-      try batches.store(at: now, in: transaction)
+      // It is rare that a row has gone meanwhile: its app was deleted.
+      let wanted = live.count == steps.count ? bodies : Self.bodies(of: live)
+      for body in wanted { try body.store(at: now, in: transaction) }
     } completion: { [self] result in
       switch result {
       case .success:
@@ -114,6 +116,15 @@ final class BulkTeller: Sendable {
       case .failure(let error): stop(error)
       }
     }
+  }
+
+  private static func bodies(of steps: [Step]) -> [EventBatches.Written] {
+    var batches = EventBatches()
+    for step in steps {
+      guard let terms = step.terms else { continue }
+      for event in step.events { batches.add(event, of: step.bulk.app, terms) }
+    }
+    return batches.written()
   }
 
   private func stop(_ error: StorageError) {

@@ -162,7 +162,7 @@ final class CallbackQueue: Sendable {
     count(batch, answer, isDead: problem != nil && next == nil, at: now)
     let attempt = CallbackAttemptRow(
       at: now, milliseconds: answer.milliseconds, status: answer.status, error: problem)
-    store.write { transaction throws(StorageError) in
+    store.write(canWait: true) { transaction throws(StorageError) in
       try transaction.noteCallbackAttempt(batch: batch.id, attempt, next: next)
     } completion: { [self] result in
       if case .failure(let error) = result {

@@ -30,18 +30,35 @@ struct EventBatches {
   /// Whether there is nothing to store.
   var isEmpty: Bool { events.isEmpty }
 
-  /// Stores all.
-  func store(at now: Timestamp, in transaction: WriteTransaction) throws(StorageError) {
+  /// What will be a row: the body of a request, and where it goes.
+  struct Written: Sendable {
+    fileprivate let app: AppID
+    fileprivate let address: CallbackAddress?
+    fileprivate let count: Int
+    fileprivate let body: [UInt8]
+
+    /// Stores it.
+    func store(at now: Timestamp, in transaction: WriteTransaction) throws(StorageError) {
+      try transaction.insertCallbackBatch(app: app, to: address, events: count, body: body, at: now)
+    }
+  }
+
+  /// Writes the bodies. Of many events that takes longer than the writer should be held up.
+  func written() -> [Written] {
+    var written: [Written] = []
     for (destination, events) in events {
       let address = destination.url.flatMap { CallbackAddress($0) }
-      var start = 0
-      while start < events.count {
-        let end = min(start + Self.limit, events.count)
-        try transaction.insertCallbackBatch(
-          app: destination.app, to: address, events: end - start,
-          body: CallbackEvent.body(events[start..<end]), at: now)
-        start = end
+      for start in stride(from: 0, to: events.count, by: Self.limit) {
+        let some = events[start..<min(start + Self.limit, events.count)]
+        written.append(
+          Written(app: destination.app, address: address, count: some.count, body: CallbackEvent.body(some)))
       }
     }
+    return written
+  }
+
+  /// Stores all.
+  func store(at now: Timestamp, in transaction: WriteTransaction) throws(StorageError) {
+    for one in written() { try one.store(at: now, in: transaction) }
   }
 }

@@ -57,7 +57,8 @@ extension PushOptions {
   /// Members that would choose other devices, another time or another text: never passed over.
   private static let refusedFlags = ["alternate_set", "notification_switch_filter"]
   private static let refusedValues = ["target_event", "geofence"]
-  private static let known = Set(
+  /// All members that mean something; Docs/api/jpush.md lists them.
+  static let known = Set(
     [
       "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
       "apns_priority", "strategy", "big_push_duration", "classification", "active_push",

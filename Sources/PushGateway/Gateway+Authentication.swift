@@ -7,26 +7,33 @@ import PushStorage
 extension Gateway {
   /// Finds out who calls, whether he may, and whether he has calls left; then the route's own work begins.
   func authenticate(_ call: GatewayCall, _ handle: @escaping Route.Handler) {
-    var call = call
-    // For whoever turns out to be nobody; the numbers tell nothing about keys.
-    call.budget = standardQuota(call.api).map { .untouched($0) }
-    let faults = call.api.faults
-    guard let header = call.request.headers["authorization"] else {
-      call.fail(faults.unauthorized)
-      return
+    switch Self.credentials(of: call) {
+    case .failure(let error): call.fail(error)
+    case .success(let (key, secret, kind)):
+      switch kind {
+      case .app: authenticateApp(key, secret, call, handle)
+      case .group: authenticateGroup(key, secret, call, handle)
+      case .developer: authenticateDeveloper(key, secret, call, handle)
+      }
     }
-    guard let (key, secret, isGroup) = Self.credentials(header), call.callers != (isGroup ? .app : .group)
-    else {
-      call.fail(faults.authenticationFailed)
-      return
+  }
+
+  /// Why a call will be refused, as far as this can be told at once: an app that is not in memory is known only to the
+  /// database, and so are groups and developers.
+  func obstacle(to call: GatewayCall) -> APIError? {
+    switch Self.credentials(of: call) {
+    case .failure(let error): return error
+    case .success(let (key, secret, kind)):
+      guard kind == .app, let app = router.app(key) else { return nil }
+      guard app.accepts(masterSecret: secret) else { return call.api.faults.authenticationFailed }
+      return obstacle(to: call, of: app)
     }
-    if isGroup {
-      authenticateGroup(key, secret, call, handle)
-    } else if call.api == .admin {
-      authenticateDeveloper(key, secret, call, handle)
-    } else {
-      authenticateApp(key, secret, call, handle)
-    }
+  }
+
+  /// Why an app whose secret is right may not make a call.
+  private func obstacle(to call: GatewayCall, of app: App) -> APIError? {
+    if app.isDisabled { return call.api.faults.disabled }
+    return app.allows(caller(call)) ? nil : .addressRefused
   }
 
   private func authenticateApp(
@@ -34,12 +41,8 @@ extension Gateway {
   ) {
     router.findApp(key) { [self] found in
       guard let app = verified(found, call, by: { $0.accepts(masterSecret: secret) }) else { return }
-      guard !app.isDisabled else {
-        call.fail(call.api.faults.disabled)
-        return
-      }
-      guard app.allows(caller(call)) else {
-        call.fail(.addressRefused)
+      if let obstacle = obstacle(to: call, of: app) {
+        call.fail(obstacle)
         return
       }
       var call = call
@@ -115,7 +118,7 @@ extension Gateway {
   // MARK: Calls in a minute
 
   /// Calls in a minute that the server's settings give; nil for an API that is not counted.
-  private func standardQuota(_ api: API) -> Int? {
+  func standardQuota(_ api: API) -> Int? {
     switch api {
     case .push: limits.pushCallsPerMinute
     case .device: limits.deviceCallsPerMinute
@@ -125,6 +128,12 @@ extension Gateway {
     case .admin: limits.adminCallsPerMinute
     case .open: nil
     }
+  }
+
+  /// Counts pushes of an app that one call makes for it besides itself, as far as there are calls left in this minute.
+  func takePushes(_ count: Int, of app: App) -> (granted: Int, budget: RateLimiter.Budget)? {
+    guard let limiter = rates[.push], let quota = quota(.push, app.plan) else { return nil }
+    return limiter.take(app.id.rawValue, upTo: count, quota: quota, at: time.monotonic())
   }
 
   private func quota(_ api: API, _ plan: PlanRow) -> Int? {
@@ -145,6 +154,22 @@ extension Gateway {
   /// The address of whoever calls; nil if a proxy that is trusted says none.
   private func caller(_ call: GatewayCall) -> IPAddress? {
     TrustedProxies(limits.trustedProxies).client(of: call.request, from: call.reply.peer)
+  }
+
+  /// Who may be behind a key.
+  private enum CallerKind {
+    case app, group, developer
+  }
+
+  private static func credentials(
+    of call: GatewayCall
+  ) -> Result<(key: AppKey, secret: [UInt8], kind: CallerKind), APIError> {
+    let faults = call.api.faults
+    guard let header = call.request.headers["authorization"] else { return .failure(faults.unauthorized) }
+    guard let (key, secret, isGroup) = credentials(header), call.callers != (isGroup ? .app : .group) else {
+      return .failure(faults.authenticationFailed)
+    }
+    return .success((key, secret, isGroup ? .group : call.api == .admin ? .developer : .app))
   }
 
   /// Reads `Basic base64(key:secret)` (RFC 7617). A group has `group-` before its key.

@@ -36,9 +36,20 @@ extension Gateway {
       call.fail(error)
       return
     }
+    // The call itself was counted as the first of them.
+    var call = call
+    let more = takePushes(entries.count - 1, of: app)
+    if let more { call.budget = more.budget }
+    let allowed = more.map { $0.granted + 1 } ?? entries.count
     // All are on their way to the writer before the first is answered, so that they share its commits.
-    let answers = BatchAnswers(entries.map(\.key)) { call.answer(200, $0) }
+    let answers = BatchAnswers(entries.map(\.key)) { [call] in call.answer(200, $0) }
     for (index, entry) in entries.enumerated() {
+      guard index < allowed else {
+        limited.add()
+        refused.add()
+        answers.set(index, .failure(.rateExceeded))
+        continue
+      }
       let request: AcceptRequest
       do throws(APIError) {
         request = try self.request(entry, by: key, app)

@@ -37,9 +37,12 @@ extension Gateway {
       call.fail(error)
       return
     }
-    router.store(file, for: hours * 3600) { failure in
+    router.store(file, for: hours * 3600) { [storedFiles, storedValues] failure in
       switch failure {
-      case nil: call.answer(200, Self.json { $0.member("file_id", file.fileID) })
+      case nil:
+        storedFiles.add()
+        storedValues.add(UInt64(file.count))
+        call.answer(200, Self.json { $0.member("file_id", file.fileID) })
       case .tooMany: call.fail(.overLimit("The app has 20 files; delete one or wait until one ends"))
       case .unavailable: call.fail(.timeout)
       }

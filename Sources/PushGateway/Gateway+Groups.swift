@@ -23,18 +23,30 @@ extension Gateway {
       call.fail(error)
       return
     }
-    router.accept(request, for: group) { [accepted, refused] result in
+    router.accept(request, for: group, without: appsWithoutCalls(in: group)) {
+      [accepted, refused, groupPushes] result in
       switch result {
       case .failure(let error):
         refused.add()
         call.fail(error)
       case .success(let push):
+        groupPushes.add()
         for member in push.members {
           if case .success = member.result { accepted.add() } else { refused.add() }
         }
         call.answer(200, Self.answer(push))
       }
     }
+  }
+
+  /// A push to a group counts as one of each app's: apps that have no call left in this minute get none.
+  private func appsWithoutCalls(in group: AppGroup) -> [AppKey: APIError] {
+    var barred: [AppKey: APIError] = [:]
+    for app in group.apps where takePushes(1, of: app)?.granted == 0 {
+      limited.add()
+      barred[app.key] = .rateExceeded
+    }
+    return barred
   }
 
   private func groupRequest(

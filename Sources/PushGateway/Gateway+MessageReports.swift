@@ -12,17 +12,20 @@ extension Gateway {
     Route(.report, "GET", "/v3/messages") { $0.showReports($1, MessageReports.messages) },
     Route(.report, "GET", "/v3/messages/detail") { $0.showReports($1, MessageReports.messagesDetail) },
     Route(.report, "POST", "/v3/status/message") { $0.showStatusOfMessage($1) },
+    Route(.report, "GET", "/v3/group/messages/detail", by: .group) { $0.showGroupReports($1) },
   ]
 
   /// Most pushes that one call asks about.
   private static let reportedPushes = 100
+  /// Most pushes to groups that one call asks about.
+  private static let reportedGroupPushes = 10
   /// Most registrations that one call asks about.
   private static let reportedDevices = 1000
 
   private func showReports(
     _ call: GatewayCall, _ form: @escaping @Sendable (MessageID, PushReport?) -> JSONValue
   ) {
-    guard let app = call.app, let ids = messageIDs(call) else { return }
+    guard let app = call.app, let ids = messageIDs(call, "msg_ids", most: Self.reportedPushes) else { return }
     router.reports(on: ids, in: app) { result in
       guard case .success(let reports) = result else {
         call.fail(call.api.faults.busy)
@@ -33,10 +36,24 @@ extension Gateway {
     }
   }
 
+  private func showGroupReports(_ call: GatewayCall) {
+    guard let group = call.group,
+      let ids = messageIDs(call, "group_msgids", most: Self.reportedGroupPushes)
+    else { return }
+    router.reports(onGroupPushes: ids, of: group) { result in
+      guard case .success(let reports) = result else {
+        call.fail(call.api.faults.busy)
+        return
+      }
+      let elements = zip(ids, reports).map { MessageReports.groupMessagesDetail($0, $1 ?? []) }
+      call.answer(200, JSONWriter.serialize(.array(elements)))
+    }
+  }
+
   /// The IDs that the query names: blanks and empty items are passed over, as JPush's own tests expect.
-  private func messageIDs(_ call: GatewayCall) -> [MessageID]? {
-    guard let text = call.target["msg_ids"] else {
-      call.fail(call.api.faults.missing("msg_ids is missing"))
+  private func messageIDs(_ call: GatewayCall, _ name: String, most: Int) -> [MessageID]? {
+    guard let text = call.target[name] else {
+      call.fail(call.api.faults.missing("\(name) is missing"))
       return nil
     }
     var ids: [MessageID] = []
@@ -44,13 +61,13 @@ extension Gateway {
       let digits = item.utf8.filter { $0 != UInt8(ascii: " ") }
       if digits.isEmpty { continue }
       guard let id = MessageID(decimal: digits) else {
-        call.fail(call.api.faults.invalid("msg_ids must hold numbers"))
+        call.fail(call.api.faults.invalid("\(name) must hold numbers"))
         return nil
       }
       ids.append(id)
     }
-    guard (1...Self.reportedPushes).contains(ids.count) else {
-      call.fail(call.api.faults.invalid("msg_ids must hold 1 to \(Self.reportedPushes) numbers"))
+    guard (1...most).contains(ids.count) else {
+      call.fail(call.api.faults.invalid("\(name) must hold 1 to \(most) numbers"))
       return nil
     }
     return ids

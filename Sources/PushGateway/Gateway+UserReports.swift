@@ -9,13 +9,15 @@ import PushStorage
 extension Gateway {
   static let userReportRoutes: [Route] = [
     Route(.report, "GET", "/v3/users") { $0.showUsers($1) },
+    Route(.report, "GET", "/v3/group/users", by: .group) { $0.showUsers($1) },
     Route(.report, "GET", "/v1/stats") { $0.showStatistics($1) },
   ]
 
   // MARK: Users
 
+  /// Those of an app, or of all apps of a group together.
   private func showUsers(_ call: GatewayCall) {
-    guard let app = call.app else { return }
+    let apps = call.app.map { [$0] } ?? call.group?.apps ?? []
     let periods: ReportPeriods
     do throws(APIError) {
       periods = try userPeriods(call)
@@ -23,17 +25,35 @@ extension Gateway {
       call.fail(error)
       return
     }
-    let reply = { @Sendable (result: Result<[UserCounts], DeviceFailure>) in
-      guard case .success(let counts) = result else {
+    let nobody = Array(repeating: UserCounts(), count: periods.count)
+    countUsers(of: apps[...], periods, after: nobody) { counts in
+      guard let counts else {
         call.fail(call.api.faults.busy)
         return
       }
       call.answer(200, JSONWriter.serialize(Self.users(periods, counts)))
     }
+  }
+
+  /// Adds up the users of apps, one app after the other; `reply` gets nil if they cannot be read.
+  private func countUsers(
+    of apps: ArraySlice<App>, _ periods: ReportPeriods, after known: [UserCounts],
+    _ reply: @escaping @Sendable ([UserCounts]?) -> Void
+  ) {
+    guard let app = apps.first else {
+      reply(known)
+      return
+    }
+    let goOn = { @Sendable [self] (result: Result<[UserCounts], DeviceFailure>) in
+      guard case .success(let counts) = result else { return reply(nil) }
+      var sums = known
+      for (index, one) in counts.enumerated() where sums.indices.contains(index) { sums[index].add(one) }
+      countUsers(of: apps.dropFirst(), periods, after: sums, reply)
+    }
     if periods.unit == .hour {
-      router.users(of: app, hours: periods.hours, reply: reply)
+      router.users(of: app, hours: periods.hours, reply: goOn)
     } else {
-      router.users(of: app, days: periods.daysOfEach, reply: reply)
+      router.users(of: app, days: periods.daysOfEach, reply: goOn)
     }
   }
 

@@ -50,6 +50,9 @@ public final class Gateway: Sendable {
   let groupRates: [API: RateLimiter]
   let accepted: Counter
   let refused: Counter
+  let groupPushes: Counter
+  let storedFiles: Counter
+  let storedValues: Counter
   /// For requests whose parsing would hold up a loop.
   let background = BackgroundWork("borealis.gateway", limit: 64)
   let schedules: ScheduleRunner
@@ -74,6 +77,13 @@ public final class Gateway: Sendable {
     groupRates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
     accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
     refused = metrics.counter("borealis_pushes_refused_total", "Push requests answered with an error.")
+    groupPushes = metrics.counter(
+      "borealis_group_pushes_total",
+      "Pushes to groups of apps stored; each is also a push of some of its apps.")
+    storedFiles = metrics.counter(
+      "borealis_files_stored_total", "Files of aliases or registration IDs stored.")
+    storedValues = metrics.counter(
+      "borealis_file_values_stored_total", "Values in the files that were stored.")
     schedules = ScheduleRunner(router: router, rules: limits.rules, metrics: metrics)
     limited = metrics.counter(
       "borealis_calls_limited_total", "Calls refused because their minute's are used up.")
@@ -98,28 +108,52 @@ public final class Gateway: Sendable {
   }
 
   func handle(_ request: HTTPRequest, _ reply: GatewayReply) {
+    switch arrival(of: request, reply) {
+    case .refused(let response): reply.send(response)
+    case .call(let call, let route):
+      route.api == .open ? route.handle(self, call) : authenticate(call, route.handle)
+    }
+  }
+
+  /// The answer to a request that can be told from its header, so that its body need not be read: there is no such call,
+  /// or whoever calls may not. Nil if the body has to come.
+  public func screen(_ head: HTTPRequest, requestID: String, peer: IPAddress?) -> HTTPResponse? {
+    switch arrival(of: head, GatewayReply(requestID: requestID, peer: peer) { _ in }) {
+    case .refused(let response): response
+    case .call(let call, let route): route.api == .open ? nil : obstacle(to: call).map { call.refusal($0) }
+    }
+  }
+
+  /// What a request turns out to be.
+  private enum Arrival {
+    case refused(HTTPResponse)
+    case call(GatewayCall, Route)
+  }
+
+  private func arrival(of request: HTTPRequest, _ reply: GatewayReply) -> Arrival {
     let access = AccessLog(log, time)
-    func refuse(_ status: Int, _ error: APIError, allow: [String] = []) {
+    func refuse(_ status: Int, _ error: APIError, allow: [String] = []) -> Arrival {
       var response = HTTPResponse.json(status, error.json())
       if !allow.isEmpty { response.headers.append("Allow", allow.joined(separator: ", ")) }
       access.answered(request.method, "-", status, reply.requestID, nil)
-      reply.send(response)
+      return .refused(response)
     }
     guard let target = HTTPTarget(request.target) else {
-      refuse(400, .invalidValue("The path is malformed"))
-      return
+      return refuse(400, .invalidValue("The path is malformed"))
     }
     switch table.match(request.method, target.path) {
-    case .notFound: refuse(404, .invalidValue("There is no such resource"))
+    case .notFound: return refuse(404, .invalidValue("There is no such resource"))
     case .wrongMethod(let allowed):
       let methods = allowed.joined(separator: " or ")
       let error: APIError = target.path.starts(with: ["v1", "app"]) ? .adminMethod : .onlyPost
-      refuse(405, error.saying("Only \(methods) is accepted here"), allow: allowed)
+      return refuse(405, error.saying("Only \(methods) is accepted here"), allow: allowed)
     case .found(let route, let captures):
-      let call = GatewayCall(
+      var call = GatewayCall(
         api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,
         captures: captures, callers: route.callers, bodyBytes: limits.bytes(route.body))
-      route.api == .open ? route.handle(self, call) : authenticate(call, route.handle)
+      // For whoever turns out to be nobody; the numbers tell nothing about keys.
+      call.budget = standardQuota(route.api).map { .untouched($0) }
+      return .call(call, route)
     }
   }
 

@@ -46,7 +46,10 @@ struct GatewayCall: Sendable {
   var owner: AppKey? { app?.key ?? group?.key }
 
   /// Answers with a JSON body.
-  func answer(_ status: Int, _ body: [UInt8]) {
+  func answer(_ status: Int, _ body: [UInt8]) { respond(response(status, body)) }
+
+  /// A JSON answer with the headers that tell of the caller's budget.
+  private func response(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
     var response = HTTPResponse.json(status, body)
     if let budget {
       // The documented name, and the one that JPush's Java and Go clients read.
@@ -55,13 +58,24 @@ struct GatewayCall: Sendable {
       response.headers.append("X-Rate-Limit-Remaining", String(budget.remaining))
       response.headers.append("X-Rate-Limit-Reset", String(budget.resetSeconds))
     }
-    respond(response)
+    return response
   }
 
   private func respond(_ response: HTTPResponse) {
     // In this order, so that the line is there when the answer is.
-    log.answered(request.method, pattern, response.status, reply.requestID, app)
+    note(response)
     reply.send(response)
+  }
+
+  private func note(_ response: HTTPResponse) {
+    log.answered(request.method, pattern, response.status, reply.requestID, app)
+  }
+
+  /// The answer with an error, for whoever sends it himself.
+  func refusal(_ error: APIError) -> HTTPResponse {
+    let response = response(error.httpStatus, error.json())
+    note(response)
+    return response
   }
 
   /// Answers a success without data: `{}`, which satisfies every official client.

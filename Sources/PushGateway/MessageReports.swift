@@ -52,28 +52,42 @@ enum MessageReports {
   /// `GET /v3/messages/detail`.
   static func messagesDetail(_ id: MessageID, _ report: PushReport?) -> JSONValue {
     let (apple, ios, others) = (report?.apple, report?.ownIOS, report?.ownOthers)
-    let hasIOS = apple?.isEmpty == false || ios?.isEmpty == false
     return [
-      "msg_id": .string(id.text),
-      "jpush": others?.isEmpty == false
-        ? [
-          "target": count(others, \.target), "online_push": nil, "sent": count(others, \.sent),
-          "received": count(others, \.received), "display": count(others, \.shown),
-          "click": count(others, \.tapped), "msg_click": nil,
-        ] : nil,
-      "android_pns": nil,
-      "ios": hasIOS
-        ? [
-          "apns_target": count(apple, \.target), "apns_sent": count(apple, \.sent),
-          "apns_received": count(apple, \.received), "apns_display": count(apple, \.shown),
-          "apns_click": count(apple, \.tapped), "msg_target": count(ios, \.target),
-          "msg_received": count(ios, \.received), "msg_display": count(ios, \.shown),
-          "msg_click": count(ios, \.tapped),
-        ] : nil,
-      "quickapp_jpush": nil, "quickapp_pns": nil, "winphone": nil,
+      "msg_id": .string(id.text), "jpush": ownDetail(list(others)), "android_pns": nil,
+      "ios": iosDetail(list(apple), list(ios)), "quickapp_jpush": nil, "quickapp_pns": nil, "winphone": nil,
       "details": report.map(details) ?? nil,
     ]
   }
+
+  /// `GET /v3/group/messages/detail`: the sums over the apps of a group.
+  static func groupMessagesDetail(_ id: MessageID, _ reports: [PushReport]) -> JSONValue {
+    [
+      "group_msgid": .string(id.text), "jpush": ownDetail(reports.map(\.ownOthers)), "android_pns": nil,
+      "ios": iosDetail(reports.map(\.apple), reports.map(\.ownIOS)), "hmos": nil,
+    ]
+  }
+
+  private static func ownDetail(_ funnels: [PushFunnel]) -> JSONValue {
+    guard funnels.contains(where: { !$0.isEmpty }) else { return nil }
+    return [
+      "target": sum(funnels, \.target), "online_push": nil, "sent": sum(funnels, \.sent),
+      "received": sum(funnels, \.received), "display": sum(funnels, \.shown), "click": sum(funnels, \.tapped),
+      "msg_click": nil,
+    ]
+  }
+
+  private static func iosDetail(_ apple: [PushFunnel], _ own: [PushFunnel]) -> JSONValue {
+    guard (apple + own).contains(where: { !$0.isEmpty }) else { return nil }
+    return [
+      "apns_target": sum(apple, \.target), "apns_sent": sum(apple, \.sent),
+      "apns_received": sum(apple, \.received), "apns_display": sum(apple, \.shown),
+      "apns_click": sum(apple, \.tapped), "msg_target": sum(own, \.target),
+      "msg_received": sum(own, \.received), "msg_display": sum(own, \.shown),
+      "msg_click": sum(own, \.tapped),
+    ]
+  }
+
+  private static func list(_ funnel: PushFunnel?) -> [PushFunnel] { funnel.map { [$0] } ?? [] }
 
   // MARK: By part
 
@@ -134,7 +148,12 @@ enum MessageReports {
   }
 
   private static func count(_ funnel: PushFunnel?, _ set: KeyPath<PushFunnel, NumberSet>) -> JSONValue {
-    guard let funnel, !funnel.isEmpty else { return nil }
-    return .number(JSONNumber(Int64(funnel[keyPath: set].count)))
+    sum(list(funnel), set)
+  }
+
+  /// Null if there is nobody whom it could count.
+  private static func sum(_ funnels: [PushFunnel], _ set: KeyPath<PushFunnel, NumberSet>) -> JSONValue {
+    guard funnels.contains(where: { !$0.isEmpty }) else { return nil }
+    return .number(JSONNumber(Int64(funnels.reduce(0) { $0 + $1[keyPath: set].count })))
   }
 }

@@ -34,6 +34,13 @@ final class RateLimiter: Sendable {
   /// Counts a call of someone who may make `quota` in a minute, if there is one left. A quota that changes holds at once,
   /// for the window that is running too.
   func take(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
+    take(caller, upTo: 1, quota: quota, at: now).budget
+  }
+
+  /// Counts as many calls as are left, at most `count`; the budget is granted if it is any.
+  func take(
+    _ caller: UInt32, upTo count: Int, quota: Int, at now: UInt64
+  ) -> (granted: Int, budget: Budget) {
     state.withLock { state in
       if now &- state.sweptAt >= Self.length {
         // So that those who called once are not remembered for ever.
@@ -42,13 +49,14 @@ final class RateLimiter: Sendable {
       }
       var window = state.windows[caller] ?? Window(start: now)
       if now &- window.start >= Self.length { window = Window(start: now) }
-      let isGranted = window.count < quota
-      if isGranted { window.count += 1 }
+      let granted = max(0, min(count, quota - window.count))
+      window.count += granted
       state.windows[caller] = window
       let left = Self.length - (now &- window.start)
-      return Budget(
+      let budget = Budget(
         quota: quota, remaining: max(0, quota - window.count),
-        resetSeconds: Int((left + 999_999_999) / 1_000_000_000), isGranted: isGranted)
+        resetSeconds: Int((left + 999_999_999) / 1_000_000_000), isGranted: granted > 0)
+      return (granted, budget)
     }
   }
 

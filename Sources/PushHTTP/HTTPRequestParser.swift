@@ -36,6 +36,17 @@ public struct HTTPRequestParser: Sendable {
   /// them there are.
   public var isInLargeBody: Bool { isInBody && reader.isLarge }
 
+  /// Bytes of the body that is being read, as far as they have come or are announced.
+  public var bodySize: Int { reader.size }
+
+  /// The request whose body is being read, as far as its header tells it; nil at any other time.
+  public var head: HTTPRequest? {
+    guard isInBody, fault == nil else { return nil }
+    var head = request
+    head.headers = reader.headers
+    return head
+  }
+
   /// Waits for the first request of another connection; only the memory stays.
   public mutating func reset() {
     reader.reset()

@@ -26,13 +26,16 @@ struct MessageReader {
     bodyLimit = limits.body
   }
 
-  /// Whether the body has, or is announced to have, more bytes than most requests may.
-  var isLarge: Bool {
+  /// Bytes of the body that have come or are announced.
+  var size: Int {
     switch phase {
-    case .length(let left), .chunk(let left): body.count + left > limits.body
-    default: body.count > limits.body
+    case .length(let left), .chunk(let left): body.count + left
+    default: body.count
     }
   }
+
+  /// Whether the body has, or is announced to have, more bytes than most requests may.
+  var isLarge: Bool { size > limits.body }
 
   /// Waits for the next message.
   mutating func reset() {

@@ -50,7 +50,8 @@ public struct RouteTable<Handler> {
     nodes[node].routes[method] = Route(handler: handler, names: names)
   }
 
-  /// Looks up decoded segments. A literal goes before a capture. `HEAD` finds the handler of `GET` if it has
+  /// Looks up decoded segments. A literal goes before a capture, whatever the method: a path that stands there as it is
+  /// names nothing else (as in OpenAPI). `HEAD` finds the handler of `GET` if it has
   /// none of its own.
   public func match(_ method: String, _ path: [String]) -> Match {
     var values: [String] = []
@@ -75,7 +76,7 @@ public struct RouteTable<Handler> {
     if let next = nodes[node].literals[segment], let route = find(method, rest, next, &values, &allowed) {
       return route
     }
-    guard let next = nodes[node].capture else { return nil }
+    guard allowed.isEmpty, let next = nodes[node].capture else { return nil }
     values.append(segment)
     if let route = find(method, rest, next, &values, &allowed) { return route }
     values.removeLast()

@@ -43,8 +43,10 @@ struct HTTPConnection {
   var deadline: UInt32 = 0
   /// Second of the earliest entry in the wheel, 0 for none.
   var scheduled: UInt32 = 0
-  /// Bytes dropped while lingering.
-  var lingered = 0
+  /// Bytes that may still be dropped while lingering.
+  var lingerLeft = 0
+  /// The last request was answered before its body had come: the peer may send it all before it reads the answer.
+  var isTurnedAway = false
   var tls: TLSSession?
   var work: HTTPWork?
 
@@ -70,6 +72,8 @@ final class HTTPWork {
   /// Second at which the peer has taken nothing for too long, 0 while nothing waits.
   var writeDeadline: UInt32 = 0
   var readsBody = false
+  /// Whether the request whose body is being read was found to be fit for it.
+  var isScreened = false
   /// Its place among the large bodies, while one is being read.
   var largeBody: LargeBodies.Place?
   // Of the request that is being answered:

@@ -20,6 +20,24 @@ extension HTTPServer {
     markDirty(slot)
   }
 
+  /// Answers a request by its header alone, if that is enough; tells whether it was. The framing of what follows is known,
+  /// but to go on the whole body would have to be read.
+  func turnAway(_ slot: UInt32, _ work: HTTPWork) -> Bool {
+    guard let screen, !work.isScreened, let head = work.parser.head else { return false }
+    work.isScreened = true
+    let id = requestID(head.headers["x-request-id"])
+    guard let answer = screen(head, id, slab[slot].peer) else { return false }
+    metrics.answered(answer.status, microseconds: 0)
+    work.requestID = id
+    work.headOnly = head.method == "HEAD"
+    work.minorVersion = head.minorVersion
+    queue(answer, work, keepAlive: false)
+    slab[slot].isTurnedAway = true
+    enter(.closing, slot)
+    markDirty(slot)
+    return true
+  }
+
   /// Answers a request that never reached the handler; the connection's framing is lost with it.
   func refuse(_ fault: HTTPFault, _ slot: UInt32) {
     metrics.refusedRequests.add()
@@ -29,6 +47,7 @@ extension HTTPServer {
     work.headOnly = false
     work.minorVersion = 1
     queue(refusal(fault), work, keepAlive: false)
+    slab[slot].isTurnedAway = fault == .bodyTooLarge || fault == .busy
     enter(.closing, slot)
     markDirty(slot)
   }

@@ -96,7 +96,7 @@ extension HTTPServer {
     case .needMore: noteProgress(slot, work)
     case .needsContinue:
       noteProgress(slot, work)
-      guard slab[slot].phase == .reading else { break }
+      guard slab[slot].phase == .reading, !turnAway(slot, work) else { break }
       // A client that sends the body at once does not wait (RFC 9110 section 10.1.1).
       if start + count == bytes.count {
         work.outgoing += HTTPResponse.continueBytes
@@ -116,18 +116,20 @@ extension HTTPServer {
       return
     }
     if slab[slot].phase == .idle { enter(.reading, slot) }
-    if work.largeBody == nil, work.parser.isInLargeBody {
-      guard let place = largeBodies.enter(limits.largestBody) else { return refuse(.busy, slot) }
-      work.largeBody = place
-    }
     if !work.readsBody, work.parser.isInBody {
       work.readsBody = true
       setDeadline(slot, after: limits.bodySeconds)
+    }
+    if work.parser.bodySize > limits.unscreenedBytes, turnAway(slot, work) { return }
+    if work.largeBody == nil, work.parser.isInLargeBody {
+      guard let place = largeBodies.enter(limits.largestBody) else { return refuse(.busy, slot) }
+      work.largeBody = place
     }
   }
 
   private func serve(_ request: HTTPRequest, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
     work.readsBody = false
+    work.isScreened = false
     work.largeBody = nil
     work.requestID = requestID(request.headers["x-request-id"])
     work.keepAlive = request.keepAlive

@@ -147,14 +147,18 @@ extension HTTPServer {
     slab[slot].writeNeeds = []
     _ = cl_shutdown_write(slab[slot].descriptor)
     enter(.lingering, slot)
+    slab[slot].lingerLeft = limits.lingerBytes
+    guard slab[slot].isTurnedAway else { return }
+    slab[slot].lingerLeft += limits.largestBody
+    setDeadline(slot, after: limits.bodySeconds)
   }
 
   /// Drops what comes while lingering, up to a limit.
   func discard(_ slot: UInt32) {
     do throws(SystemError) {
       guard let count = try Socket.read(slab[slot].descriptor, into: &buffer) else { return }
-      slab[slot].lingered += count
-      if count == 0 || slab[slot].lingered > limits.lingerBytes { close(slot) }
+      slab[slot].lingerLeft -= count
+      if count == 0 || slab[slot].lingerLeft < 0 { close(slot) }
     } catch {
       close(slot)
     }

@@ -10,6 +10,10 @@ public final class HTTPServer: LoopDriver {
   /// Gets a complete request, on the loop's thread, and sees to it that the exchange is answered once, then or later.
   public typealias Handler = (HTTPRequest, HTTPExchange) -> Void
 
+  /// Looks at a request whose body is not small and has not come whole, on the loop's thread; gets its ID and where it comes from. An
+  /// answer ends it at once: the body is dropped as it comes, and the connection closes. Nil lets the body come.
+  public typealias Screen = (HTTPRequest, _ requestID: String, _ peer: IPAddress?) -> HTTPResponse?
+
   let limits: HTTPServerLimits
   let metrics: HTTPServerMetrics
   let handler: Handler
@@ -23,6 +27,8 @@ public final class HTTPServer: LoopDriver {
 
   /// Speaks TLS on connections that are accepted from now on; nil for plain HTTP. Set anew, it renews the certificate.
   public var tls: TLSContext?
+  /// Turns requests away before their bodies are read; nil lets all of them come.
+  public var screen: Screen?
 
   /// Asked first about every request, on the loop's thread; nil leaves it to the handler. The address is the peer's.
   public var upgrade: ((HTTPRequest, IPAddress?) -> HTTPUpgrade?)?
@@ -208,6 +214,7 @@ public final class HTTPServer: LoopDriver {
     guard spareWork.count < 64, work.outgoing.capacity <= 16 << 10 else { return }
     work.parser.reset()
     work.largeBody = nil
+    work.isScreened = false
     spareWork.append(work)
   }
 

@@ -7,6 +7,9 @@ public struct HTTPServerLimits: Sendable {
   public var message = HTTPLimits()
   /// The largest body of all that `message` allows.
   var largestBody: Int { message.largeBodies.values.reduce(message.body, max) }
+  /// Bytes that a body must exceed for its request to be screened before it is whole: to look twice at each small one
+  /// would cost more than it saves.
+  public var unscreenedBytes = 16 << 10
   /// Connections of one server; a further one is closed at once.
   public var connections = 10_000
   /// Answers that may wait for one connection, in bytes. Its next request is not read while more than this waits, so

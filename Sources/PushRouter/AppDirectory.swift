@@ -73,6 +73,9 @@ public final class AppDirectory: Sendable {
   /// Devices connected now.
   public var onlineCount: Int { state.withLock { $0.onlineSet.count } }
 
+  /// How many pushes are being spread over some time now, of those that our connection brings to anybody.
+  public var spreadingCount: Int { state.withLock { $0.ledger.steady.count } }
+
   /// How many of some devices are connected now.
   public func onlineCount(in recipients: Recipients) -> Int {
     var numbers = recipients.numbers

@@ -12,6 +12,13 @@ public struct UserCounts: Sendable, Equatable {
 
   /// Nothing.
   public init() {}
+
+  /// Adds the users of another app.
+  public mutating func add(_ other: UserCounts) {
+    new.merge(other.new, uniquingKeysWith: +)
+    online.merge(other.online, uniquingKeysWith: +)
+    active.merge(other.active, uniquingKeysWith: +)
+  }
 }
 
 /// Registrations of an app that were there since this was last taken.

@@ -1,6 +1,7 @@
 import PushBase
 import PushDomain
 import PushStorage
+import Synchronization
 
 /// What became of a push to the apps of a group.
 public struct AcceptedGroupPush: Sendable, Equatable {
@@ -27,8 +28,29 @@ public struct AcceptedGroupPush: Sendable, Equatable {
 /// The part of a push to a group that is one app's.
 private struct GroupMember: Sendable {
   let app: App
-  /// The push, or why there is none.
-  let push: Result<NewPush, APIError>
+  /// Who gets it there, or why nobody does.
+  var audience: Result<Recipients, APIError>
+}
+
+/// The parts of a push to a group whose apps may have to wait for speed; calls back when all know whether they may go.
+private final class GroupAdmission: Sendable {
+  private let state: Mutex<(members: [GroupMember], waiting: Int)>
+  private let done: @Sendable ([GroupMember]) -> Void
+
+  init(_ members: [GroupMember], done: @escaping @Sendable ([GroupMember]) -> Void) {
+    state = Mutex((members, members.count))
+    self.done = done
+  }
+
+  /// Notes that a part may go, or why not; once for each.
+  func decide(_ index: Int, _ refusal: APIError? = nil) {
+    let complete = state.withLock { state -> [GroupMember]? in
+      if let refusal { state.members[index].audience = .failure(refusal) }
+      state.waiting -= 1
+      return state.waiting == 0 ? state.members : nil
+    }
+    if let complete { done(complete) }
+  }
 }
 
 extension Router {
@@ -54,17 +76,45 @@ extension Router {
   }
 
   /// Accepts a push to all apps of a group: each app's audience is fixed, all of it is stored by one commit, then it is
-  /// answered and delivered. The request's `cid` is one of the group, its file too.
+  /// answered and delivered. It waits first for the apps whose plans have no speed left; those that wait too long are
+  /// left out, and so are those in `barred`, for a reason. The request's `cid` is one of the group, its file too.
   public func accept(
-    _ request: AcceptRequest, for group: AppGroup,
+    _ request: AcceptRequest, for group: AppGroup, without barred: [AppKey: APIError] = [:],
     reply: @escaping @Sendable (Result<AcceptedGroupPush, APIError>) -> Void
   ) {
     var own = request
     own.cid = nil
-    resolve(own, for: group, from: 0, []) { [self, own] members in
+    resolve(own, for: group, without: barred, from: 0, []) { [self, own] members in
       switch members {
       case .failure(let error): reply(.failure(error))
-      case .success(let members): store(members, request: own, cid: request.cid, of: group, reply)
+      case .success(let members):
+        admit(members) { [self] admitted in
+          store(admitted, request: own, cid: request.cid, of: group, reply)
+        }
+      }
+    }
+  }
+
+  /// Asks each app's plan for as much speed as its part of the push takes, all at the same time.
+  private func admit(_ members: [GroupMember], then goOn: @escaping @Sendable ([GroupMember]) -> Void) {
+    guard !members.isEmpty else { return goOn([]) }
+    let now = time.monotonic()
+    let admission = GroupAdmission(members, done: goOn)
+    for (index, member) in members.enumerated() {
+      guard case .success(let audience) = member.audience, !audience.isEmpty else {
+        admission.decide(index)
+        continue
+      }
+      let answer = speedPools.admit(audience.count, app: member.app.id, plan: member.app.plan, at: now) {
+        admission.decide(index)
+      } expire: {
+        admission.decide(index, .timeout)
+      }
+      switch answer {
+      case .now: admission.decide(index)
+      case .waits: break
+      case .full: admission.decide(index, .rateExceeded)
+      case .closed: admission.decide(index, .timeout)
       }
     }
   }
@@ -72,27 +122,22 @@ extension Router {
   /// Fixes the audience in one app after the other. What may be otherwise at the next try is a failure of all: it must not
   /// become the answer that the request's `cid` stands for.
   private func resolve(
-    _ request: AcceptRequest, for group: AppGroup, from index: Int, _ done: [GroupMember],
-    _ found: @escaping @Sendable (Result<[GroupMember], APIError>) -> Void
+    _ request: AcceptRequest, for group: AppGroup, without barred: [AppKey: APIError], from index: Int,
+    _ done: [GroupMember], _ found: @escaping @Sendable (Result<[GroupMember], APIError>) -> Void
   ) {
     guard index < group.apps.count else {
       found(.success(done))
       return
     }
     let app = group.apps[index]
-    @Sendable func go(_ push: Result<NewPush, APIError>) {
-      resolve(request, for: group, from: index + 1, done + [GroupMember(app: app, push: push)], found)
+    @Sendable func go(_ audience: Result<Recipients, APIError>) {
+      let done = done + [GroupMember(app: app, audience: audience)]
+      resolve(request, for: group, without: barred, from: index + 1, done, found)
     }
-    guard !app.isDisabled else {
-      go(.failure(.blacklisted))
-      return
-    }
-    resolve(request, in: app, owner: group.key) { [self] result in
-      switch result {
-      case .failure(let error) where error.httpStatus >= 500: found(.failure(error))
-      case .failure(let error): go(.failure(error))
-      case .success(let audience): go(prepare(request, to: audience, of: app))
-      }
+    if let error = app.isDisabled ? .blacklisted : barred[app.key] { return go(.failure(error)) }
+    resolve(request, in: app, owner: group.key) { audience in
+      if case .failure(let error) = audience, error.httpStatus >= 500 { return found(.failure(error)) }
+      go(audience)
     }
   }
 
@@ -102,6 +147,9 @@ extension Router {
   ) {
     let now = time.now()
     let oldest = now.adding(seconds: -options.cidLifetime)
+    let pushes = members.map { member in
+      (app: member.app, push: member.audience.flatMap { prepare(request, to: $0, of: member.app) })
+    }
     store.write {
       [self] transaction throws(StorageError) -> (AcceptedGroupPush, [(App, AcceptedPush, NewPush)]) in
       if let cid, let first = try transaction.lookupGroupCID(group: group.id, cid: cid, after: oldest) {
@@ -110,7 +158,7 @@ extension Router {
       var row = GroupPushRow(
         id: nextID(), sendno: Int64(request.sendno), createdAt: now, members: [])
       var accepted: [(App, AcceptedPush, NewPush)] = []
-      for member in members {
+      for member in pushes {
         let result = try store(member.push, of: member.app, in: transaction)
         if case .success(let (push, stored)) = result { accepted.append((member.app, push, stored)) }
         row.members.append(GroupPushRow.Member(app: member.app.key, result: result.map { $0.0.id }))
@@ -123,12 +171,7 @@ extension Router {
         log.error("push to a group not stored", ["reason": .text("\(error.kind)")])
         reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
       case .success(let (accepted, pushes)):
-        let now = time.monotonic()
-        for (app, push, stored) in pushes {
-          // Apps of a group do not wait for each other: what is more than a plan's speed is paid for by what follows.
-          speedPools.charge(push.targets, app: app.id, plan: app.plan, at: now)
-          deliver(push, stored, in: app)
-        }
+        for (app, push, stored) in pushes { deliver(push, stored, in: app) }
         reply(.success(accepted))
       }
     }

@@ -116,6 +116,9 @@ public final class Router: Sendable {
     }
   }
 
+  /// Pushes that wait for their plans to have speed left.
+  public var pushesWaitingForSpeed: Int { speedPools.waiting }
+
   // MARK: Message IDs
 
   /// An ID for a push that is not stored (validation).

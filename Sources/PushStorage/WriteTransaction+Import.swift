@@ -6,48 +6,83 @@ extension WriteTransaction {
   public func importRegistrations(
     app: AppID, _ imported: [ImportedRegistration], adoption: Adoption, at now: Timestamp
   ) throws(StorageError) -> [ImportOutcome] {
+    let first = try database.first(
+      "SELECT next_number FROM app WHERE id = ? AND deleted_at IS NULL", .app(app)
+    ) { UInt32(truncatingIfNeeded: $0.integer(0)) }
+    guard let first else { return imported.map { _ in .numbersUsedUp } }
     var outcomes: [ImportOutcome] = []
-    var first: RegistrationNumber?
-    var count = 0
+    outcomes.reserveCapacity(imported.count)
+    var next = first
+    var tagsByName: [String: UInt32] = [:]
     for one in imported {
-      if let obstacle = try obstacle(to: one, app) {
-        outcomes.append(obstacle)
-        continue
-      }
-      let tags = try tagNumbers(app: app, names: one.tags, create: true)
-      guard !tags.contains(nil), tags.count <= 1000 else {
-        outcomes.append(.tooManyTags)
-        continue
-      }
-      guard let number = try nextNumber(app) else {
-        outcomes.append(.numbersUsedUp)
-        continue
-      }
-      try insert(one, tags: tags.compactMap { $0 }, app, number, adoption, now)
-      outcomes.append(.added)
-      if first == nil { first = number }
-      count += 1
+      let outcome = try add(one, app, RegistrationNumber(next), adoption, now, &tagsByName)
+      if outcome == .added { next += 1 }
+      outcomes.append(outcome)
     }
-    if let first {
+    try database.run("UPDATE app SET next_number = ? WHERE id = ?", .integer(next), .app(app))
+    // A server reads them piece by piece.
+    for start in stride(from: first, to: next, by: Self.learnedAtOnce) {
       try database.run(
-        "INSERT INTO import_batch (app_id, first, count) VALUES (?, ?, ?)", .app(app), .number(first),
-        .integer(count))
+        "INSERT INTO import_batch (app_id, first, count) VALUES (?, ?, ?)", .app(app), .integer(start),
+        .integer(min(next - start, UInt32(Self.learnedAtOnce))))
     }
     return outcomes
   }
 
-  /// Why a registration cannot be added, or need not.
+  /// Registrations of which a server learns in one step.
+  private static var learnedAtOnce: Int { 1000 }
+
+  private func add(
+    _ one: ImportedRegistration, _ app: AppID, _ number: RegistrationNumber, _ adoption: Adoption,
+    _ now: Timestamp, _ known: inout [String: UInt32]
+  ) throws(StorageError) -> ImportOutcome {
+    guard number.rawValue < .max else { return try owned(one, app) ?? .numbersUsedUp }
+    if let obstacle = try obstacle(to: one, app) { return try owned(one, app) ?? obstacle }
+    guard let tags = try tagNumbers(one.tags, app, &known), tags.count <= 1000 else {
+      return try owned(one, app) ?? .tooManyTags
+    }
+    try insert(one, tags: tags, app, number, adoption, now)
+    return database.changes > 0 ? .added : try owned(one, app) ?? .numbersUsedUp
+  }
+
+  /// Whose a registration is that is there already; nil if it is not.
+  private func owned(_ one: ImportedRegistration, _ app: AppID) throws(StorageError) -> ImportOutcome? {
+    try database.first(
+      "SELECT app_id FROM registration WHERE registration_id = ?", .blob(one.registrationID.stored)
+    ) { $0.app(0) == app ? .known : .foreign }
+  }
+
+  /// The numbers of tags, made where there are none; nil if the app has too many. `known` holds those that were asked for
+  /// before in this transaction.
+  private func tagNumbers(
+    _ names: [String], _ app: AppID, _ known: inout [String: UInt32]
+  ) throws(StorageError) -> [UInt32]? {
+    var numbers: [UInt32] = []
+    for name in names {
+      if let number = known[name] {
+        numbers.append(number)
+        continue
+      }
+      guard let number = try tagNumbers(app: app, names: [name], create: true).first ?? nil else {
+        return nil
+      }
+      known[name] = number
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  /// Why a registration cannot be added if it is new.
   private func obstacle(
     to one: ImportedRegistration, _ app: AppID
   ) throws(StorageError) -> ImportOutcome? {
-    let owner = try database.first(
-      "SELECT app_id FROM registration WHERE registration_id = ?", .blob(one.registrationID.stored)
-    ) { $0.app(0) }
-    if let owner { return owner == app ? .known : .foreign }
     if !one.token.isEmpty {
+      // Left to itself SQLite goes through all registrations of the app: it knows nothing of how many there are.
       let holder = try database.first(
-        "SELECT registration_id FROM registration WHERE app_id = ? AND apns_token = ?", .app(app),
-        .blob(one.token)
+        """
+        SELECT registration_id FROM registration INDEXED BY registration_apns_token
+        WHERE app_id = ? AND apns_token = ?
+        """, .app(app), .blob(one.token)
       ) { RegistrationID(stored: $0.blob(0)) }
       if let holder { return .tokenTaken(by: holder) }
     }
@@ -68,6 +103,7 @@ extension WriteTransaction {
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags,
         apns_environment, apns_token, mobile, created_at, last_seen_at, adoption)
       VALUES (?1, ?2, ?3, ?4, ?5, x'', ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12)
+      ON CONFLICT (registration_id) DO NOTHING
       """, .app(app), .number(number), .blob(one.registrationID.stored), .blob(SystemRandom.bytes(16)),
       .integer(one.platform.rawValue), .optional(one.alias), .optional(TagList.encode(tags)),
       .integer(one.token.isEmpty ? 0 : one.environment.rawValue),
@@ -116,9 +152,12 @@ extension WriteTransaction {
       if let named { return named }
     }
     guard !new.token.isEmpty else { return nil }
+    // The index has to be named, as above: every device that registers with a token comes here.
     return try database.first(
-      "SELECT number FROM registration WHERE app_id = ? AND apns_token = ? AND platform = ? AND adoption > 0",
-      .app(app), .blob(new.token), .integer(new.platform.rawValue)
+      """
+      SELECT number FROM registration INDEXED BY registration_apns_token
+      WHERE app_id = ? AND apns_token = ? AND platform = ? AND adoption > 0
+      """, .app(app), .blob(new.token), .integer(new.platform.rawValue)
     ) { $0.number(0) }
   }
 }

@@ -16,6 +16,7 @@ struct BenchCommand: Command {
       idle        memory and processor time of idle connections
       restart     how long until all devices are back after a restart
       million     a million registrations in the database
+      callbacks   broadcasts to 10,000 connections and single pushes, with and without telling an app server of each
       apns        notifications to Apple over one connection, beside h2load and aioapns; with --queue the cost of a
                   queue to Apple for memory and for another app
       console     each of the console's pages with a million registrations and 100,000 pushes in the database

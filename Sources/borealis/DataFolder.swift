@@ -40,12 +40,29 @@ struct DataFolder {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
     // Never closed: the kernel lets go of the lock with the process, however it ends.
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    for _ in 1...Self.lockAttempts {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
       let number = errno
-      close(descriptor)
-      guard number == EWOULDBLOCK else { throw .failed("cannot lock \(path): \(SystemCalls.reason(number))") }
-      throw .failed("another server uses \(path)")
+      guard number == EWOULDBLOCK else {
+        close(descriptor)
+        throw .failed("cannot lock \(path): \(SystemCalls.reason(number))")
+      }
+      // A look by `isServed` takes microseconds.
+      usleep(10_000)
     }
+    close(descriptor)
+    throw .failed("another server uses \(path)")
+  }
+
+  private static let lockAttempts = 3
+
+  /// Whether a server uses the folder now.
+  var isServed: Bool {
+    let descriptor = open(path + "/lock", O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    // Closing gives back a lock that was free.
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
   /// The database must be there already.

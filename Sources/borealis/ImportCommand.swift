@@ -34,9 +34,6 @@ struct ImportCommand: Command {
       name: "dry-run", valueName: "", help: "Checks all lines and changes nothing.", kind: .flag),
   ]
 
-  /// Registrations that share a commit: so few that pushes hardly wait for it.
-  private static let batch = 500
-
   static func run(_ input: Input) throws(Failure) {
     guard let key = AppKey(try input.required("app")) else {
       throw .usage("--app: KEY has 24 lower-case hexadecimal digits")
@@ -50,19 +47,19 @@ struct ImportCommand: Command {
     let store = try folder.openStore(readers: 1, log: Log(level: .warning))
     defer { store.close() }
     var work = ImportWork(
-      store: store, app: try app(key, store),
+      store: store, folder: folder, app: try app(key, store),
       adoption: input.settings.flag("adopt-by-id") ? .registrationID : .token,
       isDryRun: input.settings.flag("dry-run"))
     var reader = CSVReader()
-    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    var buffer = [UInt8](repeating: 0, count: 256 * 1024)
     while true {
       let count = read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw .failed("cannot read \(path): \(SystemCalls.reason(errno))") }
       if count == 0 { break }
-      for record in reader.read(buffer[..<count]) { try work.take(record, batch: batch) }
+      for record in reader.read(buffer.span.extracting(first: count)) { try work.take(record) }
     }
-    if let record = reader.finish() { try work.take(record, batch: batch) }
+    if let record = reader.finish() { try work.take(record) }
     try work.finish()
   }
 
@@ -77,26 +74,36 @@ struct ImportCommand: Command {
 
 /// The lines of a file on their way into the database.
 private struct ImportWork {
+  /// Registrations that share a commit while a server runs: so few that pushes hardly wait for it.
+  private static let batchBesideServer = 1000
+  /// The same when there is nobody to wait. Neighbours in an index share pages, so that fewer are written in all.
+  private static let batchAlone = 20_000
+  /// The longest rest for a server, in microseconds.
+  private static let longestRest: UInt64 = 50_000
+
   let store: Store
+  let folder: DataFolder
   let app: AppRow
   let adoption: Adoption
   let isDryRun: Bool
 
   private var columns: ImportColumns?
   private var waiting: [(line: Int, registration: ImportedRegistration)] = []
+  private var batch = Self.batchBesideServer
   private var lines: Int64 = 0
   private var added: Int64 = 0
   private var known: Int64 = 0
   private var refused: Int64 = 0
 
-  init(store: Store, app: AppRow, adoption: Adoption, isDryRun: Bool) {
+  init(store: Store, folder: DataFolder, app: AppRow, adoption: Adoption, isDryRun: Bool) {
     self.store = store
+    self.folder = folder
     self.app = app
     self.adoption = adoption
     self.isDryRun = isDryRun
   }
 
-  mutating func take(_ record: CSVReader.Record, batch: Int) throws(Failure) {
+  mutating func take(_ record: CSVReader.Record) throws(Failure) {
     guard let columns else {
       guard let fields = record.fields else { throw .failed("line 1: the line cannot be read") }
       do throws(ImportFault) { self.columns = try ImportColumns(fields) } catch {
@@ -157,9 +164,14 @@ private struct ImportWork {
       case .numbersUsedUp: refuse(one.line, "the app has used up its numbers, or is deleted")
       }
     }
+    guard folder.isServed else {
+      self.batch = Self.batchAlone
+      return
+    }
     // A server on the same folder needs its turn.
+    self.batch = Self.batchBesideServer
     let taken = (SystemTime().monotonic() &- start) / 1000
-    usleep(UInt32(clamping: min(taken, 50_000)))
+    usleep(UInt32(clamping: min(taken, Self.longestRest)))
   }
 
   private func outcomes(_ registrations: [ImportedRegistration]) throws(Failure) -> [ImportOutcome] {

@@ -106,6 +106,9 @@ final class LoopServices: LoopDriver {
         }
       })
     server.upgrade = { door.upgrade($0, from: $1, to: devices) }
+    server.screen = { head, id, peer in
+      WebConsole.serves(head.target) ? nil : gateway.screen(head, requestID: id, peer: peer)
+    }
     httpServers.append(server)
     return server
   }

@@ -52,6 +52,12 @@ struct ServerMetrics: Sendable {
     metrics.computed("borealis_registrations", "Registrations that are not replaced") {
       Double(router.loadedApps.reduce(0) { $0 + $1.directory.registrationCount })
     }
+    metrics.computed("borealis_pushes_waiting_for_speed", "Pushes whose plans have no speed left now") {
+      Double(router.pushesWaitingForSpeed)
+    }
+    metrics.computed("borealis_pushes_spreading", "Pushes that are being spread over some time") {
+      Double(router.loadedApps.reduce(0) { $0 + $1.directory.spreadingCount })
+    }
     metrics.computed("borealis_apps", "Apps in memory") { Double(router.loadedApps.count) }
     let audit = router.audit
     metrics.computed("borealis_push_targets", "Targets of all kept pushes by what became of them") {

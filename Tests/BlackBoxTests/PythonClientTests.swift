@@ -39,6 +39,21 @@ struct PythonClientTests {
     #expect(ending.output.hasPrefix("ok - "))
   }
 
+  @Test func `The answers on JPush's page are those of a server`() throws {
+    let ending = try PythonClient.run("jpush_page.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
+  @Test(.enabled(if: PythonClient.hasSchemathesis, "the Python package schemathesis is missing"))
+  func `The server answers as its OpenAPI description says`() throws {
+    let ending = try PythonClient.run("openapi_check.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    // Says in the log how much was tried.
+    print(ending.output)
+    #expect(ending.output.hasSuffix("ok - the server answers as it says\n"))
+  }
+
   @Test(.enabled(if: PythonClient.hasHTTP2, "the Python package h2 is missing"))
   func `The APNs simulator answers a provider in Python as Apple does`() throws {
     let ending = try PythonClient.run("apns_simulator.py", ["--binary", RunningProgram.path])
@@ -71,6 +86,9 @@ private enum PythonClient {
 
   /// Whether the package that speaks WebSocket is there.
   static let hasWebSockets = (try? start(["-c", "import websockets"]).end().status) == 0
+
+  /// Whether the package is there that tries out what a description promises.
+  static let hasSchemathesis = (try? start(["-c", "import schemathesis"]).end().status) == 0
 
   /// Whether a browser can be driven.
   static let hasBrowser =

@@ -173,4 +173,51 @@ import Testing
       await world.push(#""notification":{"alert":"x"},"options":{"time_to_live":259201}"#).outcome
         == "400 1003")
   }
+
+  // MARK: By the header alone
+
+  private func screened(
+    _ world: GatewayWorld, _ method: String, _ target: String, _ authorization: String?,
+    from peer: IPAddress? = nil
+  ) -> String? {
+    var headers = HTTPHeaders()
+    if let authorization { headers.append("authorization", authorization) }
+    let head = HTTPRequest(method: method, target: target, headers: headers)
+    return world.gateway.screen(head, requestID: "r", peer: peer)?.outcome
+  }
+
+  /// What the header tells is told before the body: the same as with it.
+  @Test func screening() async throws {
+    let world = try await GatewayWorld()
+    let key = world.app.key.text
+    let right = GatewayWorld.basic(key, GatewayWorld.secret)
+    let group = GatewayWorld.basic("group-" + key, GatewayWorld.secret)
+    for (method, target, authorization, expected) in [
+      ("POST", "/v3/push", right, nil), ("POST", "/v3/files/alias", right, nil),
+      ("POST", "/v3/push", nil, "401 1004"), ("POST", "/v3/devices/status", nil, "401 7001"),
+      ("POST", "/v3/push", GatewayWorld.basic(key, "wrong"), "401 1004"),
+      ("POST", "/v3/schedules", GatewayWorld.basic(key, "wrong"), "401 8101"),
+      ("POST", "/v3/push", "Bearer x", "401 1004"), ("POST", "/v3/push", group, "401 1004"),
+      ("POST", "/v3/grouppush", right, "401 1004"), ("PUT", "/v3/push", right, "405 1001"),
+      ("POST", "/v3/nothing", right, "404 1003"), ("POST", "/%", right, "400 1003"),
+      // Only the database knows these.
+      ("POST", "/v3/push", GatewayWorld.basic(AppKey.random().text, "x"), nil),
+      ("POST", "/v3/grouppush", group, nil), ("POST", "/v1/app", right, nil),
+      ("POST", "/v1/receipts", nil, nil),
+    ] as [(String, String, String?, String?)] {
+      #expect(screened(world, method, target, authorization) == expected, "\(method) \(target)")
+      guard let expected else { continue }
+      let whole = await world.call(method, target, "{}", authorization: authorization)
+      #expect(whole.outcome == expected, "\(method) \(target)")
+    }
+    let outside = try #require(IPAddress("192.0.3.9"))
+    try await change(world) { t, app throws(StorageError) in
+      _ = try t.setAllowedNetworks(app: app, "192.0.2.0/24")
+    }
+    await learn(world) { !world.app.allows(outside) }
+    #expect(screened(world, "POST", "/v3/push", right, from: outside) == "403 2004")
+    try await world.setDisabled(true)
+    #expect(screened(world, "POST", "/v3/push", right, from: outside) == "403 2003")
+    #expect(world.log.all.contains { $0.contains("/v3/push") && $0.contains("403") })
+  }
 }

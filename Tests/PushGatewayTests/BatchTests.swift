@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 import Testing
 
 @testable import PushGateway
@@ -65,6 +66,26 @@ import Testing
     #expect(found.count == cases.count)
     #expect(world.pending(anna).count == 1)
     #expect(world.pending(ben).count == 1)
+  }
+
+  /// Each entry is a push: those that find no call left are refused, and may be sent again under the same names.
+  @Test func `Entries count as calls`() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    try await world.setPlan(PlanRow(name: "small", pushCalls: 5))
+    let entry = "{\"target\":\"\(device.text)\",\"platform\":\"all\",\"notification\":{\"alert\":\"x\"}}"
+    let cids = (1...7).map { "\(world.app.key.text)-\($0)" }
+    let body = Self.batch(cids.map { ($0, entry) })
+    let first = await world.call("POST", Self.byID, body)
+    #expect(first.headers["x-rate-limit-remaining"] == "0")
+    let found = Self.outcomes(first)
+    #expect(cids.map { found[$0] } == Array(repeating: "sent", count: 5) + ["2002", "2002"])
+    #expect(await world.call("POST", Self.byID, body).outcome == "429 2002")
+    world.clock.advance(seconds: 60)
+    let again = Self.outcomes(
+      await world.call("POST", Self.byID, Self.batch(cids.suffix(3).map { ($0, entry) })))
+    #expect(cids.suffix(3).allSatisfy { again[$0] == "sent" })
+    #expect(world.pending(device).count == 7)
   }
 
   @Test func `By alias, each device of it gets the push`() async throws {

@@ -144,52 +144,60 @@ import Testing
     #expect(world.pending(devices[0]) == [] && world.pending(devices[1], in: second) == [])
     #expect(await world.call(group, "POST", "/v3/grouppush", push).status == 200)
   }
-}
 
-struct TestGroup {
-  let key: String
-  let secret: String
-}
-
-extension GatewayWorld {
-  func makeGroup(_ apps: [App]) async throws -> TestGroup {
-    let key = AppKey(high: SystemRandom.next(), low: 2)
-    let secret = "76543210abcdef0123456789"
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      router.store.write { transaction throws(StorageError) in
-        let group = try transaction.createAppGroup(
-          key: key, name: "group", secretHash: SHA256.digest(Array(secret.utf8)),
-          at: Timestamp(milliseconds: 0))
-        for app in apps { _ = try transaction.addApp(app.key, toGroup: group) }
-      } completion: {
-        done.resume(with: $0)
-      }
-    }
-    return TestGroup(key: key.text, secret: secret)
+  /// A push to a group counts as one of each app's: who has no call or no speed left gets none, the others do.
+  @Test func `Each app's plan holds for its part`() async throws {
+    let world = try await GatewayWorld()
+    let second = try await world.addApp()
+    let devices = [try await world.register(), try await world.register(in: second)]
+    let group = try await world.makeGroup([world.app, second])
+    let push = "{\"platform\":\"all\",\"audience\":\"all\",\(Self.content)}"
+    try await world.setPlan(PlanRow(name: "small", pushCalls: 2))
+    #expect(await world.push().status == 200)
+    let first = await world.call(group, "POST", "/v3/grouppush", push).json
+    #expect(first?[world.app.key.text]?["msg_id"] != nil && first?[second.key.text]?["msg_id"] != nil)
+    let later = await world.call(group, "POST", "/v3/grouppush", push).json
+    #expect(later?[world.app.key.text]?["error"]?["code"] == 2002)
+    #expect(later?[second.key.text]?["msg_id"] != nil)
+    #expect(await world.push().outcome == "429 2002")
+    #expect(world.pending(devices[0]).count == 2 && world.pending(devices[1], in: second).count == 2)
+    #expect(world.metrics.render().contains("borealis_group_pushes_total 2\n"))
   }
 
-  func look<Value: Sendable>(
-    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { done in router.store.read(body) { done.resume(with: $0) } }
+  @Test func `The push waits for the app that has no speed left`() async throws {
+    let world = try await GatewayWorld()
+    let second = try await world.addApp()
+    let devices = [try await world.register(), try await world.register(in: second)]
+    let group = try await world.makeGroup([world.app, second])
+    let push = "{\"platform\":\"all\",\"audience\":\"all\",\(Self.content)}"
+    try await world.setPlan(PlanRow(name: "slow", speed: 1))
+    #expect(await world.push().status == 200)
+    async let answer = world.call(group, "POST", "/v3/grouppush", push)
+    while world.router.pushesWaitingForSpeed == 0 { await Task.yield() }
+    #expect(world.pending(devices[1], in: second).isEmpty)
+    world.clock.advance(seconds: 1)
+    world.router.tick()
+    let json = await answer.json
+    #expect(json?[world.app.key.text]?["msg_id"] != nil && json?[second.key.text]?["msg_id"] != nil)
   }
 
-  func call(
-    _ group: TestGroup, _ method: String, _ target: String, _ body: String = "",
-    type: String = "application/json"
-  ) async -> HTTPResponse {
-    var headers = HTTPHeaders()
-    headers.append("authorization", Self.basic("group-\(group.key)", group.secret))
-    headers.append("content-type", type)
-    let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
-    return await withCheckedContinuation { done in
-      gateway.handle(request, GatewayReply(requestID: "r") { done.resume(returning: $0) })
-    }
-  }
-
-  fileprivate func pending(_ id: RegistrationID, in app: App) -> [MessageID] {
-    guard let number = app.directory.find(id) else { return [] }
-    return app.directory.pending(
-      for: number, after: MessageID(0), at: UInt32(clamping: clock.now().seconds), limit: 1000)
+  /// A push to thirty devices takes half a minute's speed, but nobody waits as long.
+  @Test func `An app that would have to wait too long is left out`() async throws {
+    let world = try await GatewayWorld()
+    let second = try await world.addApp()
+    let devices = try await world.registerMany(30)
+    let other = try await world.register(in: second)
+    let group = try await world.makeGroup([world.app, second])
+    try await world.setPlan(PlanRow(name: "slow", speed: 1))
+    #expect(await world.push().status == 200)
+    let push = "{\"platform\":\"all\",\"audience\":\"all\",\(Self.content)}"
+    async let answer = world.call(group, "POST", "/v3/grouppush", push)
+    while world.router.pushesWaitingForSpeed == 0 { await Task.yield() }
+    world.clock.advance(seconds: 11)
+    world.router.tick()
+    let json = await answer.json
+    #expect(json?[world.app.key.text]?["error"]?["code"] == 1030)
+    #expect(json?[second.key.text]?["msg_id"] != nil)
+    #expect(world.pending(devices[0]).count == 1 && world.pending(other, in: second).count == 1)
   }
 }

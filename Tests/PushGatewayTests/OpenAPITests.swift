@@ -41,6 +41,34 @@ struct OpenAPITests {
     }
   }
 
+  @Test func `It says who may call`() {
+    for operation in operations {
+      let route = Gateway.routes.first { $0.method == operation.method && $0.pattern == operation.path }
+      let schemes = (operation.value["security"]?.array ?? [["app": []]])
+        .flatMap { $0.object?.members.map(\.key) ?? [] }
+      let expected: [String] =
+        switch (route?.api, route?.callers) {
+        case (.open, _): []
+        case (.admin, _): ["developer"]
+        case (_, .group): ["group"]
+        case (_, .both): ["app", "group"]
+        default: ["app"]
+        }
+      #expect(schemes == expected, "\(operation.name)")
+    }
+  }
+
+  @Test func `It says how calls are refused`() {
+    for operation in operations where operation.value["security"]?.array?.isEmpty != true {
+      let route = Gateway.routes.first { $0.method == operation.method && $0.pattern == operation.path }
+      var expected: Set<String> = ["401", "429"]
+      if route?.api != .admin { expected.insert("403") }
+      if operation.value["requestBody"] != nil { expected.formUnion(["400", "413"]) }
+      let described = Set(operation.value["responses"]?.object?.members.map(\.key) ?? [])
+      #expect(expected.isSubset(of: described), "\(operation.name)")
+    }
+  }
+
   @Test func `Every capture of a path is a parameter`() {
     for operation in operations {
       let captures = operation.path.split(separator: "/").filter { $0.hasPrefix("{") }

@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 import Testing
 
 @testable import PushGateway
@@ -203,5 +204,21 @@ import Testing
     _ = await world.call("DELETE", "/v3/schedules/\(id)")
     #expect(await fire() == .stale)
     #expect(world.pending(device).isEmpty)
+  }
+
+  /// A schedule fires at its time whatever the plan's speed; the pushes after it wait until it is paid for.
+  @Test func `A schedule counts against the plan's speed`() async throws {
+    let world = try await GatewayWorld()
+    _ = try await world.registerMany(30)
+    try await world.setPlan(PlanRow(name: "slow", speed: 5))
+    _ = await world.makeSchedule(world.single(in: 10))
+    world.clock.advance(seconds: 10)
+    await world.tick()
+    #expect(world.metrics.render().contains("borealis_schedules_fired_total 1\n"))
+    async let answer = world.push()
+    while world.router.pushesWaitingForSpeed == 0 { await Task.yield() }
+    world.clock.advance(seconds: 6)
+    world.router.tick()
+    #expect(await answer.status == 200)
   }
 }

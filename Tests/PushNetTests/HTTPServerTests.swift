@@ -73,6 +73,49 @@ import Testing
     }
   }
 
+  /// A request that is turned away is answered before its body; what follows is no request. A small one is turned away
+  /// only if its client waits for leave.
+  @Test(
+    arguments: [
+      ("Content-Length: 40\r\n", "", 3), ("Transfer-Encoding: chunked\r\n", "28\r\n", 3),
+      ("Content-Length: 40\r\n", "1", 39), ("Content-Length: 40\r\nExpect: 100-continue\r\n", "", 100),
+    ] as [(String, String, Int)])
+  func turnsAwayBeforeTheBody(framing: String, start: String, limit: Int) throws {
+    var limits = HTTPServerLimits()
+    limits.unscreenedBytes = limit
+    let server = try HTTPTestServer(limits: limits)
+    let client = try HTTPTestClient(server)
+    try client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(try client.body() == "GET /1 ")
+    try client.send("POST /barred HTTP/1.1\r\nHost: h\r\nX-Request-Id: mine\r\n\(framing)\r\n\(start)")
+    let answer = try #require(try client.response())
+    #expect(answer.status == 403 && answer.body == Array("barred h".utf8))
+    #expect(answer.headers["connection"] == "close" && answer.headers["x-request-id"] == "mine")
+    try client.send("GET /2 HTTP/1.1\r\nHost: h\r\n\r\nGET /3 HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(try client.rest() == "")
+    #expect(server.metric("borealis_http_requests_total{class=\"4xx\"}") == 1)
+    #expect(server.metric("borealis_http_refused_requests_total") == 0)
+  }
+
+  /// Whoever sends all of a large body first can still read the answer; one that has come whole is let in.
+  @Test func takesTheBodyOfWhomItTurnsAway() throws {
+    var limits = HTTPServerLimits()
+    limits.message = HTTPLimits(body: 4, largeBodies: ["away": 8 << 20])
+    limits.lingerBytes = 16
+    let server = try HTTPTestServer(limits: limits)
+    let client = try HTTPTestClient(server)
+    let body = [UInt8](repeating: 120, count: 4 << 20)
+    try client.send("POST /barred HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.count)\r\n\r\n")
+    try client.send(body)
+    #expect(try client.response()?.status == 403)
+    client.shutDownWriting()
+    #expect(try client.rest() == "")
+    let whole = try HTTPTestClient(server)
+    try whole.send("POST /barred HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\na")
+    try whole.send("b")
+    #expect(try whole.body() == "POST /barred ab")
+  }
+
   @Test func headHasNoContent() throws {
     let server = try HTTPTestServer()
     let client = try HTTPTestClient(server)

@@ -8,8 +8,9 @@ import Synchronization
 /// An HTTP server on a loop and a port of its own, gone with the object.
 ///
 /// It answers by itself: `/drain` begins a drain, `/later` is answered from another thread, `/held` when `/release`
-/// comes, with its number among those that were ever held, `/twice` two times, `/big?N` with N bytes, and everything else with the method, the target and the body.
-/// `/away` takes the connection away and gives back what was read behind it; `/stay` refuses to.
+/// comes, with its number among those that were ever held, `/barred` with 403 before its body, `/twice` two times, `/big?N`
+/// with N bytes, and everything else with the method, the target and the body. `/away` takes the connection away and gives
+/// back what was read behind it; `/stay` refuses to.
 final class HTTPTestServer: Sendable {
   let port: UInt16
   let metrics = Metrics()
@@ -50,6 +51,11 @@ final class HTTPTestServer: Sendable {
           case "/stay": .answered(HTTPResponse(status: 426, headers: ["Upgrade": "echo"]))
           default: nil
           }
+          }
+        }
+        server.screen = { head, id, _ in
+          guard head.target == "/barred" else { return nil }
+          return HTTPResponse(status: 403, body: Array("barred \(head.headers["host"] ?? "")".utf8))
         }
         beginDrain = { [unowned server] in server.beginDrain { drainEnd.finish() } }
         try loop.listen(listener) { [unowned server] in server.accept($0) }

@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// A push to a group does not wait; what its plan gives is used up all the same.
+  /// A push to a group uses up what its apps' plans give.
   @Test func `Members are charged for it`() async throws {
     let device = try await world.register()
     _ = try await world.register(in: other)

@@ -170,6 +170,28 @@ import Testing
     #expect(world.app.directory.onlineCount == 1)
   }
 
+  /// One transaction may import more than a server learns in one step; numbers have no gaps where lines are refused.
+  @Test func manyAreLearnedPieceByPiece() async throws {
+    let world = try await TestWorld()
+    var imported = (1...2500).map { number in
+      ImportedRegistration(
+        registrationID: id(number), platform: .android, alias: "a\(number)", tags: ["t\(number % 3)"])
+    }
+    imported.insert(imported[0], at: 7)
+    let outcomes = try await make(world, imported)
+    #expect(outcomes[7] == .known && outcomes.count { $0 == .added } == 2500)
+    #expect(try await world.store.look { t throws(StorageError) in try t.lastImportBatch() } == 3)
+    var terms = AudienceTerms()
+    terms.tags = ["t0"]
+    #expect(world.app.directory.resolve(terms, platforms: .all).count == 833)
+    #expect(aliasHolders(world, "a2500") == [id(2500)])
+    #expect(world.app.directory.find(id(2500)) == RegistrationNumber(2499))
+    // Whoever comes next has the next number.
+    let device = try await register(world, .android)
+    #expect(world.app.directory.find(device.id) == RegistrationNumber(2500))
+    #expect(try await make(world, imported) == Array(repeating: .known, count: imported.count))
+  }
+
   @Test func formerIDs() {
     let (app, other) = (AppKey(high: 1, low: 2), AppKey(high: 1, low: 3))
     #expect(ImportedID.registrationID("13065ffa4e0b5fb6ba3", in: app).text == "13065ffa4e0b5fb6ba3")

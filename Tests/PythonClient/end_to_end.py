@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import push_api
+from device_api import device_api, validation
 from push_api import EVERYONE, Audience, Refused
 from schedules import schedules
 from stage import Failed, Phone, Server, expect, expect_equal, main
@@ -377,6 +378,8 @@ SCENARIOS = [
     groups,
     alias_limit,
     names,
+    device_api,
+    validation,
     receipts,
     reports,
     credentials,

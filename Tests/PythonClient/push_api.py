@@ -75,6 +75,11 @@ class PlainAPI:
         body = {"platform": "all", "audience": audience.json, "notification": {"alert": alert}}
         return int(self.request("POST", "/v3/push", body)["msg_id"])
 
+    def validate(self, audience: Audience, alert: str) -> dict:
+        """Has a notification to all platforms checked, and returns the answer."""
+        body = {"platform": "all", "audience": audience.json, "notification": {"alert": alert}}
+        return self.request("POST", "/v3/push/validate", body)
+
     def recall(self, msg_id: int) -> None:
         self.request("DELETE", f"/v3/push/{msg_id}")
 
@@ -91,8 +96,9 @@ class PlainAPI:
         query = urllib.parse.urlencode({"time_unit": unit, "start": start, "duration": duration})
         return self.request("GET", f"/v3/users?{query}")
 
-    def cids(self, count: int) -> list[str]:
-        return self.request("GET", f"/v3/push/cid?count={count}")["cidlist"]
+    def cids(self, count: int, kind: str | None = None) -> list[str]:
+        query = f"count={count}" + (f"&type={kind}" if kind else "")
+        return self.request("GET", f"/v3/push/cid?{query}")["cidlist"]
 
     def batch(self, by: str, targets: list[str], alert: str) -> list[int]:
         """Sends a notification to each target (by "regid" or "alias"); returns msg_ids, or codes as negative numbers."""
@@ -112,8 +118,29 @@ class PlainAPI:
     def update_device(self, registration_id: str, change: dict) -> None:
         self.request("POST", f"/v3/devices/{registration_id}", change)
 
-    def devices_of_alias(self, alias: str) -> list[str]:
-        return self.request("GET", f"/v3/aliases/{urllib.parse.quote(alias)}")["registration_ids"]
+    def set_mobile(self, registration_id: str, mobile: str) -> None:
+        self.request("POST", f"/v3/devices/{registration_id}", {"mobile": mobile})
+
+    def statuses(self, registration_ids: list[str]) -> dict:
+        return self.request("POST", "/v3/devices/status", {"registration_ids": registration_ids})
+
+    def devices_of_alias(self, alias: str, platform: str | None = None) -> list[str]:
+        path = f"/v3/aliases/{urllib.parse.quote(alias)}" + (f"?platform={platform}" if platform else "")
+        return self.request("GET", path)["registration_ids"]
+
+    def delete_alias(self, alias: str, platform: str | None = None) -> None:
+        path = f"/v3/aliases/{urllib.parse.quote(alias)}" + (f"?platform={platform}" if platform else "")
+        self.request("DELETE", path)
+
+    def tags(self) -> list[str]:
+        return self.request("GET", "/v3/tags/")["tags"]
+
+    def update_tag(self, tag: str, change: dict) -> None:
+        self.request("POST", f"/v3/tags/{urllib.parse.quote(tag)}", change)
+
+    def delete_tag(self, tag: str, platform: str | None = None) -> None:
+        path = f"/v3/tags/{urllib.parse.quote(tag)}" + (f"?platform={platform}" if platform else "")
+        self.request("DELETE", path)
 
     def has_tag(self, tag: str, registration_id: str) -> bool:
         path = f"/v3/tags/{urllib.parse.quote(tag)}/registration_ids/{registration_id}"
@@ -163,11 +190,14 @@ class OfficialAPI(PlainAPI):
         self._report = self._client.create_report()
 
     def push(self, audience: Audience, alert: str) -> int:
+        return int(self._payload(self._new_push(audience, alert).send)["msg_id"])
+
+    def _new_push(self, audience: Audience, alert: str) -> Any:
         push = self._client.create_push()
         push.platform = jpush.all_
         push.audience = getattr(jpush, audience.kind)(*audience.names) if audience.names else jpush.all_
         push.notification = jpush.notification(alert=alert)
-        return int(self._payload(push.send)["msg_id"])
+        return push
 
     def report(self, name: str, *msg_ids: int) -> list[dict]:
         call = getattr(self._report, "get_" + name.replace("/", "_"))
@@ -179,8 +209,12 @@ class OfficialAPI(PlainAPI):
     def users(self, unit: str, start: str, duration: int) -> dict:
         return self._payload(self._report.get_users, unit, start, duration)
 
-    def cids(self, count: int) -> list[str]:
-        return self._payload(self._client.create_push().get_cid, count)["cidlist"]
+    def validate(self, audience: Audience, alert: str) -> dict:
+        return self._payload(self._new_push(audience, alert).send_validate)
+
+    def cids(self, count: int, kind: str | None = None) -> list[str]:
+        arguments = (count, kind) if kind else (count,)
+        return self._payload(self._client.create_push().get_cid, *arguments)["cidlist"]
 
     def batch(self, by: str, targets: list[str], alert: str) -> list[int]:
         push = self._client.create_push()
@@ -204,8 +238,26 @@ class OfficialAPI(PlainAPI):
     def update_device(self, registration_id: str, change: dict) -> None:
         self._payload(self._device.set_deviceinfo, registration_id, change)
 
-    def devices_of_alias(self, alias: str) -> list[str]:
-        return self._payload(self._device.get_aliasuser, alias)["registration_ids"]
+    def set_mobile(self, registration_id: str, mobile: str) -> None:
+        self._payload(self._device.set_devicemobile, registration_id, jpush.device_mobile(mobile))
+
+    def statuses(self, registration_ids: list[str]) -> dict:
+        return self._payload(self._device.get_device_status, registration_ids)
+
+    def devices_of_alias(self, alias: str, platform: str | None = None) -> list[str]:
+        return self._payload(self._device.get_aliasuser, alias, platform)["registration_ids"]
+
+    def delete_alias(self, alias: str, platform: str | None = None) -> None:
+        self._payload(self._device.delete_alias, alias, platform)
+
+    def tags(self) -> list[str]:
+        return self._payload(self._device.get_taglist)["tags"]
+
+    def update_tag(self, tag: str, change: dict) -> None:
+        self._payload(self._device.update_tagusers, tag, change)
+
+    def delete_tag(self, tag: str, platform: str | None = None) -> None:
+        self._payload(self._device.delete_tag, tag, platform)
 
     def has_tag(self, tag: str, registration_id: str) -> bool:
         return self._payload(self._device.check_taguserexist, tag, registration_id)["result"]

@@ -149,8 +149,9 @@ class Phone:
     """An install of the app: keeps its state file over restarts, and notes what it has shown and heard."""
 
     def __init__(self, name: str, address: str, app_key: str, state_file: pathlib.Path,
-                 tls: ssl.SSLContext | None = None):  # fmt: skip
+                 tls: ssl.SSLContext | None = None, platform: int = 2):  # fmt: skip
         self.name, self._address, self._app_key, self._tls = name, address, app_key, tls
+        self._platform = platform
         self.state_file = state_file
         self.pushes: list[Push] = []
         self.events: list[tuple[str, dict[str, Any]]] = []
@@ -173,7 +174,7 @@ class Phone:
         return self
 
     def connect(self) -> None:
-        self.device = FragileDevice(self._address, self._app_key, str(self.state_file), tls=self._tls,
+        self.device = FragileDevice(self._address, self._app_key, str(self.state_file), tls=self._tls, platform=self._platform,
                                     on_push=self._on_push, on_event=self._on_event)  # fmt: skip
         self._running = asyncio.create_task(self.device.run())
 

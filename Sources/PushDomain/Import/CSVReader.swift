@@ -23,8 +23,9 @@ public struct CSVReader: Sendable {
   }
 
   private var place = Place.start
-  private var field: [UInt8] = []
-  private var fields: [[UInt8]] = []
+  /// The fields of the record, one behind the other, and where each of them ends.
+  private var content: [UInt8] = []
+  private var ends: [Int] = []
   private var bytes = 0
   private var line = 1
   private var firstLine = 1
@@ -35,8 +36,23 @@ public struct CSVReader: Sendable {
   public init() {}
 
   /// Reads bytes; returns the records that end in them. Empty lines are passed over.
-  public mutating func read(_ input: some Sequence<UInt8>) -> [Record] {
-    for byte in input { take(byte) }
+  public mutating func read(_ input: Span<UInt8>) -> [Record] {
+    var index = 0
+    while index < input.count {
+      // Most bytes mean nothing but themselves: these are taken together.
+      let end = endOfRun(input, from: index)
+      guard end > index else {
+        take(input[index])
+        index += 1
+        continue
+      }
+      if !isBroken {
+        input.extracting(index..<end).withUnsafeBufferPointer { content.append(contentsOf: $0) }
+      }
+      if place == .start { place = .plain }
+      bytes += end - index
+      index = end
+    }
     defer { records = [] }
     return records
   }
@@ -47,6 +63,24 @@ public struct CSVReader: Sendable {
     endRecord()
     defer { records = [] }
     return records.first
+  }
+
+  /// Where bytes end that belong to the field as they are; the index itself if there is none.
+  private func endOfRun(_ input: Span<UInt8>, from index: Int) -> Int {
+    // 34 is a quote, 44 a comma, 10 the end of a line.
+    let (stop, other): (UInt8, UInt8)
+    switch place {
+    case .quote: return index
+    case .quoted: (stop, other) = (34, 10)
+    case .start:
+      guard input[index] != 34 else { return index }
+      (stop, other) = (44, 10)
+    case .plain: (stop, other) = (44, 10)
+    }
+    let limit = min(input.count, index + max(0, Self.maximumBytes - bytes))
+    var end = index
+    while end < limit, input[end] != stop, input[end] != other { end += 1 }
+    return end
   }
 
   private mutating func take(_ byte: UInt8) {
@@ -79,26 +113,35 @@ public struct CSVReader: Sendable {
   }
 
   private mutating func keep(_ byte: UInt8) {
-    if !isBroken { field.append(byte) }
+    if !isBroken { content.append(byte) }
   }
 
   private mutating func endField() {
-    if !isBroken { fields.append(field) }
-    field.removeAll(keepingCapacity: true)
+    if !isBroken { ends.append(content.count) }
     place = .start
   }
 
   private mutating func endRecord() {
-    if place == .plain, field.last == 13 { field.removeLast() }
-    let isEmpty = fields.isEmpty && field.isEmpty && place != .quote && !isBroken
+    if place == .plain, content.count > ends.last ?? 0, content.last == 13 { content.removeLast() }
+    let isEmpty = ends.isEmpty && content.isEmpty && place != .quote && !isBroken
     endField()
-    if !isEmpty {
-      let texts = fields.map { String(validating: $0, as: UTF8.self) }
-      let isReadable = !isBroken && !texts.contains(nil)
-      records.append(Record(line: firstLine, fields: isReadable ? texts.compactMap { $0 } : nil))
-    }
-    fields.removeAll(keepingCapacity: true)
+    if !isEmpty { records.append(Record(line: firstLine, fields: isBroken ? nil : fields())) }
+    content.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
     bytes = 0
     isBroken = false
+  }
+
+  /// The texts of the record; nil if one of them is not in UTF-8.
+  private func fields() -> [String]? {
+    var texts: [String] = []
+    texts.reserveCapacity(ends.count)
+    var start = 0
+    for end in ends {
+      guard let text = String(validating: content[start..<end], as: UTF8.self) else { return nil }
+      texts.append(text)
+      start = end
+    }
+    return texts
   }
 }

@@ -13,7 +13,13 @@ public struct ImportColumns: Equatable, Sendable {
     "registration_id", "platform", "alias", "tags", "apns_token", "apns_environment", "mobile",
   ]
 
-  private let places: [String: Int]
+  /// A column by its place in `names`.
+  enum Column: Int {
+    case registrationID, platform, alias, tags, token, environment, mobile
+  }
+
+  /// Where each of `names` stands in a line; nil for one that the file has not.
+  private let places: [Int?]
   private let count: Int
 
   /// Reads the first line. A byte order mark before it is passed over.
@@ -32,16 +38,27 @@ public struct ImportColumns: Equatable, Sendable {
     for name in Self.names.prefix(2) where places[name] == nil {
       throw ImportFault(reason: "the column \(name) is missing")
     }
-    self.places = places
+    self.places = Self.names.map { places[$0] }
     count = fields.count
   }
 
-  /// The fields of a line by name; empty ones are left out.
-  func values(_ fields: [String]) throws(ImportFault) -> [String: String] {
+  /// The fields of a line.
+  func values(_ fields: [String]) throws(ImportFault) -> Values {
     guard fields.count == count else {
       throw ImportFault(reason: "the line has \(fields.count) fields instead of \(count)")
     }
-    return places.mapValues { fields[$0] }.filter { !$0.value.isEmpty }
+    return Values(fields: fields, places: places)
+  }
+
+  /// The fields of a line, by column; empty ones are not there.
+  struct Values {
+    fileprivate let fields: [String]
+    fileprivate let places: [Int?]
+
+    subscript(_ column: Column) -> String? {
+      guard let place = places[column.rawValue], fields.indices.contains(place) else { return nil }
+      return fields[place].isEmpty ? nil : fields[place]
+    }
   }
 }
 
@@ -67,22 +84,22 @@ public struct ImportLine: Equatable, Sendable {
     _ fields: [String], _ columns: ImportColumns, rules: PushRules = PushRules()
   ) throws(ImportFault) {
     let values = try columns.values(fields)
-    let id = values["registration_id"] ?? ""
+    let id = values[.registrationID] ?? ""
     guard (1...58).contains(id.utf8.count), id.utf8.allSatisfy({ (33...126).contains($0) }) else {
       throw ImportFault(reason: "registration_id must have 1 to 58 visible characters")
     }
     registrationID = id
-    guard let platform = values["platform"].flatMap({ Platform(name: $0) }) else {
+    guard let platform = values[.platform].flatMap({ Platform(name: $0) }) else {
       throw ImportFault(reason: "platform must be one of android, ios, hmos, quickapp")
     }
     self.platform = platform
-    alias = values["alias"]
+    alias = values[.alias]
     if let alias, let complaint = NameRules.check(alias, allowHyphen: rules.allowHyphen).complaint {
       throw ImportFault(reason: "alias \(complaint)")
     }
-    tags = try Self.tags(values["tags"], rules)
+    tags = try Self.tags(values[.tags], rules)
     (token, environment) = try Self.token(values, platform)
-    mobile = values["mobile"]
+    mobile = values[.mobile]
     if let mobile, !NameRules.isMobile(mobile) {
       throw ImportFault(reason: "mobile must be a + or a digit, then digits and -, at most 20 characters")
     }
@@ -103,10 +120,10 @@ public struct ImportLine: Equatable, Sendable {
   }
 
   private static func token(
-    _ values: [String: String], _ platform: Platform
+    _ values: ImportColumns.Values, _ platform: Platform
   ) throws(ImportFault) -> ([UInt8], APNsEnvironment) {
-    guard let text = values["apns_token"] else {
-      guard values["apns_environment"] == nil else {
+    guard let text = values[.token] else {
+      guard values[.environment] == nil else {
         throw ImportFault(reason: "apns_environment is given, but no apns_token")
       }
       return ([], .none)
@@ -115,7 +132,7 @@ public struct ImportLine: Equatable, Sendable {
     guard let token = Hex.decode(text.lowercased()), (1...100).contains(token.count) else {
       throw ImportFault(reason: "apns_token must be 2 to 200 hexadecimal digits")
     }
-    switch values["apns_environment"] ?? "production" {
+    switch values[.environment] ?? "production" {
     case "production": return (token, .production)
     case "sandbox", "development": return (token, .sandbox)
     default: throw ImportFault(reason: "apns_environment must be production or sandbox")
