@@ -68,7 +68,7 @@ extension Gateway {
   /// Everything that is served; Docs/api/openapi.json describes each.
   static let routes: [Route] =
     openRoutes + pushRoutes + batchRoutes + fileRoutes + groupRoutes + planRoutes + testDeviceRoutes
-    + reportRoutes + messageReportRoutes + userReportRoutes + deviceReceiptRoutes + deviceRoutes
+    + reportRoutes + whyRoutes + messageReportRoutes + userReportRoutes + deviceReceiptRoutes + deviceRoutes
     + scheduleRoutes + adminRoutes + certificateRoutes + imageRoutes + callbackRoutes
 
   private static let openRoutes: [Route] = [

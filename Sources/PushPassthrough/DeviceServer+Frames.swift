@@ -138,9 +138,10 @@ extension DeviceServer {
   }
 
   private func login(_ request: LoginRequest, _ app: App, _ slot: UInt32) {
+    let now = time.now()
     let outcome = app.directory.login(
       request.registrationID, secretHash: SHA256.digest128(request.secret.bytes), at: location(slot),
-      isForeground: request.appState == .foreground)
+      isForeground: request.appState == .foreground, since: UInt32(clamping: now.seconds))
     // Unknown and wrong look alike from outside, so that nobody can search for registration IDs.
     guard case .accepted(let number, let replaced, let newest) = outcome else {
       metrics.loginFailures.add()
@@ -151,7 +152,6 @@ extension DeviceServer {
     identified(slot)
     if let replaced { router.replaceConnection(replaced) }
     let index = index(of: app)
-    let now = time.now()
     slab[slot].app = index
     slab[slot].position = UInt32(apps[Int(index)].slots.count)
     apps[Int(index)].slots.append(slot)
@@ -230,7 +230,7 @@ extension DeviceServer {
       catchUp(slot)
     case .logout:
       answer(slot, sequence, .ok)
-      finish(slot)
+      finish(slot, .loggedOut)
     }
   }
 

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushNet
 import PushWire
 
@@ -38,7 +39,7 @@ extension DeviceServer {
   func read(_ slot: UInt32) {
     guard let count = receive(slot) else { return }
     guard count > 0 else {
-      close(slot)
+      close(slot, .closedByPeer)
       return
     }
     // Taken out for the call, so that handlers may use the buffer's owner freely; nothing is copied.
@@ -138,7 +139,7 @@ extension DeviceServer {
   /// Ends a session without a word, at the end of the turn.
   func cutOff(_ slot: UInt32) {
     metrics.slowDevices.add()
-    finish(slot)
+    finish(slot, .tooSlow)
     slab[slot].queue = OutboundQueue()
     webSockets[slot]?.waitsForClose = false
     markDirty(slot)

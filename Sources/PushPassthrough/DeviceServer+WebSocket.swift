@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushNet
 import PushWebSocket
 import PushWire
@@ -64,7 +65,7 @@ extension DeviceServer {
     } catch {
       link.isBroken = true
       metrics.protocolErrors.add()
-      if slab[slot].phase != .closing { finish(slot, error.code) }
+      if slab[slot].phase != .closing { finish(slot, .protocolError, error.code) }
     }
   }
 
@@ -83,7 +84,7 @@ extension DeviceServer {
     case .ping(let content): sendRaw(slot, WebSocketFrame.pong(content))
     case .pong: break
     case .close:
-      if slab[slot].phase != .closing { finish(slot) }
+      if slab[slot].phase != .closing { finish(slot, .closedByPeer) }
       link.waitsForClose = false
       markDirty(slot)
     }

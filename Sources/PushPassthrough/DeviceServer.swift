@@ -128,9 +128,9 @@ public final class DeviceServer: LoopDriver {
   }
 
   /// Ends a session at once.
-  func close(_ slot: UInt32) {
+  func close(_ slot: UInt32, _ end: ConnectionEnd = .connectionError) {
     guard slab[slot].phase != .vacant else { return }
-    leave(slot)
+    leave(slot, end)
     identified(slot)
     unfinishedBytes -= slab[slot].partial.count
     if slab[slot].isWebSocket { webSockets[slot] = nil }
@@ -147,7 +147,7 @@ public final class DeviceServer: LoopDriver {
   }
 
   /// Takes a session out of its app's list and out of the directory.
-  func leave(_ slot: UInt32) {
+  func leave(_ slot: UInt32, _ end: ConnectionEnd) {
     let (app, position) = (Int(slab[slot].app), Int(slab[slot].position))
     guard app >= 0 else { return }
     slab[slot].app = -1
@@ -158,7 +158,8 @@ public final class DeviceServer: LoopDriver {
       slab[last].position = UInt32(position)
     }
     apps[app].app?.directory.disconnect(
-      RegistrationNumber(slab[slot].number), from: location(slot), at: UInt32(clamping: time.now().seconds))
+      RegistrationNumber(slab[slot].number), from: location(slot), at: UInt32(clamping: time.now().seconds),
+      end: end)
   }
 
   func location(_ slot: UInt32) -> Location {
@@ -198,7 +199,7 @@ public final class DeviceServer: LoopDriver {
     case .greeting, .greeted, .waiting: fail(slot, .loginTimeout, .afterBackOff, "no login in time")
     case .loggedIn:
       metrics.heartbeatsMissed.add()
-      if slab[slot].queue.isEmpty { goAway(slot, .heartbeatMissed) } else { close(slot) }
+      if slab[slot].queue.isEmpty { goAway(slot, .heartbeatMissed) } else { close(slot, .heartbeatLost) }
     case .handshaking, .closing, .vacant: close(slot)
     }
   }
@@ -207,18 +208,18 @@ public final class DeviceServer: LoopDriver {
   func fail(_ slot: UInt32, _ code: ResultCode, _ reconnect: ReconnectRule, _ message: String) {
     if code == .protocolError { metrics.protocolErrors.add() }
     send(slot, .error(code, reconnect, message: message))
-    finish(slot)
+    finish(slot, .protocolError)
   }
 
   /// Ends a session and closes it when what is queued has left.
   func goAway(_ slot: UInt32, _ reason: CloseReason, retryAfter: UInt32 = 0) {
     send(slot, .goAway(reason, retryAfter: retryAfter, host: ""))
-    finish(slot, reason == .drain ? .goingAway : .normal)
+    finish(slot, ConnectionEnd(reason), reason == .drain ? .goingAway : .normal)
   }
 
   /// Takes no more frames; the code is for WebSocket connections.
-  func finish(_ slot: UInt32, _ code: WebSocketCloseCode = .normal) {
-    leave(slot)
+  func finish(_ slot: UInt32, _ end: ConnectionEnd, _ code: WebSocketCloseCode = .normal) {
+    leave(slot, end)
     if slab[slot].isWebSocket { sendClose(slot, code) }
     slab[slot].phase = .closing
     slab[slot].deadline = second + UInt32(WireLimits.loginSeconds)
@@ -254,5 +255,23 @@ public final class DeviceServer: LoopDriver {
       default: goAway(slot, .drain, retryAfter: UInt32.random(in: 0...spread))
       }
     }
+  }
+}
+
+extension ConnectionEnd {
+  /// What an end for one of our own reasons is kept as.
+  fileprivate init(_ reason: CloseReason) {
+    self =
+      switch reason {
+      case .drain: .serverDrain
+      case .replaced: .replacedByLogin
+      case .slowReader: .tooSlow
+      case .heartbeatMissed: .heartbeatLost
+      case .protocolError: .protocolError
+      case .loggedOut: .loggedOut
+      case .registrationReplaced: .registrationReplaced
+      case .appDisabled: .appDisabled
+      default: .unknown
+      }
   }
 }

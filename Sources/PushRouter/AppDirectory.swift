@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import Synchronization
 
 /// What a login came to.
@@ -185,14 +186,17 @@ public final class AppDirectory: Sendable {
 
   // MARK: Connections
 
-  /// Connects a device. The last login of a registration wins.
+  /// Connects a device, at Unix seconds if they are told. The last login of a registration wins.
   public func login(
-    _ id: RegistrationID, secretHash: (UInt64, UInt64), at location: Location, isForeground: Bool
+    _ id: RegistrationID, secretHash: (UInt64, UInt64), at location: Location, isForeground: Bool,
+    since seconds: UInt32? = nil
   ) -> LoginOutcome {
     state.withLock { state in
       guard let number = state.table.find(id) else { return .unknown }
       guard state.hasSecret(secretHash, number) else { return .wrongSecret }
       let replaced = state.table[number].location
+      if replaced != nil { state.table[number].lastEnd = ConnectionEnd.replacedByLogin.rawValue }
+      if let seconds { state.table[number].lastSeen = seconds }
       state.onlineSet.insert(number)
       state.activity.online.insert(number)
       state.seen.insert(number)
@@ -211,10 +215,13 @@ public final class AppDirectory: Sendable {
   }
 
   /// Notes that a connection is gone. Does nothing when the device has a newer one.
-  public func disconnect(_ number: RegistrationNumber, from location: Location, at seconds: UInt32) {
+  public func disconnect(
+    _ number: RegistrationNumber, from location: Location, at seconds: UInt32, end: ConnectionEnd = .unknown
+  ) {
     state.withLock { state in
       guard state.table.isActive(number), state.table[number].location == location else { return }
       state.table[number].isOnline = false
+      state.table[number].lastEnd = end.rawValue
       state.table[number].lastSeen = seconds
       state.onlineSet.remove(number)
       state.noteReach(of: number)
@@ -250,6 +257,18 @@ public final class AppDirectory: Sendable {
     state.withLock { state in
       guard state.table.isActive(number) else { return nil }
       return (state.table[number].isOnline, state.table[number].lastSeen)
+    }
+  }
+
+  /// How a device stands, nil for one that is not there.
+  public func standing(_ number: RegistrationNumber) -> DeviceStanding? {
+    state.withLock { state in
+      guard state.table.isActive(number) else { return nil }
+      return DeviceStanding(
+        isOnline: state.table[number].isOnline, isForeground: state.table[number].isForeground,
+        sinceSeconds: state.table[number].lastSeen,
+        lastEnd: ConnectionEnd(rawValue: state.table[number].lastEnd) ?? .unknown,
+        waiting: state.ledger.pendingCount(for: number, in: state.table))
     }
   }
 

@@ -47,7 +47,7 @@ public struct DeviceChange: Sendable {
 
   /// Stores the change, on the writer's thread: whatever may be refused comes before the first change.
   func apply(
-    to number: RegistrationNumber, app: AppID, in transaction: WriteTransaction
+    to number: RegistrationNumber, app: AppID, at now: Timestamp, in transaction: WriteTransaction
   ) throws(StorageError) -> Result<Applied, DeviceFailure> {
     switch try transaction.checkAlias(app: app, number: number, alias: alias?.text) {
     case .unknownRegistration: return .failure(.unknownRegistration)
@@ -59,13 +59,13 @@ public struct DeviceChange: Sendable {
       guard let change = try numbers(of: tags, app: app, in: transaction, names: &applied.names) else {
         return .failure(.tooManyTags)
       }
-      switch try transaction.changeTags(app: app, number: number, change) {
+      switch try transaction.changeTags(app: app, number: number, change, at: now) {
       case .unknownRegistration: return .failure(.unknownRegistration)
       case .tooMany: return .failure(.tooManyTags)
       case .ok(let added, let removed): (applied.added, applied.removed) = (added, removed)
       }
     }
-    if let alias { _ = try transaction.setAlias(app: app, number: number, alias: alias.text) }
+    if let alias { _ = try transaction.setAlias(app: app, number: number, alias: alias.text, at: now) }
     if let mobile { _ = try transaction.setMobile(app: app, number: number, mobile.text) }
     return .success(applied)
   }

@@ -82,6 +82,11 @@ public struct NumberSet: Sendable {
     return roaring_bitmap_select(storage.bitmap, place, &number) ? RegistrationNumber(number) : nil
   }
 
+  /// How many members stand before a number.
+  public func place(of number: RegistrationNumber) -> Int {
+    number.rawValue == 0 ? 0 : Int(roaring_bitmap_rank(storage.bitmap, number.rawValue - 1))
+  }
+
   /// How many numbers the set holds.
   public var count: Int { Int(roaring_bitmap_get_cardinality(storage.bitmap)) }
 

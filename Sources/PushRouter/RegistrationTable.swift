@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 
 /// Where a device is connected: its loop, and slot and generation of its connection there.
 public struct Location: Hashable, Sendable {
@@ -35,11 +36,14 @@ public struct RegistrationEntry: Sendable {
   public var lastSeen: UInt32
   /// Which of Apple's services has a token for it; `none` without a token.
   public var environment: APNsEnvironment
+  /// How its last connection ended.
+  public var lastEnd: ConnectionEnd
 
   /// Makes an entry.
   public init(
     number: RegistrationNumber, id: RegistrationID, platform: Platform, secretHash: (UInt64, UInt64),
-    alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, environment: APNsEnvironment = .none
+    alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, environment: APNsEnvironment = .none,
+    lastEnd: ConnectionEnd = .unknown
   ) {
     self.number = number
     self.id = id
@@ -49,6 +53,7 @@ public struct RegistrationEntry: Sendable {
     self.tags = tags
     self.lastSeen = lastSeen
     self.environment = environment
+    self.lastEnd = lastEnd
   }
 }
 
@@ -63,9 +68,12 @@ struct RegistrationTable: Sendable {
     var isForeground = false
     var hasAlias = false
     var isOnline = false
+    /// How the connection before this one ended (`ConnectionEnd`).
+    var lastEnd: UInt8 = 0
     var loop: UInt16 = 0
     var slot: UInt32 = 0
     var generation: UInt32 = 0
+    /// When the device was last connected; while it is, when it logged in, if that was told.
     var lastSeen: UInt32 = 0
     /// What the database has as `lastSeen`, or will have soon.
     var lastSeenStored: UInt32 = 0
@@ -125,6 +133,7 @@ struct RegistrationTable: Sendable {
     record.isActive = true
     record.lastSeen = entry.lastSeen
     record.lastSeenStored = entry.lastSeen
+    record.lastEnd = entry.lastEnd.rawValue
     record.secret = entry.secretHash
     self[entry.number] = record
     byID.insert(entry.id.high, entry.number.rawValue)

@@ -92,8 +92,9 @@ extension Router {
     _ change: DeviceChange, of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
+    let now = time.now()
     store.write { transaction throws(StorageError) in
-      try change.apply(to: number, app: app.id, in: transaction)
+      try change.apply(to: number, app: app.id, at: now, in: transaction)
     } completion: { result in
       switch result {
       case .failure: reply(.failure(.unavailable))
@@ -198,9 +199,10 @@ extension Router {
     _ token: [UInt8], as slot: APNsTokenSlot = .device, of number: RegistrationNumber, in app: App,
     unlessToldAfter moment: Timestamp
   ) {
+    let now = time.now()
     store.write { transaction throws(StorageError) in
       try transaction.retireToken(
-        app: app.id, number: number, as: slot, token: token, unlessToldAfter: moment)
+        app: app.id, number: number, as: slot, token: token, unlessToldAfter: moment, at: now)
     } completion: { result in
       // If it could not be stored, the next push to it has the same answer.
       if case .success(true) = result { app.directory.setToken(.none, as: slot, of: number) }

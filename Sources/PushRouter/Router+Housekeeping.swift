@@ -108,7 +108,10 @@ extension Router {
     guard !late.isEmpty else { return }
     store.write { transaction throws(StorageError) in
       try transaction.touch(
-        late.map { (app.id, $0.number, Timestamp(milliseconds: Int64($0.at) * 1000)) })
+        late.map {
+          WriteTransaction.LastContact(
+            app: app.id, number: $0.number, at: Timestamp(milliseconds: Int64($0.at) * 1000), end: $0.end)
+        })
     } completion: { _ in
       // A time that is lost is replaced by the device's next contact.
     }
@@ -122,12 +125,15 @@ extension Router {
     sweepStep(
       pushesBelow: MessageID(firstAt: now.adding(seconds: -options.retention)),
       cidsBefore: now.adding(seconds: -options.cidLifetime),
+      goneBefore: now.adding(seconds: -options.retention),
       schedulesBefore: now.adding(seconds: -max(options.retention, Self.scheduleRetention)))
   }
 
   /// One step, and when it found enough to do the next behind the pushes that wait meanwhile: so the sweep keeps up with
   /// any rate of pushes and no commit has more than one step in it.
-  private func sweepStep(pushesBelow: MessageID, cidsBefore: Timestamp, schedulesBefore: Timestamp) {
+  private func sweepStep(
+    pushesBelow: MessageID, cidsBefore: Timestamp, goneBefore: Timestamp, schedulesBefore: Timestamp
+  ) {
     let (rows, now) = (options.sweepRows, time.now())
     store.write { [self] transaction throws(StorageError) in
       let pushes = try transaction.sweepPushes(below: pushesBelow, limit: rows)
@@ -135,12 +141,15 @@ extension Router {
       let schedules = try transaction.sweepSchedules(
         runsBelow: MessageID(firstAt: schedulesBefore), overBefore: schedulesBefore, limit: rows)
       let groups = try transaction.sweepGroupPushes(below: pushesBelow, limit: rows)
+      let gone = try transaction.sweepGoneRegistrations(before: goneBefore, limit: rows)
       try transaction.sweepSteadyPushes(endedBy: now)
       let hasOldActivity = try sweepActivity(at: now, limit: rows, in: transaction)
-      return pushes >= rows || cids >= rows || schedules >= rows || groups >= rows || hasOldActivity
+      return hasOldActivity || [pushes, cids, schedules, groups, gone].contains { $0 >= rows }
     } completion: { [self] result in
       if case .success(true) = result {
-        sweepStep(pushesBelow: pushesBelow, cidsBefore: cidsBefore, schedulesBefore: schedulesBefore)
+        sweepStep(
+          pushesBelow: pushesBelow, cidsBefore: cidsBefore, goneBefore: goneBefore,
+          schedulesBefore: schedulesBefore)
       } else {
         housekeeping.isSweeping.store(false, ordering: .relaxed)
       }

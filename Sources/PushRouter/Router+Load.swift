@@ -115,7 +115,9 @@ extension RegistrationEntry {
     self.init(
       number: row.number, id: row.registrationID, platform: row.platform, secretHash: row.secretHash,
       alias: row.alias, tags: row.tags, lastSeen: UInt32(clamping: row.lastSeenAt.seconds),
-      environment: row.environment)
+      environment: row.environment,
+      // What was connected when it was last noted, and nobody noted more.
+      lastEnd: row.lastEnd == .connected ? .serverStopped : row.lastEnd)
   }
 }
 

@@ -39,6 +39,15 @@ public struct SteadyRelease: Sendable {
     return min(count, Int(elapsed) * count / Int(milliseconds) + 1)
   }
 
+  /// When it is the turn of a target; nil for who is none.
+  public func moment(of number: RegistrationNumber) -> Timestamp? {
+    guard targets.contains(number) else { return nil }
+    let place = Int64(targets.place(of: number))
+    // The first moment at which `releasedCount` is more than the place.
+    let delay = (place * milliseconds + Int64(count) - 1) / Int64(count)
+    return Timestamp(milliseconds: start.milliseconds &+ delay)
+  }
+
   /// The number from which on devices have to wait at a moment; above all numbers when nobody has to.
   public func bound(at now: Timestamp) -> UInt64 {
     let released = releasedCount(at: now)

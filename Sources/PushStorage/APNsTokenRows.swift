@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 
 extension ReadTransaction {
   /// One kind of tokens of registrations, ascending by number; those without such a token are left out.
@@ -104,17 +105,21 @@ extension WriteTransaction {
     app: AppID, number: RegistrationNumber, environment: APNsEnvironment, _ token: [UInt8]?, at now: Timestamp
   ) throws(StorageError) -> [OtherTokenRow]? {
     let stored = SQLValue.optional(token)
+    let end: TokenEnd = token == nil ? .byDevice : .none
     try database.run(
       """
-      UPDATE registration SET apns_environment = ?, apns_token = ?, apns_token_at = ?
-      WHERE app_id = ? AND number = ?
-      """, .integer(environment.rawValue), stored, .time(now), .app(app), .number(number))
+      UPDATE registration SET apns_environment = ?1, apns_token = ?2, apns_token_at = ?3,
+        token_since = CASE WHEN apns_token IS ?2 THEN token_since ELSE ?3 END,
+        token_end = CASE WHEN apns_token IS ?2 THEN token_end ELSE ?6 END
+      WHERE app_id = ?4 AND number = ?5
+      """, .integer(environment.rawValue), stored, .time(now), .app(app), .number(number),
+      .integer(end.rawValue))
     guard database.changes > 0 else { return nil }
     return try database.all(
       """
-      UPDATE registration SET apns_environment = 0, apns_token = NULL
-      WHERE app_id = ? AND apns_token = ? AND number <> ? RETURNING number
-      """, .app(app), stored, .number(number)
+      UPDATE registration SET apns_environment = 0, apns_token = NULL, token_since = ?4, token_end = ?5
+      WHERE app_id = ?1 AND apns_token = ?2 AND number <> ?3 RETURNING number
+      """, .app(app), stored, .number(number), .time(now), .integer(TokenEnd.taken.rawValue)
     ) { OtherTokenRow(number: $0.number(0), slot: .device, environment: .none) }
   }
 
@@ -147,14 +152,15 @@ extension WriteTransaction {
   /// true if it was taken.
   public func retireToken(
     app: AppID, number: RegistrationNumber, as slot: APNsTokenSlot = .device, token: [UInt8],
-    unlessToldAfter moment: Timestamp
+    unlessToldAfter moment: Timestamp, at now: Timestamp
   ) throws(StorageError) -> Bool {
     if slot == .device {
       try database.run(
         """
-        UPDATE registration SET apns_environment = 0, apns_token = NULL
-        WHERE app_id = ? AND number = ? AND apns_token = ? AND apns_token_at <= ?
-        """, .app(app), .number(number), .blob(token), .time(moment))
+        UPDATE registration SET apns_environment = 0, apns_token = NULL, token_since = ?5, token_end = ?6
+        WHERE app_id = ?1 AND number = ?2 AND apns_token = ?3 AND apns_token_at <= ?4
+        """, .app(app), .number(number), .blob(token), .time(moment), .time(now),
+        .integer(TokenEnd.byApple.rawValue))
     } else {
       try database.run(
         """

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 
 /// What can be read. Valid only while the body that got it runs; all its reads see one state of the database.
 public final class ReadTransaction {
@@ -38,7 +39,8 @@ public final class ReadTransaction {
   public func deliveryRows(app: AppID, each body: (DeliveryRow) -> Void) throws(StorageError) {
     let statement = try database.statement(
       """
-      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment
+      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
+        last_end
       FROM registration WHERE app_id = ? ORDER BY number
       """)
     try statement.each([.app(app)]) { body(Self.delivery($0)) }
@@ -166,7 +168,8 @@ public final class ReadTransaction {
       secretHash: (row.bigEndian(2, at: 0), row.bigEndian(2, at: 8)),
       platform: Platform(rawValue: row.integer(3, as: UInt8.self)) ?? .android,
       alias: row.optionalText(4), tags: TagList.decode(row, 5), lastSeenAt: row.time(6),
-      environment: APNsEnvironment(rawValue: row.integer(7, as: UInt8.self)) ?? .none)
+      environment: APNsEnvironment(rawValue: row.integer(7, as: UInt8.self)) ?? .none,
+      lastEnd: ConnectionEnd(rawValue: row.integer(8, as: UInt8.self)) ?? .unknown)
   }
 
   private static func registration(_ row: Statement) -> RegistrationRow {

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 
 /// An app as it is stored.
 public struct AppRow: Sendable, Equatable {
@@ -136,6 +137,8 @@ public struct DeliveryRow: Sendable {
   public var lastSeenAt: Timestamp
   /// Which of Apple's services has a token for it; `none` without a token.
   public var environment: APNsEnvironment
+  /// How its last connection ended; `connected` if it had not when that was noted.
+  public var lastEnd: ConnectionEnd
 }
 
 /// That a registration has a token for calls or Live Activities.

@@ -82,6 +82,10 @@ extension WriteTransaction {
       SELECT number FROM registration WHERE app_id = ?1 LIMIT ?2)
     """,
     "DELETE FROM tag WHERE app_id = ?1 AND number IN (SELECT number FROM tag WHERE app_id = ?1 LIMIT ?2)",
+    """
+    DELETE FROM gone_registration WHERE id IN (
+      SELECT id FROM gone_registration WHERE app_id = ?1 LIMIT ?2)
+    """,
     "DELETE FROM cid WHERE id IN (SELECT id FROM cid WHERE app_id = ?1 LIMIT ?2)",
     "DELETE FROM apns_credential WHERE id IN (SELECT id FROM apns_credential WHERE app_id = ?1 LIMIT ?2)",
     """

@@ -90,25 +90,28 @@ extension WriteTransaction {
     let holders = try database.first(
       "SELECT count(*) FROM registration WHERE app_id = ? AND alias = ?", .app(app), .text(alias)
     ) { $0.integer(0) }
-    return holders ?? 0 < 10 ? nil : .aliasFull
+    return holders ?? 0 < Self.devicesPerAlias ? nil : .aliasFull
   }
 
   private func insert(
     _ one: ImportedRegistration, tags: [UInt32], _ app: AppID, _ number: RegistrationNumber,
     _ adoption: Adoption, _ now: Timestamp
   ) throws(StorageError) {
+    var times = TagTimes(tags: [], [], lost: [])
+    times.change(added: tags, removed: [], at: now)
     // The secret is one that nobody has. A token that was told at an unknown time is older than any word of Apple's.
     try database.run(
       """
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags,
-        apns_environment, apns_token, mobile, created_at, last_seen_at, adoption)
-      VALUES (?1, ?2, ?3, ?4, ?5, x'', ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12)
+        apns_environment, apns_token, mobile, created_at, last_seen_at, adoption, alias_at, tag_times,
+        token_since)
+      VALUES (?1, ?2, ?3, ?4, ?5, x'', ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?11, ?13, ?11)
       ON CONFLICT (registration_id) DO NOTHING
       """, .app(app), .number(number), .blob(one.registrationID.stored), .blob(SystemRandom.bytes(16)),
       .integer(one.platform.rawValue), .optional(one.alias), .optional(TagList.encode(tags)),
       .integer(one.token.isEmpty ? 0 : one.environment.rawValue),
       one.token.isEmpty ? .null : .blob(one.token), .optional(one.mobile), .time(now),
-      .integer(adoption.rawValue))
+      .integer(adoption.rawValue), .optional(times.times(of: Set(tags).sorted())))
   }
 
   /// The number of a new registration; nil if the app is unknown, deleted, or has used up its numbers.
@@ -134,6 +137,8 @@ extension WriteTransaction {
       UPDATE registration SET secret_hash = ?3, fingerprint = ?4, app_version = ?5, last_seen_at = ?6, adoption = 0,
         apns_environment = CASE WHEN ?7 IS NULL THEN apns_environment ELSE ?8 END,
         apns_token_at = CASE WHEN ?7 IS NULL THEN apns_token_at ELSE ?6 END,
+        token_since = CASE WHEN ?7 IS NULL OR apns_token IS ?7 THEN token_since ELSE ?6 END,
+        token_end = CASE WHEN ?7 IS NULL THEN token_end ELSE 0 END,
         apns_token = coalesce(?7, apns_token)
       WHERE app_id = ?1 AND number = ?2
       """, .app(app), .number(number), .blob(new.secretHash), .blob(new.fingerprint), .text(new.appVersion),
@@ -179,7 +184,8 @@ extension ReadTransaction {
   public func deliveryRows(_ batch: ImportBatch) throws(StorageError) -> [DeliveryRow] {
     try database.all(
       """
-      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment
+      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
+        last_end
       FROM registration WHERE app_id = ? AND number >= ? AND number - ? < ? ORDER BY number
       """, .app(batch.app), .number(batch.first), .number(batch.first), .integer(batch.count),
       map: Self.delivery)
@@ -189,7 +195,8 @@ extension ReadTransaction {
   public func deliveryRow(app: AppID, number: RegistrationNumber) throws(StorageError) -> DeliveryRow? {
     try database.first(
       """
-      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment
+      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
+        last_end
       FROM registration WHERE app_id = ? AND number = ?
       """, .app(app), .number(number), map: Self.delivery)
   }

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 
 extension WriteTransaction {
   /// What `register` did.
@@ -15,6 +16,10 @@ extension WriteTransaction {
   public struct Replaced: Sendable, Equatable {
     /// Its number.
     public var number: RegistrationNumber
+    /// Its public name.
+    public var registrationID: RegistrationID
+    /// What its device ran.
+    public var platform: Platform
     /// The tags that it had, ascending.
     public var tags: [UInt32]
   }
@@ -41,23 +46,31 @@ extension WriteTransaction {
       """
       DELETE FROM registration WHERE app_id = ?1 AND number <> ?4 AND number IN (
         SELECT number FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x''
-        UNION SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?3) RETURNING number, tags
+        UNION SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?3)
+      RETURNING number, tags, registration_id, platform
       """, .app(app), .blob(new.fingerprint), new.token.isEmpty ? .null : .blob(new.token),
       .integer(kept)
-    ) { Replaced(number: $0.number(0), tags: TagList.decode($0, 1)) }
+    ) {
+      Replaced(
+        number: $0.number(0), registrationID: RegistrationID(stored: $0.blob(2)),
+        platform: Platform(rawValue: $0.integer(3, as: UInt8.self)) ?? .android, tags: TagList.decode($0, 1))
+    }
     if let adopted {
+      let row = try reading.deliveryRow(app: app, number: adopted)
+      if let row { try remember(replaced, of: app, replacedBy: row.registrationID, at: now) }
       return Registered(
         number: adopted, replaced: replaced.sorted { $0.number < $1.number },
-        adopted: try reading.deliveryRow(app: app, number: adopted))
+        adopted: row)
     }
+    try remember(replaced, of: app, replacedBy: new.registrationID, at: now)
     guard let number = try nextNumber(app) else {
       throw StorageError(.constraint, "the app is unknown or has used up its numbers")
     }
     try database.run(
       """
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint,
-        apns_environment, apns_token, app_version, created_at, last_seen_at, apns_token_at)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?10)
+        apns_environment, apns_token, app_version, created_at, last_seen_at, apns_token_at, token_since)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?10, ?10)
       """, .app(app), .number(number), .blob(new.registrationID.stored), .blob(new.secretHash),
       .integer(new.platform.rawValue), .blob(new.fingerprint),
       .integer(new.token.isEmpty ? 0 : new.environment.rawValue),
@@ -71,8 +84,13 @@ extension WriteTransaction {
     return database.changes > 0
   }
 
+  /// Devices that may have the same alias.
+  public static let devicesPerAlias = 10
+
   /// What `setAlias` would come to; changes nothing.
-  public func checkAlias(app: AppID, number: RegistrationNumber, alias: String?, limit: Int = 10)
+  public func checkAlias(
+    app: AppID, number: RegistrationNumber, alias: String?, limit: Int = WriteTransaction.devicesPerAlias
+  )
     throws(StorageError) -> AliasOutcome
   {
     let row = try database.first(
@@ -87,23 +105,26 @@ extension WriteTransaction {
   }
 
   /// Sets or removes an alias that at most `limit` registrations of the app may share.
-  public func setAlias(app: AppID, number: RegistrationNumber, alias: String?, limit: Int = 10)
-    throws(StorageError) -> AliasOutcome
-  {
+  public func setAlias(
+    app: AppID, number: RegistrationNumber, alias: String?, limit: Int = WriteTransaction.devicesPerAlias,
+    at now: Timestamp
+  ) throws(StorageError) -> AliasOutcome {
     let outcome = try checkAlias(app: app, number: number, alias: alias, limit: limit)
     if case .ok(let previous) = outcome, previous != alias {
       try database.run(
-        "UPDATE registration SET alias = ? WHERE app_id = ? AND number = ?", .optional(alias), .app(app),
-        .number(number))
+        "UPDATE registration SET alias = ?, alias_at = ? WHERE app_id = ? AND number = ?", .optional(alias),
+        .time(now), .app(app), .number(number))
     }
     return outcome
   }
 
   /// Takes an alias from all its holders, and tells whom.
-  public func removeAlias(app: AppID, alias: String) throws(StorageError) -> [RegistrationNumber] {
+  public func removeAlias(
+    app: AppID, alias: String, at now: Timestamp
+  ) throws(StorageError) -> [RegistrationNumber] {
     try database.all(
-      "UPDATE registration SET alias = NULL WHERE app_id = ? AND alias = ? RETURNING number", .app(app),
-      .text(alias)
+      "UPDATE registration SET alias = NULL, alias_at = ?3 WHERE app_id = ?1 AND alias = ?2 RETURNING number",
+      .app(app), .text(alias), .time(now)
     ) { $0.number(0) }.sorted()
   }
 
@@ -125,12 +146,34 @@ extension WriteTransaction {
     return database.changes > 0
   }
 
+  /// When a registration was online, and how its connection ended.
+  public struct LastContact: Sendable {
+    /// Its app.
+    public var app: AppID
+    /// Its number.
+    public var number: RegistrationNumber
+    /// When.
+    public var at: Timestamp
+    /// How it ended; `connected` if it was there then.
+    public var end: ConnectionEnd
+
+    /// All fields.
+    public init(app: AppID, number: RegistrationNumber, at: Timestamp, end: ConnectionEnd) {
+      self.app = app
+      self.number = number
+      self.at = at
+      self.end = end
+    }
+  }
+
   /// Notes when registrations were online; unknown ones are skipped, a time never goes back.
-  public func touch(_ seen: [(app: AppID, number: RegistrationNumber, at: Timestamp)]) throws(StorageError) {
+  public func touch(_ seen: [LastContact]) throws(StorageError) {
     for one in seen {
       try database.run(
-        "UPDATE registration SET last_seen_at = max(last_seen_at, ?) WHERE app_id = ? AND number = ?",
-        .time(one.at), .app(one.app), .number(one.number))
+        """
+        UPDATE registration SET last_seen_at = ?1, last_end = ?4
+        WHERE app_id = ?2 AND number = ?3 AND last_seen_at <= ?1
+        """, .time(one.at), .app(one.app), .number(one.number), .integer(one.end.rawValue))
     }
   }
 }

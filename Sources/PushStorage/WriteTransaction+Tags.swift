@@ -46,14 +46,18 @@ extension WriteTransaction {
   }
 
   /// Changes the tags of a registration, which may have at most `limit`.
-  public func changeTags(app: AppID, number: RegistrationNumber, _ change: TagChange, limit: Int = 1000)
-    throws(StorageError) -> TagOutcome
-  {
+  public func changeTags(
+    app: AppID, number: RegistrationNumber, _ change: TagChange, limit: Int = 1000, at now: Timestamp
+  ) throws(StorageError) -> TagOutcome {
     let row = try database.first(
-      "SELECT tags FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
-    ) { $0.blob(0) }
+      "SELECT tags, tag_times, lost_tags FROM registration WHERE app_id = ? AND number = ?", .app(app),
+      .number(number)
+    ) { row in
+      let tags = TagList.decode(row, 0)
+      return (tags: tags, times: TagTimes(tags: tags, row.blob(1), lost: row.blob(2)))
+    }
     guard let row else { return .unknownRegistration }
-    let before = Set(TagList.decode(row))
+    let before = Set(row.tags)
     let after: Set<UInt32> =
       switch change {
       case .set(let tags): Set(tags)
@@ -65,9 +69,12 @@ extension WriteTransaction {
     let added = after.subtracting(before).sorted()
     let removed = before.subtracting(after).sorted()
     if !added.isEmpty || !removed.isEmpty {
+      var times = row.times
+      times.change(added: added, removed: removed, at: now)
       try database.run(
-        "UPDATE registration SET tags = ? WHERE app_id = ? AND number = ?", .optional(TagList.encode(after)),
-        .app(app), .number(number))
+        "UPDATE registration SET tags = ?, tag_times = ?, lost_tags = ? WHERE app_id = ? AND number = ?",
+        .optional(TagList.encode(after)), .optional(times.times(of: after.sorted())),
+        .optional(times.lostColumn), .app(app), .number(number))
     }
     return .ok(added: added, removed: removed)
   }

@@ -153,7 +153,7 @@ import Testing
       }.joined(separator: "/")
       let answer =
         page.method == "GET" ? await browser.call("GET", "/" + path) : await browser.post("/" + path)
-      let isThere = page.pattern.contains("{msg_id}") ? [404] : [200]
+      let isThere = ["{msg_id}", "{rid}"].contains { page.pattern.contains($0) } ? [404] : [200]
       #expect((needed > role ? [403] : isThere).contains(answer.status), "\(page.method) /\(path)")
     }
   }

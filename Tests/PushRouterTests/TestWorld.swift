@@ -179,7 +179,8 @@ final class TestWorld {
     slots += 1
     let location = Location(loop: 0, slot: slots, generation: slots)
     let outcome = app.directory.login(
-      device.id, secretHash: SHA256.digest128(device.secret), at: location, isForeground: true)
+      device.id, secretHash: SHA256.digest128(device.secret), at: location, isForeground: true,
+      since: clock.seconds)
     guard case .accepted = outcome else { return Location(loop: 9, slot: 0, generation: 0) }
     return location
   }

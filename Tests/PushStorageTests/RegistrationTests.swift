@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import Testing
 
 @testable import PushStorage
@@ -15,7 +16,8 @@ import Testing
       for number in 0..<50 as Range<UInt32> {
         group.addTask {
           try await store.change { transaction throws(StorageError) in
-            try transaction.setAlias(app: app, number: RegistrationNumber(number), alias: "zoë", limit: 10)
+            try transaction.setAlias(
+              app: app, number: RegistrationNumber(number), alias: "zoë", limit: 10, at: .start)
           }
         }
       }
@@ -24,16 +26,16 @@ import Testing
     #expect(outcomes.filter { $0 == .ok(previous: nil) }.count == 10)
     #expect(outcomes.filter { $0 == .full }.count == 40)
     let freed = try await store.change { transaction throws(StorageError) in
-      try transaction.removeAlias(app: app, alias: "zoë")
+      try transaction.removeAlias(app: app, alias: "zoë", at: .start)
     }
     #expect(freed.count == 10)
     let again = try await store.change { transaction throws(StorageError) in
       let number = RegistrationNumber(3)
       return [
-        try transaction.setAlias(app: app, number: number, alias: "zoë"),
-        try transaction.setAlias(app: app, number: number, alias: "zoë", limit: 0),
-        try transaction.setAlias(app: app, number: number, alias: nil),
-        try transaction.setAlias(app: app, number: RegistrationNumber(50), alias: "zoë"),
+        try transaction.setAlias(app: app, number: number, alias: "zoë", at: .start),
+        try transaction.setAlias(app: app, number: number, alias: "zoë", limit: 0, at: .start),
+        try transaction.setAlias(app: app, number: number, alias: nil, at: .start),
+        try transaction.setAlias(app: app, number: RegistrationNumber(50), alias: "zoë", at: .start),
       ]
     }
     #expect(again == [.ok(previous: nil), .ok(previous: "zoë"), .ok(previous: "zoë"), .unknownRegistration])
@@ -93,7 +95,9 @@ import Testing
           == nil)
       #expect(try transaction.setBadge(app: app, number: one, 12))
       #expect(try transaction.setMobile(app: app, number: one, "+49 1"))
-      try transaction.touch([(app, one, later), (app, one, .start), (app, RegistrationNumber(9), later)])
+      let contacts = [(one, later), (one, .start), (RegistrationNumber(9), later)]
+      try transaction.touch(
+        contacts.map { WriteTransaction.LastContact(app: app, number: $0.0, at: $0.1, end: .heartbeatLost) })
       #expect(try transaction.unregister(app: app, number: zero))
       #expect(try !transaction.unregister(app: app, number: zero))
     }
@@ -120,13 +124,13 @@ import Testing
       #expect(try transaction.tagNumbers(app: app, names: ["a", "b", "a"], create: true) == [0, 1, 0])
       #expect(try transaction.tagNumbers(app: app, names: ["c", "b"], create: true) == [2, 1])
       func change(_ change: WriteTransaction.TagChange) throws(StorageError) -> WriteTransaction.TagOutcome {
-        try transaction.changeTags(app: app, number: zero, change, limit: 2)
+        try transaction.changeTags(app: app, number: zero, change, limit: 2, at: .start)
       }
       return [
         try change(.edit(add: [1, 0, 1], remove: [2])), try change(.edit(add: [2], remove: [])),
         try change(.edit(add: [2], remove: [0])), try change(.set([300, 1])), try change(.clean),
         try change(.clean),
-        try transaction.changeTags(app: app, number: RegistrationNumber(1), .clean),
+        try transaction.changeTags(app: app, number: RegistrationNumber(1), .clean, at: .start),
       ]
     }
     #expect(

@@ -125,16 +125,18 @@ import Testing
           app: app, number: zero, as: slot, environment: .production, token: token, at: told)
         #expect(
           try !transaction.retireToken(
-            app: app, number: zero, as: slot, token: token, unlessToldAfter: .start))
+            app: app, number: zero, as: slot, token: token, unlessToldAfter: .start, at: told))
         #expect(
-          try !transaction.retireToken(app: app, number: zero, as: slot, token: [9], unlessToldAfter: told))
+          try !transaction.retireToken(
+            app: app, number: zero, as: slot, token: [9], unlessToldAfter: told, at: told))
         #expect(
           try !transaction.moveToken(app: app, number: zero, as: slot, token: [9], to: .sandbox))
         #expect(try transaction.moveToken(app: app, number: zero, as: slot, token: token, to: .sandbox))
         #expect(
           try transaction.reading.tokens(app: app, of: [zero], as: slot).map(\.environment) == [.sandbox])
         #expect(
-          try transaction.retireToken(app: app, number: zero, as: slot, token: token, unlessToldAfter: told))
+          try transaction.retireToken(
+            app: app, number: zero, as: slot, token: token, unlessToldAfter: told, at: told))
         #expect(try transaction.reading.tokens(app: app, of: [zero], as: slot).isEmpty)
       }
     }

@@ -227,9 +227,9 @@ async def look_back(walk: Walk, phone: Phone) -> None:
     await page.get_by_role("link", name="Hello · The sky is <green> tonight").wait_for()
     await walk.look("history")
     await page.get_by_role("link", name="Devices", exact=True).click()
-    await page.get_by_label("Registration ID, alias or tag").fill(phone.device.registration_id)
+    await page.get_by_label("Registration ID, alias, tag or Apple's token").fill(phone.device.registration_id)
     await page.get_by_role("button", name="Find").click()
-    await page.get_by_text("last seen").wait_for()
+    await page.get_by_text("online since").wait_for()
     await walk.look("device")
 
 
@@ -280,6 +280,31 @@ async def study_results(walk: Walk, phone: Phone) -> None:
 
 
 async def speak_chinese(walk: Walk, address: str, key: str) -> None:
+
+
+async def ask_why(walk: Walk, phone: Phone, address: str, key: str) -> None:
+    """From a device to the reason for which one of its pushes arrived, or did not; and back, with the keyboard."""
+    page, device = walk.page, phone.device.registration_id
+    await page.goto(f"{address}/console/apps/{key}/devices/{device}")
+    await page.get_by_role("link", name="Why didn't it arrive?").first.click()
+    await page.get_by_text("It arrived at the device.").wait_for()
+    steps = await page.locator("ol.steps li").count()
+    expect(steps > 6, f"{steps} steps")
+    await walk.look("why-arrived")
+    field = page.get_by_label("Registration ID, alias or Apple's token")
+    await field.fill("nobody")
+    await field.press("Enter")
+    await page.get_by_text("The app has no such registration.").first.wait_for()
+    await page.get_by_text("What to do").first.wait_for()
+    await walk.look("why-failed")
+    await page.emulate_media(color_scheme="dark")
+    await walk.look("why-failed-dark")
+    await page.goto(f"{address}/console/apps/{key}/devices/{device}")
+    await walk.look("device-dark")
+    await page.emulate_media(color_scheme="light")
+
+
+async def speak_chinese(walk: Walk, address: str, key: str, device: str) -> None:
     page = walk.page
     await page.get_by_role("link", name="Zoe").click()
     await page.get_by_label("Language").select_option("zh")
@@ -293,6 +318,12 @@ async def speak_chinese(walk: Walk, address: str, key: str) -> None:
         await page.goto(f"{address}/console/apps/{key}/{name}")
         await page.get_by_role("heading", name=heading).wait_for()
         await walk.look(f"{name}-chinese")
+    await page.goto(f"{address}/console/apps/{key}/devices/{device}")
+    await page.get_by_role("heading", name="最近事件").wait_for()
+    await walk.look("device-chinese")
+    await page.get_by_role("link", name="为什么没收到？").first.click()
+    await page.get_by_text("推送已到达设备。").wait_for()
+    await walk.look("why-chinese")
     await page.get_by_role("button", name="退出").click()
     await page.get_by_role("heading", name="Log in").wait_for()
     page = await walk.open(locale="zh-CN", color_scheme="dark")
@@ -321,7 +352,8 @@ async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path 
         await push(walk, phone)
         await look_back(walk, phone)
         await study_results(walk, phone)
-        await speak_chinese(walk, f"http://{server.http}", key)
+        await ask_why(walk, phone, f"http://{server.http}", key)
+        await speak_chinese(walk, f"http://{server.http}", key, phone.device.registration_id)
         await phone.stop()
         await browser.close()
         expect_equal(walk.complaints, [], "complaints of the browser")

@@ -1,91 +1,124 @@
 import PushBase
+import PushDomain
 import PushHTTP
 import PushRouter
 import PushStorage
 
 extension WebConsole {
-  /// Finding a device.
+  /// Finding devices, and what is known of one.
   static let devicePages: [Page] = [
-    Page(.app(.viewer), "GET", "/console/apps/{app}/devices") { $0.showDevices($1) }
+    Page(.app(.viewer), "GET", "/console/apps/{app}/devices") { $0.showDevices($1) },
+    Page(.app(.viewer), "GET", "/console/apps/{app}/devices/{rid}") { $0.showDevice($1) },
   ]
+
+  /// Devices on a page of those that have a tag.
+  private static let listedDevices = 50
 
   private func showDevices(_ call: PageCall) {
     guard let app = call.app else { return }
     let query = call.target["q"] ?? ""
-    let found = query.isEmpty ? [] : Array(find(query, in: app).prefix(20))
-    guard let first = found.first, found.count == 1 else {
-      return call.show(devicesPage(call, app, query, found, details: .none))
-    }
-    router.details(of: first, in: app) { [self] result in
-      let details = try? result.get()
-      call.show(devicesPage(call, app, query, found, details: card(call, app, first, details)))
+    guard !query.isEmpty else { return call.show(devicesPage(call, query, .none)) }
+    let start = call.target["from"].flatMap { UInt32($0) } ?? 0
+    router.searchDevices(
+      query, in: app, from: RegistrationNumber(start), limit: Self.listedDevices
+    ) { [self] result in
+      guard case .success(let search) = result else {
+        return call.show(Failures.unavailable(call), status: 503)
+      }
+      if search.count == 1, let id = search.numbers.first.flatMap({ app.directory.identity($0)?.id }) {
+        return call.redirect(to: "/console/apps/\(app.key.text)/devices/\(id.text)")
+      }
+      call.show(devicesPage(call, query, found(call, app, query, search)))
     }
   }
 
-  /// Devices with this registration ID, alias or tag.
-  private func find(_ query: String, in app: App) -> [RegistrationNumber] {
-    if let number = RegistrationID(query).flatMap({ app.directory.find($0) }) { return [number] }
-    let byAlias = app.directory.registrations(alias: query)
-    if !byAlias.isEmpty { return byAlias }
-    var terms = AudienceTerms()
-    terms.tags = [query]
-    return app.directory.resolve(terms, platforms: .all).numbers.members(limit: 20)
-  }
-
-  private func devicesPage(
-    _ call: PageCall, _ app: App, _ query: String, _ found: [RegistrationNumber], details: HTML
-  ) -> Layout {
-    let none: HTML =
-      !query.isEmpty && found.isEmpty ? "<p class=\"quiet\">\(call(Words.noDevice))</p>" : .none
-    let list: HTML = found.count > 1 ? "<ul class=\"apps\">\(found, { entry(call, app, $0) })</ul>" : .none
-    return Layout(
+  private func devicesPage(_ call: PageCall, _ query: String, _ content: HTML) -> Layout {
+    Layout(
       call(Words.devices), tab: .devices,
       """
       <h1>\(call(Words.devices))</h1>
-      <form class="card row" method="get">
-      <label for="q">\(call(Words.findDevice))</label>
-      <input id="q" name="q" type="search" value="\(query)">
-      <button>\(call(Words.find))</button>
-      </form>
-      \(none)\(list)\(details)
+      \(DeviceForm.html(call, query))
+      \(content)
       """)
+  }
+
+  private func found(_ call: PageCall, _ app: App, _ query: String, _ search: DeviceSearch) -> HTML {
+    if let gone = search.gone { return goneCard(call, app, gone) }
+    guard search.kind != nil else { return "<p class=\"quiet\">\(call(Words.noSuchDevice))</p>" }
+    let title = search.kind == .tag ? Words.devicesFound : Words.devicesWithAlias
+    return """
+      <section class="card"><h2>\(call(title.with(String(search.count))))</h2>
+      <ul class="apps">\(search.numbers, { entry(call, app, $0) })</ul>
+      \(search.next, { nextForm(call, query, $0) })</section>
+      """
+  }
+
+  private func nextForm(_ call: PageCall, _ query: String, _ next: RegistrationNumber) -> HTML {
+    """
+    <form method="get"><input type="hidden" name="q" value="\(query)">
+    <input type="hidden" name="from" value="\(next.rawValue)"><button class="plain">\(call(Words.more))</button></form>
+    """
   }
 
   private func entry(_ call: PageCall, _ app: App, _ number: RegistrationNumber) -> HTML {
     guard let identity = app.directory.identity(number) else { return .none }
+    let isOnline = app.directory.presence(number)?.isOnline == true
     return """
-      <li><a href="?q=\(identity.id.text)"><code>\(identity.id.text)</code>
-      <span class="quiet">\(identity.platform.name) \(call(state(app, number)))</span></a></li>
+      <li><a href="/console/apps/\(app.key.text)/devices/\(identity.id.text)"><code>\(identity.id.text)</code>
+      <span class="quiet">\(identity.platform.name) · \(call(isOnline ? Words.online : Words.offline))</span></a></li>
 
       """
   }
 
-  private func state(_ app: App, _ number: RegistrationNumber) -> Phrase {
-    app.directory.presence(number)?.isOnline == true ? Words.online : Words.offline
-  }
-
-  private func card(
-    _ call: PageCall, _ app: App, _ number: RegistrationNumber, _ details: Router.Details?
-  ) -> HTML {
-    guard let identity = app.directory.identity(number), let presence = app.directory.presence(number) else {
-      return .none
+  private func goneCard(_ call: PageCall, _ app: App, _ gone: GoneRegistration) -> HTML {
+    let link: (RegistrationID) -> HTML = { id in
+      """
+      <p>\(call(Words.deviceSuccessor)) <a href="/console/apps/\(app.key.text)/devices/\(id.text)"><code>\(id.text)</code></a></p>
+      """
     }
-    let seen = Timestamp(milliseconds: Int64(presence.lastSeen) * 1000)
-    let send: HTML =
-      call.role ?? .viewer >= .sender
-      ? "<a class=\"button\" href=\"/console/apps/\(app.key.text)/push?registration_id=\(identity.id.text)\">\(call(Words.sendPush))</a>"
-      : .none
     return """
-      <section class="card">
-      <div class="row"><h2><code>\(identity.id.text)</code></h2><span class="end">\(send)</span></div>
-      <dl>
-      <dt>\(call(Words.platform))</dt><dd>\(identity.platform.name)</dd>
-      <dt>\(call(Words.state))</dt><dd>\(call(state(app, number))), \(call(Words.lastSeen)) \(moment(seen))</dd>
-      <dt>\(call(Words.waiting))</dt><dd>\(app.directory.pendingCount(for: number))</dd>
-      <dt>\(call(Words.alias))</dt><dd>\(details?.alias ?? "–")</dd>
-      <dt>\(call(Words.tags))</dt><dd>\(details.map { $0.tags.joined(separator: ", ") } ?? "–")</dd>
-      </dl>
-      </section>
+      <section class="card"><h2><code>\(gone.registrationID.text)</code></h2>
+      <p>\(call(Words.deviceGone)) \(moment(gone.at))</p>
+      \(gone.successor, link)</section>
       """
+  }
+
+  // MARK: One device
+
+  private func showDevice(_ call: PageCall) {
+    guard let app = call.app, let id = call.capture("rid").flatMap({ RegistrationID($0) }) else {
+      return call.show(Failures.notFound(call), status: 404)
+    }
+    guard let number = app.directory.find(id) else { return showMissing(call, app, id) }
+    router.deviceFile(number, in: app) { [self] result in
+      switch result {
+      case .failure: call.show(Failures.unavailable(call), status: 503)
+      case .success(nil): showMissing(call, app, id)
+      case .success(let file?): call.show(DevicePage(call: call, app: app, file: file, console: self).layout)
+      }
+    }
+  }
+
+  /// A registration that the app does not have, or has no more.
+  private func showMissing(_ call: PageCall, _ app: App, _ id: RegistrationID) {
+    router.searchDevices(id.text, in: app, limit: 1) { [self] result in
+      guard case .success(let search) = result, let gone = search.gone else {
+        return call.show(Failures.notFound(call), status: 404)
+      }
+      call.show(devicesPage(call, id.text, goneCard(call, app, gone)))
+    }
+  }
+}
+
+/// Where one types whom to look for.
+enum DeviceForm {
+  static func html(_ call: PageCall, _ query: String) -> HTML {
+    """
+    <form class="card row" method="get" action="/console/apps/\(call.app?.key.text ?? "")/devices">
+    <label for="q">\(call(Words.findAnyDevice))</label>
+    <input id="q" name="q" type="search" value="\(query)">
+    <button>\(call(Words.find))</button>
+    </form>
+    """
   }
 }

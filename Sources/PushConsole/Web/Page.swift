@@ -33,8 +33,8 @@ struct Page: Sendable {
 extension WebConsole {
   /// Everything that the console serves. A test asks for each of them as somebody of another account.
   static let pages: [Page] =
-    doorPages + homePages + appPages + pushPages + historyPages + resultPages + chartPages + devicePages
-    + virtualDevicePages + accountPages + profilePages
+    doorPages + homePages + appPages + pushPages + historyPages + resultPages + chartPages + whyPages
+    + devicePages + virtualDevicePages + accountPages + profilePages
 
   /// The paths of all pages that only show something, with names in braces: for measurements.
   public static var addresses: [String] { pages.filter { $0.method == "GET" }.map(\.pattern) }

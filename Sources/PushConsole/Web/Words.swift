@@ -138,12 +138,8 @@ enum Words {
   static let byOwn = Phrase("Over our connection", "长连接")
   static let byApple = Phrase("By Apple", "苹果推送")
   static let failed = Phrase("Failed", "失败")
-  static let noDevice = Phrase(
-    "No device has this registration ID, alias or tag.", "没有匹配该 Registration ID、别名或标签的设备。")
-  static let findDevice = Phrase("Registration ID, alias or tag", "Registration ID、别名或标签")
   static let find = Phrase("Find", "查找")
   static let platform = Phrase("Platform", "平台")
-  static let lastSeen = Phrase("last seen", "最后在线")
   static let waiting = Phrase("Pushes that wait for it", "待送达推送")
   static let tags = Phrase("Tags", "标签")
   static let name = Phrase("Name", "姓名")

@@ -1,0 +1,192 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+
+/// The page of one device.
+struct DevicePage: Sendable {
+  let call: PageCall
+  let app: App
+  let file: DeviceFile
+  let console: WebConsole
+
+  private var id: String { file.row.registrationID.text }
+  private var path: String { "/console/apps/\(app.key.text)" }
+
+  var layout: Layout {
+    let send: HTML =
+      call.role ?? .viewer >= .sender
+      ? "<a class=\"button\" href=\"\(path)/push?registration_id=\(id)\">\(call(Words.sendPush))</a>" : .none
+    return Layout(
+      id, tab: .devices,
+      """
+      \(DeviceForm.html(call, ""))
+      <div class="row"><h1><code>\(id)</code></h1>\(console.copyButton(call, id))<span class="end">\(send)</span></div>
+      <p class="standing \(file.standing.isOnline ? "good" : "quiet")">\(standing)</p>
+      <div class="halves">
+      <section class="card"><h2>\(call(Words.whyDevicePage))</h2>\(facts)</section>
+      \(if: file.row.platform == .ios, apple)
+      <section class="card"><h2>\(call(Words.tags)) (\(file.tags.count))</h2>\(tags)</section>
+      </div>
+      <section class="card"><h2>\(call(Words.pushesOfDevice))</h2>\(pushes)</section>
+      <section class="card"><h2>\(call(Words.events))</h2><ul class="events">\(events, { item($0) })</ul></section>
+      """)
+  }
+
+  // MARK: What it is like now
+
+  private var standing: HTML {
+    let standing = file.standing
+    let word = standing.isOnline ? Words.onlineSince : Words.offlineSince
+    guard let since = standing.since else {
+      return "\(call(standing.isOnline ? Words.online : Words.offline))"
+    }
+    let reason: HTML =
+      standing.isOnline || standing.lastEnd == .unknown ? .none : " · \(call(standing.lastEnd.phrase))"
+    return "\(call(word)) \(console.moment(since))\(reason)"
+  }
+
+  private var facts: HTML {
+    let row = file.row
+    var rows: [(Phrase, HTML)] = [(Words.platform, "\(row.platform.name)")]
+    if !row.appVersion.isEmpty { rows.append((Words.appVersion, "\(row.appVersion)")) }
+    if file.standing.isOnline {
+      rows.append((Words.appIs, "\(call(file.standing.isForeground ? Words.inFront : Words.inBackground))"))
+      if file.standing.lastEnd != .unknown {
+        rows.append((Words.lastConnection, "\(call(file.standing.lastEnd.phrase))"))
+      }
+    }
+    rows.append((Words.waiting, "\(file.standing.waiting)"))
+    let alias: HTML = row.alias.map { "\($0) \(since(file.history.aliasAt))" } ?? "–"
+    rows.append((Words.alias, alias))
+    if row.platform == .ios { rows.append((Words.badge, "\(row.badge)")) }
+    if let mobile = row.mobile { rows.append((Words.mobileNumber, "\(mobile)")) }
+    if file.isTestDevice { rows.append((Words.testDevice, "\(call(Words.yes))")) }
+    rows.append((Words.registered, console.moment(row.createdAt)))
+    return list(rows)
+  }
+
+  private func list(_ rows: [(Phrase, HTML)]) -> HTML {
+    """
+    <dl>\(rows, { "<dt>\(call($0.0))</dt><dd>\($0.1)</dd>\n" })</dl>
+    """
+  }
+
+  private func since(_ at: Timestamp?) -> HTML {
+    "\(at, { "<span class=\"quiet\">\(call(Words.since)) \(console.moment($0))</span>" })"
+  }
+
+  private var tags: HTML {
+    guard !file.tags.isEmpty else { return "<p class=\"quiet\">–</p>" }
+    return """
+      <ul class="plain tags">\(file.tags, { "<li><strong>\($0.name)</strong> \(since($0.at))</li>\n" })</ul>
+      """
+  }
+
+  // MARK: Apple
+
+  private var apple: HTML {
+    """
+    <section class="card"><h2>\(call(Words.apple))</h2>\(list(appleRows))</section>
+    """
+  }
+
+  private var appleRows: [(Phrase, HTML)] {
+    let (row, history) = (file.row, file.history)
+    var rows: [(Phrase, HTML)] = []
+    if row.token.isEmpty {
+      let why: HTML = "\(call(Words.noTokenWord)): \(call(history.tokenEnd.phrase))"
+      rows.append((Words.tokenWord, history.tokenEnd == .none ? why : "\(why) \(since(history.tokenSince))"))
+    } else {
+      let environment = row.environment == .sandbox ? Words.sandbox : Words.production
+      rows.append((Words.tokenWord, "<code>\(Self.short(row.token))</code> \(since(history.tokenSince))"))
+      rows.append((Words.environment, "\(call(environment))"))
+      if let told = history.tokenToldAt { rows.append((Words.toldAt, console.moment(told))) }
+    }
+    if let (answer, push) = file.latestAppleAnswer {
+      let word = answer == APNsEnd.delivered ? call(Words.appleTook) : answer
+      rows.append(
+        (
+          Words.appleSaid,
+          "<a class=\"\(answer == APNsEnd.delivered ? "good" : "bad")\" href=\"\(whyPath(push))\">\(word)</a>"
+        ))
+    }
+    return rows
+  }
+
+  /// Enough of a token to recognise it, too little to use it.
+  private static func short(_ token: [UInt8]) -> String {
+    "\(Hex.encode(Array(token.prefix(4))))…\(Hex.encode(Array(token.suffix(2))))"
+  }
+
+  // MARK: Pushes
+
+  private func whyPath(_ push: MessageID) -> String {
+    "\(path)/pushes/\(push.text)/why?registration_id=\(id)"
+  }
+
+  private var pushes: HTML {
+    guard !file.pushes.isEmpty else { return "<p class=\"quiet\">\(call(Words.noPushesOfDevice))</p>" }
+    return """
+      <table><thead><tr><th>\(call(Words.sentAt))</th><th>\(call(Words.content))</th><th>\(call(Words.result))</th><th>\(call(Words.whySteps))</th></tr></thead>
+      <tbody>\(file.pushes, { push($0) })</tbody></table>
+      """
+  }
+
+  private func push(_ push: DeviceFile.Push) -> HTML {
+    let diagnosis = push.diagnosis
+    let cause: HTML =
+      "\(diagnosis.firstFailure?.cause, { "<span class=\"quiet\">\(call(Phrase($0.text)))</span>" })"
+    return """
+      <tr><td>\(console.moment(push.createdAt))</td>
+      <td><a href="\(path)/pushes/\(push.id.text)">\(PushExcerpt(push.content).line(call))</a></td>
+      <td>\(call(Phrase(diagnosis.conclusion.text))) \(cause)</td>
+      <td><a href="\(whyPath(push.id))" aria-label="\(call(Words.whyTitle)) \(push.id.text)">\(call(Words.why))</a></td></tr>
+
+      """
+  }
+
+  // MARK: Events
+
+  private struct Event {
+    let at: Timestamp
+    let text: String
+  }
+
+  private func item(_ event: Event) -> HTML {
+    """
+    <li>\(console.moment(event.at)) <span>\(event.text)</span></li>
+
+    """
+  }
+
+  /// What is known of it with its moment, the newest first.
+  private var events: [Event] {
+    var all: [Event] = [Event(at: file.row.createdAt, text: call(Words.eventRegistered))]
+    func add(_ at: Timestamp?, _ phrase: Phrase) {
+      if let at { all.append(Event(at: at, text: call(phrase))) }
+    }
+    let (standing, history) = (file.standing, file.history)
+    if standing.isOnline {
+      add(standing.since, Words.eventLogin)
+    } else if standing.lastEnd != .unknown {
+      add(standing.since, Words.eventEnd.with(call(standing.lastEnd.phrase)))
+    }
+    add(history.aliasAt, file.row.alias.map { Words.eventAlias.with($0) } ?? Words.eventNoAlias)
+    for tag in file.tags { add(tag.at, Words.eventTag.with(tag.name)) }
+    for tag in file.lostTags { add(tag.at, Words.eventTagLost.with(tag.name)) }
+    if !file.row.token.isEmpty {
+      add(history.tokenSince, Words.eventToken)
+    } else if history.tokenEnd != .none {
+      add(history.tokenSince, Words.eventTokenLost)
+    }
+    for push in file.pushes {
+      let line = PushExcerpt(push.content).line(call)
+      for (point, phrase) in [(WhyPoint.connection, Words.eventTook), (.shown, Words.eventShown)] {
+        guard let step = push.diagnosis.step(point), step.verdict == .ok else { continue }
+        add(step.at, (step.cause == .tapped ? Words.eventTapped : phrase).with(line))
+      }
+    }
+    return Array(all.sorted { $0.at > $1.at }.prefix(25))
+  }
+}

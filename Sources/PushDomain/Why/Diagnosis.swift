@@ -1,0 +1,60 @@
+import PushBase
+
+/// Why a push arrived at a device or did not: each step on its way with what is known of it. Depends on nothing but the
+/// facts; what nobody noted stays unknown.
+public struct Diagnosis: Equatable, Sendable {
+  /// What it comes to.
+  public let conclusion: WhyConclusion
+  /// All steps, in the order of `WhyPoint`.
+  public let steps: [WhyStep]
+  /// The step that the sender has to look at first; nil if nothing is wrong, or nothing is known.
+  public let firstFailure: WhyStep?
+
+  /// Judges facts.
+  public init(_ facts: WhyFacts) {
+    let steps = WhyPoint.allCases.map { WhyJudge(facts).step($0) }
+    self.steps = steps
+    conclusion = Self.conclusion(facts, steps)
+    let failures = steps.filter { $0.verdict == .failed }
+    // Of what has arrived only what comes afterwards can still go wrong.
+    firstFailure = facts.hasArrived ? failures.first { $0.point == .callback } : failures.first
+  }
+
+  /// The step that says about a point.
+  public func step(_ point: WhyPoint) -> WhyStep? { steps.first { $0.point == point } }
+
+  private static func conclusion(_ facts: WhyFacts, _ steps: [WhyStep]) -> WhyConclusion {
+    if facts.isAcknowledged || facts.isSeen { return .arrived }
+    if facts.apple == .accepted { return .handedOver }
+    if steps.contains(where: { $0.verdict == .waiting }) { return .waiting }
+    return steps.contains { $0.verdict == .failed && $0.point != .callback } ? .failed : .unknown
+  }
+}
+
+extension WhyFacts {
+  /// Whether the device acknowledged it over our connection.
+  var isAcknowledged: Bool { if case .acknowledged = own { true } else { false } }
+
+  /// Whether it was seen.
+  var isSeen: Bool { isShown || isTapped }
+
+  /// Whether a channel has brought it, as far as the server can know.
+  var hasArrived: Bool { isAcknowledged || isSeen || apple == .accepted }
+
+  /// What the device runs, or ran.
+  var platform: Platform? { device?.platform ?? gone?.platform }
+
+  /// When the push ended for who did not have it; nil while it lives.
+  var endedAt: Timestamp? {
+    if let takenBack = push.takenBack { return min(takenBack.at, push.expiresAt) }
+    return now < push.expiresAt ? nil : push.expiresAt
+  }
+
+  /// Whether its sender took it back before its time was over.
+  var isTakenBack: Bool { push.takenBack.map { $0.at < push.expiresAt } ?? false }
+
+  /// Whether Apple was to bring something, or would have been if it could.
+  var concernsApple: Bool {
+    platform == .ios && (apple != .notMeant || push.isForApple && push.strategy != .ownOnly)
+  }
+}

@@ -1,0 +1,222 @@
+import PushBase
+
+/// What is known of a push and a device. What nobody noted is nil, and is never guessed.
+public struct WhyFacts: Equatable, Sendable {
+  /// When the question is asked.
+  public var now: Timestamp
+  /// The push.
+  public var push: Push
+  /// The device; nil if the app has no such registration now.
+  public var device: Device?
+  /// What became of the registration, if the app has it no more.
+  public var gone: Gone?
+  /// Whether the device is in the push's audience, which was fixed when the push was accepted.
+  public var isTarget: Bool
+  /// Whether it is there, but no channel could reach it.
+  public var isUnreached = false
+  /// The way over our connection.
+  public var own = OwnWay.notMeant
+  /// The way through Apple.
+  public var apple = AppleWay.notMeant
+  /// What the app proves itself to Apple with.
+  public var credential = Credential.unknown
+  /// When Apple answered, or why it was not asked.
+  public var appleAt: Timestamp?
+  /// Whether the device reported that it was shown, and when.
+  public var isShown = false
+  /// When it was shown.
+  public var shownAt: Timestamp?
+  /// Whether the user tapped it.
+  public var isTapped = false
+  /// When the user tapped it.
+  public var tappedAt: Timestamp?
+  /// What the app's server is told.
+  public var callback = Callback.nothingToTell
+
+  /// Starts with the push and nothing else.
+  public init(now: Timestamp, push: Push, isTarget: Bool) {
+    self.now = now
+    self.push = push
+    self.isTarget = isTarget
+  }
+
+  /// What is known of a push.
+  public struct Push: Equatable, Sendable {
+    /// When it was accepted, and when its time is over.
+    public var createdAt, expiresAt: Timestamp
+    /// The platforms that it is for.
+    public var platforms = PlatformSet.all
+    /// What it has for the device's platform.
+    public var parts = PushParts.all
+    /// Whether it has something for Apple to bring.
+    public var isForApple = false
+    /// Whose rules chose the channels.
+    public var strategy = Strategy.jpush
+    /// Whether it was only for those who were connected when it was accepted.
+    public var isOnlineOnly = false
+    /// Who it was for, as its sender named them; nil if that was not noted.
+    public var audience: AudienceNote?
+    /// When it was the device's turn, of a push that is spread over some time.
+    public var releaseAt: Timestamp?
+    /// When its sender took it back, and which push replaced it then; nil if nobody did.
+    public var takenBack: TakenBack?
+
+    /// A push for everybody, for our connection alone.
+    public init(createdAt: Timestamp, expiresAt: Timestamp) {
+      self.createdAt = createdAt
+      self.expiresAt = expiresAt
+    }
+  }
+
+  /// That a push was taken back.
+  public struct TakenBack: Equatable, Sendable {
+    /// When.
+    public var at: Timestamp
+    /// Whether another push was to take its place.
+    public var isReplaced: Bool
+    /// That other push.
+    public var by: MessageID?
+
+    /// All fields.
+    public init(at: Timestamp, isReplaced: Bool, by: MessageID? = nil) {
+      self.at = at
+      self.isReplaced = isReplaced
+      self.by = by
+    }
+  }
+
+  /// What is known of a device.
+  public struct Device: Equatable, Sendable {
+    /// What it runs.
+    public var platform: Platform
+    /// When it registered.
+    public var registeredAt: Timestamp
+    /// Whether it is connected.
+    public var isOnline = false
+    /// Since when it is, or is not.
+    public var since: Timestamp?
+    /// How its connection before ended.
+    public var lastEnd = ConnectionEnd.unknown
+    /// Whether its app is in front of the user; says nothing while it is not connected.
+    public var isForeground = false
+    /// Its alias.
+    public var alias: String?
+    /// When its alias became what it is.
+    public var aliasAt: Timestamp?
+    /// How it stands to the tags that the push named.
+    public var tags: [Tag] = []
+    /// Aliases that the push named, and that as many devices have as may.
+    public var fullAliases: [String] = []
+    /// Whether it is a device for tests.
+    public var isTestDevice = false
+    /// Whether it has a token for the Live Activity that the push named.
+    public var hasLiveActivity = false
+    /// For which of Apple's services it has a token that this push could go to; `none` without one.
+    public var token = APNsEnvironment.none
+    /// Since when it has this token, or has none.
+    public var tokenSince: Timestamp?
+    /// Why it has none.
+    public var tokenEnd = TokenEnd.none
+
+    /// A device that was never connected.
+    public init(platform: Platform, registeredAt: Timestamp) {
+      self.platform = platform
+      self.registeredAt = registeredAt
+    }
+  }
+
+  /// How a device stands to a tag.
+  public struct Tag: Equatable, Sendable {
+    /// The tag.
+    public var name: String
+    /// Whether the device has it.
+    public var isBound: Bool
+    /// Since when.
+    public var boundAt: Timestamp?
+    /// When the device lost it last, as far as that is noted.
+    public var removedAt: Timestamp?
+
+    /// All fields.
+    public init(
+      _ name: String, isBound: Bool, boundAt: Timestamp? = nil, removedAt: Timestamp? = nil
+    ) {
+      self.name = name
+      self.isBound = isBound
+      self.boundAt = boundAt
+      self.removedAt = removedAt
+    }
+  }
+
+  /// A registration that is no more.
+  public struct Gone: Equatable, Sendable {
+    /// When it went.
+    public var at: Timestamp
+    /// The registration that took its place.
+    public var successor: RegistrationID?
+    /// What its device ran.
+    public var platform: Platform
+
+    /// All fields.
+    public init(at: Timestamp, successor: RegistrationID?, platform: Platform) {
+      self.at = at
+      self.successor = successor
+      self.platform = platform
+    }
+  }
+
+  /// How the way over our connection stands for the device.
+  public enum OwnWay: Equatable, Sendable {
+    /// The push does not go that way to it.
+    case notMeant
+    /// It waits for the device.
+    case waiting
+    /// The device acknowledged it; when, if that is known.
+    case acknowledged(Timestamp?)
+    /// It had to make room for newer pushes.
+    case queueFull
+    /// The device's registration was replaced while it waited.
+    case replaced
+    /// Its time was over, or its sender took it back.
+    case over
+  }
+
+  /// How the way through Apple stands for the device.
+  public enum AppleWay: Equatable, Sendable {
+    /// The push does not go that way to it.
+    case notMeant
+    /// Apple has not answered.
+    case waiting
+    /// Apple took it.
+    case accepted
+    /// Apple will not bring it: Apple's reason, or one of ours.
+    case refused(String)
+    /// Its time was over, or its sender took it back.
+    case over
+  }
+
+  /// What an app proves itself to Apple with, for the service of the device's token.
+  public enum Credential: Equatable, Sendable {
+    /// Nobody knows.
+    case unknown
+    /// There is none.
+    case missing
+    /// There is one that works, for this topic.
+    case ready(topic: String)
+    /// It is a certificate that has expired.
+    case expired(Timestamp)
+    /// Nothing goes out with it: Apple refused it, or somebody stopped it.
+    case stopped(reason: String, since: Timestamp?)
+  }
+
+  /// How the app's server is told.
+  public enum Callback: Equatable, Sendable {
+    /// Nothing is told of this push.
+    case nothingToTell
+    /// All is well.
+    case fine
+    /// It waits, and the latest attempt failed.
+    case failing(error: String, since: Timestamp)
+    /// Something was given up.
+    case givenUp(error: String, at: Timestamp)
+  }
+}

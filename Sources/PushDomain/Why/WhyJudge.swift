@@ -1,0 +1,149 @@
+import PushBase
+
+/// Judges facts point by point.
+struct WhyJudge {
+  let facts: WhyFacts
+
+  init(_ facts: WhyFacts) { self.facts = facts }
+
+  var push: WhyFacts.Push { facts.push }
+
+  /// What is known about a point.
+  func step(_ point: WhyPoint) -> WhyStep {
+    switch point {
+    case .accepted: return WhyStep(.accepted, .ok, at: push.createdAt)
+    case .device: return device
+    case .callback: return callback
+    default: break
+    }
+    // What was not for the device, or for nobody that is known, is not followed any further.
+    guard facts.platform != nil else { return notApplicable(point) }
+    if point == .platform { return platform }
+    guard isForPlatform else { return notApplicable(point) }
+    if point == .audience { return audience }
+    guard facts.isTarget else { return notApplicable(point) }
+    return way(point)
+  }
+
+  private func way(_ point: WhyPoint) -> WhyStep {
+    switch point {
+    case .sender: sender
+    case .release: release
+    case .credential: credential
+    case .token: token
+    case .apple: apple
+    case .connection: connection
+    case .lifetime: lifetime
+    case .permission: permission
+    case .shown: shown
+    default: notApplicable(point)
+    }
+  }
+
+  func notApplicable(_ point: WhyPoint) -> WhyStep { WhyStep(point, .notApplicable) }
+
+  // MARK: Device and platform
+
+  private var device: WhyStep {
+    if let device = facts.device {
+      let isLater = !facts.isTarget && device.registeredAt > push.createdAt
+      return WhyStep(
+        .device, isLater ? .failed : .ok, at: device.registeredAt, isLater ? .registeredLater : nil)
+    }
+    guard let gone = facts.gone else { return WhyStep(.device, .failed, .registrationUnknown) }
+    return WhyStep(
+      .device, facts.hasArrived ? .ok : .failed, at: gone.at, .registrationReplaced,
+      detail: gone.successor?.text)
+  }
+
+  private var isForPlatform: Bool { platform.verdict == .ok }
+
+  private var platform: WhyStep {
+    guard let platform = facts.platform else { return notApplicable(.platform) }
+    if facts.isTarget { return WhyStep(.platform, .ok, detail: platform.name) }
+    guard push.platforms.contains(platform) else {
+      return WhyStep(.platform, .failed, .otherPlatform, detail: platform.name)
+    }
+    guard !push.parts.isEmpty || platform == .ios && push.isForApple else {
+      return WhyStep(.platform, .failed, .nothingForPlatform, detail: platform.name)
+    }
+    return WhyStep(.platform, .ok, detail: platform.name)
+  }
+
+  // MARK: Sender and turn
+
+  private var sender: WhyStep {
+    guard !facts.hasArrived, facts.isTakenBack, let takenBack = push.takenBack else {
+      return WhyStep(.sender, .ok)
+    }
+    return takenBack.isReplaced
+      ? WhyStep(.sender, .failed, at: takenBack.at, .overridden, detail: takenBack.by?.text)
+      : WhyStep(.sender, .failed, at: takenBack.at, .recalled)
+  }
+
+  var release: WhyStep {
+    guard let moment = push.releaseAt else { return notApplicable(.release) }
+    guard facts.now < moment, facts.endedAt == nil, !facts.hasArrived else {
+      return WhyStep(.release, .ok, at: moment)
+    }
+    return WhyStep(.release, .waiting, at: moment, .stillSpreading)
+  }
+
+  // MARK: Time
+
+  private var lifetime: WhyStep {
+    if facts.hasArrived { return WhyStep(.lifetime, .ok, at: push.expiresAt) }
+    if facts.isTakenBack { return notApplicable(.lifetime) }
+    if facts.endedAt == nil { return WhyStep(.lifetime, .ok, at: push.expiresAt) }
+    // What had ended for another reason before had time enough.
+    let hadEnded = !waitedToTheEnd
+    return hadEnded
+      ? WhyStep(.lifetime, .ok, at: push.expiresAt)
+      : WhyStep(.lifetime, .failed, at: push.expiresAt, .expired)
+  }
+
+  private var waitedToTheEnd: Bool {
+    switch facts.own {
+    case .waiting, .over: return true
+    case .notMeant, .acknowledged, .queueFull, .replaced: break
+    }
+    return switch facts.apple {
+    case .waiting, .over, .refused(APNsEnd.expired): true
+    case .notMeant, .accepted, .refused: false
+    }
+  }
+
+  // MARK: The user
+
+  /// Whether the system shows it, if it arrives.
+  private var isNotification: Bool {
+    push.parts.contains(.notification) || facts.apple == .accepted
+  }
+
+  private var permission: WhyStep {
+    guard facts.hasArrived, isNotification else { return notApplicable(.permission) }
+    return facts.isSeen ? WhyStep(.permission, .ok) : WhyStep(.permission, .unknown, .permissionUnknown)
+  }
+
+  private var shown: WhyStep {
+    guard facts.hasArrived, isNotification else { return notApplicable(.shown) }
+    if facts.isTapped { return WhyStep(.shown, .ok, at: facts.tappedAt ?? facts.shownAt, .tapped) }
+    if facts.isShown { return WhyStep(.shown, .ok, at: facts.shownAt, .shownBefore) }
+    if let device = facts.device, device.isOnline, device.isForeground {
+      return WhyStep(.shown, .unknown, .inForeground)
+    }
+    return WhyStep(.shown, .unknown, .notReported)
+  }
+
+  // MARK: The app's server
+
+  private var callback: WhyStep {
+    switch facts.callback {
+    case .nothingToTell: notApplicable(.callback)
+    case .fine: WhyStep(.callback, .ok)
+    case .failing(let error, let since):
+      WhyStep(.callback, .failed, at: since, .callbackFailing, detail: error)
+    case .givenUp(let error, let at): WhyStep(.callback, .failed, at: at, .callbackGivenUp, detail: error)
+    }
+  }
+}

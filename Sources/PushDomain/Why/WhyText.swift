@@ -1,0 +1,63 @@
+/// A text of a diagnosis for people, in both languages.
+public struct WhyText: Equatable, Sendable {
+  /// In English.
+  public let english: String
+  /// In Chinese.
+  public let chinese: String
+
+  init(_ english: String, _ chinese: String) {
+    self.english = english
+    self.chinese = chinese
+  }
+}
+
+extension WhyPoint {
+  /// What is looked at.
+  public var text: WhyText {
+    switch self {
+    case .accepted: WhyText("Accepted by the server", "服务器已接收")
+    case .device: WhyText("The device is registered", "设备已注册")
+    case .platform: WhyText("The push is for its platform", "推送包含该平台")
+    case .audience: WhyText("The device is in the audience", "设备属于目标人群")
+    case .sender: WhyText("The push was not taken back", "推送未被撤回或覆盖")
+    case .release: WhyText("It is the device's turn", "已轮到该设备发送")
+    case .credential: WhyText("Key or certificate for Apple", "苹果推送密钥或证书")
+    case .token: WhyText("The device's token for Apple", "设备的苹果推送 Token")
+    case .apple: WhyText("Taken by Apple", "苹果已接收")
+    case .connection: WhyText("Taken by the device over our connection", "设备通过长连接接收")
+    case .lifetime: WhyText("Valid until", "有效期至")
+    case .permission: WhyText("Notifications are allowed", "系统通知权限")
+    case .shown: WhyText("Shown to the user", "已展示给用户")
+    case .callback: WhyText("Your server was told", "已回调您的服务器")
+    }
+  }
+}
+
+extension WhyVerdict {
+  /// The verdict in a word or two.
+  public var text: WhyText {
+    switch self {
+    case .ok: WhyText("fine", "正常")
+    case .failed: WhyText("failed", "失败")
+    case .waiting: WhyText("waiting", "等待中")
+    case .unknown: WhyText("not known", "未知")
+    case .notApplicable: WhyText("not applicable", "不适用")
+    }
+  }
+}
+
+extension WhyConclusion {
+  /// The conclusion in a sentence.
+  public var text: WhyText {
+    switch self {
+    case .arrived: WhyText("It arrived at the device.", "推送已到达设备。")
+    case .handedOver:
+      WhyText(
+        "Apple took it. Apple does not say whether the device has it.", "苹果已接收；苹果不告知设备是否收到。")
+    case .waiting: WhyText("It has not arrived yet, and still may.", "尚未到达，仍可能送达。")
+    case .failed: WhyText("It did not arrive.", "推送未到达。")
+    case .unknown:
+      WhyText("It did not arrive, and what is stored does not tell why.", "推送未到达，现有记录无法说明原因。")
+    }
+  }
+}

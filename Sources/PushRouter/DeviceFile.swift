@@ -1,0 +1,94 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// All that is known of a device.
+public struct DeviceFile: Sendable {
+  /// What is stored of it.
+  public let row: RegistrationRow
+  /// When things of it came and went.
+  public let history: RegistrationHistory
+  /// Its tags, sorted, with the moments at which they came as far as they are known.
+  public let tags: [(name: String, at: Timestamp?)]
+  /// The latest tags that it lost, newest first.
+  public let lostTags: [(name: String, at: Timestamp?)]
+  /// How it stands with us.
+  public let standing: DeviceStanding
+  /// Whether it is a device for tests.
+  public let isTestDevice: Bool
+  /// The latest pushes for it, the newest first.
+  public let pushes: [Push]
+
+  /// A push for the device.
+  public struct Push: Sendable {
+    /// Its ID.
+    public let id: MessageID
+    /// When it was accepted.
+    public let createdAt: Timestamp
+    /// What devices get, in the router's encoding.
+    public let content: [UInt8]
+    /// What became of it for this device.
+    public let diagnosis: Diagnosis
+    /// What Apple answered for this device; nil if it was not asked, or has not answered.
+    public let appleAnswer: String?
+  }
+
+  /// What Apple last said to a push for this device: its word, and the push.
+  public var latestAppleAnswer: (answer: String, push: MessageID)? {
+    pushes.lazy.compactMap { push in push.appleAnswer.map { ($0, push.id) } }.first
+  }
+}
+
+extension Router {
+  /// Pushes of a device that are listed, and how many of an app's latest pushes are looked at for them.
+  private static var listedPushes: Int { 10 }
+
+  /// All that is known of a device, nil if it is not there any more.
+  public func deviceFile(
+    _ number: RegistrationNumber, in app: App,
+    reply: @escaping @Sendable (Result<DeviceFile?, DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.read { [self] transaction throws(StorageError) -> DeviceFile? in
+      guard let row = try transaction.registration(app: app.id, number: number),
+        let history = try transaction.history(app: app.id, number: number),
+        let standing = app.directory.standing(number)
+      else { return nil }
+      let names = try transaction.tagNames(app: app.id, numbers: row.tags)
+      // Numbers without a name are left out of the names; then nobody knows which belong together.
+      let times = names.count == history.tags.count ? history.tags.map(\.at) : names.map { _ in nil }
+      let tags = zip(names, times).map { (name: $0, at: $1) }.sorted { $0.name < $1.name }
+      let lostTags = try lost(history, app, transaction)
+      let latest = try transaction.latestPushes(app: app.id, of: number, limit: Self.listedPushes) {
+        [$0, $1].contains { NumberSet(serialized: $0)?.contains(number) == true }
+      }
+      var pushes: [DeviceFile.Push] = []
+      for push in latest {
+        guard let found = try facts(of: push.id, .there(number), app, transaction, at: now) else { continue }
+        var answer: String?
+        if case .refused(let reason) = found.apple { answer = reason }
+        if found.apple == .accepted { answer = APNsEnd.delivered }
+        pushes.append(
+          DeviceFile.Push(
+            id: push.id, createdAt: push.createdAt, content: push.content, diagnosis: Diagnosis(found),
+            appleAnswer: answer))
+      }
+      return DeviceFile(
+        row: row, history: history, tags: tags, lostTags: lostTags, standing: standing,
+        isTestDevice: try transaction.isTestDevice(row.registrationID, app: app.id), pushes: pushes)
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  private func lost(
+    _ history: RegistrationHistory, _ app: App, _ transaction: ReadTransaction
+  ) throws(StorageError) -> [(name: String, at: Timestamp?)] {
+    var found: [(name: String, at: Timestamp?)] = []
+    for tag in history.lostTags {
+      guard let name = try transaction.tagNames(app: app.id, numbers: [tag.number]).first else { continue }
+      found.append((name, tag.at))
+    }
+    return found
+  }
+}

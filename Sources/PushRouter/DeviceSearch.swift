@@ -1,0 +1,95 @@
+import PushBase
+import PushStorage
+
+/// Devices that somebody looked for.
+public struct DeviceSearch: Sendable {
+  /// What the text turned out to be.
+  public enum Kind: Sendable, Equatable {
+    /// A registration ID.
+    case registrationID
+    /// An alias.
+    case alias
+    /// One of Apple's tokens, in hexadecimal digits.
+    case token
+    /// A tag.
+    case tag
+  }
+
+  /// What the text turned out to be; nil if it is nothing that the app knows.
+  public let kind: Kind?
+  /// Devices, ascending; of a tag no more than were asked for.
+  public let numbers: [RegistrationNumber]
+  /// How many there are.
+  public let count: Int
+  /// The first one that is left out; nil if none is.
+  public let next: RegistrationNumber?
+  /// The registration that the text names, if it is no more.
+  public let gone: GoneRegistration?
+
+  init(
+    _ kind: Kind? = nil, _ numbers: [RegistrationNumber] = [], count: Int? = nil,
+    next: RegistrationNumber? = nil, gone: GoneRegistration? = nil
+  ) {
+    self.kind = kind
+    self.numbers = numbers
+    self.count = count ?? numbers.count
+    self.next = next
+    self.gone = gone
+  }
+}
+
+extension Router {
+  /// Devices of an app with this registration ID, alias, token of Apple's or tag, the first of these that fits. Of a tag
+  /// at most `limit` from a number on. `found` may be called on this thread or on a reader's.
+  public func searchDevices(
+    _ text: String, in app: App, from start: RegistrationNumber = RegistrationNumber(0), limit: Int,
+    found: @escaping @Sendable (Result<DeviceSearch, DeviceFailure>) -> Void
+  ) {
+    let id = RegistrationID(text)
+    if let number = id.flatMap({ app.directory.find($0) }) {
+      found(.success(DeviceSearch(.registrationID, [number])))
+      return
+    }
+    let byAlias = app.directory.registrations(alias: text)
+    guard byAlias.isEmpty else {
+      found(.success(DeviceSearch(.alias, byAlias)))
+      return
+    }
+    let tagged = Self.devices(tag: text, in: app, from: start, limit: limit)
+    let token = Self.token(text)
+    guard id != nil || token != nil else {
+      found(.success(tagged))
+      return
+    }
+    store.read { transaction throws(StorageError) -> DeviceSearch in
+      if let token, let number = try transaction.holder(ofToken: token, app: app.id),
+        app.directory.identity(number) != nil
+      {
+        return DeviceSearch(.token, [number])
+      }
+      if let id, let gone = try transaction.goneRegistration(id, app: app.id) {
+        return DeviceSearch(.registrationID, [], gone: gone)
+      }
+      return tagged
+    } completion: {
+      found($0.mapError { _ in .unavailable })
+    }
+  }
+
+  private static func devices(
+    tag: String, in app: App, from start: RegistrationNumber, limit: Int
+  ) -> DeviceSearch {
+    var terms = AudienceTerms()
+    terms.tags = [tag]
+    let members = app.directory.resolve(terms, platforms: .all).numbers
+    guard !members.isEmpty else { return DeviceSearch() }
+    let page = members.members(from: start, limit: limit + 1)
+    return DeviceSearch(
+      .tag, Array(page.prefix(limit)), count: members.count, next: page.count > limit ? page.last : nil)
+  }
+
+  /// Tokens of Apple's have had 32 bytes for years, and may have up to 100.
+  private static func token(_ text: String) -> [UInt8]? {
+    (32...200).contains(text.utf8.count) ? Hex.decode(text.lowercased()) : nil
+  }
+}

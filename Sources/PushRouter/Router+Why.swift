@@ -1,0 +1,228 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// A device that somebody asks about.
+public enum DeviceInQuestion: Sendable {
+  /// A registration that is there.
+  case there(RegistrationNumber)
+  /// One that is no more.
+  case gone(GoneRegistration)
+  /// One that the app never had, or had too long ago.
+  case unknown
+
+  /// What somebody found by looking for one device. A tag names none.
+  public init(_ search: DeviceSearch) {
+    if search.kind != .tag, let number = search.numbers.first {
+      self = .there(number)
+    } else if let gone = search.gone {
+      self = .gone(gone)
+    } else {
+      self = .unknown
+    }
+  }
+
+  /// Its number, if it had one.
+  var number: RegistrationNumber? {
+    switch self {
+    case .there(let number): number
+    case .gone(let gone): gone.number
+    case .unknown: nil
+    }
+  }
+}
+
+/// Collects what is known of a push and a device; `Diagnosis` judges it.
+extension Router {
+  /// Why a push of an app arrived at a device or did not, by what is stored: up to a second late. Nil if the push is
+  /// unknown, another app's, or swept.
+  public func diagnose(
+    _ id: MessageID, _ device: DeviceInQuestion, in app: App,
+    reply: @escaping @Sendable (Result<Diagnosis?, DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.read { [self] transaction throws(StorageError) in
+      try facts(of: id, device, app, transaction, at: now).map { Diagnosis($0) }
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// What is known of a push and a device. On a reader's thread.
+  func facts(
+    of id: MessageID, _ device: DeviceInQuestion, _ app: App, _ transaction: ReadTransaction,
+    at now: Timestamp
+  ) throws(StorageError) -> WhyFacts? {
+    guard let rows = try transaction.targets(of: id), rows.push.app == app.id,
+      let targets = PushTargets(rows, at: now)
+    else { return nil }
+    let note = try transaction.pushObject(of: id).flatMap { AudienceNote(pushObject: $0) }
+    let content = PushContent(decoding: rows.push.content)
+    var push = WhyFacts.Push(rows.push, content, note)
+    if let outcome = rows.outcome, outcome.status.isTakenBack {
+      push.takenBack = WhyFacts.TakenBack(
+        at: outcome.at, isReplaced: outcome.status == .overridden, by: try transaction.replacement(of: id))
+    }
+    var facts = WhyFacts(now: now, push: push, isTarget: false)
+    facts.callback = try callback(of: id, app, transaction, since: rows.push.createdAt)
+    if case .gone(let gone) = device {
+      facts.gone = WhyFacts.Gone(at: gone.at, successor: gone.successor, platform: gone.platform)
+    }
+    guard let number = device.number else { return facts }
+    let minutes = try transaction.spreadMinutes(of: id)
+    facts.push.releaseAt = SteadyRelease(rows.push, minutes: minutes)?.moment(of: number)
+    facts.add(targets, rows, of: number)
+    let platform = facts.gone?.platform ?? app.directory.identity(number)?.platform
+    facts.push.parts = platform.flatMap { content?.parts(for: $0) } ?? []
+    guard case .there = device else { return facts }
+    let slot = (content?.apple.first { $0.slot.kind != .voip } ?? content?.apple.first)?.slot ?? .device
+    facts.device = try self.device(number, app, transaction, note: note, slot: slot)
+    if facts.device?.platform == .ios, facts.push.isForApple {
+      facts.credential = try credential(app, transaction, facts.device?.token ?? .none, at: now)
+    }
+    return facts
+  }
+
+  // MARK: The device
+
+  private func device(
+    _ number: RegistrationNumber, _ app: App, _ transaction: ReadTransaction, note: AudienceNote?,
+    slot: APNsTokenSlot
+  ) throws(StorageError) -> WhyFacts.Device? {
+    guard let row = try transaction.registration(app: app.id, number: number),
+      let history = try transaction.history(app: app.id, number: number)
+    else { return nil }
+    var device = WhyFacts.Device(platform: row.platform, registeredAt: row.createdAt)
+    if let standing = app.directory.standing(number) {
+      device.isOnline = standing.isOnline
+      device.isForeground = standing.isForeground
+      device.since = standing.since
+      device.lastEnd = standing.lastEnd
+    }
+    (device.alias, device.aliasAt) = (row.alias, history.aliasAt)
+    (device.token, device.tokenSince, device.tokenEnd) = (
+      row.environment, history.tokenSince, history.tokenEnd
+    )
+    if slot != .device {
+      let token = try transaction.tokens(app: app.id, of: [number], as: slot).first
+      (device.token, device.tokenSince, device.tokenEnd) = (token?.environment ?? .none, nil, .none)
+      device.hasLiveActivity = token != nil
+    }
+    guard let note else { return device }
+    for name in note.tags + note.tagsAnd + note.tagsNot {
+      device.tags.append(try tag(name, app, transaction, history))
+    }
+    device.fullAliases = note.aliases.filter {
+      app.directory.registrations(alias: $0).count >= WriteTransaction.devicesPerAlias
+    }
+    if note.isForTestDevices {
+      device.isTestDevice = try transaction.isTestDevice(row.registrationID, app: app.id)
+    }
+    return device
+  }
+
+  private func tag(
+    _ name: String, _ app: App, _ transaction: ReadTransaction, _ history: RegistrationHistory
+  ) throws(StorageError) -> WhyFacts.Tag {
+    let number = try transaction.tagNumber(app: app.id, name: name)
+    let bound = history.tags.first { $0.number == number }
+    let lost = history.lostTags.first { $0.number == number }
+    return WhyFacts.Tag(name, isBound: bound != nil, boundAt: bound?.at, removedAt: lost?.at)
+  }
+
+  // MARK: The app
+
+  private func credential(
+    _ app: App, _ transaction: ReadTransaction, _ environment: APNsEnvironment, at now: Timestamp
+  ) throws(StorageError) -> WhyFacts.Credential {
+    // Without a token either service would do.
+    let all = try transaction.apnsCredentials(app: app.id).filter {
+      environment == .none || $0.environment == environment
+    }
+    guard let newest = all.last else { return .missing }
+    let usable = all.last { if case .paused = $0.state { false } else { ($0.expiresAt ?? .distant) > now } }
+    guard usable == nil else {
+      let status = apnsStatus(of: app).first { $0.environment == usable?.environment }
+      if let problem = status?.problem { return .stopped(reason: problem, since: nil) }
+      return .ready(topic: newest.topic)
+    }
+    if case .paused(let reason) = newest.state { return .stopped(reason: reason, since: newest.changedAt) }
+    return .expired(newest.expiresAt ?? now)
+  }
+
+  private func callback(
+    of id: MessageID, _ app: App, _ transaction: ReadTransaction, since moment: Timestamp
+  ) throws(StorageError) -> WhyFacts.Callback {
+    guard try transaction.pushCallback(of: id) != nil else { return .nothingToTell }
+    guard let trouble = try transaction.callbackTrouble(app: app.id, since: moment) else { return .fine }
+    return trouble.isGivenUp
+      ? .givenUp(error: trouble.error, at: trouble.at) : .failing(error: trouble.error, since: trouble.at)
+  }
+}
+
+extension Timestamp {
+  fileprivate static let distant = Timestamp(milliseconds: .max)
+}
+
+extension WhyFacts.Push {
+  fileprivate init(_ row: PushRow, _ content: PushContent?, _ note: AudienceNote?) {
+    self.init(createdAt: row.createdAt, expiresAt: row.expiresAt)
+    platforms = row.platforms
+    isForApple = content?.apple.isEmpty == false
+    strategy = Strategy(number: row.strategy) ?? .jpush
+    isOnlineOnly = row.isOnlineOnly
+    audience = note
+  }
+}
+
+extension WhyFacts {
+  /// Adds what is stored of a registration as a target of the push.
+  fileprivate mutating func add(_ targets: PushTargets, _ rows: TargetRows, of number: RegistrationNumber) {
+    isTarget = targets.all.contains(number)
+    isUnreached = isTarget && !targets.own.contains(number) && !targets.meantForApple.contains(number)
+    let isOnly = rows.push.target == number
+    // The moment of an end is that of a single device only if the push was for it alone.
+    let endedAt = isOnly ? rows.outcome?.at : nil
+    own = OwnWay(targets, number, at: rows.outcome?.status == .delivered ? endedAt : nil)
+    apple = AppleWay(targets, number)
+    appleAt = own == .notMeant ? endedAt : nil
+    isShown = targets.shown.contains(number)
+    isTapped = targets.tapped.contains(number)
+    shownAt = isOnly ? rows.outcome?.shownAt : nil
+    tappedAt = isOnly ? rows.outcome?.tappedAt : nil
+  }
+}
+
+extension WhyFacts.OwnWay {
+  fileprivate init(_ targets: PushTargets, _ number: RegistrationNumber, at moment: Timestamp?) {
+    func isLost(_ reason: LossReason) -> Bool { targets.lost[reason]?.contains(number) == true }
+    self =
+      if targets.acknowledged.contains(number) {
+        .acknowledged(moment)
+      } else if targets.waiting.contains(number) {
+        .waiting
+      } else if isLost(.queueFull) {
+        .queueFull
+      } else if isLost(.replaced) {
+        .replaced
+      } else {
+        targets.own.contains(number) ? .over : .notMeant
+      }
+  }
+}
+
+extension WhyFacts.AppleWay {
+  fileprivate init(_ targets: PushTargets, _ number: RegistrationNumber) {
+    let refusal = targets.refused.filter { $0.value.contains(number) }.keys.min()
+    self =
+      if targets.accepted.contains(number) {
+        .accepted
+      } else if let refusal {
+        .refused(refusal)
+      } else if targets.waitingForApple.contains(number) {
+        .waiting
+      } else {
+        targets.meantForApple.contains(number) ? .over : .notMeant
+      }
+  }
+}

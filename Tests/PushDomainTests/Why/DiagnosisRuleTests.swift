@@ -1,0 +1,153 @@
+import Foundation
+import PushBase
+import PushDomain
+import Testing
+
+extension DiagnosisTests {
+  static let all: [WhyCase] = devices + audiences + senders + apples + connections + afterwards
+
+  @Test(arguments: all)
+  func `Each cause is found in its step`(line: WhyCase) throws {
+    let diagnosis = Diagnosis(line.facts)
+    let step = try #require(diagnosis.step(line.point))
+    #expect(step.verdict == line.verdict)
+    #expect(step.cause == line.cause)
+    #expect(step.detail == line.detail)
+    #expect(diagnosis.conclusion == line.conclusion)
+    if line.isFirst { #expect(diagnosis.firstFailure == step) }
+    if line.verdict != .failed { #expect(diagnosis.firstFailure != step) }
+  }
+
+  @Test func `Every cause has a case`() {
+    #expect(Set(Self.all.map(\.cause)) == Set(WhyCause.allCases))
+  }
+
+  /// Whatever is combined: one step for each point in their order, a failure has a cause, what has arrived has no failure
+  /// before its arrival, and nothing that is not applicable says anything.
+  @Test func `Rules hold for all combinations`() {
+    for line in Self.all {
+      for other in Self.all {
+        var facts = line.facts
+        (facts.own, facts.apple, facts.callback) = (other.facts.own, other.facts.apple, other.facts.callback)
+        (facts.push.takenBack, facts.push.releaseAt) = (
+          other.facts.push.takenBack, other.facts.push.releaseAt
+        )
+        (facts.isTarget, facts.isShown, facts.credential) = (
+          other.facts.isTarget, other.facts.isShown, other.facts.credential
+        )
+        let diagnosis = Diagnosis(facts)
+        #expect(diagnosis.steps.map(\.point) == WhyPoint.allCases)
+        let failures = diagnosis.steps.filter { $0.verdict == .failed }
+        #expect(failures.allSatisfy { $0.cause != nil })
+        #expect(diagnosis.steps.allSatisfy { $0.verdict != .notApplicable || $0.cause == nil })
+        switch diagnosis.conclusion {
+        case .arrived, .handedOver:
+          #expect(diagnosis.firstFailure == nil || diagnosis.firstFailure?.point == .callback)
+        case .waiting: #expect(diagnosis.steps.contains { $0.verdict == .waiting })
+        case .failed: #expect(diagnosis.firstFailure == failures.first && !failures.isEmpty)
+        case .unknown: #expect(failures.allSatisfy { $0.point == .callback })
+        }
+      }
+    }
+  }
+
+  @Test func `An arrival over one way makes nothing of the other's failure`() {
+    let facts = Self.facts(.ios) {
+      $0.own = .acknowledged(Self.after)
+      $0.apple = .refused("BadDeviceToken")
+    }
+    let diagnosis = Diagnosis(facts)
+    #expect(diagnosis.conclusion == .arrived && diagnosis.firstFailure == nil)
+    #expect(diagnosis.step(.apple)?.cause == .wrongEnvironment)
+    #expect(diagnosis.step(.connection)?.at == Self.after)
+  }
+
+  @Test func `What had arrived before it was taken back, or its registration replaced, has arrived`() {
+    let facts = Self.facts {
+      $0.own = .acknowledged(nil)
+      $0.push.takenBack = WhyFacts.TakenBack(at: Self.after, isReplaced: false)
+      $0.device = nil
+      $0.gone = WhyFacts.Gone(at: Self.after, successor: nil, platform: .android)
+    }
+    let diagnosis = Diagnosis(facts)
+    #expect(diagnosis.conclusion == .arrived && diagnosis.firstFailure == nil)
+  }
+
+  @Test func `The way to Apple does not matter to other platforms, nor its token to our own strategy`() {
+    let android = Diagnosis(Self.facts { $0.own = .waiting })
+    #expect([.credential, .token, .apple].allSatisfy { android.step($0)?.verdict == .notApplicable })
+    let own = Diagnosis(
+      Self.facts(.ios) {
+        $0.own = .waiting
+        $0.push.strategy = .ownOnly
+        $0.device?.token = .none
+      })
+    #expect(own.step(.token)?.verdict == .notApplicable)
+  }
+
+  @Test func `What is shown only by the app is not asked about permission`() {
+    let diagnosis = Diagnosis(
+      Self.facts {
+        $0.own = .acknowledged(nil)
+        $0.push.parts = .message
+      })
+    #expect(diagnosis.step(.permission)?.verdict == .notApplicable)
+    #expect(diagnosis.conclusion == .arrived)
+  }
+
+  // MARK: Texts
+
+  @Test func `Every text is there in both languages`() {
+    let texts =
+      WhyCause.allCases.map(\.text) + WhyPoint.allCases.map(\.text) + WhyVerdict.allCases.map(\.text)
+      + WhyConclusion.allCases.map(\.text)
+      + WhyRemedy.allCases.filter { $0 != .nothing }.map(\.text)
+    for text in texts {
+      #expect(!text.english.isEmpty && text.english.utf8.allSatisfy { $0 < 128 }, "\(text)")
+      #expect(text.chinese.unicodeScalars.contains { $0.value > 0x4e00 }, "\(text)")
+    }
+    #expect(Set(WhyCause.allCases.map(\.text.english)).count == WhyCause.allCases.count)
+    #expect(Set(WhyCause.allCases.map(\.text.chinese)).count == WhyCause.allCases.count)
+    #expect(Set(WhyRemedy.allCases.map(\.text.english)).count == WhyRemedy.allCases.count)
+  }
+
+  @Test func `The page lists all causes and remedies, and says of each what the program says`() throws {
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let page = tests.deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Docs/why-not-delivered.md")
+    let lines = try String(contentsOf: page, encoding: .utf8).split(separator: "\n").map(String.init)
+    let rows = lines.filter { $0.hasPrefix("| `") }
+    let causes = WhyCause.allCases.map {
+      "| `\($0.rawValue)` | \($0.text.english) | `\($0.remedy.rawValue)` |"
+    }
+    let remedies = WhyRemedy.allCases.map { remedy in
+      "| `\(remedy.rawValue)` | \(remedy == .nothing ? "Nothing is wrong." : remedy.text.english) |"
+    }
+    #expect(rows == causes + remedies)
+    for point in WhyPoint.allCases where point != .accepted {
+      #expect(lines.contains { $0.hasPrefix("### ") && $0.contains("`\(point.rawValue)`") }, "\(point)")
+    }
+  }
+
+  // MARK: What a push object says of an audience
+
+  @Test(
+    arguments: [
+      (#"{"audience":"all"}"#, AudienceNote()),
+      (#"{"audience":{"alias":["anna","用户"]}}"#, note { $0.aliases = ["anna", "用户"] }),
+      (
+        #"{"audience":{"tag":["a"],"tag_and":["b","c"],"tag_not":["d"],"registration_id":["x"]},"options":{"test_model":true}}"#,
+        note {
+          ($0.tags, $0.tagsAnd, $0.tagsNot) = (["a"], ["b", "c"], ["d"])
+          ($0.namesDevices, $0.isForTestDevices) = (true, true)
+        }
+      ),
+      (#"{"audience":{"file":{"file_id":"7"}}}"#, note { $0.namesDevices = true }),
+      (#"{"audience":{"live_activity_id":"game"}}"#, note { $0.liveActivity = "game" }),
+      (#"{"audience":{"tag":"a","alias":[7]}}"#, AudienceNote()), (#"{"platform":"all"}"#, nil), ("[]", nil),
+      ("{", nil),
+    ] as [(String, AudienceNote?)])
+  func `An audience is read from a push object`(object: String, note: AudienceNote?) {
+    #expect(AudienceNote(pushObject: Array(object.utf8)) == note)
+  }
+}

@@ -1,0 +1,202 @@
+import PushBase
+import PushDomain
+
+extension DiagnosisTests {
+  /// An iPhone for which Apple gave an answer.
+  private static func refused(_ reason: String, _ change: (inout WhyFacts) -> Void = { _ in }) -> WhyFacts {
+    facts(.ios) {
+      $0.apple = .refused(reason)
+      $0.credential = .ready(topic: "com.example.app")
+      change(&$0)
+    }
+  }
+
+  /// An iPhone without a token, for which a notification waits over our connection.
+  private static func tokenless(_ end: TokenEnd, _ change: (inout WhyFacts) -> Void = { _ in }) -> WhyFacts {
+    facts(.ios) {
+      $0.own = .waiting
+      $0.credential = .ready(topic: "com.example.app")
+      $0.device?.token = .none
+      $0.device?.tokenEnd = end
+      change(&$0)
+    }
+  }
+
+  static let apples: [WhyCase] = [
+    line("No credential then", refused("NoCredential"), .credential, .noCredential),
+    line(
+      "No credential now",
+      facts(.ios) {
+        $0.own = .waiting
+        $0.credential = .missing
+      }, .credential, .noCredential, .waiting),
+    line(
+      "The credential is stopped",
+      facts(.ios) {
+        $0.apple = .waiting
+        $0.credential = .stopped(reason: "Apple answered 403 InvalidProviderToken", since: before)
+      }, .credential, .credentialStopped, .waiting, detail: "Apple answered 403 InvalidProviderToken"),
+    line(
+      "The certificate has expired",
+      facts(.ios) {
+        $0.apple = .waiting
+        $0.credential = .expired(before)
+      }, .credential, .credentialExpired, .waiting),
+    line("No token", tokenless(.none), .token, .noToken, .waiting),
+    line("The app took its token away", tokenless(.byDevice), .token, .tokenRemoved, .waiting),
+    line("Apple had said that the token is gone", tokenless(.byApple), .token, .tokenRetired, .waiting),
+    line("Another registration has the token", tokenless(.taken), .token, .tokenTaken, .waiting),
+    line(
+      "The token came later",
+      tokenless(.none) {
+        $0.device?.token = .production
+        $0.device?.tokenSince = after
+      }, .token, .tokenLater, .waiting),
+    line("No token when it was looked up", refused("NoToken") { $0.device?.token = .none }, .token, .noToken),
+    line(
+      "Another token since", refused("Unregistered") { $0.device?.tokenSince = after }, .token, .tokenChanged),
+    line(
+      "Apple has not answered", facts(.ios) { $0.apple = .waiting }, .apple, verdict: .waiting, .appleWaiting,
+      .waiting),
+    line(
+      "A sandbox token at the production service", refused("BadDeviceToken"), .apple, .wrongEnvironment,
+      detail: "BadDeviceToken, production"),
+    line(
+      "A production token at the sandbox", refused("BadDeviceToken") { $0.device?.token = .sandbox }, .apple,
+      .wrongEnvironment, detail: "BadDeviceToken, sandbox"),
+    line(
+      "Another bundle", refused("DeviceTokenNotForTopic"), .apple, .tokenOfOtherApp,
+      detail: "DeviceTokenNotForTopic"),
+    line("The app is gone", refused("Unregistered"), .apple, .tokenGone, detail: "Unregistered"),
+    line("The token ended", refused("ExpiredToken"), .apple, .tokenGone, detail: "ExpiredToken"),
+    line("An unknown kind of gone", refused("Status410"), .apple, .tokenGone, detail: "Status410"),
+    line(
+      "The topic is refused", refused("TopicDisallowed"), .apple, .topicRefused, detail: "TopicDisallowed"),
+    line(
+      "The credential is refused", refused("BadCertificate"), .apple, .credentialRefused,
+      detail: "BadCertificate"),
+    line("Too large", refused("PayloadTooLarge"), .apple, .payloadTooLarge, detail: "PayloadTooLarge"),
+    line("Too much", refused("TooManyRequests"), .apple, .appleBusy, detail: "TooManyRequests"),
+    line("Another reason", refused("BadPriority"), .apple, .appleRefused, detail: "BadPriority"),
+    line(
+      "Apple did not take it in time", facts(.ios, now: later) { $0.apple = .refused("Expired") }, .apple,
+      .appleNotInTime),
+    line(
+      "Apple was not asked in time", facts(.ios, now: later) { $0.apple = .over }, .apple, .appleNotInTime),
+  ]
+
+  /// An Android device that is offline.
+  private static func offline(
+    _ end: ConnectionEnd, since: Timestamp? = before, _ platform: Platform = .android
+  ) -> WhyFacts {
+    facts(platform) {
+      $0.own = .waiting
+      $0.device?.isOnline = false
+      $0.device?.since = since
+      $0.device?.lastEnd = end
+    }
+  }
+
+  private static func waits(_ name: String, _ facts: WhyFacts, _ cause: WhyCause) -> WhyCase {
+    line(name, facts, .connection, verdict: .waiting, cause, .waiting)
+  }
+
+  static let connections: [WhyCase] = [
+    line(
+      "Only for who is online",
+      facts {
+        $0.isUnreached = true
+        $0.push.isOnlineOnly = true
+      }, .connection, .onlineOnly),
+    line("No channel", facts { $0.isUnreached = true }, .connection, .noChannel),
+    waits("Never connected", offline(.unknown, since: before.adding(seconds: -3600)), .neverConnected),
+    waits("Nobody noted how it ended", offline(.unknown), .offlineUnknown),
+    waits("The heartbeat was lost", offline(.heartbeatLost), .offlineHeartbeatLost),
+    waits("Closed by the device", offline(.closedByPeer), .offlineClosed),
+    waits("Logged out", offline(.loggedOut), .offlineLoggedOut),
+    waits("Replaced by another login", offline(.replacedByLogin), .offlineReplaced),
+    waits("The server drained", offline(.serverDrain), .offlineServer),
+    waits("The server stopped", offline(.serverStopped), .offlineServer),
+    waits("The app was switched off", offline(.appDisabled), .offlineAppDisabled),
+    waits("The device did not read", offline(.tooSlow), .offlineTooSlow),
+    waits("The device broke the rules", offline(.protocolError), .offlineProtocolError),
+    waits("The connection broke", offline(.connectionError), .offlineBroken),
+    waits("An iPhone whose app is not open", offline(.closedByPeer, .ios), .notInForeground),
+    waits("An iPhone whose user logged out", offline(.loggedOut, .ios), .offlineLoggedOut),
+    waits("Connected, without an answer", facts { $0.own = .waiting }, .notAcknowledged),
+    waits(
+      "An iPhone in the background",
+      facts(.ios) {
+        $0.own = .waiting
+        $0.device?.isOnline = true
+      }, .notInForeground),
+    line(
+      "It came back too late",
+      facts(now: later) {
+        $0.own = .over
+        $0.device?.since = end.adding(seconds: 5)
+      }, .connection, .cameBackLate),
+    line(
+      "Offline until its time was over",
+      facts(now: later) {
+        $0.own = .over
+        $0.device?.isOnline = false
+        $0.device?.lastEnd = .heartbeatLost
+      }, .connection, .offlineHeartbeatLost),
+    line(
+      "Online until its time was over, offline since",
+      facts(now: later) {
+        $0.own = .over
+        $0.device?.isOnline = false
+        $0.device?.since = end.adding(seconds: 5)
+      }, .connection, .notAcknowledged),
+    line("It made room", facts { $0.own = .queueFull }, .connection, .queueFull),
+  ]
+
+  private static func arrived(_ change: (inout WhyFacts) -> Void = { _ in }) -> WhyFacts {
+    facts {
+      $0.own = .acknowledged(after)
+      change(&$0)
+    }
+  }
+
+  static let afterwards: [WhyCase] = [
+    line("Is it allowed?", arrived(), .permission, verdict: .unknown, .permissionUnknown, .arrived),
+    line("Was it shown?", arrived(), .shown, verdict: .unknown, .notReported, .arrived),
+    line(
+      "The app is in front", arrived { $0.device?.isForeground = true }, .shown, verdict: .unknown,
+      .inForeground, .arrived),
+    line(
+      "Apple took it, nobody tells more", facts(.ios) { $0.apple = .accepted }, .shown, verdict: .unknown,
+      .notReported,
+      .handedOver),
+    line(
+      "Shown, and cleared",
+      arrived {
+        $0.isShown = true
+        $0.shownAt = after
+      }, .shown, verdict: .ok, .shownBefore, .arrived),
+    line("Tapped", arrived { $0.isTapped = true }, .shown, verdict: .ok, .tapped, .arrived),
+    line(
+      "Apple took it, and it was shown",
+      facts(.ios) {
+        $0.apple = .accepted
+        $0.isShown = true
+      }, .shown, verdict: .ok, .shownBefore, .arrived),
+    line(
+      "The app's server is not told",
+      arrived { $0.callback = .failing(error: "connection refused", since: after) }, .callback,
+      .callbackFailing,
+      .arrived, detail: "connection refused"),
+    line(
+      "The app's server was given up", arrived { $0.callback = .givenUp(error: "HTTP 500", at: after) },
+      .callback,
+      .callbackGivenUp, .arrived, detail: "HTTP 500"),
+    line(
+      "The app's server is not told of what waits",
+      facts {
+        $0.own = .waiting
+        $0.callback = .failing(error: "timeout", since: after)
+      }, .callback, .callbackFailing, .waiting, detail: "timeout"),
+  ]
+}
