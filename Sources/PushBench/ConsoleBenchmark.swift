@@ -44,7 +44,7 @@ enum ConsoleBenchmark {
       let pushes =
         pattern.contains("{msg_id}") ? [("to one", single), ("to a million", broadcast)] : [("", "")]
       for (name, push) in pushes {
-        let path = fill(pattern, app: server.appKey.text, push: push)
+        let path = fill(pattern, app: server.appKey.text, push: push, device: scene.population.id(0).text)
         for query in [""] + queries(pattern, scene) {
           let label = ([pattern + query] + (name.isEmpty ? [] : [name])).joined(separator: ", ")
           longest = max(
@@ -60,11 +60,12 @@ enum ConsoleBenchmark {
   }
 
   /// The addresses of a pattern: of what it names there is one.
-  private static func fill(_ pattern: String, app: String, push: String) -> String {
+  private static func fill(_ pattern: String, app: String, push: String, device: String) -> String {
     pattern.split(separator: "/").map { segment in
       switch segment {
       case "{app}": app
       case "{msg_id}": push
+      case "{rid}": device
       case "{name}": "console.css"
       case let segment where segment.hasPrefix("{"): "1"
       default: String(segment)

@@ -16,7 +16,6 @@ extension Words {
   static let forgetHint = Phrase(
     "A reload brings the same device back; once it is forgotten, the next one gets another registration ID.",
     "刷新页面后仍是同一台设备；清除后再启动将获得新的 Registration ID。")
-  static let registrationID = Phrase("Registration ID", "Registration ID")
   static let appIsOpen = Phrase(
     "The app is open (in the background iOS apps get nothing over our connection)",
     "应用在前台（iOS 应用在后台时不通过长连接接收）")
