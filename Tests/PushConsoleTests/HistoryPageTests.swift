@@ -71,7 +71,7 @@ import Testing
       ("?state=open", ["all", "one", "batch", "person"]), ("?state=recalled", []),
       ("?from=2020-01-01&to=2999-12-31", ["all", "one", "batch", "person"]), ("?from=2999-01-01", []),
       ("?to=2020-01-01", []), ("?from=nonsense", ["all", "one", "batch", "person"]),
-    ] {
+    ] as [(String, [String])] {
       let page = await browser.open(base + query)
       #expect(page.status == 200, "\(query)")
       let found = ids.filter { page.text.contains("/pushes/\($0.value.text)\"") }.keys.sorted()
@@ -103,7 +103,7 @@ import Testing
     }
     #expect(seen == ids.reversed())
     let file = await browser.call("GET", base + ".csv?q=push")
-    let lines = String(decoding: file.body, as: UTF8.self).split(separator: "\r\n")
+    let lines = String(decoding: file.body, as: UTF8.self).split(separator: "\r\n" as Character)
     #expect(lines.count == 121 && lines[1].hasPrefix("\(ids[119]),"))
     #expect(file.headers["content-type"]?.hasPrefix("text/csv") == true)
     #expect(file.headers["content-disposition"]?.hasSuffix(".csv\"") == true)
@@ -132,7 +132,7 @@ import Testing
     let text = await browser.open(path).text
     #expect(text.contains("Delivered <strong>1</strong>") && text.contains("Waiting <strong>1</strong>"))
     let file = await browser.call("GET", path + "/targets.csv")
-    let lines = String(decoding: file.body, as: UTF8.self).split(separator: "\r\n").dropFirst()
+    let lines = String(decoding: file.body, as: UTF8.self).split(separator: "\r\n" as Character).dropFirst()
     #expect(
       Set(lines) == [
         "\(device.text),android,delivered,,Over our connection,,",

@@ -100,7 +100,7 @@ import Testing
   /// Whoever sends all of a large body first can still read the answer; one that has come whole is let in.
   @Test func takesTheBodyOfWhomItTurnsAway() throws {
     var limits = HTTPServerLimits()
-    limits.message = HTTPLimits(body: 4, largeBodies: ["away": 8 << 20])
+    limits.message = HTTPLimits(body: 4, largeBodies: ["barred": 8 << 20])
     limits.lingerBytes = 16
     let server = try HTTPTestServer(limits: limits)
     let client = try HTTPTestClient(server)

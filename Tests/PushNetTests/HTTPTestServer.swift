@@ -51,7 +51,6 @@ final class HTTPTestServer: Sendable {
           case "/stay": .answered(HTTPResponse(status: 426, headers: ["Upgrade": "echo"]))
           default: nil
           }
-          }
         }
         server.screen = { head, id, _ in
           guard head.target == "/barred" else { return nil }

@@ -240,7 +240,8 @@ async def study_results(walk: Walk, phone: Phone) -> None:
     for text, number in [("nothing like it", 0), ("GREEN", 1)]:
         await page.get_by_label("Text or msg_id").fill(text)
         await page.get_by_label("Sent by").select_option("Console")
-        await page.get_by_role("button", name="Search").click()
+        async with page.expect_navigation():
+            await page.get_by_role("button", name="Search").click()
         await page.get_by_role("link", name="Show all").wait_for()
         expect_equal(await page.locator("table.history tbody tr").count(), number, f"pushes with {text!r}")
     await walk.look("history-found")
