@@ -38,8 +38,6 @@ import Testing
   /// Requests before the handshake are answered, and frames that came with it are not lost.
   @Test func `The handshake may come in one packet with what stands around it`() throws {
     let server = try TestServer(data: data)
-    let app = try server.makeApp()
-    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
     var frames: [UInt8] = []
     ClientFrame.hello(Hello(clientName: "test")).encode(into: &frames)
     let socket = try TestSocket(server.http)
@@ -53,11 +51,9 @@ import Testing
       guard !more.isEmpty else { throw TestDevice.Unexpected() }
       text += more
     }
-    let lines = String(decoding: text, as: UTF8.self).split(separator: "\r\n").filter {
-      $0.hasPrefix("HTTP/")
-    }
-    #expect(lines == ["HTTP/1.1 200 OK", "HTTP/1.1 200 OK", "HTTP/1.1 101 Switching Protocols"])
-    _ = identity
+    let answers = String(decoding: text, as: UTF8.self)
+    #expect(answers.ranges(of: "HTTP/1.1 200 OK").count == 2)
+    #expect(answers.ranges(of: "HTTP/1.1 101 Switching Protocols").count == 1)
   }
 
   @Test func `A bad handshake is refused with what is wrong, and the connection stays`() throws {

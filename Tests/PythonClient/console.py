@@ -154,7 +154,8 @@ async def virtual_device(walk: Walk) -> None:
     await status.get_by_text("Online").wait_for()
     expect_equal(await shown.inner_text(), device, "the registration ID after a reload")
     await page.wait_for_function("document.querySelector('#device-alias').value === 'zoe'")
-    expect_equal(await page.locator(".note .opened").inner_text(), "Opened", "the notification after a reload")
+    opened = await page.locator(".note .opened").inner_text()
+    expect_equal(opened, "Opened", "the notification after a reload")
     await page.get_by_role("button", name="Send it a push").click()
     await page.get_by_role("button", name="Your first push has arrived.").wait_for()
     await page.get_by_role("link", name="What became of it").click()
@@ -165,23 +166,26 @@ async def virtual_device(walk: Walk) -> None:
     await status.get_by_text("Online").wait_for()
     await page.get_by_role("button", name="Forget it").click()
     await status.get_by_text("Not started").wait_for()
-    await page.get_by_label("iOS").check()
+    await page.get_by_role("radio", name="iOS").check()
     await page.get_by_role("button", name="Start the device").click()
     await status.get_by_text("Online").wait_for()
     expect(await shown.inner_text() != device, "the forgotten device is back")
     await page.get_by_role("button", name="Send it a push").click()
     await page.get_by_role("button", name="Your first push has arrived.").wait_for()
+    await walk.look("virtual-ios")
     await page.get_by_role("button", name="Forget it").click()
     await status.get_by_text("Not started").wait_for()
 
 
 async def codec(walk: Walk) -> None:
-    """The device of the page, which is there to be copied, writes and reads the frames of Docs/protocol-vectors.txt."""
+    """The page's device, which may be copied, writes and reads the frames of Docs/protocol-vectors.txt."""
     lines = [line.split() for line in VECTORS.read_text().splitlines()]
     vectors = {(line[0], line[1]): line[2] for line in lines if len(line) == 3}
-    key, device, secret, msg_id = "0123456789abcdef00112233", "1a2b3c4d5e6f7081923", bytes(range(16)), 403926205595649
+    key, device, secret = "0123456789abcdef00112233", "1a2b3c4d5e6f7081923", bytes(range(16)).hex()
+    msg_id = 403926205595649
     for name, frame in {
-        "ping": ["PING"], "login": ["LOGIN", key, device, secret.hex(), 300, 1], "ack": ["ACK", [msg_id, msg_id + 1]],
+        "ping": ["PING"], "login": ["LOGIN", key, device, secret, 300, 1],
+        "ack": ["ACK", [msg_id, msg_id + 1]],
         "register": ["REGISTER", key, 1, [0xF1, 0xF2, 0xF3, 0xF4], 2, [0xAA, 0xBB], "2.3"],
         "receipt": ["RECEIPT", [{"kind": 1, "id": msg_id}, {"kind": 2, "id": msg_id}]],
         "set-alias": ["SET_ALIAS", 1, "用户1"], "set-tags": ["SET_TAGS", 4, ["vip", "北京"]],
@@ -325,6 +329,9 @@ async def speak_chinese(walk: Walk, address: str, key: str, device: str) -> None
     await page.get_by_role("link", name="为什么没收到？").first.click()
     await page.get_by_text("推送已到达设备。").wait_for()
     await walk.look("why-chinese")
+    await page.goto(f"{address}/console/apps/{key}/virtual")
+    await page.get_by_text("未启动").wait_for()
+    await walk.look("virtual-chinese")
     await page.get_by_role("button", name="退出").click()
     await page.get_by_role("heading", name="Log in").wait_for()
     page = await walk.open(locale="zh-CN", color_scheme="dark")

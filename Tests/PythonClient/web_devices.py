@@ -1,5 +1,5 @@
-"""Proves that devices over WebSocket, Docs/protocol.md section 8, get what others get: the device of borealis_device.py through the
-package `websockets`, over HTTP and HTTPS, with a restart of the server in between.
+"""Proves that devices over WebSocket, Docs/protocol.md section 8, get what others get: the device of borealis_device.py
+through the package `websockets`, over HTTP and HTTPS, with a restart of the server in between.
 
     python3 web_devices.py --binary .build/debug/borealis
 """

@@ -35,11 +35,11 @@ extension WebConsole {
         <noscript><p class="notice bad">\(call(Words.needsScript))</p></noscript>
         <div class="virtual" hidden data-virtual-device data-app-key="\(app.key.text)" data-app-name="\(app.name)"
           data-words="\(Self.scriptWords(call))">
-        <div class="stack">
+        <div>
         \(identityCard(call))
         \(if: call.role ?? .viewer >= .sender, sendCard(call, app))
         </div>
-        \(handset(call))
+        <div>\(handset(call))</div>
         <section class="card wide"><h2>\(call(Words.whatItSays))</h2><ol class="frames" data-device-log></ol></section>
         </div>
         """))
