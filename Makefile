@@ -1,6 +1,6 @@
 # `make run` shows the system at work; `make test` proves it. Both install what they need.
 SWIFT ?= swift
-PACKAGES := libsqlite3-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev nghttp2-server openssl python3-venv tzdata
+PACKAGES := libsqlite3-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev libqrencode-dev nghttp2-server openssl python3-venv tzdata
 TEST_PACKAGES := chromium fonts-noto-cjk
 .PHONY: run test deps build lint fuzz sanitize
 

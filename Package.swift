@@ -44,6 +44,7 @@ let package = Package(
     .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     // Pure: no input or output.
     module("PushBase", ["CLinux"]),
     module("PushJSON", ["PushBase"]),
@@ -83,12 +84,13 @@ let package = Package(
       [
         "PushBase", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "PushHTTP2", "PushNet", "CLinux",
       ]),
+    module("PushMail", ["PushBase", "PushStorage", "CCurl"]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
     module(
       "PushConsole",
       [
         "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushCrypto", "PushStorage",
-        "PushRouter", "PushGateway",
+        "PushRouter", "PushCallbacks", "PushGateway", "PushAPNs", "CQREncode",
       ], exclude: ["Assets"], plugins: ["EmbedFiles"]),
     // The device side.
     module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "CLinux"]),
@@ -113,7 +115,7 @@ let package = Package(
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
         "PushWebSocket", "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
         "PushConsole",
-        "PushAPNs", "PushCallbacks",
+        "PushAPNs", "PushCallbacks", "PushMail",
         "PushOps", "BorealisDevice", "APNsSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
@@ -155,12 +157,13 @@ let package = Package(
         "CLinux",
       ]),
     tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
+    tests("PushMailTests", ["PushMail", "PushStorage", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
       "PushConsoleTests",
       [
-        "PushConsole", "PushGateway", "PushRouter", "PushStorage", "PushHTTP", "PushJSON", "PushDomain",
-        "PushCrypto", "PushBase",
+        "PushConsole", "PushCallbacks", "PushGateway", "PushAPNs", "PushRouter", "PushStorage", "PushHTTP",
+        "PushJSON", "PushDomain", "PushCrypto", "PushBase",
       ]),
     tests(
       "BorealisDeviceTests",

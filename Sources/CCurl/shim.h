@@ -36,6 +36,24 @@ static inline CURLcode cc_set_write(CURL *easy, cc_write_function function, void
   return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_WRITEDATA, context) : code;
 }
 
+/// Called for pieces of what is sent: puts up to `size * count` bytes into the room and gives their number, 0 at the end.
+typedef size_t (*cc_read_function)(char *room, size_t size, size_t count, void *context);
+
+static inline CURLcode cc_set_read(CURL *easy, cc_read_function function, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, function);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_READDATA, context) : code;
+}
+
+/// Whom a mail is for.
+static inline CURLcode cc_set_recipients(CURL *easy, struct curl_slist *recipients) {
+  return curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, recipients);
+}
+
+/// Where the reason of a failure is put: `CURL_ERROR_SIZE` bytes that outlive the handle.
+static inline CURLcode cc_set_error_room(CURL *easy, char *room) {
+  return curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, room);
+}
+
 /// Says whether a connection to an address may be made: not 0 for yes. The address has 4 or 16 bytes.
 typedef int (*cc_address_function)(void *context, const unsigned char *address, size_t count);
 

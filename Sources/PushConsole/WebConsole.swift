@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushDomain
 import PushGateway
@@ -13,20 +14,29 @@ public final class WebConsole: Sendable {
   let router: Router
   let gateway: Gateway
   let people: People
+  /// The channel to Apple, nil where there is none.
+  let apns: APNsChannel?
+  let mail: ConsoleMail
   let time: any TimeSource
   let log: Log
 
   private static let sweepSeconds = 600
+
+  /// For files whose reading would hold up a loop.
+  let background = BackgroundWork("borealis.console", limit: 16)
 
   private let table: RouteTable<Page>
   private let ticks = Atomic<Int>(0)
 
   /// Makes the console.
   public init(
-    router: Router, gateway: Gateway, time: any TimeSource, log: Log, secrets: PersonSecrets
+    router: Router, gateway: Gateway, apns: APNsChannel? = nil, time: any TimeSource, log: Log,
+    mail: ConsoleMail = ConsoleMail(site: nil, send: nil), secrets: PersonSecrets
   ) {
     self.router = router
     self.gateway = gateway
+    self.apns = apns
+    self.mail = mail
     self.time = time
     self.log = log
     people = People(store: router.store, time: time, secrets: secrets)
@@ -66,7 +76,8 @@ public final class WebConsole: Sendable {
     if target.path.isEmpty { return reply(PageCall.redirect(to: "/console/")) }
     // A proxy that ends TLS says so; a lie only costs the liar.
     let isSecure = isSecure || request.headers["x-forwarded-proto"] == "https"
-    let call = PageCall(request: request, target: target, peer: peer, isSecure: isSecure, reply: reply)
+    let call = PageCall(
+      request: request, at: time.now(), target: target, peer: peer, isSecure: isSecure, reply: reply)
     switch table.match(request.method, target.path) {
     case .notFound: call.show(Failures.notFound(call), status: 404)
     case .wrongMethod(let allowed):
@@ -100,6 +111,9 @@ public final class WebConsole: Sendable {
       switch page.access {
       case .open, .person: page.handle(self, call)
       case .app(let role): admit(call, visitor, role, page)
+      case .operators:
+        guard visitor.person.isOperator else { return call.show(Failures.notFound(call), status: 404) }
+        page.handle(self, call)
       case .account(let role):
         let account = call.capture("account").flatMap { UInt32($0) }.map { AccountID($0) }
         guard let account, let own = visitor.role(in: account) else {
@@ -124,7 +138,7 @@ public final class WebConsole: Sendable {
         return call.show(Failures.notFound(call), status: 404)
       }
       guard own >= role else { return call.show(Failures.forbidden(call, role), status: 403) }
-      page.handle(self, call.with(app, own))
+      page.handle(self, call.with(app, own, alerts: apns?.alerts(of: app) ?? []))
     }
   }
 

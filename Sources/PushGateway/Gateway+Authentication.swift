@@ -136,7 +136,7 @@ extension Gateway {
     return limiter.take(app.id.rawValue, upTo: count, quota: quota, at: time.monotonic())
   }
 
-  private func quota(_ api: API, _ plan: PlanRow) -> Int? {
+  func quota(_ api: API, _ plan: PlanRow) -> Int? {
     let own: Int? =
       switch api {
       case .push: plan.pushCalls

@@ -45,7 +45,8 @@ public final class Gateway: Sendable {
   let log: Log
   let isReady: @Sendable () -> Bool
   let rates: [API: RateLimiter]
-  let callbacks: CallbackService?
+  /// Callbacks to app servers, nil where there are none.
+  public let callbacks: CallbackService?
   /// Those of groups, whose numbers are not those of apps.
   let groupRates: [API: RateLimiter]
   let accepted: Counter

@@ -60,6 +60,14 @@ final class RateLimiter: Sendable {
     }
   }
 
+  /// The calls of a caller in the window that is running.
+  func used(by caller: UInt32, at now: UInt64) -> Int {
+    state.withLock { state in
+      guard let window = state.windows[caller], now &- window.start < Self.length else { return 0 }
+      return window.count
+    }
+  }
+
   /// Callers that are remembered.
   var count: Int { state.withLock { $0.windows.count } }
 }

@@ -10,14 +10,15 @@ public final class App: Sendable {
   public let id: AppID
   /// Public key.
   public let key: AppKey
-  /// The operator's name for it.
-  public let name: String
+  /// What people call it; may change.
+  public var name: String { access.withLock { $0.name } }
   /// Whose it is.
   public let account: AccountID
   /// Its registrations and what waits for them.
   public let directory: AppDirectory
 
   private struct Access: Sendable {
+    var name: String
     var secretHash: [UInt8]
     var oldSecretHash: [UInt8]?
     var isDisabled: Bool
@@ -26,6 +27,7 @@ public final class App: Sendable {
     var plan: PlanRow
 
     init(_ row: AppRow) {
+      name = row.name
       secretHash = row.secretHash
       oldSecretHash = row.oldSecretHash
       isDisabled = row.isDisabled
@@ -43,7 +45,6 @@ public final class App: Sendable {
   init(_ row: AppRow, pendingLimit: UInt32) {
     id = row.id
     key = row.key
-    name = row.name
     account = row.account
     access = Mutex(Access(row))
     directory = AppDirectory(app: row.id, pendingLimit: pendingLimit)

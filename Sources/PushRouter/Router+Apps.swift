@@ -69,14 +69,16 @@ extension Router {
 
   // MARK: Deletion
 
-  /// Deletes an app of an account: its calls and devices are refused at once, its data goes in small steps later.
+  /// Deletes an app of an account, together with a note of who did it: its calls and devices are refused at once, its data goes in small steps later.
   public func deleteApp(
-    _ key: AppKey, of account: AccountID, reply: @escaping @Sendable (Result<Void, AppFailure>) -> Void
+    _ key: AppKey, of account: AccountID, noting entry: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<Void, AppFailure>) -> Void
   ) {
     let now = time.now()
     store.write { transaction throws(StorageError) -> DeletedApp? in
       guard let row = try transaction.reading.app(key: key), row.account == account else { return nil }
       _ = try transaction.deleteApp(row.id, at: now)
+      if let entry { try transaction.audit(entry) }
       return DeletedApp(id: row.id, key: key)
     } completion: { [self] result in
       switch result {
@@ -85,6 +87,26 @@ extension Router {
       case .success(let deleted?):
         forget(deleted)
         reply(.success(()))
+      }
+    }
+  }
+
+  /// Changes what is stored of an app, and has it hold at once instead of after the next look at the database. `body` tells
+  /// whether there is such an app.
+  public func change(
+    _ app: App, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool,
+    done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
+  ) {
+    store.write { transaction throws(StorageError) -> AppRow? in
+      guard try body(transaction) else { return nil }
+      return try transaction.reading.app(key: app.key)
+    } completion: { [self] result in
+      switch result {
+      case .failure: done(.failure(.unavailable))
+      case .success(nil): done(.failure(.unknown))
+      case .success(let row?):
+        if app.update(row) { disconnectAll(app) }
+        done(.success(()))
       }
     }
   }

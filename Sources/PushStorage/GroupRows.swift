@@ -15,6 +15,8 @@ public struct AppGroupRow: Sendable, Equatable {
   public var createdAt: Timestamp
   /// The keys of its apps, in order.
   public var apps: [AppKey]
+  /// Whose it is; nil for the operator's, who may group apps of any account.
+  public var account: AccountID?
 }
 
 /// A push to the apps of a group, as it is stored.
@@ -55,7 +57,8 @@ extension ReadTransaction {
   /// All groups, the oldest first.
   public func appGroups() throws(StorageError) -> [AppGroupRow] {
     var groups = try database.all(
-      "SELECT id, group_key, name, secret_hash, created_at FROM app_group ORDER BY id", map: Self.group)
+      "SELECT id, group_key, name, secret_hash, created_at, account_id FROM app_group ORDER BY id",
+      map: Self.group)
     for index in groups.indices { groups[index].apps = try apps(inGroup: groups[index].id) }
     return groups
   }
@@ -63,7 +66,7 @@ extension ReadTransaction {
   /// The group of a key, nil for an unknown one.
   public func appGroup(key: AppKey) throws(StorageError) -> AppGroupRow? {
     let found = try database.first(
-      "SELECT id, group_key, name, secret_hash, created_at FROM app_group WHERE group_key = ?",
+      "SELECT id, group_key, name, secret_hash, created_at, account_id FROM app_group WHERE group_key = ?",
       .text(key.text),
       map: Self.group)
     guard var group = found else { return nil }
@@ -83,7 +86,8 @@ extension ReadTransaction {
   private static func group(_ row: Statement) -> AppGroupRow {
     AppGroupRow(
       id: row.integer(0), key: AppKey(row.text(1)) ?? AppKey(high: 0, low: 0), name: row.text(2),
-      secretHash: row.blob(3), createdAt: row.time(4), apps: [])
+      secretHash: row.blob(3), createdAt: row.time(4), apps: [],
+      account: row.optionalInteger(5).map { AccountID(UInt32(truncatingIfNeeded: $0)) })
   }
 
   /// A push to the apps of a group; nil if the group has none of that number, or it is swept.
@@ -109,13 +113,14 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Adds a group without apps. `.constraint` if the key exists or the hash is not of 32 bytes.
+  /// Adds a group without apps, of an account or the operator's. `.constraint` if the key exists, for an unknown account, or if
+  /// the hash is not of 32 bytes.
   public func createAppGroup(
-    key: AppKey, name: String, secretHash: [UInt8], at now: Timestamp
+    key: AppKey, name: String, secretHash: [UInt8], account: AccountID? = nil, at now: Timestamp
   ) throws(StorageError) -> Int64 {
     try database.run(
-      "INSERT INTO app_group (group_key, name, secret_hash, created_at) VALUES (?, ?, ?, ?)",
-      .text(key.text), .text(name), .blob(secretHash), .time(now))
+      "INSERT INTO app_group (group_key, name, secret_hash, created_at, account_id) VALUES (?, ?, ?, ?, ?)",
+      .text(key.text), .text(name), .blob(secretHash), .time(now), .optional(account?.rawValue))
     return database.lastInsertedRow
   }
 
@@ -133,6 +138,12 @@ extension WriteTransaction {
       """
       DELETE FROM app_group_member WHERE group_id = ? AND app_id = (SELECT id FROM app WHERE app_key = ?)
       """, .integer(id), .text(app.text))
+    return database.changes > 0
+  }
+
+  /// Replaces the hash of a group's secret; false for an unknown group.
+  public func setSecret(group id: Int64, hash: [UInt8]) throws(StorageError) -> Bool {
+    try database.run("UPDATE app_group SET secret_hash = ? WHERE id = ?", .blob(hash), .integer(id))
     return database.changes > 0
   }
 

@@ -57,6 +57,13 @@ extension ReadTransaction {
     ) { $0.message(0) }
   }
 
+  /// The pushes to everybody that an app has sent on a day, counted from 1970-01-01.
+  public func broadcasts(of app: AppID, on day: Int64) throws(StorageError) -> Int {
+    try database.first(
+      "SELECT count FROM broadcast_count WHERE app_id = ? AND day = ?", .app(app), .integer(day)
+    ) { Int(clamping: $0.integer(0)) } ?? 0
+  }
+
   // MARK: Accounts and plans
 
   /// All accounts, by number.

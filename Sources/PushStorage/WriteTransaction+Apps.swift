@@ -49,6 +49,13 @@ extension WriteTransaction {
     return database.changes > 0
   }
 
+  /// Gives an app another name; false for an unknown app.
+  public func rename(app: AppID, _ name: String) throws(StorageError) -> Bool {
+    try database.run(
+      "UPDATE app SET name = ? WHERE id = ? AND deleted_at IS NULL", .text(name), .app(app))
+    return database.changes > 0
+  }
+
   /// Puts an app on a plan; false for an unknown app. `.constraint` for an unknown plan.
   public func setPlan(app: AppID, _ plan: String) throws(StorageError) -> Bool {
     try database.run(
@@ -159,6 +166,12 @@ extension WriteTransaction {
   public func setDisabled(account: AccountID, _ isDisabled: Bool) throws(StorageError) -> Bool {
     try database.run(
       "UPDATE account SET disabled = ? WHERE id = ?", .integer(isDisabled ? 1 : 0), .account(account))
+    return database.changes > 0
+  }
+
+  /// Puts an account on a plan, for its new apps; false for an unknown account. `.constraint` for an unknown plan.
+  public func setPlan(account: AccountID, _ plan: String) throws(StorageError) -> Bool {
+    try database.run("UPDATE account SET plan = ? WHERE id = ?", .text(plan), .account(account))
     return database.changes > 0
   }
 

@@ -17,6 +17,13 @@ extension WriteTransaction {
       .integer(person.rawValue))
   }
 
+  /// Says whether a person runs the installation.
+  public func setOperator(_ person: PersonID, _ isOperator: Bool) throws(StorageError) {
+    try database.run(
+      "UPDATE person SET is_operator = ? WHERE id = ?", .integer(isOperator ? 1 : 0),
+      .integer(person.rawValue))
+  }
+
   /// Changes a person's password and ends all sessions but one.
   public func setPassword(of person: PersonID, _ hash: String, keeping session: Int64?) throws(StorageError) {
     try database.run("UPDATE person SET password = ? WHERE id = ?", .text(hash), .integer(person.rawValue))

@@ -19,7 +19,7 @@ struct AppCallbackSetCommand: Command {
     SettingDefinition(
       name: "types", valueName: "NAME,...",
       help:
-        "What is told: delivered, clicked, not_delivered, handed_over, credential_paused; all if not given.",
+        "What is told: delivered, clicked, not_delivered, handed_over, credential_paused, credential_expires; all if not given.",
       kind: .list),
     SecretKeyFile.setting,
   ]

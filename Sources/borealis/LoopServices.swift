@@ -5,6 +5,7 @@ import PushConsole
 import PushGateway
 import PushHTTP
 import PushHTTPServer
+import PushMail
 import PushNet
 import PushPassthrough
 import PushRouter
@@ -15,6 +16,9 @@ struct ServerParts: Sendable {
   let channel: PassthroughChannel
   let apns: APNsChannel
   let callbacks: CallbackService
+  let reminders: ExpiryReminders
+  /// Nil unless a mail server is set up.
+  let mailer: Mailer?
   let gateway: Gateway
   let console: WebConsole
   let deviceDoor: DeviceDoor

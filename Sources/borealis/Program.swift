@@ -36,6 +36,7 @@ enum Program {
       PlanListCommand.self,
       PersonListCommand.self,
       PersonResetCommand.self,
+      MailTestCommand.self,
       ImportCommand.self,
       GroupCreateCommand.self,
       GroupListCommand.self,

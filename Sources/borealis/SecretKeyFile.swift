@@ -57,7 +57,8 @@ struct SecretKeyFile: Sendable {
 
   /// Of two processes that do this at once, one makes the file and both read it.
   private func make() throws(Failure) {
-    let own = "\(path).\(getpid())"
+    // A name that no other thread or process has.
+    let own = "\(path).\(Hex.encode(SystemRandom.bytes(8)))"
     let text = """
       # Borealis seals the secrets in its database with this key. "borealis backup" does not copy it: keep a copy
       # elsewhere. Without it the APNs credentials must be uploaded again, and callbacks set up again.

@@ -45,6 +45,7 @@ struct ServeSettings {
 
   let apnsHosts: APNsHosts
   let callbacks: CallbackService.Options
+  let mail: MailSettings
 
   var usesTLS: Bool { device != nil || httpTLS != nil }
 
@@ -78,6 +79,7 @@ struct ServeSettings {
     deviceOrigins = try Self.origins(settings, "device-origins")
     apnsHosts = Self.apnsHosts(settings)
     callbacks = try Self.callbacks(settings)
+    mail = try MailSettings(settings)
     zone = try Self.zone(settings)
     schedules = settings.number("schedules") ?? 0
     scheduleGrace = Int64(try Self.milliseconds(settings, "schedule-grace", 60_000...86_400_000) / 1000)

@@ -9,6 +9,7 @@ import PushGateway
 import PushHTTP
 import PushHTTPServer
 import PushJSON
+import PushMail
 import PushNet
 import PushOps
 import PushPassthrough
@@ -70,10 +71,14 @@ final class Server: Sendable {
     let gateway = Gateway(
       router: router, callbacks: callbacks, limits: settings.gatewayLimits, metrics: metrics, log: log,
       time: time, isReady: { isReady.value })
-    let console = Self.console(settings, router, gateway, time)
+    let mailer = Self.mailer(settings, store, metrics, time)
+    let console = Self.console(settings, router, gateway, apns, mailer, time)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
     parts = ServerParts(
-      router: router, channel: channel, apns: apns, callbacks: callbacks, gateway: gateway, console: console,
+      router: router, channel: channel, apns: apns, callbacks: callbacks,
+      reminders: ExpiryReminders(
+        store: store, site: mailer == nil ? nil : settings.mail.site, time: time, log: log), mailer: mailer,
+      gateway: gateway, console: console,
       deviceDoor: DeviceDoor(
         origins: settings.deviceOrigins, proxies: TrustedProxies(settings.trustedProxies)),
       peers: PeerGuard(
@@ -97,18 +102,38 @@ final class Server: Sendable {
         } catch {
           return .failure(CredentialStore.KeyFailure(error.message))
         }
+      },
+      sealingKeys: { sealed in
+        do throws(Failure) {
+          return .success(try keyFile.readOrMake(sealed: sealed))
+        } catch {
+          return .failure(CredentialStore.KeyFailure(error.message))
+        }
       }, metrics: metrics, time: time, log: settings.log)
   }
 
+  private static func mailer(
+    _ settings: ServeSettings, _ store: Store, _ metrics: Metrics, _ time: SystemTime
+  ) -> Mailer? {
+    // There also where no mail is sent, as all metrics are.
+    let mailMetrics = MailMetrics(metrics)
+    return settings.mail.server.map {
+      Mailer(store: store, server: $0, metrics: mailMetrics, time: time, log: settings.log)
+    }
+  }
+
   private static func console(
-    _ settings: ServeSettings, _ router: Router, _ gateway: Gateway, _ time: SystemTime
+    _ settings: ServeSettings, _ router: Router, _ gateway: Gateway, _ apns: APNsChannel, _ mailer: Mailer?,
+    _ time: SystemTime
   ) -> WebConsole {
     let keyFile = settings.secretKeyFile
     @Sendable func context(_ person: PersonID) -> SealingKeys.Context {
       SealingKeys.Context(person: person.rawValue, purpose: "one-time passwords")
     }
     return WebConsole(
-      router: router, gateway: gateway, time: time, log: settings.log,
+      router: router, gateway: gateway, apns: apns, time: time, log: settings.log,
+      mail: ConsoleMail(
+        site: settings.mail.site, send: mailer.map { mailer in { @Sendable mail in mailer.send(mail) } }),
       secrets: PersonSecrets(
         seal: { secret, person, sealed in
           try? keyFile.readOrMake(sealed: sealed).seal(secret, for: context(person))
@@ -257,6 +282,8 @@ final class Server: Sendable {
     parts.gateway.tick()
     parts.apns.tick()
     parts.callbacks.tick()
+    parts.reminders.tick()
+    parts.mailer?.tick()
     parts.console.tick()
   }
 

@@ -24,7 +24,7 @@ import Testing
       "app apns list", "app apns remove", "app apns pause", "app apns resume", "app apns reseal",
       "app rotate", "app retire",
       "app delete", "app plan", "app allow", "account create", "account list", "account rotate",
-      "account disable", "account enable", "plan set", "plan list", "import", "backup",
+      "account disable", "account enable", "plan set", "plan list", "mail test", "import", "backup",
       "check", "device",
       "apns-simulator", "health", "version",
     ]

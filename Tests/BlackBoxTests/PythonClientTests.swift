@@ -54,6 +54,13 @@ struct PythonClientTests {
     #expect(ending.output.hasSuffix("ok - the server answers as it says\n"))
   }
 
+  @Test(.enabled(if: PythonClient.hasMailServer, "the Python package aiosmtpd is missing"))
+  func `A mail server in Python gets what the server writes to people`() throws {
+    let ending = try PythonClient.run("mail.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.split(separator: "\n").count == 3)
+  }
+
   @Test(.enabled(if: PythonClient.hasHTTP2, "the Python package h2 is missing"))
   func `The APNs simulator answers a provider in Python as Apple does`() throws {
     let ending = try PythonClient.run("apns_simulator.py", ["--binary", RunningProgram.path])
@@ -89,6 +96,9 @@ private enum PythonClient {
 
   /// Whether the package is there that tries out what a description promises.
   static let hasSchemathesis = (try? start(["-c", "import schemathesis"]).end().status) == 0
+
+  /// Whether there is a mail server.
+  static let hasMailServer = (try? start(["-c", "import aiosmtpd"]).end().status) == 0
 
   /// Whether a browser can be driven.
   static let hasBrowser =

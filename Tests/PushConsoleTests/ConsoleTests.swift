@@ -108,11 +108,16 @@ import Testing
     let insider = try await world.member(.owner, of: mine, name: "ida")
     let stranger = try await world.member(.owner, of: theirs, name: "sam")
     let id = try await Self.push(insider, app, to: device)
+    let group = AppKey.random()
+    _ = try await world.write { transaction throws(StorageError) in
+      try transaction.createAppGroup(
+        key: group, name: "g", secretHash: SHA256.digest([1]), account: mine, at: Timestamp(milliseconds: 0))
+    }
     _ = await stranger.open("/console/")
     var seen = 0
     for page in WebConsole.pages {
       switch page.access {
-      case .open, .person: continue
+      case .open, .person, .operators: continue
       case .account, .app: seen += 1
       }
       let path = page.pattern.split(separator: "/").map { segment in
@@ -121,6 +126,7 @@ import Testing
         case "{account}": String(mine.rawValue)
         case "{msg_id}": id
         case "{person}", "{id}": "1"
+        case "{group}": group.text
         default: String(segment)
         }
       }.joined(separator: "/")
@@ -142,7 +148,7 @@ import Testing
     for page in WebConsole.pages {
       let needed: Role
       switch page.access {
-      case .open, .person: continue
+      case .open, .person, .operators: continue
       case .account(let role), .app(let role): needed = role
       }
       // Those that would find something to change are other tests'.

@@ -1,5 +1,7 @@
 import Glibc
+import PushAPNs
 import PushBase
+import PushCallbacks
 import PushCrypto
 import PushDomain
 import PushGateway
@@ -16,32 +18,61 @@ struct StoppedClock: TimeSource {
   func monotonic() -> UInt64 { 1_790_000_000_000_000_000 }
 }
 
+/// Mail that was sent.
+final class Outbox: Sendable {
+  private let list = Mutex<[NewMail]>([])
+
+  var mails: [NewMail] { list.withLock { $0 } }
+
+  func take(_ mail: NewMail) -> Bool {
+    list.withLock { $0.append(mail) }
+    return true
+  }
+}
+
 /// The console over a real router and database, without sockets.
 final class ConsoleWorld: Sendable {
   let console: WebConsole
   let router: Router
   let store: Store
+  /// What was sent by mail.
+  let outbox = Outbox()
+  private let callbacks: CallbackService?
   private let path: String
 
-  init() throws {
+  /// `sendsMail` sets up mail, as an operator may.
+  init(time: any TimeSource = StoppedClock(), sendsMail: Bool = false) throws {
     var template = Array("/tmp/borealis-console-XXXXXX".utf8CString)
     guard let folder = mkdtemp(&template) else { throw StorageError(.io, "mkdtemp") }
     path = String(cString: folder) + "/test.sqlite"
-    store = try Store.open(path: path, readers: 2, log: .silent)
+    // With one reader what is read behind an answer has its order.
+    store = try Store.open(path: path, readers: sendsMail ? 1 : 2, log: .silent)
     router = Router(store: store, log: .silent)
-    let gateway = Gateway(router: router, metrics: Metrics(), log: .silent) { true }
     let keys = try SealingKeys(text: SealingKeys.makeLine())
+    let callbacks = CallbackService(
+      router: router, keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }),
+      metrics: Metrics(), time: time, log: .silent)
+    let gateway = Gateway(
+      router: router, callbacks: callbacks, metrics: Metrics(), log: .silent, time: time, isReady: { true })
+    let apns = APNsChannel(
+      router: router, keys: { .success(keys) }, metrics: Metrics(), time: time, log: .silent)
+    router.add(apns: apns)
+    self.callbacks = callbacks
     @Sendable func context(_ person: PersonID) -> SealingKeys.Context {
       SealingKeys.Context(person: person.rawValue, purpose: "test")
     }
+    var send: (@Sendable (NewMail) -> Bool)?
+    if sendsMail { send = { [outbox] mail in outbox.take(mail) } }
     console = WebConsole(
-      router: router, gateway: gateway, time: StoppedClock(), log: .silent,
+      router: router, gateway: gateway, apns: apns, time: time, log: .silent,
+      mail: ConsoleMail(site: "https://push.example.com", send: send),
       secrets: PersonSecrets(
         seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }))
   }
 
   deinit {
+    callbacks?.close()
     store.close()
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
     rmdir(String(path.dropLast("/test.sqlite".count)))
@@ -130,12 +161,19 @@ final class Browser: Sendable {
   func call(
     _ method: String, _ target: String, body: String = "", headers extra: [(String, String)] = []
   ) async -> HTTPResponse {
+    await call(
+      method, target, bytes: Array(body.utf8), type: "application/x-www-form-urlencoded", headers: extra)
+  }
+
+  private func call(
+    _ method: String, _ target: String, bytes: [UInt8], type: String, headers extra: [(String, String)]
+  ) async -> HTTPResponse {
     var headers: HTTPHeaders = ["host": "console.example"]
     let jar = cookies.withLock { $0.map { "\($0.key)=\($0.value)" }.joined(separator: "; ") }
     if !jar.isEmpty { headers.append("cookie", jar) }
-    if method == "POST" { headers.append("content-type", "application/x-www-form-urlencoded") }
+    if method == "POST" { headers.append("content-type", type) }
     for (name, value) in extra { headers.append(name, value) }
-    let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
+    let request = HTTPRequest(method: method, target: target, headers: headers, body: bytes)
     let response = await withCheckedContinuation { done in
       world.console.handle(request, peer: "192.0.2.1", isSecure: false) { done.resume(returning: $0) }
     }
@@ -166,6 +204,29 @@ final class Browser: Sendable {
     fields["form_token"] = token.withLock { $0 }
     let body = fields.map { "\(Self.encode($0.key))=\(Self.encode($0.value))" }.joined(separator: "&")
     return await call("POST", target, body: body, headers: [("sec-fetch-site", "same-origin")])
+  }
+
+  /// Sends a form with files, as a browser does; the answer as it is.
+  func upload(
+    _ target: String, _ fields: [String: String] = [:], files: [(field: String, name: String, bytes: [UInt8])]
+  ) async -> (status: Int, text: String) {
+    var fields = fields
+    fields["form_token"] = token.withLock { $0 }
+    var body: [UInt8] = []
+    for (name, value) in fields {
+      body += "--edge\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8
+    }
+    for file in files {
+      body +=
+        "--edge\r\nContent-Disposition: form-data; name=\"\(file.field)\"; filename=\"\(file.name)\"\r\n".utf8
+      body += "Content-Type: application/octet-stream\r\n\r\n".utf8
+      body += file.bytes + [13, 10]
+    }
+    body += "--edge--\r\n".utf8
+    let answer = await call(
+      "POST", target, bytes: body, type: "multipart/form-data; boundary=edge",
+      headers: [("sec-fetch-site", "same-origin")])
+    return (answer.status, String(decoding: answer.body, as: UTF8.self))
   }
 
   private func follow(_ first: HTTPResponse) async -> (status: Int, text: String) {

@@ -21,12 +21,11 @@ import Testing
       try tables(database) == [
         "account", "activity", "apns_credential", "apns_pending", "apns_result", "apns_token", "app",
         "app_group", "app_group_member", "audit", "broadcast_count", "callback_app", "callback_attempt",
-        "callback_batch", "callback_bulk", "callback_setting", "cid", "console_session", "delivered",
-        "dropped", "file", "file_piece", "gone_registration", "group_push", "group_push_member",
-        "import_batch",
-        "invitation",
-        "membership", "newcomers", "outcome", "pending", "person", "plan", "push", "push_callback",
-        "push_plan", "push_sender", "receipt", "registration", "schedule", "schedule_run", "schema_migration",
+        "callback_batch", "callback_bulk", "callback_setting", "cid", "console_session", "credential_notice",
+        "delivered", "dropped", "file", "file_piece", "gone_registration", "group_push", "group_push_member",
+        "import_batch", "invitation", "mail", "membership", "newcomers", "outcome", "password_reset", "pending",
+        "person", "plan", "push", "push_callback", "push_plan", "push_sender", "receipt", "registration",
+        "schedule", "schedule_run", "schema_migration",
         "sqlite_sequence", "statistics", "statistics_mark", "steady_push", "tag", "test_device",
       ])
     #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == Int64(embeddedMigrations.count))

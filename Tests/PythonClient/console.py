@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 
+from console_settings import configure, configure_in_chinese
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
 from stage import DEADLINE, Phone, Server, expect, expect_equal
 
@@ -284,9 +285,6 @@ async def study_results(walk: Walk, phone: Phone) -> None:
     await walk.look("charts-days")
 
 
-async def speak_chinese(walk: Walk, address: str, key: str) -> None:
-
-
 async def ask_why(walk: Walk, phone: Phone, address: str, key: str) -> None:
     """From a device to the reason for which one of its pushes arrived, or did not; and back, with the keyboard."""
     page, device = walk.page, phone.device.registration_id
@@ -309,7 +307,7 @@ async def ask_why(walk: Walk, phone: Phone, address: str, key: str) -> None:
     await page.emulate_media(color_scheme="light")
 
 
-async def speak_chinese(walk: Walk, address: str, key: str, device: str) -> None:
+async def speak_chinese(walk: Walk, address: str, key: str, device: str, folder: pathlib.Path) -> None:
     page = walk.page
     await page.get_by_role("link", name="Zoe").click()
     await page.get_by_label("Language").select_option("zh")
@@ -332,6 +330,7 @@ async def speak_chinese(walk: Walk, address: str, key: str, device: str) -> None
     await page.goto(f"{address}/console/apps/{key}/virtual")
     await page.get_by_text("未启动").wait_for()
     await walk.look("virtual-chinese")
+    await configure_in_chinese(walk, address, key, folder)
     await page.get_by_role("button", name="退出").click()
     await page.get_by_role("heading", name="Log in").wait_for()
     page = await walk.open(locale="zh-CN", color_scheme="dark")
@@ -361,7 +360,9 @@ async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path 
         await look_back(walk, phone)
         await study_results(walk, phone)
         await ask_why(walk, phone, f"http://{server.http}", key)
-        await speak_chinese(walk, f"http://{server.http}", key, phone.device.registration_id)
+        await configure(walk, f"http://{server.http}", key, folder)
+        device = phone.device.registration_id
+        await speak_chinese(walk, f"http://{server.http}", key, device, folder)
         await phone.stop()
         await browser.close()
         expect_equal(walk.complaints, [], "complaints of the browser")

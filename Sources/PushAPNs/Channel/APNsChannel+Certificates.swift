@@ -3,62 +3,71 @@ import PushCrypto
 import PushRouter
 import PushStorage
 
+/// Why a credential was not stored.
+public enum CredentialRefusal: Error, Sendable, Equatable {
+  /// It cannot be used, or not for this app.
+  case credential(CredentialError)
+  /// The server has no key to seal it with; its log says why.
+  case noKey
+  /// The store cannot take changes now; try again later.
+  case unavailable
+}
+
 extension APNsChannel {
+  /// Stores a credential that was checked, sealed, in place of the app's present one for the same service, together with a
+  /// note of who did it. `reply` is called when it is in use.
+  public func install(
+    _ upload: CredentialUpload, for app: App, noting entry: AuditRow,
+    reply: @escaping @Sendable (Result<Void, CredentialRefusal>) -> Void
+  ) {
+    seal([upload], for: app, noting: entry, isNewOnly: true, reply: reply)
+  }
+
   /// Checks certificates that a developer uploaded and stores them, all or none. One that is there already is no error.
   public func install(
     _ files: [CertificateFile], for app: App,
     reply: @escaping @Sendable (Result<Void, CertificateRefusal>) -> Void
   ) {
     let uploads: [CredentialUpload]
-    let sealing: SealingKeys
     do throws(CertificateRefusal) {
       uploads = try self.uploads(files)
-      sealing = try sealingKeys()
     } catch {
       reply(.failure(error))
       return
     }
-    let now = parts.time.now()
-    parts.store.write { transaction throws(StorageError) -> CertificateRefusal? in
-      let existing = try transaction.reading.apnsCredentials(app: app.id)
-      var new: [CredentialUpload] = []
-      for upload in uploads {
-        do throws(CredentialError) {
-          try upload.check(against: existing)
-          new.append(upload)
-        } catch {
-          if case .alreadyThere = error { continue }
-          return .refused("\(error)")
-        }
-      }
-      for row in new.flatMap({ $0.rows(for: app.id, sealedWith: sealing) }) {
-        _ = try transaction.addAPNsCredential(app: app.id, row, at: now)
-      }
-      return nil
-    } completion: { [parts] result in
-      switch result {
-      case .failure: reply(.failure(.unavailable))
-      case .success(let refusal?): reply(.failure(refusal))
-      case .success(nil):
-        parts.credentials.refresh()
-        reply(.success(()))
-      }
+    seal(uploads, for: app, noting: nil, isNewOnly: false) { result in
+      reply(
+        result.mapError { refusal -> CertificateRefusal in
+          switch refusal {
+          case .credential(let error): .refused("\(error)")
+          case .noKey:
+            .refused(
+              "The server has no key to seal certificates with; its operator finds the reason in the log")
+          case .unavailable: .unavailable
+          }
+        })
+    }
+  }
+
+  /// Takes over what was changed in the database; `done` is called when it is in use.
+  public func credentialsChanged(_ done: @escaping @Sendable () -> Void = {}) {
+    parts.credentials.refresh { [self] _ in
+      takeOverChanges()
+      done()
     }
   }
 
   private func uploads(_ files: [CertificateFile]) throws(CertificateRefusal) -> [CredentialUpload] {
     var uploads: [CredentialUpload] = []
     for file in files {
-      let pair: CertificateKeyPair
-      do throws(CredentialFileError) {
-        pair = try PKCS12.parse(file.bytes, password: file.password)
-      } catch {
-        throw .refused("\(error)")
-      }
       do throws(CredentialError) {
         uploads.append(
-          try CredentialUpload(pair, topic: nil, environments: [file.environment], now: parts.time.now()))
+          try CredentialUpload(
+            p12: file.bytes, password: file.password, topic: nil, environments: [file.environment],
+            now: parts.time.now()))
       } catch {
+        // The bare reason: the caller knows which file it is about.
+        if case .file(let fault) = error { throw .refused("\(fault)") }
         throw .refused("\(error)")
       }
     }
@@ -68,13 +77,52 @@ extension APNsChannel {
     return uploads
   }
 
-  private func sealingKeys() throws(CertificateRefusal) -> SealingKeys {
-    switch parts.keys() {
-    case .success(let keys): return keys
-    case .failure(let failure):
-      parts.log.error("certificates cannot be sealed", ["reason": .text(failure.message)])
-      throw .refused(
-        "The server has no key to seal certificates with; its operator finds the reason in the log")
+  /// Finds the key to seal with, which is made if nothing was sealed before, and stores.
+  private func seal(
+    _ uploads: [CredentialUpload], for app: App, noting entry: AuditRow?, isNewOnly: Bool,
+    reply: @escaping @Sendable (Result<Void, CredentialRefusal>) -> Void
+  ) {
+    parts.store.read { transaction throws(StorageError) in
+      try transaction.sealedCount()
+    } completion: { [self] result in
+      guard case .success(let sealed) = result else { return reply(.failure(.unavailable)) }
+      switch parts.sealingKeys(sealed) {
+      case .failure(let failure):
+        parts.log.error("credentials cannot be sealed", ["reason": .text(failure.message)])
+        reply(.failure(.noKey))
+      case .success(let keys): store(uploads, keys, for: app, noting: entry, isNewOnly: isNewOnly, reply)
+      }
+    }
+  }
+
+  private func store(
+    _ uploads: [CredentialUpload], _ keys: SealingKeys, for app: App, noting entry: AuditRow?,
+    isNewOnly: Bool, _ reply: @escaping @Sendable (Result<Void, CredentialRefusal>) -> Void
+  ) {
+    let now = parts.time.now()
+    parts.store.write { transaction throws(StorageError) -> CredentialRefusal? in
+      let existing = try transaction.reading.apnsCredentials(app: app.id)
+      var new: [CredentialUpload] = []
+      for upload in uploads {
+        do throws(CredentialError) {
+          try upload.check(against: existing)
+          new.append(upload)
+        } catch {
+          if !isNewOnly, case .alreadyThere = error { continue }
+          return .credential(error)
+        }
+      }
+      for row in new.flatMap({ $0.rows(for: app.id, sealedWith: keys) }) {
+        _ = try transaction.addAPNsCredential(app: app.id, row, at: now)
+      }
+      if let entry { try transaction.audit(entry) }
+      return nil
+    } completion: { [self] result in
+      switch result {
+      case .failure: reply(.failure(.unavailable))
+      case .success(let refusal?): reply(.failure(refusal))
+      case .success(nil): credentialsChanged { reply(.success(())) }
+      }
     }
   }
 }

@@ -27,11 +27,12 @@ public final class APNsChannel: APNsDelivery {
   private let state = Mutex(State())
   private let changed: ChangedApps
 
-  /// Makes the channel; drivers come next, then `start`. `keys` opens the credentials.
+  /// Makes the channel; drivers come next, then `start`. `keys` opens the credentials; `sealingKeys` seals new ones and may
+  /// make a key if nothing is sealed yet, which its argument counts. Without it, `keys` seals as well.
   public init(
     router: Router, hosts: APNsHosts = APNsHosts(), keys: @escaping CredentialStore.KeySource,
-    metrics: Metrics,
-    time: any TimeSource = SystemTime(), log: Log
+    sealingKeys: (@Sendable (_ sealed: Int) -> Result<SealingKeys, CredentialStore.KeyFailure>)? = nil,
+    metrics: Metrics, time: any TimeSource = SystemTime(), log: Log
   ) {
     self.hosts = hosts
     let changed = ChangedApps()
@@ -41,7 +42,8 @@ public final class APNsChannel: APNsDelivery {
     }
     credentials.register(metrics)
     parts = APNsParts(
-      store: router.store, router: router, credentials: credentials, keys: keys,
+      store: router.store, router: router, credentials: credentials,
+      sealingKeys: sealingKeys ?? { _ in keys() },
       metrics: APNsMetrics(metrics), time: time, log: log)
     let queues = parts.queues
     metrics.computed("borealis_apns_in_flight", "Requests to APNs without an answer.") {
@@ -90,7 +92,7 @@ public final class APNsChannel: APNsDelivery {
 
   // MARK: Credentials
 
-  private func takeOverChanges() {
+  func takeOverChanges() {
     // Until then nobody can tell that an app has none.
     guard parts.credentials.isKnown else { return }
     var apps = changed.take()
@@ -224,6 +226,44 @@ extension APNsChannel {
       case .missing: status.hasCredential = false
       }
       return status
+    }
+  }
+}
+
+/// Something about an app's way to Apple that somebody has to look at.
+public struct APNsAlert: Sendable, Equatable {
+  /// What it is.
+  public enum Kind: Sendable, Equatable {
+    /// The certificate in use ends soon.
+    case ends(Timestamp)
+    /// No push leaves; with the reason, for people.
+    case broken(String)
+  }
+
+  /// The service.
+  public let environment: APNsEnvironment
+  /// What is to be looked at.
+  public let kind: Kind
+
+  /// Seconds before the end of a certificate from which on it is worth an alert.
+  public static let notice: Int64 = 30 * 86_400
+}
+
+extension APNsChannel {
+  /// What somebody has to look at about an app's way to Apple.
+  public func alerts(of app: App) -> [APNsAlert] {
+    let horizon = parts.time.now().adding(seconds: APNsAlert.notice)
+    return [APNsEnvironment.production, .sandbox].compactMap { environment in
+      switch parts.credentials.selection(app: app.id, environment: environment) {
+      case .missing: return nil
+      case .unusable(let problem): return APNsAlert(environment: environment, kind: .broken(problem))
+      case .use(let credential):
+        if let problem = parts.queues.find(app.id)?.exit(for: environment)?.lane.problem {
+          return APNsAlert(environment: environment, kind: .broken(problem))
+        }
+        guard let end = credential.expiresAt, end <= horizon else { return nil }
+        return APNsAlert(environment: environment, kind: .ends(end))
+      }
     }
   }
 }

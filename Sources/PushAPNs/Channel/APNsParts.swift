@@ -1,4 +1,5 @@
 import PushBase
+import PushCrypto
 import PushDomain
 import PushNet
 import PushRouter
@@ -39,8 +40,8 @@ final class APNsParts: Sendable {
   let store: Store
   let router: Router
   let credentials: CredentialStore
-  /// What certificates are sealed with.
-  let keys: CredentialStore.KeySource
+  /// What credentials are sealed with; may make a key while nothing is sealed, as the number of what is sealed says.
+  let sealingKeys: @Sendable (_ sealed: Int) -> Result<SealingKeys, CredentialStore.KeyFailure>
   let queues = QueueTable()
   let metrics: APNsMetrics
   let time: any TimeSource
@@ -48,10 +49,11 @@ final class APNsParts: Sendable {
 
   init(
     store: Store, router: Router, credentials: CredentialStore,
-    keys: @escaping CredentialStore.KeySource = { .failure(.init("there is no key")) }, metrics: APNsMetrics,
-    time: any TimeSource, log: Log
+    sealingKeys: @escaping @Sendable (Int) -> Result<SealingKeys, CredentialStore.KeyFailure> = { _ in
+      .failure(.init("there is no key"))
+    }, metrics: APNsMetrics, time: any TimeSource, log: Log
   ) {
-    self.keys = keys
+    self.sealingKeys = sealingKeys
     self.store = store
     self.router = router
     self.credentials = credentials

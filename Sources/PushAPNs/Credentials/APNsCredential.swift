@@ -73,6 +73,11 @@ public struct APNsCredentialExpiry: Equatable, Sendable {
   /// Whether a newer credential has taken its place, so that nobody needs to be reminded.
   public let isReplaced: Bool
 
+  /// Days from one moment to the end of a certificate as people say them, to the nearest; negative afterwards.
+  public static func spokenDays(until end: Timestamp, from now: Timestamp) -> Int {
+    daysLeft(until: end, from: now.adding(seconds: -43_200))
+  }
+
   /// Whole days from one moment to the end of a certificate, rounded down; negative afterwards.
   public static func daysLeft(until end: Timestamp, from now: Timestamp) -> Int {
     let (seconds, overflow) = end.seconds.subtractingReportingOverflow(now.seconds)

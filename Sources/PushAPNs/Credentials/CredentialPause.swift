@@ -7,14 +7,19 @@ extension WriteTransaction {
   func storePause(
     of id: APNsCredentialID, app: AppID, reason: String, at now: Timestamp
   ) throws(StorageError) {
-    guard try pauseAPNsCredential(app: app, id: id, reason: reason, at: now),
-      let setting = try reading.callbackSetting(app: app), setting.url != nil,
-      setting.types.contains(.credentialPaused)
-    else { return }
+    guard try pauseAPNsCredential(app: app, id: id, reason: reason, at: now) else { return }
     var event = CallbackEvent(
       .credentialPaused, id: "credential-\(id.rawValue)-\(now.milliseconds)", at: now)
     event.channel = .apns
     event.reason = reason
+    try tell(event, of: app, at: now)
+  }
+
+  /// Has an app's server told of something that is about no push, if it wants to know.
+  func tell(_ event: CallbackEvent, of app: AppID, at now: Timestamp) throws(StorageError) {
+    guard let setting = try reading.callbackSetting(app: app), setting.url != nil,
+      setting.types.contains(event.type)
+    else { return }
     try insertCallbackBatch(app: app, to: nil, events: 1, body: CallbackEvent.body([event]), at: now)
   }
 }

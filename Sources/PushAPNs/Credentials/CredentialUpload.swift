@@ -40,6 +40,19 @@ public struct CredentialUpload: Sendable {
     self.environments = environments
   }
 
+  /// A .p12 file, with its password if it has one; the rest as below.
+  public init(
+    p12 bytes: [UInt8], password: String?, topic: String?, environments: [APNsEnvironment]?, now: Timestamp
+  ) throws(CredentialError) {
+    let pair: CertificateKeyPair
+    do throws(CredentialFileError) {
+      pair = try PKCS12.parse(bytes, password: password)
+    } catch {
+      throw .file(error)
+    }
+    try self.init(pair, topic: topic, environments: environments, now: now)
+  }
+
   /// A certificate with its key. Without a topic, the certificate's own is taken; without environments, all that the
   /// certificate allows.
   public init(
@@ -88,11 +101,13 @@ public struct CredentialUpload: Sendable {
     }
   }
 
-  private var kind: APNsCredentialKind {
+  /// What it is.
+  public var kind: APNsCredentialKind {
     if case .key = content { .token } else { .certificate }
   }
 
-  private var keyID: String? {
+  /// Apple's ID of a key.
+  public var keyID: String? {
     if case .key(_, let id) = content { id } else { nil }
   }
 
@@ -103,7 +118,8 @@ public struct CredentialUpload: Sendable {
     }
   }
 
-  private var expiresAt: Timestamp? {
+  /// When a certificate ends.
+  public var expiresAt: Timestamp? {
     if case .certificate(let pair) = content { pair.facts.notAfter } else { nil }
   }
 

@@ -30,7 +30,7 @@ extension WebConsole {
           """
           <div class="row"><h1>\(call(Words.people))</h1>
           <span class="end"><a href="/console/accounts/\(account.rawValue)/audit">\(call(Words.audit))</a></span></div>
-          \(link, { invitationLink(call, $0) })
+          \(link, { invitationCard(call, $0) })
           <section class="card"><table><thead><tr><th>\(call(Words.name))</th><th>\(call(Words.email))</th>
           <th>\(call(Words.role))</th><th>TOTP</th></tr></thead><tbody>
           \(members, { memberRow(call, account, $0) })
@@ -40,10 +40,31 @@ extension WebConsole {
     }
   }
 
-  private func invitationLink(_ call: PageCall, _ link: String) -> HTML {
-    """
-    <section class="card"><p>\(call(Words.inviteLink))</p><p><code>\(link)</code> \(copyButton(call, link))</p></section>
-    """
+  private func invitationCard(_ call: PageCall, _ link: String) -> HTML {
+    "<section class=\"card\">\(invitationText(call, link, email: ""))</section>"
+  }
+
+  /// The link to pass on; if it went out by mail, a word about that.
+  func invitationText(_ call: PageCall, _ link: String?, email: String) -> HTML {
+    guard let link else { return "<p>\(call(Words.inviteSent.with(email)))</p>" }
+    return """
+      <p>\(call(Words.inviteLink))</p><p><code>\(link)</code> \(copyButton(call, link))</p>
+      """
+  }
+
+  /// Sends an invitation by mail; gives the link to be passed on if that cannot be.
+  func invitationLink(
+    _ call: PageCall, token: String, to email: String, account: String, as role: Role
+  ) -> String? {
+    let link = "\(mail.site ?? call.origin)/console/invitations/\(token)"
+    guard let send = mail.send else { return link }
+    let language = call.language
+    let body = Words.inviteBody.with(
+      call.visitor?.person.name ?? "", account, role.name[language], "\(link)?lang=\(language.rawValue)")
+    let isSent = send(
+      NewMail(
+        recipient: email, subject: Words.inviteSubject.with(account)[language], body: body[language]))
+    return isSent ? nil : link
   }
 
   private func memberRow(_ call: PageCall, _ account: AccountID, _ member: MemberRow) -> HTML {
@@ -74,7 +95,7 @@ extension WebConsole {
     \(Forms.token(call))
     \(Forms.field(call(Words.email), "email", type: "email"))
     \(Forms.choice(call(Words.role), "role", Role.allCases.map { ($0.word, call($0.name)) }, chosen: "sender"))
-    <button>\(call(Words.makeLink))</button>
+    <button>\(call(mail.isSetUp ? Words.sendInvitation : Words.makeLink))</button>
     </form>
     <ul class="plain">\(open, { invitationEntry(call, $0) })</ul>
     </section>
@@ -105,7 +126,10 @@ extension WebConsole {
       try transaction.audit(entry)
     } completion: { [self] result in
       guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      showPeople(call, nil, link: "\(call.origin)/console/invitations/\(token)")
+      let name = visitor.memberships.first { $0.account == account }?.accountName ?? ""
+      let link = invitationLink(call, token: token, to: email, account: name, as: role)
+      let notice = link == nil ? Layout.Notice(text: call(Words.inviteSent.with(email))) : nil
+      showPeople(call, notice, link: link)
     }
   }
 

@@ -118,6 +118,7 @@ extension WebConsole {
       \(code)
       <button>\(call(Words.logIn))</button>
       </form>
+      \(if: mail.isSetUp, "<p><a href=\"/console/reset\">\(call(Words.forgot))</a></p>")
       \(languageLinks(call))
       </section>
       """)

@@ -24,10 +24,21 @@ extension WebConsole {
       let sections = visitor.memberships.map { membership in
         homeSection(call, membership, rows.filter { $0.account == membership.account })
       }
+      let own = Set(visitor.memberships.map(\.account))
+      let alerts = homeAlerts(call, rows.filter { own.contains($0.account) })
       let text = sections.isEmpty ? "<p class=\"card\">\(call(Words.noAccounts))</p>" : HTML.none
       call.show(
-        Layout(call(Words.apps), "<h1>\(call(Words.apps))</h1>\(text)\(sections, { $0 })"))
+        Layout(call(Words.apps), "\(alerts)\(homeHead(call, visitor))\(text)\(sections, { $0 })"))
     }
+  }
+
+  private func homeHead(_ call: PageCall, _ visitor: Visitor) -> HTML {
+    let operators: HTML =
+      visitor.person.isOperator ? "<a href=\"/console/operator\">\(call(Words.operatorTitle))</a>" : .none
+    return """
+      <div class="row"><h1>\(call(Words.apps))</h1><span class="end">
+      <a href="/console/credentials">\(call(Words.expiriesTitle))</a> \(operators)</span></div>
+      """
   }
 
   private func homeSection(_ call: PageCall, _ membership: MembershipRow, _ apps: [AppRow]) -> HTML {
@@ -37,7 +48,10 @@ extension WebConsole {
       ? "<a class=\"button\" href=\"/console/accounts/\(account)/apps/new\">\(call(Words.newApp))</a>" : .none
     let people: HTML =
       membership.role >= .admin
-      ? "<a href=\"/console/accounts/\(account)/people\">\(call(Words.people))</a>" : .none
+      ? """
+      <a href="/console/accounts/\(account)/groups">\(call(Words.groups))</a>
+      <a href="/console/accounts/\(account)/people">\(call(Words.people))</a>
+      """ : .none
     let empty: HTML = apps.isEmpty ? "<p class=\"quiet\">\(call(Words.noApps))</p>" : .none
     return """
       <section class="card">

@@ -31,7 +31,7 @@ extension WebConsole {
 
   private func totpPage(_ call: PageCall, secret: [UInt8], _ problem: Phrase?) -> Layout {
     let text = OneTimePassword.text(of: secret)
-    let label = "Borealis:\(call.visitor?.person.email ?? "")"
+    let label = "Borealis:\(Self.escaped(call.visitor?.person.email ?? ""))"
     // The form that authenticator apps share (Google Authenticator, Key Uri Format).
     let address = "otpauth://totp/\(label)?secret=\(text)&issuer=Borealis"
     return Layout(
@@ -39,7 +39,8 @@ extension WebConsole {
       """
       <section class="card narrow">
       <h1>\(call(Words.totp))</h1>
-      <p>\(call(Words.totpNew))</p>
+      <p>\(call(Words.scanCode))</p>
+      \(QRCode.svg(address, name: call(Words.qrName)), { $0 })
       <p><code>\(text)</code> \(copyButton(call, text))</p>
       <p><a href="\(address)">\(call(Words.totpOpen))</a></p>
       <form method="post" action="/console/me/totp">\(Forms.token(call))
@@ -48,6 +49,16 @@ extension WebConsole {
       <button>\(call(Words.totpOn))</button></form>
       </section>
       """)
+  }
+
+  /// A text as part of an address's path (RFC 3986 section 2.1).
+  private static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      switch byte {
+      case 48...57, 65...90, 97...122, 45, 46, 64, 95: String(UnicodeScalar(byte))
+      default: "%" + Hex.encode([byte])
+      }
+    }.joined()
   }
 
   func turnTOTPOn(_ call: PageCall) {

@@ -191,6 +191,16 @@ final class People: Sendable {
     }
   }
 
+  /// Counts that somebody at an address asked for a new password; false if that was too often.
+  func allowsReset(from address: String) -> Bool {
+    throttle.withLock { throttle in
+      let keys = [LoginThrottle.Key.network("reset \(address)")]
+      guard throttle.delay(keys, at: time.monotonic()) == 0 else { return false }
+      throttle.fail(keys, at: time.monotonic())
+      return true
+    }
+  }
+
   private func throttleKeys(_ attempt: Attempt) -> [LoginThrottle.Key] {
     let email = attempt.email.lowercased()
     if let browser = attempt.browser, isKnown(browser, for: email) {

@@ -88,6 +88,7 @@ struct Layout: Sendable {
     </header>
     \(call.app, { navigation($0, call) })
     <main id="content">
+    \(Alerts.banner(call))
     \(notice, { Self.box($0) })
     \(content)
     </main>
@@ -157,6 +158,14 @@ enum Forms {
   private static func explanation(_ text: String, of name: String) -> HTML {
     """
     <p class="hint" id="\(name)-hint">\(text)</p>
+    """
+  }
+
+  /// A file that must be chosen.
+  static func file(_ label: String, _ name: String, accept: String) -> HTML {
+    """
+    <label for="\(name)">\(label)</label>
+    <input id="\(name)" name="\(name)" type="file" accept="\(accept)" required>
     """
   }
 

@@ -8,6 +8,8 @@ struct Page: Sendable {
     case open
     /// Whoever is logged in.
     case person
+    /// Whoever runs the installation.
+    case operators
     /// Members of the account in the path with at least this role.
     case account(Role)
     /// Members, with at least this role, of the account that owns the app in the path.
@@ -34,7 +36,8 @@ extension WebConsole {
   /// Everything that the console serves. A test asks for each of them as somebody of another account.
   static let pages: [Page] =
     doorPages + homePages + appPages + pushPages + historyPages + resultPages + chartPages + whyPages
-    + devicePages + virtualDevicePages + accountPages + profilePages
+    + devicePages + virtualDevicePages + accountPages + profilePages + settingsPages + credentialPages
+    + callbackPages + groupPages + operatorPages + resetPages
 
   /// The paths of all pages that only show something, with names in braces: for measurements.
   public static var addresses: [String] { pages.filter { $0.method == "GET" }.map(\.pattern) }

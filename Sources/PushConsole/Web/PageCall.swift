@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushCrypto
 import PushHTTP
@@ -11,6 +12,8 @@ struct PageCall: Sendable {
   static let browserCookie = "borealis_browser"
 
   let request: HTTPRequest
+  /// When it came.
+  let now: Timestamp
   let target: HTTPTarget
   /// The address it came from.
   let peer: String
@@ -25,19 +28,26 @@ struct PageCall: Sendable {
   private(set) var account: AccountID?
   /// What the visitor may do there.
   private(set) var role: Role?
-  let form: HTTPForm?
+  private(set) var form: HTTPForm?
+  /// What the form holds if it came with files.
+  private var upload: MultipartForm?
+  /// What somebody has to look at about the app's way to Apple.
+  private(set) var alerts: [APNsAlert] = []
 
   init(
-    request: HTTPRequest, target: HTTPTarget, peer: String, isSecure: Bool,
+    request: HTTPRequest, at now: Timestamp, target: HTTPTarget, peer: String, isSecure: Bool,
     reply: @escaping @Sendable (HTTPResponse) -> Void
   ) {
     self.request = request
+    self.now = now
     self.target = target
     self.peer = peer
     self.isSecure = isSecure
     self.reply = reply
-    let isForm = request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true
-    form = isForm ? HTTPForm(request.body) : nil
+    let type = request.headers["content-type"] ?? ""
+    form = type.hasPrefix("application/x-www-form-urlencoded") ? HTTPForm(request.body) : nil
+    let hasFiles = type.hasPrefix("multipart/form-data")
+    upload = hasFiles ? try? MultipartForm(contentType: type, body: request.body) : nil
   }
 
   func with(_ captures: RouteCaptures) -> PageCall {
@@ -58,9 +68,16 @@ struct PageCall: Sendable {
     return call
   }
 
-  func with(_ app: App, _ role: Role) -> PageCall {
+  func with(_ app: App, _ role: Role, alerts: [APNsAlert]) -> PageCall {
     var call = with(app.account, role)
-    call.app = app
+    (call.app, call.alerts) = (app, alerts)
+    return call
+  }
+
+  /// The call as if no form had come with it, so that the next page's fields are empty.
+  var withoutForm: PageCall {
+    var call = self
+    (call.form, call.upload) = (nil, nil)
     return call
   }
 
@@ -84,9 +101,24 @@ struct PageCall: Sendable {
 
   /// A field of the form without white space around it; empty if it is missing.
   func field(_ name: String) -> String {
-    let text = form?[name] ?? ""
+    let text = text(name) ?? ""
     let start = text.drop(while: \.isWhitespace)
     return String(start.reversed().drop(while: \.isWhitespace).reversed())
+  }
+
+  /// A field of the form as it was typed, nil if it is missing.
+  func text(_ name: String) -> String? {
+    if let form { return form[name] }
+    let part = upload?.parts.first { $0.name == name && $0.fileName == nil }
+    return part.flatMap { String(validating: request.body[$0.content], as: UTF8.self) }
+  }
+
+  /// A file of the form, nil if none was chosen.
+  func file(_ name: String) -> (name: String, bytes: [UInt8])? {
+    guard let part = upload?.parts.first(where: { $0.name == name }), let fileName = part.fileName,
+      !part.content.isEmpty
+    else { return nil }
+    return (fileName, Array(request.body[part.content]))
   }
 
   /// Scripts ask for JSON.
@@ -94,7 +126,7 @@ struct PageCall: Sendable {
 
   /// Whether the request carries the token of the visitor's forms, in a field or in a header.
   var hasFormToken: Bool {
-    guard let visitor, let given = form?["form_token"] ?? request.headers["x-form-token"] else {
+    guard let visitor, let given = text("form_token") ?? request.headers["x-form-token"] else {
       return false
     }
     return constantTimeEquals(Array(given.utf8), Array(visitor.formToken.utf8))

@@ -32,6 +32,11 @@ struct Phrase: Sendable, Equatable {
     Phrase(Self.fill(english, values), Self.fill(chinese, values))
   }
 
+  /// The phrase with `{}` replaced, in order, by what each language has for it.
+  func with(each values: Phrase...) -> Phrase {
+    Phrase(Self.fill(english, values.map(\.english)), Self.fill(chinese, values.map(\.chinese)))
+  }
+
   private static func fill(_ text: String, _ values: [String]) -> String {
     var output = ""
     var rest = text[...]

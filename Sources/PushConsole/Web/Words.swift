@@ -174,9 +174,6 @@ enum Words {
   static let totpText = Phrase(
     "With an authenticator app your password alone lets nobody in.", "启用后，登录时除密码外还需输入验证器动态码。")
   static let totpStart = Phrase("Set up an authenticator app", "设置验证器")
-  static let totpNew = Phrase(
-    "Type this key into your authenticator app, then type the code that it shows.",
-    "请在验证器应用中输入以下密钥，然后填写其显示的动态码。")
   static let totpOpen = Phrase("Open in an app on this device", "在本机应用中打开")
   static let totpOn = Phrase("Turn on", "启用")
   static let totpStop = Phrase("Turn off", "停用")

@@ -21,6 +21,10 @@ public struct CallbackEvent: Sendable, Equatable {
   public var channel: Channel?
   /// Why a push does not arrive, or what is wrong.
   public var reason: String?
+  /// Which of Apple's services a credential is for: `production` or `sandbox`.
+  public var environment: String?
+  /// When a credential ends.
+  public var expiresAt: Timestamp?
   /// What the push wants echoed: a JSON object in UTF-8, empty for nothing.
   public var params: [UInt8] = []
 
@@ -60,6 +64,8 @@ public struct CallbackEvent: Sendable, Equatable {
     if let device { writer.member("registration_id", device.text) }
     if let platform { writer.member("platform", platform.name) }
     if let channel { writer.member("channel", channel == .apns ? "apns" : "connection") }
+    if let environment { writer.member("environment", environment) }
+    if let expiresAt { writer.member("expires_at", expiresAt.milliseconds) }
     if let reason { writer.member("reason", reason) }
     writer.member("time", time.milliseconds)
     if !params.isEmpty {

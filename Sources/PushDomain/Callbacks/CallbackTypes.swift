@@ -1,4 +1,4 @@
-/// What an app server wants to be told: JPush's bits of `callback.type`, and one of our own for the app itself.
+/// What an app server wants to be told: JPush's bits of `callback.type`, and two of our own for the app itself.
 public struct CallbackTypes: OptionSet, Hashable, Sendable {
   /// The sum of the bits.
   public let rawValue: UInt8
@@ -16,16 +16,19 @@ public struct CallbackTypes: OptionSet, Hashable, Sendable {
   public static let handedOver = CallbackTypes(rawValue: 8)
   /// A credential for Apple is paused.
   public static let credentialPaused = CallbackTypes(rawValue: 16)
+  /// A certificate for Apple ends soon.
+  public static let credentialExpires = CallbackTypes(rawValue: 32)
 
   /// All that concerns pushes: what `callback.type` of a push may hold.
   public static let push: CallbackTypes = [.delivered, .clicked, .notDelivered, .handedOver]
   /// Everything: what an app is told that does not choose.
-  public static let all: CallbackTypes = [.push, .credentialPaused]
+  public static let all: CallbackTypes = [.push, .credentialPaused, .credentialExpires]
 
   /// The names of single bits, as events carry them.
   public static let names: [(type: CallbackTypes, name: String)] = [
     (.delivered, "delivered"), (.clicked, "clicked"), (.notDelivered, "not_delivered"),
     (.handedOver, "handed_over"), (.credentialPaused, "credential_paused"),
+    (.credentialExpires, "credential_expires"),
   ]
 
   /// The name of a single bit; of none, that of the event that only tries the way.

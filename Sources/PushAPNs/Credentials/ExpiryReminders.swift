@@ -1,0 +1,100 @@
+import PushBase
+import PushDomain
+import PushStorage
+import Synchronization
+
+/// Tells people and app servers of certificates that end: 30, 14, 7 and 1 days before, each once, until they are replaced.
+/// That a reminder was given is stored in the commit that stores its mails and its callback. Safe to use from any thread.
+public final class ExpiryReminders: Sendable {
+  /// Days before the end at which reminders are given.
+  public static let days = [30, 14, 7, 1]
+
+  /// Where the pages are that mails link to, such as `https://push.example.com`; nil where no mail is sent.
+  public typealias Site = String
+
+  private static let day: Int64 = 86_400
+  /// How long after its end a certificate is still worth the last reminder, if the server was down before.
+  private static let afterwards: Int64 = 7 * day
+  private static let checkTicks = 10
+  /// Reminders in one commit.
+  private static let atOnce = 32
+
+  private let store: Store
+  private let site: Site?
+  private let time: any TimeSource
+  private let log: Log
+  private let ticks = Atomic<Int>(0)
+
+  /// Gives no reminder before the first `tick`.
+  public init(store: Store, site: Site?, time: any TimeSource = SystemTime(), log: Log) {
+    self.store = store
+    self.site = site
+    self.time = time
+    self.log = log
+  }
+
+  /// To be called once a second; looks every ten seconds.
+  public func tick() {
+    if ticks.add(1, ordering: .relaxed).oldValue % Self.checkTicks == 0 { check() }
+  }
+
+  /// Gives the reminders that are due. `done` is called when they are stored.
+  func check(done: @escaping @Sendable (Result<Int, StorageError>) -> Void = { _ in }) {
+    let now = time.now()
+    store.read { transaction throws(StorageError) in
+      try Self.due(in: transaction, at: now).count
+    } completion: { [self] result in
+      // Nothing is written, and no disk is kept busy, on most days.
+      guard case .success(1...) = result else { return done(result) }
+      give(at: now, done)
+    }
+  }
+
+  private func give(at now: Timestamp, _ done: @escaping @Sendable (Result<Int, StorageError>) -> Void) {
+    store.write { [site] transaction throws(StorageError) in
+      let due = try Self.due(in: transaction.reading, at: now).prefix(Self.atOnce)
+      for credential in due { try Self.remind(of: credential, site, at: now, in: transaction) }
+      return due.count
+    } completion: { [log] result in
+      if case .success(let count) = result, count > 0 {
+        log.warning("APNs certificates end soon", ["count": .number(Int64(count))])
+      }
+      done(result)
+    }
+  }
+
+  /// The days of the latest reminder that a certificate is due for; nil if it was given, or the first is to come.
+  static func threshold(of credential: EndingCredential, at now: Timestamp) -> Int? {
+    let reached = days.last { credential.expiresAt.adding(seconds: -Int64($0) * day) <= now }
+    guard let reached, reached < credential.toldDays ?? .max else { return nil }
+    return reached
+  }
+
+  private static func due(
+    in transaction: ReadTransaction, at now: Timestamp
+  ) throws(StorageError) -> [EndingCredential] {
+    try transaction.endingCredentials(
+      after: now.adding(seconds: -afterwards), before: now.adding(seconds: Int64(days[0]) * day)
+    ).filter { threshold(of: $0, at: now) != nil }
+  }
+
+  private static func remind(
+    of credential: EndingCredential, _ site: Site?, at now: Timestamp, in transaction: WriteTransaction
+  ) throws(StorageError) {
+    guard let threshold = threshold(of: credential, at: now),
+      try transaction.noteReminder(of: credential.id, days: threshold, at: now)
+    else { return }
+    let text = ReminderText(credential, at: now)
+    var event = CallbackEvent(
+      .credentialExpires, id: "credential-\(credential.id.rawValue)-expires-\(threshold)", at: now)
+    event.channel = .apns
+    event.environment = credential.environment.name
+    event.expiresAt = credential.expiresAt
+    event.reason = text.reason
+    try transaction.tell(event, of: credential.app, at: now)
+    guard let site else { return }
+    for recipient in try transaction.reading.recipients(of: credential.account, from: .admin) {
+      try transaction.addMail(text.mail(to: recipient, site: site), at: now)
+    }
+  }
+}

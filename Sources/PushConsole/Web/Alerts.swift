@@ -1,0 +1,31 @@
+import PushAPNs
+import PushBase
+import PushRouter
+import PushStorage
+
+/// What somebody has to look at, above an app's pages.
+enum Alerts {
+  static func banner(_ call: PageCall) -> HTML {
+    guard let app = call.app, !call.alerts.isEmpty else { return .none }
+    let link: HTML =
+      call.role ?? .viewer >= .admin
+      ? "<a href=\"/console/apps/\(app.key.text)/settings/apple\">\(call(Words.alertLook))</a>" : .none
+    return """
+      <div class="notice warn" role="status">
+      <ul class="plain">\(call.alerts, { "<li>\(call(text($0, at: call.now)))</li>" })</ul>
+      \(link)
+      </div>
+      """
+  }
+
+  static func text(_ alert: APNsAlert, at now: Timestamp) -> Phrase {
+    let service = CredentialWords.service(alert.environment)
+    switch alert.kind {
+    case .ends(let end):
+      let when = CredentialWords.ending(end, at: now)
+      return Words.alertEnds.with(each: service, when)
+    case .broken(let reason):
+      return Words.alertBroken.with(each: service, Phrase(reason, reason))
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import PushAPNs
+import PushBase
+import PushCrypto
+
+/// Why a credential was not taken, in words.
+enum CredentialWords {
+  static func phrase(_ error: CredentialError) -> Phrase {
+    if case .file(let fault) = error {
+      return Phrase(sentence("The file was not taken: \(fault)"), "文件无法使用：\(chinese(fault))")
+    }
+    return Phrase(sentence("\(error)"), chinese(error))
+  }
+
+  /// In which services something may be used.
+  static func services(_ environments: [APNsEnvironment]) -> Phrase {
+    let names = environments.map(service)
+    return Phrase(
+      names.map { $0.english.lowercased() }.joined(separator: " and "),
+      names.map(\.chinese).joined(separator: "和"))
+  }
+
+  static func service(_ environment: APNsEnvironment) -> Phrase {
+    environment == .sandbox ? Words.sandbox : Words.production
+  }
+
+  /// "ends in 23 days".
+  static func ending(_ end: Timestamp, at now: Timestamp) -> Phrase {
+    switch APNsCredentialExpiry.spokenDays(until: end, from: now) {
+    case _ where end <= now: Words.endedAlready
+    case ...0: Words.endsToday
+    case 1: Words.endsTomorrow
+    case let days: Words.endsInDays.with(String(days))
+    }
+  }
+
+  private static func sentence(_ text: String) -> String {
+    "\(text.prefix(1).uppercased())\(text.dropFirst())."
+  }
+
+  private static func chinese(_ error: CredentialError) -> String {
+    switch error {
+    case .file(let fault): chinese(fault)
+    case .seal: "保存的凭证无法解密，请联系运维人员。"
+    case .missingKeyID: "缺少 Key ID：10 个字符，见苹果密钥页面，文件名 AuthKey_XXXXXXXXXX.p8 中也有。"
+    case .badKeyID(let text): "“\(text)”不是有效的 Key ID：应为 10 个 A-Z 或 0-9 字符。"
+    case .missingTeamID: "缺少 Team ID：10 个字符，见开发者账号的会员资格页面。"
+    case .badTeamID(let text): "“\(text)”不是有效的 Team ID：应为 10 个 A-Z 或 0-9 字符。"
+    case .missingTopic: "缺少应用的 Bundle ID。"
+    case .badTopic(let text): "“\(text)”不是有效的 Bundle ID。"
+    case .certificateForOthers(let topics, let environments, let wanted):
+      "该证书用于 \(topics.joined(separator: "、"))（\(services(environments).chinese)），而应用的 Bundle ID 为 \(wanted)。"
+    case .notForPushes: "该证书不能用于苹果推送服务。"
+    case .wrongEnvironment(let allowed, let wanted):
+      "该证书用于\(services(allowed).chinese)，不能用于\(service(wanted).chinese)。"
+    case .expired(let days): "该证书已于 \(days) 天前过期。"
+    case .notYetValid(let days): "该证书 \(days) 天后才生效，请检查服务器时间。"
+    case .otherTopic(let existing, let new):
+      "该凭证用于 \(new)，而应用的 Bundle ID 为 \(existing)。请先删除应用的其他凭证。"
+    case .alreadyThere(_, let environment): "应用已在\(service(environment).chinese)使用该凭证。"
+    }
+  }
+
+  private static func chinese(_ fault: CredentialFileError) -> String {
+    switch fault {
+    case .tooLarge(let limit): "文件超过 \(limit) 字节。"
+    case .notPEM: "文件中没有 PEM 内容（“-----BEGIN …”）。"
+    case .binary: "这是二进制文件，可能是 .p12；此处需要 .p8 文本文件。"
+    case .otherContent(let label): "文件内容为“\(label)”，此处无法使用。"
+    case .encryptedKey: "私钥已加密；苹果的 .p8 文件没有加密。"
+    case .publicKey: "文件中是公钥，需要私钥。"
+    case .certificateInsteadOfKey: "文件中是证书，需要私钥。"
+    case .certificateRequest: "文件中是证书申请。"
+    case .sshKey: "这是 SSH 密钥，需要苹果开发者网站签发的密钥。"
+    case .notPKCS8: "密钥不是 PKCS #8 格式。"
+    case .otherAlgorithm(let name): "密钥类型为 \(name)；苹果的密钥为 P-256 椭圆曲线密钥。"
+    case .otherCurve(let name): "密钥曲线为 \(name)；苹果的密钥使用 P-256。"
+    case .damagedKey: "私钥已损坏。"
+    case .noCertificate: "文件中没有可读取的证书。"
+    case .noKey: "文件中没有私钥；请连同私钥一起导出证书。"
+    case .keyDoesNotMatch: "私钥与证书不匹配。"
+    case .unreadableTopics: "证书中的应用列表已损坏。"
+    case .notPKCS12: "这不是 .p12 文件。"
+    case .passwordNeeded: "文件受密码保护，请填写密码。"
+    case .wrongPassword: "文件密码错误。"
+    case .legacyProviderMissing: "密码正确，但文件使用 RC2 加密，服务器未安装 OpenSSL legacy 模块。"
+    case .unreadablePKCS12(let reason): "密码正确，但内容无法读取：\(reason)。"
+    case .tooCostly: "文件的密钥派生次数过多。"
+    case .library(let reason): "OpenSSL：\(reason)。"
+    }
+  }
+
+  /// What a file is that was given for a .p12 and is none.
+  static func insteadOfPKCS12(_ bytes: [UInt8]) -> Phrase? {
+    let head = String(decoding: bytes.prefix(4096), as: UTF8.self)
+    if head.contains("-----BEGIN PRIVATE KEY") {
+      return Phrase("This is a key (.p8): upload it with the form for keys.", "这是密钥（.p8），请使用密钥上传表单。")
+    }
+    let isCertificate = head.contains("-----BEGIN CERTIFICATE") || (try? CertificateFacts(der: bytes)) != nil
+    guard isCertificate else { return nil }
+    return Phrase(
+      "This is a certificate without its private key (.cer or .pem). In Keychain, export both together as .p12.",
+      "这是不含私钥的证书（.cer 或 .pem）。请在“钥匙串访问”中连同私钥导出为 .p12。")
+  }
+}

@@ -1,0 +1,112 @@
+/// The texts of an app's settings, of groups, and of whoever runs the installation.
+extension Words {
+  static let rename = Phrase("Rename", "重命名")
+  static let saved = Phrase("Saved.", "已保存。")
+  static let deleteApp = Phrase("Delete the app", "删除应用")
+  static let deleteAppText = Phrase(
+    "Calls and devices are refused at once, and all data goes. There is no way back.",
+    "删除后 API 调用与设备连接立即失效，所有数据将被清除，且无法恢复。")
+  static let typeName = Phrase("Type {} to confirm", "输入 {} 以确认")
+  static let nameDiffers = Phrase("That is another name; nothing was deleted.", "名称不一致，未删除。")
+
+  static let plan = Phrase("Plan", "套餐")
+  static let planText = Phrase("The operator of the installation chooses it.", "由系统管理者设定。")
+  static let changePlan = Phrase("Change", "更改")
+  static let limit = Phrase("Limit", "限制")
+  static let usedNow = Phrase("Used", "已使用")
+  static let callsPush = Phrase("Push API, calls in a minute", "推送 API，每分钟调用")
+  static let callsDevice = Phrase("Device API, calls in a minute", "设备 API，每分钟调用")
+  static let callsSchedule = Phrase("Schedule API, calls in a minute", "定时 API，每分钟调用")
+  static let callsReport = Phrase("Report API, calls in a minute", "统计 API，每分钟调用")
+  static let callsFile = Phrase("File API, calls in a minute", "文件 API，每分钟调用")
+  static let broadcasts = Phrase("Pushes to everybody, today", "今日广播推送")
+  static let speedLimit = Phrase("Devices in a second", "每秒推送设备数")
+  static let longestTime = Phrase("Longest time to live, hours", "最长离线保留（小时）")
+  static let noLimit = Phrase("no limit", "不限")
+  static let allowList = Phrase("From where calls may come", "IP 白名单")
+  static let allowListText = Phrase(
+    "Calls of this app's servers from other addresses are refused (code 2004). Empty: from everywhere.",
+    "仅允许以下地址调用本应用的 API，其他地址将被拒绝（错误码 2004）。留空表示不限制。")
+  static let networks = Phrase("Networks, one a line", "网段，每行一个")
+  static let networksHint = Phrase(
+    "Such as 192.0.2.0/24 or 2001:db8::/32.", "例如 192.0.2.0/24 或 2001:db8::/32。")
+  static let badNetwork = Phrase("“{}” is no network such as 192.0.2.0/24.", "“{}”不是有效网段，例如 192.0.2.0/24。")
+  static let tooManyNetworks = Phrase("At most 100 networks.", "最多 100 个网段。")
+
+  static let callbackText = Phrase(
+    "Your server is told what becomes of pushes, within a second or two, by a signed POST.",
+    "推送结果将在一两秒内以带签名的 POST 请求通知您的服务器。")
+  static let callbackAddress = Phrase("Address", "回调地址")
+  static let callbackAddressHint = Phrase(
+    "Empty: only pushes that name an address of their own are told of.", "留空：仅通知自带回调地址的推送。")
+  static let callbackWhat = Phrase("What is told", "通知内容")
+  static let callbackDelivered = Phrase("delivered", "送达")
+  static let callbackClicked = Phrase("tapped", "点击")
+  static let callbackNotDelivered = Phrase("not delivered, with the reason", "未送达（含原因）")
+  static let callbackHandedOver = Phrase("handed over", "已下发")
+  static let callbackPaused = Phrase("a credential for Apple is paused", "苹果凭证被暂停")
+  static let callbackExpires = Phrase("a certificate for Apple ends soon", "苹果证书即将过期")
+  static let badAddress = Phrase(
+    "This is no http or https address without user name and fragment.", "回调地址须为不含用户名和片段的 http 或 https 地址。")
+  static let callbackSecret = Phrase("Secret", "签名密钥")
+  static let callbackSecretText = Phrase(
+    "This is the only time that the secret is shown. With it your server knows that a request is ours.",
+    "密钥仅显示这一次，用于验证请求来自本系统。")
+  static let newSecret = Phrase("Make a new secret", "生成新密钥")
+  static let newSecretText = Phrase(
+    "For a day requests carry the signatures of both.", "一天之内请求同时携带新旧两个签名。")
+  static let tryIt = Phrase("Send a test", "发送测试")
+  static let tried = Phrase("Your server answered {} after {} ms.", "您的服务器返回 {}，耗时 {} 毫秒。")
+  static let triedFailed = Phrase("It did not work: {}.", "测试失败：{}。")
+  static let callbackOff = Phrase("Turn off", "关闭回调")
+  static let callbackIsOff = Phrase("Callbacks are off.", "回调已关闭。")
+  static let deliveries = Phrase("Latest requests", "最近请求")
+  static let noDeliveries = Phrase("Nothing was told yet.", "还没有回调请求。")
+  static let events = Phrase("Events", "事件数")
+  static let attempts = Phrase("Attempts", "次数")
+  static let answer = Phrase("Answer", "结果")
+  static let callbackWaits = Phrase("waits", "等待中")
+  static let callbackTaken = Phrase("taken", "成功")
+  static let callbackGivenUp = Phrase("given up", "已放弃")
+  static let sendAgain = Phrase("Send again", "重新发送")
+  static let sentAgain = Phrase("It is sent again.", "已重新发送。")
+  static let callbackBusy = Phrase("A test is under way already.", "已有测试正在进行。")
+
+  static let groups = Phrase("Groups", "应用分组")
+  static let groupsText = Phrase(
+    "With a group's key your server pushes to all of its apps by one call.", "使用分组密钥，可一次调用推送到组内所有应用。")
+  static let noGroups = Phrase("No groups yet.", "还没有分组。")
+  static let newGroup = Phrase("New group", "新建分组")
+  static let groupName = Phrase("Name of the group", "分组名称")
+  static let groupKey = Phrase("Group key", "分组 Key")
+  static let groupUser = Phrase("User name for calls", "调用时的用户名")
+  static let groupSecret = Phrase("Group master secret", "分组 Master Secret")
+  static let toGroups = Phrase("To the groups", "返回分组列表")
+  static let groupApps = Phrase("Apps of the group", "组内应用")
+  static let deleteGroup = Phrase("Delete the group", "删除分组")
+  static let rotateGroup = Phrase("Replace the secret", "更换密钥")
+  static let rotateGroupText = Phrase("The old one is refused at once.", "旧密钥立即失效。")
+
+  static let operatorTitle = Phrase("Installation", "系统管理")
+  static let accounts = Phrase("Accounts", "账号")
+  static let account = Phrase("Account", "账号")
+  static let newAccount = Phrase("New account", "新建账号")
+  static let accountName = Phrase("Name of the account", "账号名称")
+  static let ownerEmail = Phrase("E-mail address of its owner", "所有者邮箱")
+  static let ownerHint = Phrase("Gets an invitation.", "将收到邀请。")
+  static let accountMade = Phrase("The account {} is made.", "账号 {} 已创建。")
+  static let devKeyText = Phrase(
+    "For the admin API; the secret is shown only now.", "用于管理 API；密钥仅显示这一次。")
+  static let devKey = Phrase("Developer key", "开发者 Key")
+  static let devSecret = Phrase("Developer secret", "开发者 Secret")
+  static let turnOff = Phrase("Turn off", "停用")
+  static let turnOn = Phrase("Turn on", "启用")
+  static let isOff = Phrase("off", "已停用")
+  static let members = Phrase("People", "成员")
+  static let operators = Phrase("Who runs the installation", "系统管理者")
+  static let makeOperator = Phrase("Make an operator", "设为管理者")
+  static let endOperator = Phrase("Operator no more", "取消管理者")
+  static let lastOperator = Phrase("The installation needs an operator.", "系统至少需要一位管理者。")
+  static let operatorEmail = Phrase("E-mail address of somebody who is here", "已有用户的邮箱")
+  static let unknownPerson = Phrase("Nobody here has this address.", "没有使用该邮箱的用户。")
+}

@@ -1,0 +1,34 @@
+/// An address for mail, perhaps with a name: `push@example.com` or `Borealis <push@example.com>`.
+public struct MailAddress: Sendable, Equatable {
+  /// The address itself.
+  public let address: String
+  /// What is shown beside it; empty if nothing is.
+  public let name: String
+
+  /// Reads one of both forms; nil for anything else. Names have no control characters and no quotation marks.
+  public init?(_ text: String) {
+    guard text.hasSuffix(">"), let open = text.lastIndex(of: "<") else {
+      guard Self.isAddress(text) else { return nil }
+      (address, name) = (text, "")
+      return
+    }
+    let inner = text[text.index(after: open)...].dropLast()
+    let label = text[..<open].drop { $0 == " " }
+    guard Self.isAddress(String(inner)), label.utf8.count <= 128,
+      label.utf8.allSatisfy({ $0 >= 32 && $0 != 127 && !Array("\"\\<>".utf8).contains($0) })
+    else { return nil }
+    address = String(inner)
+    name = String(label.reversed().drop { $0 == " " }.reversed())
+  }
+
+  /// What stands behind the `@`.
+  public var domain: String { String(address.split(separator: "@").last ?? "") }
+
+  /// A local part and a domain of printable characters without those that have a meaning in a header (RFC 5322 section 3.4.1,
+  /// without its quoted forms).
+  private static func isAddress(_ text: String) -> Bool {
+    let sides = text.split(separator: "@", omittingEmptySubsequences: false)
+    return sides.count == 2 && !sides[0].isEmpty && !sides[1].isEmpty && text.utf8.count <= 254
+      && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && !Array("<>\"\\,;:()[]".utf8).contains($0) }
+  }
+}

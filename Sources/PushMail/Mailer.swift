@@ -1,0 +1,239 @@
+import Dispatch
+import PushBase
+import PushStorage
+import Synchronization
+
+/// Sends mail on a thread of its own: what waits in the database until it is taken or three days have passed, and mail with
+/// secret links, which is kept in memory only and for minutes. Safe to use from any thread.
+public final class Mailer: Sendable {
+  /// Mail that is in memory only.
+  private struct Direct: Sendable {
+    let mail: NewMail
+    let id: String
+    let writtenAt: Timestamp
+    var attempts = 0
+    /// On the clock that never jumps.
+    var nextAt: UInt64
+  }
+
+  private struct State: Sendable {
+    var direct: [Direct] = []
+    var isBusy = false
+    /// Those who asked for a round while one was under way, which may have missed their mail.
+    var waiting: [@Sendable () -> Void] = []
+    /// Until when the server is left alone, since it was out of order.
+    var restsUntil: UInt64 = 0
+    var troubles = 0
+  }
+
+  private static let second: UInt64 = 1_000_000_000
+  /// Mails of the database in one round.
+  private static let round = 16
+  /// Mails that wait in memory; beyond, whoever asked for one has to ask again.
+  private static let directLimit = 256
+  private static let directAttempts = 6
+  /// Seconds for which mail of the database is tried.
+  static let lifetime: Int64 = 3 * 86_400
+  private static let keepEnded: Int64 = 30 * 86_400
+  private static let sweepTicks = 600
+
+  private let store: Store
+  private let server: MailServer
+  private let sender: any MailSending
+  private let metrics: MailMetrics
+  private let time: any TimeSource
+  private let log: Log
+  private let queue = DispatchQueue(label: "borealis.mail")
+  private let state = Mutex(State())
+  private let ticks = Atomic<Int>(0)
+
+  /// Nothing is sent before the first `tick`.
+  public convenience init(
+    store: Store, server: MailServer, metrics: MailMetrics, time: any TimeSource = SystemTime(), log: Log
+  ) {
+    self.init(
+      store: store, server: server, sender: SMTPSender(server: server), metrics: metrics, time: time, log: log
+    )
+  }
+
+  init(
+    store: Store, server: MailServer, sender: any MailSending, metrics: MailMetrics, time: any TimeSource,
+    log: Log
+  ) {
+    self.store = store
+    self.server = server
+    self.sender = sender
+    self.metrics = metrics
+    self.time = time
+    self.log = log
+  }
+
+  /// Sends a mail now, and waits for the server's answer: for an operator who tries the settings.
+  public static func sendNow(_ mail: NewMail, by server: MailServer, at now: Timestamp) throws(MailFailure) {
+    let id = "borealis-" + Hex.encode(SystemRandom.bytes(8))
+    let message = MailText.write(mail, from: server.from, id: id, at: now)
+    try SMTPSender(server: server).send(message, to: mail.recipient)
+  }
+
+  /// Sends mail that must not be stored, such as a link that lets its reader in: tried for some minutes. False if too much
+  /// waits.
+  public func send(_ mail: NewMail) -> Bool {
+    let id = "borealis-" + Hex.encode(SystemRandom.bytes(8))
+    let direct = Direct(mail: mail, id: id, writtenAt: time.now(), nextAt: time.monotonic())
+    let isTaken = state.withLock { state in
+      guard state.direct.count < Self.directLimit else { return false }
+      state.direct.append(direct)
+      return true
+    }
+    if isTaken { look() }
+    return isTaken
+  }
+
+  /// The work of once a second.
+  public func tick() {
+    if ticks.add(1, ordering: .relaxed).oldValue % Self.sweepTicks == 0 { sweep() }
+    look()
+  }
+
+  /// Sends what is due. `done` is called when that is over, or at once while the server is left alone.
+  func look(done: @escaping @Sendable () -> Void = {}) {
+    let nanoseconds = time.monotonic()
+    let isResting = state.withLock { state -> Bool? in
+      guard !state.isBusy else {
+        state.waiting.append(done)
+        return nil
+      }
+      state.isBusy = nanoseconds >= state.restsUntil
+      return !state.isBusy
+    }
+    guard let isResting else { return }
+    guard !isResting else { return done() }
+    let now = time.now()
+    store.read { transaction throws(StorageError) in
+      (try transaction.dueMail(at: now, limit: Self.round), try transaction.waitingMail())
+    } completion: { [self] result in
+      var due: [MailRow] = []
+      if case .success(let (rows, waiting)) = result {
+        due = rows
+        metrics.waiting.set(Int64(waiting))
+      }
+      let rows = due
+      queue.async { [self] in
+        work(rows)
+        let waiting = state.withLock { state in
+          defer { (state.isBusy, state.waiting) = (false, []) }
+          return state.waiting
+        }
+        done()
+        if !waiting.isEmpty { look { for one in waiting { one() } } }
+      }
+    }
+  }
+
+  // MARK: One round
+
+  private func work(_ rows: [MailRow]) {
+    let nanoseconds = time.monotonic()
+    let direct = state.withLock { state in
+      defer { state.direct.removeAll { $0.nextAt <= nanoseconds } }
+      return state.direct.filter { $0.nextAt <= nanoseconds }
+    }
+    var isInOrder = true
+    for one in direct {
+      guard isInOrder else {
+        state.withLock { $0.direct.append(one) }
+        continue
+      }
+      isInOrder = send(one)
+    }
+    for row in rows where isInOrder { isInOrder = send(row) }
+  }
+
+  /// False if the server is out of order.
+  private func send(_ row: MailRow) -> Bool {
+    let message = MailText.write(
+      row.mail, from: server.from, id: "borealis-\(row.id)-\(row.createdAt.milliseconds)", at: row.createdAt)
+    var end = MailEnd.sent
+    var isInOrder = true
+    do throws(MailFailure) { try sender.send(message, to: row.mail.recipient) } catch {
+      let now = time.now()
+      let isOver = error.isFinal || row.createdAt.adding(seconds: Self.lifetime) <= now
+      let next = now.adding(seconds: Self.delay(afterFailures: row.attempts + 1))
+      end = isOver ? .failed(reason: error.reason) : .again(at: next, reason: error.reason)
+      isInOrder = error.isFinal
+      tell(error, to: row.mail, isOver: isOver)
+    }
+    if case .sent = end { metrics.sent.add() }
+    rest(unless: isInOrder)
+    note(row, end)
+    return isInOrder
+  }
+
+  /// Waits for the commit, so that no round sends what the one before has sent.
+  private func note(_ row: MailRow, _ end: MailEnd) {
+    let stored = DispatchSemaphore(value: 0)
+    let now = time.now()
+    store.write { transaction throws(StorageError) in
+      try transaction.noteMail(row.id, end, at: now)
+    } completion: { [log] result in
+      if case .failure(let error) = result {
+        log.error(
+          "cannot store what came of a mail", ["mail": .number(row.id), "reason": .text("\(error.kind)")])
+      }
+      stored.signal()
+    }
+    stored.wait()
+  }
+
+  private func send(_ direct: Direct) -> Bool {
+    var direct = direct
+    let message = MailText.write(direct.mail, from: server.from, id: direct.id, at: direct.writtenAt)
+    var isInOrder = true
+    do throws(MailFailure) {
+      try sender.send(message, to: direct.mail.recipient)
+      metrics.sent.add()
+    } catch {
+      isInOrder = error.isFinal
+      direct.attempts += 1
+      let isOver = error.isFinal || direct.attempts >= Self.directAttempts
+      tell(error, to: direct.mail, isOver: isOver)
+      if !isOver {
+        direct.nextAt = time.monotonic() &+ (5 << UInt64(direct.attempts)) &* Self.second
+        let again = direct
+        state.withLock { $0.direct.append(again) }
+      }
+    }
+    rest(unless: isInOrder)
+    return isInOrder
+  }
+
+  /// Leaves a server alone that is out of order: 5 seconds, then twice as long, up to 5 minutes.
+  private func rest(unless isInOrder: Bool) {
+    let nanoseconds = time.monotonic()
+    state.withLock { state in
+      state.troubles = isInOrder ? 0 : min(state.troubles + 1, 7)
+      state.restsUntil =
+        isInOrder ? 0 : nanoseconds &+ min(300, 5 << UInt64(state.troubles - 1)) &* Self.second
+    }
+  }
+
+  /// Ten seconds, then twice as long, up to an hour.
+  static func delay(afterFailures count: Int) -> Int64 { min(3600, 10 << Int64(min(max(count, 1), 10) - 1)) }
+
+  private func tell(_ failure: MailFailure, to mail: NewMail, isOver: Bool) {
+    metrics.failed.add()
+    if isOver { metrics.givenUp.add() }
+    log.warning(
+      isOver ? "mail given up" : "mail failed",
+      ["to": .text(mail.recipient), "subject": .text(mail.subject), "reason": .text(failure.reason)])
+  }
+
+  private func sweep() {
+    let moment = time.now().adding(seconds: -Self.keepEnded)
+    store.write { transaction throws(StorageError) in
+      try transaction.sweepMail(endedBefore: moment, limit: 256)
+    } completion: { _ in
+      // The next one takes it up.
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import PushBase
+import PushCrypto
+import PushRouter
+import PushStorage
+import Testing
+
+@testable import PushConsole
+
+@Suite struct SettingsTests {
+  @Test func `An app is renamed, limited to networks, and deleted by its owner`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let app = try await world.app(of: account)
+    let (owner, admin) = (
+      try await world.member(.owner, of: account, name: "olga"),
+      try await world.member(.admin, of: account, name: "ada")
+    )
+    let path = "/console/apps/\(app.key.text)/settings"
+    _ = await admin.open(path)
+    _ = await owner.open(path)
+    #expect(await admin.submit("\(path)/rename", ["name": ""]).status == 422)
+    #expect(await admin.submit("\(path)/rename", ["name": "Aurora"]).text.contains("Saved."))
+    #expect(app.name == "Aurora")
+    for (text, status) in [("10.0.0.0/8\n2001:db8::/32", 200), ("10.0.0.0/33", 422), ("nonsense", 422)] {
+      #expect(await admin.submit("\(path)/limits/networks", ["networks": text]).status == status, "\(text)")
+    }
+    #expect(app.allows(IPAddress("10.1.2.3")) && !app.allows(IPAddress("192.0.2.1")))
+    #expect(await admin.open("\(path)/limits").text.contains("2001:db8::/32"))
+    #expect(await admin.submit("\(path)/limits/networks", ["networks": " "]).status == 200)
+    #expect(app.allows(IPAddress("192.0.2.1")))
+    #expect(await admin.submit("\(path)/delete", ["confirmation": "Aurora"]).status == 403)
+    #expect(await owner.submit("\(path)/delete", ["confirmation": "aurora"]).status == 422)
+    #expect(await owner.submit("\(path)/delete", ["confirmation": "Aurora"]).text.contains("No apps yet."))
+    #expect(await owner.open(path).status == 404)
+    let audit = await owner.open("/console/accounts/\(account.rawValue)/audit").text
+    for action in ["app.rename", "app.networks", "app.delete"] { #expect(audit.contains(action)) }
+  }
+
+  @Test func `Only an operator changes a plan`() async throws {
+    let world = try ConsoleWorld()
+    let boss = try await world.owner()
+    let app = try await world.app(of: .standard)
+    let admin = try await world.member(.admin, of: .standard, name: "ada")
+    let path = "/console/apps/\(app.key.text)/settings/limits"
+    #expect(await !admin.open(path).text.contains("<select id=\"plan\""))
+    #expect(await boss.open(path).text.contains("<select id=\"plan\""))
+    #expect(await admin.submit("\(path)/plan", ["plan": "free"]).status == 404)
+    #expect(await boss.submit("\(path)/plan", ["plan": "gold"]).status == 404)
+    #expect(app.plan.name == PlanRow.unlimited)
+    let changed = await boss.submit("\(path)/plan", ["plan": "free"]).text
+    #expect(app.plan.name == "free" && changed.contains("600"))
+  }
+
+  @Test func `Callbacks are set up, the secret is shown once, and they are turned off`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let app = try await world.app(of: account)
+    let admin = try await world.member(.admin, of: account, name: "ada")
+    let path = "/console/apps/\(app.key.text)/settings/callbacks"
+    _ = await admin.open(path)
+    #expect(await admin.submit(path, ["url": "ftp://x"]).status == 422)
+    let set = await admin.submit(path, ["url": "https://a.example/hook", "type-1": "1", "type-32": "1"]).text
+    #expect(set.contains("whsec_"))
+    let shown = await admin.open(path).text
+    #expect(!shown.contains("whsec_") && shown.contains("https://a.example/hook"))
+    #expect(shown.contains("name=\"type-1\" value=\"1\" checked"))
+    #expect(!shown.contains("name=\"type-2\" value=\"1\" checked"))
+    #expect(await admin.submit("\(path)/secret").text.contains("whsec_"))
+    #expect(await admin.submit("\(path)/99/resend").status == 404)
+    #expect(await admin.submit("\(path)/off").text.contains("Callbacks are off."))
+    #expect(await !admin.open(path).text.contains("https://a.example/hook"))
+    let audit = await admin.open("/console/accounts/\(account.rawValue)/audit").text
+    for action in ["callback.set", "callback.rotate", "callback.remove"] { #expect(audit.contains(action)) }
+  }
+
+  @Test func `A group has only its account's apps`() async throws {
+    let world = try ConsoleWorld()
+    let (mine, theirs) = (try await world.account("mine"), try await world.account("theirs"))
+    let (one, two) = (try await world.app(of: mine), try await world.app(of: mine))
+    let foreign = try await world.app(of: theirs)
+    let admin = try await world.member(.admin, of: mine, name: "ada")
+    let path = "/console/accounts/\(mine.rawValue)/groups"
+    _ = await admin.open(path)
+    let made = await admin.submit(
+      "\(path)/new", ["name": "All", "app-\(one.key.text)": "1", "app-\(foreign.key.text)": "1"])
+    #expect(made.text.contains("Group master secret"))
+    func group() async throws -> AppGroupRow {
+      try #require(
+        try await world.write { transaction throws(StorageError) in try transaction.reading.appGroups() }
+          .first)
+    }
+    var row = try await group()
+    #expect(row.apps == [one.key] && row.account == mine)
+    let own = "\(path)/\(row.key.text)"
+    #expect(await admin.submit("\(own)/apps", ["app-\(two.key.text)": "1"]).text.contains("Saved."))
+    #expect(try await group().apps == [two.key])
+    #expect(await admin.submit("\(own)/rotate").text.contains("Group master secret"))
+    let hash = row.secretHash
+    row = try await group()
+    #expect(row.secretHash != hash)
+    #expect(await admin.submit("\(own)/delete").text.contains("No groups yet."))
+  }
+
+  /// The operator's own groups may hold apps of others.
+  @Test func `Groups of the operator are nobody's in the console`() async throws {
+    let world = try ConsoleWorld()
+    let admin = try await world.member(.admin, of: .standard, name: "ada")
+    let key = AppKey.random()
+    _ = try await world.write { transaction throws(StorageError) in
+      try transaction.createAppGroup(
+        key: key, name: "secretly", secretHash: SHA256.digest([1]), at: Timestamp(milliseconds: 0))
+    }
+    #expect(await !admin.open("/console/accounts/1/groups").text.contains("secretly"))
+    #expect(await admin.submit("/console/accounts/1/groups/\(key.text)/delete").status == 404)
+  }
+}

@@ -1,0 +1,197 @@
+import Glibc
+import PushBase
+import PushStorage
+import Synchronization
+import Testing
+
+@testable import PushMail
+
+/// A clock that only the test moves.
+private final class ManualClock: TimeSource {
+  private let seconds = Mutex<Int64>(1_790_000_000)
+
+  func now() -> Timestamp { Timestamp(milliseconds: seconds.withLock { $0 } * 1000) }
+  func monotonic() -> UInt64 { UInt64(seconds.withLock { $0 }) * 1_000_000_000 }
+  func pass(seconds more: Int64) { seconds.withLock { $0 += more } }
+}
+
+/// Takes mail, or answers as the test says.
+private final class FakeServer: MailSending {
+  private let state = Mutex((answers: [MailFailure](), taken: [String]()))
+
+  var taken: [String] { state.withLock { $0.taken } }
+
+  func fail(_ failures: MailFailure...) { state.withLock { $0.answers += failures } }
+
+  func send(_ message: [UInt8], to recipient: String) throws(MailFailure) {
+    let failure = state.withLock { state -> MailFailure? in
+      if !state.answers.isEmpty { return state.answers.removeFirst() }
+      state.taken.append(recipient)
+      return nil
+    }
+    if let failure { throw failure }
+  }
+}
+
+private final class MailWorld: Sendable {
+  let clock = ManualClock()
+  let server = FakeServer()
+  let metrics = MailMetrics(Metrics())
+  let store: Store
+  private let folder: String
+
+  init() throws {
+    var template = Array("/tmp/borealis-mail-XXXXXX".utf8CString)
+    folder = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
+    store = try Store.open(path: folder + "/test.sqlite", readers: 1, log: .silent)
+  }
+
+  deinit {
+    store.close()
+    for name in ["test.sqlite", "test.sqlite-wal", "test.sqlite-shm"] { unlink(folder + "/" + name) }
+    rmdir(folder)
+  }
+
+  func mailer() throws -> Mailer {
+    let from = try #require(MailAddress("push@example.com"))
+    return Mailer(
+      store: store, server: try #require(MailServer(url: "smtp://localhost", from: from)), sender: server,
+      metrics: metrics, time: clock, log: .silent)
+  }
+
+  func change<Value: Sendable>(
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { done in store.write(body) { done.resume(with: $0) } }
+  }
+
+  /// How much mail waits in the database.
+  func waiting() async throws -> Int {
+    try await change { transaction throws(StorageError) in try transaction.reading.waitingMail() }
+  }
+
+  func add(_ recipient: String, of credential: APNsCredentialID? = nil) async throws {
+    let now = clock.now()
+    try await change { transaction throws(StorageError) in
+      try transaction.addMail(
+        NewMail(recipient: recipient, subject: "s", body: "b", credential: credential), at: now)
+    }
+  }
+}
+
+extension Mailer {
+  /// One round, from begin to end.
+  fileprivate func round() async { await withCheckedContinuation { done in look { done.resume() } } }
+}
+
+@Suite struct MailerTests {
+  private let busy = MailFailure("451 later", isFinal: false)
+  private let unknown = MailFailure("RCPT failed: 550", isFinal: true)
+
+  @Test func `Stored mail is sent once, in order, also by the next process`() async throws {
+    let world = try MailWorld()
+    for name in ["a@x.y", "b@x.y", "c@x.y"] { try await world.add(name) }
+    try await world.mailer().round()
+    try await world.mailer().round()
+    #expect(world.server.taken == ["a@x.y", "b@x.y", "c@x.y"])
+    #expect(world.metrics.sent.value == 3 && world.metrics.failed.value == 0)
+  }
+
+  @Test func `A server out of order is left alone, and gets everything later`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    for name in ["a@x.y", "b@x.y"] { try await world.add(name) }
+    world.server.fail(busy, busy)
+    await mailer.round()
+    #expect(world.server.taken.isEmpty && world.metrics.failed.value == 1)
+    // While it rests nothing is tried.
+    await mailer.round()
+    #expect(world.metrics.failed.value == 1)
+    world.clock.pass(seconds: 6)
+    await mailer.round()
+    #expect(world.metrics.failed.value == 2)
+    world.clock.pass(seconds: 61)
+    await mailer.round()
+    #expect(Set(world.server.taken) == ["a@x.y", "b@x.y"] && world.metrics.sent.value == 2)
+  }
+
+  @Test func `An address that is refused for good holds nobody up`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    for name in ["gone@x.y", "b@x.y"] { try await world.add(name) }
+    world.server.fail(unknown)
+    await mailer.round()
+    #expect(world.server.taken == ["b@x.y"] && world.metrics.givenUp.value == 1)
+    world.clock.pass(seconds: 7200)
+    await mailer.round()
+    #expect(world.server.taken == ["b@x.y"])
+  }
+
+  @Test func `After three days it is given up`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    try await world.add("a@x.y")
+    var rounds = 0
+    while world.metrics.givenUp.value == 0, rounds < 200 {
+      world.server.fail(busy)
+      await mailer.round()
+      world.clock.pass(seconds: 3600)
+      rounds += 1
+    }
+    #expect((71...74).contains(rounds), "\(rounds)")
+    await mailer.round()
+    #expect(try await world.waiting() == 0)
+  }
+
+  @Test func `Delays double up to an hour`() {
+    let delays = (0...40).map { Mailer.delay(afterFailures: $0) }
+    #expect(Array(delays.prefix(12)) == [10, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600])
+    #expect(delays.max() == 3600)
+  }
+
+  @Test func `Mail with a secret link is in memory alone, and tried for some minutes`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    let mail = NewMail(recipient: "z@x.y", subject: "s", body: "https://x/secret")
+    world.server.fail(busy)
+    #expect(mailer.send(mail))
+    await mailer.round()
+    for _ in 0..<3 {
+      world.clock.pass(seconds: 30)
+      await mailer.round()
+    }
+    #expect(world.server.taken == ["z@x.y"])
+    #expect(try await world.waiting() == 0)
+  }
+
+  /// A reminder of a credential that is replaced or gone by the time the server works again is not sent.
+  @Test func `Mail about a replaced credential is dropped`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    let ids = try await world.change { transaction throws(StorageError) in
+      let app = try transaction.createApp(
+        key: AppKey(high: 1, low: 2), name: "a", secretHash: [UInt8](repeating: 0, count: 32),
+        at: Timestamp(milliseconds: 0))
+      var ids: [APNsCredentialID] = []
+      for environment in [APNsEnvironment.production, .production, .sandbox] {
+        ids.append(
+          try transaction.addAPNsCredential(
+            app: app,
+            NewAPNsCredential(
+              kind: .certificate, environment: environment, topic: "a.b", teamID: nil, keyID: nil,
+              fingerprint: [UInt8](repeating: 0, count: 32), expiresAt: nil, sealed: []),
+            at: Timestamp(milliseconds: 0)))
+      }
+      return ids
+    }
+    for (index, id) in ids.enumerated() { try await world.add("\(index)@x.y", of: id) }
+    try await world.add("9@x.y", of: APNsCredentialID(99))
+    await mailer.round()
+    #expect(world.server.taken == ["1@x.y", "2@x.y"])
+    let left = try await world.change { transaction throws(StorageError) in
+      try transaction.sweepMail(endedBefore: Timestamp(milliseconds: 0), limit: 100)
+      return try transaction.reading.waitingMail()
+    }
+    #expect(left == 0)
+  }
+}

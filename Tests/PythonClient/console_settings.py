@@ -1,0 +1,94 @@
+"""The part of the walk through the console that is about settings: credentials for Apple, callbacks, limits, groups, and the
+installation."""
+
+import pathlib
+from typing import Any
+
+from mail import BUNDLE, push_certificate
+from stage import expect, expect_equal
+
+
+async def configure(walk: Any, address: str, key: str, folder: pathlib.Path) -> None:
+    page = walk.page
+    await page.goto(f"{address}/console/apps/{key}/settings")
+    await walk.look("settings")
+    await page.get_by_role("link", name="Apple", exact=True).click()
+    await page.get_by_role("heading", name="Upload a certificate (.p12)").wait_for()
+    await walk.look("apple-empty")
+    form = page.locator("form", has=page.locator("input[name=certificate]"))
+    await upload(form, folder, 23, "wrong")
+    await page.get_by_text("The file was not taken: the password is wrong.").wait_for()
+    # The browser complains of the status as well, as it should.
+    expect_equal([line for line in walk.complaints if "422" not in line], [], "complaints")
+    walk.complaints.clear()
+    await upload(form, folder, 23, "x")
+    await page.get_by_text(f"This certificate is for {BUNDLE}, sandbox, and ends in 23 days.").wait_for()
+    await page.get_by_text("Sandbox: the certificate for Apple ends in 23 days.").wait_for()
+    await walk.look("apple")
+    await page.goto(f"{address}/console/")
+    await page.get_by_text("One of your apps needs attention at Apple.").wait_for()
+    await walk.look("home-alert")
+    await page.get_by_role("link", name="Certificates and keys").click()
+    await page.get_by_role("heading", name="Certificates and keys").wait_for()
+    expect(await page.get_by_text("ends in 23 days").count() == 1, "the calendar lacks the certificate")
+    await walk.look("calendar")
+    await page.get_by_role("link", name="Northern Lights").click()
+    await page.get_by_text("Remove", exact=True).click()
+    await page.get_by_role("button", name="Remove it for good").click()
+    await page.get_by_text("It is removed.").wait_for()
+    await rest(walk, address, key)
+
+
+async def upload(form: Any, folder: pathlib.Path, days: int, password: str) -> None:
+    await form.locator("input[type=file]").set_input_files(push_certificate(folder, days))
+    await form.get_by_label("Password of the file").fill(password)
+    await form.get_by_role("button").click()
+
+
+async def rest(walk: Any, address: str, key: str) -> None:
+    page = walk.page
+    await page.get_by_role("link", name="Callbacks").click()
+    await page.get_by_label("Address", exact=True).fill("https://app.example.com/push-events")
+    await page.get_by_role("button", name="Save").click()
+    await page.get_by_text("This is the only time that the secret is shown.").wait_for()
+    await walk.look("callbacks")
+    await page.get_by_role("link", name="Plan and limits").click()
+    await page.get_by_label("Networks, one a line").fill("127.0.0.0/8\n::1/128")
+    await page.get_by_role("button", name="Save").click()
+    await page.get_by_text("Saved.").wait_for()
+    await walk.look("limits")
+    await page.goto(f"{address}/console/accounts/1/groups")
+    await page.get_by_label("Name of the group").fill("All our apps")
+    await page.get_by_label("Northern Lights").check()
+    await page.get_by_role("button", name="Create").click()
+    await page.get_by_text("Group master secret").wait_for()
+    await page.get_by_role("link", name="To the groups").click()
+    await walk.look("groups")
+    await page.goto(f"{address}/console/operator")
+    await page.get_by_role("heading", name="Installation").wait_for()
+    await walk.look("operator")
+    await page.goto(f"{address}/console/me")
+    await page.get_by_role("button", name="Set up an authenticator app").click()
+    await page.get_by_role("img", name="QR code of the key below").wait_for()
+    await walk.look("authenticator")
+    await page.goto(f"{address}/console/apps/{key}")
+
+
+async def configure_in_chinese(walk: Any, address: str, key: str, folder: pathlib.Path) -> None:
+    """The same pages for a reader of Chinese who likes it dark; only looked at."""
+    page = walk.page
+    await page.emulate_media(color_scheme="dark")
+    await page.goto(f"{address}/console/apps/{key}/settings/apple")
+    form = page.locator("form", has=page.locator("input[name=certificate]"))
+    await form.locator("input[type=file]").set_input_files(push_certificate(folder, 23))
+    await form.get_by_label("文件密码").fill("x")
+    await form.get_by_role("button").click()
+    await page.get_by_text(f"该证书用于 {BUNDLE}（开发环境），23 天后过期，现已启用。").wait_for()
+    await walk.look("apple-chinese-dark")
+    for name, path in [
+        ("calendar", "/console/credentials"), ("callbacks", f"/console/apps/{key}/settings/callbacks"),
+        ("limits", f"/console/apps/{key}/settings/limits"), ("operator", "/console/operator"),
+    ]:  # fmt: skip
+        await page.goto(address + path)
+        await walk.look(f"{name}-chinese-dark")
+    await page.emulate_media(color_scheme="light")
