@@ -124,7 +124,7 @@ let package = Package(
     tests("PushWireTests", ["PushWire", "PushBase"]),
     tests("PushHTTPTests", ["PushHTTP", "PushBase"]),
     tests("PushDomainTests", ["PushDomain", "PushJSON", "PushBase"]),
-    tests("PushCryptoTests", ["PushCrypto", "PushBase"]),
+    tests("PushCryptoTests", ["PushCrypto", "PushBase", "COpenSSL"]),
     tests("PushWebSocketTests", ["PushWebSocket", "PushHTTP", "PushBase"]),
     tests("PushNetTests", ["PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -145,19 +146,37 @@ uint64_t cl_peer_network(int fd) {
   return network;
 }
 
+static int ip_of(const struct sockaddr *address, uint8_t *bytes) {
+  if (address->sa_family == AF_INET6) {
+    memcpy(bytes, &((const struct sockaddr_in6 *)address)->sin6_addr, 16);
+    return 0;
+  }
+  if (address->sa_family != AF_INET) return -1;
+  memset(bytes, 0, 10);
+  memset(bytes + 10, 0xff, 2);
+  memcpy(bytes + 12, &((const struct sockaddr_in *)address)->sin_addr, 4);
+  return 0;
+}
+
 int cl_peer_ip(int fd, uint8_t *bytes) {
   struct sockaddr_storage address;
   socklen_t length = sizeof address;
   if (getpeername(fd, (struct sockaddr *)&address, &length) < 0) return -1;
-  if (address.ss_family == AF_INET6) {
-    memcpy(bytes, &((const struct sockaddr_in6 *)&address)->sin6_addr, 16);
-    return 0;
+  return ip_of((const struct sockaddr *)&address, bytes);
+}
+
+int cl_own_addresses(uint8_t *bytes, int capacity) {
+  struct ifaddrs *all;
+  if (getifaddrs(&all) < 0) return -errno;
+  int count = 0;
+  for (const struct ifaddrs *one = all; one != NULL; one = one->ifa_next) {
+    uint8_t address[16];
+    if (one->ifa_addr == NULL || ip_of(one->ifa_addr, address) < 0) continue;
+    if (count < capacity) memcpy(bytes + 16 * count, address, 16);
+    count++;
   }
-  if (address.ss_family != AF_INET) return -1;
-  memset(bytes, 0, 10);
-  memset(bytes + 10, 0xff, 2);
-  memcpy(bytes + 12, &((const struct sockaddr_in *)&address)->sin_addr, 4);
-  return 0;
+  freeifaddrs(all);
+  return count;
 }
 
 int cl_accept(int listener) {

@@ -87,6 +87,31 @@ static inline void co_free_certificates(STACK_OF(X509) *chain) { sk_X509_pop_fre
 /// An empty PKCS #12 file whose content will be read with the providers of `context`.
 static inline PKCS12 *co_new_pkcs12(OSSL_LIB_CTX *context) { return PKCS12_init_ex(NID_pkcs7_data, context, NULL); }
 
+/// The bags in those parts of a file that are encrypted as a whole, decrypted, one DER sequence after the other; to be freed.
+/// NULL if there are none. What cannot be decrypted is passed over.
+static inline unsigned char *co_pkcs12_hidden(const PKCS12 *file, const char *password, size_t *size) {
+  unsigned char *all = NULL;
+  *size = 0;
+  STACK_OF(PKCS7) *parts = PKCS12_unpack_authsafes(file);
+  for (int i = 0; i < sk_PKCS7_num(parts); i++) {
+    PKCS7 *part = sk_PKCS7_value(parts, i);
+    if (!PKCS7_type_is_encrypted(part)) continue;
+    STACK_OF(PKCS12_SAFEBAG) *bags = PKCS12_unpack_p7encdata(part, password, -1);
+    unsigned char *der = NULL;
+    int count = bags ? ASN1_item_i2d((const ASN1_VALUE *)bags, &der, ASN1_ITEM_rptr(PKCS12_SAFEBAGS)) : 0;
+    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+    unsigned char *more = count > 0 ? (unsigned char *)OPENSSL_realloc(all, *size + (size_t)count) : NULL;
+    if (more != NULL) {
+      memcpy(more + *size, der, (size_t)count);
+      all = more;
+      *size += (size_t)count;
+    }
+    OPENSSL_free(der);
+  }
+  sk_PKCS7_pop_free(parts, PKCS7_free);
+  return all;
+}
+
 /// Adds an extension that names the key of `issuer`, by which a chain is built (RFC 5280 section 4.2.1.1).
 static inline int co_x509_add_issuer_key(X509 *certificate, X509 *issuer) {
   X509V3_CTX context;

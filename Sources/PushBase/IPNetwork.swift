@@ -38,6 +38,10 @@ public struct IPAddress: Hashable, Sendable {
     self.init(high: UInt64(bigEndian: halves.0), low: UInt64(bigEndian: halves.1))
   }
 
+  /// What limits count as one: an IPv4 address itself, and of an IPv6 address the /64, which is what one household or host
+  /// is given (RFC 6177).
+  public var network: IPAddress { isV4 ? self : IPAddress(high: high, low: 0) }
+
   /// The text that people write: dotted decimals, or hexadecimal groups as in RFC 5952.
   public var text: String {
     if isV4 { return (0..<4).map { String(low >> (24 - $0 * 8) & 0xff) }.joined(separator: ".") }

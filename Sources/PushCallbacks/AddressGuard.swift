@@ -1,18 +1,38 @@
+import CLinux
 import PushBase
 
-/// Decides to which addresses the server connects on behalf of apps: to public ones, and to the networks that the operator
-/// has named. Whoever may name a URL must not reach what only this machine can reach.
+/// Decides to which addresses the server connects on behalf of apps: to public ones that are not this machine's own, and to
+/// the networks that the operator has named. Whoever may name a URL must not reach what only this machine can reach.
 public struct AddressGuard: Sendable {
   private let allowed: [IPNetwork]
+  private let own: @Sendable () -> [IPAddress]
 
-  /// `allowed` are networks that may be connected to although they are not public.
-  public init(allowing allowed: [IPNetwork] = []) { self.allowed = allowed }
+  /// `allowed` are networks that may be connected to in any case. `own` tells this machine's addresses; it is asked each
+  /// time, since they may change.
+  public init(
+    allowing allowed: [IPNetwork] = [], own: @escaping @Sendable () -> [IPAddress] = AddressGuard.ownAddresses
+  ) {
+    self.allowed = allowed
+    self.own = own
+  }
+
+  /// The addresses of this machine's network interfaces. One that a router translates to them is not among them.
+  public static func ownAddresses() -> [IPAddress] {
+    var bytes: [UInt8] = []
+    var count = 64
+    repeat {
+      bytes = [UInt8](repeating: 0, count: 16 * count)
+      count = Int(cl_own_addresses(&bytes, Int32(clamping: bytes.count / 16)))
+    } while 16 * count > bytes.count
+    return (0..<max(0, count)).compactMap { IPAddress(bytes: Array(bytes[16 * $0..<16 * ($0 + 1)])) }
+  }
 
   /// Whether a connection to an address may be made.
   public func allows(_ address: IPAddress) -> Bool {
     if allowed.contains(where: { $0.contains(address) }) { return true }
     if let inner = Self.embedded(in: address) { return allows(inner) }
-    return Self.isPublic(address)
+    // A service that listens on all addresses often trusts whoever comes from this machine.
+    return Self.isPublic(address) && !own().contains(address)
   }
 
   /// Whether the internet routes an address to somebody.

@@ -62,11 +62,11 @@ public final class WebConsole: Sendable {
 
   /// Serves one request. `isSecure` says that it came over TLS.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange, isSecure: Bool) {
-    handle(request, peer: exchange.peer?.text ?? "", isSecure: isSecure) { exchange.respond($0) }
+    handle(request, peer: exchange.peer, isSecure: isSecure) { exchange.respond($0) }
   }
 
   func handle(
-    _ request: HTTPRequest, peer: String, isSecure: Bool,
+    _ request: HTTPRequest, peer: IPAddress?, isSecure: Bool,
     _ reply: @escaping @Sendable (HTTPResponse) -> Void
   ) {
     guard let target = HTTPTarget(request.target) else {
@@ -76,6 +76,7 @@ public final class WebConsole: Sendable {
     if target.path.isEmpty { return reply(PageCall.redirect(to: "/console/")) }
     // A proxy that ends TLS says so; a lie only costs the liar.
     let isSecure = isSecure || request.headers["x-forwarded-proto"] == "https"
+    let peer = gateway.caller(of: request, peer: peer)
     let call = PageCall(
       request: request, at: time.now(), target: target, peer: peer, isSecure: isSecure, reply: reply)
     switch table.match(request.method, target.path) {
@@ -84,7 +85,11 @@ public final class WebConsole: Sendable {
       var response = HTTPResponse(status: 405)
       response.headers.append("Allow", allowed.joined(separator: ", "))
       call.respond(response)
-    case .found(let page, let captures): admit(call.with(captures), to: page)
+    case .found(let page, let captures):
+      guard request.body.count <= page.bodyBytes else {
+        return call.show(Failures.tooLarge(call), status: 413)
+      }
+      admit(call.with(captures), to: page)
     }
   }
 

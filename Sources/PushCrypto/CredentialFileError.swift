@@ -76,7 +76,7 @@ public enum CredentialFileError: Error, Equatable, CustomStringConvertible {
     case .legacyProviderMissing:
       "the password is right, but the file uses RC2, for which OpenSSL's legacy provider (legacy.so) is not installed"
     case .unreadablePKCS12(let reason): "the password is right, but the content cannot be read: \(reason)"
-    case .tooCostly: "it asks for more than five million rounds of key derivation"
+    case .tooCostly: "it asks for too many rounds of key derivation; 2048 are usual"
     case .library(let reason): "OpenSSL: \(reason)"
     }
   }

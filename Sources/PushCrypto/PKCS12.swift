@@ -7,27 +7,31 @@ public enum PKCS12 {
   /// The largest file that is read, in bytes.
   public static let limit = PEM.limit
   /// Rounds of key derivation that are still done for one file: some seconds. macOS uses 2048, OpenSSL 2048, Windows 2000.
-  static let maximumRounds = 5_000_000
+  public static let maximumRounds = 5_000_000
+  /// Rounds that are still done for a file of somebody whom the operator need not know: about a second. Of the three
+  /// derivations that a file needs each may have 300,000; exports that are hardened on purpose have some 100,000.
+  public static let maximumRoundsOfStrangers = 1_000_000
 
   /// Reads a file. A password that is nil or empty stands for both, no password and an empty one, which are not the
-  /// same in this format.
+  /// same in this format. A file that asks for more rounds of key derivation is refused unread.
   public static func parse(
-    _ bytes: [UInt8], password: String?
+    _ bytes: [UInt8], password: String?, rounds: Int = maximumRounds
   ) throws(CredentialFileError) -> CertificateKeyPair {
-    try parse(bytes, password: password, modules: nil)
+    try parse(bytes, password: password, rounds: rounds, modules: nil)
   }
 
   /// `modules` names another folder to look for OpenSSL's providers in.
   static func parse(
-    _ bytes: [UInt8], password: String?, modules: String?
+    _ bytes: [UInt8], password: String?, rounds most: Int = maximumRounds, modules: String?
   ) throws(CredentialFileError) -> CertificateKeyPair {
     guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
-    guard rounds(in: bytes[...]) <= maximumRounds else { throw .tooCostly }
+    guard rounds(in: bytes[...]) <= most else { throw .tooCostly }
     defer { ERR_clear_error() }
     let library = try Library(modules: modules)
     guard let file = library.read(bytes) else { throw .notPKCS12 }
     defer { PKCS12_free(file) }
     let fitting = try fittingPassword(of: file, password)
+    guard rounds(in: bytes[...]) + hiddenRounds(of: file, fitting) <= most else { throw .tooCostly }
     return try open(file, fitting, library)
   }
 
@@ -94,6 +98,14 @@ public enum PKCS12 {
       if mayHoldOthers { sum += rounds(in: element.value, depth: depth + 1) }
     }
     return min(sum, maximumRounds + 1)
+  }
+
+  /// The rounds that show only in what is encrypted as a whole, where a key may be encrypted once more.
+  private static func hiddenRounds(of file: OpaquePointer, _ password: String?) -> Int {
+    var size = 0
+    guard let content = co_pkcs12_hidden(file, password, &size) else { return 0 }
+    defer { CRYPTO_free(content, nil, 0) }
+    return rounds(in: Array(UnsafeBufferPointer(start: content, count: size))[...])
   }
 
   private static func rounds(_ number: ArraySlice<UInt8>) -> Int {

@@ -125,6 +125,13 @@ extension APIError {
 
 /// Codes of the admin API. What fails by its business rules is answered with 200 there.
 extension APIError {
+  /// 1012: a certificate cannot be used, for this reason.
+  public static func adminCertificateInvalid(_ message: String) -> APIError {
+    APIError(code: 1012, httpStatus: 200, message: message)
+  }
+  /// 1014: there is no certificate in the form.
+  public static let adminCertificateMissing = APIError(
+    code: 1014, httpStatus: 200, message: "The form has no proCertificateFile and no devCertificateFile")
   /// 4001: another method than the path has.
   public static let adminMethod = APIError(code: 4001, httpStatus: 405, message: "Method not allowed")
   /// 4004: unknown developer key or wrong secret.

@@ -149,11 +149,21 @@ extension Gateway {
     return own ?? standardQuota(api)
   }
 
+  /// Counts a push of an app that was not asked for over this API, as one call; false if there is none left in this minute.
+  public func takePushCall(of app: App) -> Bool {
+    guard let limiter = rates[.push], let quota = quota(.push, app.plan) else { return true }
+    return limiter.take(app.id.rawValue, quota: quota, at: time.monotonic()).isGranted
+  }
+
   // MARK: Where a call comes from
 
-  /// The address of whoever calls; nil if a proxy that is trusted says none.
+  /// The address of whoever sends a request over a connection from `peer`; nil if a proxy that is trusted says none.
+  public func caller(of request: HTTPRequest, peer: IPAddress?) -> IPAddress? {
+    TrustedProxies(limits.trustedProxies).client(of: request, from: peer)
+  }
+
   private func caller(_ call: GatewayCall) -> IPAddress? {
-    TrustedProxies(limits.trustedProxies).client(of: call.request, from: call.reply.peer)
+    caller(of: call.request, peer: call.reply.peer)
   }
 
   /// Who may be behind a key.

@@ -32,14 +32,12 @@ extension Gateway {
         call.fail(.adminNotPermitted)
         return
       }
-      let isTaken = background.run { [router] in
+      let isTaken = certificates.run(for: account.id.rawValue) { [router] in
         router.install(files, for: app) { result in
           switch result {
           case .success: call.answer(200, Array(#"{"success":"Synchronized success"}"#.utf8))
           case .failure(.unavailable): call.fail(APIFaults.admin.busy)
-          // What fails by a rule of business has status 200 in this API.
-          case .failure(.refused(let reason)):
-            call.fail(APIError(code: 4003, httpStatus: 200, message: reason))
+          case .failure(.refused(let reason)): call.fail(.adminCertificateInvalid(reason))
           }
         }
       }
@@ -70,7 +68,7 @@ extension Gateway {
       files.append(CertificateFile(bytes: bytes, password: password, environment: environment))
     }
     guard !files.isEmpty else {
-      throw faults.missing("Missing parameter: proCertificateFile or devCertificateFile")
+      throw .adminCertificateMissing
     }
     return files
   }

@@ -152,15 +152,6 @@ extension Gateway {
     writer.member("count", file.count)
     writer.endObject()
   }
-
-  /// An object with the members that a closure writes.
-  static func json(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    members(&writer)
-    writer.endObject()
-    return writer.bytes
-  }
 }
 
 extension FileLines.Fault {

@@ -16,9 +16,6 @@ extension Gateway {
     Route(.push, "POST", "/v3/push/template/schedule") { $0.refuseTemplate($1) },
   ]
 
-  /// The most push plans of an app.
-  private static let maximumPlans = 1000
-
   /// `GET /v3/push/quota`: there are no vendors' channels here, so nothing is limited.
   private func showQuota(_ call: GatewayCall) {
     call.answer(
@@ -48,25 +45,19 @@ extension Gateway {
 
   private func createPlan(_ call: GatewayCall) {
     guard let app = call.app, let (name, description) = plan(call) else { return }
-    let now = time.now()
-    router.store.write { transaction throws(StorageError) in
-      try transaction.addPushPlan(
-        app: app.id, name: name, description: description, limit: Self.maximumPlans, at: now)
-    } completion: { result in
+    router.addPushPlan(name, description: description, to: app) { result in
       switch result {
       case .failure: call.fail(.timeout)
       case .success(.added): call.answer(200, Self.coded { _ in })
       case .success(.exists): call.fail(.invalidValue("name is the name of another plan"))
-      case .success(.full): call.fail(.overLimit("The app has \(Self.maximumPlans) plans"))
+      case .success(.full): call.fail(.overLimit("The app has \(Router.maximumPlans) plans"))
       }
     }
   }
 
   private func updatePlan(_ call: GatewayCall) {
     guard let app = call.app, let (name, description) = plan(call) else { return }
-    router.store.write { transaction throws(StorageError) in
-      try transaction.describePushPlan(app: app.id, name: name, description: description)
-    } completion: { result in
+    router.describePushPlan(name, as: description, of: app) { result in
       switch result {
       case .failure: call.fail(.timeout)
       case .success(true): call.answer(200, Self.coded { _ in })
@@ -101,70 +92,35 @@ extension Gateway {
   private func listPlans(_ call: GatewayCall) {
     guard let app = call.app, let page = Page(call, size: 50) else { return }
     // Plans made in JPush's console are those of source 1: none.
-    let isOwn = call.target["send_source"].map { $0 == "0" || $0.isEmpty } ?? true
-    let (info, zone) = (call.target["info"] ?? "", router.zone)
-    router.store.read { transaction throws(StorageError) -> (total: Int, rows: [PushPlanRow]) in
-      guard isOwn else { return (0, []) }
-      return try transaction.pushPlans(
-        app: app.id, containing: info, limit: page.size, offset: page.offset)
-    } completion: { result in
+    guard call.target["send_source"].map({ $0 == "0" || $0.isEmpty }) ?? true else {
+      return answer(call, page, total: 0, [])
+    }
+    let info = call.target["info"] ?? ""
+    router.pushPlans(of: app, containing: info, limit: page.size, offset: page.offset) { [self] result in
       guard case .success(let (total, rows)) = result else { return call.fail(.timeout) }
-      let json = Self.coded { writer in
-        page.write(total: total, to: &writer)
-        writer.key("detail")
-        writer.beginArray()
-        for row in rows {
-          writer.beginObject()
-          writer.member("name", row.name)
-          writer.member("description", row.description)
-          writer.member("push_count", row.pushCount)
-          writer.member("create_time", zone.local(row.createdAt).text)
-          writer.key("last_used_time")
-          if let used = row.lastUsedAt { writer.value(zone.local(used).text) } else { writer.null() }
-          writer.member("send_source", 0)
-          writer.endObject()
-        }
-        writer.endArray()
-      }
-      call.answer(200, json)
+      answer(call, page, total: total, rows)
     }
   }
 
-  /// `{"code":0,"message":"success","data":{…}}`.
-  static func coded(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
-    json { writer in
-      writer.member("code", 0)
-      writer.member("message", "success")
-      writer.key("data")
-      writer.beginObject()
-      members(&writer)
-      writer.endObject()
-    }
-  }
-
-  /// A part of a list, by the query's `page` and `page_size`.
-  struct Page: Sendable {
-    let number: Int
-    let size: Int
-
-    var offset: Int { (number - 1) * size }
-
-    /// Answers the request itself when they are no numbers in range: 1 to a million, and 1 to 1000.
-    init?(_ call: GatewayCall, size standard: Int) {
-      guard let number = call.target["page"].map({ Int($0) }) ?? 1, (1...1_000_000).contains(number),
-        let size = call.target["page_size"].map({ Int($0) }) ?? standard, (1...1000).contains(size)
-      else {
-        call.fail(call.api.faults.invalid("page must be from 1 on, page_size 1 to 1000"))
-        return nil
+  private func answer(_ call: GatewayCall, _ page: Page, total: Int, _ rows: [PushPlanRow]) {
+    let zone = router.zone
+    let json = Self.coded { writer in
+      page.write(total: total, to: &writer)
+      writer.key("detail")
+      writer.beginArray()
+      for row in rows {
+        writer.beginObject()
+        writer.member("name", row.name)
+        writer.member("description", row.description)
+        writer.member("push_count", row.pushCount)
+        writer.member("create_time", zone.local(row.createdAt).text)
+        writer.key("last_used_time")
+        if let used = row.lastUsedAt { writer.value(zone.local(used).text) } else { writer.null() }
+        writer.member("send_source", 0)
+        writer.endObject()
       }
-      self.number = number
-      self.size = size
+      writer.endArray()
     }
-
-    func write(total: Int, to writer: inout JSONWriter) {
-      writer.member("total", total)
-      writer.member("page", number)
-      writer.member("page_size", size)
-    }
+    call.answer(200, json)
   }
 }

@@ -48,7 +48,7 @@ extension Gateway {
   }
 
   /// JPush issues the names itself; the key of the app, or the group, at the front shows for whom.
-  static func isCID(_ cid: String, issuedTo key: AppKey) -> Bool { cid.hasPrefix(key.text + "-") }
+  public static func isCID(_ cid: String, issuedTo key: AppKey) -> Bool { cid.hasPrefix(key.text + "-") }
 
   /// Both numbers are strings at JPush.
   private static func success(_ id: MessageID, sendno: Int32) -> [UInt8] {

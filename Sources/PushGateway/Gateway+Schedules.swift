@@ -168,16 +168,3 @@ extension Gateway {
     return writer.bytes
   }
 }
-
-extension GatewayCall {
-  /// Answers with what `body` writes of a success, or with the error.
-  func finish<Value>(_ result: Result<Value, APIError>, _ body: (Value, inout JSONWriter) -> Void) {
-    switch result {
-    case .failure(let error): fail(error)
-    case .success(let value):
-      var writer = JSONWriter()
-      body(value, &writer)
-      answer(200, writer.bytes)
-    }
-  }
-}

@@ -20,11 +20,7 @@ extension Gateway {
       call.fail(.deviceInvalid("registration_id is unknown"))
       return
     }
-    let now = time.now()
-    router.store.write { transaction throws(StorageError) in
-      try transaction.addTestDevice(
-        app: app.id, id.text, name: name, limit: Router.maximumTestDevices, at: now)
-    } completion: { result in
+    router.addTestDevice(id.text, name: name, of: app) { result in
       switch result {
       case .failure: call.fail(.deviceBusy)
       case .success(.added): call.answerEmpty()
@@ -37,9 +33,7 @@ extension Gateway {
 
   private func renameTestDevice(_ call: GatewayCall) {
     guard let app = call.app, let (id, name) = testDevice(call) else { return }
-    router.store.write { transaction throws(StorageError) in
-      try transaction.renameTestDevice(app: app.id, id.text, name: name)
-    } completion: { result in
+    router.renameTestDevice(id.text, to: name, of: app) { result in
       switch result {
       case .failure: call.fail(.deviceBusy)
       case .success(true): call.answerEmpty()
@@ -51,10 +45,7 @@ extension Gateway {
   /// That it is none is no error.
   private func removeTestDevice(_ call: GatewayCall) {
     guard let app = call.app else { return }
-    let id = call.captures["rid"] ?? ""
-    router.store.write { transaction throws(StorageError) in
-      try transaction.removeTestDevice(app: app.id, id)
-    } completion: { result in
+    router.removeTestDevice(call.captures["rid"] ?? "", of: app) { result in
       if case .success = result { call.answerEmpty() } else { call.fail(.deviceBusy) }
     }
   }
@@ -63,10 +54,8 @@ extension Gateway {
     guard let app = call.app, let page = Page(call, size: 200) else { return }
     let (name, id) = (call.target["device_name"] ?? "", call.target["registration_id"] ?? "")
     let zone = router.zone
-    router.store.read { transaction throws(StorageError) in
-      try transaction.testDevices(
-        app: app.id, name: name, registrationID: id, limit: page.size, offset: page.offset)
-    } completion: { result in
+    router.testDevices(of: app, name: name, registrationID: id, limit: page.size, offset: page.offset) {
+      result in
       guard case .success(let (total, rows)) = result else { return call.fail(.deviceBusy) }
       let json = Self.json { writer in
         page.write(total: total, to: &writer)

@@ -35,7 +35,7 @@ public struct GatewayLimits: Sendable {
   public init() {}
 }
 
-/// The HTTP APIs: JPush's push and device API, health and metrics. Safe to use from any thread; answers come through the
+/// The HTTP APIs: JPush's, our own beside them, health and metrics. Safe to use from any thread; answers come through the
 /// exchange, on whatever thread has them.
 public final class Gateway: Sendable {
   let router: Router
@@ -56,6 +56,9 @@ public final class Gateway: Sendable {
   let storedValues: Counter
   /// For requests whose parsing would hold up a loop.
   let background = BackgroundWork("borealis.gateway", limit: 64)
+  /// For certificates and their keys, which take a second of a core at worst; a few of each account may wait. Uploads over
+  /// other ways belong here too.
+  public let certificates = BackgroundWork("borealis.certificates", limit: 32, limitOfEach: 2)
   let schedules: ScheduleRunner
   let limited: Counter
 

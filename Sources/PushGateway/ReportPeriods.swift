@@ -34,6 +34,10 @@ struct ReportPeriods: Sendable {
     }
     (self.unit, self.start, self.duration, self.first) = (unit, start, duration, first)
     let today = now.date.dayNumber
+    let present = unit == .month ? now.date.monthNumber : today
+    guard (unit == .hour ? first.day : first) <= present else {
+      throw .reportInvalid("start must not be in the future")
+    }
     switch unit {
     case .hour:
       guard first.day == today else { throw .reportInvalid("HOUR is for today only") }
@@ -71,14 +75,18 @@ struct ReportPeriods: Sendable {
 
   /// The days of each period, for DAY and MONTH.
   var daysOfEach: [Range<Int64>] {
-    (0..<Int64(count)).map { index in
+    (0..<Int64(count)).compactMap { index in
       if unit == .day { return first + index..<first + index + 1 }
-      return Self.firstDay(ofMonth: first + index)..<Self.firstDay(ofMonth: first + index + 1)
+      guard let start = Self.firstDay(ofMonth: first + index),
+        let end = Self.firstDay(ofMonth: first + index + 1)
+      else { return nil }
+      return start.dayNumber..<end.dayNumber
     }
   }
 
-  private static func firstDay(ofMonth number: Int64) -> Int64 {
-    LocalDate(year: Int(number / 12), month: Int(number % 12) + 1, day: 1)?.dayNumber ?? 0
+  /// Nil beyond the years that people count.
+  private static func firstDay(ofMonth number: Int64) -> LocalDate? {
+    LocalDate(year: Int(number / 12), month: Int(number % 12) + 1, day: 1)
   }
 
   /// The name of a period, in the form of `start`.
@@ -86,7 +94,7 @@ struct ReportPeriods: Sendable {
     switch unit {
     case .hour: Self.text(hour: first + Int64(index))
     case .day: LocalDate(dayNumber: first + Int64(index)).text
-    case .month: String(LocalDate(dayNumber: Self.firstDay(ofMonth: first + Int64(index))).text.prefix(7))
+    case .month: String((Self.firstDay(ofMonth: first + Int64(index))?.text ?? "").prefix(7))
     }
   }
 }

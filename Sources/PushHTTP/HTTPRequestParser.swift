@@ -37,7 +37,7 @@ public struct HTTPRequestParser: Sendable {
   public var isInLargeBody: Bool { isInBody && reader.isLarge }
 
   /// Bytes of the body that is being read, as far as they have come or are announced.
-  public var bodySize: Int { reader.size }
+  public var bodySize: Int { isInBody ? reader.bodySize : 0 }
 
   /// The request whose body is being read, as far as its header tells it; nil at any other time.
   public var head: HTTPRequest? {

@@ -26,16 +26,16 @@ struct MessageReader {
     bodyLimit = limits.body
   }
 
-  /// Bytes of the body that have come or are announced.
-  var size: Int {
+  /// Bytes that the body has, or is announced to have; of one in chunks, up to the end of the present one.
+  var bodySize: Int {
     switch phase {
     case .length(let left), .chunk(let left): body.count + left
     default: body.count
     }
   }
 
-  /// Whether the body has, or is announced to have, more bytes than most requests may.
-  var isLarge: Bool { size > limits.body }
+  /// Whether those are more than most requests may have.
+  var isLarge: Bool { bodySize > limits.body }
 
   /// Waits for the next message.
   mutating func reset() {

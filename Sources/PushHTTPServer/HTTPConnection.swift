@@ -74,7 +74,7 @@ final class HTTPWork {
   var readsBody = false
   /// Whether the request whose body is being read was found to be fit for it.
   var isScreened = false
-  /// Its place among the large bodies, while one is being read.
+  /// Its place among the large bodies, while one is being read; then the exchange has it.
   var largeBody: LargeBodies.Place?
   // Of the request that is being answered:
   var requestID = ""

@@ -15,6 +15,8 @@ public struct HTTPExchange: Sendable {
 
   let token: ConnectionToken
   let number: UInt32
+  /// The place of the request's body if it is a large one: taken as long as somebody works on the request.
+  let largeBody: LargeBodies.Place?
   let answers: HTTPAnswers
 
   /// Answers the request, from any thread, once; later answers are dropped, as are those to a connection that is gone.

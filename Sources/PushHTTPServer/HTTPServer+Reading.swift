@@ -121,15 +121,20 @@ extension HTTPServer {
       setDeadline(slot, after: limits.bodySeconds)
     }
     if work.parser.bodySize > limits.unscreenedBytes, turnAway(slot, work) { return }
-    if work.largeBody == nil, work.parser.isInLargeBody {
-      guard let place = largeBodies.enter(limits.largestBody) else { return refuse(.busy, slot) }
-      work.largeBody = place
-    }
+    if work.parser.isInLargeBody, !hasRoom(slot, work) { return refuse(.busy, slot) }
+  }
+
+  /// Whether there is room for as much of a large body as is announced.
+  private func hasRoom(_ slot: UInt32, _ work: HTTPWork) -> Bool {
+    let place = work.largeBody ?? largeBodies.place(for: slab[slot].network)
+    work.largeBody = place
+    return place.hold(work.parser.bodySize)
   }
 
   private func serve(_ request: HTTPRequest, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
     work.readsBody = false
     work.isScreened = false
+    let place = work.largeBody
     work.largeBody = nil
     work.requestID = requestID(request.headers["x-request-id"])
     work.keepAlive = request.keepAlive
@@ -144,8 +149,7 @@ extension HTTPServer {
     }
     let exchange = HTTPExchange(
       requestID: work.requestID, peer: slab[slot].peer, loop: loop.handle.index, token: token(slot),
-      number: slab[slot].number,
-      answers: answers)
+      number: slab[slot].number, largeBody: place, answers: answers)
     if let answer = answers.handling({ handler(request, exchange) }) { take(answer) }
   }
 }

@@ -28,6 +28,12 @@ public struct JSONObject: Sendable, Equatable {
     return nil
   }
 
+  /// Takes a member away and returns its value, nil if there is none.
+  public mutating func remove(_ key: String) -> JSONValue? {
+    guard let index = members.firstIndex(where: { sameBytes($0.key, key) }) else { return nil }
+    return members.remove(at: index).value
+  }
+
   /// Replaces a member's value in its place or appends a member.
   public mutating func set(_ key: String, _ value: JSONValue) {
     if let index = members.firstIndex(where: { sameBytes($0.key, key) }) {

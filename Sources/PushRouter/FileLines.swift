@@ -32,8 +32,12 @@ public struct FileLines: Sendable {
     var seen: Set<ArraySlice<UInt8>> = []
     var piece: [UInt8] = []
     var number = 0
-    for line in text.split(separator: 10, omittingEmptySubsequences: false) {
+    // A line at a time: an array of them all would need many times the memory of a file of empty ones.
+    var rest = text
+    while !rest.isEmpty {
       number += 1
+      let line = rest.prefix { $0 != 10 }
+      rest = rest[min(line.endIndex + 1, rest.endIndex)...]
       let value = Self.trimmed(line)
       guard !value.isEmpty else { continue }
       guard let name = String(validating: value, as: UTF8.self) else { throw .notText }

@@ -42,13 +42,15 @@ extension Router {
   }
 
   /// Makes an app of an account, on the plan that the account gives; or finds the one with the same Android package.
+  /// `noting` tells who made it, in the same commit.
   public func createApp(
-    _ name: String, androidPackage: String?, group: String? = nil, for account: AccountID,
+    _ name: String, key: AppKey = .random(), androidPackage: String? = nil, group: String? = nil,
+    for account: AccountID, noting entry: AuditRow? = nil,
     reply: @escaping @Sendable (Result<CreatedApp, AppFailure>) -> Void
   ) {
     let secret = SecretKey24.generate()
     let new = NewApp(
-      key: .random(), name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account,
+      key: key, name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account,
       androidPackage: androidPackage, groupName: group)
     let now = time.now()
     store.write { transaction throws(StorageError) -> Result<CreatedApp, AppFailure> in
@@ -61,6 +63,7 @@ extension Router {
         return .failure(.tooMany)
       }
       _ = try transaction.createApp(new, at: now)
+      if let entry { try transaction.audit(entry) }
       return .success(CreatedApp(key: new.key, masterSecret: secret))
     } completion: { result in
       reply((try? result.get()) ?? .failure(.unavailable))

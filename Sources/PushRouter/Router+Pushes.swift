@@ -16,11 +16,17 @@ extension Router {
   // MARK: Accepting
 
   /// Accepts a push: fixes its audience, commits it, answers, delivers. It waits first while the app's plan has no speed
-  /// left. `reply` comes on the writer's thread, or on another when the push is refused before it is stored.
+  /// left. 2003 for an app that is turned off. `reply` comes on the writer's thread, or on another when the push is refused
+  /// before it is stored.
   public func accept(
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
+    // A deleted one is unknown: the writer says so.
+    guard app.isDeleted || !app.isDisabled else {
+      reply(.failure(.blacklisted))
+      return
+    }
     resolve(request, in: app) { [self] result in
       switch result {
       case .success(let audience): accept(request, to: audience, of: app, reply)

@@ -28,13 +28,24 @@ enum Migrator {
       CREATE TABLE IF NOT EXISTS schema_migration (
         version INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT
       """)
-    let applied = try verify(database, against: migrations)
+    var applied = try verify(database, against: migrations)
     // The pragma is ignored inside a transaction; a file may have to rebuild a table that others refer to.
     try database.run("PRAGMA foreign_keys = OFF")
-    for migration in migrations.dropFirst(applied) {
-      try apply(migration, to: database, at: now, isLast: migration.version == migrations.count)
-    }
+    while applied < migrations.count { applied = try applyNext(of: migrations, to: database, at: now) }
     try database.run("PRAGMA foreign_keys = ON")
+  }
+
+  /// Refuses a database that lacks any of the files.
+  static func expectNewest(_ database: Database, of migrations: [Migration]) throws(StorageError) {
+    let isMade = try database.first(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'"
+    ) { _ in true }
+    let applied = isMade == nil ? 0 : try verify(database, against: migrations)
+    guard applied == migrations.count else {
+      throw StorageError(
+        .olderThanProgram(found: applied, known: migrations.count),
+        "the database has schema version \(applied), this program needs \(migrations.count)")
+    }
   }
 
   /// Compares the applied migrations with those of the program; tells how many are applied.
@@ -59,18 +70,23 @@ enum Migrator {
     return rows.count
   }
 
-  /// Whether every row has its parent is checked with the last file, for all of them: it takes a look at every row.
-  private static func apply(
-    _ migration: Migration, to database: Database, at now: Timestamp, isLast: Bool
-  ) throws(StorageError) {
+  /// Runs the first file that is missing, if one is; tells how many are applied then. Whether every row has its
+  /// parent is checked with the last one, for all of them: it takes a look at every row.
+  static func applyNext(
+    of migrations: [Migration], to database: Database, at now: Timestamp
+  ) throws(StorageError) -> Int {
     try database.run("BEGIN IMMEDIATE")
     defer { database.rollBack() }
+    // Looked at again, now that nobody else can write: another process may have been faster.
+    let applied = try verify(database, against: migrations)
+    guard applied < migrations.count else { return applied }
+    let migration = migrations[applied]
     try database.run(script: migration.sql) { () throws(StorageError) in
       guard database.isInTransaction else {
         throw StorageError(.other, "migration \(migration.version) ended its own transaction")
       }
     }
-    if isLast, try database.first("PRAGMA foreign_key_check", map: { $0.text(0) }) != nil {
+    if applied + 1 == migrations.count, try database.first("PRAGMA foreign_key_check", map: { $0.text(0) }) != nil {
       throw StorageError(
         .constraint, "the migrations up to \(migration.version) left rows without their parent")
     }
@@ -80,5 +96,6 @@ enum Migrator {
       .integer(now.milliseconds))
     try database.run(script: "PRAGMA user_version = \(migration.version)")
     try database.run("COMMIT")
+    return applied + 1
   }
 }

@@ -14,6 +14,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case busy
     /// A newer program wrote this database.
     case newerThanProgram(found: Int, known: Int)
+    /// The database lacks what this program needs, and was not to be changed.
+    case olderThanProgram(found: Int, known: Int)
     /// A migration that was applied is not the one that this program carries.
     case migrationChanged(version: Int)
     /// A rule of the schema refused the change.

@@ -17,6 +17,9 @@ public final class Store: Sendable {
     public var checkpointPages = 2000
     /// Called on the writer's thread after each commit: jobs in it, and microseconds from its begin to its end.
     public var onCommit: @Sendable (_ jobs: Int, _ microseconds: UInt64) -> Void = { _, _ in }
+    /// Whether a database of an older program is brought to this one's schema; otherwise it is refused. Only for whoever
+    /// knows that no other program works on the file.
+    public var migrates = true
     /// The clock that dates migrations.
     public var time: any TimeSource = SystemTime()
 
@@ -53,8 +56,8 @@ public final class Store: Sendable {
     reads = WorkQueue(capacity: options.readQueue)
   }
 
-  /// Opens or creates the database, migrates it and starts the threads.
-  /// Throws `.newerThanProgram`, `.migrationChanged` or what SQLite says of the file.
+  /// Opens or creates the database, migrates it unless the options say otherwise, and starts the threads.
+  /// Throws `.newerThanProgram`, `.olderThanProgram`, `.migrationChanged` or what SQLite says of the file.
   public static func open(
     path: String, readers: Int = 2, log: Log, options: Options = Options()
   ) throws(StorageError) -> Store {
@@ -87,7 +90,11 @@ public final class Store: Sendable {
     log: Log, options: Options, migrations: [Migration], prepare: (Database) throws(StorageError) -> Void
   ) throws(StorageError) {
     let database = try Database(path: path, mode: .create)
-    try Migrator.migrate(database, to: migrations, at: options.time.now())
+    if options.migrates {
+      try Migrator.migrate(database, to: migrations, at: options.time.now())
+    } else {
+      try Migrator.expectNewest(database, of: migrations)
+    }
     try prepare(database)
     let logFile = try LogFile(database: path)
     let checkpointer = try Checkpointer(path: path, log: log)

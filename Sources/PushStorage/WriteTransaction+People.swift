@@ -56,6 +56,15 @@ extension WriteTransaction {
       """, .integer(person.rawValue), .integer(account.rawValue), .integer(role.rawValue))
   }
 
+  /// Makes somebody a member, or gives a member the role if it is more than the present one: an invitation takes nothing.
+  public func join(_ person: PersonID, to account: AccountID, as role: Role) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO membership (person_id, account_id, role) VALUES (?, ?, ?)
+      ON CONFLICT (person_id, account_id) DO UPDATE SET role = max(role, excluded.role)
+      """, .integer(person.rawValue), .integer(account.rawValue), .integer(role.rawValue))
+  }
+
   /// Ends a membership; false if there was none.
   public func removeMember(_ person: PersonID, from account: AccountID) throws(StorageError) -> Bool {
     try database.run(

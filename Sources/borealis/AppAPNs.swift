@@ -11,7 +11,9 @@ enum AppAPNs {
       throw .usage("KEY has 24 lower-case hexadecimal digits")
     }
     try DataFolder(input).withStore { store throws(Failure) in
-      let app = try read(store) { transaction throws(StorageError) in try transaction.app(key: key) }
+      let app = try store.readNow(orFail: "cannot read the apps") { transaction throws(StorageError) in
+        try transaction.app(key: key)
+      }
       guard let app else { throw .failed("no app has the key \(key.text)") }
       try body(store, app)
     }

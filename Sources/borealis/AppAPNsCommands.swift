@@ -1,4 +1,3 @@
-import PushAPNs
 import PushBase
 import PushCrypto
 import PushJSON
@@ -81,46 +80,25 @@ struct AppAPNsResumeCommand: Command {
 
 struct AppAPNsResealCommand: Command {
   static let name = "app apns reseal"
-  static let summary = "Seals all credentials and callback secrets with the current secret key."
+  static let summary = "Seals all secrets in the database with the current secret key."
   static let details = """
-    Opens the APNs credentials and callback secrets of all apps with the keys in the secret key file and seals them with
-    the first one, so that the others can be taken out of the file. Works beside a running server.
+    Opens the APNs credentials and callback secrets of all apps, and the secrets of people's one-time passwords, with the
+    keys in the secret key file and seals them with the first one, so that the others can be taken out of the file. Works
+    beside a running server.
     """
   static let operands: [String] = []
   static let settings = [DataFolder.setting, SecretKeyFile.setting]
 
   static func run(_ input: Input) throws(Failure) {
     let folder = try DataFolder(input)
-    try folder.expectDatabase()
     let keys = try SecretKeyFile(input.settings, folder: folder).read()
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
-    defer { store.close() }
-    let sealed = try AppAPNs.read(store) { transaction throws(StorageError) in
-      var sealed: [(row: APNsCredentialRow, bytes: [UInt8])] = []
-      for row in try transaction.apnsCredentials() {
-        sealed.append((row, try transaction.sealedAPNsCredential(app: row.app, id: row.id) ?? []))
-      }
-      return sealed
+    // In one transaction: what a server changes meanwhile is neither lost nor left behind.
+    let result = try folder.change(orFail: "cannot change the secrets") { transaction throws(StorageError) in
+      try Resealing(keys: keys).run(in: transaction)
     }
-    var resealed: [(row: APNsCredentialRow, bytes: [UInt8])] = []
-    for (row, bytes) in sealed {
-      do throws(SealError) {
-        resealed.append((row, try CredentialSecret.reseal(bytes, app: row.app, with: keys)))
-      } catch {
-        throw .failed(
-          "credential \(row.id.rawValue) of the app \(row.appKey.text): \(error); nothing was changed")
-      }
-    }
-    let changes = resealed
-    let settings = try AppCallback.reseal(store, with: keys)
-    try AppAPNs.write(store) { transaction throws(StorageError) in
-      for row in settings { try transaction.setCallback(row) }
-      for (row, bytes) in changes {
-        _ = try transaction.resealAPNsCredential(app: row.app, id: row.id, sealed: bytes)
-      }
-    }
+    let count = try result.get()
     Console.print([
-      "resealed": .number(JSONNumber(Int64(changes.count + settings.count))),
+      "resealed": .number(JSONNumber(Int64(count))),
       "secret_key": .string(keys.currentID),
     ])
   }

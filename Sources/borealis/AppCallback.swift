@@ -7,61 +7,47 @@ import PushStorage
 
 /// What the commands `app callback` have in common.
 enum AppCallback {
-  /// Changes what an app has set up and prints it, with the secret if one was made.
+  /// A row to be stored, with the secret in it if that was made just now: it is shown once.
+  typealias Change = (row: CallbackSettingRow, secret: String?)
+
+  /// Changes what an app has set up and prints it. Read and changed in one transaction: a server, or another command, may do
+  /// the same.
   static func change(
-    _ input: Input, _ body: (CallbackSettingRow?, AppID, Sealer) throws(Failure) -> CallbackSettingRow
+    _ input: Input,
+    _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) throws(Failure) -> Change
   ) throws(Failure) {
     let file = SecretKeyFile(input.settings, folder: try DataFolder(input))
     try AppAPNs.withApp(input) { store, app throws(Failure) in
-      let (known, sealed) = try AppAPNs.read(store) { transaction throws(StorageError) in
-        (try transaction.callbackSetting(app: app.id), try transaction.sealedCount())
+      let sealed = try store.readNow(orFail: "cannot read the callbacks") {
+        transaction throws(StorageError) in
+        try transaction.sealedCount()
       }
-      let sealer = Sealer(app: app.id, keys: try file.readOrMake(sealed: sealed))
-      var row = try body(known, app.id, sealer)
-      row.changedAt = SystemTime().now()
-      let changed = row
-      try AppAPNs.write(store) { transaction throws(StorageError) in try transaction.setCallback(changed) }
-      Console.print(document(changed, secret: sealer.made))
+      let sealer = Sealer(app: app.id, keys: try file.readOrMake(sealed: sealed), now: SystemTime().now())
+      let result = try store.writeNow(orFail: "cannot change the callbacks") {
+        transaction throws(StorageError) -> Result<Change, Failure> in
+        var change: Change
+        let known = try transaction.reading.callbackSetting(app: sealer.app)
+        do throws(Failure) { change = try body(known, sealer) } catch { return .failure(error) }
+        change.row.changedAt = sealer.now
+        try transaction.setCallback(change.row)
+        return .success(change)
+      }
+      let changed = try result.get()
+      Console.print(document(changed.row, secret: changed.secret))
     }
   }
 
-  /// Makes secrets for one app and remembers the last one, which is shown once.
-  final class Sealer {
+  /// Makes secrets of one app at one moment.
+  struct Sealer: Sendable {
     let app: AppID
     let keys: SealingKeys
-    private(set) var made: String?
+    let now: Timestamp
 
-    init(app: AppID, keys: SealingKeys) {
-      self.app = app
-      self.keys = keys
-    }
-
-    /// A new secret, sealed.
-    func make() -> [UInt8] {
+    /// A new secret, plain and sealed.
+    func make() -> (plain: String, sealed: [UInt8]) {
       let secret = CallbackSecret.generate()
-      made = secret
-      return CallbackSecret.seal(secret, app: app, with: keys)
+      return (secret, CallbackSecret.seal(secret, app: app, with: keys))
     }
-  }
-
-  /// The settings of all apps with their secrets sealed by the current key.
-  static func reseal(_ store: Store, with keys: SealingKeys) throws(Failure) -> [CallbackSettingRow] {
-    var rows = try AppAPNs.read(store) { transaction throws(StorageError) in
-      try transaction.callbackSettings()
-    }
-    for index in rows.indices {
-      do throws(SealError) {
-        let app = rows[index].app
-        rows[index].secret = try CallbackSecret.reseal(rows[index].secret, app: app, with: keys)
-        if let old = rows[index].old {
-          rows[index].old = (try CallbackSecret.reseal(old.secret, app: app, with: keys), old.until)
-        }
-      } catch {
-        throw .failed(
-          "the callback secret of the app number \(rows[index].app.rawValue): \(error); nothing was changed")
-      }
-    }
-    return rows
   }
 
   /// All that may be shown of a setting; the secret only when it was made just now.

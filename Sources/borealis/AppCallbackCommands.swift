@@ -30,14 +30,16 @@ struct AppCallbackSetCommand: Command {
       throw .usage("--url is an http or https address without user information and fragment")
     }
     let types = try types(input.settings.list("types"))
-    try AppCallback.change(input) { known, app, sealer throws(Failure) in
-      var row =
-        known
-        ?? CallbackSettingRow(
-          app: app, url: url, types: types, secret: sealer.make(), changedAt: SystemTime().now())
+    try AppCallback.change(input) { known, sealer throws(Failure) in
+      guard var row = known else {
+        let secret = sealer.make()
+        let new = CallbackSettingRow(
+          app: sealer.app, url: url, types: types, secret: secret.sealed, changedAt: sealer.now)
+        return (new, secret.plain)
+      }
       row.url = url
       row.types = types
-      return row
+      return (row, nil)
     }
   }
 
@@ -66,7 +68,7 @@ struct AppCallbackShowCommand: Command {
 
   static func run(_ input: Input) throws(Failure) {
     try AppAPNs.withApp(input) { store, app throws(Failure) in
-      let row = try AppAPNs.read(store) { transaction throws(StorageError) in
+      let row = try store.readNow(orFail: "cannot read the callbacks") { transaction throws(StorageError) in
         try transaction.callbackSetting(app: app.id)
       }
       if let row { Console.print(AppCallback.document(row)) }
@@ -85,11 +87,12 @@ struct AppCallbackRotateCommand: Command {
   static let settings = [DataFolder.setting, SecretKeyFile.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    try AppCallback.change(input) { known, _, sealer throws(Failure) in
+    try AppCallback.change(input) { known, sealer throws(Failure) in
       guard var row = known else { throw .failed("the app has set up no callbacks") }
-      row.old = (row.secret, SystemTime().now().adding(seconds: CallbackService.overlap))
-      row.secret = sealer.make()
-      return row
+      let secret = sealer.make()
+      row.old = (row.secret, sealer.now.adding(seconds: CallbackService.overlap))
+      row.secret = secret.sealed
+      return (row, secret.plain)
     }
   }
 }
@@ -106,7 +109,8 @@ struct AppCallbackRemoveCommand: Command {
 
   static func run(_ input: Input) throws(Failure) {
     try AppAPNs.withApp(input) { store, app throws(Failure) in
-      let wasThere = try AppAPNs.write(store) { transaction throws(StorageError) in
+      let wasThere = try store.writeNow(orFail: "cannot change the callbacks") {
+        transaction throws(StorageError) in
         try transaction.removeCallback(app: app.id)
       }
       guard wasThere else { throw .failed("the app has set up no callbacks") }

@@ -1,3 +1,4 @@
+import Glibc
 import PushBase
 import PushStorage
 
@@ -8,9 +9,46 @@ extension DataFolder {
     makes: Bool = false, _ body: (Store) throws(Failure) -> Value
   ) throws(Failure) -> Value {
     if makes { try create() } else { try expectDatabase() }
-    let store = try openStore(readers: 1, log: Log(level: .warning))
+    let store = try openBesideServer()
     defer { store.close() }
     return try body(store)
+  }
+
+  /// Opens the database, beside a running server if there is one. It is brought to this program's schema only while no
+  /// server can be there, which would not know what its tables have become.
+  func openBesideServer() throws(Failure) -> Store {
+    let log = Log(level: .warning)
+    var options = Store.Options()
+    options.migrates = false
+    for _ in 1...20 {
+      do throws(StorageError) {
+        return try Store.open(path: database, readers: 1, log: log, options: options)
+      } catch {
+        guard case .olderThanProgram = error.kind else {
+          throw Self.failure("cannot open \(database)", error)
+        }
+      }
+      if let lock = takeLock() {
+        defer { close(lock) }
+        return try openStore(readers: 1, log: log)
+      }
+      // Whoever has the lock may be about to do the same.
+      usleep(50_000)
+    }
+    throw .failed(
+      "the database in \(path) is of an older program, and a server uses it: stop the server, or use its program"
+    )
+  }
+
+  /// Keeps servers out of the folder until the descriptor is closed; nil if one is there.
+  private func takeLock() -> Int32? {
+    let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return nil }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
   }
 
   /// Reads from the database, which must be there; `what` begins the line that tells why that failed.

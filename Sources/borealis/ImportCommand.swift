@@ -44,7 +44,7 @@ struct ImportCommand: Command {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .failed("cannot read \(path): \(SystemCalls.reason(errno))") }
     defer { close(descriptor) }
-    let store = try folder.openStore(readers: 1, log: Log(level: .warning))
+    let store = try folder.openBesideServer()
     defer { store.close() }
     var work = ImportWork(
       store: store, folder: folder, app: try app(key, store),

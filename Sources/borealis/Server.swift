@@ -127,18 +127,15 @@ final class Server: Sendable {
     _ time: SystemTime
   ) -> WebConsole {
     let keyFile = settings.secretKeyFile
-    @Sendable func context(_ person: PersonID) -> SealingKeys.Context {
-      SealingKeys.Context(person: person.rawValue, purpose: "one-time passwords")
-    }
     return WebConsole(
       router: router, gateway: gateway, apns: apns, time: time, log: settings.log,
       mail: ConsoleMail(
         site: settings.mail.site, send: mailer.map { mailer in { @Sendable mail in mailer.send(mail) } }),
       secrets: PersonSecrets(
         seal: { secret, person, sealed in
-          try? keyFile.readOrMake(sealed: sealed).seal(secret, for: context(person))
+          try? keyFile.readOrMake(sealed: sealed).seal(secret, for: .oneTimePasswords(of: person))
         },
-        open: { sealed, person in try? keyFile.read().open(sealed, for: context(person)) }))
+        open: { sealed, person in try? keyFile.read().open(sealed, for: .oneTimePasswords(of: person)) }))
   }
 
   private static func callbackService(

@@ -91,6 +91,21 @@ import Testing
     #expect(!database.isEmpty && !database.contains(secret))
   }
 
+  /// An empty file is a database of the oldest schema; this test has the lock that a server would have.
+  @Test func `Only while no server runs does a command bring the database up to date`() throws {
+    #expect(mkdir(data, 0o700) == 0)
+    try TemporaryFolder.write("", to: data + "/borealis.sqlite")
+    let lock = open(data + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+    let refused = try RunningProgram.run(["app", "list", "--data", data])
+    #expect(refused.status == 1)
+    #expect(
+      refused.errors == "borealis: the database in \(data) is of an older program, and a server uses it: "
+        + "stop the server, or use its program\n")
+    close(lock)
+    #expect(try RunningProgram.run(["app", "list", "--data", data]).status == 0)
+  }
+
   @Test func `Apps are listed in the order of their making, without secrets`() throws {
     let names = ["first", "zweite", "第三"]
     var keys: [String?] = []

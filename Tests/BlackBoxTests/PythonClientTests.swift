@@ -32,6 +32,12 @@ struct PythonClientTests {
     #expect(ending.output.split(separator: "\n").count == 6)
   }
 
+  @Test func `One-time passwords outlive the secret key that sealed them`() throws {
+    let ending = try PythonClient.run("reseal.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
   @Test(.enabled(if: PythonClient.hasWebSockets, "the Python package websockets is missing"))
   func `Devices in Python come over WebSocket`() throws {
     let ending = try PythonClient.run("web_devices.py", ["--binary", RunningProgram.path])

@@ -13,6 +13,13 @@ import Testing
   }
 
   @Test(arguments: [
+    ("192.0.2.1", "192.0.2.1"), ("2001:db8::1", "2001:db8::"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+  ])
+  func `Of an IPv6 address the first half counts`(text: String, network: String) throws {
+    #expect(try #require(IPAddress(text)).network.text == network)
+  }
+
+  @Test(arguments: [
     "", "1", "1.2.3", "1.2.3.4.5", "256.0.0.1", "1.2.3.4 ", " 1.2.3.4", "fe80::1%eth0", "[::1]", "::1::",
     "g::",
     "localhost", "1.2.3.4\0", "1:2:3:4:5:6:7:8:9", String(repeating: "1", count: 100),

@@ -43,6 +43,16 @@ import Testing
     #expect(addresses.allows(try #require(IPAddress(address))) == isAllowed)
   }
 
+  @Test func ownAddressesNeedToBeNamed() throws {
+    let (own, other) = (try #require(IPAddress("8.8.8.8")), try #require(IPAddress("8.8.4.4")))
+    let translated = try #require(IPAddress("64:ff9b::8.8.8.8"))
+    let addresses = AddressGuard { [own] }
+    #expect(!addresses.allows(own) && !addresses.allows(translated) && addresses.allows(other))
+    let named = AddressGuard(allowing: [try #require(IPNetwork("8.8.8.8"))]) { [own] }
+    #expect(named.allows(own) && named.allows(translated))
+    #expect(AddressGuard.ownAddresses().contains(try #require(IPAddress("127.0.0.1"))))
+  }
+
   @Test func addressesAreBytes() {
     #expect(IPAddress(bytes: [1, 2, 3]) == nil)
     #expect(IPAddress(bytes: [10, 0, 0, 1]) == IPAddress("10.0.0.1"))

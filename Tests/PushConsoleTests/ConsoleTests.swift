@@ -223,6 +223,25 @@ import Testing
     #expect(foreign.status == 422)
   }
 
+  @Test(arguments: ["9223372036854775807", "-9223372036854775808", "2562047788015216", "241", "-1", "x"])
+  func `A time that is no number of hours is refused`(hours: String) async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let app = try await world.app(of: .standard)
+    let device = try await world.device(in: app)
+    _ = await owner.open("/console/")
+    let fields = [
+      "kind": "notification", "android": "1", "audience": "registration", "names": device.text, "text": "x",
+      "hours": hours,
+    ]
+    for page in ["confirm", "audience"] {
+      let answer = await owner.submit("/console/apps/\(app.key.text)/push/\(page)", fields)
+      #expect(answer.text.contains("options.time_to_live"), "\(page)")
+    }
+    let longest = fields.merging(["hours": "240"]) { $1 }
+    #expect(await owner.submit("/console/apps/\(app.key.text)/push/confirm", longest).status == 200)
+  }
+
   // MARK: People
 
   @Test func `An invitation is good once, and the last owner stays`() async throws {
@@ -244,6 +263,21 @@ import Testing
     let changed = await owner.submit("/console/accounts/1/people/2/role", ["role-2": "owner"])
     #expect(changed.status == 200)
     #expect(await guest.open("/console/accounts/1/people").status == 200)
+  }
+
+  @Test func `An invitation takes nothing from somebody who is there already`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    _ = await owner.open("/console/")
+    let page = await owner.submit(
+      "/console/accounts/1/people/invite", ["email": "zoe@example.com", "role": "viewer"])
+    let start = try #require(page.text.firstRange(of: "http://console.example/console/invitations/"))
+    let link = "/console/invitations/" + page.text[start.upperBound...].prefix { $0 != "<" }
+    #expect(await owner.submit(link).status == 200)
+    let members = try await world.write { transaction throws(StorageError) in
+      try transaction.reading.members(of: .standard)
+    }
+    #expect(members.map(\.role) == [.owner])
   }
 
   @Test func `A new password logs other browsers out`() async throws {
@@ -275,7 +309,11 @@ import Testing
     }
     let wrong = await owner.submit("/console/me/totp", ["secret": text, "code": "x"])
     #expect(wrong.status == 422)
-    let done = await owner.submit("/console/me/totp", ["secret": text, "code": code(-1)])
+    let stolen = await owner.submit(
+      "/console/me/totp", ["secret": text, "code": code(-1), "password": "guess"])
+    #expect(stolen.status == 422 && stolen.text.contains("The present password is wrong."))
+    let done = await owner.submit(
+      "/console/me/totp", ["secret": text, "code": code(-1), "password": ConsoleWorld.password])
     #expect(done.text.contains("Logging in takes a code"))
     let browser = Browser(world)
     var fields = ["email": "zoe@example.com", "password": ConsoleWorld.password]

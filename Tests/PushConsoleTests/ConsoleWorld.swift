@@ -41,7 +41,9 @@ final class ConsoleWorld: Sendable {
   private let path: String
 
   /// `sendsMail` sets up mail, as an operator may.
-  init(time: any TimeSource = StoppedClock(), sendsMail: Bool = false) throws {
+  init(
+    time: any TimeSource = StoppedClock(), limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false
+  ) throws {
     var template = Array("/tmp/borealis-console-XXXXXX".utf8CString)
     guard let folder = mkdtemp(&template) else { throw StorageError(.io, "mkdtemp") }
     path = String(cString: folder) + "/test.sqlite"
@@ -53,7 +55,8 @@ final class ConsoleWorld: Sendable {
       router: router, keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }),
       metrics: Metrics(), time: time, log: .silent)
     let gateway = Gateway(
-      router: router, callbacks: callbacks, metrics: Metrics(), log: .silent, time: time, isReady: { true })
+      router: router, callbacks: callbacks, limits: limits, metrics: Metrics(), log: .silent, time: time,
+      isReady: { true })
     let apns = APNsChannel(
       router: router, keys: { .success(keys) }, metrics: Metrics(), time: time, log: .silent)
     router.add(apns: apns)
@@ -175,7 +178,9 @@ final class Browser: Sendable {
     for (name, value) in extra { headers.append(name, value) }
     let request = HTTPRequest(method: method, target: target, headers: headers, body: bytes)
     let response = await withCheckedContinuation { done in
-      world.console.handle(request, peer: "192.0.2.1", isSecure: false) { done.resume(returning: $0) }
+      world.console.handle(request, peer: IPAddress("192.0.2.1"), isSecure: false) {
+        done.resume(returning: $0)
+      }
     }
     for field in response.headers.fields where field.name == "set-cookie" {
       let pair = field.value.split(separator: ";")[0].split(separator: "=", omittingEmptySubsequences: false)

@@ -41,6 +41,25 @@ import Testing
     #expect(throttle.delay([.network("n")], at: 3) == 900)
   }
 
+  @Test func `What is taken back is that attempt alone`() {
+    var throttle = LoginThrottle()
+    for _ in 0..<10 { throttle.fail(stranger, at: 0) }
+    throttle.takeBack(stranger)
+    #expect(throttle.delay(stranger, at: 1) == 0)
+    throttle.fail(stranger, at: 1)
+    #expect(throttle.delay(stranger, at: 2) == 900)
+  }
+
+  @Test func `Windows that ended are swept`() {
+    var throttle = LoginThrottle()
+    throttle.fail(stranger, at: 0)
+    throttle.fail([.strangers(email: "b")], at: 10 * Self.second)
+    throttle.sweep(at: 900 * Self.second)
+    #expect(throttle.count == 1)
+    throttle.sweep(at: 910 * Self.second)
+    #expect(throttle.count == 0)
+  }
+
   @Test func `Memory is bounded, and what is near its limit stays`() {
     var throttle = LoginThrottle(capacity: 100)
     for _ in 0..<10 { throttle.fail(stranger, at: 0) }

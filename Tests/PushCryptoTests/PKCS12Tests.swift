@@ -1,3 +1,4 @@
+import COpenSSL
 import PushBase
 import Testing
 
@@ -125,12 +126,42 @@ import Testing
     let bytes = try tool.bytes("file.p12")
     let places = bytes.indices.filter { bytes[$0...].starts(with: [0x02, 0x03, 0x01, 0x02, 0x03]) }
     #expect(!places.isEmpty)
+    #expect(throws: CredentialFileError.tooCostly) {
+      try PKCS12.parse(bytes, password: "x", rounds: 66_050)
+    }
+    #expect(throws: Never.self) { try PKCS12.parse(bytes, password: "x", rounds: 66_051 * 3) }
     for place in places {
       var changed = bytes
       changed[place + 2] = 0x7f
       let file = changed
       #expect(throws: CredentialFileError.tooCostly) { try PKCS12.parse(file, password: "x") }
     }
+  }
+
+  /// A key that is encrypted inside of what is encrypted shows its rounds only then.
+  @Test func costIsNotHidden() async throws {
+    try await tool.makeCertificate()
+    let pem = try tool.text("key.pem")
+    let key = PEM.read(pem) { PEM_read_bio_PrivateKey($0, nil, co_no_password, nil) }
+    defer { EVP_PKEY_free(key) }
+    var (bags, safes): (OpaquePointer?, OpaquePointer?) = (nil, nil)
+    let cipher = NID_pbe_WithSHA1And3_Key_TripleDES_CBC
+    let hasKey = PKCS12_add_key(&bags, key, 0, 20_000, cipher, "x") != nil
+    let isHidden = PKCS12_add_safe(&safes, bags, cipher, 1, "x") == 1
+    let file = PKCS12_add_safes(safes, 0)
+    defer {
+      OPENSSL_sk_pop_free(bags) { PKCS12_SAFEBAG_free(OpaquePointer($0)) }
+      OPENSSL_sk_pop_free(safes) { PKCS7_free($0?.assumingMemoryBound(to: PKCS7.self)) }
+      PKCS12_free(file)
+    }
+    #expect(hasKey && isHidden && PKCS12_set_mac(file, "x", -1, nil, 0, 1, nil) == 1)
+    var start: UnsafeMutablePointer<UInt8>?
+    let count = i2d_PKCS12(file, &start)
+    defer { CRYPTO_free(start, nil, 0) }
+    let bytes = Array(UnsafeBufferPointer(start: start, count: Int(count)))
+    #expect(PKCS12.rounds(in: bytes[...]) < 10)
+    #expect(throws: CredentialFileError.tooCostly) { try PKCS12.parse(bytes, password: "x", rounds: 20_000) }
+    #expect(throws: CredentialFileError.noCertificate) { try PKCS12.parse(bytes, password: "x") }
   }
 
   /// The numbers are summed up, also where the structure is BER's or cut; other integers do not count.

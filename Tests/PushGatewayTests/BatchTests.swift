@@ -144,6 +144,17 @@ import Testing
     #expect(Set(world.pending(device)).count == 1000)
   }
 
+  /// The time for an entry grows with its members, not with their square: this one would take many minutes.
+  @Test func `An entry with very many members is refused like any other`() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let more = (0..<100_000).map { "\"k\($0)\":0" }.joined(separator: ",")
+    let cid = "\(world.app.key.text)-1"
+    let entry = "{\"target\":\"\(device.text)\",\"platform\":\"all\",\(more)}"
+    let response = await world.call("POST", Self.byID, Self.batch([(cid, entry)]))
+    #expect(Self.outcomes(response) == [cid: "1009"])
+  }
+
   @Test(arguments: [
     ("", "400 1002"), ("{", "400 1003"), ("[]", "400 1003"), ("{}", "400 1002"),
     (#"{"pushlist":{}}"#, "400 1002"), (#"{"pushlist":[1]}"#, "400 1003"),

@@ -1,7 +1,9 @@
 import PushBase
 import PushHTTP
-import PushHTTPServer
+import PushNet
 import Testing
+
+@testable import PushHTTPServer
 
 @Suite struct HTTPServerTests {
   @Test(arguments: ["/now", "/later"]) func keepsConnectionsAlive(path: String) throws {
@@ -50,7 +52,7 @@ import Testing
   @Test func boundsLargeBodies() throws {
     var limits = HTTPServerLimits()
     limits.message = HTTPLimits(body: 4, largeBodies: ["big": 8])
-    let server = try HTTPTestServer(limits: limits, largeBodies: LargeBodies(bytes: 20))
+    let server = try HTTPTestServer(limits: limits, largeBodies: LargeBodies(bytes: 80, step: 1))
     let head = "POST /big HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n"
     let slow = try [HTTPTestClient(server), HTTPTestClient(server)]
     for client in slow {
@@ -114,6 +116,42 @@ import Testing
     try whole.send("POST /barred HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\na")
     try whole.send("b")
     #expect(try whole.body() == "POST /barred ab")
+  }
+
+  /// A body takes memory until its request is answered, not only until it is there.
+  @Test func largeBodiesHaveRoomWhileTheyAreWorkedOn() throws {
+    var limits = HTTPServerLimits()
+    limits.message = HTTPLimits(body: 4, largeBodies: ["held": 8])
+    let server = try HTTPTestServer(limits: limits, largeBodies: LargeBodies(bytes: 80, step: 1))
+    let head = "POST /held HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n"
+    let waiting = try [HTTPTestClient(server), HTTPTestClient(server)]
+    for client in waiting {
+      try client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" + head + "1234")
+      #expect(try client.body() == "GET /1 ")
+      try client.send("5678")
+    }
+    let other = try HTTPTestClient(server)
+    try other.send("GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(try other.body() == "GET /2 ")
+    let third = try HTTPTestClient(server)
+    try third.send(head + "1234")
+    #expect(try third.response()?.status == 503)
+    withExtendedLifetime(waiting) {}
+  }
+
+  /// Room is for what was announced, in steps; each network has a quarter of it.
+  @Test func roomForLargeBodies() {
+    let bodies = LargeBodies(bytes: 80, step: 5)
+    let networks = (1...5).map { PeerNetwork(rawValue: $0) }
+    var first: LargeBodies.Place? = bodies.place(for: networks[0])
+    let second = bodies.place(for: networks[0])
+    #expect(first?.hold(11) == true && first?.hold(15) == true)
+    #expect(second.hold(5) && !second.hold(6))
+    #expect(first?.hold(16) == false)
+    let others = networks[1...].map { bodies.place(for: $0) }
+    #expect(others.map { $0.hold(20) } == [true, true, true, false])
+    first = nil
+    #expect(second.hold(20) && !others[3].hold(1))
   }
 
   @Test func headHasNoContent() throws {

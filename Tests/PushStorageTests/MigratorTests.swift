@@ -97,6 +97,39 @@ import Testing
     #expect(kind([first, second]) == nil)
   }
 
+  /// Two programs that open a database at once run each file once.
+  @Test func anotherMayBeFaster() throws {
+    let migrations = [
+      Migration(version: 1, name: "a", sql: "CREATE TABLE a (x);"),
+      Migration(version: 2, name: "b", sql: "CREATE TABLE b (x);"),
+    ]
+    let (slow, fast) = (try open(), try open())
+    try Migrator.migrate(slow, to: [migrations[0]], at: .start)
+    try Migrator.migrate(fast, to: migrations, at: .start)
+    #expect(try Migrator.applyNext(of: migrations, to: slow, at: .start) == 2)
+  }
+
+  /// Who may not change the schema is told that it is old, and finds it as it was.
+  @Test func olderIsLeftAlone() throws {
+    let migrations = [
+      Migration(version: 1, name: "a", sql: "CREATE TABLE a (x);"),
+      Migration(version: 2, name: "b", sql: "CREATE TABLE b (x);"),
+    ]
+    let database = try open()
+    func kind() -> StorageError.Kind? {
+      do {
+        try Migrator.expectNewest(database, of: migrations)
+        return nil
+      } catch { return error.kind }
+    }
+    #expect(kind() == .olderThanProgram(found: 0, known: 2))
+    #expect(try tables(database) == [])
+    try Migrator.migrate(database, to: [migrations[0]], at: .start)
+    #expect(kind() == .olderThanProgram(found: 1, known: 2))
+    try Migrator.migrate(database, to: migrations, at: .start)
+    #expect(kind() == nil)
+  }
+
   /// A file that is no database is refused as such.
   @Test func noDatabase() throws {
     let file = try #require(fopen(folder.database, "w"))

@@ -47,6 +47,9 @@ int cl_peer_address(int fd, char *buffer, size_t capacity, uint16_t *port);
 uint64_t cl_peer_network(int fd);
 /// The peer's address in 16 bytes, IPv4 in its mapped form; 0, or -1 for a peer without one.
 int cl_peer_ip(int fd, uint8_t *bytes);
+/// Writes the addresses of this machine's interfaces, 16 bytes each, IPv4 in its mapped form; tells how many there are,
+/// which may be more than fit, or a negated errno.
+int cl_own_addresses(uint8_t *bytes, int capacity);
 /// Accepts a connection: non-blocking, close-on-exec, TCP_NODELAY.
 int cl_accept(int listener);
 /// Numeric addresses of a host name, best first, each NUL-terminated in `CL_ADDRESS_BYTES` bytes. Blocks. Returns

@@ -40,13 +40,14 @@ public struct CredentialUpload: Sendable {
     self.environments = environments
   }
 
-  /// A .p12 file, with its password if it has one; the rest as below.
+  /// A .p12 file, with its password if it has one; the rest as below. One whose password takes more rounds to check than
+  /// anybody may ask of a server is refused.
   public init(
     p12 bytes: [UInt8], password: String?, topic: String?, environments: [APNsEnvironment]?, now: Timestamp
   ) throws(CredentialError) {
     let pair: CertificateKeyPair
     do throws(CredentialFileError) {
-      pair = try PKCS12.parse(bytes, password: password)
+      pair = try PKCS12.parse(bytes, password: password, rounds: PKCS12.maximumRoundsOfStrangers)
     } catch {
       throw .file(error)
     }

@@ -131,7 +131,7 @@ extension WebConsole {
     let attempt = People.Attempt(
       email: email, password: call.form?["password"] ?? "",
       code: call.form?["code"].map { _ in call.field("code") },
-      browser: call.request.headers.cookie(PageCall.browserCookie), address: call.peer,
+      browser: call.request.headers.cookie(PageCall.browserCookie), address: call.address,
       agent: call.request.headers["user-agent"] ?? "")
     people.logIn(attempt) { [self] result in
       switch result {
@@ -236,7 +236,7 @@ extension WebConsole {
       var person = known
       if let new { person = try transaction.addPerson(new, at: now) }
       guard let person else { return false }
-      try transaction.setRole(of: person, in: invitation.account, invitation.role)
+      try transaction.join(person, to: invitation.account, as: invitation.role)
       try transaction.audit(
         AuditRow(
           at: now, account: invitation.account, person: person, who: name, action: "member.join",

@@ -19,6 +19,10 @@ enum Failures {
     page(call, Words.foreignFormTitle, Words.foreignForm)
   }
 
+  static func tooLarge(_ call: PageCall) -> Layout {
+    page(call, Words.foreignFormTitle, Words.tooLarge)
+  }
+
   private static func page(_ call: PageCall, _ title: Phrase, _ text: Phrase) -> Layout {
     Layout(
       call(title),

@@ -1,5 +1,5 @@
 import PushBase
-import PushCrypto
+import PushDomain
 import PushHTTP
 import PushRouter
 import PushStorage
@@ -16,7 +16,9 @@ extension WebConsole {
     guard let visitor = call.visitor else { return }
     // Apps that another process made are found by their rows.
     router.store.read { transaction throws(StorageError) in
-      try transaction.apps()
+      var rows: [AppRow] = []
+      for membership in visitor.memberships { rows += try transaction.apps(of: membership.account) }
+      return rows
     } completion: { [self] result in
       guard case .success(let rows) = result else {
         return call.show(Failures.unavailable(call), status: 503)
@@ -95,19 +97,20 @@ extension WebConsole {
   private func makeApp(_ call: PageCall) {
     guard let account = call.account, let visitor = call.visitor else { return }
     let name = call.field("name")
-    guard (1...80).contains(name.utf8.count) else {
-      return call.show(newAppPage(call, Words.nameRule), status: 422)
+    guard AppRequest.isName(name) else {
+      return call.show(newAppPage(call, Words.appNameRule), status: 422)
     }
-    let (key, secret, now) = (AppKey.random(), SecretKey24.generate(), time.now())
+    let key = AppKey.random()
     let entry = entry("app.create", "\(name) (\(key.text))", by: visitor, call)
-    router.store.write { transaction throws(StorageError) in
-      _ = try transaction.createApp(
-        NewApp(key: key, name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account), at: now
-      )
-      try transaction.audit(entry)
-    } completion: { [self] result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      call.show(keysPage(call, name: name, key: key, secret: secret))
+    router.createApp(name, key: key, for: account, noting: entry) { [self] result in
+      switch result {
+      case .success(let app):
+        call.show(keysPage(call, name: name, key: app.key, secret: app.masterSecret ?? ""))
+      case .failure(.tooMany):
+        let problem = Words.tooManyApps.with(String(Router.appsInAccount))
+        call.show(newAppPage(call, problem), status: 422)
+      case .failure: call.show(Failures.unavailable(call), status: 503)
+      }
     }
   }
 

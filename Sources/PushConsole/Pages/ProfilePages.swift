@@ -85,13 +85,22 @@ extension WebConsole {
     }
     people.confirm(call.form?["old"] ?? "", of: visitor.person) { [self] result in
       switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
+      case .failure(let refusal): show(call, refusal)
       case .success(false):
         showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
       // Hashed on the same thread, where this answer comes from.
       case .success(true): store(new, of: visitor, call)
       }
     }
+  }
+
+  /// Says that a password was not looked at.
+  func show(_ call: PageCall, _ refusal: People.Refusal) {
+    guard case .tooMany(let seconds) = refusal else {
+      return call.show(Failures.unavailable(call), status: 503)
+    }
+    let text = call(Words.tooManyPasswords.with(String((seconds + 59) / 60)))
+    showProfile(call, .init(text: text, isBad: true), status: 429)
   }
 
   private func store(_ password: String, of visitor: Visitor, _ call: PageCall) {

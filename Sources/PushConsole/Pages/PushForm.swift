@@ -21,7 +21,11 @@ struct PushForm: Sendable, Equatable {
   var noTags = ""
   var title = ""
   var text = ""
-  var hours = 24
+  /// For how long it is kept for those who are away; nil if what was typed is no number from 0 to `mostHours`.
+  var hours: Int? = 24
+
+  /// As many as the push object may say (`options.time_to_live`).
+  static let mostHours = 240
 
   init() {}
 
@@ -36,7 +40,8 @@ struct PushForm: Sendable, Equatable {
     noTags = call.field("no_tags")
     title = call.field("title")
     text = call.field("text")
-    hours = Int(call.field("hours")) ?? 24
+    let typed = call.field("hours")
+    hours = typed.isEmpty ? 24 : Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
   }
 
   /// Whether something stands in the fields that say who is meant.
@@ -59,7 +64,7 @@ struct PushForm: Sendable, Equatable {
       push.set("message", .object(message))
     }
     var options = JSONObject()
-    options.set("time_to_live", .number(JSONNumber(Int64(hours) * 3600)))
+    if let hours { options.set("time_to_live", .number(JSONNumber(Int64(hours) * 3600))) }
     if ios { options.set("apns_production", .bool(!isSandbox)) }
     push.set("options", .object(options))
     return .object(push)

@@ -24,7 +24,8 @@ enum PushFormFields {
     \(Forms.field(call(Words.title), "title", value: form.title, isRequired: false))
     <label for="text">\(call(Words.text))</label>
     <textarea id="text" name="text" rows="3" required>\(form.text)</textarea>
-    \(Forms.field(call(Words.hours), "hours", type: "number", value: String(form.hours)))
+    \(Forms.field(call(Words.hours), "hours", type: "number", value: form.hours.map { String($0) } ?? "",
+      most: PushForm.mostHours))
     """
   }
 

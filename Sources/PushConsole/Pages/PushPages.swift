@@ -10,10 +10,15 @@ extension WebConsole {
   /// Sending a push by hand.
   static let pushPages: [Page] = [
     Page(.app(.sender), "GET", "/console/apps/{app}/push") { $0.showPushForm($1) },
-    Page(.app(.sender), "POST", "/console/apps/{app}/push/audience") { $0.countAudience($1) },
-    Page(.app(.sender), "POST", "/console/apps/{app}/push/confirm") { $0.confirmPush($1) },
-    Page(.app(.sender), "POST", "/console/apps/{app}/push") { $0.sendPush($1) },
+    Page(.app(.sender), "POST", "/console/apps/{app}/push/audience", body: pushBytes) {
+      $0.countAudience($1)
+    },
+    Page(.app(.sender), "POST", "/console/apps/{app}/push/confirm", body: pushBytes) { $0.confirmPush($1) },
+    Page(.app(.sender), "POST", "/console/apps/{app}/push", body: pushBytes) { $0.sendPush($1) },
   ]
+
+  /// Room for a thousand names, each character of which a form may write as nine.
+  private static let pushBytes = 512 << 10
 
   // MARK: The form
 
@@ -55,7 +60,12 @@ extension WebConsole {
 
   /// A push object that keeps every rule, or what is wrong with it.
   private func parse(_ form: PushForm) -> Result<PushRequest, APIError> {
-    Result { () throws(APIError) in try PushRequest.parse(form.json, rules: gateway.pushRules) }
+    Result { () throws(APIError) in
+      guard form.hours != nil else {
+        throw .invalidValue("options.time_to_live must be 0 to \(PushForm.mostHours) hours")
+      }
+      return try PushRequest.parse(form.json, rules: gateway.pushRules)
+    }
   }
 
   private func countAudience(_ call: PageCall) {
@@ -129,11 +139,12 @@ extension WebConsole {
     let accepting: AcceptRequest
     do {
       let body = Array((call.form?["body"] ?? "").utf8)
+      var push = try parseJSON(body).object ?? JSONObject()
+      // A reload of the answer sends nothing twice.
+      push.set("cid", .string(call.field("cid")))
       // Whatever was sent once can be sent again, to a file's devices too.
       var request = AcceptRequest(
-        try PushRequest.parse(try parseJSON(body), rules: gateway.pushRules, audience: .any))
-      // A reload of the answer sends nothing twice.
-      request.cid = call.field("cid")
+        try PushRequest.parse(.object(push), rules: gateway.pushRules, audience: .any))
       request.sender = .person(visitor.person.id)
       request.object = body
       accepting = request
@@ -141,8 +152,11 @@ extension WebConsole {
       let message = (error as? APIError)?.message ?? call(Words.notFound)
       return call.show(pushFormPage(call, PushForm(), message), status: 422)
     }
-    guard accepting.cid?.hasPrefix(app.key.text + "-") == true else {
+    guard Gateway.isCID(call.field("cid"), issuedTo: app.key) else {
       return call.show(Failures.foreignForm(call), status: 403)
+    }
+    guard gateway.takePushCall(of: app) else {
+      return call.show(pushFormPage(call, PushForm(), APIError.rateExceeded.message), status: 429)
     }
     router.accept(accepting, for: app) { [self] result in
       switch result {

@@ -46,6 +46,7 @@ extension WebConsole {
       <form method="post" action="/console/me/totp">\(Forms.token(call))
       <input type="hidden" name="secret" value="\(Hex.encode(secret))">
       \(Forms.field(call(Words.code), "code", autocomplete: "one-time-code"))
+      \(Forms.field(call(Words.oldPassword), "password", type: "password", autocomplete: "current-password"))
       <button>\(call(Words.totpOn))</button></form>
       </section>
       """)
@@ -61,6 +62,7 @@ extension WebConsole {
     }.joined()
   }
 
+  /// Needs the password: whoever finds a browser open must not be able to keep the person out.
   func turnTOTPOn(_ call: PageCall) {
     guard let visitor = call.visitor else { return }
     guard let secret = Hex.decode(call.field("secret")), secret.count == OneTimePassword.secretSize else {
@@ -70,6 +72,16 @@ extension WebConsole {
     else {
       return call.show(totpPage(call, secret: secret, Words.wrongCode), status: 422)
     }
+    people.confirm(call.form?["password"] ?? "", of: visitor.person) { [self] result in
+      switch result {
+      case .failure(let refusal): show(call, refusal)
+      case .success(false): call.show(totpPage(call, secret: secret, Words.wrongPassword), status: 422)
+      case .success(true): sealTOTP(call, visitor, secret, step: step)
+      }
+    }
+  }
+
+  private func sealTOTP(_ call: PageCall, _ visitor: Visitor, _ secret: [UInt8], step: Int64) {
     router.store.read { transaction throws(StorageError) in
       try transaction.sealedCount()
     } completion: { [self] result in
@@ -88,7 +100,7 @@ extension WebConsole {
     guard let visitor = call.visitor else { return }
     people.confirm(call.form?["password"] ?? "", of: visitor.person) { [self] result in
       switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
+      case .failure(let refusal): show(call, refusal)
       case .success(false):
         showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
       case .success(true): setTOTP(call, visitor, nil, step: 0, "person.totp.off", Words.totpIsOff)

@@ -1,22 +1,27 @@
 import PushBase
+import PushStorage
 
-/// Slows down whoever guesses passwords, without locking the real owner out: failures are counted by address and kind of
-/// browser, and a browser that was logged in before has a count of its own (OWASP Authentication Cheat Sheet, device cookies). Not
-/// thread-safe: its owner locks.
+/// Slows down whoever guesses passwords and codes, without locking the real owner out: failures are counted by address and
+/// kind of browser, and a browser that was logged in before has a count of its own (OWASP Authentication Cheat Sheet,
+/// device cookies). What only somebody with the password can try is counted by person. Not thread-safe: its owner locks.
 struct LoginThrottle: Sendable {
   /// What failures are counted under.
   enum Key: Hashable, Sendable {
-    /// Browsers that nobody knows, for one address.
+    /// Browsers that nobody knows, for one e-mail address.
     case strangers(email: String)
-    /// A browser that was logged in under the address before.
+    /// A browser that was logged in under the e-mail address before.
     case known(email: String, browser: String)
     /// All attempts from one network, whoever they are for.
     case network(String)
+    /// One-time codes that came with the right password.
+    case code(PersonID)
+    /// Passwords that confirm what somebody who is logged in asks for.
+    case confirmation(PersonID)
 
     /// Failures in a window before attempts are refused. A network may hold a whole company.
     fileprivate var limit: Int {
       switch self {
-      case .strangers: 10
+      case .strangers, .code, .confirmation: 10
       case .known: 20
       case .network: 100
       }
@@ -30,7 +35,7 @@ struct LoginThrottle: Sendable {
 
   /// Nanoseconds of a window: a quarter of an hour.
   private static let length: UInt64 = 900_000_000_000
-  /// Windows in memory; beyond it the old ones are dropped first.
+  /// Windows in memory; beyond it those that ended go, and then those with the fewest failures.
   private let capacity: Int
   private var windows: [Key: Window] = [:]
 
@@ -58,20 +63,31 @@ struct LoginThrottle: Sendable {
     }
   }
 
-  /// The attempt was no failure.
+  /// The attempt was no failure, and what failed before is forgotten, but for that of others in the network.
   mutating func succeed(_ keys: [Key]) {
     for key in keys {
-      if case .network = key {
-        if let failures = windows[key]?.failures { windows[key]?.failures = max(0, failures - 1) }
-      } else {
-        windows[key] = nil
-      }
+      if case .network = key { takeBack([key]) } else { windows[key] = nil }
     }
   }
 
+  /// The attempt was no failure, and says nothing about those before it.
+  mutating func takeBack(_ keys: [Key]) {
+    for key in keys {
+      if let failures = windows[key]?.failures { windows[key]?.failures = max(0, failures - 1) }
+    }
+  }
+
+  /// Drops the windows that ended.
+  mutating func sweep(at now: UInt64) {
+    windows = windows.filter { now < $0.value.start + Self.length }
+  }
+
+  /// Windows in memory.
+  var count: Int { windows.count }
+
   private mutating func makeRoom(at now: UInt64) {
     guard windows.count >= capacity else { return }
-    windows = windows.filter { now < $0.value.start + Self.length }
+    sweep(at: now)
     guard windows.count >= capacity else { return }
     // What is near its limit matters more than what has just begun.
     let weak = windows.sorted { $0.value.failures < $1.value.failures }.prefix(max(1, capacity / 4))

@@ -25,7 +25,8 @@ final class People: Sendable {
     var code: String?
     /// The cookie of a browser that was logged in before.
     var browser: String?
-    var address: String
+    /// Where it comes from, if that is known.
+    var address: IPAddress?
     var agent: String
   }
 
@@ -130,13 +131,10 @@ final class People: Sendable {
 
   /// Lets somebody in who knows the password, and has the authenticator app if that is asked for.
   func logIn(_ attempt: Attempt, done: @escaping @Sendable (Result<Admission, Refusal>) -> Void) {
+    // Nobody has such an address, and nothing needs to be kept of it.
+    guard EmailAddress.isPlausible(attempt.email) else { return done(.failure(.wrong)) }
     let keys = throttleKeys(attempt)
-    let delay = throttle.withLock { throttle in
-      let delay = throttle.delay(keys, at: time.monotonic())
-      if delay == 0 { throttle.fail(keys, at: time.monotonic()) }
-      return delay
-    }
-    guard delay == 0 else { return done(.failure(.tooMany(seconds: delay))) }
+    if let refusal = count(keys) { return done(.failure(refusal)) }
     store.read { transaction throws(StorageError) in
       try transaction.person(email: attempt.email)
     } completion: { [self] result in
@@ -153,6 +151,16 @@ final class People: Sendable {
     }
   }
 
+  /// Counts an attempt as a failure until it turns out to be none; says so if there were too many before it.
+  private func count(_ keys: [LoginThrottle.Key]) -> Refusal? {
+    let delay = throttle.withLock { throttle in
+      let delay = throttle.delay(keys, at: time.monotonic())
+      if delay == 0 { throttle.fail(keys, at: time.monotonic()) }
+      return delay
+    }
+    return delay == 0 ? nil : .tooMany(seconds: delay)
+  }
+
   private func admit(
     _ person: PersonRow, _ attempt: Attempt, _ keys: [LoginThrottle.Key],
     _ done: @escaping @Sendable (Result<Admission, Refusal>) -> Void
@@ -160,10 +168,11 @@ final class People: Sendable {
     var step: Int64?
     if let sealed = person.sealedTOTP {
       guard let code = attempt.code, !code.isEmpty else {
-        // The password was right: no guess.
-        throttle.withLock { $0.succeed(keys) }
+        // The password was right: no guess. What was guessed before stays, as codes may have been.
+        throttle.withLock { $0.takeBack(keys) }
         return done(.failure(.needsCode(wasWrong: false)))
       }
+      if let refusal = count([.code(person.id)]) { return done(.failure(refusal)) }
       guard let secret = secrets.open(sealed, person.id) else { return done(.failure(.unavailable)) }
       step = OneTimePassword.match(code, secret: secret, at: time.now(), after: person.totpStep)
       guard step != nil else { return done(.failure(.needsCode(wasWrong: true))) }
@@ -173,19 +182,19 @@ final class People: Sendable {
     store.write { transaction throws(StorageError) -> Bool in
       if let usedStep, try !transaction.useTOTP(of: person.id, step: usedStep) { return false }
       try transaction.addConsoleSession(
-        tokenHash: WebToken.hash(token), of: person.id, address: attempt.address,
+        tokenHash: WebToken.hash(token), of: person.id, address: attempt.address?.text ?? "",
         agent: String(attempt.agent.prefix(200)), at: now)
       try transaction.audit(
         AuditRow(
           at: now, account: nil, person: person.id, who: person.name, action: "session.begin", target: "",
-          address: attempt.address))
+          address: attempt.address?.text ?? ""))
       return true
     } completion: { [self] result in
       switch result {
       case .failure: done(.failure(.unavailable))
       case .success(false): done(.failure(.needsCode(wasWrong: true)))
       case .success(true):
-        throttle.withLock { $0.succeed(keys) }
+        throttle.withLock { $0.succeed(keys + [.code(person.id)]) }
         done(.success(Admission(session: token, browser: browserCookie(for: attempt.email))))
       }
     }
@@ -206,7 +215,7 @@ final class People: Sendable {
     if let browser = attempt.browser, isKnown(browser, for: email) {
       return [.known(email: email, browser: browser)]
     }
-    return [.strangers(email: email), .network(attempt.address)]
+    return [.strangers(email: email), .network(attempt.address?.network.text ?? "")]
   }
 
   /// `nonce.signature`, good for one address.
@@ -265,13 +274,20 @@ final class People: Sendable {
   func confirm(
     _ password: String, of person: PersonRow, done: @escaping @Sendable (Result<Bool, Refusal>) -> Void
   ) {
-    let isTaken = worker.run { done(.success(Password.matches(password, person.password))) }
+    let key = LoginThrottle.Key.confirmation(person.id)
+    if let refusal = count([key]) { return done(.failure(refusal)) }
+    let isTaken = worker.run { [self] in
+      let isRight = Password.matches(password, person.password)
+      if isRight { throttle.withLock { $0.succeed([key]) } }
+      done(.success(isRight))
+    }
     if !isTaken { done(.failure(.unavailable)) }
   }
 
   /// Deletes what ended; to be called now and then.
   func sweep() {
     let now = time.now()
+    throttle.withLock { $0.sweep(at: time.monotonic()) }
     store.write { transaction throws(StorageError) in
       try transaction.sweepPeople(
         unusedSince: now.adding(seconds: -Self.idleDays * 86_400),

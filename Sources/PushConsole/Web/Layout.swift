@@ -144,13 +144,14 @@ enum Forms {
   /// A labelled field.
   static func field(
     _ label: String, _ name: String, type: String = "text", value: String = "", autocomplete: String = "off",
-    isRequired: Bool = true, hint: String? = nil
+    isRequired: Bool = true, most: Int? = nil, hint: String? = nil
   ) -> HTML {
     let required: HTML = isRequired ? " required" : .none
+    let range: HTML = most == nil ? .none : " min=\"0\" max=\"\(most ?? 0)\""
     let described: HTML = hint == nil ? .none : "aria-describedby=\"\(name)-hint\""
     return """
       <label for="\(name)">\(label)</label>
-      <input id="\(name)" name="\(name)" type="\(type)" value="\(value)" autocomplete="\(autocomplete)"\(required) \(described)>
+      <input id="\(name)" name="\(name)" type="\(type)" value="\(value)" autocomplete="\(autocomplete)"\(required)\(range) \(described)>
       \(hint, { explanation($0, of: name) })
       """
   }

@@ -22,10 +22,16 @@ struct Page: Sendable {
   let method: String
   /// The path; segments in braces are captures.
   let pattern: String
+  /// Bytes that the body may have; it is read on an event loop.
+  let bodyBytes: Int
   let handle: Handler
 
-  init(_ access: Access, _ method: String, _ pattern: String, _ handle: @escaping Handler) {
+  init(
+    _ access: Access, _ method: String, _ pattern: String, body bodyBytes: Int = 128 << 10,
+    _ handle: @escaping Handler
+  ) {
     self.access = access
+    self.bodyBytes = bodyBytes
     self.method = method
     self.pattern = pattern
     self.handle = handle

@@ -15,8 +15,10 @@ struct PageCall: Sendable {
   /// When it came.
   let now: Timestamp
   let target: HTTPTarget
-  /// The address it came from.
-  let peer: String
+  /// Where it comes from, if that is known.
+  let address: IPAddress?
+  /// The same as text, for notes.
+  var peer: String { address?.text ?? "" }
   /// Whether the browser came over TLS.
   let isSecure: Bool
   let reply: @Sendable (HTTPResponse) -> Void
@@ -35,13 +37,13 @@ struct PageCall: Sendable {
   private(set) var alerts: [APNsAlert] = []
 
   init(
-    request: HTTPRequest, at now: Timestamp, target: HTTPTarget, peer: String, isSecure: Bool,
+    request: HTTPRequest, at now: Timestamp, target: HTTPTarget, peer address: IPAddress?, isSecure: Bool,
     reply: @escaping @Sendable (HTTPResponse) -> Void
   ) {
     self.request = request
     self.now = now
     self.target = target
-    self.peer = peer
+    self.address = address
     self.isSecure = isSecure
     self.reply = reply
     let type = request.headers["content-type"] ?? ""

@@ -21,6 +21,7 @@ enum Words {
   static let unavailableTitle = Phrase("One moment", "请稍候")
   static let unavailable = Phrase(
     "The server cannot do this right now. Try again in a moment.", "服务器暂时无法处理，请稍后再试。")
+  static let tooLarge = Phrase("The form is too large.", "表单内容过大。")
   static let foreignFormTitle = Phrase("Please try again", "请重试")
   static let foreignForm = Phrase(
     "The form was too old, or did not come from this console. Go back, reload the page and send it again.",
@@ -38,6 +39,10 @@ enum Words {
   static let passwordGuessable = Phrase(
     "This password is easy to guess. Take a few words that belong to nobody.", "这个密码太容易被猜到，请换一个。")
   static let nameRule = Phrase("The name needs 1 to 80 bytes.", "名称长度须为 1 到 80 字节。")
+  static let appNameRule = Phrase(
+    "The name needs 1 to 100 bytes without control characters.", "名称须为 1 到 100 字节，且不含控制字符。")
+  static let tooManyApps = Phrase(
+    "The account has {} apps already; delete one first.", "该账户已有 {} 个应用，请先删除一个。")
   static let emailRule = Phrase("This is no e-mail address.", "邮箱格式不正确。")
   static let emailTaken = Phrase(
     "Somebody with this address is here already. Log in first, then open the link again.", "该邮箱已注册，请先登录再打开链接。"
@@ -174,6 +179,8 @@ enum Words {
   static let totpText = Phrase(
     "With an authenticator app your password alone lets nobody in.", "启用后，登录时除密码外还需输入验证器动态码。")
   static let totpStart = Phrase("Set up an authenticator app", "设置验证器")
+  static let tooManyPasswords = Phrase(
+    "Too many attempts. Try again in {} minutes.", "尝试次数过多，请 {} 分钟后再试。")
   static let totpOpen = Phrase("Open in an app on this device", "在本机应用中打开")
   static let totpOn = Phrase("Turn on", "启用")
   static let totpStop = Phrase("Turn off", "停用")
