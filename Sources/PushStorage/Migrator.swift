@@ -86,7 +86,9 @@ enum Migrator {
         throw StorageError(.other, "migration \(migration.version) ended its own transaction")
       }
     }
-    if applied + 1 == migrations.count, try database.first("PRAGMA foreign_key_check", map: { $0.text(0) }) != nil {
+    if applied + 1 == migrations.count,
+      try database.first("PRAGMA foreign_key_check", map: { $0.text(0) }) != nil
+    {
       throw StorageError(
         .constraint, "the migrations up to \(migration.version) left rows without their parent")
     }

@@ -4,11 +4,12 @@ import Testing
 @testable import PushConsole
 
 @Suite struct ChartTests {
-  @Test(arguments: [
-    (0.0, [0.0, 2, 4]), (3, [0, 2, 4]), (5, [0, 3, 6]), (10, [0, 5, 10]), (11, [0, 10, 20]),
-    (400, [0, 200, 400]),
-    (401, [0, 300, 600]), (999_999, [0, 500_000, 1_000_000]),
-  ])
+  @Test(
+    arguments: [
+      (0.0, [0.0, 2, 4]), (3, [0, 2, 4]), (5, [0, 3, 6]), (10, [0, 5, 10]), (11, [0, 10, 20]),
+      (400, [0, 200, 400]),
+      (401, [0, 300, 600]), (999_999, [0, 500_000, 1_000_000]),
+    ] as [(Double, [Double])])
   func `A scale ends with a round number`(top: Double, ticks: [Double]) {
     #expect(Chart.Scale(counting: top).ticks == ticks)
   }

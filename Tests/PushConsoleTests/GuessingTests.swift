@@ -1,6 +1,7 @@
 import PushBase
 import PushCrypto
 import PushGateway
+import PushHTTP
 import PushStorage
 import Testing
 

@@ -104,7 +104,7 @@ extension WebConsole {
     }
     return """
       <section class="card"><h2>\(call(Words.deliveries))</h2><table><thead><tr><th>\(call(Words.when))</th>
-      <th>\(call(Words.state))</th><th>\(call(Words.events))</th><th>\(call(Words.attempts))</th>
+      <th>\(call(Words.state))</th><th>\(call(Words.eventCount))</th><th>\(call(Words.attempts))</th>
       <th>\(call(Words.answer))</th><th></th></tr></thead><tbody>
       \(rows, { callbackEntry(call, app, $0) })
       </tbody></table></section>
@@ -120,11 +120,11 @@ extension WebConsole {
       }
     return """
       <tr><td>\(moment(row.createdAt))</td><td><span class="pill \(mark)">\(call(word))</span></td>
-      <td class="number" data-label="\(call(Words.events))">\(row.events)</td>
+      <td class="number" data-label="\(call(Words.eventCount))">\(row.events)</td>
       <td class="number" data-label="\(call(Words.attempts))">\(row.attempts)</td>
       <td>\(row.status == 0 ? "" : String(row.status)) \(row.error ?? "")</td>
       <td><form method="post" action="/console/apps/\(app.key.text)/settings/callbacks/\(row.id)/resend">\(Forms.token(call))
-      <button class="small">\(call(Words.sendAgain))</button></form></td></tr>
+      <button class="small">\(call(Words.resend))</button></form></td></tr>
 
       """
   }

@@ -83,7 +83,7 @@ extension WebConsole {
       <dt>\(call(Words.ends))</dt><dd>\(endText(call, row.expiresAt))</dd>
       <dt>\(call(Words.fingerprint))</dt><dd><code>\(Hex.encode(row.fingerprint.prefix(8)))…</code> \(
         row.teamID, { "<span class=\"quiet\">\(call(Words.team.with($0)))</span>" })</dd>
-      <dt>\(call(Words.since))</dt><dd>\(moment(row.createdAt))</dd>
+      <dt>\(call(Words.addedAt))</dt><dd>\(moment(row.createdAt))</dd>
       </dl>
       \(reserve)
       </li>

@@ -23,7 +23,7 @@ extension Words {
   static let certificate = Phrase("Certificate", "证书")
   static let fingerprint = Phrase("Fingerprint", "指纹")
   static let team = Phrase("Team {}", "团队 {}")
-  static let since = Phrase("Since", "添加时间")
+  static let addedAt = Phrase("Since", "添加时间")
 
   static let stateInUse = Phrase("in use", "使用中")
   static let stateFallback = Phrase("kept in reserve", "备用")
