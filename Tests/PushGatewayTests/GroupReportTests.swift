@@ -8,7 +8,7 @@ import Testing
 @testable import PushGateway
 
 /// What a group learns of its pushes and of its apps' users (JPush REST v3, group reports).
-@Suite struct GroupReportTests {
+@Suite(.timeLimit(.minutes(2))) struct GroupReportTests {
   private static let push =
     #"{"platform":"all","audience":"all","notification":{"alert":"x"},"message":{"msg_content":"y"}}"#
 

@@ -9,7 +9,7 @@ import Testing
 @testable import PushGateway
 @testable import PushStorage
 
-@Suite struct GroupTests {
+@Suite(.timeLimit(.minutes(2))) struct GroupTests {
   private static let content = #""notification":{"alert":"x"}"#
 
   @Test func `Each app of the group gets the push and its own answer`() async throws {

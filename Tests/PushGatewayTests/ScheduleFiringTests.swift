@@ -9,7 +9,7 @@ import Testing
 @testable import PushGateway
 
 /// When schedules fire, by a clock that tests move. The clock stands at 22:13:20 in UTC+8 at first.
-@Suite struct ScheduleFiringTests {
+@Suite(.timeLimit(.minutes(2))) struct ScheduleFiringTests {
   private static let day: Int64 = 86_400
 
   @Test func aSingleScheduleFiresOnceAndNotBefore() async throws {
