@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "x", "[]", #"{"url":5}"#, #"{"url":"ftp://a"}"#, #"{"url":"http://u:p@a/"}"#, #"{"types":32}"#,
+    "", "x", "[]", #"{"url":5}"#, #"{"url":"ftp://a"}"#, #"{"url":"http://u:p@a/"}"#, #"{"types":64}"#,
     #"{"types":-1}"#, #"{"types":"5"}"#, #"{"secret":"x"}"#,
   ])
   func whatIsWrongIsRefused(body: String) async throws {

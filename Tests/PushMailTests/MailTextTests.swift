@@ -18,7 +18,7 @@ import Testing
     let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
     for line in [
       "From: =?utf-8?B?QsO2cnQ=?= <push@example.com>", "To: zoe@example.org", "Subject: Hello",
-      "Date: Sat, 21 Nov 2026 16:28:11 +0000", "Message-ID: <one@example.com>",
+      "Date: Sat, 21 Nov 2026 17:08:11 +0000", "Message-ID: <one@example.com>",
       "Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: base64",
     ] { #expect(lines.contains(Substring(line)), "\(line)") }
     #expect(lines.allSatisfy { $0.utf8.count <= 78 && $0.utf8.allSatisfy { $0 >= 32 && $0 < 127 } })

@@ -87,7 +87,8 @@ class Post:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, str(script), "--certificate", str(self.certificate), "--key", str(self._key),
             "--user", "push", "--password", "open sesame", "--busy", str(busy), "--port", str(self.port),
-            stdout=asyncio.subprocess.PIPE)  # fmt: skip
+            # Whoever does not trust the certificate makes it complain.
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL)  # fmt: skip
         assert self._process.stdout, "the output was asked for"
         async with asyncio.timeout(DEADLINE):
             self.port = json.loads(await self._process.stdout.readline())["port"]
