@@ -68,7 +68,7 @@ final class ConsoleWorld: Sendable {
     if sendsMail { send = { [outbox] mail in outbox.take(mail) } }
     console = WebConsole(
       router: router, gateway: gateway, apns: apns, time: time, log: .silent,
-      mail: ConsoleMail(site: "https://push.example.com", send: send),
+      mail: ConsoleMail(site: sendsMail ? "https://push.example.com" : nil, send: send),
       secrets: PersonSecrets(
         seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }))

@@ -190,7 +190,8 @@ extension WebConsole {
       <button class="small">\(call(Words.changePlan))</button></form>
       """ : "<p class=\"quiet\">\(call(Words.planText))</p>"
     return """
-      <section class="card"><div class="row"><h2>\(call(Words.plan))</h2><span class="pill">\(plan.name)</span></div>
+      <section class="card"><div class="row"><h2>\(call(Words.plan))</h2>\(
+        if: !isOperator, "<span class=\"pill\">\(plan.name)</span>")</div>
       \(change)
       <table><thead><tr><th>\(call(Words.what))</th><th>\(call(Words.limit))</th><th>\(call(Words.usedNow))</th></tr></thead>
       <tbody>
