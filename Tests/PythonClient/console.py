@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from console_settings import configure, configure_in_chinese
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
 from stage import DEADLINE, Phone, Server, expect, expect_equal
 
 PASSWORD = "correct horse battery"
@@ -66,8 +66,13 @@ class Walk:
         self.page = await context.new_page()
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+        self.page.on("requestfailed", self._miss)
         return self.page
+
+    def _miss(self, request: Request) -> None:
+        # A download is a page that the browser does not go to, and a page that is left asks for nothing more.
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"failed: {request.url}: {request.failure}")
 
     def _hear(self, line: ConsoleMessage) -> None:
         if line.type in ("error", "warning"):

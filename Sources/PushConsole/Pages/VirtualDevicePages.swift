@@ -59,7 +59,7 @@ extension WebConsole {
     """
     <section class="card">
     <div class="row"><h2>\(call(Words.thisDevice))</h2>
-    <span class="state" role="status" data-device-status></span></div>
+    <span class="presence" role="status" data-device-status></span></div>
     <fieldset data-device-platforms><legend>\(call(Words.platform))</legend>
     <label class="choice"><input type="radio" name="platform" value="2" checked> Android</label>
     <label class="choice"><input type="radio" name="platform" value="1"> iOS</label>
