@@ -35,14 +35,16 @@ import Testing
     try result.get()
   }
 
-  private static func push(to ids: [RegistrationID], in scene: Scene) async throws -> MessageID {
+  private static func push(
+    to ids: [RegistrationID], platforms: PlatformSet = .all, in scene: Scene
+  ) async throws -> MessageID {
     var terms = AudienceTerms()
     terms.registrationIDs = ids
     let content = PushContent(variants: [
       ContentVariant(platforms: .all, notification: Array(#"{"alert":"The <sky>"}"#.utf8))
     ])
     let result = await withCheckedContinuation { done in
-      var request = AcceptRequest(terms: terms, content: content)
+      var request = AcceptRequest(platforms: platforms, terms: terms, content: content)
       request.object = Array(#"{"audience":{"registration_id":["x"]}}"#.utf8)
       scene.world.router.accept(request, for: scene.app) { done.resume(returning: $0) }
     }
@@ -73,6 +75,15 @@ import Testing
     #expect(await scene.viewer.open("\(scene.base)/pushes/1/why").status == 404)
     let evil = await scene.viewer.open("\(path)?registration_id=%3Cscript%3E").text
     #expect(!evil.contains("<script>") && evil.contains("&lt;script&gt;"))
+  }
+
+  @Test func `Names of the program stand out in what is to be done`() async throws {
+    let scene = try await Self.scene(1)
+    let phone = try await scene.world.device(in: scene.app, platform: .ios)
+    let id = try await Self.push(to: scene.devices, platforms: PlatformSet(.android), in: scene)
+    let page = await scene.viewer.open("\(scene.base)/pushes/\(id.text)/why?registration_id=\(phone.text)")
+      .text
+    #expect(page.contains("<code>platform</code>") && !page.contains("`"))
   }
 
   @Test func `It is there in Chinese`() async throws {

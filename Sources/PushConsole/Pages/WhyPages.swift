@@ -147,8 +147,14 @@ private struct WhyPage: Sendable {
     let remedy = call(Phrase(cause.remedy.text))
     return """
       <p>\(call(Phrase(cause.text))) \(code(step.detail))</p>
-      \(if: !remedy.isEmpty, "<p class=\"remedy\"><strong>\(call(Words.whyToDo)):</strong> \(remedy)</p>")
+      \(if: !remedy.isEmpty, "<p class=\"remedy\"><strong>\(call(Words.whyToDo)):</strong> \(marked(remedy))</p>")
       """
+  }
+
+  /// A text in which names of the program stand between grave accents.
+  private func marked(_ text: String) -> HTML {
+    let parts = text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+    return "\(parts, { $0.offset % 2 == 0 ? "\(String($0.element))" : code(String($0.element)) })"
   }
 
   private func code(_ detail: String?) -> HTML { "\(detail, { "<code>\($0)</code>" })" }

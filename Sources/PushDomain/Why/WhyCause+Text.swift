@@ -168,8 +168,8 @@ extension WhyCause {
         "Devices do not tell us whether the user allows notifications.", "设备不会上报用户是否允许通知。")
     case .inForeground:
       WhyText(
-        "The app is in front: the system shows no banner there unless the app asks for it.",
-        "应用在前台：除非应用主动要求，系统不会显示横幅。")
+        "The app is in front: iOS shows no banner there unless the app asks for it.",
+        "应用在前台：除非应用主动要求，iOS 不会显示横幅。")
     case .shownBefore:
       WhyText("It was shown. If it is not there any more, it was cleared.", "已展示过；如现在看不到，则已被清除。")
     case .tapped: WhyText("The user tapped it.", "用户已点击。")

@@ -127,7 +127,7 @@ public enum WhyCause: String, CaseIterable, Sendable {
   case permissionUnknown = "permission_unknown"
   /// The device has not told that it was shown.
   case notReported = "not_reported"
-  /// The app is in front, where the system shows no banner unless the app asks for it.
+  /// The app is in front, where iOS shows no banner unless the app asks for it.
   case inForeground = "in_foreground"
   /// It was shown: if it is not there any more, it was cleared.
   case shownBefore = "shown_before"

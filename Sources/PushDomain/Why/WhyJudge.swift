@@ -129,7 +129,7 @@ struct WhyJudge {
     guard facts.hasArrived, isNotification else { return notApplicable(.shown) }
     if facts.isTapped { return WhyStep(.shown, .ok, at: facts.tappedAt ?? facts.shownAt, .tapped) }
     if facts.isShown { return WhyStep(.shown, .ok, at: facts.shownAt, .shownBefore) }
-    if let device = facts.device, device.isOnline, device.isForeground {
+    if let device = facts.device, device.platform == .ios, device.isOnline, device.isForeground {
       return WhyStep(.shown, .unknown, .inForeground)
     }
     return WhyStep(.shown, .unknown, .notReported)

@@ -82,8 +82,8 @@ extension WhyRemedy {
         "请在设备上检查：应用通知权限、通知渠道、专注模式和勿扰模式。")
     case .presentInForeground:
       WhyText(
-        "Let the app ask for the banner (`willPresent` on iOS), or show it by itself.",
-        "请在应用中要求显示横幅（iOS 为 willPresent），或自行展示。")
+        "Let the app ask for the banner (`willPresent`), or show the notification by itself.",
+        "请在应用中要求显示横幅（willPresent），或自行展示。")
     case .nothing: WhyText("", "")
     case .mendCallback:
       WhyText(

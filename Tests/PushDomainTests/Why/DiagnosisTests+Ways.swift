@@ -164,8 +164,15 @@ extension DiagnosisTests {
     line("Is it allowed?", arrived(), .permission, verdict: .unknown, .permissionUnknown, .arrived),
     line("Was it shown?", arrived(), .shown, verdict: .unknown, .notReported, .arrived),
     line(
-      "The app is in front", arrived { $0.device?.isForeground = true }, .shown, verdict: .unknown,
-      .inForeground, .arrived),
+      "The app is in front on iOS",
+      facts(.ios) {
+        $0.own = .acknowledged(after)
+        $0.device?.isOnline = true
+        $0.device?.isForeground = true
+      }, .shown, verdict: .unknown, .inForeground, .arrived),
+    line(
+      "The app is in front elsewhere, where that does not matter",
+      arrived { $0.device?.isForeground = true }, .shown, verdict: .unknown, .notReported, .arrived),
     line(
       "Apple took it, nobody tells more", facts(.ios) { $0.apple = .accepted }, .shown, verdict: .unknown,
       .notReported,
