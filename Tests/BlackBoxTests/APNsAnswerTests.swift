@@ -118,7 +118,10 @@ import Testing
     for push in [lost, saved] { #expect(try world.standing(of: push).waiting == 1) }
     try order("remove", world)
     if isRestarted { try world.restartServer() }
-    for push in [lost, saved] { #expect(try world.end(of: push) == refused("NoCredential")) }
+    // That our connection has it is stored before Apple's part ends.
+    for push in [lost, saved] {
+      try world.wait("the end of \(push)") { try world.standing(of: push) == refused("NoCredential") }
+    }
     // The strategy that begins with Apple wants our connection then.
     let device = try TestDevice.login(world.server.device, app: world.app.key, world.devices[1])
     #expect(try device.arrival().id == saved)
