@@ -8,6 +8,7 @@ enum ConsoleBenchmark {
   /// Broadcasts, and pushes to tag expressions, of the real server: the newest of the list, and the largest.
   private static let broadcasts = 20
   static let worst = "console, the longest of all pages"
+  static let worstFile = "console, the longest of all files"
 
   /// What a page is asked besides its plain address.
   private static func queries(_ pattern: String, _ scene: ConsoleScene) -> [String] {
@@ -39,7 +40,7 @@ enum ConsoleBenchmark {
       broadcast = try push(
         number % 2 == 0 ? "\"all\"" : "{\"tag\":[\"second\"],\"tag_not\":[\"third\"]}", server)
     }
-    var longest = 0.0
+    var (longest, longestFile) = (0.0, 0.0)
     for pattern in environment.options.consolePages {
       let pushes =
         pattern.contains("{msg_id}") ? [("to one", single), ("to a million", broadcast)] : [("", "")]
@@ -47,15 +48,22 @@ enum ConsoleBenchmark {
         let path = fill(pattern, app: server.appKey.text, push: push, device: scene.population.id(0).text)
         for query in [""] + queries(pattern, scene) {
           let label = ([pattern + query] + (name.isEmpty ? [] : [name])).joined(separator: ", ")
-          longest = max(
-            longest,
-            try measure(label, client, report) { client throws(BenchError) in try client.get(path + query) })
+          let duration = try measure(label, client, report) { client throws(BenchError) in
+            try client.get(path + query)
+          }
+          if pattern.hasSuffix(".csv") {
+            longestFile = max(longestFile, duration)
+          } else {
+            longest = max(longest, duration)
+          }
         }
       }
     }
     longest = max(longest, try measureAudience(client, server, report))
     report.add(worst, Report.own, longest, "ms")
+    report.add(worstFile, Report.own, longestFile, "ms")
     report.goal("any page of the console < 100 ms", worst, atMost: 100)
+    report.goal("any file of the console < 1 s", worstFile, atMost: 1000)
     server.process.stop(SIGTERM)
   }
 

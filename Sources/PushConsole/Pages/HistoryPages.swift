@@ -20,6 +20,8 @@ extension WebConsole {
   /// Lines of a file, and pushes that are looked at for them.
   static let exportRows = 5000
   private static let exportLooks = 100_000
+  /// Lines that are written at a time.
+  private static let exportStep = 250
 
   private func showHistory(_ call: PageCall) {
     guard let app = call.app else { return }
@@ -185,7 +187,7 @@ extension WebConsole {
 
   /// Reads step by step, so that no page waits for the whole of it.
   private func collect(_ form: HistoryForm, of app: App, _ call: PageCall, _ export: Export) {
-    read(form, of: app, limit: min(1000, Self.exportRows - export.rows)) { [self] result in
+    read(form, of: app, limit: min(Self.exportStep, Self.exportRows - export.rows)) { [self] result in
       guard case .success(let history) = result else {
         return call.show(Failures.unavailable(call), status: 503)
       }
@@ -193,7 +195,8 @@ extension WebConsole {
       let now = time.now()
       for push in history.pushes { export.writer.row(Self.fields(push, call, at: now)) }
       export.rows += history.pushes.count
-      export.looks -= max(history.pushes.count, history.pushes.count < 1000 ? Self.looks : 0)
+      // A step that found less has looked at as many as it may.
+      export.looks -= history.pushes.count < Self.exportStep ? Self.looks : history.pushes.count
       guard let next = history.next, export.rows < Self.exportRows, export.looks > 0 else {
         return finish(export, call, form, next: history.next)
       }

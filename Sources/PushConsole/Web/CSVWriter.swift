@@ -13,14 +13,30 @@ struct CSVWriter: Sendable {
   }
 
   private mutating func append(_ field: String) {
-    let isFormula = field.utf8.first.map { "=+-@\t\r".utf8.contains($0) } ?? false
-    let needsQuotes = field.utf8.contains { [13, 10, UInt8(ascii: ","), UInt8(ascii: "\"")].contains($0) }
+    var needsQuotes = false
+    for byte in field.utf8 {
+      switch byte {
+      case 10, 13, UInt8(ascii: ","), UInt8(ascii: "\""): needsQuotes = true
+      default: break
+      }
+    }
     if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
-    if isFormula { bytes.append(UInt8(ascii: "'")) }
+    if let first = field.utf8.first, Self.startsFormula(first) { bytes.append(UInt8(ascii: "'")) }
+    guard needsQuotes else {
+      bytes.append(contentsOf: field.utf8)
+      return
+    }
     for byte in field.utf8 {
       bytes.append(byte)
       if byte == UInt8(ascii: "\"") { bytes.append(byte) }
     }
-    if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func startsFormula(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 9, 13, UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"): true
+    default: false
+    }
   }
 }
