@@ -22,9 +22,6 @@ public final class WebConsole: Sendable {
 
   private static let sweepSeconds = 600
 
-  /// For files whose reading would hold up a loop.
-  let background = BackgroundWork("borealis.console", limit: 16)
-
   private let table: RouteTable<Page>
   private let ticks = Atomic<Int>(0)
 

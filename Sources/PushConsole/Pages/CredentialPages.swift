@@ -219,7 +219,7 @@ extension WebConsole {
     guard let app = call.app, let visitor = call.visitor, let apns else {
       return call.show(Failures.unavailable(call), status: 503)
     }
-    let isTaken = background.run { [self] in
+    let isTaken = gateway.certificates.run(for: app.account.rawValue) { [self] in
       let upload: CredentialUpload
       do throws(CredentialError) {
         upload = try check()

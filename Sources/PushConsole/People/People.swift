@@ -200,7 +200,7 @@ final class People: Sendable {
     }
   }
 
-  /// Counts that somebody at an address asked for a new password; false if that was too often.
+  /// Counts that somebody in a network asked for a new password; false if that was too often.
   func allowsReset(from address: String) -> Bool {
     throttle.withLock { throttle in
       let keys = [LoginThrottle.Key.network("reset \(address)")]
