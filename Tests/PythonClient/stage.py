@@ -34,6 +34,8 @@ def expect_equal(found: Any, expected: Any, what: str) -> None:
 
 def main(what: str, play: Callable[[str, pathlib.Path], Coroutine[Any, Any, None]]) -> None:
     """Runs scenarios on the program that --binary names, in a folder of their own; exits with 1 if one fails."""
+    # Whoever waits for what is printed sees it as it comes.
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--binary", required=True, help="the built program")
     binary = str(pathlib.Path(parser.parse_args().binary).resolve())
