@@ -64,7 +64,7 @@ struct PythonClientTests {
   func `A mail server in Python gets what the server writes to people`() throws {
     let ending = try PythonClient.run("mail.py", ["--binary", RunningProgram.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
-    #expect(ending.output.split(separator: "\n").count == 3)
+    #expect(ending.output.split(separator: "\n").count == 4)
   }
 
   @Test(.enabled(if: PythonClient.hasHTTP2, "the Python package h2 is missing"))

@@ -171,6 +171,7 @@ async def reminders(
     expect(re.search(r"borealis_mail_sent_total 1\b", metrics), "the metric of mail that was sent")
     found = re.search(rf'expiry_seconds\{{app="{key}",kind="certificate",environment="sandbox"\}} (\S+)', metrics)
     expect(found and 22 < float(found[1]) / 86_400 < 23, "the metric of the days that are left")
+    print("ok - a reminder of a certificate, through a busy server")
     # A restart repeats nothing.
     await server.stop(signal.SIGTERM)
     await server.start()
@@ -183,7 +184,7 @@ async def reminders(
     mails = await post.until(3, "a reminder of the second certificate")
     expect("ends in 5 days" in mails[2]["subject"], str(mails[2]))
     expect(mails[2]["id"] != mails[1]["id"], "two mails with one ID")
-    print("ok - reminders of certificates, through a busy server and over a restart, each once")
+    print("ok - a reminder of another certificate, after a restart, and none twice")
 
 
 async def invitations(server: Server, visitor: Visitor, post: Post) -> None:
