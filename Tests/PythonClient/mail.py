@@ -112,7 +112,8 @@ class Post:
 
     async def stop(self) -> None:
         if self._process and self._process.returncode is None:
-            self._process.terminate()
+            # A test may have started us with all signals blocked that can be.
+            self._process.kill()
             await self._process.wait()
 
 
