@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 
+from console_limits import fill_an_alias, visit_as_viewer
 from console_settings import configure, configure_in_chinese
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
 from stage import DEADLINE, Phone, Server, expect, expect_equal
@@ -366,6 +367,8 @@ async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path 
         await study_results(walk, phone)
         await ask_why(walk, phone, f"http://{server.http}", key)
         await configure(walk, f"http://{server.http}", key, folder)
+        await fill_an_alias(walk, server, key, folder)
+        await visit_as_viewer(walk, f"http://{server.http}", key, PASSWORD)
         device = phone.device.registration_id
         await speak_chinese(walk, f"http://{server.http}", key, device, folder)
         await phone.stop()
