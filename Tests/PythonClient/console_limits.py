@@ -23,7 +23,8 @@ async def fill_an_alias(walk: Any, server: Server, key: str, folder: pathlib.Pat
     await page.locator("form[data-device-alias] button").click()
     await page.locator("form[data-device-alias]").get_by_text("10 devices have this alias already").wait_for()
     await walk.look("alias-full")
-    await page.goto(f"http://{server.http}/console/apps/{key}/push")
+    await page.get_by_role("button", name="Forget it").click()
+    await page.get_by_role("button", name="Start the device").wait_for()
     for phone in phones:
         await phone.stop()
 
