@@ -136,6 +136,10 @@ extension Gateway {
     return limiter.take(app.id.rawValue, upTo: count, quota: quota, at: time.monotonic())
   }
 
+  /// Counts a push of an app that was not asked for with the app's key, as one call; false if there is none left in this
+  /// minute.
+  public func takePushCall(of app: App) -> Bool { takePushes(1, of: app)?.granted != 0 }
+
   func quota(_ api: API, _ plan: PlanRow) -> Int? {
     let own: Int? =
       switch api {
@@ -147,12 +151,6 @@ extension Gateway {
       case .admin, .open: nil
       }
     return own ?? standardQuota(api)
-  }
-
-  /// Counts a push of an app that was not asked for over this API, as one call; false if there is none left in this minute.
-  public func takePushCall(of app: App) -> Bool {
-    guard let limiter = rates[.push], let quota = quota(.push, app.plan) else { return true }
-    return limiter.take(app.id.rawValue, quota: quota, at: time.monotonic()).isGranted
   }
 
   // MARK: Where a call comes from

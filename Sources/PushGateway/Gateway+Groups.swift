@@ -42,7 +42,7 @@ extension Gateway {
   /// A push to a group counts as one of each app's: apps that have no call left in this minute get none.
   private func appsWithoutCalls(in group: AppGroup) -> [AppKey: APIError] {
     var barred: [AppKey: APIError] = [:]
-    for app in group.apps where takePushes(1, of: app)?.granted == 0 {
+    for app in group.apps where !takePushCall(of: app) {
       limited.add()
       barred[app.key] = .rateExceeded
     }

@@ -199,18 +199,10 @@ extension WebConsole {
     guard let visitor = call.visitor else { return }
     let email = call.field("operator")
     let entry = entry("operator.add", email, by: visitor, call)
-    router.store.write { transaction throws(StorageError) in
+    changeOperators(call, entry, refusal: Words.unknownPerson) { transaction throws(StorageError) in
       guard let person = try transaction.reading.person(email: email) else { return false }
       try transaction.setOperator(person.id, true)
-      try transaction.audit(entry)
       return true
-    } completion: { [self] result in
-      switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(false):
-        showInstallation(call, .init(text: call(Words.unknownPerson), isBad: true), status: 422)
-      case .success(true): call.redirect(to: "/console/operator")
-      }
     }
   }
 
@@ -220,19 +212,29 @@ extension WebConsole {
       return call.show(Failures.notFound(call), status: 404)
     }
     let entry = entry("operator.end", String(id), by: visitor, call)
-    router.store.write { transaction throws(StorageError) in
+    changeOperators(call, entry, refusal: Words.lastOperator) { transaction throws(StorageError) in
       let others = try transaction.reading.people().filter {
         $0.isOperator && !$0.isDisabled && $0.id.rawValue != id
       }
       guard !others.isEmpty else { return false }
       try transaction.setOperator(PersonID(id), false)
+      return true
+    }
+  }
+
+  /// Changes who the operators are and notes it; `refusal` says why nothing was changed when `body` returns false.
+  private func changeOperators(
+    _ call: PageCall, _ entry: AuditRow, refusal: Phrase,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool
+  ) {
+    router.store.write { transaction throws(StorageError) in
+      guard try body(transaction) else { return false }
       try transaction.audit(entry)
       return true
     } completion: { [self] result in
       switch result {
       case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(false):
-        showInstallation(call, .init(text: call(Words.lastOperator), isBad: true), status: 422)
+      case .success(false): showInstallation(call, .init(text: call(refusal), isBad: true), status: 422)
       case .success(true): call.redirect(to: "/console/operator")
       }
     }
