@@ -119,57 +119,70 @@ let package = Package(
         "PushOps", "BorealisDevice", "APNsSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
-    tests("PushBaseTests", ["PushBase"]),
+    .target(
+      name: "PushTesting", dependencies: ["PushBase", "PushStorage"], path: "Tests/PushTesting",
+      swiftSettings: strict),
+    tests("PushBaseTests", ["PushTesting", "PushBase"]),
     tests("PushJSONTests", ["PushJSON", "PushBase"]),
     tests("PushWireTests", ["PushWire", "PushBase"]),
     tests("PushHTTPTests", ["PushHTTP", "PushBase"]),
     tests("PushDomainTests", ["PushDomain", "PushJSON", "PushBase"]),
     tests("PushCryptoTests", ["PushCrypto", "PushBase", "COpenSSL"]),
     tests("PushWebSocketTests", ["PushWebSocket", "PushHTTP", "PushBase"]),
-    tests("PushNetTests", ["PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux"]),
+    tests(
+      "PushNetTests",
+      ["PushTesting", "PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
-    tests("PushStorageTests", ["PushStorage", "PushDomain", "PushBase", "CSQLite"]),
-    tests("PushRouterTests", ["PushRouter", "PushStorage", "PushDomain", "PushBase"]),
+    tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite"]),
+    tests("PushRouterTests", ["PushTesting", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),
     tests(
       "PushCallbacksTests",
       [
-        "PushCallbacks", "PushRouter", "PushStorage", "PushDomain", "PushCrypto", "PushJSON", "PushBase",
+        "PushTesting", "PushCallbacks", "PushRouter", "PushStorage", "PushDomain", "PushCrypto", "PushJSON",
+        "PushBase",
         "CLinux",
       ]),
     tests(
       "PushPassthroughTests",
       [
-        "PushPassthrough", "PushRouter", "PushNet", "PushWebSocket", "PushWire", "PushStorage", "PushDomain",
+        "PushTesting", "PushPassthrough", "PushRouter", "PushNet", "PushWebSocket", "PushWire", "PushStorage",
+        "PushDomain",
         "PushCrypto", "PushBase", "CLinux",
       ]),
     tests(
       "PushGatewayTests",
       [
-        "PushGateway", "PushCallbacks", "PushRouter", "PushHTTP", "PushJSON", "PushStorage", "PushDomain",
+        "PushTesting", "PushGateway", "PushCallbacks", "PushRouter", "PushHTTP", "PushJSON", "PushStorage",
+        "PushDomain",
         "PushCrypto",
         "PushBase",
       ]),
     tests(
       "PushAPNsTests",
       [
-        "PushAPNs", "PushRouter", "PushStorage", "PushHTTP2", "PushNet", "PushDomain", "PushCrypto",
+        "PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushHTTP2", "PushNet", "PushDomain",
+        "PushCrypto",
         "PushBase",
         "CLinux",
       ]),
     tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
-    tests("PushMailTests", ["PushMail", "PushStorage", "PushBase"]),
+    tests("PushMailTests", ["PushTesting", "PushMail", "PushStorage", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
       "PushConsoleTests",
       [
-        "PushConsole", "PushCallbacks", "PushGateway", "PushAPNs", "PushRouter", "PushStorage", "PushHTTP",
+        "PushTesting", "PushConsole", "PushCallbacks", "PushGateway", "PushAPNs", "PushRouter", "PushStorage",
+        "PushHTTP",
         "PushJSON", "PushDomain", "PushCrypto", "PushBase",
       ]),
     tests(
       "BorealisDeviceTests",
-      ["BorealisDevice", "PushNet", "PushCrypto", "PushJSON", "PushWire", "PushBase", "CLinux"]),
+      [
+        "PushTesting", "BorealisDevice", "PushNet", "PushCrypto", "PushJSON", "PushWire", "PushBase",
+        "CLinux",
+      ]),
     tests("PushBenchTests", ["PushBench"]),
-    tests("BlackBoxTests", ["PushBase", "PushJSON", "PushWire", "CLinux"]),
+    tests("BlackBoxTests", ["PushTesting", "PushBase", "PushJSON", "PushWire", "CLinux"]),
     tests("TidyTests", ["PushBase"]),
   ],
   swiftLanguageModes: [.v6]

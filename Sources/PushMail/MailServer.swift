@@ -1,3 +1,5 @@
+import PushBase
+
 /// The server that takes our mail, and whom the mail is from.
 public struct MailServer: Sendable {
   /// Whether mail goes over TLS.
@@ -27,38 +29,13 @@ public struct MailServer: Sendable {
     let lower = url.lowercased()
     let scheme = lower.hasPrefix("smtp://") ? "smtp" : lower.hasPrefix("smtps://") ? "smtps" : nil
     guard let scheme else { return nil }
-    var authority = lower.dropFirst(scheme.utf8.count + 3)
-    if authority.hasSuffix("/") { authority = authority.dropLast() }
-    guard let (host, port) = Self.split(authority) else { return nil }
-    self.url = "\(scheme)://\(host):\(port ?? (scheme == "smtps" ? 465 : 587))"
+    var rest = lower.dropFirst(scheme.utf8.count + 3)
+    if rest.hasSuffix("/") { rest = rest.dropLast() }
+    guard let authority = URLAuthority(rest) else { return nil }
+    self.url = "\(scheme)://\(authority.host):\(authority.port ?? (scheme == "smtps" ? 465 : 587))"
     self.from = from
   }
 
   /// Whether mail to it can be read on the way by nobody, so that a password may be sent.
   public var isPrivate: Bool { url.hasPrefix("smtps:") || encryption == .always }
-
-  private static func split(_ authority: Substring) -> (host: String, port: UInt16?)? {
-    var (host, rest) = (authority, Substring())
-    if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
-      (host, rest) = (authority[...end], authority[authority.index(after: end)...])
-      guard host.dropFirst().dropLast().allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else {
-        return nil
-      }
-    } else {
-      if let colon = authority.firstIndex(of: ":") {
-        (host, rest) = (authority[..<colon], authority[colon...])
-      }
-      guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy(isHostByte) else { return nil }
-    }
-    if rest.isEmpty { return (String(host), nil) }
-    let digits = rest.dropFirst()
-    guard rest.first == ":", digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = UInt16(digits),
-      port > 0
-    else { return nil }
-    return (String(host), port)
-  }
-
-  private static func isHostByte(_ byte: UInt8) -> Bool {
-    (97...122).contains(byte) || (48...57).contains(byte) || byte == 45 || byte == 46 || byte == 95
-  }
 }

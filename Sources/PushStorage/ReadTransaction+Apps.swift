@@ -3,41 +3,18 @@ import PushBase
 extension ReadTransaction {
   /// All apps that are not deleted, by number.
   public func apps() throws(StorageError) -> [AppRow] {
-    try database.all(
-      """
-      SELECT app.id, app_key, app.name, app.secret_hash, app.created_at, next_number,
-        max(app.disabled, account.disabled), account_id, old_secret_hash, android_package, allowed_networks,
-        plan.name, push_calls, device_calls, report_calls, schedule_calls, file_calls, broadcasts,
-        max_time_to_live, speed, shares_speed
-      FROM app JOIN account ON account.id = account_id JOIN plan ON plan.name = app.plan
-      WHERE deleted_at IS NULL ORDER BY app.id
-      """, map: Self.app)
+    try database.all("SELECT * FROM live_app ORDER BY id", map: Self.app)
   }
 
   /// The apps of one account that are not deleted, by number.
   public func apps(of account: AccountID) throws(StorageError) -> [AppRow] {
     try database.all(
-      """
-      SELECT app.id, app_key, app.name, app.secret_hash, app.created_at, next_number,
-        max(app.disabled, account.disabled), account_id, old_secret_hash, android_package, allowed_networks,
-        plan.name, push_calls, device_calls, report_calls, schedule_calls, file_calls, broadcasts,
-        max_time_to_live, speed, shares_speed
-      FROM app JOIN account ON account.id = account_id JOIN plan ON plan.name = app.plan
-      WHERE deleted_at IS NULL AND account_id = ? ORDER BY app.id
-      """, .account(account), map: Self.app)
+      "SELECT * FROM live_app WHERE account_id = ? ORDER BY id", .account(account), map: Self.app)
   }
 
   /// The app of a key, nil for an unknown or deleted one.
   public func app(key: AppKey) throws(StorageError) -> AppRow? {
-    try database.first(
-      """
-      SELECT app.id, app_key, app.name, app.secret_hash, app.created_at, next_number,
-        max(app.disabled, account.disabled), account_id, old_secret_hash, android_package, allowed_networks,
-        plan.name, push_calls, device_calls, report_calls, schedule_calls, file_calls, broadcasts,
-        max_time_to_live, speed, shares_speed
-      FROM app JOIN account ON account.id = account_id JOIN plan ON plan.name = app.plan
-      WHERE deleted_at IS NULL AND app_key = ?
-      """, .text(key.text), map: Self.app)
+    try database.first("SELECT * FROM live_app WHERE app_key = ?", .text(key.text), map: Self.app)
   }
 
   /// The key of an account's app with an Android package, nil if there is none.

@@ -1,6 +1,7 @@
 import Glibc
 import PushBase
 import PushJSON
+import PushTesting
 import Testing
 
 /// `borealis app apns`, with files made by the `openssl` command.

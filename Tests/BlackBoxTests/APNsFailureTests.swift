@@ -1,5 +1,6 @@
 import Glibc
 import PushJSON
+import PushTesting
 import Testing
 
 /// The connection to Apple fails in every way, between real processes. What was accepted by the server reaches Apple

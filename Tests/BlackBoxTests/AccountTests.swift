@@ -1,4 +1,5 @@
 import PushJSON
+import PushTesting
 import Testing
 
 /// What the operator changes about accounts, plans and apps beside a running server.

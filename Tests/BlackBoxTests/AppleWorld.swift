@@ -1,5 +1,6 @@
 import PushBase
 import PushJSON
+import PushTesting
 import Testing
 
 /// A server with a simulator in Apple's place, an app that may push there, and phones.

@@ -1,5 +1,6 @@
 import Glibc
 import PushJSON
+import PushTesting
 import Testing
 
 /// The certificate that a server shows, as its clients see it.

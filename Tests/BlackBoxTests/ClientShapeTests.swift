@@ -1,5 +1,6 @@
 import PushBase
 import PushJSON
+import PushTesting
 import Testing
 
 /// Requests byte for byte as JPush's clients send them, against the program.

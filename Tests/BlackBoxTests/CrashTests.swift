@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import PushBase
 import PushJSON
+import PushTesting
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 import Glibc
 import PushBase
 import PushJSON
+import PushTesting
 import Testing
 
 /// The data folder on a file system of its own that fills up. Only root may mount one.

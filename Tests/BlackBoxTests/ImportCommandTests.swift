@@ -1,5 +1,6 @@
 import Glibc
 import PushJSON
+import PushTesting
 import Testing
 
 /// `borealis import` beside a running server.

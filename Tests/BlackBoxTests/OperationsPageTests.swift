@@ -1,4 +1,5 @@
 import PushBase
+import PushTesting
 import Testing
 
 /// Docs/operations.md against the program: nothing is missing there, nothing is made up.

@@ -1,5 +1,6 @@
 import PushBase
 import PushJSON
+import PushTesting
 import PushWire
 import Testing
 

@@ -1,6 +1,7 @@
 import Glibc
 import PushBase
 import PushJSON
+import PushTesting
 import Testing
 
 /// Schedules on a server that runs, and on one that is killed while they fire.

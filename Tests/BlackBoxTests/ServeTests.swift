@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import PushBase
 import PushJSON
+import PushTesting
 import PushWire
 import Testing
 

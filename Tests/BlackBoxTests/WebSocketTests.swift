@@ -1,6 +1,7 @@
 import Glibc
 import PushBase
 import PushJSON
+import PushTesting
 import PushWire
 import Testing
 

@@ -1,16 +1,16 @@
 import BorealisDevice
 import PushBase
+import PushTesting
 import PushWire
 import Testing
 
 /// What a test of whole devices needs: a hub, a state file and the app's side of the events.
 struct DeviceFixture {
-  let folder: TestFolder
+  let folder = TemporaryFolder()
   let hub: DeviceHub
   let profile = DeviceProfile(appKey: CoreRun.appKey, platform: .android)
 
   init(security: TransportSecurity = .plain) throws {
-    folder = try TestFolder()
     hub = try DeviceHub(security: security)
   }
 

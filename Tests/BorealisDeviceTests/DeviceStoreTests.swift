@@ -1,14 +1,13 @@
 import Glibc
 import PushBase
+import PushTesting
 import Testing
 
 @testable import BorealisDevice
 
 @Suite struct DeviceStoreTests {
-  private let folder: TestFolder
+  private let folder = TemporaryFolder()
   private var path: String { folder.file("state") }
-
-  init() throws { folder = try TestFolder() }
 
   @Test func everythingIsThereAfterAReopen() throws {
     let wishes = DeviceWishes(alias: "u_1", tags: ["a", "b"])
@@ -46,13 +45,13 @@ import Testing
     let fingerprint = try #require(store?.load(0)).fingerprint
     var sizes: [Int] = []
     for id in 1...5 as ClosedRange<UInt64> {
-      sizes.append(try folder.read("state").count)
+      sizes.append(TemporaryFolder.bytes(folder.file("state")).count)
       store?.append([.handled([MessageID(id)])], for: 0)
     }
     store = nil
-    let whole = try folder.read("state")
+    let whole = TemporaryFolder.bytes(folder.file("state"))
     for cut in StateFile.header.count...whole.count {
-      try folder.write(Array(whole[..<cut]), to: "cut")
+      try TemporaryFolder.write(Array(whole[..<cut]), to: folder.file("cut"))
       store = try DeviceStore(path: folder.file("cut"))
       var stored = try #require(store?.load(0))
       let isWhole = cut >= sizes[0]
@@ -69,9 +68,9 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 7]) func cutHeader(count: Int) throws {
-    try folder.write(Array(StateFile.header[..<count]), to: "state")
+    try TemporaryFolder.write(Array(StateFile.header[..<count]), to: folder.file("state"))
     _ = try DeviceStore(path: path)
-    #expect(try folder.read("state") == StateFile.header)
+    #expect(TemporaryFolder.bytes(folder.file("state")) == StateFile.header)
   }
 
   /// Zeros or garbage at the end, as a crash of the system may leave them.
@@ -80,11 +79,11 @@ import Testing
     var store: DeviceStore? = try DeviceStore(path: path)
     let fingerprint = try #require(store?.load(0)).fingerprint
     store = nil
-    let whole = try folder.read("state")
-    try folder.write(whole + garbage, to: "state")
+    let whole = TemporaryFolder.bytes(folder.file("state"))
+    try TemporaryFolder.write(whole + garbage, to: folder.file("state"))
     store = try DeviceStore(path: path)
     #expect(store?.load(0).fingerprint == fingerprint)
-    #expect(try folder.read("state") == whole)
+    #expect(TemporaryFolder.bytes(folder.file("state")) == whole)
   }
 
   @Test func longFilesAreRewritten() throws {
@@ -93,7 +92,7 @@ import Testing
     store?.append([.identity(CoreRun.appKey, CoreRun.identity)], for: 3)
     store?.append([.inHand([MessageID(70_000)])], for: 3)
     // What a crash in the middle of an earlier rewrite has left.
-    try folder.write([1, 2, 3], to: "state.new")
+    try TemporaryFolder.write([1, 2, 3], to: folder.file("state.new"))
     var longest = 0
     for id in 1...20_000 as ClosedRange<UInt64> {
       store?.append([.inHand([MessageID(id)])], for: 3)
@@ -120,16 +119,16 @@ import Testing
 
   @Test func otherFilesAreLeftAlone() throws {
     let other = Array("{\"not\": \"ours\"}".utf8)
-    try folder.write(other, to: "state")
+    try TemporaryFolder.write(other, to: folder.file("state"))
     #expect(throws: DeviceSetUpError.noStateFile(path: path)) { try DeviceStore(path: path) }
-    try folder.write(StateFile.header.dropLast() + [2], to: "state")
+    try TemporaryFolder.write(StateFile.header.dropLast() + [2], to: folder.file("state"))
     #expect(throws: DeviceSetUpError.noStateFile(path: path)) { try DeviceStore(path: path) }
     #expect(throws: DeviceSetUpError.noStateFile(path: "/dev/null")) { try DeviceStore(path: "/dev/null") }
     let missing = folder.file("missing/state")
     #expect(throws: DeviceSetUpError.state(path: missing, reason: "No such file or directory")) {
       try DeviceStore(path: missing)
     }
-    #expect(try folder.read("state") == StateFile.header.dropLast() + [2])
+    #expect(TemporaryFolder.bytes(folder.file("state")) == StateFile.header.dropLast() + [2])
   }
 
   /// As the first version wrote it, which knew no notifications from Apple: fingerprint, in hand, handled.
@@ -137,7 +136,7 @@ import Testing
     let old =
       "42524c5344455601" + "0000000001000000030102030f373010" + "0000000005000000080000000000000007f17c7515"
       + "000000000600000010" + "00000000000000050000000000000006" + "ab57724e"
-    try folder.write(try #require(Hex.decode(old)), to: "state")
+    try TemporaryFolder.write(try #require(Hex.decode(old)), to: folder.file("state"))
     var store: DeviceStore? = try DeviceStore(path: path)
     let stored = try #require(store?.load(0))
     #expect(stored.fingerprint == [1, 2, 3] && stored.inHand == [MessageID(7)])
@@ -154,7 +153,7 @@ import Testing
     let stored = try DeviceStore(path: path).load(0)
     let count = UInt64(RecentMessages.defaultCapacity)
     #expect(stored.notified.oldestFirst == (10_001 - count...10_000).map { MessageID($0) })
-    #expect(try folder.read("state").count < 150_000)
+    #expect(TemporaryFolder.bytes(folder.file("state")).count < 150_000)
   }
 
   @Test func oldPushesInHandAreForgotten() {

@@ -3,25 +3,25 @@ import Glibc
 import PushBase
 import PushCrypto
 import PushNet
+import PushTesting
 import PushWire
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeviceTLSTests {
-  private let files: TestFolder
+  private let files = TemporaryFolder()
   private var certificate: String { files.file("certificate.pem") }
 
   init() throws {
     // For the server's side of the tests.
     signal(SIGPIPE, SIG_IGN)
-    files = try TestFolder()
   }
 
   /// A server whose certificate, its own CA, is in the folder.
   private func server(dnsNames: [String], ipAddresses: [String]) throws -> TestServer {
     let made = try SelfSignedCertificate.make(
       commonName: "test", dnsNames: dnsNames, ipAddresses: ipAddresses, days: 2)
-    try files.write(Array(made.certificatePEM.utf8), to: "certificate.pem")
-    try files.write(Array(made.keyPEM.utf8), to: "key.pem")
+    try TemporaryFolder.write(made.certificatePEM, to: certificate)
+    try TemporaryFolder.write(made.keyPEM, to: files.file("key.pem"))
     let context = try TLSContext.server(certificatePath: certificate, keyPath: files.file("key.pem"))
     return try TestServer(tls: context)
   }
@@ -70,7 +70,7 @@ import Testing
     let server = try server(dnsNames: [], ipAddresses: ["127.0.0.1"])
     let other = try SelfSignedCertificate.make(
       commonName: "other", dnsNames: ["localhost"], ipAddresses: [], days: 2)
-    try files.write(Array(other.certificatePEM.utf8), to: "other.pem")
+    try TemporaryFolder.write(Array(other.certificatePEM.utf8), to: files.file("other.pem"))
     let strict = try DeviceFixture(security: .tls(caFile: files.file("other.pem")))
     let device = try strict.device(server)
     device.start()

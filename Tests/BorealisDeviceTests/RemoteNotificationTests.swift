@@ -1,5 +1,6 @@
 import PushBase
 import PushJSON
+import PushTesting
 import PushWire
 import Testing
 
@@ -157,7 +158,7 @@ import Testing
 extension DeviceFixture {
   /// The kinds of the records in the state file, whose length follows them.
   fileprivate func stateKinds() throws -> Set<UInt8> {
-    let bytes = try folder.read("state")
+    let bytes = TemporaryFolder.bytes(folder.file("state"))
     var kinds: Set<UInt8> = []
     var at = StateFile.header.count
     while at + 9 <= bytes.count {

@@ -1,4 +1,5 @@
 import PushBase
+import PushTesting
 import Synchronization
 import Testing
 
@@ -74,7 +75,7 @@ import Testing
 
   /// Values with quotes and line breaks cannot forge a second line.
   @Test func linesCannotBeForged() {
-    let lines = LineCollector()
+    let lines = LogLines()
     for format in [Log.Format.text, .json] {
       Log(level: .info, format: format, write: lines.add).info("push", ["name": .text("a\n\"b\\"), "n": 3])
     }

@@ -3,35 +3,24 @@ import PushBase
 import PushCrypto
 import PushDomain
 import PushRouter
+import PushTesting
 import Synchronization
 
 @testable import PushCallbacks
 @testable import PushStorage
 
-/// A clock that stands still until the test moves it.
-final class TestClock: TimeSource {
-  private let milliseconds = Atomic<Int64>(1_790_000_000_000)
-
-  func now() -> Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
-  func monotonic() -> UInt64 { UInt64(milliseconds.load(ordering: .relaxed)) &* 1_000_000 }
-  func advance(seconds: Int64) { milliseconds.add(seconds * 1000, ordering: .relaxed) }
-}
-
 /// Callbacks on a real router and database, with an app.
 final class CallbackWorld: Sendable {
-  let clock = TestClock()
+  let clock = ManualClock()
   let metrics = Metrics()
   let router: Router
   let service: CallbackService
   let app: App
   let store: Store
-  private let path: String
+  private let folder = TemporaryFolder()
 
   init(networks: [String] = ["127.0.0.1"], authorities: String? = nil) async throws {
-    var template = Array("/tmp/borealis-callbacks-XXXXXX".utf8CString)
-    guard let folder = mkdtemp(&template) else { throw StorageError(.io, "mkdtemp") }
-    path = String(cString: folder) + "/test.sqlite"
-    store = try Store.open(path: path, readers: 2, log: .silent)
+    store = try Store.open(path: folder.database, readers: 2, log: .silent)
     router = Router(store: store, time: clock, log: .silent)
     try router.load()
     let keys = try SealingKeys(text: SealingKeys.makeLine())
@@ -50,8 +39,6 @@ final class CallbackWorld: Sendable {
   deinit {
     service.close()
     store.close()
-    for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-    rmdir(String(path.dropLast("/test.sqlite".count)))
   }
 
   static func makeApp(_ store: Store, _ router: Router) async throws -> App {
@@ -143,16 +130,6 @@ final class CallbackWorld: Sendable {
     let id = (other ?? app).id
     return try await withCheckedThrowingContinuation { done in
       service.batches(of: id, state: state, before: .max, limit: 1000) { done.resume(with: $0) }
-    }
-  }
-}
-
-extension Store {
-  func change<Value: Sendable>(
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      write(body) { continuation.resume(with: $0) }
     }
   }
 }

@@ -4,6 +4,7 @@ import PushDomain
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushCallbacks

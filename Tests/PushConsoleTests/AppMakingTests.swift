@@ -1,6 +1,7 @@
 import PushBase
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -18,7 +19,7 @@ import Testing
     #expect(await owner.submit(form, ["name": String(repeating: "x", count: 100)]).status == 200)
     let audit = await owner.open("/console/accounts/1/audit").text
     #expect(audit.contains("app.create"))
-    _ = try await world.write { transaction throws(StorageError) in
+    _ = try await world.store.change { transaction throws(StorageError) in
       let hash = [UInt8](repeating: 0, count: 32)
       for number in 2...Router.appsInAccount {
         _ = try transaction.createApp(

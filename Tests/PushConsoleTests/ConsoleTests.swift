@@ -3,6 +3,7 @@ import PushCrypto
 import PushHTTP
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -109,7 +110,7 @@ import Testing
     let stranger = try await world.member(.owner, of: theirs, name: "sam")
     let id = try await Self.push(insider, app, to: device)
     let group = AppKey.random()
-    _ = try await world.write { transaction throws(StorageError) in
+    _ = try await world.store.change { transaction throws(StorageError) in
       try transaction.createAppGroup(
         key: group, name: "g", secretHash: SHA256.digest([1]), account: mine, at: Timestamp(milliseconds: 0))
     }
@@ -274,7 +275,7 @@ import Testing
     let start = try #require(page.text.firstRange(of: "http://console.example/console/invitations/"))
     let link = "/console/invitations/" + page.text[start.upperBound...].prefix { $0 != "<" }
     #expect(await owner.submit(link).status == 200)
-    let members = try await world.write { transaction throws(StorageError) in
+    let members = try await world.store.change { transaction throws(StorageError) in
       try transaction.reading.members(of: .standard)
     }
     #expect(members.map(\.role) == [.owner])
@@ -305,7 +306,7 @@ import Testing
     let text = String(page[start.upperBound...].prefix { $0 != "\"" })
     let secret = try #require(Hex.decode(text))
     func code(_ offset: Int64) -> String {
-      OneTimePassword.code(secret: secret, step: OneTimePassword.step(at: StoppedClock().now()) + offset)
+      OneTimePassword.code(secret: secret, step: OneTimePassword.step(at: ManualClock().now()) + offset)
     }
     let wrong = await owner.submit("/console/me/totp", ["secret": text, "code": "x"])
     #expect(wrong.status == 422)

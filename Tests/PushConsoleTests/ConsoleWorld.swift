@@ -8,15 +8,10 @@ import PushGateway
 import PushHTTP
 import PushRouter
 import PushStorage
+import PushTesting
 import Synchronization
 
 @testable import PushConsole
-
-/// A clock that stands still.
-struct StoppedClock: TimeSource {
-  func now() -> Timestamp { Timestamp(milliseconds: 1_790_000_000_000) }
-  func monotonic() -> UInt64 { 1_790_000_000_000_000_000 }
-}
 
 /// Mail that was sent.
 final class Outbox: Sendable {
@@ -38,17 +33,14 @@ final class ConsoleWorld: Sendable {
   /// What was sent by mail.
   let outbox = Outbox()
   private let callbacks: CallbackService?
-  private let path: String
+  private let folder = TemporaryFolder()
 
   /// `sendsMail` sets up mail, as an operator may.
   init(
-    time: any TimeSource = StoppedClock(), limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false
+    time: any TimeSource = ManualClock(), limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false
   ) throws {
-    var template = Array("/tmp/borealis-console-XXXXXX".utf8CString)
-    guard let folder = mkdtemp(&template) else { throw StorageError(.io, "mkdtemp") }
-    path = String(cString: folder) + "/test.sqlite"
     // With one reader what is read behind an answer has its order.
-    store = try Store.open(path: path, readers: sendsMail ? 1 : 2, log: .silent)
+    store = try Store.open(path: folder.database, readers: sendsMail ? 1 : 2, log: .silent)
     router = Router(store: store, log: .silent)
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     let callbacks = CallbackService(
@@ -77,16 +69,6 @@ final class ConsoleWorld: Sendable {
   deinit {
     callbacks?.close()
     store.close()
-    for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-    rmdir(String(path.dropLast("/test.sqlite".count)))
-  }
-
-  func write<Value: Sendable>(
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      store.write(body) { continuation.resume(with: $0) }
-    }
   }
 
   /// The path of the setup link, nil when somebody can log in already.
@@ -108,7 +90,7 @@ final class ConsoleWorld: Sendable {
   /// A browser with a new person of a role in an account.
   func member(_ role: Role, of account: AccountID, name: String) async throws -> Browser {
     let hash = try Password.hash(Self.password)
-    _ = try await write { transaction throws(StorageError) in
+    _ = try await store.change { transaction throws(StorageError) in
       let person = try transaction.addPerson(
         NewPerson(
           email: "\(name)@example.com", name: name, password: hash, language: "en", isOperator: false),
@@ -121,7 +103,7 @@ final class ConsoleWorld: Sendable {
   }
 
   func account(_ name: String) async throws -> AccountID {
-    try await write { transaction throws(StorageError) in
+    try await store.change { transaction throws(StorageError) in
       try transaction.createAccount(
         key: .random(), name: name, secretHash: SHA256.digest([1]), plan: PlanRow.unlimited,
         at: Timestamp(milliseconds: 0))
@@ -130,7 +112,7 @@ final class ConsoleWorld: Sendable {
 
   func app(of account: AccountID) async throws -> App {
     let key = AppKey.random()
-    _ = try await write { transaction throws(StorageError) in
+    _ = try await store.change { transaction throws(StorageError) in
       try transaction.createApp(
         NewApp(key: key, name: "app \(account.rawValue)", secretHash: SHA256.digest([1]), account: account),
         at: Timestamp(milliseconds: 0))

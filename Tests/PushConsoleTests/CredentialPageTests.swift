@@ -3,6 +3,7 @@ import PushBase
 import PushCrypto
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -50,7 +51,7 @@ import Testing
 
     func rows() async throws -> [APNsCredentialRow] {
       let id = app.id
-      return try await world.write { transaction throws(StorageError) in
+      return try await world.store.change { transaction throws(StorageError) in
         try transaction.reading.apnsCredentials(app: id)
       }
     }

@@ -3,6 +3,7 @@ import PushCrypto
 import PushGateway
 import PushHTTP
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -28,7 +29,7 @@ import Testing
   /// Turns one-time passwords on, with a secret of zeros.
   private static func turnOnTOTP(_ browser: Browser) async {
     let secret = [UInt8](repeating: 0, count: OneTimePassword.secretSize)
-    let step = OneTimePassword.step(at: StoppedClock().now())
+    let step = OneTimePassword.step(at: ManualClock().now())
     let code = OneTimePassword.code(secret: secret, step: step - 1)
     _ = await browser.open("/console/me")
     let done = await browser.submit(
@@ -70,7 +71,7 @@ import Testing
       "POST", "/console/login", body: "email=zoe%40example.com&password=correct+horse+battery",
       headers: [("x-forwarded-for", "203.0.113.9, 2001:db8::7")])
     #expect(login.status == 303)
-    let audit = try await world.write { transaction throws(StorageError) in
+    let audit = try await world.store.change { transaction throws(StorageError) in
       try transaction.reading.consoleSessions(of: PersonID(1)).map(\.address)
     }
     #expect(audit.contains("2001:db8::7"))

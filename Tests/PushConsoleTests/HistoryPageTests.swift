@@ -5,12 +5,13 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
 
 @Suite struct HistoryPageTests {
-  private static let clock = StoppedClock()
+  private static let clock = ManualClock()
 
   /// Accepts a push as the API does.
   @discardableResult
@@ -182,7 +183,7 @@ import Testing
   @Test func `Charts show what was counted`() async throws {
     let (world, app, browser, _) = try await Self.world()
     let hour = world.router.zone.local(Self.clock.now()).count / 3600
-    _ = try await world.write { transaction throws(StorageError) in
+    _ = try await world.store.change { transaction throws(StorageError) in
       for past in 0..<50 as Range<Int64> {
         var row = StatisticsRow()
         (row.pushes, row.acknowledged, row.acceptedByAPNs, row.online) = (2, 30, 10, 500 + Int(past))

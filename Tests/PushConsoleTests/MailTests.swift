@@ -1,6 +1,7 @@
 import PushBase
 import PushHTTP
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -84,6 +85,6 @@ extension ConsoleWorld {
         done.resume(with: $0)
       }
     }
-    try await write { _ throws(StorageError) in }
+    try await store.change { _ throws(StorageError) in }
   }
 }

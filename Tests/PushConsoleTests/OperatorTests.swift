@@ -2,6 +2,7 @@ import PushBase
 import PushHTTP
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -39,7 +40,7 @@ import Testing
     let home = await tina.submit(
       link, ["name": "Tina", "email": "tina@example.com", "password": ConsoleWorld.password])
     #expect(home.text.contains("Tenant") && home.text.contains("Owner"))
-    let account = try await world.write { transaction throws(StorageError) in
+    let account = try await world.store.change { transaction throws(StorageError) in
       try transaction.reading.accounts()
     }.last
     let id = try #require(account).id

@@ -4,6 +4,7 @@ import PushGateway
 import PushHTTP
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -29,7 +30,7 @@ import Testing
     #expect(await send("\(app.key.text)-!").status == 422)
     #expect(await send("\(AppKey.random().text)-1").status == 403)
     let disabled = try await world.app(of: .standard)
-    _ = try await world.write { transaction throws(StorageError) in
+    _ = try await world.store.change { transaction throws(StorageError) in
       try transaction.setDisabled(app: disabled.id, true)
     }
     while !disabled.isDisabled { world.router.tick() }

@@ -2,6 +2,7 @@ import PushBase
 import PushCrypto
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushConsole
@@ -86,8 +87,9 @@ import Testing
     #expect(made.text.contains("Group master secret"))
     func group() async throws -> AppGroupRow {
       try #require(
-        try await world.write { transaction throws(StorageError) in try transaction.reading.appGroups() }
-          .first)
+        try await world.store.change { transaction throws(StorageError) in try transaction.reading.appGroups()
+        }
+        .first)
     }
     var row = try await group()
     #expect(row.apps == [one.key] && row.account == mine)
@@ -106,7 +108,7 @@ import Testing
     let world = try ConsoleWorld()
     let admin = try await world.member(.admin, of: .standard, name: "ada")
     let key = AppKey.random()
-    _ = try await world.write { transaction throws(StorageError) in
+    _ = try await world.store.change { transaction throws(StorageError) in
       try transaction.createAppGroup(
         key: key, name: "secretly", secretHash: SHA256.digest([1]), at: Timestamp(milliseconds: 0))
     }

@@ -5,6 +5,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushGateway
@@ -15,7 +16,7 @@ import Testing
     _ world: GatewayWorld, _ body: @escaping @Sendable (WriteTransaction, AppID) throws(StorageError) -> Void
   ) async throws {
     let id = world.app.id
-    try await GatewayWorld.change(world.store) { t throws(StorageError) in try body(t, id) }
+    try await world.store.change { t throws(StorageError) in try body(t, id) }
   }
 
   /// Has the router look at what changed until something holds; what is read arrives on another thread.

@@ -5,6 +5,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushGateway
@@ -20,7 +21,7 @@ import Testing
   private func developer(_ world: GatewayWorld, plan: String = "unlimited") async throws -> Developer {
     let key = AppKey.random()
     let hash = SHA256.digest(Array(GatewayWorld.secret.utf8))
-    let account = try await GatewayWorld.change(world.store) { t throws(StorageError) in
+    let account = try await world.store.change { t throws(StorageError) in
       try t.createAccount(key: key, name: "dev", secretHash: hash, plan: plan, at: Timestamp(milliseconds: 0))
     }
     return Developer(
@@ -113,7 +114,7 @@ import Testing
     let wrong = GatewayWorld.basic(developer.key.text, "wrong")
     #expect(await world.call("POST", "/v1/app", "{}", authorization: wrong).outcome == "401 4004")
     let account = developer.account
-    _ = try await GatewayWorld.change(world.store) { t throws(StorageError) in
+    _ = try await world.store.change { t throws(StorageError) in
       try t.setDisabled(account: account, true)
     }
     #expect(await create(world, developer, #"{"app_name":"a"}"#).outcome == "401 4007")
@@ -130,7 +131,7 @@ import Testing
     }
     #expect(await create(world, second, #"{"app_name":"a"}"#).headers["x-rate-limit-remaining"] == "1")
     let account = first.account
-    _ = try await GatewayWorld.change(world.store) { t throws(StorageError) in
+    _ = try await world.store.change { t throws(StorageError) in
       for _ in 2..<Router.appsInAccount {
         let hash = [UInt8](repeating: 0, count: 32)
         _ = try t.createApp(

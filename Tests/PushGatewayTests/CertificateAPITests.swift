@@ -5,6 +5,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushGateway
@@ -20,7 +21,7 @@ import Testing
     let world = try await GatewayWorld()
     let key = AppKey.random()
     let hash = SHA256.digest(Array(GatewayWorld.secret.utf8))
-    _ = try await GatewayWorld.change(world.store) { t throws(StorageError) in
+    _ = try await world.store.change { t throws(StorageError) in
       try t.createAccount(
         key: key, name: "dev", secretHash: hash, plan: "unlimited", at: Timestamp(milliseconds: 0))
     }

@@ -6,26 +6,11 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushTesting
 import Synchronization
 
 @testable import PushGateway
 @testable import PushStorage
-
-/// A clock that stands still until the test moves it.
-final class TestClock: TimeSource {
-  private let milliseconds = Atomic<Int64>(1_790_000_000_000)
-
-  func now() -> Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
-  func monotonic() -> UInt64 { UInt64(milliseconds.load(ordering: .relaxed)) &* 1_000_000 }
-  func advance(seconds: Int64) { milliseconds.add(seconds * 1000, ordering: .relaxed) }
-}
-
-/// Log lines, for tests that look at them.
-final class LogLines: Sendable {
-  private let lines = Mutex<[String]>([])
-  func add(_ line: [UInt8]) { lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
-  var all: [String] { lines.withLock { $0 } }
-}
 
 /// The connection that the writer uses, for tests that take away what it needs while it has nothing to do: its queue
 /// orders what both threads do.
@@ -40,24 +25,21 @@ final class GatewayWorld: Sendable {
   let gateway: Gateway
   let router: Router
   let app: App
-  let clock = TestClock()
+  let clock = ManualClock()
   let log = LogLines()
   let routerLog = LogLines()
   let metrics = Metrics()
   private let callbacks: CallbackService?
   let store: Store
   private let writer = WriterConnection()
-  private let path: String
+  private let folder = TemporaryFolder()
 
   init(
     limits: GatewayLimits = GatewayLimits(), options: Store.Options = Store.Options(),
     routing: RouterOptions = RouterOptions()
   ) async throws {
-    var template = Array("/tmp/borealis-gateway-XXXXXX".utf8CString)
-    guard let folder = mkdtemp(&template) else { throw StorageError(.io, "mkdtemp") }
-    path = String(cString: folder) + "/test.sqlite"
     store = try Store.open(
-      path: path, readers: 2, log: .silent, options: options, migrations: embeddedMigrations
+      path: folder.database, readers: 2, log: .silent, options: options, migrations: embeddedMigrations
     ) { [writer] in writer.database = $0 }
     let lines = log
     let log = Log(level: .debug) { lines.add($0) }
@@ -78,15 +60,13 @@ final class GatewayWorld: Sendable {
   deinit {
     callbacks?.close()
     store.close()
-    for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-    rmdir(String(path.dropLast("/test.sqlite".count)))
   }
 
   func addApp() async throws -> App { try await Self.makeApp(store, router) }
 
   private static func makeApp(_ store: Store, _ router: Router) async throws -> App {
     let key = AppKey(high: SystemRandom.next(), low: 1)
-    _ = try await change(store) { transaction throws(StorageError) in
+    _ = try await store.change { transaction throws(StorageError) in
       try transaction.createApp(
         key: key, name: "test", secretHash: SHA256.digest(Array(secret.utf8)),
         at: Timestamp(milliseconds: 0))
@@ -94,14 +74,6 @@ final class GatewayWorld: Sendable {
     let found = await withCheckedContinuation { done in router.findApp(key) { done.resume(returning: $0) } }
     guard let app = try found.get() else { throw StorageError(.other, "no app") }
     return app
-  }
-
-  static func change<Value: Sendable>(
-    _ store: Store, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      store.write(body) { continuation.resume(with: $0) }
-    }
   }
 
   // MARK: Requests
@@ -161,14 +133,14 @@ final class GatewayWorld: Sendable {
   /// Writes what may be late, and waits until it is stored.
   func settle() async throws {
     router.tick()
-    for _ in 0..<3 { _ = try await Self.change(store) { _ throws(StorageError) in 0 } }
+    for _ in 0..<3 { _ = try await store.change { _ throws(StorageError) in 0 } }
   }
 
   /// Stores something that the app's server is to be told.
   func tell(_ eventID: String) async throws {
     let (id, now) = (app.id, clock.now())
     let body = CallbackEvent.body([CallbackEvent([], id: eventID, at: now)])
-    try await Self.change(store) { transaction throws(StorageError) in
+    try await store.change { transaction throws(StorageError) in
       try transaction.insertCallbackBatch(app: id, to: nil, events: 1, body: body, at: now)
     }
   }
@@ -177,13 +149,13 @@ final class GatewayWorld: Sendable {
 
   /// Runs a pragma on the writer's connection, once the writer has nothing to do.
   func pragma(_ text: String) async throws {
-    for _ in 0..<3 { _ = try? await Self.change(store) { _ throws(StorageError) in 0 } }
+    for _ in 0..<3 { _ = try? await store.change { _ throws(StorageError) in 0 } }
     try writer.database?.run(script: "PRAGMA \(text)")
   }
 
   func setDisabled(_ isDisabled: Bool) async throws {
     let id = app.id
-    _ = try await Self.change(store) { transaction throws(StorageError) in
+    _ = try await store.change { transaction throws(StorageError) in
       try transaction.setDisabled(app: id, isDisabled)
     }
     // The router looks for such changes now and then.

@@ -3,6 +3,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushGateway
@@ -124,7 +125,7 @@ import Testing
     let id = try #require(sent["group_msgid"]?.string)
     #expect(try await report(id).first?["jpush"]?["target"] == 2)
     let gone = second.id
-    _ = try await GatewayWorld.change(world.store) { transaction throws(StorageError) in
+    _ = try await world.store.change { transaction throws(StorageError) in
       try transaction.deleteApp(gone, at: Timestamp(milliseconds: 1))
     }
     while world.router.app(second.key) != nil { world.router.tick() }

@@ -4,6 +4,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushTesting
 import Testing
 
 @testable import PushGateway
@@ -36,7 +37,7 @@ import Testing
     #expect(json.object?.count == 4)
     #expect(world.pending(other, in: stranger) == [])
     // The members are there for reports.
-    let stored = try await world.look { transaction throws(StorageError) in
+    let stored = try await world.store.look { transaction throws(StorageError) in
       try transaction.groupPush(id: number, group: 1)
     }
     #expect(stored?.members.count == 3)

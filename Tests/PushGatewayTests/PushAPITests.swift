@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushTesting
 import Testing
 
 @testable import PushGateway

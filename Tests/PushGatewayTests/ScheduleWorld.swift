@@ -4,6 +4,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 
 @testable import PushGateway
 
@@ -41,7 +42,7 @@ extension GatewayWorld {
   /// Gives the app a plan.
   func setPlan(_ plan: PlanRow) async throws {
     let id = app.id
-    try await Self.change(store) { transaction throws(StorageError) in
+    try await store.change { transaction throws(StorageError) in
       try transaction.setPlan(plan)
       _ = try transaction.setPlan(app: id, plan.name)
     }

@@ -4,6 +4,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushGateway
@@ -13,7 +14,7 @@ import Testing
   /// The sources of an app's pushes, the oldest first.
   private static func sources(_ world: GatewayWorld) async throws -> [PushSource] {
     let app = world.app.id
-    return try await world.look { transaction throws(StorageError) in
+    return try await world.store.look { transaction throws(StorageError) in
       var sources: [PushSource] = []
       for push in try transaction.pushHistory(of: app, limit: 100).pushes.reversed() {
         if let found = try transaction.source(of: push.id) { sources.append(found.source) }

@@ -2,6 +2,7 @@ import PushBase
 import PushCrypto
 import PushHTTP
 import PushRouter
+import PushTesting
 
 @testable import PushGateway
 @testable import PushStorage
@@ -27,12 +28,6 @@ extension GatewayWorld {
       }
     }
     return TestGroup(key: key.text, secret: secret)
-  }
-
-  func look<Value: Sendable>(
-    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { done in router.store.read(body) { done.resume(with: $0) } }
   }
 
   func call(

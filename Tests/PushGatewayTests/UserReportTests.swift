@@ -4,6 +4,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushTesting
 import Testing
 
 @testable import PushGateway

@@ -3,6 +3,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushTesting
 import Testing
 
 @testable import PushGateway
@@ -89,7 +90,7 @@ import Testing
       let new = NewAPNsCredential(
         kind: .certificate, environment: .production, topic: "com.example.app", teamID: nil, keyID: nil,
         fingerprint: [UInt8](repeating: 1, count: 32), expiresAt: expiresAt, sealed: [1])
-      _ = try await GatewayWorld.change(world.store) { transaction throws(StorageError) in
+      _ = try await world.store.change { transaction throws(StorageError) in
         try transaction.addAPNsCredential(app: app, new, at: now)
       }
     }
@@ -109,7 +110,7 @@ import Testing
     world.router.acknowledge([try #require(MessageID(decimal: Array(id.utf8)))], by: number, in: world.app)
     try await world.tell("event-1")
     let app = world.app.id
-    try await GatewayWorld.change(world.store) { transaction throws(StorageError) in
+    try await world.store.change { transaction throws(StorageError) in
       try transaction.database.run(
         "UPDATE callback_batch SET attempts = 3, error = 'refused' WHERE app_id = ?", .app(app))
     }

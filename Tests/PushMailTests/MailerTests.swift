@@ -1,19 +1,11 @@
 import Glibc
 import PushBase
 import PushStorage
+import PushTesting
 import Synchronization
 import Testing
 
 @testable import PushMail
-
-/// A clock that only the test moves.
-private final class ManualClock: TimeSource {
-  private let seconds = Mutex<Int64>(1_790_000_000)
-
-  func now() -> Timestamp { Timestamp(milliseconds: seconds.withLock { $0 } * 1000) }
-  func monotonic() -> UInt64 { UInt64(seconds.withLock { $0 }) * 1_000_000_000 }
-  func pass(seconds more: Int64) { seconds.withLock { $0 += more } }
-}
 
 /// Takes mail, or answers as the test says.
 private final class FakeServer: MailSending {
@@ -38,18 +30,14 @@ private final class MailWorld: Sendable {
   let server = FakeServer()
   let metrics = MailMetrics(Metrics())
   let store: Store
-  private let folder: String
+  private let folder = TemporaryFolder()
 
   init() throws {
-    var template = Array("/tmp/borealis-mail-XXXXXX".utf8CString)
-    folder = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
-    store = try Store.open(path: folder + "/test.sqlite", readers: 1, log: .silent)
+    store = try Store.open(path: folder.database, readers: 1, log: .silent)
   }
 
   deinit {
     store.close()
-    for name in ["test.sqlite", "test.sqlite-wal", "test.sqlite-shm"] { unlink(folder + "/" + name) }
-    rmdir(folder)
   }
 
   func mailer() throws -> Mailer {
@@ -59,20 +47,14 @@ private final class MailWorld: Sendable {
       metrics: metrics, time: clock, log: .silent)
   }
 
-  func change<Value: Sendable>(
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { done in store.write(body) { done.resume(with: $0) } }
-  }
-
   /// How much mail waits in the database.
   func waiting() async throws -> Int {
-    try await change { transaction throws(StorageError) in try transaction.reading.waitingMail() }
+    try await store.change { transaction throws(StorageError) in try transaction.reading.waitingMail() }
   }
 
   func add(_ recipient: String, of credential: APNsCredentialID? = nil) async throws {
     let now = clock.now()
-    try await change { transaction throws(StorageError) in
+    try await store.change { transaction throws(StorageError) in
       try transaction.addMail(
         NewMail(recipient: recipient, subject: "s", body: "b", credential: credential), at: now)
     }
@@ -107,10 +89,10 @@ extension Mailer {
     // While it rests nothing is tried.
     await mailer.round()
     #expect(world.metrics.failed.value == 1)
-    world.clock.pass(seconds: 6)
+    world.clock.advance(seconds: 6)
     await mailer.round()
     #expect(world.metrics.failed.value == 2)
-    world.clock.pass(seconds: 61)
+    world.clock.advance(seconds: 61)
     await mailer.round()
     #expect(Set(world.server.taken) == ["a@x.y", "b@x.y"] && world.metrics.sent.value == 2)
   }
@@ -122,7 +104,7 @@ extension Mailer {
     world.server.fail(unknown)
     await mailer.round()
     #expect(world.server.taken == ["b@x.y"] && world.metrics.givenUp.value == 1)
-    world.clock.pass(seconds: 7200)
+    world.clock.advance(seconds: 7200)
     await mailer.round()
     #expect(world.server.taken == ["b@x.y"])
   }
@@ -135,7 +117,7 @@ extension Mailer {
     while world.metrics.givenUp.value == 0, rounds < 200 {
       world.server.fail(busy)
       await mailer.round()
-      world.clock.pass(seconds: 3600)
+      world.clock.advance(seconds: 3600)
       rounds += 1
     }
     #expect((71...74).contains(rounds), "\(rounds)")
@@ -157,7 +139,7 @@ extension Mailer {
     #expect(mailer.send(mail))
     await mailer.round()
     for _ in 0..<3 {
-      world.clock.pass(seconds: 30)
+      world.clock.advance(seconds: 30)
       await mailer.round()
     }
     #expect(world.server.taken == ["z@x.y"])
@@ -168,7 +150,7 @@ extension Mailer {
   @Test func `Mail about a replaced credential is dropped`() async throws {
     let world = try MailWorld()
     let mailer = try world.mailer()
-    let ids = try await world.change { transaction throws(StorageError) in
+    let ids = try await world.store.change { transaction throws(StorageError) in
       let app = try transaction.createApp(
         key: AppKey(high: 1, low: 2), name: "a", secretHash: [UInt8](repeating: 0, count: 32),
         at: Timestamp(milliseconds: 0))
@@ -188,7 +170,7 @@ extension Mailer {
     try await world.add("9@x.y", of: APNsCredentialID(99))
     await mailer.round()
     #expect(world.server.taken == ["1@x.y", "2@x.y"])
-    let left = try await world.change { transaction throws(StorageError) in
+    let left = try await world.store.change { transaction throws(StorageError) in
       try transaction.sweepMail(endedBefore: Timestamp(milliseconds: 0), limit: 100)
       return try transaction.reading.waitingMail()
     }

@@ -1,35 +1,21 @@
 import Glibc
 import PushCrypto
 import PushNet
+import PushTesting
 
 /// A new certificate and its key in a directory of their own, gone with the object.
 final class TLSTestFiles: Sendable {
   struct Failed: Error {}
 
-  let directory: String
-  var certificate: String { directory + "/certificate.pem" }
-  var key: String { directory + "/key.pem" }
+  private let folder = TemporaryFolder()
+  var certificate: String { folder.file("certificate.pem") }
+  var key: String { folder.file("key.pem") }
 
   init() throws {
-    var template = Array("/tmp/borealis-tls-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw Failed() }
-    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let made = try SelfSignedCertificate.make(
       commonName: "localhost", dnsNames: ["localhost"], ipAddresses: ["127.0.0.1", "::1"], days: 2)
-    try write(made.certificatePEM, to: certificate)
-    try write(made.keyPEM, to: key)
-  }
-
-  deinit {
-    unlink(certificate)
-    unlink(key)
-    rmdir(directory)
-  }
-
-  private func write(_ text: String, to path: String) throws {
-    guard let file = fopen(path, "w") else { throw Failed() }
-    defer { fclose(file) }
-    guard fputs(text, file) >= 0 else { throw Failed() }
+    try TemporaryFolder.write(made.certificatePEM, to: certificate)
+    try TemporaryFolder.write(made.keyPEM, to: key)
   }
 
   func server() throws -> TLSContext {

@@ -4,36 +4,26 @@ import PushCrypto
 import PushNet
 import PushPassthrough
 import PushRouter
+import PushTesting
 import PushWire
 import Testing
 
 @Suite struct TLSDeviceTests {
   /// A certificate for localhost in a folder of its own, and contexts of both sides.
   private final class Certificate {
-    let folder: String
+    let folder = TemporaryFolder()
     let server: TLSContext
     let client: TLSContext
 
     init() throws {
-      var template = Array("/tmp/borealis-tls-XXXXXX".utf8CString)
-      guard mkdtemp(&template) != nil else { throw TestServer.Failed("mkdtemp") }
-      folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
       let made = try SelfSignedCertificate.make(
         commonName: "localhost", dnsNames: ["localhost"], ipAddresses: [], days: 2)
       for (name, text) in [("cert.pem", made.certificatePEM), ("key.pem", made.keyPEM)] {
-        guard let file = fopen(folder + "/" + name, "w") else { throw TestServer.Failed(name) }
-        fputs(text, file)
-        fclose(file)
+        try TemporaryFolder.write(text, to: folder.file(name))
       }
       server = try TLSContext.server(
-        certificatePath: folder + "/cert.pem", keyPath: folder + "/key.pem")
-      client = try TLSContext.client(caFile: folder + "/cert.pem")
-    }
-
-    deinit {
-      unlink(folder + "/cert.pem")
-      unlink(folder + "/key.pem")
-      rmdir(folder)
+        certificatePath: folder.file("cert.pem"), keyPath: folder.file("key.pem"))
+      client = try TLSContext.client(caFile: folder.file("cert.pem"))
     }
   }
 

@@ -8,6 +8,7 @@ import PushNet
 import PushPassthrough
 import PushRouter
 import PushStorage
+import PushTesting
 import PushWire
 import Synchronization
 
@@ -18,7 +19,7 @@ final class TestServer: Sendable {
     init(_ description: String) { self.description = description }
   }
 
-  let folder: String
+  let folder = TemporaryFolder()
   let router: Router
   let app: App
   let port: UInt16
@@ -34,10 +35,7 @@ final class TestServer: Sendable {
     limits: PassthroughLimits = PassthroughLimits(), peers: PeerGuard = PeerGuard(), tls: TLSContext? = nil,
     loops: Int = 2
   ) throws {
-    var template = Array("/tmp/borealis-passthrough-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw Failed("mkdtemp") }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let store = try Store.open(path: folder + "/borealis.db", log: .silent)
+    let store = try Store.open(path: folder.database, log: .silent)
     let key = AppKey(high: SystemRandom.next(), low: 1)
     _ = try Self.wait { done in
       store.write { transaction throws(StorageError) in
@@ -94,8 +92,6 @@ final class TestServer: Sendable {
   deinit {
     for handle in handles { handle.post { $0.stop() } }
     router.store.close()
-    for name in ["", "-wal", "-shm"] { unlink(folder + "/borealis.db" + name) }
-    rmdir(folder)
   }
 
   /// Waits for what comes on another thread.

@@ -3,6 +3,7 @@ import PushCrypto
 import PushDomain
 import PushRouter
 import PushStorage
+import PushTesting
 import Synchronization
 import Testing
 

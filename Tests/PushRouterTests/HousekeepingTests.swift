@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 @Suite struct HousekeepingTests {

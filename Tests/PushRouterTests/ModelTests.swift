@@ -2,6 +2,7 @@ import PushBase
 import PushDomain
 import PushRouter
 import PushStorage
+import PushTesting
 import Testing
 
 /// What should happen, kept as plainly as possible.

@@ -1,6 +1,7 @@
 import PushBase
 import PushDomain
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushRouter

@@ -1,5 +1,6 @@
 import PushBase
 import PushStorage
+import PushTesting
 import Testing
 
 @testable import PushRouter

@@ -1,6 +1,7 @@
 import PushBase
 import PushDomain
 import PushStorage
+import PushTesting
 import Synchronization
 import Testing
 

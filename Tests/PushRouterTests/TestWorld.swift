@@ -3,35 +3,10 @@ import PushBase
 import PushCrypto
 import PushDomain
 import PushRouter
+import PushTesting
 import Synchronization
 
 @testable import PushStorage
-
-/// A clock that stands still until the test moves it.
-final class TestClock: TimeSource {
-  private let milliseconds = Atomic<Int64>(1_790_000_000_000)
-
-  func now() -> Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
-  func monotonic() -> UInt64 { UInt64(milliseconds.load(ordering: .relaxed)) &* 1_000_000 }
-  func advance(seconds: Int64) { milliseconds.add(seconds * 1000, ordering: .relaxed) }
-  var seconds: UInt32 { UInt32(clamping: now().seconds) }
-}
-
-/// A new folder that goes away with this object.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() {
-    var template = Array("/tmp/borealis-router-XXXXXX".utf8CString)
-    path = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
-  }
-
-  deinit {
-    guard path != "/tmp" else { return }
-    for suffix in ["", "-wal", "-shm"] { unlink(path + "/test.sqlite" + suffix) }
-    rmdir(path)
-  }
-}
 
 /// Notes what the router asks of a channel, in order.
 final class RecordingChannel: DeliveryChannel {
@@ -84,7 +59,7 @@ struct TestDevice: Sendable {
 /// A router on a real database, with one app at first.
 final class TestWorld {
   let folder = TemporaryFolder()
-  let clock = TestClock()
+  let clock = ManualClock()
   private(set) var options: RouterOptions
   private(set) var channel = RecordingChannel()
   private let writer = WriterConnection()
@@ -250,26 +225,6 @@ extension AcceptRequest {
     let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])
     return AcceptRequest(
       cid: cid, terms: terms, content: content, sendno: 5, timeToLive: timeToLive, overrides: overrides)
-  }
-}
-
-extension Store {
-  /// Writes and waits for the commit.
-  func change<Value: Sendable>(
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      write(body) { continuation.resume(with: $0) }
-    }
-  }
-
-  /// Reads and waits for the answer.
-  func look<Value: Sendable>(
-    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      read(body) { continuation.resume(with: $0) }
-    }
   }
 }
 

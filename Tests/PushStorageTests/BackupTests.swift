@@ -1,5 +1,6 @@
 import Glibc
 import PushBase
+import PushTesting
 import Testing
 
 @testable import PushStorage

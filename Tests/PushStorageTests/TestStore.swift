@@ -1,33 +1,10 @@
 import Glibc
 import PushBase
+import PushTesting
 import Synchronization
 import Testing
 
 @testable import PushStorage
-
-/// A new folder that goes away with this object.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() {
-    var template = Array("/tmp/borealis-storage-XXXXXX".utf8CString)
-    path = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
-  }
-
-  deinit {
-    guard path != "/tmp", let folder = opendir(path) else { return }
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { raw in
-        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { unlink("\(path)/\(name)") }
-    }
-    closedir(folder)
-    rmdir(path)
-  }
-
-  var database: String { path + "/test.sqlite" }
-}
 
 /// Notes what happened, from any thread, in order.
 final class Journal<Element: Sendable>: Sendable {
@@ -39,25 +16,6 @@ final class Journal<Element: Sendable>: Sendable {
 extension Store {
   static func testing(_ folder: TemporaryFolder, options: Options = Options()) throws -> Store {
     try open(path: folder.database, readers: 2, log: .silent, options: options)
-  }
-
-  /// Writes and waits for the commit.
-  func change<Value: Sendable>(
-    single: Bool = false,
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      write(single: single, body) { continuation.resume(with: $0) }
-    }
-  }
-
-  /// Reads and waits for the answer.
-  func look<Value: Sendable>(
-    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      read(body) { continuation.resume(with: $0) }
-    }
   }
 
   /// Adds an app with a few registrations, numbered from 0.

@@ -1,15 +1,15 @@
 """Makes and deletes apps with JPush's own client for Python, and with urllib where it is not there."""
 
-import argparse
+import asyncio
 import base64
 import json
 import pathlib
-import subprocess
-import tempfile
+import signal
 import urllib.error
 import urllib.request
 
 import push_api
+from stage import Server, expect, expect_equal, main
 
 try:
     import jpush
@@ -61,15 +61,6 @@ class OfficialAdmin(PlainAdmin):
         return self._admin.delete_app(key).payload
 
 
-def run(binary: str, *arguments: str) -> dict:
-    return json.loads(subprocess.run([binary, *arguments], check=True, capture_output=True, text=True).stdout)
-
-
-def expect(condition: bool, what: str) -> None:
-    if not condition:
-        raise SystemExit(f"failed - {what}")
-
-
 def is_refused(api: push_api.PlainAPI) -> bool:
     try:
         api.request("GET", "/v3/tags/")
@@ -78,33 +69,30 @@ def is_refused(api: push_api.PlainAPI) -> bool:
     return False
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--binary", required=True)
-    binary = parser.parse_args().binary
-    with tempfile.TemporaryDirectory() as folder:
-        data = str(pathlib.Path(folder) / "data")
-        account = run(binary, "account", "create", "team", "--data", data)
-        server = subprocess.Popen(
-            [binary, "serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        try:
-            base = "http://" + json.loads(server.stdout.readline())["http"]
-            make = OfficialAdmin if jpush else PlainAdmin
-            admin = make(base, account["dev_key"], account["dev_secret"])
-            app = admin.create_app("测试", "com.example.app")
-            expect(app["is_new_created"] is True, "the app is not new")
-            again = admin.create_app("other", "com.example.app")
-            expect(again["is_new_created"] is False and again["app_key"] == app["app_key"], "the app is not found")
-            api = push_api.connect(base, app["app_key"], app["master_secret"])
-            expect(api.request("GET", "/v3/tags/") == {"tags": []}, "the app does not work")
-            expect(admin.delete_app(app["app_key"]) == {"success": "Synchronized success"}, "the app is not deleted")
-            expect(is_refused(api), "the deleted app works")
-            print(f"ok - apps by {'the official jpush client' if jpush else 'urllib'}")
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
+def play_admin(base: str, key: str, secret: str) -> None:
+    admin = (OfficialAdmin if jpush else PlainAdmin)(base, key, secret)
+    app = admin.create_app("测试", "com.example.app")
+    expect(app["is_new_created"] is True, "the app is not new")
+    again = admin.create_app("other", "com.example.app")
+    expect(again["is_new_created"] is False and again["app_key"] == app["app_key"], "the app is not found")
+    api = push_api.connect(base, app["app_key"], app["master_secret"])
+    expect_equal(api.request("GET", "/v3/tags/"), {"tags": []}, "what the app answers")
+    expect_equal(admin.delete_app(app["app_key"]), {"success": "Synchronized success"}, "deletion")
+    expect(is_refused(api), "the deleted app works")
+
+
+async def play(binary: str, folder: pathlib.Path) -> None:
+    server = Server(binary, folder)
+    try:
+        await server.start()
+        account = await server.command("account", "create", "team")
+        await asyncio.to_thread(
+            play_admin, f"http://{server.http}", account["dev_key"], account["dev_secret"]
+        )
+        print(f"ok - apps by {'the official jpush client' if jpush else 'urllib'}")
+    finally:
+        await server.stop(signal.SIGKILL)
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, play)

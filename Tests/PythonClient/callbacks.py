@@ -16,13 +16,12 @@ import random
 import signal
 import ssl
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import push_api
-from stage import DEADLINE, Failed, Phone, Server, expect, expect_equal, main
+from stage import DEADLINE, Failed, Phone, Server, expect, expect_equal, main, play_each
 
 DELIVERED, CLICKED, NOT_DELIVERED, HANDED_OVER = 1, 2, 4, 8
 
@@ -86,8 +85,8 @@ class Receiver:
 class Scene:
     """A server and an app of its own on it, with one phone."""
 
-    def __init__(self, server: Server, folder: pathlib.Path):
-        self.server, self._folder = server, folder
+    def __init__(self, server: Server, folder: pathlib.Path, tls: ssl.SSLContext):
+        self.server, self._folder, self.tls = server, folder, tls
 
     async def open(self, name: str) -> "Scene":
         self.key, secret = await self.server.create_app(name)
@@ -95,6 +94,9 @@ class Scene:
         self.phone = await Phone(
             name, self.server.plain, self.key, self._folder / f"{name}.json").start()  # fmt: skip
         return self
+
+    async def end(self) -> None:
+        await self.phone.stop()
 
     async def call(self, method: str, path: str, body: Any = None) -> Any:
         return await asyncio.to_thread(self.api.request, method, path, body)
@@ -246,24 +248,11 @@ async def play_all(binary: str, folder: pathlib.Path) -> None:
         place = folder / scenarios[0].__name__
         place.mkdir()
         server = Server(binary, place, arguments)
-        try:
-            await server.start()
-            for scenario in scenarios:
-                scene = await Scene(server, place).open(scenario.__name__)
-                scene.tls = context
-                try:
-                    await scenario(scene)
-                except Exception as error:
-                    reason = error if isinstance(error, Failed) else repr(error)
-                    raise Failed(f"{scenario.__name__}: {reason}") from error
-                finally:
-                    await scene.phone.stop()
-                print(f"ok - {scenario.__doc__}", flush=True)
-        except Failed:
-            print(server.log()[-4000:], file=sys.stderr)
-            raise
-        finally:
-            await server.stop(signal.SIGKILL)
+
+        async def open_scene(name: str, server: Server = server, place: pathlib.Path = place) -> Scene:
+            return await Scene(server, place, context).open(name)
+
+        await play_each(server, scenarios, open_scene)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import datetime
 import pathlib
 import signal
 import ssl
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +20,7 @@ import push_api
 from device_api import device_api, validation
 from push_api import EVERYONE, Audience, Refused
 from schedules import schedules
-from stage import Failed, Phone, Server, expect, expect_equal, main
+from stage import Failed, Phone, Server, expect, expect_equal, main, play_each
 
 ALIAS_IS_FULL, ALIAS_TOO_LONG, TAG_TOO_LONG, NO_SUCH_AUDIENCE = 6027, 6004, 6006, 1011
 SHOWN, TAPPED = 1, 2
@@ -400,30 +399,17 @@ def expect_refusal(code: int):
 
 async def play_all(binary: str, folder: pathlib.Path) -> None:
     client = push_api.OfficialAPI if push_api.jpush else push_api.PlainAPI
-    print(f"app server: {client.name}", flush=True)
+    print(f"app server: {client.name}")
     server = Server(binary, folder)
-    try:
-        await server.start()
-        for scenario in SCENARIOS:
-            app_key, master_secret = await server.create_app(scenario.__name__)
-            state = folder / scenario.__name__
-            state.mkdir()
-            scene = Scene(
-                server, push_api.connect(f"http://{server.http}", app_key, master_secret), app_key, state
-            )
-            try:
-                await scenario(scene)
-            except Exception as error:
-                reason = error if isinstance(error, Failed) else repr(error)
-                raise Failed(f"{scenario.__name__}: {reason}") from error
-            finally:
-                await scene.end()
-            print(f"ok - {scenario.__doc__}", flush=True)
-    except Failed:
-        print(server.log()[-4000:], file=sys.stderr)
-        raise
-    finally:
-        await server.stop(signal.SIGKILL)
+
+    async def open_scene(name: str) -> Scene:
+        app_key, master_secret = await server.create_app(name)
+        state = folder / name
+        state.mkdir()
+        api = push_api.connect(f"http://{server.http}", app_key, master_secret)
+        return Scene(server, api, app_key, state)
+
+    await play_each(server, SCENARIOS, open_scene)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import sqlite3
 import ssl
 import sys
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from borealis_device import Device, Ending, Push
@@ -44,6 +44,29 @@ def main(what: str, play: Callable[[str, pathlib.Path], Coroutine[Any, Any, None
             asyncio.run(play(binary, pathlib.Path(folder)))
         except (Failed, OSError) as failure:
             sys.exit(f"FAILED {str(failure) or repr(failure)}")
+
+
+async def play_each(server: "Server", scenarios: Iterable[Callable[[Any], Coroutine[Any, Any, None]]],
+                    open_scene: Callable[[str], Coroutine[Any, Any, Any]]) -> None:  # fmt: skip
+    """Plays scenarios one after the other on a server that runs for them, each on a scene of its own; the first that
+    fails ends it, and prints the end of the server's log."""
+    try:
+        await server.start()
+        for scenario in scenarios:
+            scene = await open_scene(scenario.__name__)
+            try:
+                await scenario(scene)
+            except Exception as error:
+                reason = error if isinstance(error, Failed) else repr(error)
+                raise Failed(f"{scenario.__name__}: {reason}") from error
+            finally:
+                await scene.end()
+            print(f"ok - {scenario.__doc__}")
+    except Failed:
+        print(server.log()[-4000:], file=sys.stderr)
+        raise
+    finally:
+        await server.stop(signal.SIGKILL)
 
 
 class Server:

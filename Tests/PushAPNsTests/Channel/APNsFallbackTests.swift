@@ -1,6 +1,7 @@
 import PushBase
 import PushDomain
 import PushRouter
+import PushTesting
 import Synchronization
 import Testing
 
@@ -61,7 +62,7 @@ import Testing
     queue.credentialsAreSet()
     try await eventually { queue.state.withLock { $0.failed[id] == [number] } }
     for _ in 0..<5 {
-      world.clock.pass(seconds: 1)
+      world.clock.advance(seconds: 1)
       queue.tick()
       for _ in 0..<20 { try await world.written() }
       #expect(try await Self.stored(id, in: world) == Stored(isWithApple: true, waitsHere: false))
@@ -69,7 +70,7 @@ import Testing
     try await world.run(script: "DROP TRIGGER fault")
     var stored: Stored?
     while stored != Stored(isWithApple: false, waitsHere: true) {
-      world.clock.pass(seconds: 1)
+      world.clock.advance(seconds: 1)
       queue.tick()
       try await world.written()
       stored = try await Self.stored(id, in: world)
@@ -81,6 +82,7 @@ import Testing
 
 extension CredentialWorld {
   fileprivate func run(script: String) async throws {
-    try await change { transaction throws(StorageError) in try transaction.database.run(script: script) }
+    try await store.change { transaction throws(StorageError) in try transaction.database.run(script: script)
+    }
   }
 }

@@ -3,6 +3,7 @@ import PushCrypto
 import PushDomain
 import PushRouter
 import PushStorage
+import PushTesting
 import Synchronization
 import Testing
 
@@ -47,7 +48,7 @@ import Testing
       APNsNotification(type: .alert, priority: .immediate, payload: template))
     let content = PushContent(variants: [], apple: [notification]).encode()
     let now = world.clock.now()
-    return try await world.change { transaction throws(StorageError) in
+    return try await world.store.change { transaction throws(StorageError) in
       var numbers: [RegistrationNumber] = []
       for index in 0..<UInt64(Self.devices) {
         let new = NewRegistration(
@@ -71,7 +72,7 @@ import Testing
     let (queue, lane, _) = try await makeQueue(world)
     /// A second goes by, in which the host answers whatever the pool would send; gives the devices that were asked for.
     func second(_ answer: APNsAnswer) -> [UInt64] {
-      world.clock.pass(seconds: 1)
+      world.clock.advance(seconds: 1)
       lane.tick()
       queue.tick()
       var asked: [UInt64] = []

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import PushCrypto
+import PushTesting
 
 /// Another HTTP/2 implementation's server (Debian's nghttp2-server), gone with the object. It answers every POST 200 with
 /// the request's body.
@@ -9,7 +10,7 @@ final class Nghttpd {
 
   let port: UInt16
   let certificate: [UInt8]
-  private let folder: String
+  private let folder = TemporaryFolder()
   private let process: pid_t
 
   /// Whether it is installed.
@@ -17,18 +18,15 @@ final class Nghttpd {
   private static let path: String? = ["/usr/bin/nghttpd", "/usr/sbin/nghttpd"].first { access($0, X_OK) == 0 }
 
   init(streams: Int) throws {
-    var template = Array("/tmp/borealis-nghttpd-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw Failed() }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let made = try SelfSignedCertificate.make(
       commonName: "localhost", dnsNames: ["localhost"], ipAddresses: [], days: 2)
     certificate = Array(made.certificatePEM.utf8)
-    try Self.write(made.certificatePEM, folder + "/certificate")
-    try Self.write(made.keyPEM, folder + "/key")
+    try TemporaryFolder.write(made.certificatePEM, to: folder.file("certificate"))
+    try TemporaryFolder.write(made.keyPEM, to: folder.file("key"))
     port = try Self.freePort()
     let words = [
-      "nghttpd", "-n1", "-m\(streams)", "--address=127.0.0.1", "--echo-upload", "\(port)", folder + "/key",
-      folder + "/certificate",
+      "nghttpd", "-n1", "-m\(streams)", "--address=127.0.0.1", "--echo-upload", "\(port)", folder.file("key"),
+      folder.file("certificate"),
     ]
     var vector = words.map { strdup($0) } + [nil]
     defer { for word in vector { free(word) } }
@@ -42,15 +40,6 @@ final class Nghttpd {
   deinit {
     kill(process, SIGKILL)
     waitpid(process, nil, 0)
-    unlink(folder + "/certificate")
-    unlink(folder + "/key")
-    rmdir(folder)
-  }
-
-  private static func write(_ text: String, _ path: String) throws {
-    guard let file = fopen(path, "w") else { throw Failed() }
-    defer { fclose(file) }
-    guard fputs(text, file) >= 0 else { throw Failed() }
   }
 
   private static func freePort() throws -> UInt16 {

@@ -2,6 +2,7 @@ import Foundation
 import PushAPNs
 import PushCrypto
 import PushNet
+import PushTesting
 import Testing
 
 /// One side refuses the other's certificate. With TLS 1.3 a server's refusal comes after the client's handshake is done.

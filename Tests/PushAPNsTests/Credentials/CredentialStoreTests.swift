@@ -2,6 +2,7 @@ import PushBase
 import PushCrypto
 import PushDomain
 import PushStorage
+import PushTesting
 import Synchronization
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
     try await credentials.refreshed()
     #expect(world.told().isEmpty)
     let now = world.clock.now()
-    _ = try await world.change { transaction throws(StorageError) in
+    _ = try await world.store.change { transaction throws(StorageError) in
       try transaction.removeAPNsCredential(app: app, id: new[0], at: now)
     }
     try await credentials.refreshed()
@@ -90,7 +91,7 @@ import Testing
     let id = try await world.add(try CredentialWorld.upload(.generate()), to: app)[0]
     let credentials = world.makeCredentials()
     try await credentials.refreshed()
-    try await world.change { transaction throws(StorageError) in
+    try await world.store.change { transaction throws(StorageError) in
       try transaction.setCallback(
         CallbackSettingRow(
           app: app, url: "https://a.example/", types: types, secret: [1],
@@ -99,7 +100,7 @@ import Testing
     credentials.pause(id, app: app, reason: "InvalidProviderToken")
     credentials.pause(id, app: app, reason: "again")
     try await world.written()
-    let bodies = try await world.change { transaction throws(StorageError) in
+    let bodies = try await world.store.change { transaction throws(StorageError) in
       try transaction.reading.dueCallbacks(
         CallbackLane(app: app, origin: ""), at: Timestamp(milliseconds: .max), limit: 9
       ).map { String(decoding: $0.body, as: UTF8.self) }
@@ -140,7 +141,7 @@ import Testing
         .paused(String(repeating: "ä", count: 250)), .paused("InvalidProviderToken"),
       ])
     let now = world.clock.now()
-    _ = try await world.change { transaction throws(StorageError) in
+    _ = try await world.store.change { transaction throws(StorageError) in
       try transaction.resumeAPNsCredential(app: app, id: new, at: now)
     }
     for known in [credentials, restarted] {
@@ -174,7 +175,7 @@ import Testing
     let keys = try #require(world.keys.withLock { $0 })
     let rows = try CredentialWorld.upload(.generate()).rows(for: app, sealedWith: keys)
     let now = world.clock.now()
-    _ = try await world.change { transaction throws(StorageError) in
+    _ = try await world.store.change { transaction throws(StorageError) in
       try transaction.addAPNsCredential(app: other, rows[0], at: now)
     }
     let credentials = world.makeCredentials()
@@ -186,7 +187,7 @@ import Testing
     let app = try await world.makeApp()
     let pair = try await TestCertificate.make(days: 30)
     let start = Timestamp(milliseconds: pair.facts.notAfter.milliseconds - 30 * 86_400_000 + 60_000)
-    world.clock.set(minutes: Int((start.milliseconds - world.clock.now().milliseconds) / 60_000))
+    world.clock.setWall(minutes: Int((start.milliseconds - world.clock.now().milliseconds) / 60_000))
     let upload = try CredentialUpload(pair, topic: nil, environments: nil, now: world.clock.now())
     let ids = try await world.add(upload, to: app)
     let credentials = world.makeCredentials()
@@ -207,7 +208,7 @@ import Testing
     }
     #expect(opened == pair && credential.id == ids[1] && credential.expiresAt == pair.facts.notAfter)
     _ = world.told()
-    world.clock.pass(minutes: 30 * 24 * 60)
+    world.clock.advance(minutes: 30 * 24 * 60)
     #expect(credentials.problem(app) == "the certificate has expired")
     #expect(credentials.expiries().map(\.daysLeft) == [-1, -1])
     try await credentials.refreshed()
@@ -230,7 +231,7 @@ import Testing
     // Whatever the ticks began is done before this is.
     try await credentials.refreshed()
     #expect(world.told().count == 2)
-    world.clock.pass(minutes: 31 * 24 * 60)
+    world.clock.advance(minutes: 31 * 24 * 60)
     for _ in 0..<3595 { credentials.tick() }
     try await world.written()
     #expect(try await world.rows().map(\.id) == [new])

@@ -3,29 +3,8 @@ import PushAPNs
 import PushBase
 import PushCrypto
 import PushStorage
+import PushTesting
 import Synchronization
-
-/// A clock that only the test moves.
-final class ManualClock: TimeSource {
-  private let state = Mutex((wall: Int64(1_790_000_000_000), monotonic: UInt64(1_000_000_000)))
-
-  func now() -> Timestamp { Timestamp(milliseconds: state.withLock { $0.wall }) }
-  func monotonic() -> UInt64 { state.withLock { $0.monotonic } }
-
-  /// Lets time go by.
-  func pass(minutes: Int) { pass(seconds: minutes * 60) }
-
-  /// Lets time go by.
-  func pass(seconds: Int) {
-    state.withLock { state in
-      state.wall += Int64(seconds) * 1000
-      state.monotonic += UInt64(seconds) * 1_000_000_000
-    }
-  }
-
-  /// Somebody sets the wall clock.
-  func set(minutes: Int) { state.withLock { $0.wall += Int64(minutes) * 60_000 } }
-}
 
 /// A database in a folder of its own, a sealing key, and a store of credentials that reads both.
 final class CredentialWorld: Sendable {
@@ -35,19 +14,15 @@ final class CredentialWorld: Sendable {
   let store: Store
   let keys: Mutex<SealingKeys?>
   let changes = Mutex<[APNsCredentialChange]>([])
-  private let folder: String
+  private let folder = TemporaryFolder()
 
   init() throws {
-    var template = Array("/tmp/borealis-apns-XXXXXX".utf8CString)
-    folder = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
-    store = try Store.open(path: folder + "/test.sqlite", readers: 1, log: .silent)
+    store = try Store.open(path: folder.database, readers: 1, log: .silent)
     keys = Mutex(try SealingKeys(text: SealingKeys.makeLine()))
   }
 
   deinit {
     store.close()
-    for name in ["test.sqlite", "test.sqlite-wal", "test.sqlite-shm"] { unlink(folder + "/" + name) }
-    rmdir(folder)
   }
 
   func makeCredentials() -> CredentialStore {
@@ -66,14 +41,8 @@ final class CredentialWorld: Sendable {
     }
   }
 
-  func change<Value: Sendable>(
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
-  ) async throws -> Value {
-    try await withCheckedThrowingContinuation { done in store.write(body) { done.resume(with: $0) } }
-  }
-
   /// Waits for all changes that were begun.
-  func written() async throws { try await change { _ throws(StorageError) in } }
+  func written() async throws { try await store.change { _ throws(StorageError) in } }
 
   func rows() async throws -> [APNsCredentialRow] {
     try await withCheckedThrowingContinuation { done in
@@ -87,7 +56,7 @@ final class CredentialWorld: Sendable {
 
   func makeApp() async throws -> AppID {
     let now = clock.now()
-    return try await change { transaction throws(StorageError) in
+    return try await store.change { transaction throws(StorageError) in
       try transaction.createApp(
         key: AppKey(high: SystemRandom.next(), low: 7), name: "test",
         secretHash: Array(repeating: 1, count: 32), at: now)
@@ -98,7 +67,7 @@ final class CredentialWorld: Sendable {
   func add(_ upload: CredentialUpload, to app: AppID) async throws -> [APNsCredentialID] {
     let rows = upload.rows(for: app, sealedWith: try keys.withLock { try requireKeys($0) })
     let now = clock.now()
-    return try await change { transaction throws(StorageError) in
+    return try await store.change { transaction throws(StorageError) in
       var ids: [APNsCredentialID] = []
       for row in rows { ids.append(try transaction.addAPNsCredential(app: app, row, at: now)) }
       return ids

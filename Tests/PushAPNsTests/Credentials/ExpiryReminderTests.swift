@@ -1,6 +1,7 @@
 import PushBase
 import PushDomain
 import PushStorage
+import PushTesting
 import Synchronization
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
       world = try CredentialWorld()
       app = try await world.makeApp()
       reminders = ExpiryReminders(store: world.store, site: site, time: world.clock, log: .silent)
-      try await world.change { [app] transaction throws(StorageError) in
+      try await world.store.change { [app] transaction throws(StorageError) in
         for (name, language, role) in [
           ("Olga", "en", Role.owner), ("阿德", "zh", .admin), ("Sam", "en", .sender),
         ] {
@@ -41,7 +42,7 @@ import Testing
     func add(endingIn days: Int, environment: APNsEnvironment = .production) async throws -> APNsCredentialID
     {
       let (now, app) = (world.clock.now(), app)
-      return try await world.change { transaction throws(StorageError) in
+      return try await world.store.change { transaction throws(StorageError) in
         try transaction.addAPNsCredential(
           app: app,
           NewAPNsCredential(
@@ -56,7 +57,7 @@ import Testing
       for _ in 0..<2 {
         _ = try await withCheckedThrowingContinuation { done in reminders.check { done.resume(with: $0) } }
       }
-      let all = try await world.change { transaction throws(StorageError) in
+      let all = try await world.store.change { transaction throws(StorageError) in
         try transaction.reading.dueMail(at: Timestamp(milliseconds: .max), limit: 1000)
       }
       let before = seen.withLock { seen in
@@ -67,7 +68,7 @@ import Testing
     }
 
     func callbacks() async throws -> [String] {
-      try await world.change { [app] transaction throws(StorageError) in
+      try await world.store.change { [app] transaction throws(StorageError) in
         try transaction.reading.dueCallbacks(
           CallbackLane(app: app, origin: ""), at: Timestamp(milliseconds: .max), limit: 99
         ).map { String(decoding: $0.body, as: UTF8.self) }
@@ -82,7 +83,7 @@ import Testing
     for day in (-10...40).reversed() {
       let mails = try await scene.mails()
       if !mails.isEmpty { told[day] = mails }
-      scene.world.clock.pass(seconds: Self.day)
+      scene.world.clock.advance(seconds: Self.day)
     }
     #expect(told.keys.sorted() == [1, 7, 14, 30])
     for (day, mails) in told {
@@ -100,7 +101,7 @@ import Testing
     let id = try await scene.add(endingIn: 30)
     for _ in 0...35 {
       #expect(try await scene.mails().isEmpty)
-      scene.world.clock.pass(seconds: Self.day)
+      scene.world.clock.advance(seconds: Self.day)
     }
     let bodies = try await scene.callbacks()
     #expect(bodies.count == 4)
@@ -117,7 +118,7 @@ import Testing
     #expect(
       try await scene.mails().map(\.subject).first?.contains("sandbox certificate for Apple ends in 10 days")
         == true)
-    scene.world.clock.pass(seconds: 3 * Self.day)
+    scene.world.clock.advance(seconds: 3 * Self.day)
     #expect(try await scene.mails().count == 2)
   }
 
@@ -130,10 +131,10 @@ import Testing
     let again = try await withCheckedThrowingContinuation { done in next.check { done.resume(with: $0) } }
     #expect(again == 0)
     // Down from the 29th day before the end until the day after it.
-    scene.world.clock.pass(seconds: 31 * Self.day)
+    scene.world.clock.advance(seconds: 31 * Self.day)
     let mails = try await scene.mails()
     #expect(mails.count == 2 && mails[0].subject.contains("has ended"))
-    scene.world.clock.pass(seconds: 30 * Self.day)
+    scene.world.clock.advance(seconds: 30 * Self.day)
     #expect(try await scene.mails().isEmpty)
   }
 
@@ -143,7 +144,7 @@ import Testing
     let new = try await scene.add(endingIn: 400)
     #expect(try await scene.mails().isEmpty)
     let (app, now) = (scene.app, scene.world.clock.now())
-    _ = try await scene.world.change { transaction throws(StorageError) in
+    _ = try await scene.world.store.change { transaction throws(StorageError) in
       try transaction.removeAPNsCredential(app: app, id: new, at: now)
     }
     #expect(try await scene.mails().count == 2)
@@ -153,7 +154,7 @@ import Testing
     let scene = try await Scene()
     _ = try await scene.add(endingIn: 20)
     let (app, now) = (scene.app, scene.world.clock.now())
-    _ = try await scene.world.change { transaction throws(StorageError) in
+    _ = try await scene.world.store.change { transaction throws(StorageError) in
       try transaction.deleteApp(app, at: now)
     }
     #expect(try await scene.mails().isEmpty)

@@ -1,6 +1,7 @@
 import PushAPNs
 import PushBase
 import PushCrypto
+import PushTesting
 import Testing
 
 @Suite struct ProviderTokenTests {
@@ -43,7 +44,7 @@ import Testing
     var seen = [try mint.current()]
     var born = 0
     for minute in 1...1440 {
-      clock.pass(minutes: 1)
+      clock.advance(minutes: 1)
       let token = try mint.current()
       if token == seen[seen.count - 1] {
         #expect(minute - born <= 51)
@@ -62,31 +63,31 @@ import Testing
   @Test(arguments: [120, -120, 7, -7])
   func clockIsSet(minutes: Int) throws {
     let first = try mint.current()
-    clock.pass(minutes: 2)
-    clock.set(minutes: minutes)
+    clock.advance(minutes: 2)
+    clock.setWall(minutes: minutes)
     for _ in 0..<17 {
       #expect(try mint.current() == first)
-      clock.pass(minutes: 1)
+      clock.advance(minutes: 1)
     }
-    clock.pass(minutes: 1)
+    clock.advance(minutes: 1)
     let second = try mint.current()
     #expect(second != first)
     #expect(second.issuedAt == clock.now())
-    clock.pass(minutes: 44)
+    clock.advance(minutes: 44)
     #expect(try mint.current() == second)
   }
 
   @Test func smallDriftsAreNormal() throws {
     let first = try mint.current()
-    clock.set(minutes: 4)
-    clock.pass(minutes: 30)
+    clock.setWall(minutes: 4)
+    clock.advance(minutes: 30)
     #expect(try mint.current() == first)
   }
 
   /// However many connections complain about one token, it is renewed once; and once more only 20 minutes later.
   @Test func expiredTokensAreRenewedOnce() throws {
     let first = try mint.current()
-    clock.pass(minutes: 1)
+    clock.advance(minutes: 1)
     guard case .token(let second) = try mint.renewal(of: first) else {
       Issue.record("the first complaint must renew")
       return
@@ -95,10 +96,10 @@ import Testing
     #expect(try mint.current() == second)
     for _ in 0..<10 { #expect(try mint.renewal(of: first) == .token(second)) }
     #expect(try mint.renewal(of: second) == .tooSoon)
-    clock.pass(minutes: 19)
+    clock.advance(minutes: 19)
     #expect(try mint.renewal(of: second) == .tooSoon)
     #expect(try mint.current() == second)
-    clock.pass(minutes: 1)
+    clock.advance(minutes: 1)
     guard case .token(let third) = try mint.renewal(of: second) else {
       Issue.record("20 minutes later another is allowed")
       return
@@ -114,7 +115,7 @@ import Testing
       return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(tokens.allSatisfy { $0 == tokens[0] })
-    clock.pass(minutes: 50)
+    clock.advance(minutes: 50)
     let renewals = try await withThrowingTaskGroup(of: ProviderTokenMint.Renewal.self) { group in
       for _ in 0..<64 { group.addTask { try mint.renewal(of: tokens[0]) } }
       return try await group.reduce(into: []) { $0.append($1) }

@@ -1,5 +1,6 @@
 import Foundation
 import PushCrypto
+import PushTesting
 
 /// Certificates as Apple issues them, made by the `openssl` command.
 enum TestCertificate {

@@ -1,0 +1,17 @@
+import Synchronization
+
+/// Keeps log lines, from any thread, for a test to look at.
+public final class LogLines: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  /// No lines yet.
+  public init() {}
+
+  /// The lines so far.
+  public var all: [String] { lines.withLock { $0 } }
+
+  /// Takes a line.
+  @Sendable public func add(_ bytes: [UInt8]) {
+    lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+  }
+}

@@ -1,0 +1,22 @@
+import PushStorage
+
+extension Store {
+  /// Writes and waits for the commit.
+  public func change<Value: Sendable>(
+    single: Bool = false,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      write(single: single, body) { continuation.resume(with: $0) }
+    }
+  }
+
+  /// Reads and waits for the answer.
+  public func look<Value: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      read(body) { continuation.resume(with: $0) }
+    }
+  }
+}
