@@ -47,8 +47,8 @@ extension Router {
   private static let sweepSeconds = 30
   /// Last contacts that one app writes in a second.
   private static let touches = 500
-  /// Seconds between two looks at what the operator changed about apps.
-  private static let appSeconds = 5
+  /// Between two looks at what the operator changed about apps goes a second for each so many apps, at most five.
+  private static let appsInSecond = 250
   /// Seconds between two savings of who used the apps.
   private static let activitySeconds = 60
   /// Seconds between two sweeps of what is too old.
@@ -62,7 +62,8 @@ extension Router {
   public func tick() {
     let tick = housekeeping.ticks.add(1, ordering: .relaxed).oldValue
     let now = time.now()
-    for app in loadedApps {
+    let apps = loadedApps
+    for app in apps {
       expire(app, at: now)
       releaseSteadyPushes(of: app, at: now)
       touch(app, at: now)
@@ -78,7 +79,7 @@ extension Router {
       sweep(at: now)
       sweepFiles(at: now)
     }
-    if tick % Self.appSeconds == 0 { refreshApps() }
+    if tick % min(apps.count / Self.appsInSecond + 1, 5) == 0 { refreshApps() }
   }
 
   /// Ends the waiting for a plan's speed, since no tick comes any more: 1030. The server stops, and awaits answers first.

@@ -40,7 +40,8 @@ public final class CredentialStore: Sendable {
     var ticks = 0
   }
 
-  private static let refreshSeconds = 5
+  /// Between two looks goes a second for each so many credentials, at most five.
+  private static let credentialsInSecond = 250
   private static let sweepSeconds = 3600
   /// How long a replaced credential is kept, in seconds.
   private static let keepReplaced: Int64 = 30 * 86_400
@@ -65,15 +66,15 @@ public final class CredentialStore: Sendable {
     self.onChange = onChange
   }
 
-  /// To be called once a second: looks for changes every five seconds, and every hour removes what was replaced more
-  /// than 30 days ago.
+  /// To be called once a second: looks for changes every second, with many credentials every five, and every hour
+  /// removes what was replaced more than 30 days ago.
   public func tick() {
-    let tick = state.withLock { state in
+    let (tick, pause) = state.withLock { state in
       state.ticks &+= 1
-      return state.ticks
+      return (state.ticks, min(state.credentials.count / Self.credentialsInSecond + 1, 5))
     }
     if tick % Self.sweepSeconds == 0 { sweep() }
-    if tick % Self.refreshSeconds == 0 { refresh() }
+    if tick % pause == 0 { refresh() }
   }
 
   /// Reads what is new in the database; the completion runs when all that was committed before this call is known.

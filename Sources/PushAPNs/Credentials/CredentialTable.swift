@@ -163,6 +163,9 @@ struct CredentialTable: Sendable {
     }.sorted { $0.id < $1.id }
   }
 
+  /// How many there are.
+  var count: Int { entries.count }
+
   func unusableCount(at now: Timestamp) -> Int {
     entries.values.count { $0.status(at: now) != .usable }
   }
