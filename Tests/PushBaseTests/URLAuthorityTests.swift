@@ -2,11 +2,13 @@ import PushBase
 import Testing
 
 @Suite struct URLAuthorityTests {
-  @Test(arguments: [
-    ("example.com", "example.com", nil), ("Push_1.Example.COM:8443", "push_1.example.com", 8443),
-    ("127.0.0.1:1", "127.0.0.1", 1), ("[::1]", "[::1]", nil), ("[2001:DB8::1]:65535", "[2001:db8::1]", 65535),
-    ("[::ffff:192.0.2.1]:443", "[::ffff:192.0.2.1]", 443), ("example.com:", "example.com", nil),
-  ] as [(String, String, UInt16?)])
+  @Test(
+    arguments: [
+      ("example.com", "example.com", nil), ("Push_1.Example.COM:8443", "push_1.example.com", 8443),
+      ("127.0.0.1:1", "127.0.0.1", 1), ("[::1]", "[::1]", nil),
+      ("[2001:DB8::1]:65535", "[2001:db8::1]", 65535),
+      ("[::ffff:192.0.2.1]:443", "[::ffff:192.0.2.1]", 443), ("example.com:", "example.com", nil),
+    ] as [(String, String, UInt16?)])
   func `Host and port are read`(text: String, host: String, port: UInt16?) throws {
     let authority = try #require(URLAuthority(text))
     #expect(authority.host == host)

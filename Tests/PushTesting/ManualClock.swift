@@ -8,8 +8,10 @@ public final class ManualClock: TimeSource {
   /// A clock that shows a day in September 2026.
   public init() {}
 
+  /// The wall clock.
   public func now() -> Timestamp { Timestamp(milliseconds: state.withLock { $0.wall }) }
 
+  /// Nanoseconds that only go forward.
   public func monotonic() -> UInt64 { state.withLock { $0.monotonic } }
 
   /// The wall clock in seconds.

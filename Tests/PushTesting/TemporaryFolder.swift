@@ -6,6 +6,7 @@ public final class TemporaryFolder: Sendable {
   public struct Failed: Error, CustomStringConvertible {
     /// The file.
     public let path: String
+    /// What failed, for the test's report.
     public var description: String { "cannot write \(path)" }
   }
 

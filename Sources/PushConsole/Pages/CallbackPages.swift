@@ -105,7 +105,7 @@ extension WebConsole {
     return """
       <section class="card"><h2>\(call(Words.deliveries))</h2><table><thead><tr><th>\(call(Words.when))</th>
       <th>\(call(Words.state))</th><th>\(call(Words.eventCount))</th><th>\(call(Words.attempts))</th>
-      <th>\(call(Words.answer))</th><th></th></tr></thead><tbody>
+      <th>\(call(Words.answer))</th><td></td></tr></thead><tbody>
       \(rows, { callbackEntry(call, app, $0) })
       </tbody></table></section>
       """

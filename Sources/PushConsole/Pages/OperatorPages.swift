@@ -43,7 +43,7 @@ extension WebConsole {
           <h1>\(call(Words.operatorTitle))</h1>
           <section class="card"><h2>\(call(Words.accounts))</h2><table><thead><tr><th>\(call(Words.account))</th>
           <th>\(call(Words.plan))</th><th>\(call(Words.apps))</th><th>\(call(Words.devices))</th>
-          <th>\(call(Words.members))</th><th></th></tr></thead><tbody>
+          <th>\(call(Words.members))</th><td></td></tr></thead><tbody>
           \(overviews, { accountEntry(call, $0, plans) })
           </tbody></table></section>
           \(accountForm(call, plans))

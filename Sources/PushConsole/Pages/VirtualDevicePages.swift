@@ -40,7 +40,8 @@ extension WebConsole {
         \(if: call.role ?? .viewer >= .sender, sendCard(call, app))
         </div>
         <div>\(handset(call))</div>
-        <section class="card wide"><h2>\(call(Words.whatItSays))</h2><ol class="frames" data-device-log></ol></section>
+        <section class="card wide"><h2>\(call(Words.whatItSays))</h2>
+        <ol class="frames" data-device-log tabindex="0" aria-label="\(call(Words.whatItSays))"></ol></section>
         </div>
         """))
   }
