@@ -53,16 +53,32 @@ extension DeviceServer {
     swap(&bytes, &input)
   }
 
-  /// Takes the next bytes of a device's frames.
+  /// Takes the next bytes of a device's frames. Whole frames are read where they lie; of one that is unfinished each byte
+  /// is copied once, however small the pieces are in which it comes.
   func digest(_ bytes: [UInt8], _ range: Range<Int>, _ slot: UInt32) {
     // What a device sends after the end of its session is dropped.
     guard slab[slot].phase != .closing else { return }
     guard !slab[slot].partial.isEmpty else { return handle(bytes.span.extracting(range), slot) }
+    // In place: the array grows by doubling.
+    slab[slot].partial.append(contentsOf: bytes[range])
+    unfinishedBytes += range.count
+    guard !isUnfinished(slab[slot].partial, slot) else {
+      if unfinishedBytes > limits.unfinishedBytes { close(slot) }
+      return
+    }
     var joined: [UInt8] = []
     swap(&joined, &slab[slot].partial)
     unfinishedBytes -= joined.count
-    joined.append(contentsOf: bytes[range])
     handle(joined.span, slot)
+  }
+
+  private func isUnfinished(_ bytes: [UInt8], _ slot: UInt32) -> Bool {
+    scanFrame(bytes.span, at: 0, limit: mostFrameBytes(slot)) == .needMore
+  }
+
+  /// The largest frame that a session may send now.
+  private func mostFrameBytes(_ slot: UInt32) -> Int {
+    slab[slot].phase == .loggedIn ? WireLimits.maxFrame : WireLimits.maxFrameBeforeLogin
   }
 
   /// Reads into `input`: the number of bytes, 0 at the end of the connection, nil when there is nothing yet.
@@ -85,10 +101,7 @@ extension DeviceServer {
     let generation = slab[slot].generation
     var position = 0
     while position < bytes.count {
-      let isIn = slab[slot].phase == .loggedIn
-      switch scanFrame(
-        bytes, at: position, limit: isIn ? WireLimits.maxFrame : WireLimits.maxFrameBeforeLogin)
-      {
+      switch scanFrame(bytes, at: position, limit: mostFrameBytes(slot)) {
       case .needMore:
         keep(bytes.extracting(position..<bytes.count), slot)
         return
@@ -97,7 +110,7 @@ extension DeviceServer {
         return
       case .frame(let type, let body, let end):
         position = end
-        if isIn {
+        if slab[slot].phase == .loggedIn {
           slab[slot].deadline = second + UInt32(WireLimits.heartbeatDeadline(interval: slab[slot].heartbeat))
         }
         do throws(FrameError) {
@@ -127,13 +140,17 @@ extension DeviceServer {
   /// and never reads is cut off; pushes stop long before (`takesLive`).
   func send(_ slot: UInt32, _ frame: SharedFrame) {
     guard slab[slot].phase != .closing else { return }
-    guard slab[slot].queue.cost < limits.queuedBytes + 4 * WireLimits.maxFrame else {
-      cutOff(slot)
-      return
-    }
+    guard slab[slot].queue.cost < mostQueuedBytes(slot) else { return cutOff(slot) }
     if slab[slot].isWebSocket { slab[slot].queue.append(header(ofMessage: frame.bytes.count)) }
     slab[slot].queue.append(frame)
     markDirty(slot)
+  }
+
+  /// What may wait for a session that does not read before it is cut off. Before its login a device is owed short answers
+  /// only.
+  func mostQueuedBytes(_ slot: UInt32) -> Int {
+    slab[slot].phase == .loggedIn
+      ? limits.queuedBytes + 4 * WireLimits.maxFrame : 4 * WireLimits.maxFrameBeforeLogin
   }
 
   /// Ends a session without a word, at the end of the turn.

@@ -110,7 +110,7 @@ extension DeviceServer {
   /// Queues a frame of WebSocket's own. Whoever asks and never reads is cut off.
   private func sendRaw(_ slot: UInt32, _ bytes: [UInt8]) {
     guard slab[slot].phase != .closing else { return }
-    guard slab[slot].queue.cost < limits.queuedBytes + 4 * WireLimits.maxFrame else { return cutOff(slot) }
+    guard slab[slot].queue.cost < mostQueuedBytes(slot) else { return cutOff(slot) }
     slab[slot].queue.append(SharedFrame(bytes))
     markDirty(slot)
   }
