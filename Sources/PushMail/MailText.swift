@@ -6,7 +6,7 @@ enum MailText {
   /// Writes a mail. `id` is what stands before the `@` of the message's ID: the same for each attempt, so that a reader's
   /// program drops a second copy.
   static func write(_ mail: NewMail, from: MailAddress, id: String, at time: Timestamp) -> [UInt8] {
-    let sender = from.name.isEmpty ? from.address : "\(word(from.name)) <\(from.address)>"
+    let sender = from.name.isEmpty ? from.address : "\(phrase(from.name)) <\(from.address)>"
     let header = [
       "From: \(sender)", "To: \(mail.recipient)", "Subject: \(word(mail.subject))", "Date: \(date(time))",
       "Message-ID: <\(id)@\(from.domain)>",
@@ -23,6 +23,22 @@ enum MailText {
       rest = rest.dropFirst(57)
     }
     return Array(text.utf8)
+  }
+
+  /// A name before an address: as it is, in quotation marks if it has characters with a meaning there, or in encoded words
+  /// (RFC 5322 section 3.2.5). It has no quotation mark and no backslash.
+  private static func phrase(_ name: String) -> String {
+    let word = word(name)
+    guard word == name, !word.utf8.allSatisfy({ $0 == 32 || isAtomByte($0) }) else { return word }
+    return "\"\(word)\""
+  }
+
+  /// The characters of words without quotation marks (RFC 5322 section 3.2.3).
+  private static func isAtomByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 48...57, 65...90, 97...122: true
+    default: Array("!#$%&'*+-/=?^_`{|}~".utf8).contains(byte)
+    }
   }
 
   /// A text in a header: as it is, or in encoded words of up to 75 characters (RFC 2047).

@@ -28,6 +28,18 @@ import Testing
     #expect(String(decoding: decoded, as: UTF8.self) == String(repeating: "ä.\r\n.\r\n", count: 400))
   }
 
+  /// A comma would make two addresses of it, parentheses a comment (RFC 5322 section 3.4).
+  @Test(arguments: [
+    ("Acme, Inc. (Push)", "\"Acme, Inc. (Push)\""), ("A (B)", "\"A (B)\""), ("a@b", "\"a@b\""),
+    ("x:y;", "\"x:y;\""), ("Dr. No", "\"Dr. No\""), ("[x]", "\"[x]\""), ("Borealis", "Borealis"),
+    ("Northern Lights", "Northern Lights"), ("R&D_1", "R&D_1"), ("Zoë, x", "=?utf-8?B?Wm/DqywgeA==?="),
+    ("=?x", "=?utf-8?B?PT94?="),
+  ])
+  func `A name is one phrase, whatever stands in it`(name: String, expected: String) throws {
+    let text = try write("Hello", "x", from: "\(name) <push@example.com>")
+    #expect(text.split(separator: "\r\n").contains("From: \(expected) <push@example.com>"), "\(text)")
+  }
+
   @Test(arguments: [
     "Plain", "Zwei Wörter", "推送证书将于 14 天后过期", String(repeating: "证书", count: 60), "=?utf-8?B?eA==?=",
     String(repeating: "long ", count: 40), "a\r\nBcc: everybody@example.com", "",
