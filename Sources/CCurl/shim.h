@@ -44,6 +44,16 @@ static inline CURLcode cc_set_read(CURL *easy, cc_read_function function, void *
   return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_READDATA, context) : code;
 }
 
+/// Told what both sides say: `CURLINFO_HEADER_OUT` is a command, `CURLINFO_HEADER_IN` a line of an answer. Gives 0.
+typedef int (*cc_debug_function)(CURL *easy, curl_infotype kind, char *bytes, size_t count, void *context);
+
+/// The function is called until the handle's cleanup has ended.
+static inline CURLcode cc_set_debug(CURL *easy, cc_debug_function function, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, function);
+  if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_DEBUGDATA, context);
+  return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L) : code;
+}
+
 /// Whom a mail is for.
 static inline CURLcode cc_set_recipients(CURL *easy, struct curl_slist *recipients) {
   return curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, recipients);

@@ -1,20 +1,6 @@
 import CCurl
 import PushBase
 
-/// Why a mail was not taken.
-public struct MailFailure: Error, Sendable, Equatable {
-  /// One line for people.
-  public let reason: String
-  /// Whether the server refuses this very mail for good, so that asking again is of no use.
-  public let isFinal: Bool
-
-  /// Both fields.
-  public init(_ reason: String, isFinal: Bool) {
-    self.reason = reason
-    self.isFinal = isFinal
-  }
-}
-
 /// What brings mail to a server.
 protocol MailSending: Sendable {
   /// Sends a message to one address and waits for the server's answer.
@@ -29,42 +15,51 @@ struct SMTPSender: MailSending {
 
   let server: MailServer
 
-  /// What libcurl asks for while it sends.
-  private final class Source {
+  /// What libcurl asks for and tells while it sends.
+  private final class Transfer {
     private let bytes: [UInt8]
     private var sent = 0
+    private(set) var dialogue = SMTPDialogue()
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     func read(_ room: UnsafeMutableRawBufferPointer) -> Int {
+      dialogue.sayContent()
       let piece = bytes[sent...].prefix(room.count)
       room.copyBytes(from: piece)
       sent += piece.count
       return piece.count
     }
+
+    func note(_ kind: curl_infotype, _ bytes: UnsafeRawBufferPointer) {
+      switch kind {
+      case CURLINFO_HEADER_OUT: dialogue.say(bytes)
+      case CURLINFO_HEADER_IN: dialogue.hear(bytes)
+      default: break
+      }
+    }
   }
 
   func send(_ message: [UInt8], to recipient: String) throws(MailFailure) {
-    guard Self.isReady, let easy = curl_easy_init() else { throw MailFailure("libcurl", isFinal: false) }
+    guard Self.isReady, let easy = curl_easy_init() else { throw MailFailure("libcurl", .allMail) }
     let recipients = curl_slist_append(nil, recipient)
     let room = UnsafeMutableBufferPointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     room.initialize(repeating: 0)
-    let source = Source(message)
+    let transfer = Transfer(message)
     defer {
-      curl_easy_cleanup(easy)
+      // It takes its leave of the server.
+      withExtendedLifetime(transfer) { curl_easy_cleanup(easy) }
       curl_slist_free_all(recipients)
       room.deallocate()
     }
-    let result: CURLcode = withExtendedLifetime(source) {
-      guard configure(easy, recipients, source, room) else { return CURLE_OUT_OF_MEMORY }
-      return curl_easy_perform(easy)
-    }
+    guard configure(easy, recipients, transfer, room) else { throw MailFailure("libcurl", .allMail) }
+    let result = curl_easy_perform(easy)
     guard result != CURLE_OK else { return }
-    throw failure(result, status: cc_status(easy), text: Self.text(in: room))
+    throw failure(result, transfer.dialogue, text: Self.text(in: room))
   }
 
   private func configure(
-    _ easy: UnsafeMutableRawPointer, _ recipients: UnsafeMutablePointer<curl_slist>?, _ source: Source,
+    _ easy: UnsafeMutableRawPointer, _ recipients: UnsafeMutablePointer<curl_slist>?, _ transfer: Transfer,
     _ room: UnsafeMutableBufferPointer<CChar>
   ) -> Bool {
     let encryption =
@@ -74,7 +69,7 @@ struct SMTPSender: MailSending {
       case .never: CURLUSESSL_NONE
       }
     var texts: [(CURLoption, String)] = [
-      (CURLOPT_URL, server.url), (CURLOPT_PROTOCOLS_STR, "smtp,smtps"), (CURLOPT_PROXY, ""),
+      (CURLOPT_URL, server.urlWithOwnName), (CURLOPT_PROTOCOLS_STR, "smtp,smtps"), (CURLOPT_PROXY, ""),
       (CURLOPT_MAIL_FROM, server.from.address),
     ]
     if let login = server.login {
@@ -93,17 +88,23 @@ struct SMTPSender: MailSending {
         easy,
         { room, size, count, context in
           guard let room, let context else { return 0 }
-          let source = Unmanaged<Source>.fromOpaque(context).takeUnretainedValue()
-          return source.read(UnsafeMutableRawBufferPointer(start: room, count: size * count))
-        }, Unmanaged.passUnretained(source).toOpaque()) == CURLE_OK
+          let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+          return transfer.read(UnsafeMutableRawBufferPointer(start: room, count: size * count))
+        }, Unmanaged.passUnretained(transfer).toOpaque()) == CURLE_OK
+      && cc_set_debug(
+        easy,
+        { _, kind, bytes, count, context in
+          guard let bytes, let context else { return 0 }
+          let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+          transfer.note(kind, UnsafeRawBufferPointer(start: bytes, count: count))
+          return 0
+        }, Unmanaged.passUnretained(transfer).toOpaque()) == CURLE_OK
   }
 
-  /// An answer of 5xx is for good (RFC 5321 section 4.2.1), unless it was to who we are or how we come: that the operator puts
-  /// right.
-  private func failure(_ result: CURLcode, status: Int, text: String) -> MailFailure {
-    let ours = [CURLE_LOGIN_DENIED, CURLE_USE_SSL_FAILED, CURLE_PEER_FAILED_VERIFICATION]
+  private func failure(_ result: CURLcode, _ dialogue: SMTPDialogue, text: String) -> MailFailure {
     let reason = text.isEmpty ? String(cString: curl_easy_strerror(result)) : text
-    return MailFailure(reason, isFinal: (500...599).contains(status) && !ours.contains(result))
+    let refusal = dialogue.refusal
+    return MailFailure(refusal.isEmpty ? reason : "\(reason) (\(refusal))", dialogue.reach)
   }
 
   private static func text(in room: UnsafeMutableBufferPointer<CChar>) -> String {

@@ -36,6 +36,13 @@ public struct MailServer: Sendable {
     self.from = from
   }
 
+  /// The URL as libcurl takes it, with the name that we give in EHLO: the domain that mail is from. A machine's own name is often
+  /// one that nobody knows, as in a container, and many servers take no mail from such.
+  var urlWithOwnName: String {
+    guard let name = URLAuthority(from.domain), name.port == nil else { return url }
+    return "\(url)/\(name.host)"
+  }
+
   /// Whether mail to it can be read on the way by nobody, so that a password may be sent.
   public var isPrivate: Bool { url.hasPrefix("smtps:") || encryption == .always }
 }

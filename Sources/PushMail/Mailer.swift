@@ -19,6 +19,10 @@ public final class Mailer: Sendable {
   private struct State: Sendable {
     var direct: [Direct] = []
     var isBusy = false
+    var isClosed = false
+    /// What came of mails of the database and could not be stored. As long as there is such, no more of them are sent: each would be
+    /// sent again and again.
+    var unstored: [Int64: MailEnd] = [:]
     /// Those who asked for a round while one was under way, which may have missed their mail.
     var waiting: [@Sendable () -> Void] = []
     /// Until when the server is left alone, since it was out of order.
@@ -99,6 +103,7 @@ public final class Mailer: Sendable {
   func look(done: @escaping @Sendable () -> Void = {}) {
     let nanoseconds = time.monotonic()
     let isResting = state.withLock { state -> Bool? in
+      guard !state.isClosed else { return true }
       guard !state.isBusy else {
         state.waiting.append(done)
         return nil
@@ -130,24 +135,45 @@ public final class Mailer: Sendable {
     }
   }
 
+  /// Sends no more, and waits until the mail under way is sent and noted, or until a moment. False if it is not: then it may come
+  /// twice.
+  @discardableResult
+  public func close(until deadline: DispatchTime) -> Bool {
+    state.withLock { $0.isClosed = true }
+    let isDone = DispatchSemaphore(value: 0)
+    queue.async { isDone.signal() }
+    let isIdle = isDone.wait(timeout: deadline) == .success
+    if !isIdle { log.warning("a mail under way is cut off and may come twice") }
+    return isIdle
+  }
+
   // MARK: One round
 
   private func work(_ rows: [MailRow]) {
-    let nanoseconds = time.monotonic()
-    let direct = state.withLock { state in
-      defer { state.direct.removeAll { $0.nextAt <= nanoseconds } }
-      return state.direct.filter { $0.nextAt <= nanoseconds }
-    }
+    let ended = storeEnds()
     var isInOrder = true
-    for one in direct {
-      guard isInOrder else {
+    for one in takeDirect() {
+      guard isInOrder, !isClosed else {
         state.withLock { $0.direct.append(one) }
         continue
       }
       isInOrder = send(one)
     }
-    for row in rows where isInOrder { isInOrder = send(row) }
+    for row in rows where isInOrder && maySendStored && !ended.contains(row.id) { isInOrder = send(row) }
   }
+
+  /// The mails in memory that are due.
+  private func takeDirect() -> [Direct] {
+    let nanoseconds = time.monotonic()
+    return state.withLock { state in
+      defer { state.direct.removeAll { $0.nextAt <= nanoseconds } }
+      return state.direct.filter { $0.nextAt <= nanoseconds }
+    }
+  }
+
+  private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  private var maySendStored: Bool { state.withLock { !$0.isClosed && $0.unstored.isEmpty } }
 
   /// False if the server is out of order.
   private func send(_ row: MailRow) -> Bool {
@@ -157,32 +183,51 @@ public final class Mailer: Sendable {
     var isInOrder = true
     do throws(MailFailure) { try sender.send(message, to: row.mail.recipient) } catch {
       let now = time.now()
-      let isOver = error.isFinal || row.createdAt.adding(seconds: Self.lifetime) <= now
+      let isOver = error.reach == .thisMailForGood || row.createdAt.adding(seconds: Self.lifetime) <= now
       let next = now.adding(seconds: Self.delay(afterFailures: row.attempts + 1))
       end = isOver ? .failed(reason: error.reason) : .again(at: next, reason: error.reason)
-      isInOrder = error.isFinal
+      isInOrder = error.reach != .allMail
       tell(error, to: row.mail, isOver: isOver)
     }
     if case .sent = end { metrics.sent.add() }
     rest(unless: isInOrder)
-    note(row, end)
+    store([row.id: end])
     return isInOrder
   }
 
-  /// Waits for the commit, so that no round sends what the one before has sent.
-  private func note(_ row: MailRow, _ end: MailEnd) {
+  /// Stores what could not be stored before. Gives the mails that were meant, which a round that has read them before must not
+  /// send.
+  private func storeEnds() -> Set<Int64> {
+    let ends = state.withLock { $0.unstored }
+    if !ends.isEmpty { store(ends) }
+    return Set(ends.keys)
+  }
+
+  /// Waits for the commit, so that no round sends what the one before has sent. What cannot be stored is kept for the next round.
+  private func store(_ ends: [Int64: MailEnd]) {
     let stored = DispatchSemaphore(value: 0)
     let now = time.now()
     store.write { transaction throws(StorageError) in
-      try transaction.noteMail(row.id, end, at: now)
-    } completion: { [log] result in
-      if case .failure(let error) = result {
-        log.error(
-          "cannot store what came of a mail", ["mail": .number(row.id), "reason": .text("\(error.kind)")])
-      }
+      for (id, end) in ends { try transaction.noteMail(id, end, at: now) }
+    } completion: { [self] result in
+      settle(ends, result)
       stored.signal()
     }
     stored.wait()
+  }
+
+  private func settle(_ ends: [Int64: MailEnd], _ result: Result<Void, StorageError>) {
+    var failure: StorageError?
+    if case .failure(let error) = result { failure = error }
+    let isStored = failure == nil
+    let wasInOrder = state.withLock { state in
+      let wasInOrder = state.unstored.isEmpty
+      for (id, end) in ends { state.unstored[id] = isStored ? nil : end }
+      return wasInOrder
+    }
+    guard let failure, wasInOrder else { return }
+    log.error(
+      "cannot store what came of a mail, so those in the database wait", ["reason": .text("\(failure.kind)")])
   }
 
   private func send(_ direct: Direct) -> Bool {
@@ -193,9 +238,9 @@ public final class Mailer: Sendable {
       try sender.send(message, to: direct.mail.recipient)
       metrics.sent.add()
     } catch {
-      isInOrder = error.isFinal
+      isInOrder = error.reach != .allMail
       direct.attempts += 1
-      let isOver = error.isFinal || direct.attempts >= Self.directAttempts
+      let isOver = error.reach == .thisMailForGood || direct.attempts >= Self.directAttempts
       tell(error, to: direct.mail, isOver: isOver)
       if !isOver {
         direct.nextAt = time.monotonic() &+ (5 << UInt64(direct.attempts)) &* Self.second

@@ -308,6 +308,7 @@ final class Server: Sendable {
     let isComplete = orders.allSatisfy { _ in done.wait(timeout: deadline) == .success }
     if !isComplete { log.warning("connections cut off, they took too long to finish") }
     closeAPNs(until: deadline)
+    parts.mailer?.close(until: deadline)
     router.finish()
     parts.callbacks.close()
     store.close()

@@ -1,21 +1,26 @@
-import Glibc
+import Dispatch
 import PushBase
-import PushStorage
 import PushTesting
 import Synchronization
 import Testing
 
 @testable import PushMail
+@testable import PushStorage
 
 /// Takes mail, or answers as the test says.
 private final class FakeServer: MailSending {
   private let state = Mutex((answers: [MailFailure](), taken: [String]()))
+  /// Called while the server has a mail that it has not answered.
+  private let meanwhile = Mutex<(@Sendable () -> Void)?>(nil)
 
   var taken: [String] { state.withLock { $0.taken } }
 
   func fail(_ failures: MailFailure...) { state.withLock { $0.answers += failures } }
 
+  func whileSending(_ work: @escaping @Sendable () -> Void) { meanwhile.withLock { $0 = work } }
+
   func send(_ message: [UInt8], to recipient: String) throws(MailFailure) {
+    meanwhile.withLock { $0 }?()
     let failure = state.withLock { state -> MailFailure? in
       if !state.answers.isEmpty { return state.answers.removeFirst() }
       state.taken.append(recipient)
@@ -52,6 +57,12 @@ private final class MailWorld: Sendable {
     try await store.change { transaction throws(StorageError) in try transaction.reading.waitingMail() }
   }
 
+  func run(_ script: String) async throws {
+    try await store.change { transaction throws(StorageError) in
+      try transaction.database.run(script: script)
+    }
+  }
+
   func add(_ recipient: String, of credential: APNsCredentialID? = nil) async throws {
     let now = clock.now()
     try await store.change { transaction throws(StorageError) in
@@ -67,8 +78,9 @@ extension Mailer {
 }
 
 @Suite struct MailerTests {
-  private let busy = MailFailure("451 later", isFinal: false)
-  private let unknown = MailFailure("RCPT failed: 550", isFinal: true)
+  private let busy = MailFailure("421 later", .allMail)
+  private let greylisted = MailFailure("450 later", .thisMail)
+  private let unknown = MailFailure("RCPT failed: 550", .thisMailForGood)
 
   @Test func `Stored mail is sent once, in order, also by the next process`() async throws {
     let world = try MailWorld()
@@ -107,6 +119,77 @@ extension Mailer {
     world.clock.advance(seconds: 7200)
     await mailer.round()
     #expect(world.server.taken == ["b@x.y"])
+  }
+
+  @Test func `A recipient whose server wants to be asked again holds nobody up`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    for name in ["grey@x.y", "b@x.y"] { try await world.add(name) }
+    world.server.fail(greylisted)
+    await mailer.round()
+    #expect(world.server.taken == ["b@x.y"] && world.metrics.givenUp.value == 0)
+    // Nor whoever waits for a link.
+    #expect(mailer.send(NewMail(recipient: "z@x.y", subject: "s", body: "https://x/secret")))
+    await mailer.round()
+    #expect(world.server.taken == ["b@x.y", "z@x.y"])
+    world.clock.advance(seconds: 11)
+    await mailer.round()
+    #expect(world.server.taken == ["b@x.y", "z@x.y", "grey@x.y"])
+  }
+
+  /// As on a full disk: what was sent is known, but cannot be noted.
+  @Test func `What came of a mail and cannot be stored is stored later, and the mail is sent once`()
+    async throws
+  {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    for name in ["a@x.y", "b@x.y"] { try await world.add(name) }
+    try await world.run("CREATE TRIGGER fault BEFORE UPDATE ON mail BEGIN SELECT RAISE(ABORT, 'full'); END")
+    for _ in 0..<5 {
+      await mailer.round()
+      world.clock.advance(seconds: 1)
+    }
+    #expect(world.server.taken == ["a@x.y"])
+    // A link is not in the database.
+    #expect(mailer.send(NewMail(recipient: "z@x.y", subject: "s", body: "https://x/secret")))
+    await mailer.round()
+    #expect(world.server.taken == ["a@x.y", "z@x.y"])
+    #expect(try await world.waiting() == 2)
+    try await world.run("DROP TRIGGER fault")
+    await mailer.round()
+    #expect(world.server.taken == ["a@x.y", "z@x.y", "b@x.y"])
+    await mailer.round()
+    #expect(world.server.taken.count == 3)
+    #expect(try await world.waiting() == 0)
+  }
+
+  @Test func `A failure that cannot be stored counts all the same`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    try await world.add("gone@x.y")
+    world.server.fail(unknown)
+    try await world.run("CREATE TRIGGER fault BEFORE UPDATE ON mail BEGIN SELECT RAISE(ABORT, 'full'); END")
+    await mailer.round()
+    await mailer.round()
+    try await world.run("DROP TRIGGER fault")
+    for _ in 0..<3 { await mailer.round() }
+    #expect(world.server.taken.isEmpty && world.metrics.failed.value == 1)
+    #expect(try await world.waiting() == 0)
+  }
+
+  @Test func `An orderly end notes the mail under way and begins no other`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    for name in ["a@x.y", "b@x.y"] { try await world.add(name) }
+    let wasIdle = Mutex(true)
+    world.server.whileSending { wasIdle.withLock { $0 = mailer.close(until: .now()) } }
+    await mailer.round()
+    #expect(wasIdle.withLock { !$0 })
+    #expect(mailer.close(until: .distantFuture))
+    #expect(world.server.taken == ["a@x.y"])
+    #expect(try await world.waiting() == 1)
+    await mailer.round()
+    #expect(world.server.taken == ["a@x.y"])
   }
 
   @Test func `After three days it is given up`() async throws {

@@ -1,0 +1,74 @@
+/// What was said to a mail server and what it answered last. libcurl tells a status and a sentence of its own, which do not say
+/// whom the server objects to.
+struct SMTPDialogue {
+  private enum Step {
+    /// Greeting, TLS, login and sender: whatever goes wrong here would go wrong for all mail.
+    case opening
+    case recipient
+    case content
+  }
+
+  /// As many bytes of an answer as are kept.
+  private static let limit = 500
+
+  private var step = Step.opening
+  private var isOver = false
+  /// The answer to the latest step, as it came.
+  private var answer: [UInt8] = []
+
+  /// We send a command, with the end of its line.
+  mutating func say(_ command: some Collection<UInt8>) {
+    if command.elementsEqual("QUIT\r\n".utf8) { isOver = true }
+    begin(command.starts(with: "RCPT TO:".utf8) ? .recipient : .opening)
+  }
+
+  /// We send the mail itself; called for each piece.
+  mutating func sayContent() { if step != .content { begin(.content) } }
+
+  /// The server says something.
+  mutating func hear(_ bytes: some Collection<UInt8>) {
+    if !isOver { answer += bytes.prefix(Self.limit - answer.count) }
+  }
+
+  private mutating func begin(_ next: Step) {
+    // After the end, why it came to that stays.
+    guard !isOver else { return }
+    step = next
+    answer = []
+  }
+
+  /// A refusal in one line, as the server put it; empty if its latest answer was none.
+  var refusal: String {
+    guard status != nil else { return "" }
+    let lines = answer.split { $0 < 32 || $0 == 127 }
+    return lines.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+  }
+
+  /// What a failure now means. Only an answer to the recipient's address or to the mail itself can be about this mail. One of
+  /// 5xx is for good (RFC 5321 section 4.2.1), unless it is about who sends: that the operator puts right.
+  var reach: MailFailure.Reach {
+    // 421 is of a server that goes away (section 3.8).
+    guard step != .opening, let status, status != 421 else { return .allMail }
+    return status < 500 || isAboutSender(status) ? .thisMail : .thisMailForGood
+  }
+
+  /// The status of a refusal.
+  private var status: Int? { Self.number(answer.prefix(3)).flatMap { (400...599).contains($0) ? $0 : nil } }
+
+  /// Whether a refusal is about our address, our name, our login or our reputation: by its status (RFC 4954 section 6; 504 is
+  /// for names in EHLO), or else by the code that RFC 3463 has for it.
+  private func isAboutSender(_ status: Int) -> Bool {
+    if [504, 530, 534, 535, 538].contains(status) { return true }
+    let code = answer.dropFirst(4).prefix { $0 > 32 }.split(separator: UInt8(ascii: "."))
+      .map(Self.number)
+    guard code.count == 3, let subject = code[1], let detail = code[2] else { return false }
+    // 1.7 and 1.8 are the sender's address, 5 is the protocol, 7 policy and trust.
+    return subject == 5 || subject == 7 || subject == 1 && (detail == 7 || detail == 8)
+  }
+
+  /// A number of up to three digits.
+  private static func number(_ digits: some Collection<UInt8>) -> Int? {
+    guard (1...3).contains(digits.count), digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    return digits.reduce(0) { 10 * $0 + Int($1) - 48 }
+  }
+}
