@@ -126,9 +126,17 @@ extension HTTPServer {
 
   /// Whether there is room for as much of a large body as is announced.
   private func hasRoom(_ slot: UInt32, _ work: HTTPWork) -> Bool {
-    let place = work.largeBody ?? largeBodies.place(for: slab[slot].network)
+    let place = work.largeBody ?? largeBodies.place(for: sender(slot, work))
     work.largeBody = place
     return place.hold(work.parser.bodySize)
+  }
+
+  /// The network that the request under way comes from.
+  private func sender(_ slot: UInt32, _ work: HTTPWork) -> PeerNetwork {
+    guard let client, let head = work.parser.head, let address = client(head, slab[slot].peer) else {
+      return slab[slot].network
+    }
+    return PeerNetwork(of: address)
   }
 
   private func serve(_ request: HTTPRequest, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {

@@ -30,6 +30,10 @@ public final class HTTPServer: LoopDriver {
   /// Turns requests away before their bodies are read; nil lets all of them come.
   public var screen: Screen?
 
+  /// Says where a request comes from, whose connection has this peer: another address behind a proxy. Asked for large bodies, on the
+  /// loop's thread; nil stands for the peer.
+  public var client: ((HTTPRequest, IPAddress?) -> IPAddress?)?
+
   /// Asked first about every request, on the loop's thread; nil leaves it to the handler. The address is the peer's.
   public var upgrade: ((HTTPRequest, IPAddress?) -> HTTPUpgrade?)?
   /// In this turn a connection went to another driver, which may have ended its own turn already.

@@ -4,20 +4,20 @@ import PushHTTP
 
 /// The server's part of the opening handshake (RFC 6455 section 4.2).
 public enum WebSocketHandshake {
-  /// Why a request does not become a WebSocket.
-  public enum Refusal: Error, Equatable, Sendable, CaseIterable {
+  /// Why a request does not become a WebSocket; the text is for logs and metrics.
+  public enum Refusal: String, Error, Equatable, Sendable, CaseIterable {
     /// It asks for something else than WebSocket, or of HTTP/1.0.
-    case notAsked
+    case notAsked = "not_asked"
     /// Not GET.
-    case wrongMethod
+    case wrongMethod = "wrong_method"
     /// A version other than 13, or several.
-    case wrongVersion
+    case wrongVersion = "wrong_version"
     /// No key, several, or one that is not 16 bytes in base64.
-    case badKey
+    case badKey = "bad_key"
     /// It has a body.
-    case hasBody
+    case hasBody = "has_body"
     /// A page of an origin that may not connect.
-    case foreignOrigin
+    case foreignOrigin = "foreign_origin"
 
     /// The answer.
     public var response: HTTPResponse {

@@ -22,6 +22,7 @@ struct ServerParts: Sendable {
   let gateway: Gateway
   let console: WebConsole
   let deviceDoor: DeviceDoor
+  let proxies: TrustedProxies
   let peers: PeerGuard
   let httpPeers: HTTPPeerLimit
   let largeBodies: LargeBodies
@@ -109,6 +110,7 @@ final class LoopServices: LoopDriver {
           gateway.handle(request, exchange)
         }
       })
+    server.client = { parts.proxies.client(of: $0, from: $1) }
     server.upgrade = { door.upgrade($0, from: $1, to: devices) }
     server.screen = { head, id, peer in
       WebConsole.serves(head.target) ? nil : gateway.screen(head, requestID: id, peer: peer)

@@ -12,7 +12,8 @@ struct MailSettings: Sendable {
   static let definitions = [
     SettingDefinition(
       name: "public-url", valueName: "URL",
-      help: "Where people reach the console, such as https://push.example.com; needed for links in mail.",
+      help:
+        "Where people reach the console, such as https://push.example.com: for links in mail, and to know our own pages.",
       kind: .text),
     SettingDefinition(
       name: "smtp-url", valueName: "URL",

@@ -76,10 +76,10 @@ struct ServeSettings {
     strangersPerNetwork = settings.number("network-strangers") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     trustedProxies = try Self.networks(settings, "trusted-proxies")
-    deviceOrigins = try Self.origins(settings, "device-origins")
     apnsHosts = Self.apnsHosts(settings)
     callbacks = try Self.callbacks(settings)
     mail = try MailSettings(settings)
+    deviceOrigins = try Self.origins(settings, "device-origins", site: mail.site)
     zone = try Self.zone(settings)
     schedules = settings.number("schedules") ?? 0
     scheduleGrace = Int64(try Self.milliseconds(settings, "schedule-grace", 60_000...86_400_000) / 1000)
@@ -105,11 +105,17 @@ struct ServeSettings {
     return networks
   }
 
-  private static func origins(_ settings: Settings, _ name: String) throws(Failure) -> OriginRule {
-    guard let rule = OriginRule(others: settings.list(name)) else {
-      throw .usage("--\(name): give origins such as https://www.example.com, without a path, or *")
+  private static func origins(
+    _ settings: Settings, _ name: String, site: String?
+  ) throws(Failure) -> OriginRule {
+    let others = settings.list(name)
+    if let rule = OriginRule(others: others, site: site) { return rule }
+    guard OriginRule(others: others) != nil else {
+      throw .usage(
+        "--\(name): give origins such as https://www.example.com, without a path, capacitor://localhost, null or *"
+      )
     }
-    return rule
+    throw .usage("--public-url: \"\(site ?? "")\" is no address such as https://push.example.com")
   }
 
   private static func callbacks(_ settings: Settings) throws(Failure) -> CallbackService.Options {

@@ -74,13 +74,15 @@ final class Server: Sendable {
     let mailer = Self.mailer(settings, store, metrics, time)
     let console = Self.console(settings, router, gateway, apns, mailer, time)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
+    let proxies = TrustedProxies(settings.trustedProxies)
     parts = ServerParts(
       router: router, channel: channel, apns: apns, callbacks: callbacks,
       reminders: ExpiryReminders(
         store: store, site: mailer == nil ? nil : settings.mail.site, time: time, log: log), mailer: mailer,
       gateway: gateway, console: console,
       deviceDoor: DeviceDoor(
-        origins: settings.deviceOrigins, proxies: TrustedProxies(settings.trustedProxies)),
+        origins: settings.deviceOrigins, proxies: proxies,
+        refusals: DoorRefusals(metrics, time: time, log: log)), proxies: proxies,
       peers: PeerGuard(
         strangers: UInt32(settings.strangersPerNetwork),
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),

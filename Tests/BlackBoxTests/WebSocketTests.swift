@@ -77,10 +77,27 @@ import Testing
     for origin in ["http://test", "https://test", "https://app.example.com"] {
       _ = try TestWebSocket(server.http, headers: ["Origin: \(origin)"])
     }
+    // An operator whose proxy spoils a handshake finds out why.
+    try server.program.wait(forError: "device over WebSocket refused reason=not_asked origin=\"\"")
+    let metrics = try server.call("GET", "/metrics").body
+    for (reason, count) in [("not_asked", 1), ("bad_key", 1), ("foreign_origin", 1), ("has_body", 1)] {
+      let line = "\nborealis_device_websocket_refusals_total{reason=\"\(reason)\"} \(count)\n"
+      #expect(metrics.contains(line), "\(reason)")
+    }
     let two = try TestSocket(server.http)
     try two.send(TestWebSocket.request(version: "8") + HTTPCall.request("GET", "/healthz", headers: [close]))
     let both = try HTTPCall(answerOn: two)
     #expect(both.status == 426 && both.body.contains("HTTP/1.1 200 OK"))
+  }
+
+  /// Where the pages are is known then: a name that merely leads here is none of ours.
+  @Test func `With a public address only its pages are our own`() throws {
+    let server = try TestServer(data: data, ["--public-url", "https://push.example.com"])
+    let rebound = TestWebSocket.request(headers: ["Connection: close", "Origin: http://test"])
+    #expect(try Self.status(rebound, at: server.http).status == 403)
+    _ = try TestWebSocket(server.http, headers: ["Origin: https://push.example.com"])
+    try server.program.wait(
+      forError: "reason=foreign_origin origin=http://test host=test client=127.0.0.1")
   }
 
   @Test(
@@ -115,6 +132,22 @@ import Testing
     guard case .goAway(.drain, _, "") = try device.next() else { throw TestDevice.Unexpected() }
     #expect(try device.isClosed())
     #expect(line.closeCode == 1001)
+    #expect(try server.program.end().status == 0)
+  }
+
+  @Test func `A handshake that ends behind SIGTERM is told to come back`() throws {
+    let server = try TestServer(data: data, ["--loops", "1"])
+    let request = TestWebSocket.request()
+    let late = try TestSocket(server.http)
+    try late.send(Array(request[..<20]))
+    let idle = try TestSocket(server.http)
+    #expect(try server.call("GET", "/readyz").status == 200)
+    server.program.signal(SIGTERM)
+    #expect(try idle.receive().isEmpty)
+    try late.send(Array(request[20...]))
+    let answer = try HTTPCall(answerOn: late)
+    #expect(answer.status == 503)
+    #expect(answer.head.lowercased().contains("\r\nconnection: close"))
     #expect(try server.program.end().status == 0)
   }
 }

@@ -92,6 +92,23 @@ import Testing
     #expect(server.metric("borealis_http_failed_handshakes_total") == 2)
   }
 
+  /// Whoever is in the middle of a handshake has asked for nothing yet; whoever is in the middle of a request gets its answer.
+  @Test func drains() async throws {
+    let server = try HTTPTestServer(tls: files.server())
+    let shaking = try HTTPTestClient(server)
+    try shaking.send("\u{16}\u{3}\u{1}")
+    let half = try HTTPTestClient(server, tls: trust)
+    try half.send("GET /half HTTP/1.1\r\n")
+    // The handshake takes more than one turn of the loop, so what was sent before it is seen before.
+    #expect(try HTTPTestClient(server, tls: trust).get("/drain") == "GET /drain ")
+    #expect(try shaking.rest() == "")
+    try half.send("Host: h\r\n\r\n")
+    let answer = try half.rest()
+    #expect(answer.contains("\r\nconnection: close\r\n") && answer.hasSuffix("GET /half "))
+    for await _ in server.drained {}
+    #expect(server.metric("borealis_http_connections") == 0)
+  }
+
   @Test func manyHandshakesAtOnce() throws {
     var limits = HTTPServerLimits()
     limits.handshakesPerTurn = 1

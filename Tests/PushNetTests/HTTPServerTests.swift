@@ -139,6 +139,33 @@ import Testing
     withExtendedLifetime(waiting) {}
   }
 
+  /// Each client behind a proxy has a quarter of its own, and so has the proxy itself.
+  @Test func clientsOfOneProxyHaveRoomOfTheirOwn() throws {
+    var limits = HTTPServerLimits()
+    limits.message = HTTPLimits(body: 4, largeBodies: ["big": 20])
+    let server = try HTTPTestServer(limits: limits, largeBodies: LargeBodies(bytes: 80, step: 1))
+    func head(_ fields: String) -> String {
+      "POST /big HTTP/1.1\r\nHost: h\r\nContent-Length: 20\r\n\(fields)\r\n"
+    }
+    let clients = ["X-Forwarded-For: 192.0.2.1\r\n", "X-Forwarded-For: 198.51.100.1\r\n", ""]
+    var slow: [HTTPTestClient] = []
+    for fields in clients {
+      let client = try HTTPTestClient(server)
+      try client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" + head(fields) + "1234567890")
+      #expect(try client.body() == "GET /1 ")
+      slow.append(client)
+    }
+    for fields in clients {
+      let second = try HTTPTestClient(server)
+      try second.send(head(fields))
+      #expect(try second.response()?.status == 503)
+    }
+    for client in slow {
+      try client.send("1234567890")
+      #expect(try client.body() == "POST /big 12345678901234567890")
+    }
+  }
+
   /// Room is for what was announced, in steps; each network has a quarter of it.
   @Test func roomForLargeBodies() {
     let bodies = LargeBodies(bytes: 80, step: 5)

@@ -52,6 +52,8 @@ final class HTTPTestServer: Sendable {
           default: nil
           }
         }
+        // A proxy that is believed, as far as addresses go.
+        server.client = { head, _ in head.headers["x-forwarded-for"].flatMap { IPAddress($0) } }
         server.screen = { head, id, _ in
           guard head.target == "/barred" else { return nil }
           return HTTPResponse(status: 403, body: Array("barred \(head.headers["host"] ?? "")".utf8))

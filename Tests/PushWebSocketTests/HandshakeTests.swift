@@ -23,8 +23,10 @@ import Testing
     return request
   }
 
-  private static func refusal(_ request: HTTPRequest, _ origins: [String] = []) -> Refusal? {
-    guard let rule = OriginRule(others: origins) else { return nil }
+  private static func refusal(
+    _ request: HTTPRequest, _ origins: [String] = [], site: String? = nil
+  ) -> Refusal? {
+    guard let rule = OriginRule(others: origins, site: site) else { return nil }
     do throws(Refusal) {
       _ = try WebSocketHandshake.answer(to: request, origins: rule)
       return nil
@@ -94,7 +96,42 @@ import Testing
     #expect(found == (isAllowed ? nil : Refusal.foreignOrigin))
   }
 
-  @Test(arguments: ["app.example.com", "https://", "https://app.example.com/", "ftp://a", "https://a b", ""])
+  @Test(arguments: ["capacitor://localhost", "ionic://localhost", "app+x-1.y://shop:8100", "null", "file://"])
+  func `Pages within apps may be listed, and are foreign otherwise`(origin: String) {
+    let request = Self.request([("origin", origin)])
+    #expect(Self.refusal(request) == .foreignOrigin)
+    #expect(Self.refusal(request, ["https://app.example.com"]) == .foreignOrigin)
+    #expect(Self.refusal(request, [origin.uppercased()]) == nil)
+    #expect(OriginRule(others: [origin]) != nil)
+  }
+
+  /// A page of a name that was made to lead here says that name in both fields.
+  @Test(
+    arguments: [
+      ("http://evil.example:8080", "evil.example:8080", "https://push.example.com", false),
+      ("http://evil.example:8080", "evil.example:8080", nil, true),
+      ("https://push.example.com", "push.example.com", "https://push.example.com", true),
+      ("https://push.example.com", "upstream", "https://Push.example.com", true),
+      ("https://push.example.com", "upstream", "https://push.example.com:443", true),
+      ("https://push.example.com:8443", "upstream", "https://push.example.com:8443", true),
+      ("https://push.example.com:8443", "upstream", "https://push.example.com", false),
+      ("http://10.0.0.5:8080", "10.0.0.5:8080", "https://push.example.com", true),
+      ("http://[::1]:8080", "[::1]:8080", "https://push.example.com", true),
+      ("http://localhost:8080", "localhost:8080", "https://push.example.com", true),
+      ("http://10.0.0.5.evil.example", "10.0.0.5.evil.example", "https://push.example.com", false),
+    ] as [(String, String, String?, Bool)])
+  func `Where our pages are is not taken from the request if it is known`(
+    origin: String, host: String, site: String?, isAllowed: Bool
+  ) {
+    let found = Self.refusal(Self.request([("origin", origin), ("host", host)]), site: site)
+    #expect(found == (isAllowed ? nil : Refusal.foreignOrigin))
+  }
+
+  @Test(arguments: [
+    "app.example.com", "https://", "https://app.example.com/", "1ftp://a", "https://a b", "", "a b://c",
+    "://a",
+    "capacitor://", "https://a,https://b",
+  ])
   func `What is no origin is not taken for one`(text: String) {
     #expect(OriginRule(others: [text]) == nil)
   }
