@@ -41,31 +41,38 @@ extension CallbackService {
     }
   }
 
-  /// Sends a batch of an app once more, whatever came of it before; false if the app has none of that number.
+  /// Sends a batch of an app once more, whatever came of it before; false if the app has none of that number. The audit log
+  /// says so in the same commit, if `note` is given.
   public func resend(
-    _ id: Int64, of app: AppID, done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
+    _ id: Int64, of app: AppID, noting note: AuditRow? = nil,
+    done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
   ) {
     let now = time.now()
     store.write { transaction throws(StorageError) in
-      try transaction.resendCallback(app: app, id: id, at: now)
+      guard try transaction.resendCallback(app: app, id: id, at: now) else { return false }
+      if let note { try transaction.audit(note) }
+      return true
     } completion: { [self] result in
       done(result.mapError { _ in .storage })
-      queue.look()
+      if case .success(true) = result { queue.look() }
     }
   }
 
   /// Sends an event that means nothing to an app's own address, and tells what came back. It is not stored, and not tried
-  /// again. One at a time for each app.
+  /// again. One at a time for each app. What is noted in the audit log is noted before.
   public func test(
-    _ app: AppID, done: @escaping @Sendable (Result<CallbackAnswer, CallbackError>) -> Void
+    _ app: AppID, noting note: AuditRow? = nil,
+    done: @escaping @Sendable (Result<CallbackAnswer, CallbackError>) -> Void
   ) {
     guard trials.withLock({ $0.insert(app).inserted }) else { return done(.failure(.busy)) }
     let finish: @Sendable (Result<CallbackAnswer, CallbackError>) -> Void = { [self] result in
       trials.withLock { _ = $0.remove(app) }
       done(result)
     }
-    store.read { transaction throws(StorageError) in
-      try transaction.callbackSetting(app: app)
+    store.write { transaction throws(StorageError) in
+      let setting = try transaction.reading.callbackSetting(app: app)
+      if let note, setting?.url != nil { try transaction.audit(note) }
+      return setting
     } completion: { [self] result in
       switch result {
       case .failure: finish(.failure(.storage))

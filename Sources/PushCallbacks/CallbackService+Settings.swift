@@ -54,12 +54,13 @@ extension CallbackService {
     }
   }
 
-  /// Sets up an app's callbacks. `done` gets the secret if one was made: it is shown only then.
+  /// Sets up an app's callbacks. `done` gets the secret if one was made: it is shown only then. This and what follows is
+  /// noted in the audit log by the same commit, if `note` is given.
   public func set(
-    _ app: AppID, url: String?, types: CallbackTypes,
+    _ app: AppID, url: String?, types: CallbackTypes, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
   ) {
-    change(app, done: done) { row, seal in
+    change(app, noting: note, done: done) { row, seal in
       let fresh = row == nil ? CallbackSecret.generate() : nil
       var changed =
         row ?? CallbackSettingRow(app: app, url: url, types: types, secret: [], changedAt: seal.now)
@@ -72,10 +73,10 @@ extension CallbackService {
 
   /// Makes a new secret; the one before it signs too for a day.
   public func rotateSecret(
-    of app: AppID,
+    of app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
   ) {
-    change(app, done: done) { row, seal in
+    change(app, noting: note, done: done) { row, seal in
       guard var changed = row else { return nil }
       let fresh = CallbackSecret.generate()
       changed.old = (changed.secret, seal.now.adding(seconds: Self.overlap))
@@ -85,9 +86,14 @@ extension CallbackService {
   }
 
   /// Forgets what an app has set up; false if that was nothing. What waits for the app's own address is given up.
-  public func remove(_ app: AppID, done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void) {
+  public func remove(
+    _ app: AppID, noting note: AuditRow? = nil,
+    done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
+  ) {
     store.write { transaction throws(StorageError) in
-      try transaction.removeCallback(app: app)
+      guard try transaction.removeCallback(app: app) else { return false }
+      if let note { try transaction.audit(note) }
+      return true
     } completion: { [self] result in
       if case .success = result { takeOver(nil, of: app) }
       done(result.mapError { _ in .storage })
@@ -105,7 +111,7 @@ extension CallbackService {
 
   /// Reads which keys there are, and then changes a row; a change of nil means that nothing is set up.
   private func change(
-    _ app: AppID,
+    _ app: AppID, noting note: AuditRow?,
     done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void,
     _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) -> (row: CallbackSettingRow, secret: String?)?
   ) {
@@ -117,13 +123,14 @@ extension CallbackService {
       case .failure(let failure):
         log.error("cannot seal a callback secret", ["reason": .text(failure.message)])
         done(.failure(.keys(failure.message)))
-      case .success(let keys): write(app, Sealer(app: app, keys: keys, now: time.now()), body, done)
+      case .success(let keys):
+        write(app, noting: note, Sealer(app: app, keys: keys, now: time.now()), body, done)
       }
     }
   }
 
   private func write(
-    _ app: AppID, _ sealer: Sealer,
+    _ app: AppID, noting note: AuditRow?, _ sealer: Sealer,
     _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) -> (row: CallbackSettingRow, secret: String?)?,
     _ done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
   ) {
@@ -131,6 +138,7 @@ extension CallbackService {
       guard var changed = body(try transaction.reading.callbackSetting(app: app), sealer) else { return nil }
       changed.row.changedAt = sealer.now
       try transaction.setCallback(changed.row)
+      if let note { try transaction.audit(note) }
       return changed
     } completion: { [self] result in
       switch result {

@@ -37,6 +37,10 @@ public struct AcceptRequest: Sendable {
   /// The push object that it was read from, JSON in UTF-8, for those who look back at it.
   public var object: [UInt8]?
 
+  /// What the audit log says of it, in the same commit; its target is filled in: the push and how many it is for. Nil, as for
+  /// app servers, for nothing.
+  public var note: AuditRow?
+
   /// Makes a request.
   public init(
     cid: String? = nil, platforms: PlatformSet = .all, terms: AudienceTerms = AudienceTerms(),

@@ -227,6 +227,10 @@ extension Router {
       try takeBack(old, of: app, .overridden, at: push.now, in: transaction)
       try transaction.markReplaced(old, by: id)
     }
+    if var note = request.note {
+      note.target = "\(id.text) (\(push.audienceCount))"
+      try transaction.audit(note)
+    }
     return .accepted(
       AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount), push)
   }

@@ -4,15 +4,18 @@ import PushStorage
 
 /// Taking pushes back for their senders.
 extension Router {
-  /// Takes a push back: who does not have it yet never gets it. `reply` says how many it still waited for.
+  /// Takes a push back: who does not have it yet never gets it. `reply` says how many it still waited for. The audit log
+  /// says it in the same commit, if there is something to note.
   public func recall(
-    _ id: MessageID, in app: App, reply: @escaping @Sendable (Result<Int, APIError>) -> Void
+    _ id: MessageID, in app: App, noting note: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<Int, APIError>) -> Void
   ) {
     let now = time.now()
     writeBehind.flushEnds()
     store.write { [self] transaction throws(StorageError) -> NumberSet? in
       guard let push = try transaction.reading.push(id: id), push.app == app.id else { return nil }
       try takeBack(id, of: app, .recalled, at: now, in: transaction)
+      if let note { try transaction.audit(note) }
       if let target = push.target { return NumberSet([target]) }
       return push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
     } completion: { [self] result in
