@@ -27,15 +27,19 @@ enum Assets {
   /// Where a file is.
   static func path(_ name: String) -> String { "/console/assets/\(all[name]?.version ?? "0")/\(name)" }
 
-  /// Serves a file; also under the version of an older page, whose file is gone.
+  /// Serves a file; also under the version of an older or a newer page, whose file is not here. Nobody keeps it then: the
+  /// other version may come back.
   static func serve(_ call: PageCall) {
     guard let asset = all[call.capture("name") ?? ""] else {
       return call.show(Failures.notFound(call), status: 404)
     }
+    let isIt = call.capture("version") == asset.version
     call.respond(
       HTTPResponse(
         status: 200,
-        headers: ["Content-Type": asset.type, "Cache-Control": "public, max-age=31536000, immutable"],
-        body: asset.body))
+        headers: [
+          "Content-Type": asset.type,
+          "Cache-Control": isIt ? "public, max-age=31536000, immutable" : "no-cache",
+        ], body: asset.body))
   }
 }
