@@ -42,6 +42,9 @@ public struct IPAddress: Hashable, Sendable {
   /// is given (RFC 6177).
   public var network: IPAddress { isV4 ? self : IPAddress(high: high, low: 0) }
 
+  /// The /48 of an IPv6 address, which is what one site may be given (RFC 6177); nil for IPv4.
+  public var site: IPAddress? { isV4 ? nil : IPAddress(high: high & ~0xffff, low: 0) }
+
   /// The text that people write: dotted decimals, or hexadecimal groups as in RFC 5952.
   public var text: String {
     if isV4 { return (0..<4).map { String(low >> (24 - $0 * 8) & 0xff) }.joined(separator: ".") }

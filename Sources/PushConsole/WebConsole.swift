@@ -36,7 +36,7 @@ public final class WebConsole: Sendable {
     self.mail = mail
     self.time = time
     self.log = log
-    people = People(store: router.store, time: time, secrets: secrets)
+    people = People(store: router.store, time: time, secrets: secrets, mail: mail)
     var table = RouteTable<Page>()
     for page in Self.pages { table.add(page.method, page.pattern, page) }
     self.table = table
@@ -67,10 +67,9 @@ public final class WebConsole: Sendable {
     _ reply: @escaping @Sendable (HTTPResponse) -> Void
   ) {
     guard let target = HTTPTarget(request.target) else {
-      reply(HTTPResponse(status: 400))
-      return
+      return reply(PageCall.safe(HTTPResponse(status: 400)))
     }
-    if target.path.isEmpty { return reply(PageCall.redirect(to: "/console/")) }
+    if target.path.isEmpty { return reply(PageCall.safe(PageCall.redirect(to: "/console/"))) }
     // A proxy that ends TLS says so; a lie only costs the liar.
     let isSecure = isSecure || request.headers["x-forwarded-proto"] == "https"
     let peer = gateway.caller(of: request, peer: peer)
@@ -164,20 +163,7 @@ public final class WebConsole: Sendable {
     _ action: String, _ target: String, by visitor: Visitor, _ call: PageCall, app: AppID? = nil
   ) -> AuditRow {
     AuditRow(
-      at: time.now(), account: call.account, app: app, person: visitor.person.id, who: visitor.person.name,
-      action: action, target: target, address: call.peer)
-  }
-
-  /// Notes what a visitor did where that has a transaction of its own, and answers when it is noted.
-  func note(_ entry: AuditRow, then answer: @escaping @Sendable () -> Void) {
-    router.store.write { transaction throws(StorageError) in
-      try transaction.audit(entry)
-    } completion: { [log] result in
-      if case .failure(let error) = result {
-        log.error(
-          "what was done is not noted", ["action": .text(entry.action), "reason": .text("\(error.kind)")])
-      }
-      answer()
-    }
+      at: time.now(), account: call.account, app: app, person: visitor.person.id,
+      who: visitor.person.signature, action: action, target: target, address: call.peer)
   }
 }

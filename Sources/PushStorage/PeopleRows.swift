@@ -124,38 +124,3 @@ public struct ConsoleSessionRow: Sendable, Equatable {
   /// What the browser calls itself.
   public var agent: String
 }
-
-/// What somebody did.
-public struct AuditRow: Sendable, Equatable {
-  /// When.
-  public var at: Timestamp
-  /// Whose affair it was; nil for the installation's.
-  public var account: AccountID?
-  /// Which app it was about, if one.
-  public var app: AppID?
-  /// Who did it, if it was a person.
-  public var person: PersonID?
-  /// The name at that time.
-  public var who: String
-  /// A word of the program's, such as `app.create`.
-  public var action: String
-  /// What it was done to, for people.
-  public var target: String
-  /// Where from.
-  public var address: String
-
-  /// All fields.
-  public init(
-    at: Timestamp, account: AccountID?, app: AppID? = nil, person: PersonID?, who: String, action: String,
-    target: String, address: String
-  ) {
-    self.at = at
-    self.account = account
-    self.app = app
-    self.person = person
-    self.who = who
-    self.action = action
-    self.target = target
-    self.address = address
-  }
-}

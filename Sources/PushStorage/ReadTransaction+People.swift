@@ -61,26 +61,22 @@ extension ReadTransaction {
     }
   }
 
-  /// The invitations to an account that hold, newest first.
+  /// The invitations to an account that hold, newest first. None does any more when whoever made it may not invite.
   public func invitations(to account: AccountID, at now: Timestamp) throws(StorageError) -> [InvitationRow] {
     try database.all(
       """
-      SELECT invitation.id, account_id, account.name, role, email, expires_at
-      FROM invitation JOIN account ON account.id = account_id
-      WHERE account_id = ? AND expires_at > ? ORDER BY invitation.id DESC
-      """,
-      .integer(account.rawValue), .time(now), map: Self.invitation)
+      SELECT id, account_id, account_name, role, email, expires_at FROM live_invitation
+      WHERE account_id = ? AND expires_at > ? ORDER BY id DESC
+      """, .integer(account.rawValue), .time(now), map: Self.invitation)
   }
 
   /// The invitation behind a link, if it holds.
   public func invitation(tokenHash: [UInt8], at now: Timestamp) throws(StorageError) -> InvitationRow? {
     try database.first(
       """
-      SELECT invitation.id, account_id, account.name, role, email, expires_at
-      FROM invitation JOIN account ON account.id = account_id
+      SELECT id, account_id, account_name, role, email, expires_at FROM live_invitation
       WHERE token_hash = ? AND expires_at > ?
-      """, .blob(tokenHash), .time(now),
-      map: Self.invitation)
+      """, .blob(tokenHash), .time(now), map: Self.invitation)
   }
 
   /// The session behind a cookie.
@@ -99,28 +95,6 @@ extension ReadTransaction {
       WHERE person_id = ? ORDER BY seen_at DESC LIMIT 100
       """, .integer(person.rawValue),
       map: Self.session)
-  }
-
-  /// What was done in an account, newest first: at most `limit` entries, older than `before` if that is given.
-  public func audit(
-    of account: AccountID, before: Int64?, limit: Int
-  ) throws(StorageError) -> [(id: Int64, entry: AuditRow)] {
-    let oldest: Int64 = before ?? .max
-    return try database.all(
-      """
-      SELECT id, at, account_id, subject_app, person_id, who, action, target, address FROM audit
-      WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?
-      """, .integer(account.rawValue), .integer(oldest), .integer(limit)
-    ) { row in
-      (
-        row.integer(0),
-        AuditRow(
-          at: row.time(1), account: row.optionalInteger(2).map { AccountID(UInt32(truncatingIfNeeded: $0)) },
-          app: row.optionalInteger(3).map { AppID(UInt32(truncatingIfNeeded: $0)) },
-          person: row.optionalInteger(4).map { PersonID($0) }, who: row.text(5), action: row.text(6),
-          target: row.text(7), address: row.text(8))
-      )
-    }
   }
 
   private static func person(_ row: Statement) -> PersonRow {

@@ -17,11 +17,12 @@ extension WriteTransaction {
       .integer(person.rawValue))
   }
 
-  /// Says whether a person runs the installation.
-  public func setOperator(_ person: PersonID, _ isOperator: Bool) throws(StorageError) {
+  /// Says whether a person runs the installation; false if that was so before.
+  public func setOperator(_ person: PersonID, _ isOperator: Bool) throws(StorageError) -> Bool {
     try database.run(
-      "UPDATE person SET is_operator = ? WHERE id = ?", .integer(isOperator ? 1 : 0),
+      "UPDATE person SET is_operator = ?1 WHERE id = ?2 AND is_operator <> ?1", .integer(isOperator ? 1 : 0),
       .integer(person.rawValue))
+    return database.changes > 0
   }
 
   /// Changes a person's password and ends all sessions but one.
@@ -144,16 +145,5 @@ extension WriteTransaction {
       "DELETE FROM audit WHERE id IN (SELECT id FROM audit ORDER BY id LIMIT ?2) AND at < ?1",
       .time(doneBefore),
       .integer(limit))
-  }
-
-  /// Notes what somebody did.
-  public func audit(_ entry: AuditRow) throws(StorageError) {
-    try database.run(
-      """
-      INSERT INTO audit (at, account_id, subject_app, person_id, who, action, target, address)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-      """, .time(entry.at), .optional(entry.account?.rawValue), .optional(entry.app?.rawValue),
-      .optional(entry.person?.rawValue), .text(entry.who), .text(entry.action), .text(entry.target),
-      .text(entry.address))
   }
 }

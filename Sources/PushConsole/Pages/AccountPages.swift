@@ -4,7 +4,7 @@ import PushRouter
 import PushStorage
 
 extension WebConsole {
-  /// Who belongs to an account, and what they did.
+  /// Who belongs to an account.
   static let accountPages: [Page] = [
     Page(.account(.admin), "GET", "/console/accounts/{account}/people") { $0.showPeople($1, nil) },
     Page(.account(.owner), "POST", "/console/accounts/{account}/people/invite") { $0.invite($1) },
@@ -12,10 +12,11 @@ extension WebConsole {
     Page(.account(.owner), "POST", "/console/accounts/{account}/invitations/{id}/withdraw") {
       $0.withdraw($1)
     },
-    Page(.account(.admin), "GET", "/console/accounts/{account}/audit") { $0.showAudit($1) },
   ]
 
-  private func showPeople(_ call: PageCall, _ notice: Layout.Notice?, link: String? = nil) {
+  private func showPeople(
+    _ call: PageCall, _ notice: Layout.Notice?, link: String? = nil, status: Int = 200
+  ) {
     guard let account = call.account else { return }
     let now = time.now()
     router.store.read { transaction throws(StorageError) in
@@ -36,7 +37,7 @@ extension WebConsole {
           \(members, { memberRow(call, account, $0) })
           </tbody></table></section>
           \(call.role == .owner ? inviteForm(call, account, invitations) : .none)
-          """))
+          """), status: status)
     }
   }
 
@@ -115,7 +116,7 @@ extension WebConsole {
     guard let account = call.account, let visitor = call.visitor else { return }
     let email = call.field("email")
     guard EmailAddress.isPlausible(email), let role = Role(word: call.field("role")) else {
-      return showPeople(call, .init(text: call(Words.emailRule), isBad: true))
+      return showPeople(call, .init(text: call(Words.emailRule), isBad: true), status: 422)
     }
     let (token, now) = (WebToken.make(), time.now())
     let entry = entry("member.invite", "\(email) (\(role.word))", by: visitor, call)
@@ -137,14 +138,20 @@ extension WebConsole {
     guard let account = call.account, let visitor = call.visitor,
       let id = call.capture("id").flatMap({ Int64($0) })
     else { return call.show(Failures.notFound(call), status: 404) }
-    let entry = entry("member.withdraw", String(id), by: visitor, call)
-    router.store.write { transaction throws(StorageError) in
-      if try transaction.removeInvitation(id, to: account) { try transaction.audit(entry) }
+    let entry = entry("member.withdraw", "", by: visitor, call)
+    router.store.write { transaction throws(StorageError) -> Bool in
+      let open = try transaction.reading.invitations(to: account, at: call.now)
+      guard try transaction.removeInvitation(id, to: account) else { return false }
+      var noted = entry
+      noted.target = open.first { $0.id == id }.map { "\($0.email) (\($0.role.word))" } ?? String(id)
+      try transaction.audit(noted)
+      return true
     } completion: { result in
-      guard case .success = result else {
-        return call.show(Failures.unavailable(call), status: 503)
+      switch result {
+      case .failure: call.show(Failures.unavailable(call), status: 503)
+      case .success(false): call.show(Failures.notFound(call), status: 404)
+      case .success(true): call.redirect(to: "/console/accounts/\(account.rawValue)/people")
       }
-      call.redirect(to: "/console/accounts/\(account.rawValue)/people")
     }
   }
 
@@ -155,63 +162,30 @@ extension WebConsole {
     else { return call.show(Failures.notFound(call), status: 404) }
     let person = PersonID(number)
     let word = call.field("role-\(number)")
-    let entry = entry("member.role", "\(number) (\(word))", by: visitor, call)
+    let entry = entry("member.role", "", by: visitor, call)
     let role = Role(word: word)
     guard role != nil || word == "none" else { return call.show(Failures.notFound(call), status: 404) }
     router.store.write { transaction throws(StorageError) -> Bool? in
-      guard try transaction.reading.members(of: account).contains(where: { $0.person == person }) else {
-        return nil
-      }
+      guard let member = try transaction.reading.members(of: account).first(where: { $0.person == person })
+      else { return nil }
       if role != .owner, try transaction.owners(of: account, besides: person) == 0 { return false }
       if let role {
         try transaction.setRole(of: person, in: account, role)
       } else {
         _ = try transaction.removeMember(person, from: account)
       }
-      try transaction.audit(entry)
+      var noted = entry
+      noted.target = "\(member.name) <\(member.email)>: \(member.role.word) → \(word)"
+      try transaction.audit(noted)
       return true
     } completion: { [self] result in
       switch result {
       case .failure: call.show(Failures.unavailable(call), status: 503)
       case .success(nil): call.show(Failures.notFound(call), status: 404)
-      case .success(false?): showPeople(call, .init(text: call(Words.lastOwner), isBad: true))
+      case .success(false?): showPeople(call, .init(text: call(Words.lastOwner), isBad: true), status: 422)
       case .success(true?):
         call.redirect(to: "/console/accounts/\(account.rawValue)/people")
       }
     }
-  }
-
-  private func showAudit(_ call: PageCall) {
-    guard let account = call.account else { return }
-    let (before, limit) = (call.target["before"].flatMap { Int64($0) }, 100)
-    router.store.read { transaction throws(StorageError) in
-      try transaction.audit(of: account, before: before, limit: limit)
-    } completion: { [self] result in
-      guard case .success(let entries) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      let older: HTML =
-        entries.count == limit
-        ? "<p><a class=\"button plain\" href=\"?before=\(entries.last?.id ?? 0)\">\(call(Words.older))</a></p>"
-        : .none
-      call.show(
-        Layout(
-          call(Words.audit),
-          """
-          <h1>\(call(Words.audit))</h1>
-          <section class="card"><table><thead><tr><th>\(call(Words.when))</th><th>\(call(Words.who))</th>
-          <th>\(call(Words.action))</th><th>\(call(Words.what))</th><th>\(call(Words.from))</th></tr></thead><tbody>
-          \(entries, { auditRow($0.entry) })
-          </tbody></table>\(older)</section>
-          """))
-    }
-  }
-
-  private func auditRow(_ entry: AuditRow) -> HTML {
-    """
-    <tr><td>\(moment(entry.at))</td><td>\(entry.who)</td><td><code>\(entry.action)</code></td><td>\(entry.target)</td>
-    <td>\(entry.address)</td></tr>
-
-    """
   }
 }

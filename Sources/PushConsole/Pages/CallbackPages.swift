@@ -141,9 +141,11 @@ extension WebConsole {
     }
     var types: CallbackTypes = []
     for kind in Self.kinds where call.text("type-\(kind.type.rawValue)") != nil { types.insert(kind.type) }
-    let entry = entry("callback.set", "\(url) (\(types.rawValue))", by: visitor, call, app: app.id)
-    callbacks.set(app.id, url: url.isEmpty ? nil : url, types: types) { [self] result in
-      answer(call, result, noting: entry, Words.saved)
+    // Behind the question mark there is often a secret of the receiver's.
+    let address = url.prefix { $0 != "?" }
+    let entry = entry("callback.set", "\(address) (\(types.rawValue))", by: visitor, call, app: app.id)
+    callbacks.set(app.id, url: url.isEmpty ? nil : url, types: types, noting: entry) { [self] result in
+      answer(call, result)
     }
   }
 
@@ -152,18 +154,15 @@ extension WebConsole {
       return call.show(Failures.unavailable(call), status: 503)
     }
     let entry = entry("callback.rotate", app.name, by: visitor, call, app: app.id)
-    callbacks.rotateSecret(of: app.id) { [self] result in answer(call, result, noting: entry, Words.saved) }
+    callbacks.rotateSecret(of: app.id, noting: entry) { [self] result in answer(call, result) }
   }
 
   private func answer(
-    _ call: PageCall, _ result: Result<(setting: CallbackSetting, secret: String?), CallbackError>,
-    noting entry: AuditRow, _ done: Phrase
+    _ call: PageCall, _ result: Result<(setting: CallbackSetting, secret: String?), CallbackError>
   ) {
     switch result {
     case .success(let changed):
-      note(entry) { [self] in
-        showCallbacks(call.withoutForm, .init(text: call(done)), secret: changed.secret)
-      }
+      showCallbacks(call.withoutForm, .init(text: call(Words.saved)), secret: changed.secret)
     case .failure(let error): refuse(call, error)
     }
   }
@@ -173,20 +172,20 @@ extension WebConsole {
       return call.show(Failures.unavailable(call), status: 503)
     }
     let entry = entry("callback.remove", app.name, by: visitor, call, app: app.id)
-    callbacks.remove(app.id) { [self] result in
+    callbacks.remove(app.id, noting: entry) { [self] result in
       switch result {
       case .failure(let error): refuse(call, error)
-      case .success:
-        note(entry) { [self] in showCallbacks(call, .init(text: call(Words.callbackIsOff))) }
+      case .success: showCallbacks(call, .init(text: call(Words.callbackIsOff)))
       }
     }
   }
 
   private func testCallbacks(_ call: PageCall) {
-    guard let app = call.app, let callbacks = gateway.callbacks else {
+    guard let app = call.app, let visitor = call.visitor, let callbacks = gateway.callbacks else {
       return call.show(Failures.unavailable(call), status: 503)
     }
-    callbacks.test(app.id) { [self] result in
+    let entry = entry("callback.test", app.name, by: visitor, call, app: app.id)
+    callbacks.test(app.id, noting: entry) { [self] result in
       switch result {
       case .failure(let error): refuse(call, error)
       case .success(let answer):
@@ -203,11 +202,11 @@ extension WebConsole {
       let id = call.capture("id").flatMap({ Int64($0) })
     else { return call.show(Failures.notFound(call), status: 404) }
     let entry = entry("callback.resend", String(id), by: visitor, call, app: app.id)
-    callbacks.resend(id, of: app.id) { [self] result in
+    callbacks.resend(id, of: app.id, noting: entry) { [self] result in
       switch result {
       case .failure(let error): refuse(call, error)
       case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true): note(entry) { [self] in showCallbacks(call, .init(text: call(Words.sentAgain))) }
+      case .success(true): showCallbacks(call, .init(text: call(Words.sentAgain)))
       }
     }
   }

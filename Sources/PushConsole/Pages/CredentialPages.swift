@@ -268,11 +268,14 @@ extension WebConsole {
     guard let app = call.app, let visitor = call.visitor,
       let id = call.capture("id").flatMap({ Int64($0) }).map({ APNsCredentialID($0) })
     else { return call.show(Failures.notFound(call), status: 404) }
-    let entry = entry(action, String(id.rawValue), by: visitor, call, app: app.id)
+    let entry = entry(action, "", by: visitor, call, app: app.id)
     router.store.write { transaction throws(StorageError) in
-      let isKnown = try body(transaction, app.id, id, call.now)
-      if isKnown { try transaction.audit(entry) }
-      return isKnown
+      let row = try transaction.reading.apnsCredentials(app: app.id).first { $0.id == id }
+      guard try body(transaction, app.id, id, call.now) else { return false }
+      var noted = entry
+      noted.target = row.map(Self.name) ?? String(id.rawValue)
+      try transaction.audit(noted)
+      return true
     } completion: { [self] result in
       switch result {
       case .failure: call.show(Failures.unavailable(call), status: 503)
@@ -282,5 +285,10 @@ extension WebConsole {
         apns.credentialsChanged { [self] in showCredentials(call, .init(text: call(done))) }
       }
     }
+  }
+
+  /// What the log calls a credential, so that it says something when the credential is gone.
+  private static func name(_ row: APNsCredentialRow) -> String {
+    "\(row.keyID.map { "key \($0)" } ?? "certificate"), \(row.topic), \(row.environment.name)"
   }
 }

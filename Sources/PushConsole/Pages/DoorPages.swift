@@ -33,7 +33,8 @@ extension WebConsole {
       <h1>\(call(Words.setupTitle))</h1>
       <p>\(call(Words.setupText))</p>
       <form method="post" action="/console/setup/\(token)?lang=\(call.language.rawValue)">
-      \(personFields(call, email: call.field("email")))
+      \(personFields(call, address: Forms.field(
+        call(Words.email), "email", type: "email", value: call.field("email"), autocomplete: "username")))
       <button>\(call(Words.setupButton))</button>
       </form>
       \(languageLinks(call))
@@ -41,10 +42,10 @@ extension WebConsole {
       """)
   }
 
-  private func personFields(_ call: PageCall, email: String) -> HTML {
+  private func personFields(_ call: PageCall, address: HTML) -> HTML {
     """
     \(Forms.field(call(Words.yourName), "name", value: call.field("name"), autocomplete: "name"))
-    \(Forms.field(call(Words.email), "email", type: "email", value: email, autocomplete: "username"))
+    \(address)
     \(Forms.field(call(Words.password), "password", type: "password", autocomplete: "new-password",
       hint: call(Words.passwordRule)))
     """
@@ -83,7 +84,7 @@ extension WebConsole {
     _ call: PageCall, email: String, isOperator: Bool
   ) -> Result<NewPerson, Problem> {
     let name = call.field("name")
-    guard (1...80).contains(name.utf8.count) else { return .failure(Problem(Words.nameRule)) }
+    guard PersonName.isFine(name) else { return .failure(Problem(Words.personNameRule)) }
     guard EmailAddress.isPlausible(email) else { return .failure(Problem(Words.emailRule)) }
     if let problem = PasswordRule.problem(call.form?["password"] ?? "", email: email) {
       return .failure(Problem(problem))
@@ -126,12 +127,12 @@ extension WebConsole {
 
   private func logIn(_ call: PageCall) { enter(call, email: call.field("email")) }
 
-  /// Lets somebody in with the password of the form.
-  private func enter(_ call: PageCall, email: String) {
+  /// Lets somebody in with the password of the form; `browser` is the cookie that the browser gets with this very answer.
+  private func enter(_ call: PageCall, email: String, browser: String? = nil) {
     let attempt = People.Attempt(
       email: email, password: call.form?["password"] ?? "",
       code: call.form?["code"].map { _ in call.field("code") },
-      browser: call.request.headers.cookie(PageCall.browserCookie), address: call.address,
+      browser: browser ?? call.request.headers.cookie(PageCall.browserCookie), address: call.address,
       agent: call.request.headers["user-agent"] ?? "")
     people.logIn(attempt) { [self] result in
       switch result {
@@ -139,8 +140,7 @@ extension WebConsole {
         var response = PageCall.redirect(to: "/console/")
         response.headers.append(
           "Set-Cookie", call.cookie(PageCall.sessionCookie, admission.session, days: People.sessionDays))
-        response.headers.append(
-          "Set-Cookie", call.cookie(PageCall.browserCookie, admission.browser, days: 365))
+        response.headers.append("Set-Cookie", call.browserCookie(admission.browser))
         call.respond(response)
       case .failure(.wrong):
         call.show(loginPage(call, Words.wrongLogin, asksForCode: false), status: 403)
@@ -157,8 +157,11 @@ extension WebConsole {
 
   private func logOut(_ call: PageCall) {
     guard let visitor = call.visitor else { return }
+    let entry = entry("session.end", visitor.session.agent, by: visitor, call)
     people.store.write { transaction throws(StorageError) in
-      _ = try transaction.endConsoleSession(visitor.session.id, of: visitor.person.id)
+      if try transaction.endConsoleSession(visitor.session.id, of: visitor.person.id) {
+        try transaction.audit(entry)
+      }
     } completion: { result in
       guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
       var response = PageCall.redirect(to: "/console/login")
@@ -189,8 +192,12 @@ extension WebConsole {
   }
 
   private func invitationPage(_ call: PageCall, _ invitation: InvitationRow, _ problem: Phrase?) -> Layout {
-    let fields: HTML =
-      call.visitor == nil ? personFields(call, email: invitation.email) : Forms.token(call)
+    // Whoever comes by the link is the person whom it was sent to, and nobody else. The field is for password managers.
+    let address: HTML = """
+      <label for="address">\(call(Words.email))</label>
+      <input id="address" type="email" value="\(invitation.email)" autocomplete="username" readonly>
+      """
+    let fields: HTML = call.visitor == nil ? personFields(call, address: address) : Forms.token(call)
     return Layout(
       call(Words.invitationTitle), notice: problem.map { .init(text: call($0), isBad: true) },
       """
@@ -206,14 +213,14 @@ extension WebConsole {
       """)
   }
 
-  /// A person who is logged in joins as that; others become a person first.
+  /// A person who is logged in joins as that; others become a person first, under the address that was invited.
   private func acceptInvitation(_ call: PageCall) {
     invitation(call) { [self] invitation in
       if let visitor = call.visitor {
         guard call.hasFormToken else { return call.show(Failures.foreignForm(call), status: 403) }
-        return join(call, invitation, as: visitor.person.id, new: nil)
+        return join(call, invitation, as: visitor.person)
       }
-      switch newPerson(call, email: call.field("email"), isOperator: false) {
+      switch newPerson(call, email: invitation.email, isOperator: false) {
       case .failure(let problem):
         call.show(invitationPage(call, invitation, problem.phrase), status: 422)
       case .success(let person):
@@ -221,31 +228,60 @@ extension WebConsole {
           guard case .success(let person) = result else {
             return call.show(Failures.unavailable(call), status: 503)
           }
-          join(call, invitation, as: nil, new: person)
+          join(call, invitation, as: person)
         }
       }
     }
   }
 
-  private func join(_ call: PageCall, _ invitation: InvitationRow, as known: PersonID?, new: NewPerson?) {
-    let (now, address) = (time.now(), call.peer)
-    let name = call.visitor?.person.name ?? new?.name ?? ""
+  private func join(_ call: PageCall, _ invitation: InvitationRow, as person: PersonRow) {
+    let isOther = person.email.lowercased() != invitation.email.lowercased()
+    let target = isOther ? "\(person.email), invited as \(invitation.email)" : person.email
+    let entry = AuditRow(
+      at: time.now(), account: invitation.account, person: person.id, who: person.signature,
+      action: "member.join", target: "\(target) (\(invitation.role.word))", address: call.peer)
+    accept(call, invitation, noting: entry) { _ throws(StorageError) in
+      person.id
+    } done: {
+      call.redirect(to: "/console/")
+    }
+  }
+
+  private func join(_ call: PageCall, _ invitation: InvitationRow, as new: NewPerson) {
+    let entry = AuditRow(
+      at: time.now(), account: invitation.account, person: nil, who: new.signature, action: "member.join",
+      target: "\(new.email) (\(invitation.role.word))", address: call.peer)
+    accept(call, invitation, noting: entry) { transaction throws(StorageError) in
+      try transaction.addPerson(new, at: entry.at)
+    } done: { [self] in
+      // Whoever has failed under this address before, this browser has not.
+      people.browsers { [self] signer in
+        enter(call, email: new.email, browser: signer?.cookieByMail(for: new.email))
+      }
+    }
+  }
+
+  /// Makes whoever `person` gives a member.
+  private func accept(
+    _ call: PageCall, _ invitation: InvitationRow, noting entry: AuditRow,
+    _ person: @escaping @Sendable (WriteTransaction) throws(StorageError) -> PersonID,
+    done: @escaping @Sendable () -> Void
+  ) {
+    let hash = WebToken.hash(call.capture("token") ?? "")
     people.store.write { transaction throws(StorageError) -> Bool in
-      // Whoever comes second with the same link finds nothing.
-      guard try transaction.removeInvitation(invitation.id, to: invitation.account) else { return false }
-      var person = known
-      if let new { person = try transaction.addPerson(new, at: now) }
-      guard let person else { return false }
-      try transaction.join(person, to: invitation.account, as: invitation.role)
-      try transaction.audit(
-        AuditRow(
-          at: now, account: invitation.account, person: person, who: name, action: "member.join",
-          target: invitation.email, address: address))
+      // Whoever comes second with the same link finds nothing; nor does who was invited by somebody who meanwhile left.
+      guard try transaction.reading.invitation(tokenHash: hash, at: entry.at) != nil,
+        try transaction.removeInvitation(invitation.id, to: invitation.account)
+      else { return false }
+      var noted = entry
+      let id = try person(transaction)
+      noted.person = id
+      try transaction.join(id, to: invitation.account, as: invitation.role)
+      try transaction.audit(noted)
       return true
     } completion: { [self] result in
       switch result {
-      case .success(true) where new == nil: call.redirect(to: "/console/")
-      case .success(true): enter(call, email: new?.email ?? "")
+      case .success(true): done()
       case .success(false): call.show(Failures.notFound(call), status: 404)
       case .failure(let error) where error.kind == .constraint:
         call.show(invitationPage(call, invitation, Words.emailTaken), status: 422)

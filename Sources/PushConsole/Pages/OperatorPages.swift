@@ -40,7 +40,8 @@ extension WebConsole {
         Layout(
           call(Words.operatorTitle), notice: notice,
           """
-          <h1>\(call(Words.operatorTitle))</h1>
+          <div class="row"><h1>\(call(Words.operatorTitle))</h1>
+          <span class="end"><a href="/console/operator/audit">\(call(Words.audit))</a></span></div>
           <section class="card"><h2>\(call(Words.accounts))</h2><table><thead><tr><th>\(call(Words.account))</th>
           <th>\(call(Words.plan))</th><th>\(call(Words.apps))</th><th>\(call(Words.devices))</th>
           <th>\(call(Words.members))</th><td></td></tr></thead><tbody>
@@ -97,7 +98,7 @@ extension WebConsole {
     return """
       <section class="card narrow"><h2>\(call(Words.operators))</h2><ul class="plain">\(operators, { entry($0) })</ul>
       <form method="post" action="/console/operator/people">\(Forms.token(call))
-      \(Forms.field(call(Words.operatorEmail), "operator", type: "email"))
+      \(Forms.field(call(Words.operatorEmail), "operator", type: "email", hint: call(Words.operatorNotSure)))
       <button class="plain">\(call(Words.makeOperator))</button></form></section>
       """
   }
@@ -177,11 +178,13 @@ extension WebConsole {
     guard let visitor = call.visitor, let number = call.capture("id").flatMap({ UInt32($0) }) else {
       return call.show(Failures.notFound(call), status: 404)
     }
-    var entry = entry(action, target, by: visitor, call)
-    entry.account = AccountID(number)
-    let noted = entry
+    let (entry, account) = (entry(action, "", by: visitor, call), AccountID(number))
     router.store.write { transaction throws(StorageError) in
-      guard try body(transaction, AccountID(number)) else { return false }
+      let name = try transaction.reading.accounts().first { $0.id == account }?.name
+      guard let name, try body(transaction, account) else { return false }
+      var noted = entry
+      noted.account = account
+      noted.target = target.isEmpty ? name : "\(name) (\(target))"
       try transaction.audit(noted)
       return true
     } completion: { result in
@@ -198,11 +201,10 @@ extension WebConsole {
   private func addOperator(_ call: PageCall) {
     guard let visitor = call.visitor else { return }
     let email = call.field("operator")
-    let entry = entry("operator.add", email, by: visitor, call)
+    let entry = entry("operator.add", "", by: visitor, call)
     changeOperators(call, entry, refusal: Words.unknownPerson) { transaction throws(StorageError) in
-      guard let person = try transaction.reading.person(email: email) else { return false }
-      try transaction.setOperator(person.id, true)
-      return true
+      guard let person = try transaction.reading.person(email: email) else { return .refused }
+      return try transaction.setOperator(person.id, true) ? .changed(person) : .asBefore
     }
   }
 
@@ -211,26 +213,39 @@ extension WebConsole {
     guard let visitor = call.visitor, let id = call.capture("id").flatMap({ Int64($0) }) else {
       return call.show(Failures.notFound(call), status: 404)
     }
-    let entry = entry("operator.end", String(id), by: visitor, call)
+    let entry = entry("operator.end", "", by: visitor, call)
     changeOperators(call, entry, refusal: Words.lastOperator) { transaction throws(StorageError) in
-      let others = try transaction.reading.people().filter {
-        $0.isOperator && !$0.isDisabled && $0.id.rawValue != id
-      }
-      guard !others.isEmpty else { return false }
-      try transaction.setOperator(PersonID(id), false)
-      return true
+      let operators = try transaction.reading.people().filter(\.isOperator)
+      guard operators.contains(where: { !$0.isDisabled && $0.id.rawValue != id }) else { return .refused }
+      guard let person = operators.first(where: { $0.id.rawValue == id }),
+        try transaction.setOperator(person.id, false)
+      else { return .asBefore }
+      return .changed(person)
     }
   }
 
-  /// Changes who the operators are and notes it; `refusal` says why nothing was changed when `body` returns false.
+  /// What became of a change of who the operators are.
+  private enum OperatorChange {
+    case changed(PersonRow)
+    case asBefore
+    case refused
+  }
+
+  /// Changes who the operators are and notes it; `refusal` says why nothing was changed when `body` refuses.
   private func changeOperators(
     _ call: PageCall, _ entry: AuditRow, refusal: Phrase,
-    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> OperatorChange
   ) {
     router.store.write { transaction throws(StorageError) in
-      guard try body(transaction) else { return false }
-      try transaction.audit(entry)
-      return true
+      switch try body(transaction) {
+      case .refused: return false
+      case .asBefore: return true
+      case .changed(let person):
+        var noted = entry
+        noted.target = person.signature
+        try transaction.audit(noted)
+        return true
+      }
     } completion: { [self] result in
       switch result {
       case .failure: call.show(Failures.unavailable(call), status: 503)

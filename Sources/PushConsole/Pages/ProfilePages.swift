@@ -16,20 +16,27 @@ extension WebConsole {
     Page(.person, "POST", "/console/me/sessions/{session}/end") { $0.endSession($1) },
   ]
 
+  /// What a person's page lists of what the person did.
+  private static let latestDeeds = 10
+
   func showProfile(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) {
     guard let visitor = call.visitor else { return }
     router.store.read { transaction throws(StorageError) in
-      try transaction.consoleSessions(of: visitor.person.id)
+      (
+        try transaction.consoleSessions(of: visitor.person.id),
+        try transaction.audit(.person(visitor.person.id), before: nil, limit: Self.latestDeeds).map(\.entry)
+      )
     } completion: { [self] result in
-      guard case .success(let sessions) = result else {
+      guard case .success(let (sessions, deeds)) = result else {
         return call.show(Failures.unavailable(call), status: 503)
       }
-      call.show(profilePage(call, visitor, sessions, notice), status: status)
+      call.show(profilePage(call, visitor, sessions, deeds, notice), status: status)
     }
   }
 
   private func profilePage(
-    _ call: PageCall, _ visitor: Visitor, _ sessions: [ConsoleSessionRow], _ notice: Layout.Notice?
+    _ call: PageCall, _ visitor: Visitor, _ sessions: [ConsoleSessionRow], _ deeds: [AuditRow],
+    _ notice: Layout.Notice?
   ) -> Layout {
     Layout(
       call(Words.yourAccount), notice: notice,
@@ -50,6 +57,9 @@ extension WebConsole {
       \(totpCard(call, visitor))
       <section class="card"><h2>\(call(Words.sessions))</h2><ul class="plain">
       \(sessions, { sessionEntry(call, $0, isThis: $0.id == visitor.session.id) })</ul></section>
+      <section class="card"><div class="row"><h2>\(call(Words.yourAudit))</h2>
+      <span class="end"><a href="/console/me/audit">\(call(Words.allOfIt))</a></span></div>
+      \(auditTable(call, deeds))</section>
       """)
   }
 
@@ -66,15 +76,28 @@ extension WebConsole {
   private func changeProfile(_ call: PageCall) {
     guard let visitor = call.visitor else { return }
     let (name, language) = (call.field("name"), Language(rawValue: call.field("language")) ?? .english)
-    guard (1...80).contains(name.utf8.count) else {
-      return showProfile(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
+    guard PersonName.isFine(name) else {
+      return showProfile(call, .init(text: call(Words.personNameRule), isBad: true), status: 422)
     }
+    let notes = name == visitor.person.name ? [] : notesOfRenaming(visitor, to: name, call)
     router.store.write { transaction throws(StorageError) in
       try transaction.setProfile(of: visitor.person.id, name: name, language: language.rawValue)
+      for note in notes { try transaction.audit(note) }
     } completion: { result in
       guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
       call.redirect(to: "/console/me")
     }
+  }
+
+  /// Whoever reads the log of an account, or of the installation, must know who was called what.
+  private func notesOfRenaming(_ visitor: Visitor, to name: String, _ call: PageCall) -> [AuditRow] {
+    let note = entry("person.rename", "\(visitor.person.name) → \(name)", by: visitor, call)
+    return [note]
+      + visitor.memberships.map { membership in
+        var copy = note
+        copy.account = membership.account
+        return copy
+      }
   }
 
   private func changePassword(_ call: PageCall) {
@@ -121,11 +144,20 @@ extension WebConsole {
     guard let visitor = call.visitor, let id = call.capture("session").flatMap({ Int64($0) }) else {
       return call.show(Failures.notFound(call), status: 404)
     }
-    router.store.write { transaction throws(StorageError) in
-      try transaction.endConsoleSession(id, of: visitor.person.id)
+    let entry = entry("session.end", "", by: visitor, call)
+    router.store.write { transaction throws(StorageError) -> Bool in
+      let sessions = try transaction.reading.consoleSessions(of: visitor.person.id)
+      guard try transaction.endConsoleSession(id, of: visitor.person.id) else { return false }
+      var noted = entry
+      noted.target = sessions.first { $0.id == id }?.agent ?? ""
+      try transaction.audit(noted)
+      return true
     } completion: { result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      call.redirect(to: "/console/me")
+      switch result {
+      case .failure: call.show(Failures.unavailable(call), status: 503)
+      case .success(false): call.show(Failures.notFound(call), status: 404)
+      case .success(true): call.redirect(to: "/console/me")
+      }
     }
   }
 }

@@ -147,6 +147,7 @@ extension WebConsole {
         try PushRequest.parse(.object(push), rules: gateway.pushRules, audience: .any))
       request.sender = .person(visitor.person.id)
       request.object = body
+      request.note = entry("push.send", "", by: visitor, call, app: app.id)
       accepting = request
     } catch {
       let message = (error as? APIError)?.message ?? call(Words.notFound)
@@ -160,9 +161,7 @@ extension WebConsole {
     }
     router.accept(accepting, for: app) { [self] result in
       switch result {
-      case .success(let push):
-        let entry = entry("push.send", "\(push.id.text) (\(push.targets))", by: visitor, call, app: app.id)
-        note(entry) { call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)") }
+      case .success(let push): call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
       case .failure(let error): call.show(pushFormPage(call, PushForm(), error.message), status: 422)
       }
     }

@@ -119,24 +119,34 @@ extension WebConsole {
   /// The links of the person end with it; one-time passwords stay as they are.
   private func store(_ hash: String, of person: PersonRow, _ call: PageCall) {
     let entry = AuditRow(
-      at: call.now, account: nil, person: person.id, who: person.name, action: "person.password.mail",
+      at: call.now, account: nil, person: person.id, who: person.signature, action: "person.password.mail",
       target: person.email, address: call.peer)
     people.store.write { transaction throws(StorageError) in
       guard try transaction.removePasswordResets(of: person.id) else { return false }
       try transaction.setPassword(of: person.id, hash, keeping: nil)
       try transaction.audit(entry)
       return true
-    } completion: { result in
+    } completion: { [self] result in
       switch result {
       case .failure: call.show(Failures.unavailable(call), status: 503)
       case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true):
-        let link: HTML = "<p><a class=\"button\" href=\"/console/login\">\(call(Words.logIn))</a></p>"
-        call.show(
-          Layout(
-            call(Words.resetTitle), notice: .init(text: call(Words.resetDone)),
-            "<section class=\"card narrow\"><h1>\(call(Words.resetTitle))</h1>\(link)</section>"))
+      case .success(true): showDone(call, person)
       }
+    }
+  }
+
+  /// Whoever opened the link has the person's mail: no stranger, however many strangers have failed before.
+  private func showDone(_ call: PageCall, _ person: PersonRow) {
+    people.browsers { signer in
+      let present = call.request.headers.cookie(PageCall.browserCookie) ?? ""
+      let isKnown = signer?.name(in: present, for: person.email) != nil
+      let cookie = isKnown ? nil : signer?.cookieByMail(for: person.email)
+      let link: HTML = "<p><a class=\"button\" href=\"/console/login\">\(call(Words.logIn))</a></p>"
+      call.show(
+        Layout(
+          call(Words.resetTitle), notice: .init(text: call(Words.resetDone)),
+          "<section class=\"card narrow\"><h1>\(call(Words.resetTitle))</h1>\(link)</section>"),
+        cookie: cookie.map { call.browserCookie($0) })
     }
   }
 }

@@ -179,10 +179,10 @@ extension WebConsole {
   private func recallPush(_ call: PageCall) {
     guard let visitor = call.visitor else { return }
     withPush(call) { [self] push in
-      router.recall(push.row.id, in: push.app) { [self] result in
+      let entry = entry("push.recall", push.row.id.text, by: visitor, call, app: push.app.id)
+      router.recall(push.row.id, in: push.app, noting: entry) { result in
         guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-        let entry = entry("push.recall", push.row.id.text, by: visitor, call, app: push.app.id)
-        note(entry) { call.redirect(to: push.path) }
+        call.redirect(to: push.path)
       }
     }
   }

@@ -131,22 +131,20 @@ extension WebConsole {
     (form.names, form.title, form.text) = (
       call.field("registration_id"), call.field("title"), call.field("text")
     )
-    let request: PushRequest
+    var request: AcceptRequest
     do throws(APIError) {
-      request = try PushRequest.parse(form.json, rules: gateway.pushRules)
+      request = AcceptRequest(try PushRequest.parse(form.json, rules: gateway.pushRules))
     } catch {
       return refuse(call, error.message)
     }
-    router.accept(AcceptRequest(request), for: app) { [self] result in
+    request.note = entry("push.send", "", by: visitor, call, app: app.id)
+    router.accept(request, for: app) { [self] result in
       switch result {
       case .success(let push):
-        let entry = entry("push.send", "\(push.id.text) (\(push.targets))", by: visitor, call, app: app.id)
-        note(entry) {
-          guard call.wantsJSON else {
-            return call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
-          }
-          call.show(json: Self.document("msg_id", push.id.text))
+        guard call.wantsJSON else {
+          return call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
         }
+        call.show(json: Self.document("msg_id", push.id.text))
       case .failure(let error): refuse(call, error.message)
       }
     }

@@ -13,84 +13,131 @@ struct LoginThrottle: Sendable {
     case known(email: String, browser: String)
     /// All attempts from one network, whoever they are for.
     case network(String)
-    /// One-time codes that came with the right password.
+    /// All attempts from one site of many IPv6 networks.
+    case site(String)
+    /// One-time codes that came with the right password from browsers that nobody knows.
     case code(PersonID)
+    /// One-time codes that came with the right password from a browser that was logged in before.
+    case knownCode(PersonID, browser: String)
     /// Passwords that confirm what somebody who is logged in asks for.
     case confirmation(PersonID)
 
-    /// Failures in a window before attempts are refused. A network may hold a whole company.
+    /// Failures before attempts are refused. A network may hold a whole company.
     fileprivate var limit: Int {
       switch self {
-      case .strangers, .code, .confirmation: 10
+      case .strangers, .code, .knownCode, .confirmation: 10
       case .known: 20
       case .network: 100
+      case .site: 400
+      }
+    }
+
+    /// Whether several people may stand behind it, none of whom clears the others' failures.
+    fileprivate var isShared: Bool {
+      switch self {
+      case .network, .site: true
+      default: false
+      }
+    }
+
+    /// Codes have only a million values, so each refusal is twice as long as the one before: about ten guesses a day in
+    /// the end.
+    fileprivate var isPatient: Bool {
+      switch self {
+      case .code, .knownCode: true
+      default: false
       }
     }
   }
 
-  private struct Window: Sendable {
-    var start: UInt64
-    var failures: Int
+  /// The failures under one key.
+  private struct Count: Sendable {
+    /// When they are forgotten.
+    var end: UInt64
+    var failures = 0
+    /// Times that attempts were refused, and until when they are; only of patient keys.
+    var refusals = 0
+    var refusedUntil: UInt64 = 0
+
+    /// When the next attempt is taken.
+    func opens(_ key: Key) -> UInt64 {
+      if key.isPatient { return refusedUntil }
+      return failures >= key.limit ? end : 0
+    }
   }
 
-  /// Nanoseconds of a window: a quarter of an hour.
+  /// Nanoseconds for which failures count: a quarter of an hour. The first refusal of codes is as long.
   private static let length: UInt64 = 900_000_000_000
-  /// Windows in memory; beyond it those that ended go, and then those with the fewest failures.
+  /// The longest refusal of codes, and how long they are remembered.
+  private static let day: UInt64 = 86_400_000_000_000
+  /// Counts in memory; beyond it those that ended go, and then those with the fewest failures.
   private let capacity: Int
-  private var windows: [Key: Window] = [:]
+  private var counts: [Key: Count] = [:]
 
   init(capacity: Int = 20_000) { self.capacity = capacity }
 
   /// Seconds until an attempt under these keys is taken; 0 if it is taken now.
   func delay(_ keys: [Key], at now: UInt64) -> Int {
     keys.map { key in
-      guard let window = windows[key], window.failures >= key.limit, now < window.start + Self.length else {
-        return 0
-      }
-      return Int((window.start + Self.length - now + 999_999_999) / 1_000_000_000)
+      guard let opens = counts[key]?.opens(key), now < opens else { return 0 }
+      return Int((opens - now + 999_999_999) / 1_000_000_000)
     }.max() ?? 0
   }
 
-  /// Notes a failure. Attempts are counted before the password is checked, so that many at once count, too.
-  mutating func fail(_ keys: [Key], at now: UInt64) {
-    for key in keys {
-      if let window = windows[key], now < window.start + Self.length {
-        windows[key] = Window(start: window.start, failures: window.failures + 1)
-      } else {
-        makeRoom(at: now)
-        windows[key] = Window(start: now, failures: 1)
-      }
-    }
+  /// Notes a failure. Attempts are counted before the password is checked, so that many at once count, too. True if it is
+  /// the one after which codes are refused.
+  @discardableResult
+  mutating func fail(_ keys: [Key], at now: UInt64) -> Bool {
+    var isLastCode = false
+    for key in keys where note(key, at: now) { isLastCode = true }
+    return isLastCode
+  }
+
+  private mutating func note(_ key: Key, at now: UInt64) -> Bool {
+    if counts[key] == nil { makeRoom(at: now) }
+    var count = counts[key].flatMap { now < $0.end ? $0 : nil } ?? Count(end: now + Self.length)
+    defer { counts[key] = count }
+    count.failures += 1
+    guard key.isPatient else { return false }
+    count.end = now + Self.day
+    guard count.failures >= key.limit else { return false }
+    count.refusedUntil = now + min(Self.day, Self.length << min(count.refusals, 7))
+    count.end = count.refusedUntil + Self.day
+    count.refusals += 1
+    count.failures = 0
+    return true
   }
 
   /// The attempt was no failure, and what failed before is forgotten, but for that of others in the network.
   mutating func succeed(_ keys: [Key]) {
     for key in keys {
-      if case .network = key { takeBack([key]) } else { windows[key] = nil }
+      if key.isShared { takeBack([key]) } else { counts[key] = nil }
     }
   }
 
   /// The attempt was no failure, and says nothing about those before it.
   mutating func takeBack(_ keys: [Key]) {
     for key in keys {
-      if let failures = windows[key]?.failures { windows[key]?.failures = max(0, failures - 1) }
+      if let failures = counts[key]?.failures { counts[key]?.failures = max(0, failures - 1) }
     }
   }
 
-  /// Drops the windows that ended.
+  /// Drops the counts that ended.
   mutating func sweep(at now: UInt64) {
-    windows = windows.filter { now < $0.value.start + Self.length }
+    counts = counts.filter { now < $0.value.end }
   }
 
-  /// Windows in memory.
-  var count: Int { windows.count }
+  /// Counts in memory.
+  var count: Int { counts.count }
 
   private mutating func makeRoom(at now: UInt64) {
-    guard windows.count >= capacity else { return }
+    guard counts.count >= capacity else { return }
     sweep(at: now)
-    guard windows.count >= capacity else { return }
+    guard counts.count >= capacity else { return }
     // What is near its limit matters more than what has just begun.
-    let weak = windows.sorted { $0.value.failures < $1.value.failures }.prefix(max(1, capacity / 4))
-    for (key, _) in weak { windows[key] = nil }
+    let weak = counts.sorted { Self.weight($0.value) < Self.weight($1.value) }.prefix(max(1, capacity / 4))
+    for (key, _) in weak { counts[key] = nil }
   }
+
+  private static func weight(_ count: Count) -> Int { count.failures + 100 * count.refusals }
 }

@@ -25,3 +25,17 @@ enum EmailAddress {
       && text.utf8.allSatisfy { $0 > 32 && $0 != 127 && !Array("<>\"\\,;:()".utf8).contains($0) }
   }
 }
+
+/// What people may be called: something that stays in its line, and that no log or mail mistakes for more than a name.
+enum PersonName {
+  static func isFine(_ name: String) -> Bool {
+    (1...80).contains(name.utf8.count) && name.unicodeScalars.allSatisfy(isFine)
+  }
+
+  private static func isFine(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: false
+    default: scalar != "<" && scalar != ">" && !scalar.properties.isBidiControl
+    }
+  }
+}

@@ -43,21 +43,25 @@ final class People: Sendable {
   private static let auditDays: Int64 = 400
 
   let store: Store
-  private let time: any TimeSource
+  let time: any TimeSource
   let secrets: PersonSecrets
-  /// Hashes passwords: each takes some tenths of a second of a core and 32 MiB. When 32 wait, the server is being attacked,
-  /// or the people will come back.
-  private let worker = BackgroundWork("borealis.passwords", limit: 32)
-  private let throttle = Mutex(LoginThrottle())
-  /// Signs the cookies of known browsers; a restart makes strangers of them, which matters only during an attack.
-  private let browserKey = SystemRandom.bytes(32)
+  let mail: ConsoleMail
+  /// Hashes the passwords of browsers that nobody knows: each takes some tenths of a second of a core and 32 MiB. When 32
+  /// wait, the server is being attacked, or the people will come back.
+  let strangers = BackgroundWork("borealis.passwords.strangers", limit: 32)
+  /// Hashes the passwords of people who were let in before, or came by a link: no stranger holds them up.
+  let worker = BackgroundWork("borealis.passwords", limit: 32)
+  let throttle = Mutex(LoginThrottle())
+  /// What signs the cookies of known browsers, once it was needed.
+  private let signer = Mutex<BrowserSigner?>(nil)
   /// The setup link's token, while nobody can log in.
   private let setup = Mutex<String?>(nil)
 
-  init(store: Store, time: any TimeSource, secrets: PersonSecrets) {
+  init(store: Store, time: any TimeSource, secrets: PersonSecrets, mail: ConsoleMail) {
     self.store = store
     self.time = time
     self.secrets = secrets
+    self.mail = mail
   }
 
   // MARK: The first person
@@ -98,7 +102,7 @@ final class People: Sendable {
         try transaction.setRole(of: id, in: .standard, .owner)
         try transaction.audit(
           AuditRow(
-            at: now, account: .standard, person: id, who: person.name, action: "person.setup",
+            at: now, account: .standard, person: id, who: person.signature, action: "person.setup",
             target: person.email, address: ""))
         return true
       } completion: { [self] result in
@@ -127,111 +131,24 @@ final class People: Sendable {
     if !isTaken { done(.failure(.unavailable)) }
   }
 
-  // MARK: Logging in
+  // MARK: Known browsers
 
-  /// Lets somebody in who knows the password, and has the authenticator app if that is asked for.
-  func logIn(_ attempt: Attempt, done: @escaping @Sendable (Result<Admission, Refusal>) -> Void) {
-    // Nobody has such an address, and nothing needs to be kept of it.
-    guard EmailAddress.isPlausible(attempt.email) else { return done(.failure(.wrong)) }
-    let keys = throttleKeys(attempt)
-    if let refusal = count(keys) { return done(.failure(refusal)) }
-    store.read { transaction throws(StorageError) in
-      try transaction.person(email: attempt.email)
+  /// Gives what knows browsers again, nil if the database fails. Its key is stored, so that a restart changes nothing.
+  func browsers(_ found: @escaping @Sendable (BrowserSigner?) -> Void) {
+    if let known = signer.withLock({ $0 }) { return found(known) }
+    let fresh = SystemRandom.bytes(32)
+    store.write { transaction throws(StorageError) in
+      try transaction.browserKey(orStore: fresh)
     } completion: { [self] result in
-      guard case .success(let found) = result else { return done(.failure(.unavailable)) }
-      let isTaken = worker.run { [self] in
-        guard let person = found, !person.isDisabled else {
-          Password.waste(attempt.password)
-          return done(.failure(.wrong))
-        }
-        guard Password.matches(attempt.password, person.password) else { return done(.failure(.wrong)) }
-        admit(person, attempt, keys, done)
-      }
-      if !isTaken { done(.failure(.unavailable)) }
-    }
-  }
-
-  /// Counts an attempt as a failure until it turns out to be none; says so if there were too many before it.
-  private func count(_ keys: [LoginThrottle.Key]) -> Refusal? {
-    let delay = throttle.withLock { throttle in
-      let delay = throttle.delay(keys, at: time.monotonic())
-      if delay == 0 { throttle.fail(keys, at: time.monotonic()) }
-      return delay
-    }
-    return delay == 0 ? nil : .tooMany(seconds: delay)
-  }
-
-  private func admit(
-    _ person: PersonRow, _ attempt: Attempt, _ keys: [LoginThrottle.Key],
-    _ done: @escaping @Sendable (Result<Admission, Refusal>) -> Void
-  ) {
-    var step: Int64?
-    if let sealed = person.sealedTOTP {
-      guard let code = attempt.code, !code.isEmpty else {
-        // The password was right: no guess. What was guessed before stays, as codes may have been.
-        throttle.withLock { $0.takeBack(keys) }
-        return done(.failure(.needsCode(wasWrong: false)))
-      }
-      if let refusal = count([.code(person.id)]) { return done(.failure(refusal)) }
-      guard let secret = secrets.open(sealed, person.id) else { return done(.failure(.unavailable)) }
-      step = OneTimePassword.match(code, secret: secret, at: time.now(), after: person.totpStep)
-      guard step != nil else { return done(.failure(.needsCode(wasWrong: true))) }
-    }
-    let token = WebToken.make()
-    let (usedStep, now) = (step, time.now())
-    store.write { transaction throws(StorageError) -> Bool in
-      if let usedStep, try !transaction.useTOTP(of: person.id, step: usedStep) { return false }
-      try transaction.addConsoleSession(
-        tokenHash: WebToken.hash(token), of: person.id, address: attempt.address?.text ?? "",
-        agent: String(attempt.agent.prefix(200)), at: now)
-      try transaction.audit(
-        AuditRow(
-          at: now, account: nil, person: person.id, who: person.name, action: "session.begin", target: "",
-          address: attempt.address?.text ?? ""))
-      return true
-    } completion: { [self] result in
-      switch result {
-      case .failure: done(.failure(.unavailable))
-      case .success(false): done(.failure(.needsCode(wasWrong: true)))
-      case .success(true):
-        throttle.withLock { $0.succeed(keys + [.code(person.id)]) }
-        done(.success(Admission(session: token, browser: browserCookie(for: attempt.email))))
-      }
+      let known = (try? result.get()).map { BrowserSigner(key: $0) }
+      if let known { signer.withLock { $0 = known } }
+      found(known)
     }
   }
 
   /// Counts that somebody in a network asked for a new password; false if that was too often.
   func allowsReset(from address: String) -> Bool {
-    throttle.withLock { throttle in
-      let keys = [LoginThrottle.Key.network("reset \(address)")]
-      guard throttle.delay(keys, at: time.monotonic()) == 0 else { return false }
-      throttle.fail(keys, at: time.monotonic())
-      return true
-    }
-  }
-
-  private func throttleKeys(_ attempt: Attempt) -> [LoginThrottle.Key] {
-    let email = attempt.email.lowercased()
-    if let browser = attempt.browser, isKnown(browser, for: email) {
-      return [.known(email: email, browser: browser)]
-    }
-    return [.strangers(email: email), .network(attempt.address?.network.text ?? "")]
-  }
-
-  /// `nonce.signature`, good for one address.
-  private func browserCookie(for email: String) -> String {
-    let nonce = Hex.encode(SystemRandom.bytes(16))
-    return "\(nonce).\(signature(of: nonce, for: email.lowercased()))"
-  }
-
-  private func isKnown(_ cookie: String, for email: String) -> Bool {
-    let parts = cookie.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[0].utf8.count == 32 else { return false }
-    return constantTimeEquals(Array(signature(of: String(parts[0]), for: email).utf8), Array(parts[1].utf8))
-  }
-
-  private func signature(of nonce: String, for email: String) -> String {
-    Hex.encode(HMAC.sha256(key: browserKey, Array("\(nonce) \(email)".utf8)))
+    count([.network("reset \(address)")]).refusal == nil
   }
 
   // MARK: Sessions
@@ -275,7 +192,7 @@ final class People: Sendable {
     _ password: String, of person: PersonRow, done: @escaping @Sendable (Result<Bool, Refusal>) -> Void
   ) {
     let key = LoginThrottle.Key.confirmation(person.id)
-    if let refusal = count([key]) { return done(.failure(refusal)) }
+    if let refusal = count([key]).refusal { return done(.failure(refusal)) }
     let isTaken = worker.run { [self] in
       let isRight = Password.matches(password, person.password)
       if isRight { throttle.withLock { $0.succeed([key]) } }

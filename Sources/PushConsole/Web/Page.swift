@@ -43,7 +43,7 @@ extension WebConsole {
   static let pages: [Page] =
     doorPages + homePages + appPages + pushPages + historyPages + resultPages + chartPages + whyPages
     + devicePages + virtualDevicePages + accountPages + profilePages + settingsPages + credentialPages
-    + callbackPages + groupPages + operatorPages + resetPages
+    + callbackPages + groupPages + operatorPages + resetPages + auditPages
 
   /// The paths of all pages that only show something, with names in braces: for measurements.
   public static var addresses: [String] { pages.filter { $0.method == "GET" }.map(\.pattern) }

@@ -137,11 +137,12 @@ struct PageCall: Sendable {
   // MARK: Answers
 
   /// Answers with a page.
-  func show(_ page: Layout, status: Int = 200) {
-    respond(
-      HTTPResponse(
-        status: status, headers: ["Content-Type": "text/html; charset=utf-8"],
-        body: Array(page.html(for: self).text.utf8)))
+  func show(_ page: Layout, status: Int = 200, cookie: String? = nil) {
+    var response = HTTPResponse(
+      status: status, headers: ["Content-Type": "text/html; charset=utf-8"],
+      body: Array(page.html(for: self).text.utf8))
+    if let cookie { response.headers.append("Set-Cookie", cookie) }
+    respond(response)
   }
 
   /// Answers with JSON.
@@ -156,12 +157,15 @@ struct PageCall: Sendable {
     HTTPResponse(status: 303, headers: ["Location": path])
   }
 
-  func respond(_ response: HTTPResponse) {
+  func respond(_ response: HTTPResponse) { reply(Self.safe(response)) }
+
+  /// An answer with the fields that keep browsers safe; nothing is kept unless the answer says so.
+  static func safe(_ response: HTTPResponse) -> HTTPResponse {
     var response = response
     let isAsset = response.headers["cache-control"] != nil
-    for (name, value) in Self.safety { response.headers.append(name, value) }
+    for (name, value) in safety { response.headers.append(name, value) }
     if !isAsset { response.headers.append("Cache-Control", "no-store") }
-    reply(response)
+    return response
   }
 
   /// Nothing but our own files, no frames around us, no addresses for others.
@@ -175,6 +179,9 @@ struct PageCall: Sendable {
     ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
   ]
+
+  /// What makes the browser a known one, with a value of `BrowserSigner`.
+  func browserCookie(_ value: String) -> String { cookie(Self.browserCookie, value, days: 365) }
 
   /// A cookie for the console alone; with no days it ends now.
   func cookie(_ name: String, _ value: String, days: Int64) -> String {

@@ -57,6 +57,26 @@ extension Words {
     链接一小时内有效，仅可使用一次。如果不是您本人操作，请忽略此邮件，您的密码没有改变。
 
     """)
+  static let guessingSubject = Phrase("Somebody knows your Borealis password", "有人正在使用您的 Borealis 密码")
+  static let guessingBody = Phrase(
+    """
+    Hello {},
+
+    somebody logged in with your password and then typed ten wrong codes of the authenticator app, the last one from {}.
+    Nobody was let in. If that was not you, somebody knows your password: choose another one here:
+
+    {}
+
+    """,
+    """
+    {}，您好：
+
+    有人使用您的密码登录，并连续十次输入了错误的验证器动态码，最近一次来自 {}。对方未能登录。
+    如果不是您本人操作，说明您的密码已泄露，请在此设置新密码：
+
+    {}
+
+    """)
   static let scanCode = Phrase(
     "Scan this with your authenticator app, or type the key into it; then type the code that it shows.",
     "用验证器应用扫描二维码，或手动输入密钥，然后填写其显示的动态码。")

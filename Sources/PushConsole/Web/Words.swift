@@ -39,6 +39,8 @@ enum Words {
   static let passwordGuessable = Phrase(
     "This password is easy to guess. Take a few words that belong to nobody.", "这个密码太容易被猜到，请换一个。")
   static let nameRule = Phrase("The name needs 1 to 80 bytes.", "名称长度须为 1 到 80 字节。")
+  static let personNameRule = Phrase(
+    "The name needs 1 to 80 bytes in one line, without < and >.", "姓名长度须为 1 到 80 字节，且不含换行、< 和 >。")
   static let appNameRule = Phrase(
     "The name needs 1 to 100 bytes without control characters.", "名称须为 1 到 100 字节，且不含控制字符。")
   static let tooManyApps = Phrase(

@@ -1,0 +1,74 @@
+import PushBase
+import PushHTTP
+import PushRouter
+import PushStorage
+
+/// What was done: in an account, to the installation, by oneself.
+extension WebConsole {
+  static let auditPages: [Page] = [
+    Page(.account(.admin), "GET", "/console/accounts/{account}/audit") { console, call in
+      guard let account = call.account else { return }
+      console.showAudit(call, .account(account), Words.audit)
+    },
+    Page(.operators, "GET", "/console/operator/audit") { console, call in
+      console.showAudit(
+        call, .installation, Words.auditOfInstallation, text: Words.auditOfInstallationText,
+        back: ("/console/operator", Words.operatorTitle))
+    },
+    Page(.person, "GET", "/console/me/audit") { console, call in
+      guard let visitor = call.visitor else { return }
+      console.showAudit(
+        call, .person(visitor.person.id), Words.yourAudit, text: Words.yourAuditText,
+        back: ("/console/me", Words.yourAccount))
+    },
+  ]
+
+  /// Entries of a page.
+  private static let listed = 100
+
+  private func showAudit(
+    _ call: PageCall, _ scope: AuditScope, _ title: Phrase, text: Phrase? = nil,
+    back: (path: String, name: Phrase)? = nil
+  ) {
+    let before = call.target["before"].flatMap { Int64($0) }
+    router.store.read { transaction throws(StorageError) in
+      // One more tells whether there are older ones.
+      try transaction.audit(scope, before: before, limit: Self.listed + 1)
+    } completion: { [self] result in
+      guard case .success(let found) = result else {
+        return call.show(Failures.unavailable(call), status: 503)
+      }
+      let entries = found.prefix(Self.listed)
+      let older = found.count > Self.listed ? entries.last?.id : nil
+      call.show(
+        Layout(
+          call(title),
+          """
+          <div class="row"><h1>\(call(title))</h1>
+          \(back, { "<span class=\"end\"><a href=\"\($0.path)\">\(call($0.name))</a></span>" })</div>
+          \(text, { "<p class=\"quiet\">\(call($0))</p>" })
+          <section class="card">\(auditTable(call, entries.map(\.entry)))
+          \(older, { "<p><a class=\"button plain\" href=\"?before=\($0)\">\(call(Words.older))</a></p>" })</section>
+          """))
+    }
+  }
+
+  /// Entries as a table; a word about it if there are none.
+  func auditTable(_ call: PageCall, _ entries: [AuditRow]) -> HTML {
+    guard !entries.isEmpty else { return "<p class=\"quiet\">\(call(Words.nothingDone))</p>" }
+    return """
+      <table><thead><tr><th>\(call(Words.when))</th><th>\(call(Words.who))</th>
+      <th>\(call(Words.action))</th><th>\(call(Words.what))</th><th>\(call(Words.from))</th></tr></thead><tbody>
+      \(entries, { auditRow($0) })
+      </tbody></table>
+      """
+  }
+
+  private func auditRow(_ entry: AuditRow) -> HTML {
+    """
+    <tr><td>\(moment(entry.at))</td><td>\(entry.who)</td><td><code>\(entry.action)</code></td><td>\(entry.target)</td>
+    <td>\(entry.address)</td></tr>
+
+    """
+  }
+}
