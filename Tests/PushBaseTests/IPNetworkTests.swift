@@ -19,6 +19,11 @@ import Testing
     #expect(try #require(IPAddress(text)).network.text == network)
   }
 
+  @Test func `A site is 48 bits of an IPv6 address`() throws {
+    #expect(IPAddress("2001:db8:1:2:3:4:5:6")?.site?.text == "2001:db8:1::")
+    #expect(try #require(IPAddress("192.0.2.1")).site == nil)
+  }
+
   @Test(arguments: [
     "", "1", "1.2.3", "1.2.3.4.5", "256.0.0.1", "1.2.3.4 ", " 1.2.3.4", "fe80::1%eth0", "[::1]", "::1::",
     "g::",

@@ -142,6 +142,11 @@ final class Browser: Sendable {
 
   func hasCookie(_ name: String) -> Bool { cookies.withLock { $0[name]?.isEmpty == false } }
 
+  /// What its forms carry.
+  var formToken: String { token.withLock { $0 } }
+
+  func cookie(_ name: String) -> String? { cookies.withLock { $0[name] } }
+
   /// A request as it is: no redirects, no token.
   func call(
     _ method: String, _ target: String, body: String = "", headers extra: [(String, String)] = []
@@ -164,6 +169,7 @@ final class Browser: Sendable {
         done.resume(returning: $0)
       }
     }
+    Safety.check(response, "\(method) \(target)")
     for field in response.headers.fields where field.name == "set-cookie" {
       let pair = field.value.split(separator: ";")[0].split(separator: "=", omittingEmptySubsequences: false)
       cookies.withLock { $0[String(pair[0])] = String(pair[1]) }

@@ -1,3 +1,4 @@
+import Dispatch
 import PushBase
 import PushCrypto
 import PushGateway
@@ -26,30 +27,120 @@ import Testing
     #expect(await browser.call("POST", "/console/login", body: body).status == 413)
   }
 
+  private static let secret = [UInt8](repeating: 0, count: OneTimePassword.secretSize)
+
+  /// The code of the present moment, or of some steps later.
+  private static func code(_ offset: Int64 = 0) -> String {
+    OneTimePassword.code(secret: secret, step: OneTimePassword.step(at: ManualClock().now()) + offset)
+  }
+
   /// Turns one-time passwords on, with a secret of zeros.
   private static func turnOnTOTP(_ browser: Browser) async {
-    let secret = [UInt8](repeating: 0, count: OneTimePassword.secretSize)
-    let step = OneTimePassword.step(at: ManualClock().now())
-    let code = OneTimePassword.code(secret: secret, step: step - 1)
     _ = await browser.open("/console/me")
     let done = await browser.submit(
       "/console/me/totp",
-      ["secret": Hex.encode(secret), "code": code, "password": ConsoleWorld.password])
+      ["secret": Hex.encode(secret), "code": code(-1), "password": ConsoleWorld.password])
     #expect(done.text.contains("Logging in takes a code"))
   }
 
-  @Test func `Codes cannot be guessed for ever with the right password`() async throws {
-    let world = try ConsoleWorld()
-    await Self.turnOnTOTP(try await world.owner())
+  @Test func `Who guesses codes is stopped and told of, and the owner's browser is not`() async throws {
+    let (clock, login) = (ManualClock(), "/console/login")
+    let world = try ConsoleWorld(time: clock, sendsMail: true)
+    let owner = try await world.owner()
+    await Self.turnOnTOTP(owner)
+    #expect(await owner.submit("/console/logout").status == 200)
     let thief = Browser(world)
     var fields = ["email": "zoe@example.com", "password": ConsoleWorld.password]
     for number in 0..<10 {
       fields["code"] = nil
-      #expect(await thief.submit("/console/login", fields).text.contains("Now the code"), "\(number)")
+      #expect(await thief.submit(login, fields).text.contains("Now the code"), "\(number)")
       fields["code"] = "00000\(number)x"
-      #expect(await thief.submit("/console/login", fields).text.contains("The code was wrong"), "\(number)")
+      #expect(await thief.submit(login, fields).text.contains("The code was wrong"), "\(number)")
     }
-    #expect(await thief.submit("/console/login", fields).status == 429)
+    fields["code"] = Self.code()
+    #expect(await thief.submit(login, fields).text.contains("in 15 minutes"))
+    try await world.settled()
+    let mail = try #require(world.outbox.mails.first)
+    #expect(world.outbox.mails.count == 1 && mail.recipient == "zoe@example.com")
+    #expect(mail.body.contains("192.0.2.1") && mail.body.contains("https://push.example.com/console/reset"))
+    // The owner's own browser has nothing to do with that, and changes nothing for the thief.
+    #expect(await owner.submit(login, fields).text.contains("<h1>Apps</h1>"))
+    #expect(await owner.open("/console/me").text.contains("session.code"))
+    #expect(await thief.submit(login, fields).status == 429)
+    clock.advance(minutes: 15)
+    fields["code"] = "x"
+    for _ in 0..<10 { #expect(await thief.submit(login, fields).status == 403) }
+    #expect(await thief.submit(login, fields).text.contains("in 30 minutes"))
+  }
+
+  @Test func `A browser that stole the cookie does not guess for ever either`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    await Self.turnOnTOTP(owner)
+    _ = await owner.submit("/console/logout")
+    let fields = ["email": "zoe@example.com", "password": ConsoleWorld.password, "code": "x"]
+    for _ in 0..<10 { #expect(await owner.submit("/console/login", fields).status == 403) }
+    #expect(await owner.submit("/console/login", fields).status == 429)
+  }
+
+  @Test func `A restart makes strangers of nobody`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let people = People(
+      store: world.store, time: ManualClock(),
+      secrets: PersonSecrets(seal: { _, _, _ in nil }, open: { _, _ in nil }),
+      mail: ConsoleMail(site: nil, send: nil))
+    func logIn(_ password: String, browser: String?, as email: String = "zoe@example.com") async -> People
+      .Refusal?
+    {
+      let attempt = People.Attempt(
+        email: email, password: password, browser: browser, address: IPAddress("192.0.2.1"), agent: "")
+      let result = await withCheckedContinuation { done in
+        people.logIn(attempt) { done.resume(returning: $0) }
+      }
+      guard case .failure(let refusal) = result else { return nil }
+      return refusal
+    }
+    for _ in 0..<10 { #expect(await logIn("guess", browser: nil) == .wrong) }
+    #expect(await logIn(ConsoleWorld.password, browser: nil) == .tooMany(seconds: 900))
+    let cookie = try #require(owner.cookie(PageCall.browserCookie))
+    #expect(await logIn(ConsoleWorld.password, browser: cookie + "0") == .tooMany(seconds: 900))
+    #expect(await logIn(ConsoleWorld.password, browser: cookie) == nil)
+    // It is good for one address.
+    for _ in 0..<10 { #expect(await logIn("guess", browser: cookie, as: "ida@example.com") == .wrong) }
+    #expect(await logIn("guess", browser: cookie, as: "ida@example.com") == .tooMany(seconds: 900))
+  }
+
+  @Test func `Whoever opens the link in a mail is no stranger`() async throws {
+    let world = try ConsoleWorld(sendsMail: true)
+    _ = try await world.owner()
+    let thief = Browser(world)
+    for _ in 0..<10 {
+      _ = await thief.submit("/console/login", ["email": "zoe@example.com", "password": "guess"])
+    }
+    let owner = Browser(world)
+    let new = ["email": "zoe@example.com", "password": "a new long password"]
+    #expect(await owner.submit("/console/login", new).status == 429)
+    _ = await owner.submit("/console/reset", ["email": "zoe@example.com"])
+    try await world.settled()
+    let body = try #require(world.outbox.mails.last).body
+    let start = try #require(body.firstRange(of: "/console/reset/"))
+    let path = String(body[start.lowerBound...].prefix { !$0.isWhitespace })
+    #expect(await owner.submit(path, ["password": "a new long password"]).status == 200)
+    #expect(await owner.submit("/console/login", new).text.contains("<h1>Apps</h1>"))
+    #expect(await Browser(world).submit("/console/login", new).status == 429)
+  }
+
+  @Test func `The line of strangers holds up nobody who was here before`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    #expect(await owner.submit("/console/logout").status == 200)
+    let gate = DispatchSemaphore(value: 0)
+    while world.console.people.strangers.run({ gate.wait() }) {}
+    defer { for _ in 0..<64 { gate.signal() } }
+    let fields = ["email": "zoe@example.com", "password": ConsoleWorld.password]
+    #expect(await Browser(world).submit("/console/login", fields).status == 503)
+    #expect(await owner.submit("/console/login", fields).text.contains("<h1>Apps</h1>"))
   }
 
   @Test func `Whoever finds a browser open cannot guess the password there`() async throws {

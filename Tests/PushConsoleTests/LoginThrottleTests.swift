@@ -1,3 +1,4 @@
+import PushStorage
 import Testing
 
 @testable import PushConsole
@@ -65,5 +66,52 @@ import Testing
     for _ in 0..<10 { throttle.fail(stranger, at: 0) }
     for person in 0..<1000 { throttle.fail([.strangers(email: "flood \(person)")], at: 1) }
     #expect(throttle.delay(stranger, at: 2) == 900)
+  }
+
+  @Test func `Codes are refused for twice as long each time, up to a day, until one is right`() {
+    var throttle = LoginThrottle()
+    let key = LoginThrottle.Key.code(PersonID(1))
+    var now: UInt64 = 0
+    var waits: [Int] = []
+    for _ in 0..<9 {
+      for number in 1...10 {
+        let isLast = throttle.fail([key], at: now)
+        #expect(isLast == (number == 10))
+      }
+      let wait = throttle.delay([key], at: now)
+      waits.append(wait / 60)
+      now += UInt64(wait) * Self.second
+      throttle.sweep(at: now)
+      #expect(throttle.delay([key], at: now) == 0)
+    }
+    #expect(waits == [15, 30, 60, 120, 240, 480, 960, 1440, 1440])
+    throttle.succeed([key])
+    for _ in 0..<10 { throttle.fail([key], at: now) }
+    #expect(throttle.delay([key], at: now) == 900)
+  }
+
+  /// Nine at a time, with a rest of a quarter of an hour, are no way around it.
+  @Test func `Codes are not forgotten before a day without any`() {
+    var throttle = LoginThrottle()
+    let key = LoginThrottle.Key.knownCode(PersonID(1), browser: "b")
+    for _ in 0..<9 { throttle.fail([key], at: 0) }
+    let isLast = throttle.fail([key], at: 3600 * Self.second)
+    #expect(isLast)
+    #expect(throttle.delay([key], at: 3600 * Self.second) == 900)
+    #expect(
+      throttle.delay([.code(PersonID(1)), .knownCode(PersonID(1), browser: "c")], at: 3600 * Self.second) == 0
+    )
+    throttle.sweep(at: (2 * 86_400 + 3600) * Self.second)
+    #expect(throttle.count == 0)
+  }
+
+  @Test func `A site with many networks has a limit of its own`() {
+    var throttle = LoginThrottle()
+    for number in 0..<400 {
+      throttle.fail([.strangers(email: "\(number)"), .network("\(number)"), .site("s")], at: 0)
+    }
+    #expect(throttle.delay([.network("new"), .site("s")], at: 1) == 900)
+    throttle.succeed([.site("s")])
+    #expect(throttle.delay([.network("new"), .site("s")], at: 1) == 0)
   }
 }

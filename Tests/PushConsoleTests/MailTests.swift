@@ -77,7 +77,7 @@ import Testing
 
 extension ConsoleWorld {
   /// Waits for what a request does behind its answer: a look at the database by the only reader, and then a change of it.
-  fileprivate func settled() async throws {
+  func settled() async throws {
     _ = try await withCheckedThrowingContinuation { done in
       store.read { transaction throws(StorageError) in
         try transaction.hasPeople()

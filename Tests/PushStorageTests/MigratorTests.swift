@@ -21,7 +21,8 @@ import Testing
     #expect(
       try tables(database) == [
         "account", "activity", "apns_credential", "apns_pending", "apns_result", "apns_token", "app",
-        "app_group", "app_group_member", "audit", "broadcast_count", "callback_app", "callback_attempt",
+        "app_group", "app_group_member", "audit", "broadcast_count", "browser_key", "callback_app",
+        "callback_attempt",
         "callback_batch", "callback_bulk", "callback_setting", "cid", "console_session", "credential_notice",
         "delivered", "dropped", "file", "file_piece", "gone_registration", "group_push", "group_push_member",
         "import_batch", "invitation", "mail", "membership", "newcomers", "outcome", "password_reset",
