@@ -87,29 +87,195 @@ static inline void co_free_certificates(STACK_OF(X509) *chain) { sk_X509_pop_fre
 /// An empty PKCS #12 file whose content will be read with the providers of `context`.
 static inline PKCS12 *co_new_pkcs12(OSSL_LIB_CTX *context) { return PKCS12_init_ex(NID_pkcs7_data, context, NULL); }
 
-/// The bags in those parts of a file that are encrypted as a whole, decrypted, one DER sequence after the other; to be freed.
-/// NULL if there are none. What cannot be decrypted is passed over.
-static inline unsigned char *co_pkcs12_hidden(const PKCS12 *file, const char *password, size_t *size) {
-  unsigned char *all = NULL;
-  *size = 0;
+// MARK: What reading costs
+
+/// Whether a key of this algorithm is read at once. Of a DSA or DH key OpenSSL computes the public half, without a limit to its
+/// size: for hours, if it was made for that.
+static inline int co_is_read_at_once(int algorithm) {
+  switch (algorithm) {
+  case NID_rsaEncryption:
+  case NID_rsassaPss:
+  case NID_X9_62_id_ecPublicKey:
+  case NID_ED25519:
+  case NID_ED448:
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+/// The algorithm of a private key, as a NID.
+static inline int co_key_algorithm(const PKCS8_PRIV_KEY_INFO *info) {
+  const ASN1_OBJECT *algorithm = NULL;
+  return PKCS8_pkey_get0(&algorithm, NULL, NULL, NULL, info) == 1 ? OBJ_obj2nid(algorithm) : NID_undef;
+}
+
+/// Reads the first private key of a PEM text. NULL if there is none, with its algorithm as a NID in `refused` if it is one that is
+/// not read at once.
+static inline EVP_PKEY *co_read_private_key(BIO *text, int *refused) {
+  unsigned char *der = NULL;
+  char *label = NULL;
+  long count = 0;
+  EVP_PKEY *key = NULL;
+  *refused = NID_undef;
+  if (PEM_bytes_read_bio(&der, &count, &label, PEM_STRING_EVP_PKEY, text, co_no_password, NULL) != 1) return NULL;
+  const unsigned char *start = der;
+  // What a block holds counts, not its label.
+  PKCS8_PRIV_KEY_INFO *info = d2i_PKCS8_PRIV_KEY_INFO(NULL, &start, count);
+  start = der;
+  if (info != NULL) {
+    int algorithm = co_key_algorithm(info);
+    if (co_is_read_at_once(algorithm)) key = EVP_PKCS82PKEY(info);
+    else *refused = algorithm;
+  } else if (strcmp(label, PEM_STRING_RSA) == 0) {
+    key = d2i_PrivateKey(EVP_PKEY_RSA, NULL, &start, count);
+  } else if (strcmp(label, PEM_STRING_ECPRIVATEKEY) == 0) {
+    key = d2i_PrivateKey(EVP_PKEY_EC, NULL, &start, count);
+  }
+  PKCS8_PRIV_KEY_INFO_free(info);
+  OPENSSL_clear_free(der, (size_t)count);
+  OPENSSL_free(label);
+  return key;
+}
+
+/// How far a PKCS #12 file is opened to see what it would cost.
+enum co_pkcs12_depth {
+  /// What shows without the password.
+  CO_PKCS12_CLOSED,
+  /// Also what is in parts that are encrypted as a whole.
+  CO_PKCS12_PARTS,
+  /// Also which keys those are that are encrypted.
+  CO_PKCS12_KEYS
+};
+
+/// What a PKCS #12 file would cost.
+struct co_pkcs12_cost {
+  /// Rounds of key derivation, INT64_MAX for too many to say; so it is for a derivation whose cost is not known.
+  int64_t rounds;
+  /// The algorithm of a key that is not read at once, as a NID; NID_undef if there is none.
+  int slow_key;
+};
+
+static inline int64_t co_add_rounds(int64_t one, int64_t other) {
+  return one > INT64_MAX - other ? INT64_MAX : one + other;
+}
+
+static inline int64_t co_number_of_rounds(const ASN1_INTEGER *number) {
+  int64_t rounds = 0;
+  return ASN1_INTEGER_get_int64(&rounds, number) == 1 && rounds >= 0 ? rounds : INT64_MAX;
+}
+
+/// The rounds of PBES2 and PBMAC1 (RFC 8018), both of which name a derivation first. Others than PBKDF2 cost something else.
+static inline int64_t co_rounds_of_scheme(const X509_ALGOR *algorithm) {
+  int64_t rounds = INT64_MAX;
+  PBE2PARAM *scheme = (PBE2PARAM *)ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBE2PARAM), algorithm->parameter);
+  if (scheme != NULL && OBJ_obj2nid(scheme->keyfunc->algorithm) == NID_id_pbkdf2) {
+    PBKDF2PARAM *derivation =
+        (PBKDF2PARAM *)ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBKDF2PARAM), scheme->keyfunc->parameter);
+    if (derivation != NULL) rounds = co_number_of_rounds(derivation->iter);
+    PBKDF2PARAM_free(derivation);
+  }
+  PBE2PARAM_free(scheme);
+  return rounds;
+}
+
+/// The rounds of an encryption under a password, by the structures that OpenSSL itself reads.
+static inline int64_t co_rounds_of_encryption(const X509_ALGOR *algorithm) {
+  if (algorithm == NULL) return INT64_MAX;
+  switch (OBJ_obj2nid(algorithm->algorithm)) {
+  case NID_pbes2:
+    return co_rounds_of_scheme(algorithm);
+  case NID_pbe_WithSHA1And128BitRC4:
+  case NID_pbe_WithSHA1And40BitRC4:
+  case NID_pbe_WithSHA1And3_Key_TripleDES_CBC:
+  case NID_pbe_WithSHA1And2_Key_TripleDES_CBC:
+  case NID_pbe_WithSHA1And128BitRC2_CBC:
+  case NID_pbe_WithSHA1And40BitRC2_CBC:
+  case NID_pbeWithMD2AndDES_CBC:
+  case NID_pbeWithMD5AndDES_CBC:
+  case NID_pbeWithSHA1AndDES_CBC:
+  case NID_pbeWithMD2AndRC2_CBC:
+  case NID_pbeWithMD5AndRC2_CBC:
+  case NID_pbeWithSHA1AndRC2_CBC: {
+    PBEPARAM *derivation = (PBEPARAM *)ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBEPARAM), algorithm->parameter);
+    int64_t rounds = derivation == NULL ? INT64_MAX : co_number_of_rounds(derivation->iter);
+    PBEPARAM_free(derivation);
+    return rounds;
+  }
+  default:
+    return INT64_MAX;
+  }
+}
+
+static inline int64_t co_rounds_of_checksum(const PKCS12 *file) {
+  const X509_ALGOR *algorithm = NULL;
+  const ASN1_INTEGER *rounds = NULL;
+  PKCS12_get0_mac(NULL, &algorithm, NULL, &rounds, file);
+  if (algorithm == NULL) return 0;
+  if (OBJ_obj2nid(algorithm->algorithm) == NID_pbmac1) return co_rounds_of_scheme(algorithm);
+  return rounds == NULL ? 1 : co_number_of_rounds(rounds);
+}
+
+static inline void co_cost_of_key(struct co_pkcs12_cost *cost, const PKCS8_PRIV_KEY_INFO *info) {
+  if (info == NULL) return;
+  int algorithm = co_key_algorithm(info);
+  if (!co_is_read_at_once(algorithm)) cost->slow_key = algorithm;
+}
+
+static inline void co_cost_of_bags(struct co_pkcs12_cost *cost, const STACK_OF(PKCS12_SAFEBAG) *bags,
+                                   const char *password, enum co_pkcs12_depth depth, int levels) {
+  for (int i = 0; i < sk_PKCS12_SAFEBAG_num(bags); i++) {
+    const PKCS12_SAFEBAG *bag = sk_PKCS12_SAFEBAG_value(bags, i);
+    switch (PKCS12_SAFEBAG_get_nid(bag)) {
+    case NID_keyBag:
+      co_cost_of_key(cost, PKCS12_SAFEBAG_get0_p8inf(bag));
+      break;
+    case NID_pkcs8ShroudedKeyBag: {
+      const X509_SIG *key = PKCS12_SAFEBAG_get0_pkcs8(bag);
+      const X509_ALGOR *algorithm = NULL;
+      if (key != NULL) X509_SIG_get0(key, &algorithm, NULL);
+      cost->rounds = co_add_rounds(cost->rounds, co_rounds_of_encryption(algorithm));
+      if (key == NULL || depth < CO_PKCS12_KEYS) break;
+      PKCS8_PRIV_KEY_INFO *info = PKCS12_decrypt_skey(bag, password, -1);
+      co_cost_of_key(cost, info);
+      PKCS8_PRIV_KEY_INFO_free(info);
+      break;
+    }
+    case NID_safeContentsBag:
+      if (levels == 0) cost->rounds = INT64_MAX;
+      else co_cost_of_bags(cost, PKCS12_SAFEBAG_get0_safes(bag), password, depth, levels - 1);
+      break;
+    }
+  }
+}
+
+/// What a PKCS #12 file would cost, as far as it shows when the file is opened so far with its password. OpenSSL reads the
+/// file with the same functions, so what these cannot read costs nothing later.
+static inline struct co_pkcs12_cost co_pkcs12_cost(const PKCS12 *file, const char *password,
+                                                   enum co_pkcs12_depth depth) {
+  struct co_pkcs12_cost cost = {co_rounds_of_checksum(file), NID_undef};
   STACK_OF(PKCS7) *parts = PKCS12_unpack_authsafes(file);
   for (int i = 0; i < sk_PKCS7_num(parts); i++) {
     PKCS7 *part = sk_PKCS7_value(parts, i);
-    if (!PKCS7_type_is_encrypted(part)) continue;
-    STACK_OF(PKCS12_SAFEBAG) *bags = PKCS12_unpack_p7encdata(part, password, -1);
-    unsigned char *der = NULL;
-    int count = bags ? ASN1_item_i2d((const ASN1_VALUE *)bags, &der, ASN1_ITEM_rptr(PKCS12_SAFEBAGS)) : 0;
-    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
-    unsigned char *more = count > 0 ? (unsigned char *)OPENSSL_realloc(all, *size + (size_t)count) : NULL;
-    if (more != NULL) {
-      memcpy(more + *size, der, (size_t)count);
-      all = more;
-      *size += (size_t)count;
+    STACK_OF(PKCS12_SAFEBAG) *bags = NULL;
+    if (PKCS7_type_is_data(part) && part->d.data != NULL) {
+      bags = PKCS12_unpack_p7data(part);
+    } else if (PKCS7_type_is_encrypted(part) && part->d.encrypted != NULL) {
+      cost.rounds = co_add_rounds(cost.rounds, co_rounds_of_encryption(part->d.encrypted->enc_data->algorithm));
+      if (depth >= CO_PKCS12_PARTS) bags = PKCS12_unpack_p7encdata(part, password, -1);
     }
-    OPENSSL_free(der);
+    co_cost_of_bags(&cost, bags, password, depth, 32);
+    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
   }
   sk_PKCS7_pop_free(parts, PKCS7_free);
-  return all;
+  ERR_clear_error();
+  return cost;
+}
+
+/// The name of an algorithm.
+static inline const char *co_algorithm_name(int algorithm) {
+  const char *name = OBJ_nid2ln(algorithm);
+  return name == NULL || algorithm == NID_undef ? "unknown" : name;
 }
 
 /// Adds an extension that names the key of `issuer`, by which a chain is built (RFC 5280 section 4.2.1.1).

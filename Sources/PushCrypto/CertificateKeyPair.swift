@@ -2,6 +2,9 @@ import COpenSSL
 
 /// A certificate with its chain and its private key, checked to belong together.
 public struct CertificateKeyPair: Equatable, Sendable {
+  /// Certificates that a file may hold; Apple's need two others.
+  public static let mostCertificates = 8
+
   /// PEM: the certificate itself, then those that vouch for it.
   public let certificatesPEM: String
   /// The private key, PKCS #8 PEM, not encrypted: a secret.
@@ -21,6 +24,10 @@ public struct CertificateKeyPair: Equatable, Sendable {
   /// Takes what OpenSSL has read: the certificate first, then others in any order. They stay the caller's.
   init(chain: [OpaquePointer], key: PrivateKey) throws(CredentialFileError) {
     guard let certificate = chain.first else { throw .noCertificate }
+    guard chain.count <= Self.mostCertificates else {
+      throw .tooManyCertificates(limit: Self.mostCertificates)
+    }
+    if let oddity = key.oddity { throw .unusualKey(oddity) }
     guard X509_check_private_key(certificate, key.handle) == 1 else {
       ERR_clear_error()
       throw .keyDoesNotMatch

@@ -24,6 +24,10 @@ public enum CredentialFileError: Error, Equatable, CustomStringConvertible {
   case otherAlgorithm(String)
   /// An elliptic key on another curve; with its name.
   case otherCurve(String)
+  /// The key of a certificate is of a kind or size that no push certificate has; with what it is.
+  case unusualKey(String)
+  /// There are more certificates than vouch for one another.
+  case tooManyCertificates(limit: Int)
   /// The right kind of block, but its content cannot be read.
   case damagedKey
   /// There is no certificate, or it cannot be read.
@@ -44,7 +48,8 @@ public enum CredentialFileError: Error, Equatable, CustomStringConvertible {
   case legacyProviderMissing
   /// The password fits, but the content cannot be read; with OpenSSL's reason.
   case unreadablePKCS12(String)
-  /// The file asks for so many rounds of key derivation that reading it would take minutes.
+  /// The file asks for so many rounds of key derivation that reading it would take minutes, or for a derivation whose cost
+  /// is not known, such as scrypt.
   case tooCostly
   /// OpenSSL refused; the text is its own.
   case library(String)
@@ -65,6 +70,9 @@ public enum CredentialFileError: Error, Equatable, CustomStringConvertible {
       "its key is not in PKCS #8 form; \"openssl pkcs8 -topk8 -nocrypt -in FILE\" prints it so"
     case .otherAlgorithm(let name): "its key is an \(name) key; Apple's are elliptic keys on P-256"
     case .otherCurve(let name): "its key is on the curve \(name); Apple's are on P-256 (prime256v1)"
+    case .unusualKey(let name):
+      "its key (\(name)) is none for pushes: they have RSA with 2048 to 4096 bits, or the curve P-256 or P-384"
+    case .tooManyCertificates(let limit): "it holds more than \(limit) certificates"
     case .damagedKey: "its private key is damaged"
     case .noCertificate: "it holds no certificate that can be read"
     case .noKey: "it holds no private key; export the certificate together with its key"
@@ -76,7 +84,8 @@ public enum CredentialFileError: Error, Equatable, CustomStringConvertible {
     case .legacyProviderMissing:
       "the password is right, but the file uses RC2, for which OpenSSL's legacy provider (legacy.so) is not installed"
     case .unreadablePKCS12(let reason): "the password is right, but the content cannot be read: \(reason)"
-    case .tooCostly: "it asks for too many rounds of key derivation; 2048 are usual"
+    case .tooCostly:
+      "it asks for too many rounds of key derivation (2048 are usual), or for another kind than PBKDF2"
     case .library(let reason): "OpenSSL: \(reason)"
     }
   }

@@ -1,7 +1,4 @@
 /// Walks DER (X.690): definite lengths, tags of one byte. Every step is checked against the bounds.
-///
-/// A lenient one is for looking into what may be BER: an element that does not fit, or of indefinite length, has all
-/// that is left as its value.
 struct DERReader {
   /// Tags that are looked for.
   enum Tag {
@@ -20,22 +17,18 @@ struct DERReader {
   }
 
   private var rest: ArraySlice<UInt8>
-  private let isLenient: Bool
 
   /// Reads elements that stand behind each other.
-  init(_ bytes: ArraySlice<UInt8>, isLenient: Bool = false) {
-    rest = bytes
-    self.isLenient = isLenient
-  }
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
   /// Whether all was read.
   var isAtEnd: Bool { rest.isEmpty }
 
   /// The next element, nil if it does not fit or its length is not in DER's form.
   mutating func next() -> Element? {
-    guard let tag = rest.popFirst(), tag & 0x1f != 0x1f, let stated = length() else { return nil }
-    guard isLenient || stated <= rest.count else { return nil }
-    let count = min(stated, rest.count)
+    guard let tag = rest.popFirst(), tag & 0x1f != 0x1f, let count = length(), count <= rest.count else {
+      return nil
+    }
     defer { rest = rest.dropFirst(count) }
     return Element(tag: tag, value: rest.prefix(count))
   }
@@ -51,7 +44,6 @@ struct DERReader {
     if first < 0x80 { return Int(first) }
     // More than three bytes would be more than any file that is read here.
     let size = Int(first & 0x7f)
-    if isLenient, size == 0 { return .max }
     guard (1...3).contains(size), rest.count >= size else { return nil }
     let count = rest.prefix(size).reduce(0) { $0 << 8 | Int($1) }
     rest = rest.dropFirst(size)

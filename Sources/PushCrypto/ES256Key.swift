@@ -44,13 +44,7 @@ public struct ES256Key: Sendable {
       let name = EVP_PKEY_get0_type_name(key.handle).map { String(cString: $0) }
       throw .otherAlgorithm(name ?? "unknown")
     }
-    var name = [CChar](repeating: 0, count: 80)
-    var count = 0
-    guard EVP_PKEY_get_group_name(key.handle, &name, name.count, &count) == 1 else {
-      ERR_clear_error()
-      throw .otherCurve("without a name")
-    }
-    let curve = String(decoding: name[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let curve = key.curve else { throw .otherCurve("without a name") }
     guard curve == "prime256v1" else { throw .otherCurve(curve) }
   }
 

@@ -25,13 +25,16 @@ public enum PKCS12 {
     _ bytes: [UInt8], password: String?, rounds most: Int = maximumRounds, modules: String?
   ) throws(CredentialFileError) -> CertificateKeyPair {
     guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
-    guard rounds(in: bytes[...]) <= most else { throw .tooCostly }
     defer { ERR_clear_error() }
     let library = try Library(modules: modules)
     guard let file = library.read(bytes) else { throw .notPKCS12 }
     defer { PKCS12_free(file) }
+    // In steps, each of which may cost what the one before allowed.
+    guard co_pkcs12_cost(file, nil, CO_PKCS12_CLOSED).rounds <= most else { throw .tooCostly }
     let fitting = try fittingPassword(of: file, password)
-    guard rounds(in: bytes[...]) + hiddenRounds(of: file, fitting) <= most else { throw .tooCostly }
+    guard co_pkcs12_cost(file, fitting, CO_PKCS12_PARTS).rounds <= most else { throw .tooCostly }
+    let slow = co_pkcs12_cost(file, fitting, CO_PKCS12_KEYS).slow_key
+    guard slow == NID_undef else { throw .unusualKey(String(cString: co_algorithm_name(slow))) }
     return try open(file, fitting, library)
   }
 
@@ -39,7 +42,8 @@ public enum PKCS12 {
   private static func fittingPassword(
     of file: OpaquePointer, _ password: String?
   ) throws(CredentialFileError) -> String? {
-    guard PKCS12_mac_present(file) == 1 else { return password }
+    // OpenSSL takes an empty password for none there.
+    guard PKCS12_mac_present(file) == 1 else { return password == "" ? nil : password }
     if let password, !password.isEmpty {
       guard let count = Int32(exactly: password.utf8.count), PKCS12_verify_mac(file, password, count) == 1
       else {
@@ -78,40 +82,6 @@ public enum PKCS12 {
     // Out of the library context that has the old ciphers, into the one that all else uses.
     let plain = try PrivateKey(pem: try owned.pem())
     return try CertificateKeyPair(chain: chain, key: plain)
-  }
-
-  /// The rounds of key derivation that show before decryption, summed up; at most one more than `maximumRounds`. In all
-  /// forms of key derivation of this format their number is an INTEGER right behind the OCTET STRING with the salt
-  /// (RFC 8018 appendix A, RFC 7292 section 4). Goes on where the structure is cut or of BER's forms.
-  static func rounds(in bytes: ArraySlice<UInt8>, depth: Int = 0) -> Int {
-    guard depth < 32 else { return 0 }
-    var reader = DERReader(bytes, isLenient: true)
-    var sum = 0
-    var isBehindSalt = false
-    while sum <= maximumRounds, let element = reader.next() {
-      if element.tag == DERReader.Tag.integer, isBehindSalt { sum += rounds(element.value) }
-      isBehindSalt = element.tag == DERReader.Tag.octetString
-      // What is encrypted would pass for structure by chance, if it did not have to start like one.
-      let mayHoldOthers =
-        element.tag & DERReader.Tag.constructed != 0
-        || isBehindSalt && element.value.first == DERReader.Tag.sequence
-      if mayHoldOthers { sum += rounds(in: element.value, depth: depth + 1) }
-    }
-    return min(sum, maximumRounds + 1)
-  }
-
-  /// The rounds that show only in what is encrypted as a whole, where a key may be encrypted once more.
-  private static func hiddenRounds(of file: OpaquePointer, _ password: String?) -> Int {
-    var size = 0
-    guard let content = co_pkcs12_hidden(file, password, &size) else { return 0 }
-    defer { CRYPTO_free(content, nil, 0) }
-    return rounds(in: Array(UnsafeBufferPointer(start: content, count: size))[...])
-  }
-
-  private static func rounds(_ number: ArraySlice<UInt8>) -> Int {
-    let digits = number.drop { $0 == 0 }
-    return digits.count > 4
-      ? maximumRounds + 1 : min(digits.reduce(0) { $0 << 8 | Int($1) }, maximumRounds + 1)
   }
 
   /// A library context with the old ciphers, for one file.

@@ -159,24 +159,67 @@ import Testing
     let count = i2d_PKCS12(file, &start)
     defer { CRYPTO_free(start, nil, 0) }
     let bytes = Array(UnsafeBufferPointer(start: start, count: Int(count)))
-    #expect(PKCS12.rounds(in: bytes[...]) < 10)
+    #expect(co_pkcs12_cost(file, nil, CO_PKCS12_CLOSED).rounds < 10)
+    #expect(co_pkcs12_cost(file, "x", CO_PKCS12_PARTS).rounds > 20_000)
     #expect(throws: CredentialFileError.tooCostly) { try PKCS12.parse(bytes, password: "x", rounds: 20_000) }
     #expect(throws: CredentialFileError.noCertificate) { try PKCS12.parse(bytes, password: "x") }
   }
 
-  /// The numbers are summed up, also where the structure is BER's or cut; other integers do not count.
-  @Test(
-    arguments: [
-      ([], 0), ([0x02, 1, 9], 0), ([0x04, 1, 0, 0x02, 1, 9], 9),
-      ([0x04, 0, 0x02, 2, 1, 0, 0x04, 0, 0x02, 1, 7], 263),
-      ([0x30, 6, 0x04, 1, 0, 0x02, 1, 9], 9), ([0x30, 0x80, 0x04, 1, 0, 0x02, 1, 9, 0, 0], 9),
-      ([0x30, 0x20, 0x04, 1, 0, 0x02, 1, 9], 9), ([0x04, 8, 0x30, 6, 0x04, 1, 0, 0x02, 1, 9], 9),
-      ([0x04, 1, 0, 0x30, 3, 0x02, 1, 9], 0), ([0x04, 0, 0x02, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1], 5_000_001),
-      ([0x04, 0, 0x02, 4, 0, 0x4c, 0x4b, 0x40, 0x04, 0, 0x02, 4, 0, 0x4c, 0x4b, 0x40], 5_000_001),
-      ([UInt8](repeating: 0x30, count: 300), 0), ([0x04], 0), ([0x04, 0, 0x02], 0),
-      ([0x30, 0x84, 1, 1, 1, 1], 0),
-    ] as [([UInt8], Int)])
-  func roundsAreSummedUp(bytes: [UInt8], expected: Int) { #expect(PKCS12.rounds(in: bytes[...]) == expected) }
+  /// 20 million rounds in a file whose length is written with leading zeros; scrypt, whose first number says little; and a
+  /// derivation that nobody knows.
+  @Test(arguments: [
+    CostlyFile.paddedLength, CostlyFile.scrypt,
+    CostlyFile.scrypt.map { $0 == 0x47 ? 0x48 : $0 },
+  ])
+  func costCannotBeWrittenOtherwise(bytes: [UInt8]) {
+    for rounds in [PKCS12.maximumRounds, PKCS12.maximumRoundsOfStrangers] {
+      #expect(throws: CredentialFileError.tooCostly) {
+        try PKCS12.parse(bytes, password: nil, rounds: rounds)
+      }
+    }
+  }
+
+  /// OpenSSL computes the public half of a DSA key while it reads it, however large the key is.
+  @Test func keysThatTakeLongToReadAreNotRead() async throws {
+    try await tool.run("dsaparam -genkey -noout -out old.pem 1024")
+    try await tool.run("pkcs8 -topk8 -nocrypt -in old.pem -out key.pem")
+    try await tool.run("req -x509 -new -key key.pem -days 9 -subj /CN=a -out certificate.pem")
+    let key = try tool.bytes("key.pem")
+    #expect(throws: CredentialFileError.otherAlgorithm("dsaEncryption")) { try ES256Key(p8: key) }
+    for options in ["", "-keypbe NONE -certpbe NONE"] {
+      try await tool.run(
+        "pkcs12 -export \(options) -inkey key.pem -in certificate.pem -passout pass:x -out file.p12")
+      let bytes = try tool.bytes("file.p12")
+      #expect(throws: CredentialFileError.unusualKey("dsaEncryption")) {
+        try PKCS12.parse(bytes, password: "x")
+      }
+    }
+  }
+
+  /// Keys with which signing takes a connection's time, or that no push certificate has.
+  @Test(arguments: [
+    ("RSA -pkeyopt rsa_keygen_bits:4608 -pkeyopt rsa_keygen_primes:4", "RSA, 4608 bits"),
+    ("RSA -pkeyopt rsa_keygen_bits:1024", "RSA, 1024 bits"),
+    ("EC -pkeyopt ec_paramgen_curve:secp256k1", "EC, secp256k1"), ("ED25519", "ED25519"),
+  ])
+  func unusualKeysAreRefused(key: String, name: String) async throws {
+    try await tool.makeCertificate(key: key)
+    let (certificate, key) = (try tool.bytes("certificate.pem"), try tool.bytes("key.pem"))
+    #expect(throws: CredentialFileError.unusualKey(name)) {
+      try CertificateKeyPair(certificates: certificate, key: key)
+    }
+  }
+
+  @Test func aFileHoldsFewCertificates() async throws {
+    try await tool.makeCertificate(key: "EC -pkeyopt ec_paramgen_curve:P-384")
+    let (certificate, key) = (try tool.bytes("certificate.pem"), try tool.bytes("key.pem"))
+    let most = CertificateKeyPair.mostCertificates
+    let many = Array(repeating: certificate, count: most).flatMap { $0 }
+    #expect(throws: Never.self) { try CertificateKeyPair(certificates: many, key: key) }
+    #expect(throws: CredentialFileError.tooManyCertificates(limit: most)) {
+      try CertificateKeyPair(certificates: many + certificate, key: key)
+    }
+  }
 
   @Test func pairsOfPEMFiles() async throws {
     try await tool.makeCertificate(name: "first")

@@ -33,6 +33,16 @@ enum CredentialWords {
     }
   }
 
+  /// Why a credential, or the way to Apple, is out of order. What is not known, such as an answer of Apple's, stays as it is.
+  static func trouble(_ reason: String) -> Phrase {
+    let (paused, by) = ("paused: ", "by ")
+    if reason.hasPrefix(paused) {
+      return Words.pausedBecause.with(each: trouble(String(reason.dropFirst(paused.count))))
+    }
+    if reason.hasPrefix(by) { return Words.pausedBy.with(String(reason.dropFirst(by.count))) }
+    return reason == "the certificate has expired" ? Words.certificateEnded : Phrase(reason, reason)
+  }
+
   private static func sentence(_ text: String) -> String {
     "\(text.prefix(1).uppercased())\(text.dropFirst())."
   }
@@ -74,6 +84,8 @@ enum CredentialWords {
     case .notPKCS8: "密钥不是 PKCS #8 格式。"
     case .otherAlgorithm(let name): "密钥类型为 \(name)；苹果的密钥为 P-256 椭圆曲线密钥。"
     case .otherCurve(let name): "密钥曲线为 \(name)；苹果的密钥使用 P-256。"
+    case .unusualKey(let name): "密钥（\(name)）不是推送证书的密钥：应为 2048 至 4096 位的 RSA，或 P-256、P-384 椭圆曲线密钥。"
+    case .tooManyCertificates(let limit): "文件中的证书超过 \(limit) 个。"
     case .damagedKey: "私钥已损坏。"
     case .noCertificate: "文件中没有可读取的证书。"
     case .noKey: "文件中没有私钥；请连同私钥一起导出证书。"
@@ -84,7 +96,7 @@ enum CredentialWords {
     case .wrongPassword: "文件密码错误。"
     case .legacyProviderMissing: "密码正确，但文件使用 RC2 加密，服务器未安装 OpenSSL legacy 模块。"
     case .unreadablePKCS12(let reason): "密码正确，但内容无法读取：\(reason)。"
-    case .tooCostly: "文件的密钥派生次数过多。"
+    case .tooCostly: "文件的密钥派生次数过多（通常为 2048 次），或派生方式不是 PBKDF2。"
     case .library(let reason): "OpenSSL：\(reason)。"
     }
   }

@@ -79,6 +79,8 @@ extension Words {
   static let paused = Phrase("It is not used any more until you resume it.", "已暂停使用，恢复前不再使用。")
   static let resumed = Phrase("It is used again.", "已恢复使用。")
   static let pausedBy = Phrase("by {}", "由 {} 暂停")
+  static let pausedBecause = Phrase("paused: {}", "已暂停：{}")
+  static let certificateEnded = Phrase("the certificate has expired", "证书已过期")
   static let pause = Phrase("Pause", "暂停")
   static let resume = Phrase("Resume", "恢复")
   static let remove = Phrase("Remove", "删除")
