@@ -2,6 +2,10 @@
 
 // The page of the virtual device: what device.js does, in words and as a phone would show it.
 
+// Notifications on the screen, and lines of the log.
+const SHOWN = 20;
+const LOGGED = 100;
+
 function virtualDevice(root) {
   const { appKey, appName } = root.dataset;
   const words = JSON.parse(root.dataset.words);
@@ -61,6 +65,7 @@ function virtualDevice(root) {
     });
     if (send) {
       send.hidden = !registrationID;
+      if (send.elements.registration_id.value !== (registrationID ?? "")) renameRequest();
       send.elements.registration_id.value = registrationID ?? "";
       send.elements.platform.value = platform === 1 ? "ios" : "android";
     }
@@ -80,7 +85,7 @@ function virtualDevice(root) {
     if (name) line.append(element("code", "", name));
     line.append(element("span", "", text));
     log.prepend(line);
-    while (log.children.length > 100) log.lastChild.remove();
+    while (log.children.length > LOGGED) log.lastChild.remove();
   }
 
   function logFrame(isOurs, name, values) {
@@ -99,11 +104,17 @@ function virtualDevice(root) {
       case "SET_ALIAS": return fill(text, values[1]);
       case "SET_TAGS": return fill(text, values[1].join(", ") || "–");
       case "APP_STATE": return values[1] ? words.inFront : words.behind;
-      case "RESULT": return `${operations.get(values[0]) ?? "?"}: ${resultText(values[1])}`;
+      case "RESULT": return `${takeOperation(values[0])}: ${resultText(values[1])}`;
       case "GO_AWAY": return fill(text, words[`goAway${values[0]}`] ?? values[0]);
       case "ERROR": return fill(text, `${values[0]} ${values[2]}`);
       default: return text;
     }
+  }
+
+  function takeOperation(number) {
+    const name = operations.get(number);
+    operations.delete(number);
+    return name ?? "?";
   }
 
   function resultText(code) { return words[`code${code}`] ?? fill(words.code, code); }
@@ -114,6 +125,7 @@ function virtualDevice(root) {
     const { notification, message } = push.content;
     if (notification) shade.prepend(banner(push, notification));
     if (message) shade.prepend(bubble(push, message));
+    while (shade.children.length > SHOWN) shade.lastElementChild.remove();
     find("empty").hidden = true;
   }
 
@@ -181,6 +193,8 @@ function virtualDevice(root) {
   }
 
   find("start").addEventListener("click", () => {
+    // Another tab may have begun in the meantime.
+    state.reload();
     if (!state.exists) state.begin(Number(root.querySelector("[name=platform]:checked").value));
     device.start();
     showIdentity();
@@ -203,21 +217,41 @@ function virtualDevice(root) {
   onSubmit(find("tags"), (form) => {
     change(form, "SET_TAGS", form.elements.tags.value.split(/[,，\s]+/).filter((tag) => tag));
   });
+  // Sent twice under one name, a push goes once: after a change or an answer the next one gets another name.
+  function renameRequest() {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    send.elements.cid.value = `${appKey}-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  }
+
+  send?.addEventListener("input", renameRequest);
   onSubmit(send, async (form) => {
+    const button = form.querySelector("button");
     say(form, "");
+    button.disabled = true;
     try {
       const answer = await fetch(form.action, { method: "POST", headers: scripted, body: new URLSearchParams(new FormData(form)) });
       const said = await answer.json();
       if (!answer.ok) return say(form, said.error, true);
       say(form, words.sent);
+      renameRequest();
       const link = element("a", "", words.result);
       link.href = `/console/apps/${appKey}/pushes/${said.msg_id}`;
       form.querySelector("[data-answer]").append(" ", link);
     } catch {
       say(form, words.notSent, true);
+    } finally {
+      button.disabled = false;
     }
   });
 
+  // What another tab stores is this tab's as well.
+  addEventListener("storage", (event) => {
+    if (!state.isStoredUnder(event.key)) return;
+    state.reload();
+    showIdentity();
+    find("platforms").disabled = state.exists;
+    find("forget").hidden = !state.exists;
+  });
   showTime();
   setInterval(showTime, 5000);
   root.hidden = false;

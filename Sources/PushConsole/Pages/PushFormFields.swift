@@ -29,6 +29,19 @@ enum PushFormFields {
     """
   }
 
+  /// The same fields as they were filled in, out of sight.
+  static func hidden(_ form: PushForm) -> HTML {
+    var fields = [
+      ("kind", form.kind.rawValue), ("environment", form.isSandbox ? "sandbox" : "production"),
+      ("audience", form.audience.rawValue), ("names", form.names), ("all_tags", form.allTags),
+      ("no_tags", form.noTags), ("title", form.title), ("text", form.text),
+      ("hours", form.hours.map { String($0) } ?? ""),
+    ]
+    if form.android { fields.append(("android", "1")) }
+    if form.ios { fields.append(("ios", "1")) }
+    return "\(fields, { "<input type=\"hidden\" name=\"\($0.0)\" value=\"\($0.1)\">" })"
+  }
+
   private static func radio(
     _ call: PageCall, _ name: String, _ options: [(value: String, phrase: Phrase)], _ chosen: String
   ) -> HTML {

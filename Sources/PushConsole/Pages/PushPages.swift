@@ -13,12 +13,26 @@ extension WebConsole {
     Page(.app(.sender), "POST", "/console/apps/{app}/push/audience", body: pushBytes) {
       $0.countAudience($1)
     },
+    Page(.app(.sender), "POST", "/console/apps/{app}/push/form", body: pushBytes) {
+      $0.showPushFormAgain($1)
+    },
     Page(.app(.sender), "POST", "/console/apps/{app}/push/confirm", body: pushBytes) { $0.confirmPush($1) },
     Page(.app(.sender), "POST", "/console/apps/{app}/push", body: pushBytes) { $0.sendPush($1) },
   ]
 
   /// Room for a thousand names, each character of which a form may write as nine.
   private static let pushBytes = 512 << 10
+
+  /// A push object on its way from the form, or from an earlier push, to being sent.
+  struct PushDraft: Sendable {
+    let body: String
+    /// The name under which it goes once, however often it is sent.
+    let cid: String
+    /// The form that it comes from.
+    let form: PushForm?
+  }
+
+  static func newCID(_ app: App) -> String { "\(app.key.text)-\(Hex.encode(SystemRandom.bytes(16)))" }
 
   // MARK: The form
 
@@ -27,6 +41,9 @@ extension WebConsole {
     if let device = call.target["registration_id"] { form.names = device }
     call.show(pushFormPage(call, form, nil))
   }
+
+  /// Back from being asked once more.
+  private func showPushFormAgain(_ call: PageCall) { call.show(pushFormPage(call, PushForm(call), nil)) }
 
   private func pushFormPage(_ call: PageCall, _ form: PushForm, _ problem: String?) -> Layout {
     guard let app = call.app else { return Failures.notFound(call) }
@@ -75,7 +92,7 @@ extension WebConsole {
     switch parse(form) {
     // Nothing has been typed yet.
     case .failure where !form.namesAnybody: text = ""
-    case .failure(let error): text = error.message
+    case .failure(let error): text = call(PushWords.phrase(error))
     case .success(let request):
       let size = AudienceSize(AcceptRequest(request), in: app)
       text = size.isEmpty ? call(Words.nobody) : call(size.phrase)
@@ -93,37 +110,46 @@ extension WebConsole {
     guard let app = call.app else { return }
     let form = PushForm(call)
     switch parse(form) {
-    case .failure(let error): call.show(pushFormPage(call, form, error.message), status: 422)
+    case .failure(let error):
+      call.show(pushFormPage(call, form, call(PushWords.phrase(error))), status: 422)
     case .success(let request):
       let request = AcceptRequest(request)
       let size = AudienceSize(request, in: app)
       guard !size.isEmpty else { return call.show(pushFormPage(call, form, call(Words.nobody)), status: 422) }
       let body = String(decoding: JSONWriter.serialize(form.json), as: UTF8.self)
-      call.show(confirmPage(call, body: body, request, devices: size.total, app))
+      let draft = PushDraft(body: body, cid: Self.newCID(app), form: form)
+      call.show(confirmPage(call, draft, request, devices: size.total, app))
     }
   }
 
   /// Asks once more before a push object is sent to so many devices.
   func confirmPage(
-    _ call: PageCall, body: String, _ request: AcceptRequest, devices: Int, _ app: App
+    _ call: PageCall, _ draft: PushDraft, _ request: AcceptRequest, devices: Int, _ app: App,
+    _ notice: Layout.Notice? = nil
   ) -> Layout {
     // Whom a file names, and who is for tests, the directory does not know.
     let isKnown = request.file == nil && !request.isForTestDevices
     let size = isKnown ? call(AudienceSize(request, in: app).phrase) : ""
-    let code = PushSamples(address: call.origin, key: app.key.text, body: body)
+    let code = PushSamples(address: call.origin, key: app.key.text, body: draft.body)
+    let path = "/console/apps/\(app.key.text)/push"
+    let cancel: HTML =
+      draft.form == nil
+      ? "<a class=\"button plain\" href=\"\(path)\">\(call(Words.cancel))</a>"
+      : "<button class=\"plain\" formaction=\"\(path)/form\">\(call(Words.cancel))</button>"
     return Layout(
-      call(Words.confirmTitle), tab: .push,
+      call(Words.confirmTitle), tab: .push, notice: notice,
       """
       <h1>\(call(Words.confirmTitle))</h1>
       <section class="card">
       <p class="big">\(call(Words.confirmText.with(String(devices))))</p>
       <p class="quiet">\(size)</p>
-      <form method="post" action="/console/apps/\(app.key.text)/push">
+      <form method="post" action="\(path)">
       \(Forms.token(call))
-      <input type="hidden" name="body" value="\(body)">
-      <input type="hidden" name="cid" value="\(app.key.text)-\(Hex.encode(SystemRandom.bytes(16)))">
+      <input type="hidden" name="body" value="\(draft.body)">
+      <input type="hidden" name="cid" value="\(draft.cid)">
+      \(draft.form, { PushFormFields.hidden($0) })
       <button>\(call(Words.sendNow.with(String(devices))))</button>
-      <a class="button plain" href="/console/apps/\(app.key.text)/push">\(call(Words.cancel))</a>
+      \(cancel)
       </form>
       </section>
       <section class="card">
@@ -136,34 +162,54 @@ extension WebConsole {
 
   private func sendPush(_ call: PageCall) {
     guard let app = call.app, let visitor = call.visitor else { return }
-    let accepting: AcceptRequest
+    let form = call.text("kind") == nil ? nil : PushForm(call)
+    let draft = PushDraft(body: call.form?["body"] ?? "", cid: call.field("cid"), form: form)
+    let request: AcceptRequest
     do {
-      let body = Array((call.form?["body"] ?? "").utf8)
-      var push = try parseJSON(body).object ?? JSONObject()
-      // A reload of the answer sends nothing twice.
-      push.set("cid", .string(call.field("cid")))
       // Whatever was sent once can be sent again, to a file's devices too.
-      var request = AcceptRequest(
-        try PushRequest.parse(.object(push), rules: gateway.pushRules, audience: .any))
-      request.sender = .person(visitor.person.id)
-      request.object = body
-      request.note = entry("push.send", "", by: visitor, call, app: app.id)
-      accepting = request
+      request = try self.request(
+        try parseJSON(Array(draft.body.utf8)), cid: draft.cid, of: app, by: visitor, call, audience: .any)
     } catch {
-      let message = (error as? APIError)?.message ?? call(Words.notFound)
-      return call.show(pushFormPage(call, PushForm(), message), status: 422)
+      let problem = (error as? APIError).map { PushWords.phrase($0) } ?? Words.notFound
+      return call.show(pushFormPage(call, form ?? PushForm(), call(problem)), status: 422)
     }
-    guard Gateway.isCID(call.field("cid"), issuedTo: app.key) else {
+    guard Gateway.isCID(draft.cid, issuedTo: app.key) else {
       return call.show(Failures.foreignForm(call), status: 403)
     }
     guard gateway.takePushCall(of: app) else {
-      return call.show(pushFormPage(call, PushForm(), APIError.rateExceeded.message), status: 429)
+      return confirmAgain(call, draft, request, app, .rateExceeded, status: 429)
     }
-    router.accept(accepting, for: app) { [self] result in
+    router.accept(request, for: app) { [self] result in
       switch result {
       case .success(let push): call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
-      case .failure(let error): call.show(pushFormPage(call, PushForm(), error.message), status: 422)
+      case .failure(let error): confirmAgain(call, draft, request, app, error, status: 422)
       }
+    }
+  }
+
+  /// A push object that a person sends: under one name it goes once, it is kept as it was asked for, and noted.
+  func request(
+    _ object: JSONValue, cid: String, of app: App, by visitor: Visitor, _ call: PageCall,
+    audience: AudienceKind = .named
+  ) throws(APIError) -> AcceptRequest {
+    var push = object.object ?? JSONObject()
+    push.set("cid", .string(cid))
+    var request = AcceptRequest(
+      try PushRequest.parse(.object(push), rules: gateway.pushRules, audience: audience))
+    request.sender = .person(visitor.person.id)
+    request.object = JSONWriter.serialize(object)
+    request.note = entry("push.send", "", by: visitor, call, app: app.id)
+    return request
+  }
+
+  /// The same question with what went wrong, so that nothing has to be typed again. Nothing was stored under the push's name.
+  private func confirmAgain(
+    _ call: PageCall, _ draft: PushDraft, _ request: AcceptRequest, _ app: App, _ error: APIError, status: Int
+  ) {
+    let notice = Layout.Notice(text: call(PushWords.phrase(error)), isBad: true)
+    router.validate(request, for: app) { [self] result in
+      let devices = (try? result.get())?.targets ?? 0
+      call.show(confirmPage(call, draft, request, devices: devices, app, notice), status: status)
     }
   }
 

@@ -80,6 +80,7 @@ extension WebConsole {
       <div class="row"><h1>\(excerpt.line(call))</h1><span class="end">\(buttons(call, push, report))</span></div>
       <p class="quiet facts"><span>msg_id <code>\(id)</code> \(copyButton(call, id))</span>
       <span>\(moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>
+      <p class="notice warn" role="status" hidden data-trace-ended>\(call(Words.traceEnded))</p>
       <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(Trace.html(call, report))</section>
       <div class="pair">
       <section class="card"><h2>\(call(Words.askDevice))</h2><p class="quiet">\(call(Words.askDeviceText))</p>
@@ -88,7 +89,7 @@ extension WebConsole {
       <button class="plain">\(call(Words.ask))</button></form></section>
       <section class="card"><h2>\(call(Words.targetList))</h2><p class="quiet">\(call(Words.targetListText))</p>
       <p><a class="button plain" href="\(push.path)/targets.csv">\(call(Words.downloadCSV))</a></p>
-      \(parts(call, push, count: report.targets.all.count))</section>
+      \(parts(call, push, report))</section>
       </div>
       \(samples(call, push))
       <section class="card"><details><summary>\(call(Words.deviceGets))</summary>
@@ -108,11 +109,15 @@ extension WebConsole {
       """
   }
 
-  /// Links to the parts of a long list.
-  private func parts(_ call: PageCall, _ push: FoundPush, count: Int) -> HTML {
-    guard count > Self.exportTargetRows else { return .none }
-    let most = String(Self.exportTargetRows)
-    return "<p class=\"quiet\">\(call(Words.targetParts.with(String(count), most)))</p>"
+  /// Links to the parts of a long list behind the first.
+  private func parts(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {
+    let parts = TargetList.parts(of: report.targets.all, limit: Self.exportTargetRows)
+    guard !parts.isEmpty else { return .none }
+    let (count, most) = (String(report.targets.all.count), String(Self.exportTargetRows))
+    return """
+      <details><summary>\(call(Words.targetParts.with(count, most)))</summary><p class="row">
+      \(parts, { "<a href=\"\(push.path)/targets.csv?after=\($0.after.rawValue)\">\($0.first)–\($0.last)</a> " })</p></details>
+      """
   }
 
   private func samples(_ call: PageCall, _ push: FoundPush) -> HTML {
@@ -158,7 +163,8 @@ extension WebConsole {
           switch result {
           case .failure(let error): refuseAgain(call, push, error)
           case .success(let accepted):
-            call.show(confirmPage(call, body: body, request, devices: accepted.targets, push.app))
+            let draft = PushDraft(body: body, cid: Self.newCID(push.app), form: nil)
+            call.show(confirmPage(call, draft, request, devices: accepted.targets, push.app))
           }
         }
       }
@@ -168,7 +174,7 @@ extension WebConsole {
   private func refuseAgain(_ call: PageCall, _ push: FoundPush, _ error: APIError) {
     call.show(
       Layout(
-        call(Words.sendAgain), tab: .history, notice: .init(text: error.message, isBad: true),
+        call(Words.sendAgain), tab: .history, notice: .init(text: call(PushWords.phrase(error)), isBad: true),
         """
         <h1>\(call(Words.sendAgain))</h1>
         <section class="card"><p>\(call(Words.notAgain))</p>
@@ -194,8 +200,9 @@ extension WebConsole {
       let after = call.target["after"].flatMap { UInt32($0) }
       let list = TargetList(
         report, of: push.app, after: after.map { RegistrationNumber($0) }, limit: Self.exportTargetRows)
+      let part = after.map { "-after-\($0)" } ?? ""
       call.show(
-        csv: list.csv(call), name: "push-\(push.row.id.text).csv",
+        csv: list.csv(call), name: "push-\(push.row.id.text)\(part).csv",
         next: list.next.map { "targets.csv?after=\($0.rawValue)" })
     }
   }

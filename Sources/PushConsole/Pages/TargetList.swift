@@ -33,6 +33,22 @@ struct TargetList: Sendable {
     }
   }
 
+  /// A part of a long list: the places of its first and last target, from 1 on, and the target before it.
+  struct Part: Equatable {
+    let first, last: Int
+    let after: RegistrationNumber
+  }
+
+  /// The parts behind the first; none of a list that fits into one.
+  static func parts(of targets: NumberSet, limit: Int) -> [Part] {
+    let count = targets.count
+    return stride(from: limit, to: count, by: limit).compactMap { start in
+      targets.member(at: start - 1).map {
+        Part(first: start + 1, last: min(start + limit, count), after: $0)
+      }
+    }
+  }
+
   private static func state(
     _ number: RegistrationNumber, in sets: PushTargets
   ) -> (state: Phrase, reason: String) {

@@ -101,6 +101,7 @@ extension WebConsole {
     <a class="end" data-device-link href="/console/apps/\(app.key.text)/push">\(call(Words.moreChoices))</a></div>
     \(Forms.token(call))
     <input type="hidden" name="registration_id"><input type="hidden" name="platform">
+    <input type="hidden" name="cid" value="\(Self.newCID(app))">
     \(Forms.field(call(Words.title), "title", value: call(Words.firstTitle), isRequired: false))
     \(Forms.field(call(Words.text), "text", value: call(Words.firstText)))
     <button>\(call(Words.sendIt))</button>
@@ -131,13 +132,18 @@ extension WebConsole {
     (form.names, form.title, form.text) = (
       call.field("registration_id"), call.field("title"), call.field("text")
     )
-    var request: AcceptRequest
-    do throws(APIError) {
-      request = AcceptRequest(try PushRequest.parse(form.json, rules: gateway.pushRules))
-    } catch {
-      return refuse(call, error.message)
+    guard Gateway.isCID(call.field("cid"), issuedTo: app.key) else {
+      return refuse(call, call(Words.foreignForm), status: 403)
     }
-    request.note = entry("push.send", "", by: visitor, call, app: app.id)
+    let request: AcceptRequest
+    do throws(APIError) {
+      request = try self.request(form.json, cid: call.field("cid"), of: app, by: visitor, call)
+    } catch {
+      return refuse(call, call(PushWords.phrase(error)))
+    }
+    guard gateway.takePushCall(of: app) else {
+      return refuse(call, call(PushWords.phrase(.rateExceeded)), status: 429)
+    }
     router.accept(request, for: app) { [self] result in
       switch result {
       case .success(let push):
@@ -145,17 +151,17 @@ extension WebConsole {
           return call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
         }
         call.show(json: Self.document("msg_id", push.id.text))
-      case .failure(let error): refuse(call, error.message)
+      case .failure(let error): refuse(call, call(PushWords.phrase(error)))
       }
     }
   }
 
-  private func refuse(_ call: PageCall, _ message: String) {
-    guard !call.wantsJSON else { return call.show(json: Self.document("error", message), status: 422) }
+  private func refuse(_ call: PageCall, _ message: String, status: Int = 422) {
+    guard !call.wantsJSON else { return call.show(json: Self.document("error", message), status: status) }
     call.show(
       Layout(
         call(Words.virtualDevice), tab: .virtual, notice: .init(text: message, isBad: true),
-        "<h1>\(call(Words.virtualDevice))</h1>"), status: 422)
+        "<h1>\(call(Words.virtualDevice))</h1>"), status: status)
   }
 
   private static func document(_ name: String, _ value: String) -> [UInt8] {

@@ -1,0 +1,67 @@
+import PushDomain
+
+/// Why a push was not taken, in words of the form that was filled in.
+enum PushWords {
+  static func phrase(_ error: APIError) -> Phrase {
+    switch error.code {
+    case 1000, 1030: Words.unavailable
+    case 1002, 1003: field(error.message)
+    case 1005: Words.pushTooLong
+    case 1011: Words.nobody
+    case 2002: Words.pushTooOften
+    case 2003: Words.pushAppIsOff
+    case 2008: Words.pushBroadcasts
+    default: other(error.message)
+    }
+  }
+
+  /// The message begins with the field of the push object.
+  private static func field(_ message: String) -> Phrase {
+    let missing = "Missing parameter: "
+    let text = message.hasPrefix(missing) ? String(message.dropFirst(missing.count)) : message
+    switch text.prefix(while: { $0 != " " && $0 != ":" }) {
+    case "platform": return Words.pushPlatform
+    case "audience": return Words.pushAudience
+    case "audience.registration_id":
+      return Words.pushRegistrationID.with(String(Audience.maximumDevices))
+    case "audience.alias":
+      return Words.pushAlias.with(String(Audience.maximumDevices), String(NameRules.maximumBytes))
+    case "audience.tag", "audience.tag_and", "audience.tag_not":
+      return Words.pushTag.with(String(Audience.maximumTags), String(NameRules.maximumBytes))
+    case "notification", "message", "message.msg_content", "notification.android.alert",
+      "notification.ios.alert":
+      return Words.pushText
+    case "options.time_to_live": return Words.pushHours.with(String(PushForm.mostHours))
+    default: return other(message)
+    }
+  }
+
+  /// What no field of a form can be the cause of: a push object of an app server that is sent again.
+  private static func other(_ message: String) -> Phrase { Words.pushOther.with(message) }
+}
+
+/// What the forms that send something say.
+extension Words {
+  static let pushTooLong = Phrase("Title and text are too long for a push.", "标题和内容过长。")
+  static let pushTooOften = Phrase(
+    "The app has sent too many pushes just now. Try again in a minute.", "该应用发送推送过于频繁，请一分钟后再试。")
+  static let pushAppIsOff = Phrase(
+    "The app is turned off. Whoever runs this installation can turn it on.", "该应用已停用，请联系运维人员启用。")
+  static let pushBroadcasts = Phrase(
+    "Today's pushes to everybody are used up.", "该应用今日的全员推送次数已用完。")
+  static let pushPlatform = Phrase("Choose a platform.", "请至少选择一个平台。")
+  static let pushAudience = Phrase("Say who gets it.", "请填写目标人群。")
+  static let pushRegistrationID = Phrase(
+    "This is no registration ID, or there are more than {}.", "Registration ID 不正确，或数量超过 {} 个。")
+  static let pushAlias = Phrase(
+    "At most {} aliases, each of 1 to {} bytes: letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥",
+    "别名最多 {} 个，每个 1 到 {} 字节，可使用字母、数字、汉字和 _ @ ! # $ & * + = . | ￥")
+  static let pushTag = Phrase(
+    "At most {} tags in a field, each of 1 to {} bytes: letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥",
+    "每项标签最多 {} 个，每个 1 到 {} 字节，可使用字母、数字、汉字和 _ @ ! # $ & * + = . | ￥")
+  static let pushText = Phrase("Type a text.", "请填写内容。")
+  static let pushHours = Phrase(
+    "Hours that it is kept: 0 to {}, and no more than the app's plan allows.",
+    "离线保留时长须为 0 到 {} 小时，且不超过应用套餐的上限。")
+  static let pushOther = Phrase("The push was not taken: {}", "推送未被接受：{}")
+}
