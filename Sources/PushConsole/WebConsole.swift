@@ -96,7 +96,7 @@ public final class WebConsole: Sendable {
       return call.show(Failures.foreignForm(call), status: 403)
     }
     guard let cookie = call.request.headers.cookie(PageCall.sessionCookie) else {
-      if page.access == .open { return page.handle(self, call) }
+      if page.access == .open { return serve(page, call) }
       return askToLogIn(call)
     }
     people.visitor(cookie) { [self] result in
@@ -104,8 +104,11 @@ public final class WebConsole: Sendable {
         return call.show(Failures.unavailable(call), status: 503)
       }
       let call = call.with(visitor)
-      if page.access == .open { return page.handle(self, call) }
+      if page.access == .open { return serve(page, call) }
       guard let visitor else { return askToLogIn(call) }
+      guard let call = call.readingForm(of: page) else {
+        return call.show(Failures.unreadable(call), status: 400)
+      }
       if call.request.method == "POST", !call.hasFormToken {
         return call.show(Failures.foreignForm(call), status: 403)
       }
@@ -124,6 +127,14 @@ public final class WebConsole: Sendable {
         page.handle(self, call.with(account, own))
       }
     }
+  }
+
+  /// Serves a page that is for everybody.
+  private func serve(_ page: Page, _ call: PageCall) {
+    guard let call = call.readingForm(of: page) else {
+      return call.show(Failures.unreadable(call), status: 400)
+    }
+    page.handle(self, call)
   }
 
   private func admit(_ call: PageCall, _ visitor: Visitor, _ role: Role, _ page: Page) {

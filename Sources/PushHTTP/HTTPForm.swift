@@ -3,9 +3,10 @@ public struct HTTPForm: Sendable, Equatable {
   /// Names and values in order, decoded.
   public let items: [HTTPTarget.Item]
 
-  /// Reads a body. Nil if an escape is malformed, if decoded text is not UTF-8 or holds a NUL, and for more than 128 fields.
-  public init?(_ body: [UInt8]) {
-    guard let items = HTTPTarget.items(body) else { return nil }
+  /// Reads a body. Nil if an escape is malformed, if decoded text is not UTF-8 or holds a NUL, and for more fields than
+  /// `most`.
+  public init?(_ body: [UInt8], most: Int = HTTPTarget.mostItems) {
+    guard let items = HTTPTarget.items(body, most: most) else { return nil }
     self.items = items
   }
 

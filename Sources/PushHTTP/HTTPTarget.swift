@@ -8,6 +8,9 @@ public struct HTTPTarget: Sendable, Equatable {
     public let value: String
   }
 
+  /// Items that a query may have.
+  public static let mostItems = 128
+
   /// The path's segments, decoded; empty ones are left out, so `//a/` is the same as `/a`.
   public let path: [String]
   /// The query's items in order.
@@ -26,7 +29,7 @@ public struct HTTPTarget: Sendable, Equatable {
       path.append(segment)
     }
     self.path = path
-    guard parts.count > 1, let items = Self.items(parts[1]) else {
+    guard parts.count > 1, let items = Self.items(parts[1], most: Self.mostItems) else {
       guard parts.count == 1 else { return nil }
       query = []
       return
@@ -37,11 +40,11 @@ public struct HTTPTarget: Sendable, Equatable {
   /// The first value under a name in the query.
   public subscript(name: String) -> String? { query.first { $0.name == name }?.value }
 
-  static func items(_ text: some Collection<UInt8>) -> [Item]? {
+  static func items(_ text: some Collection<UInt8>, most: Int) -> [Item]? {
     var items: [Item] = []
     for part in text.split(separator: UInt8(ascii: "&")) {
       let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      guard items.count < 128, let name = decodePercent(sides[0], plusIsSpace: true),
+      guard items.count < most, let name = decodePercent(sides[0], plusIsSpace: true),
         let value = sides.count > 1 ? decodePercent(sides[1], plusIsSpace: true) : ""
       else { return nil }
       items.append(Item(name: name, value: value))

@@ -63,6 +63,16 @@ extension ReadTransaction {
     return groups
   }
 
+  /// The groups of an account with their apps, by number.
+  public func appGroups(of account: AccountID) throws(StorageError) -> [AppGroupRow] {
+    var groups = try database.all(
+      """
+      SELECT id, group_key, name, secret_hash, created_at, account_id FROM app_group WHERE account_id = ? ORDER BY id
+      """, .account(account), map: Self.group)
+    for index in groups.indices { groups[index].apps = try apps(inGroup: groups[index].id) }
+    return groups
+  }
+
   /// The group of a key, nil for an unknown one.
   public func appGroup(key: AppKey) throws(StorageError) -> AppGroupRow? {
     let found = try database.first(

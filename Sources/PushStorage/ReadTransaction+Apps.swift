@@ -63,6 +63,16 @@ extension ReadTransaction {
       map: Self.account)
   }
 
+  /// At most `limit` accounts behind one, or from the first on, by number.
+  public func accounts(after last: AccountID?, limit: Int) throws(StorageError) -> [AccountRow] {
+    let start: Int64 = last.map { Int64($0.rawValue) } ?? -1
+    return try database.all(
+      """
+      SELECT id, name, dev_key, secret_hash, plan, created_at, disabled FROM account
+      WHERE id > ? ORDER BY id LIMIT ?
+      """, .integer(start), .integer(limit), map: Self.account)
+  }
+
   /// The account of a developer key, nil for an unknown one.
   public func account(key: AppKey) throws(StorageError) -> AccountRow? {
     try database.first(

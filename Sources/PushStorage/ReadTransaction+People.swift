@@ -61,6 +61,15 @@ extension ReadTransaction {
     }
   }
 
+  /// How many members an account has.
+  public func memberCount(of account: AccountID) throws(StorageError) -> Int {
+    try database.first(
+      """
+      SELECT count(*) FROM membership JOIN person ON person.id = person_id WHERE account_id = ? AND disabled = 0
+      """, .account(account)
+    ) { Int($0.integer(0)) } ?? 0
+  }
+
   /// The invitations to an account that hold, newest first. None does any more when whoever made it may not invite.
   public func invitations(to account: AccountID, at now: Timestamp) throws(StorageError) -> [InvitationRow] {
     try database.all(

@@ -122,7 +122,7 @@ extension WebConsole {
       <tr><td>\(moment(row.createdAt))</td><td><span class="pill \(mark)">\(call(word))</span></td>
       <td class="number" data-label="\(call(Words.eventCount))">\(row.events)</td>
       <td class="number" data-label="\(call(Words.attempts))">\(row.attempts)</td>
-      <td>\(row.status == 0 ? "" : String(row.status)) \(row.error ?? "")</td>
+      <td>\(row.status == 0 ? "" : String(row.status)) \(row.error.map { call(CallbackWords.phrase($0)) } ?? "")</td>
       <td><form method="post" action="/console/apps/\(app.key.text)/settings/callbacks/\(row.id)/resend">\(Forms.token(call))
       <button class="small">\(call(Words.resend))</button></form></td></tr>
 
@@ -190,7 +190,7 @@ extension WebConsole {
       case .failure(let error): refuse(call, error)
       case .success(let answer):
         let text =
-          answer.problem.map { Words.triedFailed.with($0) }
+          answer.problem.map { Words.triedFailed.with(each: CallbackWords.phrase($0)) }
           ?? Words.tried.with(String(answer.status), String(answer.milliseconds))
         showCallbacks(call, .init(text: call(text), isBad: !answer.isSuccess))
       }

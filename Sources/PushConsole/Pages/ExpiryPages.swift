@@ -7,14 +7,15 @@ import PushStorage
 extension WebConsole {
   func showExpiries(_ call: PageCall) {
     guard let visitor = call.visitor else { return }
-    let accounts = Set(visitor.memberships.map(\.account))
+    let accounts = visitor.memberships.map(\.account)
     router.store.read { transaction throws(StorageError) -> [(app: AppRow, row: APNsCredentialRow)] in
-      let apps = try transaction.apps().filter { accounts.contains($0.account) }
-      var known: [AppKey: AppRow] = [:]
-      for app in apps { known[app.key] = app }
-      return try transaction.apnsCredentials().compactMap { row in
-        known[row.appKey].map { (app: $0, row: row) }
+      var known: [(app: AppRow, row: APNsCredentialRow)] = []
+      for account in accounts {
+        for app in try transaction.apps(of: account) {
+          for row in try transaction.apnsCredentials(app: app.id) { known.append((app: app, row: row)) }
+        }
       }
+      return known
     } completion: { [self] result in
       guard case .success(let all) = result else {
         return call.show(Failures.unavailable(call), status: 503)

@@ -20,7 +20,12 @@ enum Failures {
   }
 
   static func tooLarge(_ call: PageCall) -> Layout {
-    page(call, Words.foreignFormTitle, Words.tooLarge)
+    page(call, Words.tooLargeTitle, Words.tooLarge)
+  }
+
+  /// The form is damaged, or has more fields than the page has.
+  static func unreadable(_ call: PageCall) -> Layout {
+    page(call, Words.unreadableTitle, Words.unreadable)
   }
 
   private static func page(_ call: PageCall, _ title: Phrase, _ text: Phrase) -> Layout {

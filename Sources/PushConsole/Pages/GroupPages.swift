@@ -1,6 +1,7 @@
 import PushBase
 import PushCrypto
 import PushDomain
+import PushHTTP
 import PushRouter
 import PushStorage
 
@@ -8,8 +9,10 @@ extension WebConsole {
   /// An account's groups of apps. Groups that the operator made by command are not shown: they may hold others' apps.
   static let groupPages: [Page] = [
     Page(.account(.admin), "GET", "/console/accounts/{account}/groups") { $0.showGroups($1, nil) },
-    Page(.account(.admin), "POST", "/console/accounts/{account}/groups/new") { $0.makeGroup($1) },
-    Page(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/apps") {
+    Page(.account(.admin), "POST", "/console/accounts/{account}/groups/new", fields: groupFields) {
+      $0.makeGroup($1)
+    },
+    Page(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/apps", fields: groupFields) {
       $0.changeGroupApps($1)
     },
     Page(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/rotate") {
@@ -20,13 +23,13 @@ extension WebConsole {
     },
   ]
 
+  /// A box for each app, and a few more.
+  private static let groupFields = Router.appsInAccount + 100
+
   private func showGroups(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) {
     guard let account = call.account else { return }
     router.store.read { transaction throws(StorageError) in
-      (
-        try transaction.appGroups().filter { $0.account == account },
-        try transaction.apps().filter { $0.account == account }
-      )
+      (try transaction.appGroups(of: account), try transaction.apps(of: account))
     } completion: { [self] result in
       guard case .success(let (groups, apps)) = result else {
         return call.show(Failures.unavailable(call), status: 503)
@@ -69,10 +72,11 @@ extension WebConsole {
   }
 
   private func appBoxes(_ call: PageCall, _ apps: [AppRow], in group: [AppKey]) -> HTML {
+    let chosen = Set(group)
     func box(_ app: AppRow) -> HTML {
-      let checked: HTML = group.contains(app.key) ? " checked" : .none
+      let checked: HTML = chosen.contains(app.key) ? " checked" : .none
       return """
-        <label class="choice"><input type="checkbox" name="app-\(app.key.text)" value="1"\(checked)>\(app.name)</label>
+        <label class="choice"><input type="checkbox" name="app" value="\(app.key.text)"\(checked)>\(app.name)</label>
 
         """
     }
@@ -93,10 +97,11 @@ extension WebConsole {
     }
     let (key, secret, now) = (AppKey.random(), SecretKey24.generate(), call.now)
     let entry = entry("group.create", "\(name) (\(key.text))", by: visitor, call)
+    let chosen = call.tickedApps
     router.store.write { transaction throws(StorageError) in
       let group = try transaction.createAppGroup(
         key: key, name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account, at: now)
-      for app in try transaction.reading.apps() where app.account == account && call.isTicked(app) {
+      for app in try transaction.reading.apps(of: account) where chosen.contains(app.key.text) {
         _ = try transaction.addApp(app.key, toGroup: group)
       }
       try transaction.audit(entry)
@@ -123,9 +128,10 @@ extension WebConsole {
   }
 
   private func changeGroupApps(_ call: PageCall) {
+    let chosen = call.tickedApps
     changeGroup(call, "group.apps") { transaction, group, account throws(StorageError) in
-      for app in try transaction.reading.apps() where app.account == account {
-        if call.isTicked(app) {
+      for app in try transaction.reading.apps(of: account) {
+        if chosen.contains(app.key.text) {
           _ = try transaction.addApp(app.key, toGroup: group.id)
         } else {
           _ = try transaction.removeApp(app.key, fromGroup: group.id)
@@ -182,6 +188,6 @@ extension WebConsole {
 }
 
 extension PageCall {
-  /// Whether an app's box is ticked.
-  fileprivate func isTicked(_ app: AppRow) -> Bool { text("app-\(app.key.text)") != nil }
+  /// The keys of the apps whose boxes are ticked.
+  fileprivate var tickedApps: Set<String> { Set(form?.all("app") ?? []) }
 }

@@ -1,6 +1,7 @@
 import PushBase
 import PushCrypto
 import PushDomain
+import PushHTTP
 import PushRouter
 import PushStorage
 
@@ -23,13 +24,17 @@ extension WebConsole {
     let members: Int
   }
 
+  /// Accounts on a page.
+  static let accountsOnPage = 100
+
   private func showInstallation(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) {
+    let last = call.target["after"].flatMap { UInt32($0) }.map { AccountID($0) }
     router.store.read { transaction throws(StorageError) in
-      let apps = try transaction.apps()
-      let overviews = try transaction.accounts().map { account throws(StorageError) in
+      let accounts = try transaction.accounts(after: last, limit: Self.accountsOnPage + 1)
+      let overviews = try accounts.map { account throws(StorageError) in
         Overview(
-          account: account, apps: apps.filter { $0.account == account.id }.map(\.key),
-          members: try transaction.members(of: account.id).count)
+          account: account, apps: try transaction.apps(of: account.id).map(\.key),
+          members: try transaction.memberCount(of: account.id))
       }
       return (overviews, try transaction.plans(), try transaction.people().filter(\.isOperator))
     } completion: { [self] result in
@@ -45,12 +50,21 @@ extension WebConsole {
           <section class="card"><h2>\(call(Words.accounts))</h2><table><thead><tr><th>\(call(Words.account))</th>
           <th>\(call(Words.plan))</th><th>\(call(Words.apps))</th><th>\(call(Words.devices))</th>
           <th>\(call(Words.members))</th><td></td></tr></thead><tbody>
-          \(overviews, { accountEntry(call, $0, plans) })
-          </tbody></table></section>
+          \(overviews.prefix(Self.accountsOnPage), { accountEntry(call, $0, plans) })
+          </tbody></table>\(nextAccounts(call, overviews))</section>
           \(accountForm(call, plans))
           \(operatorCard(call, operators))
           """), status: status)
     }
+  }
+
+  /// A link to the accounts behind those of this page.
+  private func nextAccounts(_ call: PageCall, _ overviews: [Overview]) -> HTML {
+    guard overviews.count > Self.accountsOnPage else { return .none }
+    let last = overviews[Self.accountsOnPage - 1].account.id
+    return """
+      <p><a class="button plain" href="/console/operator?after=\(last.rawValue)" rel="next">\(call(Words.moreAccounts))</a></p>
+      """
   }
 
   private func accountEntry(_ call: PageCall, _ overview: Overview, _ plans: [PlanRow]) -> HTML {

@@ -1,3 +1,4 @@
+import PushHTTP
 import PushStorage
 
 /// A path of the console, who may use it, and what serves it.
@@ -24,14 +25,17 @@ struct Page: Sendable {
   let pattern: String
   /// Bytes that the body may have; it is read on an event loop.
   let bodyBytes: Int
+  /// Fields that its form may have.
+  let fields: Int
   let handle: Handler
 
   init(
     _ access: Access, _ method: String, _ pattern: String, body bodyBytes: Int = 128 << 10,
-    _ handle: @escaping Handler
+    fields: Int = HTTPTarget.mostItems, _ handle: @escaping Handler
   ) {
     self.access = access
     self.bodyBytes = bodyBytes
+    self.fields = fields
     self.method = method
     self.pattern = pattern
     self.handle = handle

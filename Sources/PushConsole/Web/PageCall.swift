@@ -46,10 +46,6 @@ struct PageCall: Sendable {
     self.address = address
     self.isSecure = isSecure
     self.reply = reply
-    let type = request.headers["content-type"] ?? ""
-    form = type.hasPrefix("application/x-www-form-urlencoded") ? HTTPForm(request.body) : nil
-    let hasFiles = type.hasPrefix("multipart/form-data")
-    upload = hasFiles ? try? MultipartForm(contentType: type, body: request.body) : nil
   }
 
   func with(_ captures: RouteCaptures) -> PageCall {
@@ -73,6 +69,20 @@ struct PageCall: Sendable {
   func with(_ app: App, _ role: Role, alerts: [APNsAlert]) -> PageCall {
     var call = with(app.account, role)
     (call.app, call.alerts) = (app, alerts)
+    return call
+  }
+
+  /// The call with what its form holds; nil if that cannot be read. Read late, since it takes time that strangers are not given.
+  func readingForm(of page: Page) -> PageCall? {
+    var call = self
+    let type = request.headers["content-type"] ?? ""
+    if type.hasPrefix("application/x-www-form-urlencoded") {
+      call.form = HTTPForm(request.body, most: page.fields)
+      guard call.form != nil else { return nil }
+    } else if type.hasPrefix("multipart/form-data") {
+      call.upload = try? MultipartForm(contentType: type, body: request.body)
+      guard call.upload != nil else { return nil }
+    }
     return call
   }
 

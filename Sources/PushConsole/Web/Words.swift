@@ -21,7 +21,10 @@ enum Words {
   static let unavailableTitle = Phrase("One moment", "请稍候")
   static let unavailable = Phrase(
     "The server cannot do this right now. Try again in a moment.", "服务器暂时无法处理，请稍后再试。")
-  static let tooLarge = Phrase("The form is too large.", "表单内容过大。")
+  static let tooLargeTitle = Phrase("Too large", "内容过大")
+  static let tooLarge = Phrase("The form, or a file in it, is too large.", "表单或其中的文件过大。")
+  static let unreadableTitle = Phrase("Not understood", "无法识别")
+  static let unreadable = Phrase("The form cannot be read.", "无法读取表单内容。")
   static let foreignFormTitle = Phrase("Please try again", "请重试")
   static let foreignForm = Phrase(
     "The form was too old, or did not come from this console. Go back, reload the page and send it again.",
@@ -35,14 +38,18 @@ enum Words {
   static let yourName = Phrase("Your name", "姓名")
   static let email = Phrase("E-mail address", "邮箱")
   static let password = Phrase("Password", "密码")
-  static let passwordRule = Phrase("At least 10 characters; a few words are best.", "至少 10 个字符，建议使用几个词组成的短语。")
+  static let passwordRule = Phrase(
+    "10 to 200 characters; a few words are best.", "10 到 200 个字符，建议使用几个词组成的短语。")
   static let passwordGuessable = Phrase(
     "This password is easy to guess. Take a few words that belong to nobody.", "这个密码太容易被猜到，请换一个。")
-  static let nameRule = Phrase("The name needs 1 to 80 bytes.", "名称长度须为 1 到 80 字节。")
+  static let nameRule = Phrase(
+    "The name needs 1 to 80 bytes; a Chinese character has three.", "名称长度须为 1 到 80 字节，一个汉字占 3 字节。")
   static let personNameRule = Phrase(
-    "The name needs 1 to 80 bytes in one line, without < and >.", "姓名长度须为 1 到 80 字节，且不含换行、< 和 >。")
+    "The name needs 1 to 80 bytes in one line, without < and >; a Chinese character has three.",
+    "姓名须为 1 到 80 字节（一个汉字占 3 字节），且不含换行、< 和 >。")
   static let appNameRule = Phrase(
-    "The name needs 1 to 100 bytes without control characters.", "名称须为 1 到 100 字节，且不含控制字符。")
+    "The name needs 1 to 100 bytes without control characters; a Chinese character has three.",
+    "名称须为 1 到 100 字节（一个汉字占 3 字节），且不含控制字符。")
   static let tooManyApps = Phrase(
     "The account has {} apps already; delete one first.", "该账户已有 {} 个应用，请先删除一个。")
   static let emailRule = Phrase("This is no e-mail address.", "邮箱格式不正确。")
