@@ -139,20 +139,32 @@ const BorealisDevice = (() => {
 
   // MARK: What outlives the page
 
-  // The registration, the pushes handled last and those that are shown. Private windows may have no storage: then it lasts
-  // as long as the page.
+  // Who the device is, under one key, and under another the pushes handled last and those that are shown: when there is no
+  // room for pushes, the registration is not lost with them. Private windows may have no storage: then all of it lasts as
+  // long as the page.
   class State {
     constructor(key) {
-      this.key = key;
+      this.keys = { identity: key, pushes: `${key}.pushes` };
       this.values = {};
+      this.isLost = false;
+      this.reload();
+    }
+
+    // Takes what is stored, which another tab may have changed; what could not be stored stays.
+    reload() {
+      if (this.isLost) return;
       try {
-        this.values = JSON.parse(localStorage.getItem(key)) ?? {};
+        const [identity, pushes] = Object.values(this.keys).map((key) => JSON.parse(localStorage.getItem(key)));
+        this.values = { ...identity, ...pushes };
       } catch {
-        // Nothing stored, or nothing that we wrote.
+        // No storage, or nothing that we wrote.
       }
       this.values.handled ??= [];
       this.values.pushes ??= [];
     }
+
+    // A null key stands for all of them.
+    isStoredUnder(key) { return key === null || Object.values(this.keys).includes(key); }
 
     get exists() { return this.values.fingerprint !== undefined; }
 
@@ -171,18 +183,30 @@ const BorealisDevice = (() => {
 
     drop(id) { this.values.pushes = this.values.pushes.filter((push) => push.id !== id); }
 
+    // Without room for all pushes that are shown, the newer ones are kept, for what was handled has to be known.
     save() {
+      const { handled, pushes, ...identity } = this.values;
+      this.isLost = !this.#store(this.keys.identity, identity);
+      let kept = pushes;
+      while (!this.#store(this.keys.pushes, { handled, pushes: kept }) && kept.length > 0) {
+        kept = kept.slice(Math.ceil(kept.length / 2));
+      }
+    }
+
+    // Whether there was room.
+    #store(key, value) {
       try {
-        localStorage.setItem(this.key, JSON.stringify(this.values));
+        localStorage.setItem(key, JSON.stringify(value));
+        return true;
       } catch {
-        // No storage, or no room in it.
+        return false;
       }
     }
 
     forget() {
       this.values = { handled: [], pushes: [] };
       try {
-        localStorage.removeItem(this.key);
+        for (const key of Object.values(this.keys)) localStorage.removeItem(key);
       } catch {
         // No storage.
       }
@@ -252,6 +276,8 @@ const BorealisDevice = (() => {
     // Tells that a notification was tapped.
     tapped(push) {
       push.tapped = true;
+      // Another tab may have stored the same push meanwhile.
+      for (const kept of this.state.values.pushes) kept.tapped ||= kept.id === push.id;
       this.state.save();
       if (this.isOnline) this.#send(["RECEIPT", [{ kind: 2, id: push.id }]]);
     }
