@@ -57,10 +57,13 @@ import Testing
     var writer = CSVWriter()
     writer.row(["plain", "a,b", "say \"hi\"", "two\r\nlines", "北京"])
     writer.row(["=1+1", "+4", "-4", "@x", "\tx", "\"=\"", ""])
+    // Where a semicolon stands between fields, a spreadsheet sees others than we do.
+    writer.row(["x;=1+1", "a-b", "x; =1", "\t=1", "x\n@y"])
     #expect(Array(writer.bytes.prefix(3)) == [0xef, 0xbb, 0xbf])
     #expect(
       String(decoding: writer.bytes.dropFirst(3), as: UTF8.self)
         == "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\r\nlines\",北京\r\n'=1+1,'+4,'-4,'@x,'\tx,\"\"\"=\"\"\",\r\n"
+        + "x;'=1+1,a-b,x; =1,'\t'=1,\"x\n'@y\"\r\n"
     )
   }
 }

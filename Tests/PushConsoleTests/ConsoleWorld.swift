@@ -191,6 +191,15 @@ final class Browser: Sendable {
     await follow(await post(target, fields))
   }
 
+  /// Sends a form in which names may occur more than once, following redirects.
+  func submit(_ target: String, all fields: [(String, String)]) async -> (status: Int, text: String) {
+    let token = token.withLock { $0 }
+    let body = (fields + [("form_token", token)]).map { "\(Self.encode($0.0))=\(Self.encode($0.1))" }
+    return await follow(
+      await call(
+        "POST", target, body: body.joined(separator: "&"), headers: [("sec-fetch-site", "same-origin")]))
+  }
+
   /// Sends a form; the answer as it is.
   func post(_ target: String, _ fields: [String: String] = [:]) async -> HTTPResponse {
     var fields = fields

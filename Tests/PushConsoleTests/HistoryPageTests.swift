@@ -110,6 +110,45 @@ import Testing
     #expect(file.headers["content-disposition"]?.hasSuffix(".csv\"") == true)
   }
 
+  /// Whoever opens the file at a browser does not see the answer's fields.
+  @Test func `A file that is cut says where the rest is`() async throws {
+    let (world, app, browser, _) = try await Self.world()
+    let count = WebConsole.exportRows + 1
+    let now = Self.clock.now()
+    _ = try await world.store.change { transaction throws(StorageError) in
+      for number in 1...count {
+        try transaction.insertPush(
+          PushRow(
+            id: MessageID(UInt64(number)), app: app.id, createdAt: now, expiresAt: now, sendno: 0,
+            platforms: .all, target: RegistrationNumber(0), targets: nil, targetCount: 1, content: []))
+      }
+    }
+    let path = "/console/apps/\(app.key.text)/pushes"
+    #expect(await browser.open(path).text.contains("At most \(WebConsole.exportRows) lines"))
+    func lines(_ file: HTTPResponse) -> [Substring] {
+      String(decoding: file.body, as: UTF8.self).split(separator: "\r\n" as Character)
+    }
+    let first = lines(await browser.call("GET", path + ".csv"))
+    #expect(first.count == count + 1)
+    let last = String(try #require(first.last))
+    #expect(last.hasPrefix("Cut here. The rest: http://console.example\(path).csv?before="))
+    let rest = try #require(last.firstRange(of: "/console/"))
+    let file = await browser.call("GET", String(last[rest.lowerBound...]))
+    #expect(lines(file).count == 2 && file.headers["link"] == nil)
+    #expect(file.headers["content-disposition"]?.contains("pushes-\(app.key.text)-2.csv") == true)
+  }
+
+  @Test func `A long list of targets has its parts on the page`() {
+    let targets = NumberSet((0..<25).map { RegistrationNumber($0 * 3) })
+    typealias Part = TargetList.Part
+    #expect(
+      TargetList.parts(of: targets, limit: 10) == [
+        Part(first: 11, last: 20, after: RegistrationNumber(27)),
+        Part(first: 21, last: 25, after: RegistrationNumber(57)),
+      ])
+    #expect(TargetList.parts(of: targets, limit: 25).isEmpty)
+  }
+
   // MARK: One push
 
   @Test func `A push's page adds up, and its targets can be taken away as a file`() async throws {

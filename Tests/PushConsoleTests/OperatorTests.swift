@@ -1,4 +1,5 @@
 import PushBase
+import PushCrypto
 import PushHTTP
 import PushRouter
 import PushStorage
@@ -22,6 +23,24 @@ import Testing
       seen += 1
     }
     #expect(seen > 5)
+  }
+
+  @Test func `Accounts are listed a hundred at a time`() async throws {
+    let world = try ConsoleWorld()
+    let boss = try await world.owner()
+    _ = try await world.store.change { transaction throws(StorageError) in
+      for number in 1...WebConsole.accountsOnPage {
+        _ = try transaction.createAccount(
+          key: .random(), name: "Tenant \(number).", secretHash: SHA256.digest([1]), plan: PlanRow.unlimited,
+          at: Timestamp(milliseconds: 0))
+      }
+    }
+    let last = "Tenant \(WebConsole.accountsOnPage)."
+    let first = await boss.open("/console/operator").text
+    #expect(first.contains("Tenant 1.") && !first.contains(last))
+    let link = try #require(first.firstRange(of: "/console/operator?after="))
+    let second = await boss.open(String(first[link.lowerBound...].prefix { $0 != "\"" })).text
+    #expect(second.contains(last) && !second.contains("Tenant 1.") && !second.contains("?after="))
   }
 
   @Test func `An account is made with an invitation for its owner, put on a plan, and turned off`()

@@ -1,5 +1,6 @@
 import PushBase
 import PushCrypto
+import PushHTTP
 import PushRouter
 import PushStorage
 import PushTesting
@@ -83,7 +84,7 @@ import Testing
     let path = "/console/accounts/\(mine.rawValue)/groups"
     _ = await admin.open(path)
     let made = await admin.submit(
-      "\(path)/new", ["name": "All", "app-\(one.key.text)": "1", "app-\(foreign.key.text)": "1"])
+      "\(path)/new", all: [("name", "All"), ("app", one.key.text), ("app", foreign.key.text)])
     #expect(made.text.contains("Group master secret"))
     func group() async throws -> AppGroupRow {
       try #require(
@@ -94,13 +95,57 @@ import Testing
     var row = try await group()
     #expect(row.apps == [one.key] && row.account == mine)
     let own = "\(path)/\(row.key.text)"
-    #expect(await admin.submit("\(own)/apps", ["app-\(two.key.text)": "1"]).text.contains("Saved."))
+    #expect(await admin.submit("\(own)/apps", ["app": two.key.text]).text.contains("Saved."))
     #expect(try await group().apps == [two.key])
     #expect(await admin.submit("\(own)/rotate").text.contains("Group master secret"))
     let hash = row.secretHash
     row = try await group()
     #expect(row.secretHash != hash)
     #expect(await admin.submit("\(own)/delete").text.contains("No groups yet."))
+  }
+
+  /// As many as an account may have; more fields than that are no form of ours.
+  @Test func `A group takes hundreds of apps`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("mine")
+    let keys = (0..<300).map { _ in AppKey.random() }
+    _ = try await world.store.change { transaction throws(StorageError) in
+      for key in keys {
+        _ = try transaction.createApp(
+          NewApp(key: key, name: "an app", secretHash: SHA256.digest([1]), account: account),
+          at: Timestamp(milliseconds: 0))
+      }
+    }
+    let admin = try await world.member(.admin, of: account, name: "ada")
+    let path = "/console/accounts/\(account.rawValue)/groups"
+    _ = await admin.open(path)
+    let fields = [("name", "All")] + keys.map { ("app", $0.text) }
+    #expect(await admin.submit("\(path)/new", all: fields).text.contains("Group master secret"))
+    let groups = try await world.store.change { transaction throws(StorageError) in
+      try transaction.reading.appGroups(of: account)
+    }
+    #expect(groups.map { Set($0.apps) } == [Set(keys)])
+    let none = try await world.store.change { transaction throws(StorageError) in
+      try transaction.reading.appGroups(of: .standard)
+    }
+    #expect(none.isEmpty)
+    let tooMany = Array(repeating: ("app", "x"), count: Router.appsInAccount + 101)
+    let refused = await admin.submit("\(path)/new", all: tooMany)
+    #expect(refused.status == 400 && refused.text.contains("The form cannot be read."))
+  }
+
+  @Test func `An app with blanks in its name can be deleted`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    let app = try await world.app(of: .standard)
+    _ = try await world.store.change { transaction throws(StorageError) in
+      try transaction.rename(app: app.id, " Northern  Lights ")
+    }
+    while app.name != " Northern  Lights " { world.router.tick() }
+    let path = "/console/apps/\(app.key.text)/settings"
+    _ = await owner.open(path)
+    #expect(await owner.submit("\(path)/delete", ["confirmation": "Northern"]).status == 422)
+    #expect(await owner.post("\(path)/delete", ["confirmation": "Northern Lights"]).status == 303)
   }
 
   /// The operator's own groups may hold apps of others.

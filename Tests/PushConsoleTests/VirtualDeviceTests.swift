@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushGateway
 import PushHTTP
 import PushRouter
 import PushStorage
@@ -39,18 +40,42 @@ import Testing
     _ = await owner.open("\(base)/virtual")
     var fields = [
       "registration_id": device.text, "platform": name, "title": "T<1>", "text": "Hello",
+      "cid": WebConsole.newCID(app),
     ]
     let sent = await owner.post("\(base)/virtual/push", fields)
     let location = try #require(sent.headers["location"])
     #expect(location.hasPrefix("\(base)/pushes/"))
-    #expect(await owner.open(location).text.contains("T&lt;1&gt; · Hello"))
+    let page = await owner.open(location).text
+    #expect(page.contains("T&lt;1&gt; · Hello") && page.contains("Console: Zoe"))
+    // It is kept as any other push: to be sent again, and as code.
+    #expect(page.contains("\(location)/again") && page.contains("/v3/push") && page.contains("json.loads"))
+    // Sent twice under one name it goes once.
+    #expect(await owner.post("\(base)/virtual/push", fields).headers["location"] == location)
     let waiting = [device, other].map { app.directory.find($0).map { app.directory.pendingCount(for: $0) } }
     #expect(waiting == [1, 0])
     #expect(await owner.open("/console/accounts/1/audit").text.contains("push.send"))
+    fields["cid"] = WebConsole.newCID(app)
     for nobody in ["", "nobody"] {
       fields["registration_id"] = nobody
       #expect(await owner.post("\(base)/virtual/push", fields).status == 422)
     }
+  }
+
+  @Test func `Its pushes count as others of the app do`() async throws {
+    var limits = GatewayLimits()
+    limits.pushCallsPerMinute = 1
+    let world = try ConsoleWorld(limits: limits)
+    let owner = try await world.owner()
+    let app = try await world.app(of: .standard)
+    let device = try await world.device(in: app)
+    let path = "/console/apps/\(app.key.text)/virtual"
+    #expect(await owner.open(path).text.contains("name=\"cid\" value=\"\(app.key.text)-"))
+    func send(_ cid: String) async -> Int {
+      await owner.post(path + "/push", ["registration_id": device.text, "text": "x", "cid": cid]).status
+    }
+    #expect(await send("") == 403)
+    #expect(await send(WebConsole.newCID(app)) == 303)
+    #expect(await send(WebConsole.newCID(app)) == 429)
   }
 
   @Test func `An app without devices points to it`() async throws {

@@ -16,6 +16,7 @@ import tempfile
 
 from console_limits import fill_an_alias, visit_as_viewer
 from console_settings import configure, configure_in_chinese
+from console_virtual import two_tabs, virtual_device
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
 from stage import DEADLINE, Phone, Server, expect, expect_equal
 
@@ -24,7 +25,6 @@ CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
          "--disable-sync"]  # fmt: skip
 WIDTHS = (375, 1440)
-VECTORS = pathlib.Path(__file__).resolve().parents[2] / "Docs" / "protocol-vectors.txt"
 SHOWN = 1  # the kind of a receipt, Docs/protocol.md
 
 # Deque's rules for WCAG 2.2, levels A and AA, and for what is good practice besides.
@@ -102,87 +102,6 @@ async def make_app(walk: Walk) -> str:
     return key
 
 
-async def virtual_device(walk: Walk) -> None:
-    """A device in the browser: from nothing to a tapped notification, and back after a reload."""
-    page = walk.page
-    await page.get_by_role("link", name="Virtual device").last.click()
-    await walk.look("virtual-fresh")
-    await page.get_by_role("button", name="Start the device").click()
-    status = page.locator("[data-device-status]")
-    await status.get_by_text("Online").wait_for()
-    await codec(walk)
-    shown = page.locator("[data-device-id]")
-    device = await shown.inner_text()
-    expect(re.fullmatch("[0-9a-f]{19}", device), f"the registration ID is {device!r}")
-
-    await page.get_by_label("Alias of this device").fill("zoe")
-    await page.locator("form[data-device-alias] button").click()
-    await page.locator("form[data-device-alias]").get_by_text("Saved.").wait_for()
-    await page.get_by_label("Tags of this device").fill("vip, not allowed/")
-    await page.locator("form[data-device-tags] button").click()
-    await page.get_by_text("a tag has characters that are not allowed", exact=True).wait_for()
-    await page.get_by_label("Tags of this device").fill("vip, 北京")
-    await page.locator("form[data-device-tags] button").click()
-    await page.locator("form[data-device-tags]").get_by_text("Saved.").wait_for()
-
-    await page.get_by_label("Title").fill("Aurora")
-    await page.get_by_label("Text", exact=True).fill("The sky is <green> tonight")
-    await page.get_by_role("button", name="Send it a push").click()
-    note = page.get_by_role("button", name="The sky is <green> tonight")
-    await note.click()
-    await note.get_by_text("Opened").wait_for()
-    await walk.look("virtual")
-
-    await page.reload()
-    await status.get_by_text("Online").wait_for()
-    expect_equal(await shown.inner_text(), device, "the registration ID after a reload")
-    await page.wait_for_function("document.querySelector('#device-alias').value === 'zoe'")
-    opened = await page.locator(".note .opened").inner_text()
-    expect_equal(opened, "Opened", "the notification after a reload")
-    await page.get_by_role("button", name="Send it a push").click()
-    await page.get_by_role("button", name="Your first push has arrived.").wait_for()
-    await page.get_by_role("link", name="What became of it").click()
-    for step in ("Delivered", "Shown"):
-        await page.locator("ol.funnel li", has_text=step).locator("strong", has_text="1").wait_for()
-
-    await page.get_by_role("link", name="Virtual device").first.click()
-    await status.get_by_text("Online").wait_for()
-    await page.get_by_role("button", name="Forget it").click()
-    await status.get_by_text("Not started").wait_for()
-    await page.get_by_role("radio", name="iOS").check()
-    await page.get_by_role("button", name="Start the device").click()
-    await status.get_by_text("Online").wait_for()
-    expect(await shown.inner_text() != device, "the forgotten device is back")
-    await page.get_by_role("button", name="Send it a push").click()
-    await page.get_by_role("button", name="Your first push has arrived.").wait_for()
-    await walk.look("virtual-ios")
-    await page.get_by_role("button", name="Forget it").click()
-    await status.get_by_text("Not started").wait_for()
-
-
-async def codec(walk: Walk) -> None:
-    """The page's device, which may be copied, writes and reads the frames of Docs/protocol-vectors.txt."""
-    lines = [line.split() for line in VECTORS.read_text().splitlines()]
-    vectors = {(line[0], line[1]): line[2] for line in lines if len(line) == 3}
-    key, device, secret = "0123456789abcdef00112233", "1a2b3c4d5e6f7081923", bytes(range(16)).hex()
-    msg_id = 403926205595649
-    for name, frame in {
-        "ping": ["PING"], "login": ["LOGIN", key, device, secret, 300, 1],
-        "ack": ["ACK", [msg_id, msg_id + 1]],
-        "register": ["REGISTER", key, 1, [0xF1, 0xF2, 0xF3, 0xF4], 2, [0xAA, 0xBB], "2.3"],
-        "receipt": ["RECEIPT", [{"kind": 1, "id": msg_id}, {"kind": 2, "id": msg_id}]],
-        "set-alias": ["SET_ALIAS", 1, "用户1"], "set-tags": ["SET_TAGS", 4, ["vip", "北京"]],
-        "app-state": ["APP_STATE", 13, 0], "logout": ["LOGOUT", 2**32 - 1],
-    }.items():  # fmt: skip
-        written = await walk.page.evaluate("(frame) => BorealisDevice.encode(...frame)", frame)
-        expect_equal(bytes(written).hex(), vectors["c", name], f"{name} as the page writes it")
-    for (direction, name), frame in vectors.items():
-        if direction == "s":
-            script = "(bytes) => BorealisDevice.decode(Uint8Array.from(bytes)).map(frame => frame.name)"
-            (read,) = await walk.page.evaluate(script, list(bytes.fromhex(frame)))
-            expect(name.upper().replace("-", "_").startswith(read), f"{name} is read as {read}")
-
-
 async def push(walk: Walk, phone: Phone) -> None:
     page, device = walk.page, phone.device.registration_id
     names = page.get_by_label("Registration IDs, aliases or tags")
@@ -199,6 +118,9 @@ async def push(walk: Walk, phone: Phone) -> None:
     await page.get_by_role("button", name="Check").click()
     await page.get_by_text("Devices that it goes to: 1").wait_for()
     await walk.look("confirm")
+    await page.get_by_role("button", name="Cancel").click()
+    expect_equal(await names.input_value(), device, "the device after thinking better of it")
+    await page.get_by_role("button", name="Check").click()
     await page.get_by_role("button", name="Send now (1)").click()
     await phone.shows("The sky is <green> tonight")
     phone.device.receipt(SHOWN, phone.pushes[0].msg_id)
@@ -337,6 +259,7 @@ async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path 
         await set_up(walk, link)
         key = await make_app(walk)
         await virtual_device(walk)
+        await two_tabs(walk)
         phone = await Phone("zoe's phone", server.plain, key, folder / "phone.json").start()
         await push(walk, phone)
         await look_back(walk, phone)

@@ -13,7 +13,8 @@ function showTimes(root) {
   }
 }
 
-// Buttons that copy.
+// Buttons that copy; without a script they are not there.
+for (const button of document.querySelectorAll("[data-copy][hidden]")) button.hidden = false;
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
@@ -56,7 +57,9 @@ function pushForm(form) {
     if (!body.get("text")) body.set("text", "?");
     try {
       const answer = await fetch(form.dataset.audience, { method: "POST", headers: scripted, body });
-      if (answer.ok && number === latest) size.textContent = (await answer.json()).text;
+      const text = answer.ok ? (await answer.json()).text : "";
+      // No number is better than that of other fields.
+      if (number === latest) size.textContent = text;
     } catch {
       // The next change asks again.
     }
@@ -75,6 +78,8 @@ function pushForm(form) {
 
 // The result of a push while it changes.
 function trace(section) {
+  // The session ended, or the push is not this visitor's any more.
+  const OVER = [401, 403, 404];
   let rounds = 0;
   let shown = "";
   async function refresh() {
@@ -87,6 +92,9 @@ function trace(section) {
         if (shown !== state.html) section.innerHTML = shown = state.html;
         isOpen = state.open;
         for (const part of document.querySelectorAll("[data-while-open]")) part.hidden = !isOpen;
+      } else if (OVER.includes(answer.status)) {
+        for (const part of document.querySelectorAll("[data-trace-ended]")) part.hidden = false;
+        return;
       }
     } catch {
       // The server may be restarting.

@@ -48,7 +48,9 @@ extension WebConsole {
       guard status.hasCredential else {
         return "<li>\(name): <span class=\"quiet\">\(call(Words.noCredential))</span></li>"
       }
-      if let problem = status.problem { return "<li>\(name): <span class=\"bad\">\(problem)</span></li>" }
+      if let problem = status.problem {
+        return "<li>\(name): <span class=\"bad\">\(call(CredentialWords.trouble(problem)))</span></li>"
+      }
       return "<li>\(name): <span class=\"good\">\(call(Words.ready))</span></li>"
     }
     return "<ul class=\"plain\">\(lines, { $0 })</ul>"

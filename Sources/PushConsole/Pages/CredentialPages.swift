@@ -72,7 +72,9 @@ extension WebConsole {
     let isReserve = row.state == .retiring
     let reserve: HTML = isReserve ? "<p class=\"quiet\">\(call(Words.reserveText))</p>" : .none
     var reason = HTML.none
-    if case .paused(let text) = row.state { reason = "<p class=\"bad\">\(text)</p>" }
+    if case .paused(let text) = row.state {
+      reason = "<p class=\"bad\">\(call(CredentialWords.trouble(text)))</p>"
+    }
     return """
       <li>
       <div class="row"><strong>\(call(Self.name(of: row)))</strong> \(statePill(call, row))

@@ -76,7 +76,10 @@ extension WebConsole {
     let csv: HTML =
       history.pushes.isEmpty
       ? .none
-      : "<a class=\"button plain\" href=\"\(path).csv\(form.query(before: form.before))\">\(call(Words.downloadCSV))</a>"
+      : """
+      <span class="quiet">\(if: history.next != nil, HTML(escaping: call(Words.fileHolds.with(String(Self.exportRows)))))</span>
+      <a class="button plain" href="\(path).csv\(form.query(before: form.before))">\(call(Words.downloadCSV))</a>
+      """
     return Layout(
       call(Words.history), tab: .history,
       """
@@ -196,7 +199,8 @@ extension WebConsole {
       for push in history.pushes { export.writer.row(Self.fields(push, call, at: now)) }
       export.rows += history.pushes.count
       // A step that found less has looked at as many as it may.
-      export.looks -= history.pushes.count < Self.exportStep ? Self.looks : history.pushes.count
+      let looks = form.text.isEmpty ? Self.looks : Self.textLooks
+      export.looks -= history.pushes.count < Self.exportStep ? looks : history.pushes.count
       guard let next = history.next, export.rows < Self.exportRows, export.looks > 0 else {
         return finish(export, call, form, next: history.next)
       }
@@ -207,9 +211,16 @@ extension WebConsole {
   }
 
   private func finish(_ export: Export, _ call: PageCall, _ form: HistoryForm, next: MessageID?) {
-    call.show(
-      csv: export.writer.bytes, name: "pushes-\(call.app?.key.text ?? "").csv",
-      next: next.map { "pushes.csv" + form.query(before: $0) })
+    guard let app = call.app else { return }
+    var writer = export.writer
+    let start = HistoryForm(call.target).before.map { "-\($0.text)" } ?? ""
+    let rest = next.map { "pushes.csv" + form.query(before: $0) }
+    // People do not see the answer's fields.
+    if let rest {
+      let address = "\(call.origin)/console/apps/\(app.key.text)/\(rest)"
+      writer.row([call(Words.fileGoesOn.with(address))])
+    }
+    call.show(csv: writer.bytes, name: "pushes-\(app.key.text)\(start).csv", next: rest)
   }
 
   private static func fields(_ push: PushSummary, _ call: PageCall, at now: Timestamp) -> [String] {

@@ -134,7 +134,7 @@ extension WebConsole {
 
   func copyButton(_ call: PageCall, _ text: String) -> HTML {
     """
-    <button type="button" class="small" data-copy="\(text)" data-done="\(call(Words.copied))">\(call(Words.copy))</button>
+    <button type="button" class="small" hidden data-copy="\(text)" data-done="\(call(Words.copied))">\(call(Words.copy))</button>
     """
   }
 }

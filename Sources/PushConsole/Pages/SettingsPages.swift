@@ -142,7 +142,8 @@ extension WebConsole {
 
   private func deleteApp(_ call: PageCall) {
     guard let app = call.app, let visitor = call.visitor else { return }
-    guard call.field("confirmation") == app.name else {
+    // White space is typed as it shows, which is folded.
+    guard Self.folded(call.field("confirmation")) == Self.folded(app.name) else {
       return showSettings(call, .init(text: call(Words.nameDiffers), isBad: true), status: 422)
     }
     let entry = entry("app.delete", "\(app.name) (\(app.key.text))", by: visitor, call, app: app.id)
@@ -150,6 +151,11 @@ extension WebConsole {
       guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
       call.redirect(to: "/console/")
     }
+  }
+
+  /// A name as a page shows it: without white space around it, and with one space for each run of it.
+  private static func folded(_ name: String) -> String {
+    name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
   // MARK: Plan and limits

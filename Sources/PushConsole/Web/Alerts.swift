@@ -25,7 +25,7 @@ enum Alerts {
       let when = CredentialWords.ending(end, at: now)
       return Words.alertEnds.with(each: service, when)
     case .broken(let reason):
-      return Words.alertBroken.with(each: service, Phrase(reason, reason))
+      return Words.alertBroken.with(each: service, CredentialWords.trouble(reason))
     }
   }
 }

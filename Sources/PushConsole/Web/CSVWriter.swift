@@ -1,5 +1,6 @@
 /// A table for spreadsheets (RFC 4180): UTF-8 behind a byte order mark, without which Excel reads it as the encoding of the
-/// country. A field that a spreadsheet would take for a formula gets an apostrophe in front.
+/// country. What a spreadsheet would take for a formula gets an apostrophe in front: at the beginning of a field, and inside
+/// of it behind what some spreadsheets take for the end of one.
 struct CSVWriter: Sendable {
   private(set) var bytes: [UInt8] = [0xef, 0xbb, 0xbf]
 
@@ -21,21 +22,30 @@ struct CSVWriter: Sendable {
       }
     }
     if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
-    if let first = field.utf8.first, Self.startsFormula(first) { bytes.append(UInt8(ascii: "'")) }
-    guard needsQuotes else {
-      bytes.append(contentsOf: field.utf8)
-      return
-    }
+    if let first = field.utf8.first, Self.isBlank(first) { bytes.append(UInt8(ascii: "'")) }
+    var last = UInt8(ascii: ";")
     for byte in field.utf8 {
+      if Self.endsField(last), Self.startsFormula(byte) { bytes.append(UInt8(ascii: "'")) }
       bytes.append(byte)
       if byte == UInt8(ascii: "\"") { bytes.append(byte) }
+      last = byte
     }
-    bytes.append(UInt8(ascii: "\""))
+    if needsQuotes { bytes.append(UInt8(ascii: "\"")) }
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 9 || byte == 13 }
+
+  /// In countries with a comma in their numbers, a semicolon.
+  private static func endsField(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 9, 10, 13, UInt8(ascii: ";"): true
+    default: false
+    }
   }
 
   private static func startsFormula(_ byte: UInt8) -> Bool {
     switch byte {
-    case 9, 13, UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"): true
+    case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"): true
     default: false
     }
   }

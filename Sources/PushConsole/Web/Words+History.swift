@@ -14,6 +14,9 @@ extension Words {
   static let lookedBack = Phrase("Searched back to", "已查询至")
   static let searchOn = Phrase("Search further back", "继续向前查询")
   static let newest = Phrase("Newest", "最新")
+  static let fileHolds = Phrase(
+    "At most {} lines; a last one says where the rest is.", "每个文件最多 {} 行，其余部分的地址见最后一行。")
+  static let fileGoesOn = Phrase("Cut here. The rest: {}", "此文件到此为止，其余部分：{}")
   static let downloadCSV = Phrase("Download as CSV", "下载 CSV")
   static let messageID = Phrase("msg_id", "msg_id")
   static let endsAt = Phrase("Kept until", "保留至")
@@ -28,6 +31,8 @@ extension Words {
   // MARK: One push
 
   static let complete = Phrase("complete", "已完成")
+  static let traceEnded = Phrase(
+    "These numbers are no longer live: log in again and reload the page.", "数据已停止更新：请重新登录并刷新页面。")
   static let handedOver = Phrase("Sent", "已下发")
   static let way = Phrase("Way", "通道")
   static let meantFor = Phrase("Meant for", "目标")
@@ -55,8 +60,7 @@ extension Words {
   static let targetListText = Phrase(
     "A table of all targets with their state, for a spreadsheet.", "所有目标设备及其状态，可用表格软件打开。")
   static let targetParts = Phrase(
-    "{} targets: a file has {}; the field Link of its answer names the next.",
-    "共 {} 个目标：每个文件最多 {} 行，响应头 Link 给出下一部分的地址。")
+    "{} targets, of which a file has {}: the others", "共 {} 个目标，每个文件最多 {} 行：其余部分")
 
   // MARK: Reasons
 
