@@ -146,7 +146,7 @@ async def study_results(walk: Walk, phone: Phone) -> None:
     """The history with its filters and its file, one push with its results, sending it again, and the charts."""
     page = walk.page
     await page.get_by_role("link", name="History").click()
-    for text, number in [("nothing like it", 0), ("GREEN", 1)]:
+    for text, number in [("nothing like it", 0), ("GREEN", 2)]:
         await page.get_by_label("Text or msg_id").fill(text)
         await page.get_by_label("Sent by").select_option("Console")
         async with page.expect_navigation():
@@ -159,7 +159,7 @@ async def study_results(walk: Walk, phone: Phone) -> None:
     path = await (await download.value).path()
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
-    expect_equal([row["Title"] for row in rows], ["Hello"], "titles in the file")
+    expect_equal([row["Title"] for row in rows], ["Hello", "Aurora"], "titles in the file")
 
     await page.get_by_role("link", name="Hello · The sky is <green> tonight").click()
     await page.get_by_role("heading", name="Why didn't it arrive?").wait_for()
