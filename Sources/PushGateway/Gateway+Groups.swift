@@ -23,7 +23,7 @@ extension Gateway {
       call.fail(error)
       return
     }
-    router.accept(request, for: group, without: appsWithoutCalls(in: group)) {
+    router.accept(request, for: group, without: { self.appsWithoutCalls(in: group) }) {
       [accepted, refused, groupPushes] result in
       switch result {
       case .failure(let error):

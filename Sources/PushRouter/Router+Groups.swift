@@ -32,24 +32,42 @@ private struct GroupMember: Sendable {
   var audience: Result<Recipients, APIError>
 }
 
+/// A push to a group as it was asked for.
+private struct GroupRequest: Sendable {
+  /// What each app is to send.
+  let request: AcceptRequest
+  /// The name of the whole.
+  let cid: String?
+  let group: AppGroup
+}
+
 /// The parts of a push to a group whose apps may have to wait for speed; calls back when all know whether they may go.
 private final class GroupAdmission: Sendable {
-  private let state: Mutex<(members: [GroupMember], waiting: Int)>
-  private let done: @Sendable ([GroupMember]) -> Void
+  private struct State: Sendable {
+    var members: [GroupMember]
+    var undecided: Int
+    var hasWaited = false
+  }
 
-  init(_ members: [GroupMember], done: @escaping @Sendable ([GroupMember]) -> Void) {
-    state = Mutex((members, members.count))
+  private let state: Mutex<State>
+  private let done: @Sendable ([GroupMember], _ hasWaited: Bool) -> Void
+
+  init(
+    _ members: [GroupMember], done: @escaping @Sendable ([GroupMember], _ hasWaited: Bool) -> Void
+  ) {
+    state = Mutex(State(members: members, undecided: members.count))
     self.done = done
   }
 
   /// Notes that a part may go, or why not; once for each.
-  func decide(_ index: Int, _ refusal: APIError? = nil) {
-    let complete = state.withLock { state -> [GroupMember]? in
+  func decide(_ index: Int, _ refusal: APIError? = nil, hasWaited: Bool = false) {
+    let complete = state.withLock { state -> State? in
       if let refusal { state.members[index].audience = .failure(refusal) }
-      state.waiting -= 1
-      return state.waiting == 0 ? state.members : nil
+      if hasWaited { state.hasWaited = true }
+      state.undecided -= 1
+      return state.undecided == 0 ? state : nil
     }
-    if let complete { done(complete) }
+    if let complete { done(complete.members, complete.hasWaited) }
   }
 }
 
@@ -77,27 +95,73 @@ extension Router {
 
   /// Accepts a push to all apps of a group: each app's audience is fixed, all of it is stored by one commit, then it is
   /// answered and delivered. It waits first for the apps whose plans have no speed left; those that wait too long are
-  /// left out, and so are those in `barred`, for a reason. The request's `cid` is one of the group, its file too.
+  /// left out, and so are those in `barred`, for a reason. The request's `cid` is one of the group, its file too; one that
+  /// is repeated is answered at once, without asking who is barred.
   public func accept(
-    _ request: AcceptRequest, for group: AppGroup, without barred: [AppKey: APIError] = [:],
+    _ request: AcceptRequest, for group: AppGroup,
+    without barred: @escaping @Sendable () -> [AppKey: APIError] = { [:] },
     reply: @escaping @Sendable (Result<AcceptedGroupPush, APIError>) -> Void
   ) {
     var own = request
     own.cid = nil
-    resolve(own, for: group, without: barred, from: 0, []) { [self, own] members in
+    let parts = GroupRequest(request: own, cid: request.cid, group: group)
+    guard let cid = request.cid else { return accept(parts, without: barred(), reply) }
+    let oldest = time.now().adding(seconds: -options.cidLifetime)
+    store.read { transaction throws(StorageError) in
+      try transaction.lookupGroupCID(group: group.id, cid: cid, after: oldest)
+    } completion: { [self] result in
+      guard case .success(let first?) = result else { return accept(parts, without: barred(), reply) }
+      reply(.success(AcceptedGroupPush(first)))
+    }
+  }
+
+  private func accept(
+    _ request: GroupRequest, without barred: [AppKey: APIError],
+    _ reply: @escaping @Sendable (Result<AcceptedGroupPush, APIError>) -> Void
+  ) {
+    resolve(request.request, for: request.group, without: barred, from: 0, []) { [self] members in
       switch members {
       case .failure(let error): reply(.failure(error))
       case .success(let members):
-        admit(members) { [self] admitted in
-          store(admitted, request: own, cid: request.cid, of: group, reply)
+        admit(members) { [self] admitted, hasWaited in
+          guard hasWaited else { return store(admitted, paid: admitted, request, reply) }
+          storeAnew(admitted, request, reply)
         }
       }
     }
   }
 
+  /// A push that had to wait for an app's speed is for those whom its audience means when it is accepted, which is now.
+  private func storeAnew(
+    _ admitted: [GroupMember], _ request: GroupRequest,
+    _ reply: @escaping @Sendable (Result<AcceptedGroupPush, APIError>) -> Void
+  ) {
+    var refused: [AppKey: APIError] = [:]
+    for member in admitted {
+      if case .failure(let error) = member.audience { refused[member.app.key] = error }
+    }
+    resolve(request.request, for: request.group, without: refused, from: 0, []) { [self] members in
+      switch members {
+      case .failure(let error):
+        giveBack(admitted)
+        reply(.failure(error))
+      case .success(let members): store(members, paid: admitted, request, reply)
+      }
+    }
+  }
+
+  /// Gives speed back that was taken for parts which are not sent. For those that were refused none was.
+  private func giveBack(_ members: [GroupMember]) {
+    for member in members {
+      if case .success(let audience) = member.audience { giveBack(audience.count, to: member.app) }
+    }
+  }
+
   /// Asks each app's plan for as much speed as its part of the push takes, all at the same time.
-  private func admit(_ members: [GroupMember], then goOn: @escaping @Sendable ([GroupMember]) -> Void) {
-    guard !members.isEmpty else { return goOn([]) }
+  private func admit(
+    _ members: [GroupMember], then goOn: @escaping @Sendable ([GroupMember], _ hasWaited: Bool) -> Void
+  ) {
+    guard !members.isEmpty else { return goOn([], false) }
     let now = time.monotonic()
     let admission = GroupAdmission(members, done: goOn)
     for (index, member) in members.enumerated() {
@@ -106,9 +170,9 @@ extension Router {
         continue
       }
       let answer = speedPools.admit(audience.count, app: member.app.id, plan: member.app.plan, at: now) {
-        admission.decide(index)
+        admission.decide(index, hasWaited: true)
       } expire: {
-        admission.decide(index, .timeout)
+        admission.decide(index, .timeout, hasWaited: true)
       }
       switch answer {
       case .now: admission.decide(index)
@@ -141,10 +205,12 @@ extension Router {
     }
   }
 
+  /// Stores a push for those parts that may go; for those in `paid` speed was taken, unless they were refused.
   private func store(
-    _ members: [GroupMember], request: AcceptRequest, cid: String?, of group: AppGroup,
+    _ members: [GroupMember], paid: [GroupMember], _ whole: GroupRequest,
     _ reply: @escaping @Sendable (Result<AcceptedGroupPush, APIError>) -> Void
   ) {
+    let (request, cid, group) = (whole.request, whole.cid, whole.group)
     let now = time.now()
     let oldest = now.adding(seconds: -options.cidLifetime)
     let pushes = members.map { member in
@@ -152,7 +218,10 @@ extension Router {
     }
     store.write {
       [self] transaction throws(StorageError) -> (AcceptedGroupPush, [(App, AcceptedPush, NewPush)]) in
-      if let cid, let first = try transaction.lookupGroupCID(group: group.id, cid: cid, after: oldest) {
+      if let cid,
+        let first = try transaction.reading.lookupGroupCID(
+          group: group.id, cid: cid, after: oldest)
+      {
         return (AcceptedGroupPush(first), [])
       }
       var row = GroupPushRow(
@@ -168,9 +237,12 @@ extension Router {
     } completion: { [self] result in
       switch result {
       case .failure(let error):
+        giveBack(paid)
         log.error("push to a group not stored", ["reason": .text("\(error.kind)")])
         reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
       case .success(let (accepted, pushes)):
+        let sent = Set(pushes.map { $0.0.id })
+        giveBack(paid.filter { !sent.contains($0.app.id) })
         for (app, push, stored) in pushes { deliver(push, stored, in: app) }
         reply(.success(accepted))
       }

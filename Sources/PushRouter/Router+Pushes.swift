@@ -27,11 +27,31 @@ extension Router {
       reply(.failure(.blacklisted))
       return
     }
-    resolve(request, in: app) { [self] result in
-      switch result {
-      case .success(let audience): accept(request, to: audience, of: app, reply)
-      case .failure(let error): refuse(request, of: app, error, reply)
+    @Sendable func begin() {
+      resolve(request, in: app) { [self] result in
+        switch result {
+        case .success(let audience): accept(request, to: audience, of: app, reply)
+        case .failure(let error): refuse(request, of: app, error, reply)
+        }
       }
+    }
+    guard request.cid != nil, app.plan.speed != nil else { return begin() }
+    // A request that is repeated is answered at once: it takes no speed, and must not wait for any.
+    findFirst(request, of: app) { first in
+      if let first { reply(.success(first)) } else { begin() }
+    }
+  }
+
+  /// What a request with this `cid` came to before, nil if that is not known.
+  private func findFirst(
+    _ request: AcceptRequest, of app: App, _ found: @escaping @Sendable (AcceptedPush?) -> Void
+  ) {
+    guard let cid = request.cid else { return found(nil) }
+    store.read { transaction throws(StorageError) in
+      try transaction.lookupCID(app: app.id, cid: cid)
+    } completion: { result in
+      guard case .success(let first?) = result else { return found(nil) }
+      found(AcceptedPush(first))
     }
   }
 
@@ -45,7 +65,7 @@ extension Router {
       return
     }
     store.write { transaction throws(StorageError) in
-      try transaction.lookupCID(app: app.id, cid: cid)
+      try transaction.reading.lookupCID(app: app.id, cid: cid)
     } completion: { result in
       guard case .success(let first?) = result else {
         reply(.failure(error))
@@ -59,27 +79,48 @@ extension Router {
     _ request: AcceptRequest, to audience: Recipients, of app: App,
     _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
-    let now = time.monotonic()
-    let admission = speedPools.admit(audience.count, app: app.id, plan: app.plan, at: now) { [self] in
-      store(request, to: audience, of: app, reply)
+    let (now, cost) = (time.monotonic(), audience.count)
+    let admission = speedPools.admit(cost, app: app.id, plan: app.plan, at: now) { [self] in
+      storeAnew(request, of: app, cost: cost, reply)
     } expire: {
       reply(.failure(.timeout))
     }
     switch admission {
-    case .now: store(request, to: audience, of: app, reply)
+    case .now: store(request, to: audience, of: app, cost: cost, reply)
     case .waits: break
     case .full: reply(.failure(.rateExceeded))
     case .closed: reply(.failure(.timeout))
     }
   }
 
+  /// A push that had to wait is for those whom its audience means when it is accepted, which is now.
+  private func storeAnew(
+    _ request: AcceptRequest, of app: App, cost: Int,
+    _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    resolve(request, in: app) { [self] result in
+      switch result {
+      case .success(let audience): store(request, to: audience, of: app, cost: cost, reply)
+      case .failure(let error):
+        giveBack(cost, to: app)
+        refuse(request, of: app, error, reply)
+      }
+    }
+  }
+
+  /// Gives speed back that was taken for a push which is not made.
+  func giveBack(_ cost: Int, to app: App) {
+    speedPools.giveBack(cost, app: app.id, plan: app.plan, at: time.monotonic())
+  }
+
   private func store(
-    _ request: AcceptRequest, to audience: Recipients, of app: App,
+    _ request: AcceptRequest, to audience: Recipients, of app: App, cost: Int,
     _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
     let push: NewPush
     switch prepare(request, to: audience, of: app) {
     case .failure(let error):
+      giveBack(cost, to: app)
       reply(.failure(error))
       return
     case .success(let prepared): push = prepared
@@ -87,6 +128,7 @@ extension Router {
     store.write { [self] transaction throws(StorageError) in
       try store(push, of: app, in: transaction)
     } completion: { [self] result in
+      if case .success(.accepted) = result {} else { giveBack(cost, to: app) }
       switch result {
       case .failure(let error):
         log.error("push not stored", ["app": .text(app.key.text), "reason": .text("\(error.kind)")])
@@ -179,7 +221,7 @@ extension Router {
   ) throws(StorageError) -> Verdict {
     var push = new
     let request = push.request
-    if let cid = request.cid, let first = try transaction.lookupCID(app: app.id, cid: cid) {
+    if let cid = request.cid, let first = try transaction.reading.lookupCID(app: app.id, cid: cid) {
       return .repeated(AcceptedPush(first))
     }
     guard push.audienceCount > 0 else { return .refused(.noTarget) }

@@ -84,6 +84,17 @@ final class SpeedPools: Sendable {
       level = -Double(speed)
     }
 
+    /// Undoes `take`, as far as it was not made good since.
+    mutating func giveBack(_ cost: Int, to app: AppID) {
+      var left = Double(cost)
+      if let debt = debts[app] {
+        let part = min(debt, left)
+        left -= part
+        debts[app] = debt - part < 0.5 ? nil : debt - part
+      }
+      level = min(Double(speed), level + left)
+    }
+
     /// Whether somebody's turn comes before that of a push which comes now.
     var hasTurn: Bool { turns.contains { debts[$0] == nil } }
 
@@ -170,6 +181,14 @@ final class SpeedPools: Sendable {
     guard let speed = plan.speed else { return }
     state.withLock { state in
       state.change(plan, app, speed, at: now) { pool, _ in pool.take(cost, for: app) }
+    }
+  }
+
+  /// Gives back what was taken for a push to `cost` devices that did not go.
+  func giveBack(_ cost: Int, app: AppID, plan: PlanRow, at now: UInt64) {
+    guard cost > 0, let speed = plan.speed else { return }
+    state.withLock { state in
+      state.change(plan, app, speed, at: now) { pool, _ in pool.giveBack(cost, to: app) }
     }
   }
 

@@ -120,6 +120,19 @@ extension ReadTransaction {
     }
     return push
   }
+
+  /// The push that a request name of a group stands for, if it is newer than a moment.
+  public func lookupGroupCID(
+    group: Int64, cid: String, after moment: Timestamp
+  ) throws(StorageError) -> GroupPushRow? {
+    let id = try database.first(
+      "SELECT group_msgid FROM group_push WHERE group_id = ? AND cid = ? AND created_at > ?",
+      .integer(group),
+      .text(cid), .time(moment)
+    ) { $0.message(0) }
+    guard let id else { return nil }
+    return try groupPush(id: id, group: group)
+  }
 }
 
 extension WriteTransaction {
@@ -161,19 +174,6 @@ extension WriteTransaction {
   public func deleteAppGroup(_ id: Int64) throws(StorageError) {
     try database.run("DELETE FROM app_group_member WHERE group_id = ?", .integer(id))
     try database.run("DELETE FROM app_group WHERE id = ?", .integer(id))
-  }
-
-  /// The push that a request name of a group stands for, if it is newer than a moment.
-  public func lookupGroupCID(
-    group: Int64, cid: String, after moment: Timestamp
-  ) throws(StorageError) -> GroupPushRow? {
-    let id = try database.first(
-      "SELECT group_msgid FROM group_push WHERE group_id = ? AND cid = ? AND created_at > ?",
-      .integer(group),
-      .text(cid), .time(moment)
-    ) { $0.message(0) }
-    guard let id else { return nil }
-    return try reading.groupPush(id: id, group: group)
   }
 
   /// Stores a push to the apps of a group. A request name that stood for another push stands for this one from now on.

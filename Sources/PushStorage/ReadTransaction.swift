@@ -195,4 +195,14 @@ public final class ReadTransaction {
       overrides: row.optionalInteger(10).map { MessageID(UInt64(truncatingIfNeeded: $0)) },
       content: row.blob(11))
   }
+
+  /// What an app's request name stands for, nil if it is new.
+  public func lookupCID(app: AppID, cid: String) throws(StorageError) -> CIDRow? {
+    try database.first(
+      """
+      SELECT cid.msg_id, cid.sendno, push.target_count FROM cid LEFT JOIN push ON push.msg_id = cid.msg_id
+      WHERE cid.app_id = ? AND cid.cid = ?
+      """, .app(app), .text(cid)
+    ) { CIDRow(id: $0.message(0), sendno: $0.integer(1), targetCount: $0.integer(2, as: UInt32.self)) }
+  }
 }

@@ -53,16 +53,6 @@ extension WriteTransaction {
     try database.run("UPDATE push SET replaced_by = ? WHERE msg_id = ?", .message(newer), .message(id))
   }
 
-  /// What an app's request name stands for, nil if it is new.
-  public func lookupCID(app: AppID, cid: String) throws(StorageError) -> CIDRow? {
-    try database.first(
-      """
-      SELECT cid.msg_id, cid.sendno, push.target_count FROM cid LEFT JOIN push ON push.msg_id = cid.msg_id
-      WHERE cid.app_id = ? AND cid.cid = ?
-      """, .app(app), .text(cid)
-    ) { CIDRow(id: $0.message(0), sendno: $0.integer(1), targetCount: $0.integer(2, as: UInt32.self)) }
-  }
-
   /// Binds a request name to a push. `.constraint` if the app used it before.
   public func insertCID(app: AppID, cid: String, id: MessageID, sendno: Int64, at now: Timestamp)
     throws(StorageError)

@@ -114,6 +114,20 @@ import Testing
     #expect(journal.take() == ["2"])
   }
 
+  /// What was taken for nothing is there again: first the app's own debt is less, then the bucket is fuller.
+  @Test func `What is given back leaves things as they were`() {
+    #expect(admit("x", 40, app: 1, at: 0) == .now)
+    #expect(admit("again", 1000, app: 1, at: 0) == .now)
+    pools.giveBack(1000, app: AppID(1), plan: shared, at: 0)
+    #expect(admit("y", 60, app: 1, at: 0) == .now, "60 are left, and no debt")
+    #expect(admit("a", 1, app: 1, at: 0) == .waits)
+    pools.giveBack(1000, app: AppID(2), plan: shared, at: 0)
+    pools.tick(at: 0)
+    #expect(journal.take() == ["a"])
+    #expect(admit("z", 99, app: 2, at: 0) == .now, "never more than a second's speed")
+    #expect(admit("b", 1, app: 2, at: 0) == .waits)
+  }
+
   /// When there are no more ticks nobody waits.
   @Test func close() {
     #expect(admit("x", 150, app: 1, at: 0) == .now)

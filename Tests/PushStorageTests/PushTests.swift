@@ -118,11 +118,12 @@ import Testing
     let other = try await store.addApp()
     try await store.change { transaction throws(StorageError) in
       for (number, app) in [(1, app), (2, other)] as [(UInt64, AppID)] {
-        #expect(try transaction.lookupCID(app: app, cid: "x") == nil)
+        #expect(try transaction.reading.lookupCID(app: app, cid: "x") == nil)
         try transaction.insertCID(app: app, cid: "x", id: MessageID(number), sendno: 7, at: .start)
       }
       #expect(
-        try transaction.lookupCID(app: other, cid: "x") == CIDRow(id: MessageID(2), sendno: 7, targetCount: 0)
+        try transaction.reading.lookupCID(app: other, cid: "x")
+          == CIDRow(id: MessageID(2), sendno: 7, targetCount: 0)
       )
       try transaction.insertCID(
         app: app, cid: "y", id: MessageID(3), sendno: 8, at: .start.adding(seconds: 5))
@@ -137,7 +138,7 @@ import Testing
       for _ in 0..<4 {
         swept.append(try transaction.sweepCIDs(before: .start.adding(seconds: 5), limit: 1))
       }
-      #expect(try transaction.lookupCID(app: app, cid: "y") != nil)
+      #expect(try transaction.reading.lookupCID(app: app, cid: "y") != nil)
       return swept
     }
     #expect(swept == [1, 1, 0, 0])
