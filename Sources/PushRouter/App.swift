@@ -42,12 +42,13 @@ public final class App: Sendable {
   /// What the app has set up for callbacks: its bits, and above them whether it has set up any, and an address.
   private let callbacks = Atomic<UInt16>(0)
 
-  init(_ row: AppRow, pendingLimit: UInt32) {
+  init(_ row: AppRow, pendingLimit: UInt32, at now: Timestamp) {
     id = row.id
     key = row.key
     account = row.account
     access = Mutex(Access(row))
-    directory = AppDirectory(app: row.id, pendingLimit: pendingLimit)
+    directory = AppDirectory(
+      app: row.id, pendingLimit: pendingLimit, start: UInt32(clamping: now.seconds))
   }
 
   /// The services of Apple's that the app has credentials for; set by the channel to Apple.

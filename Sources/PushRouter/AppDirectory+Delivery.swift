@@ -95,25 +95,6 @@ extension AppDirectory {
 
   /// Places of the pool, for a caller that plans a sweep.
   var places: Int { state.withLock { $0.ledger.places } }
-
-  /// Last contacts, at most `limit`, that the database should learn: those that are later than what it has by `coarse`
-  /// seconds. A device that is connected was seen `now`.
-  func takeSeen(
-    limit: Int, coarse: UInt32, at now: UInt32
-  ) -> [(number: RegistrationNumber, at: UInt32, end: ConnectionEnd)] {
-    state.withLock { state in
-      var late: [(number: RegistrationNumber, at: UInt32, end: ConnectionEnd)] = []
-      for number in state.seen.members(limit: limit) {
-        state.seen.remove(number)
-        let seen = state.table[number].isOnline ? now : state.table[number].lastSeen
-        guard seen >= state.table[number].lastSeenStored &+ coarse else { continue }
-        state.table[number].lastSeenStored = seen
-        let end = ConnectionEnd(rawValue: state.table[number].lastEnd) ?? .unknown
-        late.append((number, seen, state.table[number].isOnline ? .connected : end))
-      }
-      return late
-    }
-  }
 }
 
 extension AppDirectory.State {

@@ -34,8 +34,14 @@ public final class AppDirectory: Sendable {
     var activity = Activity()
     /// The largest ID of all pushes opened so far.
     var newest = MessageID(0)
-    /// Who was connected or disconnected since its last contact was noted.
+    /// Who was connected or disconnected since the database was told of it.
     var seen = NumberSet()
+    /// Where the look at these goes on.
+    var seenPlace = RegistrationNumber(0)
+    /// Where the look for connections that have lasted goes on.
+    var lastingPlace = RegistrationNumber(0)
+    /// When the server started, in Unix seconds.
+    let start: UInt32
     /// Where the sweep of dead pushes goes on.
     var sweepPlace = 0
 
@@ -62,10 +68,11 @@ public final class AppDirectory: Sendable {
 
   let state: Mutex<State>
 
-  /// Starts empty. `pendingLimit` bounds the pushes that wait in the list of one registration.
-  public init(app: AppID, pendingLimit: UInt32 = 10_000) {
+  /// Starts empty. `pendingLimit` bounds the pushes that wait in the list of one registration; `start` is when the server
+  /// started, in Unix seconds.
+  public init(app: AppID, pendingLimit: UInt32 = 10_000, start: UInt32 = 0) {
     self.app = app
-    state = Mutex(State(ledger: DeliveryLedger(limit: pendingLimit)))
+    state = Mutex(State(ledger: DeliveryLedger(limit: pendingLimit), start: start))
   }
 
   /// Registrations that are not replaced.
@@ -195,8 +202,8 @@ public final class AppDirectory: Sendable {
       guard let number = state.table.find(id) else { return .unknown }
       guard state.hasSecret(secretHash, number) else { return .wrongSecret }
       let replaced = state.table[number].location
+      if let seconds { state.table[number].noteLogin(at: seconds, serverStart: state.start) }
       if replaced != nil { state.table[number].lastEnd = ConnectionEnd.replacedByLogin.rawValue }
-      if let seconds { state.table[number].lastSeen = seconds }
       state.onlineSet.insert(number)
       state.activity.online.insert(number)
       state.seen.insert(number)
@@ -264,10 +271,12 @@ public final class AppDirectory: Sendable {
   public func standing(_ number: RegistrationNumber) -> DeviceStanding? {
     state.withLock { state in
       guard state.table.isActive(number) else { return nil }
+      let end = ConnectionEnd(rawValue: state.table[number].lastEnd) ?? .unknown
+      let isStopped = end == .serverStopped && !state.table[number].isOnline
       return DeviceStanding(
         isOnline: state.table[number].isOnline, isForeground: state.table[number].isForeground,
-        sinceSeconds: state.table[number].lastSeen,
-        lastEnd: ConnectionEnd(rawValue: state.table[number].lastEnd) ?? .unknown,
+        sinceSeconds: state.table[number].lastSeen, cameSeconds: state.table[number].cameAt,
+        awaySeconds: state.table[number].awaySince, goneBySeconds: isStopped ? state.start : 0, lastEnd: end,
         waiting: state.ledger.pendingCount(for: number, in: state.table))
     }
   }

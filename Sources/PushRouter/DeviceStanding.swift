@@ -9,13 +9,31 @@ public struct DeviceStanding: Equatable, Sendable {
   public let isForeground: Bool
   /// Since when it is connected, or is not, in Unix seconds; 0 if nobody noted it.
   public let sinceSeconds: UInt32
+  /// When its latest connection began, in Unix seconds; 0 if nobody noted it.
+  public let cameSeconds: UInt32
+  /// Since when it had been away before that; 0 if nobody noted it.
+  public let awaySeconds: UInt32
+  /// Not 0 if it was connected at `sinceSeconds`, and the server was killed some time after that: when the next one
+  /// started, by which it was not.
+  public let goneBySeconds: UInt32
   /// How its connection before this one ended.
   public let lastEnd: ConnectionEnd
   /// About how many pushes wait for it.
   public let waiting: Int
 
   /// Since when it is connected, or is not; nil if nobody noted it.
-  public var since: Timestamp? {
-    sinceSeconds == 0 ? nil : Timestamp(milliseconds: Int64(sinceSeconds) * 1000)
+  public var since: Timestamp? { Self.moment(sinceSeconds) }
+
+  /// When its latest connection began, nil if nobody noted it.
+  public var cameAt: Timestamp? { Self.moment(cameSeconds) }
+
+  /// Since when it had been away before that, nil if nobody noted it.
+  public var awaySince: Timestamp? { Self.moment(awaySeconds) }
+
+  /// By when it had gone, if that is all that is known of its going.
+  public var goneBy: Timestamp? { Self.moment(goneBySeconds) }
+
+  private static func moment(_ seconds: UInt32) -> Timestamp? {
+    seconds == 0 ? nil : Timestamp(milliseconds: Int64(seconds) * 1000)
   }
 }

@@ -75,16 +75,29 @@ struct RegistrationTable: Sendable {
     var generation: UInt32 = 0
     /// When the device was last connected; while it is, when it logged in, if that was told.
     var lastSeen: UInt32 = 0
-    /// What the database has as `lastSeen`, or will have soon.
-    var lastSeenStored: UInt32 = 0
+    /// When the database was last told of contacts, or what it had at the start.
+    var notedAt: UInt32 = 0
+    /// When the latest connection began, in Unix seconds; 0 if nobody noted it.
+    var cameAt: UInt32 = 0
     var secret: (UInt64, UInt64) = (0, 0)
     /// Two keyed 64-bit hashes stand for the alias: the first finds it, the second confirms it.
     var aliasHash: (UInt64, UInt64) = (0, 0)
     var pending = PendingLists.List()
+    /// Since when it had been away before the latest connection, in Unix seconds; 0 if nobody noted it. Like `cameAt` it
+    /// stands where there would be padding.
+    var awaySince: UInt32 = 0
 
     var id: RegistrationID { RegistrationID(high: idHigh, low: idLow) }
     var location: Location? {
       isOnline ? Location(loop: loop, slot: slot, generation: generation) : nil
+    }
+
+    /// Notes the moment of a login. What was there when a server was killed had gone by `start` at the latest.
+    mutating func noteLogin(at seconds: UInt32, serverStart start: UInt32) {
+      let isStopped = lastEnd == ConnectionEnd.serverStopped.rawValue
+      awaySince = isOnline ? seconds : isStopped ? start : lastSeen
+      cameAt = seconds
+      lastSeen = seconds
     }
 
     mutating func connect(at location: Location, isForeground: Bool) {
@@ -132,7 +145,7 @@ struct RegistrationTable: Sendable {
     record.platform = entry.platform.rawValue
     record.isActive = true
     record.lastSeen = entry.lastSeen
-    record.lastSeenStored = entry.lastSeen
+    record.notedAt = entry.lastSeen
     record.lastEnd = entry.lastEnd.rawValue
     record.secret = entry.secretHash
     self[entry.number] = record

@@ -47,6 +47,11 @@ extension Router {
   private static let sweepSeconds = 30
   /// Last contacts that one app writes in a second.
   private static let touches = 500
+  /// Devices that are looked at for that under one lock, and how often in a second.
+  private static let looks = 1024
+  private static let looksInTick = 4
+  /// Last contacts in one commit when the server stops.
+  private static let lastTouches = 2000
   /// Between two looks at what the operator changed about apps goes a second for each so many apps, at most five.
   private static let appsInSecond = 250
   /// Seconds between two savings of who used the apps.
@@ -85,11 +90,37 @@ extension Router {
   /// Ends the waiting for a plan's speed, since no tick comes any more: 1030. The server stops, and awaits answers first.
   public func endWaiting() { speedPools.close() }
 
-  /// Writes what is late before the store is closed.
-  public func finish() {
+  /// Writes what is late before the store is closed. Last contacts, of which there may be one for each device, only as long
+  /// as `isInTime` says so.
+  public func finish(isInTime: () -> Bool = { true }) {
     writeBehind.flush(batches: 4096)
     statistics.finish(to: store)
     flushActivity(at: time.now())
+    for app in loadedApps {
+      guard touchAll(of: app, isInTime) else {
+        return log.warning("not all last contacts of devices were noted")
+      }
+    }
+  }
+
+  private func touchAll(of app: App, _ isInTime: () -> Bool) -> Bool {
+    var isAround = false
+    while !isAround {
+      guard isInTime() else { return false }
+      let seen: [SeenDevice]
+      (seen, isAround) = app.directory.takeSeen(
+        limit: Self.lastTouches, looks: Self.lastTouches, coarse: 0, at: UInt32(clamping: time.now().seconds))
+      let contacts = Self.contacts(seen, of: app)
+      do throws(StorageError) {
+        // One after the other: the writer's queue takes no more than some.
+        try Self.wait {
+          store.write({ transaction throws(StorageError) in try transaction.touch(contacts) }, completion: $0)
+        }
+      } catch {
+        return false
+      }
+    }
+    return true
   }
 
   private func expire(_ app: App, at now: Timestamp) {
@@ -104,17 +135,28 @@ extension Router {
   }
 
   private func touch(_ app: App, at now: Timestamp) {
-    let late = app.directory.takeSeen(
-      limit: Self.touches, coarse: options.lastSeenPrecision, at: UInt32(clamping: now.seconds))
+    let seconds = UInt32(clamping: now.seconds)
+    app.directory.noteLasting(looks: Self.looks, period: options.lastingPeriod, at: seconds)
+    var late: [SeenDevice] = []
+    for _ in 0..<Self.looksInTick where late.count < Self.touches {
+      let (seen, isAround) = app.directory.takeSeen(
+        limit: Self.touches - late.count, looks: Self.looks, coarse: options.lastSeenPrecision, at: seconds)
+      late += seen
+      if isAround { break }
+    }
     guard !late.isEmpty else { return }
+    let contacts = Self.contacts(late, of: app)
     store.write { transaction throws(StorageError) in
-      try transaction.touch(
-        late.map {
-          WriteTransaction.LastContact(
-            app: app.id, number: $0.number, at: Timestamp(milliseconds: Int64($0.at) * 1000), end: $0.end)
-        })
+      try transaction.touch(contacts)
     } completion: { _ in
       // A time that is lost is replaced by the device's next contact.
+    }
+  }
+
+  private static func contacts(_ seen: [SeenDevice], of app: App) -> [WriteTransaction.LastContact] {
+    seen.map {
+      WriteTransaction.LastContact(
+        app: app.id, number: $0.number, at: Timestamp(milliseconds: Int64($0.at) * 1000), end: $0.end)
     }
   }
 

@@ -100,7 +100,7 @@ public final class Router: Sendable {
   func adopt(_ row: AppRow) -> App {
     apps.withLock { apps in
       if let known = apps.byKey[row.key] { return known }
-      let app = App(row, pendingLimit: options.pendingPerDevice)
+      let app = App(row, pendingLimit: options.pendingPerDevice, at: time.now())
       apps.byKey[row.key] = app
       apps.byID[app.id] = app
       return app

@@ -19,6 +19,8 @@ public struct RouterOptions: Sendable {
   public var onlineOnlySeconds: Int64 = 30
   /// Seconds by which the database's time of last contact may be behind.
   public var lastSeenPrecision: UInt32 = 600
+  /// Seconds after which a connection that lasts is noted in the database once more.
+  public var lastingPeriod: UInt32 = 3600
   /// Rows that one step of housekeeping changes; a step holds up the pushes that share its commit.
   public var sweepRows = 256
   /// Schedules that an app may have of which something may still come (JPush: 100).

@@ -166,13 +166,13 @@ extension WriteTransaction {
     }
   }
 
-  /// Notes when registrations were online; unknown ones are skipped, a time never goes back.
+  /// Notes when registrations were online, in whole seconds; unknown ones are skipped, a time never goes back.
   public func touch(_ seen: [LastContact]) throws(StorageError) {
     for one in seen {
       try database.run(
         """
-        UPDATE registration SET last_seen_at = ?1, last_end = ?4
-        WHERE app_id = ?2 AND number = ?3 AND last_seen_at <= ?1
+        UPDATE registration SET last_seen_at = max(last_seen_at, ?1), last_end = ?4
+        WHERE app_id = ?2 AND number = ?3 AND last_seen_at < ?1 + 1000
         """, .time(one.at), .app(one.app), .number(one.number), .integer(one.end.rawValue))
     }
   }

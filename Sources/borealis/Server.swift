@@ -311,7 +311,9 @@ final class Server: Sendable {
     if !isComplete { log.warning("connections cut off, they took too long to finish") }
     closeAPNs(until: deadline)
     parts.mailer?.close(until: deadline)
-    router.finish()
+    // As long as everything else may take; and some seconds, if that has taken it all.
+    let end = max(deadline, DispatchTime.now() + .seconds(3))
+    router.finish { DispatchTime.now() < end }
     parts.callbacks.close()
     store.close()
     log.info("stopped")

@@ -25,7 +25,8 @@ import Testing
     let stored = StoredPush(
       content: PushContent(variants: [], apple: [notification]), apns: NumberSet(targets))
     let push = APNsPush(
-      app: App(row, pendingLimit: 10), id: MessageID(7), targets: .many(NumberSet(targets)), push: stored,
+      app: App(row, pendingLimit: 10, at: now), id: MessageID(7), targets: .many(NumberSet(targets)),
+      push: stored,
       expires: Timestamp(milliseconds: 1000), release: release)
     return ActivePush(
       push, notification: notification, targets: push.targets,

@@ -1,0 +1,67 @@
+import PushBase
+import PushDomain
+import Synchronization
+
+/// What the database is to learn of a device's connection.
+struct SeenDevice: Sendable {
+  let number: RegistrationNumber
+  /// When it was last connected, in Unix seconds.
+  let at: UInt32
+  /// How its connection ended; `connected` if it has not.
+  let end: ConnectionEnd
+}
+
+/// Connections write nothing when they begin or end. The database learns of them in the background, of a device at most
+/// once in some minutes, so that one that comes and goes all the time costs no more than one that stays.
+extension AppDirectory {
+  /// Last contacts that the database should learn, at most `limit`: of devices of which it was told nothing for `coarse`
+  /// seconds. The others keep their places until their time has come. Looks at no more than `looks` devices, which takes
+  /// microseconds for a thousand, and goes on there at the next call; `isAround` tells that this was the last of them.
+  func takeSeen(
+    limit: Int, looks: Int, coarse: UInt32, at now: UInt32
+  ) -> (late: [SeenDevice], isAround: Bool) {
+    state.withLock { state in
+      let numbers = state.seen.members(from: state.seenPlace, limit: looks)
+      var late: [SeenDevice] = []
+      for number in numbers {
+        guard late.count < limit else {
+          state.seenPlace = number
+          return (late, false)
+        }
+        if let device = state.takeSeen(number, coarse: coarse, at: now) { late.append(device) }
+      }
+      let isAround = numbers.count < looks
+      state.seenPlace = isAround ? RegistrationNumber(0) : numbers.last?.next ?? RegistrationNumber(0)
+      return (late, isAround)
+    }
+  }
+
+  /// Has those noted again who are connected and of whom the database was told nothing for `period` seconds: after a crash
+  /// a connection that had lasted is then known to have lasted. Looks at the next `looks` connections.
+  func noteLasting(looks: Int, period: UInt32, at now: UInt32) {
+    state.withLock { state in
+      let numbers = state.onlineSet.members(from: state.lastingPlace, limit: looks)
+      for number in numbers where now >= state.table[number].notedAt &+ period { state.seen.insert(number) }
+      let isAround = numbers.count < looks
+      state.lastingPlace = isAround ? RegistrationNumber(0) : numbers.last?.next ?? RegistrationNumber(0)
+    }
+  }
+}
+
+extension AppDirectory.State {
+  fileprivate mutating func takeSeen(
+    _ number: RegistrationNumber, coarse: UInt32, at now: UInt32
+  ) -> SeenDevice? {
+    guard now >= table[number].notedAt &+ coarse else { return nil }
+    seen.remove(number)
+    table[number].notedAt = now
+    guard !table[number].isOnline else { return SeenDevice(number: number, at: now, end: .connected) }
+    let end = ConnectionEnd(rawValue: table[number].lastEnd) ?? .unknown
+    return SeenDevice(number: number, at: table[number].lastSeen, end: end)
+  }
+}
+
+extension RegistrationNumber {
+  /// The one behind it; after the last of all, that one again.
+  fileprivate var next: RegistrationNumber { RegistrationNumber(rawValue < .max ? rawValue + 1 : .max) }
+}
