@@ -104,14 +104,27 @@ extension ReadTransaction {
     ) { $0.blob(0) }
   }
 
+  /// One search for each hour of a range: all apps stand next to each other in an hour.
+  static let newcomersByHour: StaticString = """
+    WITH RECURSIVE span (hour) AS (SELECT ?1 UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
+    SELECT newcomers.hour, platform, count
+    FROM span CROSS JOIN newcomers ON newcomers.hour = span.hour AND app_id = ?3 ORDER BY span.hour
+    """
+
+  /// The same for what was counted.
+  static let statisticsByHour: StaticString = """
+    WITH RECURSIVE span (hour) AS (SELECT ?1 UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
+    SELECT statistics.hour, pushes, targets, acknowledged, accepted_by_apns, refused, shown, tapped, online, latencies
+    FROM span CROSS JOIN statistics ON statistics.hour = span.hour AND app_id = ?3 ORDER BY span.hour
+    """
+
   /// New registrations in a range of hours by hour and platform.
   public func newcomers(
     app: AppID, hours: Range<Int64>
   ) throws(StorageError) -> [(hour: Int64, platform: Platform, count: Int)] {
-    try database.all(
-      """
-      SELECT hour, platform, count FROM newcomers WHERE hour >= ? AND hour < ? AND app_id = ? ORDER BY hour
-      """, .integer(hours.lowerBound), .integer(hours.upperBound), .app(app)
+    guard !hours.isEmpty else { return [] }
+    return try database.all(
+      Self.newcomersByHour, .integer(hours.lowerBound), .integer(hours.upperBound), .app(app)
     ) { row in
       Platform(rawValue: row.integer(1, as: UInt8.self)).map { (row.integer(0), $0, Int(row.integer(2))) }
     }.compactMap { $0 }
@@ -122,13 +135,8 @@ extension ReadTransaction {
     app: AppID, hours: Range<Int64>
   ) throws(StorageError) -> [(hour: Int64, row: StatisticsRow)] {
     guard !hours.isEmpty else { return [] }
-    // One search for each hour: all apps stand next to each other in an hour.
     return try database.all(
-      """
-      WITH RECURSIVE span (hour) AS (SELECT ?1 UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
-      SELECT statistics.hour, pushes, targets, acknowledged, accepted_by_apns, refused, shown, tapped, online, latencies
-      FROM span CROSS JOIN statistics ON statistics.hour = span.hour AND app_id = ?3 ORDER BY span.hour
-      """, .integer(hours.lowerBound), .integer(hours.upperBound), .app(app)
+      Self.statisticsByHour, .integer(hours.lowerBound), .integer(hours.upperBound), .app(app)
     ) { ($0.integer(0), Self.statistics($0, from: 1)) }
   }
 

@@ -91,7 +91,7 @@ public final class Store: Sendable {
   ) throws(StorageError) {
     let database = try Database(path: path, mode: .create)
     if options.migrates {
-      try Migrator.migrate(database, to: migrations, at: options.time.now())
+      try Migrator.migrate(database, to: migrations, at: options.time.now(), log: log)
     } else {
       try Migrator.expectNewest(database, of: migrations)
     }
