@@ -32,6 +32,8 @@ public struct PushFilter: Sendable, Equatable {
   public var before = MessageID(UInt64(Int64.max))
   /// Ended in one of these ways; `open` for those that have not.
   public var states: Set<OutcomeStatus> = []
+  /// Whether it was for several targets.
+  public var isToSeveral: Bool?
   /// Having one of these traits.
   public var kinds: PushTraits = []
   /// Having one of these, too.
@@ -108,6 +110,7 @@ extension ReadTransaction {
       .app(app), .message(filter.before), .message(lowest), .integer(filter.stateBits),
       .integer(filter.kinds.rawValue), .integer(filter.audiences.rawValue),
       .optional(filter.sender?.rawValue), .optional(filter.isBatch.map { $0 ? 1 : 0 }),
+      .optional(filter.isToSeveral.map { $0 ? 1 : 0 }),
     ]
   }
 
@@ -129,7 +132,7 @@ extension ReadTransaction {
         WHERE push.app_id = ?1 AND push.msg_id < ?2 AND push.msg_id >= ?3
           AND (?4 = 0 OR 1 << state & ?4 <> 0) AND (?5 = 0 OR push.traits & ?5 <> 0)
           AND (?6 = 0 OR push.traits & ?6 <> 0) AND (?7 IS NULL OR coalesce(push_sender.kind, 0) = ?7)
-          AND (?8 IS NULL OR (push.traits & 256 <> 0) = ?8)
+          AND (?8 IS NULL OR (push.traits & 256 <> 0) = ?8) AND (?9 IS NULL OR (push.target_count > 1) = ?9)
         ORDER BY push.msg_id DESC
         """)
     }
@@ -148,7 +151,7 @@ extension ReadTransaction {
       WHERE push_sender.app_id = ?1 AND push_sender.msg_id < ?2 AND push_sender.msg_id >= ?3
         AND (?4 = 0 OR 1 << state & ?4 <> 0) AND (?5 = 0 OR push.traits & ?5 <> 0)
         AND (?6 = 0 OR push.traits & ?6 <> 0) AND push_sender.kind = ?7
-        AND (?8 IS NULL OR (push.traits & 256 <> 0) = ?8)
+        AND (?8 IS NULL OR (push.traits & 256 <> 0) = ?8) AND (?9 IS NULL OR (push.target_count > 1) = ?9)
       ORDER BY push_sender.msg_id DESC
       """)
   }

@@ -29,12 +29,15 @@ struct HistoryForm: Sendable, Equatable {
     before = target["before"].flatMap { MessageID(decimal: Array($0.utf8)) }
   }
 
-  /// How a push ended, as people tell it apart.
-  static let states: [(value: String, phrase: Phrase, states: Set<OutcomeStatus>)] = [
-    ("open", Words.stateOpen, [.open]), ("delivered", Words.stateDelivered, [.delivered]),
-    ("expired", Words.stateExpired, [.expired]), ("recalled", Words.stateRecalled, [.recalled]),
-    ("replaced", Words.stateOverridden, [.overridden]),
-    ("failed", Words.stateFailed, [.dropped, .refused, .replaced]),
+  /// How a push ended, as people tell it apart. Of one to several it is only said that it did: what became of it differs
+  /// from target to target.
+  static let states: [(value: String, phrase: Phrase, states: Set<OutcomeStatus>, isToSeveral: Bool?)] = [
+    ("open", Words.stateOpen, [.open], nil), ("delivered", Words.stateDelivered, [.delivered], false),
+    ("expired", Words.stateExpired, [.expired], false),
+    ("failed", Words.stateFailed, [.dropped, .refused, .replaced], false),
+    ("complete", Words.completeToSeveral, [.delivered, .expired, .dropped, .refused, .replaced], true),
+    ("recalled", Words.stateRecalled, [.recalled], nil),
+    ("replaced", Words.stateOverridden, [.overridden], nil),
   ]
 
   static let kinds: [(value: String, phrase: Phrase, traits: PushTraits)] = [
@@ -71,7 +74,9 @@ struct HistoryForm: Sendable, Equatable {
     if let first = start(of: from, after: 0) { filter.from = first }
     if let end = start(of: to, after: 1) { filter.before = end }
     if let before { filter.before = min(filter.before, before) }
-    filter.states = Self.states.first { $0.value == state }?.states ?? []
+    if let wanted = Self.states.first(where: { $0.value == state }) {
+      (filter.states, filter.isToSeveral) = (wanted.states, wanted.isToSeveral)
+    }
     filter.kinds = Self.kinds.first { $0.value == kind }?.traits ?? []
     filter.audiences = Self.audiences.first { $0.value == audience }?.traits ?? []
     if let sender = Self.senders.first(where: { $0.value == sender }) {

@@ -132,14 +132,14 @@ extension WebConsole {
 
   private func historyRow(_ call: PageCall, _ app: App, _ push: PushSummary) -> HTML {
     let excerpt = PushExcerpt(push.content)
-    let status = push.status(at: time.now())
+    let state = push.state(at: time.now())
     return """
       <tr><td class="when">\(moment(push.createdAt))</td>
       <td><a href="/console/apps/\(app.key.text)/pushes/\(push.id.text)">\(excerpt.line(call))</a>
       <span class="quiet">\(PushNames.kinds(push.traits, call))</span></td>
       <td><span class="number">\(push.targetCount)</span> <span class="quiet">\(PushNames.audiences(push.traits, call))</span></td>
       <td>\(PushNames.sender(push.sender, push.senderName, push.traits, call))</td>
-      <td><span class="state \(status.mark)">\(call(status.phrase))</span></td></tr>
+      <td><span class="state \(state.mark)">\(call(state.phrase))</span></td></tr>
 
       """
   }
@@ -228,7 +228,7 @@ extension WebConsole {
     return [
       push.id.text, Log.iso8601(push.createdAt.milliseconds), Log.iso8601(push.expiresAt.milliseconds),
       PushNames.kinds(push.traits, call), PushNames.audiences(push.traits, call), String(push.targetCount),
-      PushNames.sender(push.sender, push.senderName, push.traits, call), call(push.status(at: now).phrase),
+      PushNames.sender(push.sender, push.senderName, push.traits, call), call(push.state(at: now).phrase),
       excerpt.title, excerpt.text,
     ]
   }

@@ -35,9 +35,12 @@ enum PushNames {
 }
 
 extension PushSummary {
-  /// How it ended: what is over for its time has expired, even before the sweep comes.
-  func status(at now: Timestamp) -> OutcomeStatus {
-    status == .open && expiresAt <= now ? .expired : status
+  /// How it ended, in lists: the word, and the class of its mark. What is over for its time has expired, even before the
+  /// sweep comes. One to several is called complete: what became of it differs from target to target.
+  func state(at now: Timestamp) -> (phrase: Phrase, mark: String) {
+    let status = status == .open && expiresAt <= now ? .expired : status
+    let isPlain = status == .open || status.isTakenBack || targetCount <= 1
+    return isPlain ? (status.phrase, status.mark) : (Words.complete, "done")
   }
 }
 

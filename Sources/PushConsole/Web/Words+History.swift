@@ -33,6 +33,7 @@ extension Words {
   static let complete = Phrase("complete", "已完成")
   static let traceEnded = Phrase(
     "These numbers are no longer live: log in again and reload the page.", "数据已停止更新：请重新登录并刷新页面。")
+  static let completeToSeveral = Phrase("complete (to several)", "已完成（多个目标）")
   static let handedOver = Phrase("Sent", "已下发")
   static let way = Phrase("Way", "通道")
   static let meantFor = Phrase("Meant for", "目标")
