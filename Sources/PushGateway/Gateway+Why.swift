@@ -4,9 +4,9 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// Why a push did not arrive: for support staff and their scripts.
+/// Why a push did not arrive: for support staff and their scripts. Counted as a report, so that asking takes no pushes away.
 extension Gateway {
-  static let whyRoutes: [Route] = [Route(.push, "GET", "/v1/pushes/{msg_id}/why") { $0.showWhy($1) }]
+  static let whyRoutes: [Route] = [Route(.report, "GET", "/v1/pushes/{msg_id}/why") { $0.showWhy($1) }]
 
   /// Devices that one alias may have, and so may stand for.
   private static let namedDevices = 10
@@ -15,20 +15,20 @@ extension Gateway {
   private func showWhy(_ call: GatewayCall) {
     guard let app = call.app else { return }
     guard let id = MessageID(decimal: Array((call.captures["msg_id"] ?? "").utf8)) else {
-      call.fail(.invalidValue("msg_id must be a number"))
+      call.fail(call.api.faults.invalid("msg_id must be a number"))
       return
     }
     guard let name = call.target["registration_id"], !name.isEmpty else {
-      call.fail(.missing("registration_id is missing"))
+      call.fail(call.api.faults.missing("registration_id is missing"))
       return
     }
     router.searchDevices(name, in: app, limit: Self.namedDevices) { [self] result in
-      guard case .success(let search) = result else { return call.fail(.timeout) }
+      guard case .success(let search) = result else { return call.fail(call.api.faults.busy) }
       // A tag names no device.
       let numbers = search.kind == .tag ? [] : search.numbers
       guard numbers.count <= 1 else {
         let ids = numbers.compactMap { app.directory.identity($0)?.id.text }.joined(separator: ", ")
-        return call.fail(.invalidValue("registration_id names several devices: \(ids)"))
+        return call.fail(call.api.faults.invalid("registration_id names several devices: \(ids)"))
       }
       diagnose(id, DeviceInQuestion(search), name: name, app, call)
     }
@@ -42,8 +42,8 @@ extension Gateway {
     let isChinese = call.target["lang"] == "zh"
     router.diagnose(id, device, in: app) { [registration] result in
       switch result {
-      case .failure: call.fail(.timeout)
-      case .success(nil): call.fail(.invalidValue("msg_id is unknown"))
+      case .failure: call.fail(call.api.faults.busy)
+      case .success(nil): call.fail(call.api.faults.invalid("msg_id is unknown"))
       case .success(let diagnosis?):
         var writer = JSONWriter(capacity: 4096)
         writer.beginObject()

@@ -16,8 +16,10 @@ public struct DeviceFile: Sendable {
   public let standing: DeviceStanding
   /// Whether it is a device for tests.
   public let isTestDevice: Bool
-  /// The latest pushes for it, the newest first.
+  /// The latest pushes for it, the newest first; or those before a push, if these were asked for.
   public let pushes: [Push]
+  /// What is older than this was not looked at; nil if there is nothing older.
+  public let lookedBackTo: MessageID?
 
   /// A push for the device.
   public struct Push: Sendable {
@@ -40,12 +42,12 @@ public struct DeviceFile: Sendable {
 }
 
 extension Router {
-  /// Pushes of a device that are listed, and how many of an app's latest pushes are looked at for them.
+  /// Pushes of a device that are listed.
   private static var listedPushes: Int { 10 }
 
-  /// All that is known of a device, nil if it is not there any more.
+  /// All that is known of a device, nil if it is not there any more. Of its pushes those older than `before`.
   public func deviceFile(
-    _ number: RegistrationNumber, in app: App,
+    _ number: RegistrationNumber, in app: App, before: MessageID? = nil,
     reply: @escaping @Sendable (Result<DeviceFile?, DeviceFailure>) -> Void
   ) {
     let now = time.now()
@@ -59,11 +61,13 @@ extension Router {
       let times = names.count == history.tags.count ? history.tags.map(\.at) : names.map { _ in nil }
       let tags = zip(names, times).map { (name: $0, at: $1) }.sorted { $0.name < $1.name }
       let lostTags = try lost(history, app, transaction)
-      let latest = try transaction.latestPushes(app: app.id, of: number, limit: Self.listedPushes) {
+      let latest = try transaction.latestPushes(
+        app: app.id, of: number, before: before ?? MessageID(UInt64(Int64.max)), limit: Self.listedPushes
+      ) {
         [$0, $1].contains { NumberSet(serialized: $0)?.contains(number) == true }
       }
       var pushes: [DeviceFile.Push] = []
-      for push in latest {
+      for push in latest.pushes {
         guard let found = try facts(of: push.id, .there(number), app, transaction, at: now) else { continue }
         var answer: String?
         if case .refused(let reason) = found.apple { answer = reason }
@@ -75,7 +79,8 @@ extension Router {
       }
       return DeviceFile(
         row: row, history: history, tags: tags, lostTags: lostTags, standing: standing,
-        isTestDevice: try transaction.isTestDevice(row.registrationID, app: app.id), pushes: pushes)
+        isTestDevice: try transaction.isTestDevice(row.registrationID, app: app.id), pushes: pushes,
+        lookedBackTo: latest.next)
     } completion: {
       reply($0.mapError { _ in .unavailable })
     }

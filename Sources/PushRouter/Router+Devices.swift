@@ -194,15 +194,16 @@ extension Router {
     }
   }
 
-  /// Apple knows a token no more: it is taken from its registration, unless the device has told it anew after `moment`.
+  /// Apple found a fault with a token: it is taken from its registration, unless the device has told it anew after `moment`.
   public func retireToken(
     _ token: [UInt8], as slot: APNsTokenSlot = .device, of number: RegistrationNumber, in app: App,
-    unlessToldAfter moment: Timestamp
+    for fault: APNsTokenFault = .unregistered, unlessToldAfter moment: Timestamp
   ) {
     let now = time.now()
     store.write { transaction throws(StorageError) in
       try transaction.retireToken(
-        app: app.id, number: number, as: slot, token: token, unlessToldAfter: moment, at: now)
+        app: app.id, number: number, as: slot, token: token, for: fault, unlessToldAfter: moment,
+        at: now)
     } completion: { result in
       // If it could not be stored, the next push to it has the same answer.
       if case .success(true) = result { app.directory.setToken(.none, as: slot, of: number) }

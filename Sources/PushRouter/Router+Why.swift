@@ -64,7 +64,6 @@ extension Router {
         at: outcome.at, isReplaced: outcome.status == .overridden, by: try transaction.replacement(of: id))
     }
     var facts = WhyFacts(now: now, push: push, isTarget: false)
-    facts.callback = try callback(of: id, app, transaction, since: rows.push.createdAt)
     if case .gone(let gone) = device {
       facts.gone = WhyFacts.Gone(at: gone.at, successor: gone.successor, platform: gone.platform)
     }
@@ -72,6 +71,7 @@ extension Router {
     let minutes = try transaction.spreadMinutes(of: id)
     facts.push.releaseAt = SteadyRelease(rows.push, minutes: minutes)?.moment(of: number)
     facts.add(targets, rows, of: number)
+    facts.callback = try callback(facts, of: id, to: number, app, transaction)
     let platform = facts.gone?.platform ?? app.directory.identity(number)?.platform
     facts.push.parts = platform.flatMap { content?.parts(for: $0) } ?? []
     guard case .there = device else { return facts }
@@ -97,6 +97,8 @@ extension Router {
       device.isOnline = standing.isOnline
       device.isForeground = standing.isForeground
       device.since = standing.since
+      (device.cameAt, device.awaySince) = (standing.cameAt, standing.awaySince)
+      device.goneBy = standing.goneBy
       device.lastEnd = standing.lastEnd
     }
     (device.alias, device.aliasAt) = (row.alias, history.aliasAt)
@@ -141,22 +143,30 @@ extension Router {
     }
     guard let newest = all.last else { return .missing }
     let usable = all.last { if case .paused = $0.state { false } else { ($0.expiresAt ?? .distant) > now } }
-    guard usable == nil else {
-      let status = apnsStatus(of: app).first { $0.environment == usable?.environment }
+    if let usable {
+      let status = apnsStatus(of: app).first { $0.environment == usable.environment }
       if let problem = status?.problem { return .stopped(reason: problem, since: nil) }
-      return .ready(topic: newest.topic)
+      return .ready(topic: usable.topic)
     }
     if case .paused(let reason) = newest.state { return .stopped(reason: reason, since: newest.changedAt) }
     return .expired(newest.expiresAt ?? now)
   }
 
+  /// What became of telling the app's server of this push and this device.
   private func callback(
-    of id: MessageID, _ app: App, _ transaction: ReadTransaction, since moment: Timestamp
+    _ facts: WhyFacts, of id: MessageID, to number: RegistrationNumber, _ app: App,
+    _ transaction: ReadTransaction
   ) throws(StorageError) -> WhyFacts.Callback {
-    guard try transaction.pushCallback(of: id) != nil else { return .nothingToTell }
-    guard let trouble = try transaction.callbackTrouble(app: app.id, since: moment) else { return .fine }
-    return trouble.isGivenUp
-      ? .givenUp(error: trouble.error, at: trouble.at) : .failing(error: trouble.error, since: trouble.at)
+    guard let wanted = try transaction.pushCallback(of: id), !wanted.types.isDisjoint(with: facts.toldTypes)
+    else { return .nothingToTell }
+    let trouble = try transaction.callbackTrouble(
+      app: app.id, naming: CallbackEvent.idStart(of: id, to: number), since: facts.push.createdAt)
+    return switch trouble {
+    case .none: .fine
+    case .unknown: .unknown
+    case .waiting(let error, let since): .failing(error: error, since: since)
+    case .givenUp(let error, let at): .givenUp(error: error, at: at)
+    }
   }
 }
 
@@ -176,6 +186,16 @@ extension WhyFacts.Push {
 }
 
 extension WhyFacts {
+  /// What may have happened to it that an app's server is told of.
+  fileprivate var toldTypes: CallbackTypes {
+    var types: CallbackTypes = .handedOver
+    if isShown || isTapped || apple == .accepted { types.insert(.delivered) }
+    if case .acknowledged = own { types.insert(.delivered) }
+    if isTapped { types.insert(.clicked) }
+    if !types.contains(.delivered) { types.insert(.notDelivered) }
+    return types
+  }
+
   /// Adds what is stored of a registration as a target of the push.
   fileprivate mutating func add(_ targets: PushTargets, _ rows: TargetRows, of number: RegistrationNumber) {
     isTarget = targets.all.contains(number)

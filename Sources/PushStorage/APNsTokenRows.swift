@@ -148,11 +148,11 @@ extension WriteTransaction {
     ReadTransaction.slot(row, 1).map { OtherTokenRow(number: row.number(0), slot: $0, environment: .none) }
   }
 
-  /// Takes a token that Apple knows no more from its registration, unless the device has told it anew after `moment`;
-  /// true if it was taken.
+  /// Takes a token with which Apple found a fault from its registration, unless the device has told it anew after
+  /// `moment`; true if it was taken.
   public func retireToken(
     app: AppID, number: RegistrationNumber, as slot: APNsTokenSlot = .device, token: [UInt8],
-    unlessToldAfter moment: Timestamp, at now: Timestamp
+    for fault: APNsTokenFault = .unregistered, unlessToldAfter moment: Timestamp, at now: Timestamp
   ) throws(StorageError) -> Bool {
     if slot == .device {
       try database.run(
@@ -160,7 +160,7 @@ extension WriteTransaction {
         UPDATE registration SET apns_environment = 0, apns_token = NULL, token_since = ?5, token_end = ?6
         WHERE app_id = ?1 AND number = ?2 AND apns_token = ?3 AND apns_token_at <= ?4
         """, .app(app), .number(number), .blob(token), .time(moment), .time(now),
-        .integer(TokenEnd.byApple.rawValue))
+        .integer(TokenEnd(fault).rawValue))
     } else {
       try database.run(
         """

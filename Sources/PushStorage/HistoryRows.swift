@@ -65,13 +65,25 @@ extension ReadTransaction {
       """
       SELECT registration_id, number, platform, successor, at FROM gone_registration
       WHERE registration_id = ? AND app_id = ?
-      """, .blob(id.stored), .app(app)
-    ) { row in
-      GoneRegistration(
-        registrationID: RegistrationID(stored: row.blob(0)), number: row.number(1),
-        platform: Platform(rawValue: row.integer(2, as: UInt8.self)) ?? .android,
-        successor: row.optionalBlob(3).map { RegistrationID(stored: $0) }, at: row.time(4))
-    }
+      """, .blob(id.stored), .app(app), map: Self.gone)
+  }
+
+  /// Registrations of an app that are no more, of a range of numbers. Looks at all that the app remembers.
+  public func goneRegistrations(
+    of app: AppID, from first: RegistrationNumber, through last: RegistrationNumber
+  ) throws(StorageError) -> [GoneRegistration] {
+    try database.all(
+      """
+      SELECT registration_id, number, platform, successor, at FROM gone_registration
+      WHERE app_id = ? AND number BETWEEN ? AND ? ORDER BY id
+      """, .app(app), .number(first), .number(last), map: Self.gone)
+  }
+
+  private static func gone(_ row: Statement) -> GoneRegistration {
+    GoneRegistration(
+      registrationID: RegistrationID(stored: row.blob(0)), number: row.number(1),
+      platform: Platform(rawValue: row.integer(2, as: UInt8.self)) ?? .android,
+      successor: row.optionalBlob(3).map { RegistrationID(stored: $0) }, at: row.time(4))
   }
 
   /// The registration of an app that has one of Apple's tokens, whatever it is for.
@@ -119,25 +131,28 @@ extension ReadTransaction {
     ) { _ in true } == true
   }
 
-  /// The latest pushes of an app that may be for a registration: those to it alone, and those to several, for whose
-  /// targets `isTarget` is asked with both sets (targets and unreached, in the router's encoding). Looks at no more than
-  /// `depth` pushes, and at the sets of no more than `groups`.
+  /// Pushes of an app that are for a registration, the newest first, older than `before`: those to it alone, and those to
+  /// several, for whose targets `isTarget` is asked with both sets (targets and unreached, in the router's encoding). Looks
+  /// at no more than `depth` pushes, and at the sets of no more than `groups`; `next` is where it goes on then.
   public func latestPushes(
-    app: AppID, of number: RegistrationNumber, limit: Int, depth: Int = 2000, groups: Int = 40,
-    isTarget: ([UInt8], [UInt8]) -> Bool
-  ) throws(StorageError) -> [DevicePush] {
+    app: AppID, of number: RegistrationNumber, before: MessageID = MessageID(UInt64(Int64.max)), limit: Int,
+    depth: Int = 10_000, groups: Int = 100, isTarget: ([UInt8], [UInt8]) -> Bool
+  ) throws(StorageError) -> (pushes: [DevicePush], next: MessageID?) {
     let candidates = try database.all(
       """
       SELECT msg_id, target FROM (
-        SELECT msg_id, target FROM push INDEXED BY push_app WHERE app_id = ?1 ORDER BY msg_id DESC LIMIT ?3)
+        SELECT msg_id, target FROM push INDEXED BY push_app
+        WHERE app_id = ?1 AND msg_id < ?4 ORDER BY msg_id DESC LIMIT ?3)
       WHERE target = ?2 OR target IS NULL ORDER BY msg_id DESC
-      """, .app(app), .number(number), .integer(depth)
+      """, .app(app), .number(number), .integer(depth), .message(before)
     ) { (id: $0.message(0), isSingle: !$0.isNull(1)) }
     var found: [DevicePush] = []
     var groupsLeft = groups
-    for candidate in candidates where found.count < limit {
+    var last = before
+    for candidate in candidates {
+      guard found.count < limit, candidate.isSingle || groupsLeft > 0 else { return (found, last) }
+      last = candidate.id
       if !candidate.isSingle {
-        guard groupsLeft > 0 else { continue }
         groupsLeft -= 1
         let sets = try database.first(
           "SELECT targets, unreached FROM push WHERE msg_id = ?", .message(candidate.id)
@@ -149,46 +164,14 @@ extension ReadTransaction {
       ) { DevicePush(id: $0.message(0), createdAt: $0.time(1), content: $0.blob(2)) }
       if let push { found.append(push) }
     }
-    return found
-  }
-
-  /// What goes wrong with telling an app's server: the oldest batch that waits, if it was tried before, else the latest
-  /// that was given up and made after a moment. Nil if nothing does.
-  public func callbackTrouble(app: AppID, since moment: Timestamp) throws(StorageError) -> CallbackTrouble? {
-    let waiting = try database.first(
+    let oldest = try database.first(
       """
-      SELECT attempts, error, created_at, status FROM callback_batch WHERE app_id = ? AND state = 0 ORDER BY id LIMIT 1
-      """, .app(app)
-    ) { ($0.integer(0), CallbackTrouble(isGivenUp: false, error: Self.error($0, 1, 3), at: $0.time(2))) }
-    if let waiting, waiting.0 > 0 { return waiting.1 }
-    let lost = try database.first(
-      """
-      SELECT error, created_at, done_at, status FROM callback_batch
-      WHERE app_id = ? AND state = 2 ORDER BY id DESC LIMIT 1
-      """, .app(app)
-    ) {
-      (
-        $0.time(1),
-        CallbackTrouble(isGivenUp: true, error: Self.error($0, 0, 3), at: $0.moment(2) ?? $0.time(1))
-      )
-    }
-    guard let lost, lost.0 >= moment else { return nil }
-    return lost.1
+      SELECT msg_id FROM push INDEXED BY push_app
+      WHERE app_id = ? AND msg_id < ? ORDER BY msg_id DESC LIMIT 1 OFFSET ?
+      """, .app(app), .message(before), .integer(depth)
+    ) { MessageID($0.message(0).rawValue + 1) }
+    return (found, oldest)
   }
-
-  private static func error(_ row: Statement, _ text: Int32, _ status: Int32) -> String {
-    row.optionalText(text) ?? "HTTP \(row.integer(status))"
-  }
-}
-
-/// That an app's server cannot be told.
-public struct CallbackTrouble: Sendable, Equatable {
-  /// Whether events were given up; else they are tried again.
-  public var isGivenUp: Bool
-  /// Why the latest attempt failed.
-  public var error: String
-  /// Since when the oldest of them waits, or when they were given up.
-  public var at: Timestamp
 }
 
 extension Statement {

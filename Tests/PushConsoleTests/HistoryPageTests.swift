@@ -85,6 +85,52 @@ import Testing
     #expect(await browser.open("\(base)?q=999999999999").text.contains("No push matches."))
   }
 
+  /// One of two targets has it, and the time is over for the other: neither delivered nor expired says that.
+  @Test func `A push to several that is over is called complete`() async throws {
+    let (world, app, browser, device) = try await Self.world()
+    _ = try await world.device(in: app)
+    let number = try #require(app.directory.find(device))
+    let several = try await Self.push(world, app, "To both")
+    let one = try await Self.push(
+      world, app, "To one", audience: "{\"registration_id\":[\"\(device.text)\"]}")
+    let back = try await Self.push(world, app, "Taken back")
+    await withCheckedContinuation { done in
+      world.router.recall(back, in: app) { _ in done.resume() }
+    }
+    world.router.acknowledge([several, one], by: number, in: app)
+    // The other one's time is over.
+    _ = try await world.store.change { transaction throws(StorageError) in
+      try transaction.settle([Settlement(id: several, status: .expired, at: Self.clock.now())])
+    }
+    world.router.tick()
+    _ = try await world.store.change { _ throws(StorageError) in 0 }
+    let base = "/console/apps/\(app.key.text)/pushes"
+    for (state, wanted) in [
+      ("delivered", [one]), ("expired", []), ("failed", []), ("complete", [several]), ("recalled", [back]),
+      ("open", []), ("", [several, one, back]),
+    ] as [(String, [MessageID])] {
+      let page = await browser.open("\(base)?state=\(state)").text
+      for id in [several, one, back] {
+        #expect(page.contains("/pushes/\(id.text)\"") == wanted.contains(id), "\(state)")
+      }
+    }
+    let file = String(decoding: await browser.call("GET", base + ".csv").body, as: UTF8.self)
+    let states = file.split(separator: "\r\n" as Character).dropFirst().map { line in
+      String(line.split(separator: ",", omittingEmptySubsequences: false).dropFirst(7).first ?? "")
+    }
+    #expect(states == ["taken back", "delivered", "complete"])
+  }
+
+  @Test func `A target that was replaced keeps its name in the file`() async throws {
+    let (world, app, browser, _) = try await Self.world()
+    let old = try await Self.register(world, app)
+    let id = try await Self.push(world, app, "Before")
+    _ = try await Self.register(world, app)
+    let file = await browser.call("GET", "/console/apps/\(app.key.text)/pushes/\(id.text)/targets.csv")
+    let text = String(decoding: file.body, as: UTF8.self)
+    #expect(text.contains("\(old.text),android,"))
+  }
+
   @Test func `Pages follow each other without a gap, in the file too`() async throws {
     let (world, app, browser, _) = try await Self.world()
     var ids: [String] = []

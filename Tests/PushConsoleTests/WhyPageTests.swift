@@ -109,6 +109,21 @@ import Testing
     #expect(scene.devices.allSatisfy { page.contains("why?registration_id=\($0.text)") })
   }
 
+  @Test func `A device's page says how far it looked for pushes, and goes on from there`() async throws {
+    let scene = try await Self.scene(2)
+    var ids: [MessageID] = []
+    for _ in 0..<13 { ids.append(try await Self.push(to: [scene.devices[0]], in: scene)) }
+    let path = "\(scene.base)/devices/\(scene.devices[0].text)"
+    let first = await scene.viewer.open(path).text
+    let second = await scene.viewer.open("\(path)?before=\(ids[3].text)").text
+    for (place, id) in ids.enumerated() {
+      #expect(first.contains("/pushes/\(id.text)\"") == (place >= 3))
+      #expect(second.contains("/pushes/\(id.text)\"") == (place < 3))
+    }
+    #expect(first.contains("href=\"?before=\(ids[3].text)\"") && first.contains("Searched back to"))
+    #expect(!second.contains("Searched back to"))
+  }
+
   @Test func `Devices are found, a tag's by pages`() async throws {
     let scene = try await Self.scene(52)
     for device in scene.devices {

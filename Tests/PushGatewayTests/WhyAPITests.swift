@@ -53,7 +53,7 @@ import Testing
     #expect(await world.call("GET", path + "anna").json?["registration_id"]?.string == devices[0].text)
     await Self.alias("anna", of: devices[1], in: world)
     let several = await world.call("GET", path + "anna")
-    #expect(several.outcome == "400 1003")
+    #expect(several.outcome == "400 3002")
     let message = several.json?["error"]?["message"]?.string ?? ""
     #expect(devices.allSatisfy { message.contains($0.text) })
   }
@@ -66,10 +66,10 @@ import Testing
     let stranger = try #require(await world.call("GET", path + "0123456789abcdef012").json)
     #expect(stranger["first_failure"] == "device" && stranger["registration_id"] == "0123456789abcdef012")
     let other = try await world.addApp()
-    #expect(await world.call("GET", path + "x", as: other).outcome == "400 1003")
-    #expect(await world.call("GET", "/v1/pushes/1/why?registration_id=x").outcome == "400 1003")
-    #expect(await world.call("GET", "/v1/pushes/x/why?registration_id=x").outcome == "400 1003")
-    #expect(await world.call("GET", "/v1/pushes/\(id)/why").outcome == "400 1002")
+    #expect(await world.call("GET", path + "x", as: other).outcome == "400 3002")
+    #expect(await world.call("GET", "/v1/pushes/1/why?registration_id=x").outcome == "400 3002")
+    #expect(await world.call("GET", "/v1/pushes/x/why?registration_id=x").outcome == "400 3002")
+    #expect(await world.call("GET", "/v1/pushes/\(id)/why").outcome == "400 3002")
     #expect(await world.call("GET", path + "x", authorization: nil).status == 401)
   }
 
@@ -104,20 +104,48 @@ import Testing
   @Test func `A server that cannot be told is found behind all else`() async throws {
     let world = try await GatewayWorld()
     let device = try await world.register()
+    let other = try await world.register()
     let callback = #""notification":{"alert":"x"},"callback":{"url":"https://app.example.com/events"}"#
     let id = try #require(await world.push(callback).json?["msg_id"]?.string)
     let number = try #require(world.app.directory.find(device))
-    world.router.acknowledge([try #require(MessageID(decimal: Array(id.utf8)))], by: number, in: world.app)
     try await world.tell("event-1")
     let app = world.app.id
-    try await world.store.change { transaction throws(StorageError) in
-      try transaction.database.run(
-        "UPDATE callback_batch SET attempts = 3, error = 'refused' WHERE app_id = ?", .app(app))
+    func fail(_ state: Int, _ error: StaticString) async throws {
+      try await world.store.change { transaction throws(StorageError) in
+        try transaction.database.run(
+          "UPDATE callback_batch SET attempts = 3, error = ?, state = ? WHERE app_id = ?",
+          .text("\(error)"), .integer(state), .app(app))
+      }
     }
-    try await world.settle()
-    let json = await world.call("GET", "/v1/pushes/\(id)/why?registration_id=\(device.text)").json
-    #expect(json?["conclusion"] == "arrived" && json?["first_failure"] == "callback")
-    #expect(json?["steps"]?.array?.last?["cause"] == "callback_failing")
-    #expect(json?["steps"]?.array?.last?["detail"] == "refused")
+    func last(_ device: RegistrationID) async throws -> JSONValue? {
+      try await world.settle()
+      let json = await world.call("GET", "/v1/pushes/\(id)/why?registration_id=\(device.text)").json
+      #expect((json?["first_failure"] == "callback") == (json?["steps"]?.array?.last?["verdict"] == "failed"))
+      return json?["steps"]?.array?.last
+    }
+    // What goes wrong with telling of something else is not this push's trouble.
+    try await fail(0, "refused")
+    world.router.acknowledge([try #require(MessageID(decimal: Array(id.utf8)))], by: number, in: world.app)
+    #expect(try await last(device)?["verdict"] == "ok")
+    try await fail(0, "refused")
+    let failing = try await last(device)
+    #expect(failing?["cause"] == "callback_failing" && failing?["detail"] == "refused")
+    #expect(try await last(other)?["verdict"] == "ok", "nor what is told of another device")
+    try await fail(2, "HTTP 500")
+    #expect(try await last(device)?["cause"] == "callback_given_up")
+  }
+
+  @Test func `Asking takes no pushes away`() async throws {
+    let world = try await GatewayWorld()
+    let device = try await world.register()
+    let first = await world.push()
+    let id = try #require(first.json?["msg_id"]?.string)
+    for _ in 0..<5 {
+      _ = await world.call("GET", "/v1/pushes/\(id)/why?registration_id=\(device.text)")
+    }
+    let left = [first, await world.push()].compactMap {
+      $0.headers["x-rate-limit-remaining"].flatMap { Int($0) }
+    }
+    #expect(left.count == 2 && left[1] == left[0] - 1)
   }
 }

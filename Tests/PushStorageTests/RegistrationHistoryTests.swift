@@ -82,6 +82,11 @@ import Testing
       let id = old.registrationID
       let first = try reading.goneRegistration(id, app: app)
       let foreign = try reading.goneRegistration(id, app: other)
+      let (zero, one) = (RegistrationNumber(0), RegistrationNumber(1))
+      let range = try reading.goneRegistrations(of: app, from: zero, through: one)
+      guard range == [first], try reading.goneRegistrations(of: app, from: one, through: one) == [],
+        try reading.goneRegistrations(of: other, from: zero, through: one) == []
+      else { throw StorageError(.other, "the range is wrong") }
       let early = try transaction.sweepGoneRegistrations(before: Self.at(20), limit: 10)
       let late = try transaction.sweepGoneRegistrations(before: Self.at(21), limit: 10)
       return (first, foreign, early, late, try reading.goneRegistration(id, app: app))
@@ -94,28 +99,79 @@ import Testing
     #expect(found.1 == nil && found.2 == 0 && found.3 == 1 && found.4 == nil)
   }
 
-  @Test func `Trouble with callbacks is that of the oldest batch, or the latest that was lost`() async throws
-  {
+  @Test func `Trouble with callbacks is that of a batch which tells of the event`() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
     let app = try await store.addApp()
     let found = try await store.change { transaction throws(StorageError) in
-      func trouble() throws(StorageError) -> CallbackTrouble? {
-        try transaction.reading.callbackTrouble(app: app, since: Self.at(10))
+      func trouble(_ name: String = "7-a-") throws(StorageError) -> CallbackTrouble {
+        try transaction.reading.callbackTrouble(app: app, naming: name, since: Self.at(10), depth: 1)
       }
-      try transaction.insertCallbackBatch(app: app, to: nil, events: 1, body: [1], at: Self.at(10))
+      let body = Array(#"[{"event_id":"6-a-1"},{"event_id":"7-a-1"}]"#.utf8)
+      try transaction.insertCallbackBatch(app: app, to: nil, events: 1, body: body, at: Self.at(10))
       let fresh = try trouble()
       try transaction.database.run(
         "UPDATE callback_batch SET attempts = 2, error = 'refused', status = 0")
       let tried = try trouble()
+      let others = try [trouble("7-ab-"), trouble("-a-"), trouble("17-a-")]
       try transaction.database.run(
         "UPDATE callback_batch SET state = 2, error = NULL, status = 500, done_at = 30000")
       let lost = try trouble()
+      try transaction.insertCallbackBatch(app: app, to: nil, events: 1, body: [1], at: Self.at(11))
+      try transaction.database.run("UPDATE callback_batch SET state = 2, attempts = 2")
+      let deep = try trouble()
       try transaction.database.run("UPDATE callback_batch SET created_at = 9999")
-      return (fresh, tried, lost, try trouble())
+      return (fresh, tried, others, lost, deep, try trouble())
     }
-    #expect(found.0 == nil && found.3 == nil)
-    #expect(found.1 == CallbackTrouble(isGivenUp: false, error: "refused", at: Self.at(10)))
-    #expect(found.2 == CallbackTrouble(isGivenUp: true, error: "HTTP 500", at: Self.at(30)))
+    #expect(found.0 == .none && found.2 == [.none, .none, .none] && found.5 == .none)
+    #expect(found.1 == .waiting(error: "refused", since: Self.at(10)))
+    #expect(found.3 == .givenUp(error: "HTTP 500", at: Self.at(30)))
+    #expect(found.4 == .unknown, "the batch is behind those that are looked at")
+  }
+
+  @Test func `A device's pushes are found piece by piece, without a gap`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let (app, other) = (try await store.addApp(), try await store.addApp())
+    let device = RegistrationNumber(1)
+    let pages = try await store.change { transaction throws(StorageError) in
+      // Every third is for the device alone, every third for several with it, every third for another.
+      for number in 1...90 as ClosedRange<UInt64> {
+        let push: PushRow =
+          number % 3 == 2
+          ? .group(number, app: app, targets: [1])
+          : .single(number, app: app, target: number % 3 == 0 ? 1 : 2)
+        try transaction.insertPush(push)
+        try transaction.insertPush(.single(1000 + number, app: other, target: 1))
+      }
+      var pages: [[UInt64]] = []
+      for (limit, depth, groups) in [(100, 100, 100), (7, 100, 100), (100, 10, 100), (100, 100, 3)] {
+        var (found, before): ([UInt64], MessageID?) = ([], MessageID(UInt64(Int64.max)))
+        while let end = before {
+          let part = try transaction.reading.latestPushes(
+            app: app, of: device, before: end, limit: limit, depth: depth, groups: groups
+          ) { targets, _ in targets == [1] }
+          found += part.pushes.map(\.id.rawValue)
+          before = part.next
+        }
+        pages.append(found)
+      }
+      return pages
+    }
+    let wanted = (1...90 as ClosedRange<UInt64>).filter { $0 % 3 != 1 }.reversed()
+    for page in pages { #expect(page == Array(wanted)) }
+  }
+
+  /// Each hour has the rows of all apps: an app's are found by a search for each hour.
+  @Test func `Counts of hours are searched, not read through`() throws {
+    let database = try Database(path: folder.database, mode: .create)
+    try Migrator.migrate(database, to: embeddedMigrations, at: Self.at(0))
+    for (sql, table) in [
+      (ReadTransaction.newcomersByHour, "newcomers"), (ReadTransaction.statisticsByHour, "statistics"),
+    ] {
+      let plan = try queryPlan(of: "\(sql)", in: folder.database)
+      #expect(
+        plan.contains { $0.hasPrefix("SEARCH \(table)") && $0.contains("(hour=? AND app_id=?)") }, "\(plan)")
+    }
   }
 }

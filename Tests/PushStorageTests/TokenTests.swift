@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushTesting
 import Testing
 
@@ -139,6 +140,25 @@ import Testing
           try transaction.retireToken(
             app: app, number: zero, as: slot, token: token, unlessToldAfter: told, at: told))
         #expect(try transaction.reading.tokens(app: app, of: [zero], as: slot).isEmpty)
+      }
+    }
+  }
+
+  @Test func `What was wrong with a token is remembered`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    let zero = zero
+    try await store.change { transaction throws(StorageError) in
+      for (fault, end) in [
+        (APNsTokenFault.unregistered, TokenEnd.byApple), (.expired, .byApple), (.unknownHere, .wrongService),
+        (.unknownEverywhere, .wrongService), (.otherTopic, .otherTopic),
+      ] {
+        _ = try transaction.setToken(
+          app: app, number: zero, as: .device, environment: .production, token: [1], at: .start)
+        _ = try transaction.retireToken(
+          app: app, number: zero, token: [1], for: fault, unlessToldAfter: .start, at: .start)
+        #expect(try transaction.reading.history(app: app, number: zero)?.tokenEnd == end)
       }
     }
   }

@@ -8,7 +8,7 @@ import Synchronization
 extension APNsQueue {
   /// What follows from answers outside of the queue.
   private enum Effect {
-    case retire(Delivery, since: Timestamp)
+    case retire(Delivery, since: Timestamp, APNsTokenFault)
     case move(Delivery)
     case renew(ProviderToken, environment: APNsEnvironment)
     case pause(APNsEnvironment, APNsCredentialID, reason: String, seconds: Int64?)
@@ -111,7 +111,8 @@ extension APNsQueue {
       effects.append(.wake(other))
     case .retireToken(let since, let fault):
       if fault.mayBeOurs {
-        let verdict = state.guards[environment, default: TokenGuard()].bad(delivery, at: nanoseconds)
+        let suspect = SuspectToken(delivery: delivery, fault: fault)
+        let verdict = state.guards[environment, default: TokenGuard()].bad(suspect, at: nanoseconds)
         if verdict == .alarm {
           effects.append(.pause(environment, flight.credential, reason: Self.alarm(answer), seconds: nil))
         }
@@ -121,7 +122,7 @@ extension APNsQueue {
           return
         }
       } else {
-        effects.append(.retire(delivery, since: since))
+        effects.append(.retire(delivery, since: since, fault))
       }
       refuse(delivery, answer, &state)
     case .keepToken, .reject: refuse(delivery, answer, &state)
@@ -142,7 +143,7 @@ extension APNsQueue {
   }
 
   private static func alarm(_ answer: APNsAnswer) -> String {
-    "more than \(TokenGuard<Delivery>().percent) % of this minute's device tokens were answered \(answer.status) "
+    "more than \(TokenGuard<SuspectToken>().percent) % of this minute's device tokens were answered \(answer.status) "
       + "\(answer.reason ?? ""): are they of Apple's other environment, or of another app?"
   }
 
@@ -166,7 +167,7 @@ extension APNsQueue {
 
   private func carryOut(_ effect: Effect) {
     switch effect {
-    case .retire(let delivery, let since): retire(delivery, since: since)
+    case .retire(let delivery, let since, let fault): retire(delivery, since: since, fault)
     case .move(let delivery):
       parts.router.moveToken(
         delivery.row.token, as: delivery.slot, of: delivery.row.number, in: app, to: delivery.environment)
@@ -179,11 +180,12 @@ extension APNsQueue {
     }
   }
 
-  /// Takes a dead token from its registration.
-  func retire(_ delivery: Delivery, since: Timestamp) {
+  /// Takes a token with which Apple found a fault from its registration.
+  func retire(_ delivery: Delivery, since: Timestamp, _ fault: APNsTokenFault) {
     parts.metrics.tokensRetired.add()
     parts.router.retireToken(
-      delivery.row.token, as: delivery.slot, of: delivery.row.number, in: app, unlessToldAfter: since)
+      delivery.row.token, as: delivery.slot, of: delivery.row.number, in: app, for: fault,
+      unlessToldAfter: since)
   }
 
   private func renew(_ token: ProviderToken, _ environment: APNsEnvironment) {

@@ -186,7 +186,7 @@ extension APNsQueue {
       state.takeDue(at: now.seconds)
       return (state.lanesWithWork, state.confirmedSuspects(at: parts.time.monotonic()))
     }
-    for suspect in suspects { retire(suspect, since: now) }
+    for suspect in suspects { retire(suspect.delivery, since: now, suspect.fault) }
     saveProgress()
     if now.seconds % 60 == 0, state.withLock({ $0.isSpilled }) { sweep(at: now) }
     advance()
@@ -329,8 +329,8 @@ extension APNsQueue.State {
     }
   }
 
-  fileprivate mutating func confirmedSuspects(at nanoseconds: UInt64) -> [Delivery] {
-    var confirmed: [Delivery] = []
+  fileprivate mutating func confirmedSuspects(at nanoseconds: UInt64) -> [SuspectToken] {
+    var confirmed: [SuspectToken] = []
     for environment in guards.keys { confirmed += guards[environment]?.confirmed(at: nanoseconds) ?? [] }
     return confirmed
   }

@@ -51,7 +51,7 @@ final class APNsQueue: Sendable {
     var exits: [APNsEnvironment: Exit] = [:]
     /// Services that have a credential which cannot be used now.
     var stopped: Set<APNsEnvironment> = []
-    var guards: [APNsEnvironment: TokenGuard<Delivery>] = [:]
+    var guards: [APNsEnvironment: TokenGuard<SuspectToken>] = [:]
     var isFetchingFew = false
     var isFetchingMany = false
     /// What the database has beyond this ID is not in memory, if `isSpilled`.

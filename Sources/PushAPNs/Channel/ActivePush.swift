@@ -143,6 +143,12 @@ struct Delivery: Sendable {
   var hasRenewedToken = false
 }
 
+/// A token with which Apple found a fault that could be ours.
+struct SuspectToken: Sendable {
+  let delivery: Delivery
+  let fault: APNsTokenFault
+}
+
 /// The number that a request goes to a pool with: the app above, and below a count of the app's own requests.
 struct RequestTag: Hashable, Sendable {
   private static let countBits: UInt64 = 40

@@ -126,10 +126,22 @@ struct DevicePage: Sendable {
   }
 
   private var pushes: HTML {
-    guard !file.pushes.isEmpty else { return "<p class=\"quiet\">\(call(Words.noPushesOfDevice))</p>" }
+    guard !file.pushes.isEmpty else {
+      return "<p class=\"quiet\">\(call(Words.noPushesOfDevice))</p>\(older)"
+    }
     return """
       <table><thead><tr><th>\(call(Words.sentAt))</th><th>\(call(Words.content))</th><th>\(call(Words.result))</th><th>\(call(Words.whySteps))</th></tr></thead>
       <tbody>\(file.pushes, { push($0) })</tbody></table>
+      \(older)
+      """
+  }
+
+  /// How far back was looked, and the way on.
+  private var older: HTML {
+    guard let end = file.lookedBackTo else { return .none }
+    return """
+      <p class="row"><a class="button plain" href="?before=\(end.text)" rel="next">\(call(Words.older))</a>
+      <span class="quiet">\(call(Words.lookedBack)) \(console.moment(end.time))</span></p>
       """
   }
 

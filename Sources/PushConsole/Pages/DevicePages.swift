@@ -90,7 +90,8 @@ extension WebConsole {
       return call.show(Failures.notFound(call), status: 404)
     }
     guard let number = app.directory.find(id) else { return showMissing(call, app, id) }
-    router.deviceFile(number, in: app) { [self] result in
+    let before = call.target["before"].flatMap { MessageID(decimal: Array($0.utf8)) }
+    router.deviceFile(number, in: app, before: before) { [self] result in
       switch result {
       case .failure: call.show(Failures.unavailable(call), status: 503)
       case .success(nil): showMissing(call, app, id)

@@ -196,14 +196,32 @@ extension WebConsole {
   // MARK: Its targets
 
   private func exportTargets(_ call: PageCall) {
-    withReport(call) { push, report in
+    withReport(call) { [self] push, report in
       let after = call.target["after"].flatMap { UInt32($0) }
-      let list = TargetList(
-        report, of: push.app, after: after.map { RegistrationNumber($0) }, limit: Self.exportTargetRows)
-      let part = after.map { "-after-\($0)" } ?? ""
-      call.show(
-        csv: list.csv(call), name: "push-\(push.row.id.text)\(part).csv",
-        next: list.next.map { "targets.csv?after=\($0.rawValue)" })
+      let part = TargetList.Part(
+        of: report.targets.all, after: after.map { RegistrationNumber($0) }, limit: Self.exportTargetRows)
+      findGone(part, of: push.app) { gone in
+        guard let gone else { return call.show(Failures.unavailable(call), status: 503) }
+        let list = TargetList(report, part, of: push.app, gone: gone)
+        let suffix = after.map { "-after-\($0)" } ?? ""
+        call.show(
+          csv: list.csv(call), name: "push-\(push.row.id.text)\(suffix).csv",
+          next: list.next.map { "targets.csv?after=\($0.rawValue)" })
+      }
+    }
+  }
+
+  /// Those targets whose registrations are no more; nil if the database does not tell.
+  private func findGone(
+    _ part: TargetList.Part, of app: App, _ found: @escaping @Sendable ([GoneRegistration]?) -> Void
+  ) {
+    guard let first = part.numbers.first, let last = part.numbers.last, part.hasGone(from: app) else {
+      return found([])
+    }
+    router.store.read { transaction throws(StorageError) in
+      try transaction.goneRegistrations(of: app.id, from: first, through: last)
+    } completion: { result in
+      if case .success(let gone) = result { found(gone) } else { found(nil) }
     }
   }
 }

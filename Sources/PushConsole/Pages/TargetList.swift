@@ -1,5 +1,6 @@
 import PushBase
 import PushRouter
+import PushStorage
 
 /// The targets of a push one by one, with what became of it for each: a part of them, by the order of registration.
 struct TargetList: Sendable {
@@ -17,34 +18,52 @@ struct TargetList: Sendable {
   /// The last one, if there are more.
   let next: RegistrationNumber?
 
-  /// At most `limit` of those behind `after`, or from the first on.
-  init(_ report: PushReport, of app: App, after: RegistrationNumber?, limit: Int) {
+  /// The targets of one file: at most `limit` of those behind `after`, or from the first on.
+  struct Part: Sendable {
+    let numbers: ArraySlice<RegistrationNumber>
+    /// The last one, if there are more.
+    let next: RegistrationNumber?
+
+    init(of targets: NumberSet, after: RegistrationNumber?, limit: Int) {
+      let start = after.map { RegistrationNumber($0.rawValue < .max ? $0.rawValue + 1 : .max) }
+      let found = targets.members(from: start ?? RegistrationNumber(0), limit: limit + 1)
+      numbers = found.prefix(limit)
+      next = found.count > limit ? numbers.last : nil
+    }
+
+    /// Whether a registration of it is no more.
+    func hasGone(from app: App) -> Bool { numbers.contains { app.directory.identity($0) == nil } }
+  }
+
+  /// A part of a push's targets. `gone` are registrations that are no more, as far as they are remembered.
+  init(_ report: PushReport, _ part: Part, of app: App, gone: [GoneRegistration]) {
     let sets = report.targets
-    let start = after.map { RegistrationNumber($0.rawValue < .max ? $0.rawValue + 1 : .max) }
-    let numbers = sets.all.members(from: start ?? RegistrationNumber(0), limit: limit + 1)
-    next = numbers.count > limit ? numbers.dropLast().last : nil
-    targets = numbers.prefix(limit).map { number in
+    next = part.next
+    let gone = Dictionary(gone.map { ($0.number, $0) }) { _, newer in newer }
+    targets = part.numbers.map { number in
       let identity = app.directory.identity(number)
       let (state, reason) = Self.state(number, in: sets)
+      let id = identity?.id ?? gone[number]?.registrationID
+      let platform = identity?.platform ?? gone[number]?.platform
       return Target(
-        id: identity?.id.text ?? "", platform: identity?.platform.name ?? "", state: state, reason: reason,
+        id: id?.text ?? "", platform: platform?.name ?? "", state: state, reason: reason,
         way: Self.way(number, in: sets), isShown: sets.shown.contains(number),
         isTapped: sets.tapped.contains(number))
     }
   }
 
   /// A part of a long list: the places of its first and last target, from 1 on, and the target before it.
-  struct Part: Equatable {
+  struct PartLink: Equatable {
     let first, last: Int
     let after: RegistrationNumber
   }
 
   /// The parts behind the first; none of a list that fits into one.
-  static func parts(of targets: NumberSet, limit: Int) -> [Part] {
+  static func parts(of targets: NumberSet, limit: Int) -> [PartLink] {
     let count = targets.count
     return stride(from: limit, to: count, by: limit).compactMap { start in
       targets.member(at: start - 1).map {
-        Part(first: start + 1, last: min(start + limit, count), after: $0)
+        PartLink(first: start + 1, last: min(start + limit, count), after: $0)
       }
     }
   }
@@ -66,7 +85,7 @@ struct TargetList: Sendable {
     return sets.apns.contains(number) ? Words.byApple : nil
   }
 
-  /// The list as a file. A registration that was replaced since has no ID any more.
+  /// The list as a file. A registration that was replaced longer ago than is remembered has no ID any more.
   func csv(_ call: PageCall) -> [UInt8] {
     var writer = CSVWriter()
     let heads = [

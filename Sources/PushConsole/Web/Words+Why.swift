@@ -94,6 +94,9 @@ extension TokenEnd {
     case .byDevice: Phrase("the app took it away", "应用已清除")
     case .byApple: Phrase("Apple said that it is gone", "苹果告知已失效")
     case .taken: Phrase("another registration told the same one", "被另一个注册使用")
+    case .wrongService:
+      Phrase("Apple does not know it: wrong service, or damaged", "苹果不认识：环境不符或 Token 有误")
+    case .otherTopic: Phrase("Apple said that it is another app's", "苹果告知属于其他应用")
     }
   }
 }

@@ -10,4 +10,7 @@ public enum APNsEnd {
   public static let noCredential = "NoCredential"
   /// The sender took the push back, or replaced it.
   public static let takenBack = "TakenBack"
+
+  /// All that are not Apple's words.
+  public static let ours: Set<String> = [delivered, expired, noToken, noCredential, takenBack]
 }

@@ -48,7 +48,12 @@ public struct CallbackEvent: Sendable, Equatable {
     self.channel = channel
     self.time = time
     let way = channel.map { "-\($0.rawValue)" } ?? ""
-    id = "\(push.text)-\(String(number.rawValue, radix: 16))-\(type.rawValue)\(way)"
+    id = "\(Self.idStart(of: push, to: number))\(type.rawValue)\(way)"
+  }
+
+  /// How the names of all events of a push on its way to one device begin, and of no others.
+  public static func idStart(of push: MessageID, to number: RegistrationNumber) -> String {
+    "\(push.text)-\(String(number.rawValue, radix: 16))-"
   }
 
   /// Writes the event as an object.

@@ -38,4 +38,18 @@ public enum TokenEnd: UInt8, CaseIterable, Sendable {
   case byApple = 2
   /// Another registration of the app told the same one.
   case taken = 3
+  /// Apple's services do not know it: the device told the wrong service, or the token is damaged.
+  case wrongService = 4
+  /// Apple said that it belongs to another app.
+  case otherTopic = 5
+
+  /// Why there is no token after Apple found a fault with it.
+  public init(_ fault: APNsTokenFault) {
+    self =
+      switch fault {
+      case .unregistered, .expired: .byApple
+      case .unknownHere, .unknownEverywhere: .wrongService
+      case .otherTopic: .otherTopic
+      }
+  }
 }

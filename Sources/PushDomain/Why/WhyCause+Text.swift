@@ -16,8 +16,8 @@ extension WhyCause {
       appleText
     case .onlineOnly, .noChannel, .neverConnected, .offlineHeartbeatLost, .offlineClosed, .offlineLoggedOut,
       .offlineReplaced, .offlineServer, .offlineAppDisabled, .offlineTooSlow, .offlineProtocolError,
-      .offlineBroken, .offlineUnknown, .cameBackLate, .notInForeground, .notAcknowledged, .queueFull,
-      .expired:
+      .offlineBroken, .offlineUnknown, .cameBackLate, .connectionUnknown, .notInForeground, .notAcknowledged,
+      .queueFull, .expired:
       connectionText
     case .permissionUnknown, .notReported, .inForeground, .shownBefore, .tapped, .callbackFailing,
       .callbackGivenUp:
@@ -147,12 +147,18 @@ extension WhyCause {
     case .offlineBroken: WhyText("The device is offline: the connection broke.", "设备离线：连接中断。")
     case .cameBackLate:
       WhyText("The device came back when the push was over.", "设备重新上线时推送已结束。")
+    case .connectionUnknown:
+      WhyText(
+        "Whether the device was connected before the push was over is not noted; it was there later.",
+        "推送结束前设备是否在线没有记录；设备之后在线过。")
     case .notInForeground:
       WhyText(
         "The app is not in front of the user; on iOS it takes what comes over our connection only there.",
         "应用不在前台；iOS 应用只有在前台才能通过长连接接收。")
     case .notAcknowledged:
-      WhyText("The device is connected, and has not acknowledged it.", "设备已连接，但没有确认收到。")
+      WhyText(
+        "The device is connected, or was to the end, and has not acknowledged it.",
+        "设备在线（或直到推送结束一直在线），但没有确认收到。")
     case .queueFull:
       WhyText("Too many newer pushes waited for the device.", "该设备等待的新推送过多，此条被挤出。")
     case .expired: WhyText("The push's time to live was over.", "推送已超过有效期。")

@@ -113,6 +113,8 @@ public enum WhyCause: String, CaseIterable, Sendable {
   case offlineUnknown = "offline_unknown"
   /// The device came back when the push's time was over.
   case cameBackLate = "came_back_late"
+  /// Whether the device was connected while the push lived was not noted: it was there later.
+  case connectionUnknown = "connection_unknown"
   /// The app was not in the foreground, where an iPhone takes what comes over our connection.
   case notInForeground = "not_in_foreground"
   /// The device was connected, and did not acknowledge it.

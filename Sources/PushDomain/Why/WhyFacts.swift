@@ -95,6 +95,12 @@ public struct WhyFacts: Equatable, Sendable {
     public var isOnline = false
     /// Since when it is, or is not.
     public var since: Timestamp?
+    /// When its latest connection began.
+    public var cameAt: Timestamp?
+    /// Since when it had been away before that.
+    public var awaySince: Timestamp?
+    /// By when it had gone, if it is known that it was there at `since`, but not how much longer.
+    public var goneBy: Timestamp?
     /// How its connection before ended.
     public var lastEnd = ConnectionEnd.unknown
     /// Whether its app is in front of the user; says nothing while it is not connected.
@@ -214,6 +220,8 @@ public struct WhyFacts: Equatable, Sendable {
     case nothingToTell
     /// All is well.
     case fine
+    /// So much goes wrong with telling the server that it was not looked through for this push.
+    case unknown
     /// It waits, and the latest attempt failed.
     case failing(error: String, since: Timestamp)
     /// Something was given up.

@@ -8,7 +8,8 @@ extension WhyJudge {
     // All later conditions would look as if they held.
     guard device.registeredAt <= push.createdAt else { return notApplicable(.audience) }
     return liveActivityFault(note, device) ?? aliasFault(note, device) ?? tagFault(note, device)
-      ?? exclusion(note, device) ?? testFault(note, device) ?? nameFault(note) ?? unknownAudience
+      ?? exclusion(note, device) ?? testFault(note, device) ?? nameFault(note)
+      ?? presentExclusion(note, device) ?? unknownAudience
   }
 
   private var unknownAudience: WhyStep { WhyStep(.audience, .unknown, .audienceUnknown) }
@@ -44,17 +45,23 @@ extension WhyJudge {
     case missing(WhyCause, Timestamp?)
   }
 
-  private func state(_ tag: WhyFacts.Tag) -> TagState {
+  /// The times of tags are whole seconds. Within the second of the push the device's not being a target decides: a tag that
+  /// it needed was not there, one that is excluded was.
+  private func state(_ tag: WhyFacts.Tag, isExcluded: Bool) -> TagState {
+    func isLater(_ at: Timestamp, ifSame: Bool) -> Bool {
+      at.seconds > push.createdAt.seconds || ifSame && at.seconds == push.createdAt.seconds
+    }
     if tag.isBound {
-      if let at = tag.boundAt, at > push.createdAt { return .missing(.tagBoundLater, at) }
-      return .had
+      guard let at = tag.boundAt, isLater(at, ifSame: !isExcluded) else { return .had }
+      return .missing(.tagBoundLater, at)
     }
     guard let at = tag.removedAt else { return .missing(.tagNotBound, nil) }
-    return at > push.createdAt ? .had : .missing(.tagRemoved, at)
+    return isLater(at, ifSame: isExcluded) ? .had : .missing(.tagRemoved, at)
   }
 
-  private func state(_ name: String, _ device: WhyFacts.Device) -> TagState {
-    device.tags.first { $0.name == name }.map(state) ?? .missing(.tagNotBound, nil)
+  private func state(_ name: String, _ device: WhyFacts.Device, isExcluded: Bool = false) -> TagState {
+    device.tags.first { $0.name == name }.map { state($0, isExcluded: isExcluded) }
+      ?? .missing(.tagNotBound, nil)
   }
 
   private func tagFault(_ note: AudienceNote, _ device: WhyFacts.Device) -> WhyStep? {
@@ -74,11 +81,18 @@ extension WhyJudge {
 
   private func exclusion(_ note: AudienceNote, _ device: WhyFacts.Device) -> WhyStep? {
     for name in note.tagsNot {
-      if case .had = state(name, device) {
+      if case .had = state(name, device, isExcluded: true) {
         return fault(.tagExcluded, name, at: device.tags.first { $0.name == name }?.boundAt)
       }
     }
     return nil
+  }
+
+  /// Of a tag that came, went and came again only the last is noted. One that is excluded and there now is what is left,
+  /// if nothing else was wrong.
+  private func presentExclusion(_ note: AudienceNote, _ device: WhyFacts.Device) -> WhyStep? {
+    let bound = note.tagsNot.first { name in device.tags.contains { $0.name == name && $0.isBound } }
+    return bound.map { fault(.tagExcluded, $0) }
   }
 
   // MARK: The rest

@@ -8,17 +8,39 @@ extension WhyJudge {
     guard facts.concernsApple else { return notApplicable(.credential) }
     // Apple has judged by what the app had then.
     if facts.apple == .accepted { return WhyStep(.credential, .ok) }
+    if hasAppleTakenCredential {
+      if case .ready(let topic) = facts.credential { return WhyStep(.credential, .ok, detail: topic) }
+      return WhyStep(.credential, .ok)
+    }
     if facts.apple == .refused(APNsEnd.noCredential) {
       return WhyStep(.credential, .failed, at: facts.appleAt, .noCredential)
     }
-    return switch facts.credential {
-    case .unknown: WhyStep(.credential, .unknown)
-    case .missing: WhyStep(.credential, .failed, .noCredential)
-    case .ready(let topic): WhyStep(.credential, .ok, detail: topic)
-    case .expired(let at): WhyStep(.credential, .failed, at: at, .credentialExpired)
-    case .stopped(let reason, let since):
-      WhyStep(.credential, .failed, at: since, .credentialStopped, detail: reason)
+    switch facts.credential {
+    case .unknown: return WhyStep(.credential, .unknown)
+    case .missing:
+      // A push that was to go through Apple had one, and nobody noted when it went.
+      let hadOne = facts.apple != .notMeant && facts.endedAt != nil
+      return WhyStep(.credential, hadOne ? .unknown : .failed, .noCredential)
+    case .ready(let topic): return WhyStep(.credential, .ok, detail: topic)
+    case .expired(let at): return trouble(.credentialExpired, since: at)
+    case .stopped(let reason, let since): return trouble(.credentialStopped, since: since, detail: reason)
     }
+  }
+
+  /// Whether Apple answered the push itself, and found no fault with the credential.
+  private var hasAppleTakenCredential: Bool {
+    guard case .refused(let reason) = facts.apple, !APNsEnd.ours.contains(reason) else { return false }
+    return ![.credentialRefused, .topicRefused].contains(WhyCause(apple: reason))
+  }
+
+  /// What is wrong with the credential now. It was no trouble for a push that was over before it began.
+  private func trouble(_ cause: WhyCause, since: Timestamp?, detail: String? = nil) -> WhyStep {
+    guard let end = facts.endedAt else {
+      return WhyStep(.credential, .failed, at: since, cause, detail: detail)
+    }
+    guard let since else { return WhyStep(.credential, .unknown, cause, detail: detail) }
+    return since < end
+      ? WhyStep(.credential, .failed, at: since, cause, detail: detail) : WhyStep(.credential, .ok)
   }
 
   var token: WhyStep {
@@ -48,6 +70,8 @@ extension WhyJudge {
       case .none: .noToken
       case .byDevice: .tokenRemoved
       case .byApple: .tokenRetired
+      case .wrongService: .wrongEnvironment
+      case .otherTopic: .tokenOfOtherApp
       case .taken: .tokenTaken
       }
     return WhyStep(.token, .failed, at: cause == .noToken ? nil : device.tokenSince, cause)
@@ -106,17 +130,42 @@ extension WhyJudge {
 
   /// Why the device did not take until a moment what waited for it.
   private func obstacle(_ verdict: WhyVerdict, until moment: Timestamp) -> WhyStep {
-    guard let device = facts.device else { return WhyStep(.connection, verdict, .offlineUnknown) }
-    if device.isOnline, let since = device.since, since > moment {
-      return WhyStep(.connection, verdict, at: since, .cameBackLate)
+    guard let device = facts.device else {
+      return WhyStep(.connection, verdict, verdict == .failed ? .connectionUnknown : .offlineUnknown)
     }
-    let wasOffline = !device.isOnline && device.since.map { $0 <= moment } ?? true
-    if wasOffline { return WhyStep(.connection, verdict, at: device.since, absence(of: device)) }
-    // It was connected, at least at the end.
-    let isAway = device.platform == .ios && !(device.isOnline && device.isForeground)
-    return WhyStep(
-      .connection, verdict, at: device.isOnline ? device.since : nil,
-      isAway ? .notInForeground : .notAcknowledged)
+    switch presence(of: device, at: moment) {
+    case .away: return WhyStep(.connection, verdict, at: device.since, absence(of: device))
+    case .awayUntil(let came): return WhyStep(.connection, verdict, at: came, .cameBackLate)
+    case .unknown: return WhyStep(.connection, verdict, .connectionUnknown)
+    case .connected:
+      let isAway = device.platform == .ios && !(device.isOnline && device.isForeground)
+      return WhyStep(
+        .connection, verdict, at: device.isOnline ? device.since : nil,
+        isAway ? .notInForeground : .notAcknowledged)
+    }
+  }
+
+  /// Whether a device was connected at a moment.
+  private enum Presence {
+    case connected
+    /// It was not, and is not now.
+    case away
+    /// It was not, and came back then.
+    case awayUntil(Timestamp)
+    case unknown
+  }
+
+  /// What is noted are the latest connection and the absence before it; of what was earlier nobody knows.
+  private func presence(of device: WhyFacts.Device, at moment: Timestamp) -> Presence {
+    guard device.isOnline || device.since != nil else { return .away }
+    if !device.isOnline, let since = device.since, since <= moment {
+      return device.goneBy.map { moment < $0 } ?? false ? .unknown : .away
+    }
+    guard let came = device.isOnline ? device.since : device.cameAt else {
+      return device.isOnline ? .connected : .unknown
+    }
+    guard moment < came else { return .connected }
+    return device.awaySince.map { $0 <= moment } ?? false ? .awayUntil(came) : .unknown
   }
 
   private func absence(of device: WhyFacts.Device) -> WhyCause {

@@ -51,9 +51,11 @@ struct WhyJudge {
         .device, isLater ? .failed : .ok, at: device.registeredAt, isLater ? .registeredLater : nil)
     }
     guard let gone = facts.gone else { return WhyStep(.device, .failed, .registrationUnknown) }
+    // What went when nothing of the push waited for it any more made no difference.
+    let wasInTime = wasOpen && gone.at <= facts.endedAt ?? facts.now
+    let isReason = !facts.hasArrived && (!facts.isTarget || facts.own == .replaced || wasInTime)
     return WhyStep(
-      .device, facts.hasArrived ? .ok : .failed, at: gone.at, .registrationReplaced,
-      detail: gone.successor?.text)
+      .device, isReason ? .failed : .ok, at: gone.at, .registrationReplaced, detail: gone.successor?.text)
   }
 
   private var isForPlatform: Bool { platform.verdict == .ok }
@@ -73,7 +75,7 @@ struct WhyJudge {
   // MARK: Sender and turn
 
   private var sender: WhyStep {
-    guard !facts.hasArrived, facts.isTakenBack, let takenBack = push.takenBack else {
+    guard !facts.hasArrived, facts.isTakenBack, wasOpen, let takenBack = push.takenBack else {
       return WhyStep(.sender, .ok)
     }
     return takenBack.isReplaced
@@ -101,6 +103,9 @@ struct WhyJudge {
       ? WhyStep(.lifetime, .ok, at: push.expiresAt)
       : WhyStep(.lifetime, .failed, at: push.expiresAt, .expired)
   }
+
+  /// Whether something of it was open for the device until the push was over, or taken back, or is so now.
+  private var wasOpen: Bool { waitedToTheEnd || facts.apple == .refused(APNsEnd.takenBack) }
 
   private var waitedToTheEnd: Bool {
     switch facts.own {
@@ -141,6 +146,7 @@ struct WhyJudge {
     switch facts.callback {
     case .nothingToTell: notApplicable(.callback)
     case .fine: WhyStep(.callback, .ok)
+    case .unknown: WhyStep(.callback, .unknown)
     case .failing(let error, let since):
       WhyStep(.callback, .failed, at: since, .callbackFailing, detail: error)
     case .givenUp(let error, let at): WhyStep(.callback, .failed, at: at, .callbackGivenUp, detail: error)

@@ -81,7 +81,7 @@ extension WhyCause {
     case .tokenRetired, .tokenGone: .awaitReinstall
     case .payloadTooLarge: .shorten
     case .appleRefused: .lookUpReason
-    case .appleNotInTime, .onlineOnly, .cameBackLate, .expired: .extendLifetime
+    case .appleNotInTime, .onlineOnly, .cameBackLate, .connectionUnknown, .expired: .extendLifetime
     case .noChannel: .changeStrategy
     case .neverConnected, .offlineHeartbeatLost, .offlineClosed, .offlineServer, .offlineBroken,
       .offlineUnknown:

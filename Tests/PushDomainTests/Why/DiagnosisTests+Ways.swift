@@ -42,9 +42,45 @@ extension DiagnosisTests {
         $0.apple = .waiting
         $0.credential = .expired(before)
       }, .credential, .credentialExpired, .waiting),
+    line(
+      "Apple refused the token; the certificate expired later",
+      refused("BadDeviceToken") { $0.credential = .expired(after) }, .apple, .wrongEnvironment,
+      detail: "BadDeviceToken, production"),
+    line(
+      "Apple refused the certificate, which is stopped since",
+      refused("BadCertificate") { $0.credential = .stopped(reason: "BadCertificate", since: after) },
+      .credential, .credentialStopped, detail: "BadCertificate"),
+    line(
+      "The certificate expired before the push was over",
+      facts(.ios, now: later) {
+        $0.apple = .over
+        $0.credential = .expired(after)
+      }, .credential, .credentialExpired),
+    line(
+      "The certificate expired when the push was over",
+      facts(.ios, now: later) {
+        $0.apple = .refused("Expired")
+        $0.credential = .expired(end.adding(seconds: 1))
+      }, .apple, .appleNotInTime),
+    line(
+      "The credential is stopped, and nobody knows since when",
+      facts(.ios, now: later) {
+        $0.apple = .over
+        $0.credential = .stopped(reason: "?", since: nil)
+      }, .credential, verdict: .unknown, .credentialStopped, detail: "?"),
+    line(
+      "There is no credential any more, and was one",
+      facts(.ios, now: later) {
+        $0.apple = .over
+        $0.credential = .missing
+      }, .credential, verdict: .unknown, .noCredential),
     line("No token", tokenless(.none), .token, .noToken, .waiting),
     line("The app took its token away", tokenless(.byDevice), .token, .tokenRemoved, .waiting),
     line("Apple had said that the token is gone", tokenless(.byApple), .token, .tokenRetired, .waiting),
+    line("Apple had not known the token", tokenless(.wrongService), .token, .wrongEnvironment, .waiting),
+    line(
+      "Apple had said that it is another app's token", tokenless(.otherTopic), .token, .tokenOfOtherApp,
+      .waiting),
     line("Another registration has the token", tokenless(.taken), .token, .tokenTaken, .waiting),
     line(
       "The token came later",
@@ -135,7 +171,55 @@ extension DiagnosisTests {
       facts(now: later) {
         $0.own = .over
         $0.device?.since = end.adding(seconds: 5)
+        $0.device?.awaySince = before
       }, .connection, .cameBackLate),
+    line(
+      "It came back too late, and went again",
+      facts(now: later) {
+        $0.own = .over
+        $0.device?.isOnline = false
+        $0.device?.since = end.adding(seconds: 6)
+        $0.device?.cameAt = end.adding(seconds: 5)
+        $0.device?.awaySince = before
+      }, .connection, .cameBackLate),
+    line(
+      "It is there since later, and nobody knows about before",
+      facts(now: later) {
+        $0.own = .over
+        $0.device?.since = end.adding(seconds: 5)
+      }, .connection, .connectionUnknown),
+    line(
+      "It connected anew after the push, having been there before",
+      facts(now: later) {
+        $0.own = .over
+        $0.device?.since = end.adding(seconds: 5)
+        $0.device?.awaySince = end.adding(seconds: 5)
+      }, .connection, .connectionUnknown),
+    line(
+      "It was there later, and nobody knows about before",
+      facts(now: later) {
+        $0.own = .over
+        $0.device?.isOnline = false
+        $0.device?.since = end.adding(seconds: 6)
+        $0.device?.cameAt = end.adding(seconds: 5)
+        $0.device?.awaySince = end.adding(seconds: 4)
+      }, .connection, .connectionUnknown),
+    line(
+      "The server was killed some time after the push, and started again later",
+      facts(now: later.adding(seconds: 60)) {
+        $0.own = .over
+        $0.device?.isOnline = false
+        $0.device?.lastEnd = .serverStopped
+        $0.device?.goneBy = later
+      }, .connection, .connectionUnknown),
+    line(
+      "The server was killed before the push was over",
+      facts(now: later) {
+        $0.own = .over
+        $0.device?.isOnline = false
+        $0.device?.lastEnd = .serverStopped
+        $0.device?.goneBy = after
+      }, .connection, .offlineServer),
     line(
       "Offline until its time was over",
       facts(now: later) {
@@ -149,6 +233,7 @@ extension DiagnosisTests {
         $0.own = .over
         $0.device?.isOnline = false
         $0.device?.since = end.adding(seconds: 5)
+        $0.device?.cameAt = before
       }, .connection, .notAcknowledged),
     line("It made room", facts { $0.own = .queueFull }, .connection, .queueFull),
   ]

@@ -18,6 +18,8 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
 
 @Suite struct DiagnosisTests {
   static let accepted = Timestamp(milliseconds: 1_790_000_000_000)
+  /// Within the second that ends after that.
+  static let instant = Timestamp(milliseconds: accepted.milliseconds + 400)
   static let before = accepted.adding(seconds: -60)
   static let after = accepted.adding(seconds: 60)
   static let end = accepted.adding(seconds: 3600)
@@ -80,6 +82,34 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.gone = WhyFacts.Gone(at: after, successor: nil, platform: .android)
         $0.own = .replaced
       }, .connection, .registrationReplaced, isFirst: false),
+    line(
+      "The app was installed anew before the push was over",
+      facts(now: later) {
+        $0.device = nil
+        $0.gone = WhyFacts.Gone(at: after, successor: nil, platform: .android)
+        $0.own = .over
+      }, .device, .registrationReplaced),
+    line(
+      "The app was installed anew long after the push was over",
+      facts(now: later.adding(seconds: 86_400)) {
+        $0.device = nil
+        $0.gone = WhyFacts.Gone(at: later, successor: nil, platform: .android)
+        $0.own = .over
+      }, .device, verdict: .ok, .registrationReplaced),
+    line(
+      "What the device did is not known when its registration is gone",
+      facts(now: later.adding(seconds: 86_400)) {
+        $0.device = nil
+        $0.gone = WhyFacts.Gone(at: later, successor: nil, platform: .android)
+        $0.own = .over
+      }, .connection, .connectionUnknown),
+    line(
+      "Apple had refused it before the app was installed anew",
+      facts(.ios) {
+        $0.device = nil
+        $0.gone = WhyFacts.Gone(at: after, successor: nil, platform: .ios)
+        $0.apple = .refused("Unregistered")
+      }, .apple, .tokenGone, detail: "Unregistered"),
     line(
       "The device registered later", facts(isTarget: false) { $0.device?.registeredAt = after }, .device,
       .registeredLater),
@@ -157,6 +187,39 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.device?.tags = [WhyFacts.Tag("red", isBound: false, removedAt: after)]
       }, .audience, .tagExcluded, detail: "red"),
     line(
+      "The tag came later, in the same second",
+      facts(isTarget: false) {
+        $0.push.createdAt = instant
+        $0.push.audience = note { $0.tags = ["red"] }
+        $0.device?.tags = [WhyFacts.Tag("red", isBound: true, boundAt: accepted)]
+      }, .audience, .tagBoundLater, detail: "red"),
+    line(
+      "The tag was lost before, in the same second",
+      facts(isTarget: false) {
+        $0.push.createdAt = instant
+        $0.push.audience = note { $0.tagsAnd = ["red"] }
+        $0.device?.tags = [WhyFacts.Tag("red", isBound: false, removedAt: accepted)]
+      }, .audience, .tagRemoved, detail: "red"),
+    line(
+      "A tag that is excluded went in the same second",
+      facts(isTarget: false) {
+        $0.push.createdAt = instant
+        $0.push.audience = note { $0.tagsNot = ["red"] }
+        $0.device?.tags = [WhyFacts.Tag("red", isBound: false, removedAt: accepted)]
+      }, .audience, .tagExcluded, detail: "red"),
+    line(
+      "A tag that is excluded came, went and came",
+      facts(isTarget: false) {
+        $0.push.audience = note { $0.tagsNot = ["red"] }
+        $0.device?.tags = [WhyFacts.Tag("red", isBound: true, boundAt: after)]
+      }, .audience, .tagExcluded, detail: "red"),
+    line(
+      "Other devices are named, and a tag that is excluded came later",
+      facts(isTarget: false) {
+        $0.push.audience = note { ($0.tagsNot, $0.namesDevices) = (["red"], true) }
+        $0.device?.tags = [WhyFacts.Tag("red", isBound: true, boundAt: after)]
+      }, .audience, .notNamed),
+    line(
       "Other devices are named",
       facts(isTarget: false) { $0.push.audience = note { $0.namesDevices = true } },
       .audience, .notNamed),
@@ -197,6 +260,24 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: true, by: MessageID(7))
         $0.own = .over
       }, .sender, .overridden, detail: "7"),
+    line(
+      "Taken back when Apple had refused it already",
+      facts(.ios) {
+        $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
+        $0.apple = .refused("BadDeviceToken")
+      }, .apple, .wrongEnvironment, detail: "BadDeviceToken, production"),
+    line(
+      "Taken back when it had made room already",
+      facts {
+        $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
+        $0.own = .queueFull
+      }, .connection, .queueFull),
+    line(
+      "Taken back before Apple was asked",
+      facts(.ios) {
+        $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
+        $0.apple = .refused("TakenBack")
+      }, .sender, .recalled),
     line(
       "Spread, and not this device's turn",
       facts {
