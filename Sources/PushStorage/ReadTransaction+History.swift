@@ -22,6 +22,8 @@ public struct PushSummary: Sendable, Equatable {
   public var sender: PushSender
   /// The sender's name, unless it is an app's server.
   public var senderName: String?
+  /// The push object as it was sent, JSON in UTF-8; nil if it was not kept.
+  public var object: [UInt8]?
 }
 
 /// Which pushes are looked for. What is not set asks for nothing.
@@ -74,12 +76,13 @@ extension ReadTransaction {
     let end = try end(of: app, filter, looks: looks)
     var found = PushHistory()
     try statement(for: filter).scan(values(app, filter, end ?? filter.from)) { row in
-      let push = Self.summary(row)
+      var push = Self.summary(row)
       guard matches?(push) ?? true else { return true }
       guard found.pushes.count < limit else {
         found.next = found.pushes.last?.id
         return false
       }
+      push.object = row.optionalBlob(11)
       found.pushes.append(push)
       return true
     }
@@ -126,7 +129,7 @@ extension ReadTransaction {
           push.content, push.traits, coalesce(push_sender.kind, 0), coalesce(push_sender.number, 0),
           CASE push_sender.kind WHEN 2 THEN (SELECT name FROM schedule WHERE id = push_sender.number)
             WHEN 3 THEN (SELECT name FROM app_group WHERE id = push_sender.number)
-            WHEN 4 THEN (SELECT name FROM person WHERE id = push_sender.number) END
+            WHEN 4 THEN (SELECT name FROM person WHERE id = push_sender.number) END, push.object
         FROM push INDEXED BY push_app LEFT JOIN outcome ON outcome.msg_id = push.msg_id
           LEFT JOIN push_sender ON push_sender.msg_id = push.msg_id
         WHERE push.app_id = ?1 AND push.msg_id < ?2 AND push.msg_id >= ?3
@@ -145,7 +148,7 @@ extension ReadTransaction {
         push.content, push.traits, push_sender.kind, push_sender.number,
         CASE push_sender.kind WHEN 2 THEN (SELECT name FROM schedule WHERE id = push_sender.number)
           WHEN 3 THEN (SELECT name FROM app_group WHERE id = push_sender.number)
-          WHEN 4 THEN (SELECT name FROM person WHERE id = push_sender.number) END
+          WHEN 4 THEN (SELECT name FROM person WHERE id = push_sender.number) END, push.object
       FROM push_sender INDEXED BY push_sender_app CROSS JOIN push ON push.msg_id = push_sender.msg_id
         LEFT JOIN outcome ON outcome.msg_id = push.msg_id
       WHERE push_sender.app_id = ?1 AND push_sender.msg_id < ?2 AND push_sender.msg_id >= ?3

@@ -137,7 +137,7 @@ extension WebConsole {
       <tr><td class="when">\(moment(push.createdAt))</td>
       <td><a href="/console/apps/\(app.key.text)/pushes/\(push.id.text)">\(excerpt.line(call))</a>
       <span class="quiet">\(PushNames.kinds(push.traits, call))</span></td>
-      <td><span class="number">\(push.targetCount)</span> <span class="quiet">\(PushNames.audiences(push.traits, call))</span></td>
+      <td>\(AudienceText.cell(push, call))</td>
       <td>\(PushNames.sender(push.sender, push.senderName, push.traits, call))</td>
       <td><span class="state \(state.mark)">\(call(state.phrase))</span></td></tr>
 
@@ -227,7 +227,7 @@ extension WebConsole {
     let excerpt = PushExcerpt(push.content)
     return [
       push.id.text, Log.iso8601(push.createdAt.milliseconds), Log.iso8601(push.expiresAt.milliseconds),
-      PushNames.kinds(push.traits, call), PushNames.audiences(push.traits, call), String(push.targetCount),
+      PushNames.kinds(push.traits, call), AudienceText.text(push, call), String(push.targetCount),
       PushNames.sender(push.sender, push.senderName, push.traits, call), call(push.state(at: now).phrase),
       excerpt.title, excerpt.text,
     ]
