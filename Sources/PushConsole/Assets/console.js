@@ -65,6 +65,23 @@ function pushForm(form) {
     }
   }
 
+  // The device that this browser is, if it is one of the app's.
+  function offerOwnDevice(button) {
+    let device;
+    try {
+      device = JSON.parse(localStorage.getItem(`borealis.device.${button.dataset.ownDevice}`))?.registrationID;
+    } catch {
+      // No storage, or nothing that we wrote.
+    }
+    button.hidden = !device;
+    button.addEventListener("click", () => {
+      form.elements.audience.value = "registration";
+      form.elements.names.value = device;
+      form.dispatchEvent(new Event("input"));
+    });
+  }
+
+  form.querySelectorAll("[data-own-device]").forEach(offerOwnDevice);
   form.addEventListener("input", () => {
     chooseFields();
     mirror();
@@ -82,6 +99,8 @@ function trace(section) {
   const OVER = [401, 403, 404];
   let rounds = 0;
   let shown = "";
+  const list = document.querySelector("[data-trace-targets]");
+  let listed = "";
   async function refresh() {
     rounds += 1;
     let isOpen = true;
@@ -89,7 +108,11 @@ function trace(section) {
       const answer = await fetch(section.dataset.trace, { headers: scripted });
       if (answer.ok) {
         const state = await answer.json();
-        if (shown !== state.html) section.innerHTML = shown = state.html;
+        if (shown !== state.html) {
+          section.innerHTML = shown = state.html;
+          showTimes(section);
+        }
+        if (list && listed !== state.targets) list.innerHTML = listed = state.targets;
         isOpen = state.open;
         for (const part of document.querySelectorAll("[data-while-open]")) part.hidden = !isOpen;
       } else if (OVER.includes(answer.status)) {

@@ -23,6 +23,7 @@ struct PushForm: Sendable, Equatable {
   var text = ""
   /// For how long it is kept for those who are away; nil if what was typed is no number from 0 to `mostHours`.
   var hours: Int? = 24
+  var extras = PushExtras()
 
   /// As many as the push object may say (`options.time_to_live`).
   static let mostHours = 240
@@ -39,7 +40,9 @@ struct PushForm: Sendable, Equatable {
     allTags = call.field("all_tags")
     noTags = call.field("no_tags")
     title = call.field("title")
-    text = call.field("text")
+    // Browsers end the lines of a field with two characters.
+    text = call.field("text").replacing("\r\n", with: "\n")
+    extras = PushExtras(call)
     let typed = call.field("hours")
     hours = typed.isEmpty ? 24 : Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
   }
@@ -61,11 +64,13 @@ struct PushForm: Sendable, Equatable {
       var message = JSONObject()
       message.set("msg_content", .string(text))
       if !title.isEmpty { message.set("title", .string(title)) }
+      extras.add(toMessage: &message)
       push.set("message", .object(message))
     }
     var options = JSONObject()
     if let hours { options.set("time_to_live", .number(JSONNumber(Int64(hours) * 3600))) }
     if ios { options.set("apns_production", .bool(!isSandbox)) }
+    extras.add(toOptions: &options)
     push.set("options", .object(options))
     return .object(push)
   }
@@ -94,6 +99,7 @@ struct PushForm: Sendable, Equatable {
       var android = JSONObject()
       android.set("alert", .string(text))
       if !title.isEmpty { android.set("title", .string(title)) }
+      extras.add(toAndroid: &android)
       notification.set("android", .object(android))
     }
     if ios {
@@ -103,8 +109,7 @@ struct PushForm: Sendable, Equatable {
       } else {
         ios.set("alert", ["title": .string(title), "body": .string(text)])
       }
-      ios.set("sound", "default")
-      ios.set("badge", "+1")
+      extras.add(toIOS: &ios)
       notification.set("ios", .object(ios))
     }
     return .object(notification)

@@ -1,3 +1,6 @@
+import PushBase
+import PushRouter
+
 /// The fields of the test-push page.
 enum PushFormFields {
   static func html(_ call: PageCall, _ form: PushForm) -> HTML {
@@ -13,19 +16,34 @@ enum PushFormFields {
     </fieldset>
     <fieldset><legend>\(call(Words.audience))</legend>
     \(radio(call, "audience", PushForm.Audience.allCases.map { ($0.rawValue, $0.phrase) }, form.audience.rawValue))
-    <div data-shown-for="registration alias tag">
-    \(Forms.field(call(Words.names), "names", value: form.names, isRequired: false, hint: call(Words.namesHint)))
-    </div>
+    <button type="button" class="small" hidden data-own-device="\(call.app?.key.text ?? "")">\(call(Words.toVirtualDevice))</button>
+    \(names(call, form))
     <div data-shown-for="tag">
     \(Forms.field(call(Words.allTags), "all_tags", value: form.allTags, isRequired: false))
     \(Forms.field(call(Words.noTags), "no_tags", value: form.noTags, isRequired: false))
     </div>
+    <p class="audience" aria-live="polite" data-audience-size>&nbsp;</p>
     </fieldset>
     \(Forms.field(call(Words.title), "title", value: form.title, isRequired: false))
     <label for="text">\(call(Words.text))</label>
     <textarea id="text" name="text" rows="3" required>\(form.text)</textarea>
     \(Forms.field(call(Words.hours), "hours", type: "number", value: form.hours.map { String($0) } ?? "",
       most: PushForm.mostHours))
+    \(PushExtrasFields.html(call, form.extras))
+    """
+  }
+
+  /// The field for names, labelled with what is to be named.
+  private static func names(_ call: PageCall, _ form: PushForm) -> HTML {
+    """
+    <div data-shown-for="registration alias tag">
+    <label for="names"><span data-shown-for="registration">\(call(Words.registrationIDs))</span>
+    <span data-shown-for="alias">\(call(Words.aliases))</span>
+    <span data-shown-for="tag">\(call(Words.someTags))</span></label>
+    <input id="names" name="names" value="\(form.names)" autocomplete="off" aria-describedby="names-hint">
+    <p class="hint" id="names-hint">\(call(Words.severalNames))
+    <span data-shown-for="tag">\(call(Words.oneTagIsEnough))</span></p>
+    </div>
     """
   }
 
@@ -39,6 +57,7 @@ enum PushFormFields {
     ]
     if form.android { fields.append(("android", "1")) }
     if form.ios { fields.append(("ios", "1")) }
+    fields += form.extras.fields.map { ($0.name, $0.value) }
     return "\(fields, { "<input type=\"hidden\" name=\"\($0.0)\" value=\"\($0.1)\">" })"
   }
 

@@ -51,28 +51,16 @@ extension WebConsole {
       call(Words.sendPush), tab: .push, notice: problem.map { .init(text: $0, isBad: true) },
       """
       <h1>\(call(Words.sendPush))</h1>
-      <div class="columns">
-      <form class="card" method="post" action="/console/apps/\(app.key.text)/push/confirm" data-push-form
+      <form class="columns" method="post" action="/console/apps/\(app.key.text)/push/confirm" data-push-form
         data-audience="/console/apps/\(app.key.text)/push/audience">
+      <div class="card">
       \(Forms.token(call))
       \(PushFormFields.html(call, form))
-      <p class="audience" aria-live="polite" data-audience-size>&nbsp;</p>
-      <button>\(call(Words.check))</button>
-      </form>
-      \(preview(call, form, app))
       </div>
+      \(PhonePreview.html(call, app.name, title: form.title, text: form.text, isMessage: form.kind == .message, isMirror: true))
+      <p class="send"><button>\(call(Words.next))</button></p>
+      </form>
       """)
-  }
-
-  /// The banner as a phone shows it; the script keeps it up to date.
-  private func preview(_ call: PageCall, _ form: PushForm, _ app: App) -> HTML {
-    """
-    <aside class="phone" aria-label="\(call(Words.preview))">
-    <div class="banner"><span class="who">\(app.name)</span><span class="when">\(call(Words.now))</span>
-    <strong data-mirror="title">\(form.title)</strong>
-    <span data-mirror="text">\(form.text)</span></div>
-    </aside>
-    """
   }
 
   /// A push object that keeps every rule, or what is wrong with it.
@@ -95,7 +83,8 @@ extension WebConsole {
     case .failure(let error): text = call(PushWords.phrase(error))
     case .success(let request):
       let size = AudienceSize(AcceptRequest(request), in: app)
-      text = size.isEmpty ? call(Words.nobody) : call(size.phrase)
+      let words = [size.isEmpty ? Words.nobody : size.phrase, KnownNames(form, in: app).phrase]
+      text = words.compactMap { $0.map { call($0) } }.joined(separator: " · ")
     }
     var writer = JSONWriter()
     writer.beginObject()
@@ -118,15 +107,21 @@ extension WebConsole {
       guard !size.isEmpty else { return call.show(pushFormPage(call, form, call(Words.nobody)), status: 422) }
       let body = String(decoding: JSONWriter.serialize(form.json), as: UTF8.self)
       let draft = PushDraft(body: body, cid: Self.newCID(app), form: form)
-      call.show(confirmPage(call, draft, request, devices: size.total, app))
+      countBroadcasts(before: request, call, app) { [self] used in
+        if let problem = broadcastsOver(used, call, app) {
+          return call.show(pushFormPage(call, form, problem), status: 422)
+        }
+        call.show(confirmPage(call, draft, request, devices: size.total, app, broadcasts: used))
+      }
     }
   }
 
   /// Asks once more before a push object is sent to so many devices.
   func confirmPage(
     _ call: PageCall, _ draft: PushDraft, _ request: AcceptRequest, devices: Int, _ app: App,
-    _ notice: Layout.Notice? = nil
+    _ notice: Layout.Notice? = nil, broadcasts: Int? = nil
   ) -> Layout {
+    let outline = PushOutline(call: call, request: request, app: app, broadcasts: broadcasts)
     // Whom a file names, and who is for tests, the directory does not know.
     let isKnown = request.file == nil && !request.isForTestDevices
     let size = isKnown ? call(AudienceSize(request, in: app).phrase) : ""
@@ -140,8 +135,9 @@ extension WebConsole {
       call(Words.confirmTitle), tab: .push, notice: notice,
       """
       <h1>\(call(Words.confirmTitle))</h1>
-      <section class="card">
-      <p class="big">\(call(Words.confirmText.with(String(devices))))</p>
+      <div class="columns"><section class="card">
+      <p class="big">\(call(Words.confirmText.with(Counted.grouped(devices))))</p>
+      \(outline.table)
       <p class="quiet">\(size)</p>
       <form method="post" action="\(path)">
       \(Forms.token(call))
@@ -152,11 +148,8 @@ extension WebConsole {
       \(cancel)
       </form>
       </section>
-      <section class="card">
-      <h2>\(call(Words.asCode))</h2>
-      <h3>curl \(copyButton(call, code.curl))</h3><pre><code>\(code.curl)</code></pre>
-      <h3>Python \(copyButton(call, code.python))</h3><pre><code>\(code.python)</code></pre>
-      </section>
+      \(outline.preview)</div>
+      \(codeDetails(call, code))
       """)
   }
 

@@ -103,7 +103,6 @@ enum Words {
   static let nothingToRetire = Phrase("There is no old secret.", "没有旧的 Secret。")
   static let preview = Phrase("Preview", "预览")
   static let now = Phrase("now", "现在")
-  static let check = Phrase("Check", "检查")
   static let nobody = Phrase("This reaches nobody.", "没有符合条件的设备。")
   static let confirmTitle = Phrase("Send this?", "确认发送？")
   static let confirmText = Phrase("Devices that it goes to: {}", "将发送到 {} 台设备")
@@ -127,9 +126,6 @@ enum Words {
   static let alias = Phrase("Alias", "别名")
   static let tag = Phrase("Tag", "标签")
   static let everybody = Phrase("Everybody", "所有人")
-  static let names = Phrase("Registration IDs, aliases or tags", "Registration ID、别名或标签")
-  static let namesHint = Phrase(
-    "Several with commas between them; of tags a device needs one.", "多个以逗号分隔；标签满足其一即可。")
   static let allTags = Phrase("and all of these tags", "且同时包含这些标签")
   static let noTags = Phrase("and none of these tags", "且不包含这些标签")
   static let title = Phrase("Title", "标题")

@@ -1,0 +1,125 @@
+import PushBase
+import PushJSON
+
+/// What a push carries besides its text.
+struct PushExtras: Sendable, Equatable {
+  struct Pair: Sendable, Equatable {
+    var name = ""
+    var value = ""
+  }
+
+  /// Names and values for the app.
+  static let mostPairs = 10
+
+  /// As they stand in the form: with empty ones between them.
+  var pairs: [Pair] = []
+  /// A number, or one with a sign for a change; empty for none.
+  var badge = "+1"
+  /// Empty for none.
+  var sound = "default"
+  /// How iOS groups notifications.
+  var thread = ""
+  /// Android's.
+  var channel = ""
+  /// The push that this one replaces.
+  var overrides = ""
+  /// Notifications of the same name replace each other on iOS.
+  var collapse = ""
+
+  init() {}
+
+  init(_ call: PageCall) {
+    pairs = (0..<Self.mostPairs).map {
+      Pair(name: call.field("extra_name_\($0)"), value: call.field("extra_value_\($0)"))
+    }
+    while pairs.last == Pair() { pairs.removeLast() }
+    if call.text("badge") != nil { badge = call.field("badge") }
+    if call.text("sound") != nil { sound = call.field("sound") }
+    thread = call.field("thread")
+    channel = call.field("channel")
+    overrides = call.field("overrides")
+    collapse = call.field("collapse")
+  }
+
+  /// The fields of the form by name, as `init(_:)` reads them.
+  var fields: [(name: String, value: String)] {
+    let numbered = pairs.enumerated().flatMap { number, pair in
+      [("extra_name_\(number)", pair.name), ("extra_value_\(number)", pair.value)]
+    }
+    return numbered + [
+      ("badge", badge), ("sound", sound), ("thread", thread), ("channel", channel),
+      ("overrides", overrides), ("collapse", collapse),
+    ]
+  }
+
+  // MARK: In the push object
+
+  func add(toAndroid android: inout JSONObject) {
+    if !channel.isEmpty { android.set("channel_id", .string(channel)) }
+    addPairs(to: &android)
+  }
+
+  func add(toIOS ios: inout JSONObject) {
+    if !sound.isEmpty { ios.set("sound", .string(sound)) }
+    if !badge.isEmpty { ios.set("badge", badgeJSON) }
+    if !thread.isEmpty { ios.set("thread-id", .string(thread)) }
+    addPairs(to: &ios)
+  }
+
+  func add(toMessage message: inout JSONObject) { addPairs(to: &message) }
+
+  func add(toOptions options: inout JSONObject) {
+    if !overrides.isEmpty { options.set("override_msg_id", .string(overrides)) }
+    if !collapse.isEmpty { options.set("apns_collapse_id", .string(collapse)) }
+  }
+
+  /// A number is the badge itself; with a sign it is how much it changes, a text in the push object.
+  private var badgeJSON: JSONValue {
+    let isNumber = badge.first?.isNumber == true
+    return Int64(badge).flatMap { isNumber ? .number(JSONNumber($0)) : nil } ?? .string(badge)
+  }
+
+  private func addPairs(to part: inout JSONObject) {
+    var extras = JSONObject()
+    for pair in pairs where !pair.name.isEmpty { extras.set(pair.name, .string(pair.value)) }
+    if !extras.members.isEmpty { part.set("extras", .object(extras)) }
+  }
+}
+
+/// Their fields in the form, out of the way of those who need none.
+enum PushExtrasFields {
+  static func html(_ call: PageCall, _ extras: PushExtras) -> HTML {
+    """
+    <details class="extras"\(if: extras != PushExtras(), " open")><summary>\(call(Words.more))</summary>
+    <fieldset><legend>\(call(Words.extras))</legend>
+    <p class="hint">\(call(Words.extrasHint))</p>
+    \(0..<PushExtras.mostPairs, { row(call, $0, $0 < extras.pairs.count ? extras.pairs[$0] : PushExtras.Pair()) })
+    </fieldset>
+    <div class="halves">
+    <div>\(field(call, Words.iosBadge, "badge", extras.badge, hint: Words.iosBadgeHint))</div>
+    <div>\(field(call, Words.iosSound, "sound", extras.sound, hint: Words.iosSoundHint))</div>
+    <div>\(field(call, Words.iosThread, "thread", extras.thread))</div>
+    <div>\(field(call, Words.androidChannel, "channel", extras.channel))</div>
+    <div>\(field(call, Words.replacesPush, "overrides", extras.overrides))</div>
+    <div>\(field(call, Words.collapseID, "collapse", extras.collapse))</div>
+    </div>
+    </details>
+    """
+  }
+
+  /// The style sheet hides all empty rows but the first.
+  private static func row(_ call: PageCall, _ number: Int, _ pair: PushExtras.Pair) -> HTML {
+    let (name, value) = (Words.extraName.with("\(number + 1)"), Words.extraValue.with("\(number + 1)"))
+    return """
+      <div class="extra"><input name="extra_name_\(number)" value="\(pair.name)" placeholder="\(call(name))" aria-label="\(call(name))">
+      <input name="extra_value_\(number)" value="\(pair.value)" placeholder="\(call(value))" aria-label="\(call(value))"></div>
+
+      """
+  }
+
+  private static func field(
+    _ call: PageCall, _ label: Phrase, _ name: String, _ value: String, hint: Phrase? = nil
+  ) -> HTML {
+    Forms.field(call(label), name, value: value, isRequired: false, hint: hint.map { call($0) })
+  }
+}

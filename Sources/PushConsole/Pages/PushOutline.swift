@@ -1,0 +1,192 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+
+/// What is about to be sent, in words and as a phone shows it.
+struct PushOutline: Sendable {
+  let call: PageCall
+  let request: AcceptRequest
+  let app: App
+  /// Pushes to everybody that the app has sent today, if that is limited.
+  var broadcasts: Int?
+
+  private var excerpt: PushExcerpt { PushExcerpt(request.content.encode()) }
+
+  /// What, to whom, and for how long.
+  var table: HTML {
+    """
+    \(warning)
+    <dl class="outline">\(rows, { "<dt>\(call($0.0))</dt><dd>\($0.1)</dd>\n" })</dl>
+    """
+  }
+
+  var preview: HTML {
+    PhonePreview.html(
+      call, app.name, title: excerpt.title, text: excerpt.text,
+      isMessage: !request.traits.contains(.notification), isMirror: false)
+  }
+
+  private var rows: [(Phrase, String)] {
+    var rows: [(Phrase, String)] = [(Words.kind, PushNames.kinds(request.traits, call))]
+    if !excerpt.title.isEmpty { rows.append((Words.title, excerpt.title)) }
+    if !excerpt.text.isEmpty { rows.append((Words.text, excerpt.text)) }
+    rows.append((Words.audience, AudienceText(request).full(call.language)))
+    let platforms = request.platforms.intersection(request.content.platforms)
+    let names = Platform.allCases.filter { platforms.contains($0) }.map(\.properName)
+    rows.append((Words.platforms, names.joined(separator: ", ")))
+    if let apns = request.content.apns {
+      rows.append((Words.environment, call(apns.wish == .sandbox ? Words.sandbox : Words.production)))
+    }
+    rows.append((Words.keptFor, call(Self.time(request.timeToLive))))
+    if let old = request.overrides { rows.append((Words.replaces, old.text)) }
+    return rows
+  }
+
+  private static func time(_ seconds: Int) -> Phrase {
+    if seconds == 0 { return Words.onlyOnline }
+    if seconds % 3600 == 0 {
+      return Counted.counted(seconds / 3600, Words.hourCountOne, Words.hourCount)
+    }
+    return Counted.counted((seconds + 59) / 60, Words.minuteCountOne, Words.minuteCount)
+  }
+
+  /// For what should not happen by mistake.
+  private var warning: HTML {
+    guard request.terms.meansEverybody, request.file == nil, !request.isForTestDevices else {
+      let unknown = KnownNames(request.terms, in: app).unknown
+      guard !unknown.isEmpty else { return .none }
+      return "<p class=\"notice warn\">\(call(Words.notKnownNames.with(KnownNames.list(unknown))))</p>"
+    }
+    let devices = AudienceSize(request, in: app).total
+    let number = Counted.devices(devices)
+    let all = Words.allDevicesOf.with(each: number, Phrase(app.name, app.name))
+    var today: HTML = .none
+    if let broadcasts, let limit = app.plan.broadcasts {
+      let text = Words.broadcastsLeft.with(Counted.grouped(broadcasts + 1), Counted.grouped(limit))
+      today = "<span>\(call(text))</span>"
+    }
+    return "<p class=\"notice warn\"><strong>\(call(all))</strong> \(today)</p>"
+  }
+}
+
+/// Which of the names of an audience the app knows.
+struct KnownNames: Sendable, Equatable {
+  let total: Int
+  let unknown: [String]
+
+  /// What was typed.
+  init(_ form: PushForm, in app: App) {
+    let names = PushForm.list(form.names)
+    switch form.audience {
+    case .everybody: self.init(in: app)
+    case .registration: self.init(devices: names, in: app)
+    case .alias: self.init(aliases: names, in: app)
+    case .tag:
+      self.init(tags: names + PushForm.list(form.allTags) + PushForm.list(form.noTags), in: app)
+    }
+  }
+
+  init(_ terms: AudienceTerms, in app: App) {
+    self.init(
+      devices: terms.registrationIDs.map(\.text), aliases: terms.aliases,
+      tags: terms.tags + terms.tagsAnd + terms.tagsNot, in: app)
+  }
+
+  private init(devices: [String] = [], aliases: [String] = [], tags: [String] = [], in app: App) {
+    total = devices.count + aliases.count + tags.count
+    unknown =
+      devices.filter { RegistrationID($0).flatMap { app.directory.find($0) } == nil }
+      + aliases.filter { app.directory.registrations(alias: $0).isEmpty }
+      + tags.filter { !Self.isTag($0, of: app) }
+  }
+
+  private static func isTag(_ name: String, of app: App) -> Bool {
+    var terms = AudienceTerms()
+    terms.tags = [name]
+    return app.directory.resolve(terms, platforms: .all).count > 0
+  }
+
+  /// Some of them, in a sentence.
+  static func list(_ names: [String]) -> String {
+    let shown = names.prefix(5).joined(separator: ", ")
+    return names.count > 5 ? "\(shown), …" : shown
+  }
+
+  /// What to say beside the number of devices; nil if all names are known.
+  var phrase: Phrase? {
+    guard !unknown.isEmpty else { return nil }
+    return Words.unknownNames.with(String(total - unknown.count), String(total), Self.list(unknown))
+  }
+}
+
+/// A phone with a notification, or what an app gets without one.
+enum PhonePreview {
+  /// With `isMirror` the script keeps it like the fields of the form.
+  static func html(
+    _ call: PageCall, _ app: String, title: String, text: String, isMessage: Bool, isMirror: Bool
+  ) -> HTML {
+    func mirror(_ name: String) -> HTML { isMirror ? " data-mirror=\"\(name)\"" : .none }
+    let banner: HTML = """
+      <div class="banner"><span class="who">\(app)</span><span class="when">\(call(Words.now))</span>
+      <strong\(mirror("title"))>\(title)</strong>
+      <span class="says"\(mirror("text"))>\(text)</span></div>
+      """
+    let message: HTML = """
+      <div class="silent"><p>\(call(Words.nothingIsShown))</p><pre><code\(mirror("text"))>\(text)</code></pre></div>
+      """
+    return """
+      <aside class="phone" aria-label="\(call(Words.preview))">
+      \(if: isMirror || !isMessage, banner)
+      \(if: isMirror || isMessage, message)
+      </aside>
+      """
+  }
+}
+
+extension Platform {
+  /// As people write it.
+  var properName: String {
+    switch self {
+    case .ios: "iOS"
+    case .android: "Android"
+    case .hmos: "HarmonyOS"
+    case .quickapp: "Quick App"
+    }
+  }
+}
+
+extension WebConsole {
+  /// How many pushes to everybody the app has sent today, if their number is limited and this is one; nil otherwise, and
+  /// if the database does not tell.
+  func countBroadcasts(
+    before request: AcceptRequest, _ call: PageCall, _ app: App, _ done: @escaping @Sendable (Int?) -> Void
+  ) {
+    guard request.terms.meansEverybody, request.file == nil, app.plan.broadcasts != nil else {
+      return done(nil)
+    }
+    let day = router.zone.local(call.now).date.dayNumber
+    router.store.read { transaction throws(StorageError) in
+      try transaction.broadcasts(of: app.id, on: day)
+    } completion: { result in
+      done(try? result.get())
+    }
+  }
+
+  /// What to say instead of asking when as many were sent as the plan allows; nil while one more may be.
+  func broadcastsOver(_ used: Int?, _ call: PageCall, _ app: App) -> String? {
+    guard let used, let limit = app.plan.broadcasts, used >= limit else { return nil }
+    let zone = ZoneText.name(router.zone, at: call.now)
+    return call(Words.broadcastsOver.with(Counted.grouped(limit), zone))
+  }
+
+  /// The same push for an app server, closed until somebody asks for it.
+  func codeDetails(_ call: PageCall, _ code: PushSamples) -> HTML {
+    """
+    <section class="card"><h2>\(call(Words.asCode))</h2>
+    <details><summary>curl</summary><p>\(copyButton(call, code.curl))</p><pre><code>\(code.curl)</code></pre></details>
+    <details><summary>Python</summary><p>\(copyButton(call, code.python))</p><pre><code>\(code.python)</code></pre></details>
+    </section>
+    """
+  }
+}
