@@ -14,6 +14,10 @@ public struct PushReport: Sendable {
   public let audience: Int
   /// How its way over our connection ended, or over Apple's if it had none; `open` as long as it has not.
   public let status: OutcomeStatus
+  /// When that was; nil as long as it is open.
+  public let endedAt: Timestamp?
+  /// When its only target showed it, and when the user tapped it; nil until then, and of a push to several.
+  public let shownAt, tappedAt: Timestamp?
   /// What has become of it for each target.
   public let targets: PushTargets
   /// What it has for iOS, and for the other platforms.
@@ -30,6 +34,8 @@ public struct PushReport: Sendable {
     strategy = Strategy(number: push.strategy) ?? .jpush
     audience = Int(push.targetCount)
     status = rows.outcome?.status ?? .open
+    endedAt = status == .open ? nil : rows.outcome?.at
+    (shownAt, tappedAt) = (rows.outcome?.shownAt, rows.outcome?.tappedAt)
     self.targets = targets
     let content = PushContent(decoding: push.content)
     iosParts = content?.parts(for: .ios) ?? []

@@ -64,14 +64,21 @@ extension WebConsole {
   // MARK: The page
 
   private func showPush(_ call: PageCall) {
-    withReport(call) { [self] push, report in call.show(pushPage(call, push, report)) }
+    withReport(call) { [self] push, report in
+      traceParts(call, push, report) { [self] trace, targets in
+        call.show(pushPage(call, push, report, trace, targets))
+      }
+    }
   }
 
-  private func pushPage(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> Layout {
+  private func pushPage(
+    _ call: PageCall, _ push: FoundPush, _ report: PushReport, _ trace: HTML, _ targets: HTML
+  ) -> Layout {
     let excerpt = PushExcerpt(push.row.content)
     let (source, id) = (push.source, push.row.id.text)
     let words = [
-      PushNames.kinds(source.traits, call), PushNames.audiences(source.traits, call),
+      PushNames.kinds(source.traits, call),
+      AudienceText(object: source.object)?.full(call.language) ?? PushNames.audiences(source.traits, call),
       PushNames.sender(source.sender, push.senderName, source.traits, call),
     ].filter { !$0.isEmpty }
     return Layout(
@@ -81,11 +88,12 @@ extension WebConsole {
       <p class="quiet facts"><span>msg_id <code>\(id)</code> \(copyButton(call, id))</span>
       <span>\(moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>
       <p class="notice warn" role="status" hidden data-trace-ended>\(call(Words.traceEnded))</p>
-      <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(Trace.html(call, report))</section>
+      <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(trace)</section>
+      <section class="card" data-trace-targets>\(targets)</section>
       <div class="pair">
       <section class="card"><h2>\(call(Words.askDevice))</h2><p class="quiet">\(call(Words.askDeviceText))</p>
       <form method="get" action="\(push.path)/why">
-      \(Forms.field(call(Words.registrationID), "registration_id"))
+      \(Forms.field(call(Words.whyDevice), "registration_id"))
       <button class="plain">\(call(Words.ask))</button></form></section>
       <section class="card"><h2>\(call(Words.targetList))</h2><p class="quiet">\(call(Words.targetListText))</p>
       <p><a class="button plain" href="\(push.path)/targets.csv">\(call(Words.downloadCSV))</a></p>
@@ -103,10 +111,7 @@ extension WebConsole {
       push.source.object == nil
       ? .none : "<a class=\"button\" href=\"\(push.path)/again\">\(call(Words.sendAgain))</a>"
     guard Trace.isOpen(report) else { return again }
-    return """
-      <form method="post" action="\(push.path)/recall" data-while-open>\(Forms.token(call))\
-      <button class="plain">\(call(Words.recall))</button></form>\(again)
-      """
+    return "\(recallForm(call, push, report))\(again)"
   }
 
   /// Links to the parts of a long list behind the first.
@@ -125,23 +130,20 @@ extension WebConsole {
       return
         "<section class=\"card\"><h2>\(call(Words.asCode))</h2><p class=\"quiet\">\(call(Words.noObject))</p></section>"
     }
-    let code = PushSamples(address: call.origin, key: push.app.key.text, body: body)
-    return """
-      <section class="card"><h2>\(call(Words.asCode))</h2>
-      <details><summary>curl</summary><p>\(copyButton(call, code.curl))</p><pre><code>\(code.curl)</code></pre></details>
-      <details><summary>Python</summary><p>\(copyButton(call, code.python))</p><pre><code>\(code.python)</code></pre></details>
-      </section>
-      """
+    return codeDetails(call, PushSamples(address: call.origin, key: push.app.key.text, body: body))
   }
 
   private func showTrace(_ call: PageCall) {
-    withReport(call) { _, report in
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.member("html", Trace.html(call, report).text)
-      writer.member("open", Trace.isOpen(report))
-      writer.endObject()
-      call.show(json: writer.bytes)
+    withReport(call) { [self] push, report in
+      traceParts(call, push, report) { trace, targets in
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("html", trace.text)
+        writer.member("targets", targets.text)
+        writer.member("open", Trace.isOpen(report))
+        writer.endObject()
+        call.show(json: writer.bytes)
+      }
     }
   }
 

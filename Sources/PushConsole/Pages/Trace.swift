@@ -1,27 +1,66 @@
 import PushBase
+import PushDomain
 import PushRouter
+import PushStorage
 
 /// What became of a push, for people.
-enum Trace {
+struct Trace: Sendable {
+  let call: PageCall
+  let push: WebConsole.FoundPush
+  let report: PushReport
+  /// Whether the app has a key or a certificate for Apple at all.
+  let hasKeyForApple: Bool
+
   static func isOpen(_ report: PushReport) -> Bool { !report.targets.pending.isEmpty }
 
-  static func html(_ call: PageCall, _ report: PushReport) -> HTML {
-    let state: HTML =
-      isOpen(report)
-      ? "<span class=\"state open\">\(call(Words.stateOpen))</span>"
-      : "<span class=\"state over\">\(call(Words.complete))</span>"
+  var html: HTML {
+    let state = Self.state(report)
     return """
-      <div class="row"><h2>\(call(Words.result))</h2>\(state)</div>
-      \(funnel(call, report))
-      \(ways(call, report))
-      \(ends(call, report))
-      \(failures(call, report))
+      <div class="row"><h2>\(call(Words.result))</h2><span class="state \(state.mark)">\(call(state.phrase))</span>
+      \(why)</div>
+      \(takenBack)
+      \(PushTimeline(call: call, report: report).html)
+      \(funnel)
+      \(withoutApple)
+      \(ways)
+      \(ends)
+      \(failures)
       """
+  }
+
+  /// The whole push in a word, as the history has it, with the class of its mark.
+  static func state(_ report: PushReport) -> (phrase: Phrase, mark: String) {
+    let (targets, total) = (report.targets, report.targets.all.count)
+    if isOpen(report) { return (Words.stateOpen, OutcomeStatus.open.mark) }
+    if report.status.isTakenBack { return (report.status.phrase, report.status.mark) }
+    switch total {
+    case targets.delivered.count: return (Words.stateDelivered, OutcomeStatus.delivered.mark)
+    case targets.expired.count: return (Words.stateExpired, OutcomeStatus.expired.mark)
+    case targets.recalled.count: return (Words.stateRecalled, OutcomeStatus.recalled.mark)
+    case targets.failedCount: return (Words.stateFailed, OutcomeStatus.dropped.mark)
+    default: return (Words.complete, "over")
+    }
+  }
+
+  /// Of one target there is only one device to ask about.
+  private var why: HTML {
+    let numbers = report.targets.all.members(limit: 2)
+    guard numbers.count == 1, let id = push.app.directory.identity(numbers[0])?.id.text else { return .none }
+    return """
+      <a class="end" href="\(push.path)/why?registration_id=\(id)">\(call(Words.whyShort))</a>
+      """
+  }
+
+  private var takenBack: HTML {
+    guard report.status == .recalled else { return .none }
+    let count = report.targets.recalled.count
+    let text = count == 0 ? Words.takenBackTooLate : Words.takenBackFrom.with(each: Counted.devices(count))
+    return "<p class=\"notice\">\(call(text))</p>"
   }
 
   // MARK: The funnel
 
-  private static func funnel(_ call: PageCall, _ report: PushReport) -> HTML {
+  private var funnel: HTML {
     let targets = report.targets
     let own = report.ownIOS.union(report.ownOthers)
     let steps: [(Phrase, Int)] = [
@@ -30,14 +69,14 @@ enum Trace {
       (Words.tapped, targets.tapped.count),
     ]
     return """
-      <ol class="funnel">\(steps, { bar(call($0.0), $0.1, of: targets.all.count) })</ol>
+      <ol class="funnel">\(steps, { Self.bar(call($0.0), $0.1, of: targets.all.count) })</ol>
       """
   }
 
   private static func bar(_ name: String, _ count: Int, of total: Int) -> HTML {
     """
     <li><span>\(name)</span><progress max="\(max(total, 1))" value="\(count)">\(count)</progress>\
-    <strong>\(count)</strong><span class="quiet">\(percent(count, of: total))</span></li>
+    <strong>\(Counted.grouped(count))</strong><span class="quiet">\(percent(count, of: total))</span></li>
 
     """
   }
@@ -51,9 +90,22 @@ enum Trace {
     return "\(share) %"
   }
 
+  /// iPhones that Apple cannot be asked to reach.
+  private var withoutApple: HTML {
+    guard !hasKeyForApple, report.iosParts.contains(.notification) else { return .none }
+    let count = report.targets.pending.intersectionCount(report.targets.ios)
+    guard count > 0 else { return .none }
+    let text = count == 1 ? Words.noKeyForApple : Words.noKeyForAppleSeveral
+    let phones = Counted.counted(count, Words.iPhoneOne, Words.iPhones)
+    let link: HTML =
+      call.role ?? .viewer >= .admin
+      ? "<a href=\"/console/apps/\(push.app.key.text)/settings/apple\">\(call(Words.apple))</a>" : .none
+    return "<p class=\"notice warn\">\(call(text.with(each: phones))) \(link)</p>"
+  }
+
   // MARK: By channel
 
-  private static func ways(_ call: PageCall, _ report: PushReport) -> HTML {
+  private var ways: HTML {
     let (own, apple) = (report.ownIOS.union(report.ownOthers), report.apple)
     let rows: [(Phrase, PushFunnel, Int)] = [
       (Words.byOwn, own, report.targets.acknowledged.count), (Words.byApple, apple, apple.sent.count),
@@ -63,20 +115,18 @@ enum Trace {
     let note: HTML = apple.isEmpty ? .none : "<p class=\"hint\">\(call(Words.appleNote))</p>"
     return """
       <table class="numbers"><thead><tr><th>\(call(Words.way))</th>\(heads, { "<th class=\"number\">\(call($0))</th>" })</tr></thead>
-      <tbody>\(rows, { way(call, call($0.0), $0.1, delivered: $0.2) })</tbody></table>\(note)
+      <tbody>\(rows, { way(call($0.0), $0.1, delivered: $0.2) })</tbody></table>\(note)
       """
   }
 
-  private static func way(
-    _ call: PageCall, _ name: String, _ funnel: PushFunnel, delivered: Int
-  ) -> HTML {
+  private func way(_ name: String, _ funnel: PushFunnel, delivered: Int) -> HTML {
     let heads = [Words.meantFor, Words.handedOver, Words.delivered, Words.shown, Words.tapped]
     let counts = [
       funnel.target.count, funnel.sent.count, delivered, funnel.shown.count, funnel.tapped.count,
     ]
     return """
       <tr><th scope="row">\(name)</th>\
-      \(zip(heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\($0.1)</td>" })</tr>
+      \(zip(heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\(Counted.grouped($0.1))</td>" })</tr>
 
       """
   }
@@ -84,12 +134,12 @@ enum Trace {
   // MARK: Where each target stands
 
   /// Each target is in one of these: their sum is the number of targets.
-  private static func ends(_ call: PageCall, _ report: PushReport) -> HTML {
+  private var ends: HTML {
     let targets = report.targets
     let parts: [(name: Phrase, mark: String, count: Int)] = [
       (Words.delivered, "done", targets.delivered.count), (Words.pending, "open", targets.pending.count),
-      (Words.stateExpired, "over", targets.expired.count),
-      (Words.stateRecalled, "back", targets.recalled.count), (Words.failed, "failed", targets.failedCount),
+      (Words.sumExpired, "over", targets.expired.count),
+      (Words.sumRecalled, "back", targets.recalled.count), (Words.failed, "failed", targets.failedCount),
     ]
     let total = targets.all.count
     var offset = 0
@@ -100,26 +150,26 @@ enum Trace {
     return """
       <h3>\(call(Words.eachTarget))</h3>
       <svg class="share" viewBox="0 0 \(max(total, 1)) 1" preserveAspectRatio="none" aria-hidden="true">\(pieces, { $0 })</svg>
-      <p class="sum">\(parts, { sum(call($0.name), $0.mark, $0.count) })<span>= <strong>\(total)</strong> \(call(Words.targets))</span></p>
+      <p class="sum">\(parts, { Self.sum(call($0.name), $0.mark, $0.count) })<span>= \(call(Counted.targets(total)))</span></p>
       """
   }
 
   private static func sum(_ name: String, _ mark: String, _ count: Int) -> HTML {
-    "<span class=\"key \(mark)\">\(name) <strong>\(count)</strong></span> "
+    "<span class=\"key \(mark)\">\(name) <strong>\(Counted.grouped(count))</strong></span> "
   }
 
-  private static func failures(_ call: PageCall, _ report: PushReport) -> HTML {
+  private var failures: HTML {
     let reasons = report.targets.failed.mapValues(\.count).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     guard !reasons.isEmpty else { return .none }
     return """
       <h3>\(call(Words.failedBecause))</h3>
-      <ul class="plain reasons">\(reasons, { reason(call, $0.key, $0.value) })</ul>
+      <ul class="plain reasons">\(reasons, { reason($0.key, $0.value) })</ul>
       """
   }
 
-  private static func reason(_ call: PageCall, _ reason: String, _ count: Int) -> HTML {
+  private func reason(_ reason: String, _ count: Int) -> HTML {
     let text: HTML = FailureWords.phrase(reason).map { "<span>\(call($0))</span>" } ?? .none
-    return "<li><strong>\(count)</strong> <code>\(reason)</code> \(text)</li>"
+    return "<li><strong>\(Counted.grouped(count))</strong> <code>\(reason)</code> \(text)</li>"
   }
 }
 

@@ -53,8 +53,7 @@ extension Words {
   static let deviceGets = Phrase("What a device gets", "设备收到的内容")
   static let askDevice = Phrase("Why didn't it arrive?", "为什么没有收到？")
   static let askDeviceText = Phrase(
-    "Type a registration ID and see each step of this push on its way to that device.",
-    "输入 Registration ID，查看此推送到该设备的每一步。")
+    "Name a device and see each step of this push on its way to it.", "输入设备，查看此推送到该设备的每一步。")
   static let registrationID = Phrase("Registration ID", "Registration ID")
   static let ask = Phrase("Ask", "查询")
   static let targetList = Phrase("Every target", "目标明细")

@@ -1,0 +1,78 @@
+import PushBase
+import PushRouter
+import PushStorage
+
+/// The way of a push in the order of time, from what is stored of it: of a push to several there is no time for each
+/// target, only when the last one was done.
+struct PushTimeline: Sendable {
+  let call: PageCall
+  let report: PushReport
+
+  private struct Step: Sendable {
+    let name: Phrase
+    var detail = ""
+    /// When, if that is stored.
+    var at: Timestamp?
+    /// Whether it is still to come.
+    var isAhead = false
+  }
+
+  var html: HTML {
+    """
+    <h3 class="visually-hidden">\(call(Words.timeline))</h3>
+    <ol class="way">\(steps, { item($0) })</ol>
+    """
+  }
+
+  private var steps: [Step] {
+    let targets = report.targets
+    var steps = [
+      Step(name: Words.accepted, at: report.createdAt),
+      Step(name: Words.resolvedTo.with(each: Counted.devices(targets.all.count))),
+      Step(name: Words.handedOver, detail: ways),
+    ]
+    if report.status == .delivered, !Trace.isOpen(report) {
+      let isOne = targets.all.count == 1
+      steps.append(Step(name: isOne ? Words.delivered : Words.lastDelivered, at: report.endedAt))
+    }
+    if let at = report.shownAt { steps.append(Step(name: Words.shown, at: at)) }
+    if let at = report.tappedAt { steps.append(Step(name: Words.tapped, at: at)) }
+    if report.status.isTakenBack {
+      let name = report.status == .recalled ? Words.sumRecalled : Words.replaced
+      steps.append(Step(name: name, at: report.endedAt))
+    } else if Trace.isOpen(report) {
+      let waiting = Counted.grouped(targets.pending.count)
+      steps.append(Step(name: Words.stillWaiting.with(waiting), at: report.expiresAt, isAhead: true))
+    } else if !targets.expired.isEmpty {
+      steps.append(Step(name: Words.sumExpired, at: report.expiresAt))
+    }
+    return steps
+  }
+
+  /// To how many it was handed, by which way.
+  private var ways: String {
+    let own = report.ownIOS.union(report.ownOthers).sent.count
+    let counts = [(Words.viaOwn, own), (Words.viaApple, report.apple.sent.count)].filter { $0.1 > 0 }
+    if counts.isEmpty { return call(Words.viaNobody) }
+    return counts.map { call($0.0.with(Counted.grouped($0.1))) }.joined(separator: ", ")
+  }
+
+  private func item(_ step: Step) -> HTML {
+    """
+    <li\(if: step.isAhead, " class=\"ahead\"")><strong>\(call(step.name))</strong> \
+    <span class="quiet">\(step.detail)\(step.at, { time($0) })</span></li>
+
+    """
+  }
+
+  /// Soon after the start how long it took says more than the hour.
+  private func time(_ at: Timestamp) -> HTML {
+    let milliseconds = at.milliseconds - report.createdAt.milliseconds
+    let text = Log.iso8601(at.milliseconds)
+    switch milliseconds {
+    case 1..<1000: return "+\(milliseconds) ms"
+    case 1000..<60_000: return "+\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
+    default: return "<time datetime=\"\(text)\">\(text)</time>"
+    }
+  }
+}

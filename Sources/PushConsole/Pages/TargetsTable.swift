@@ -1,0 +1,108 @@
+import PushBase
+import PushRouter
+import PushStorage
+
+/// The first targets of a push one by one: those that it has not reached before the others, each with the way to the reason.
+struct TargetsTable: Sendable {
+  /// Rows on a page; the file has them all.
+  static let most = 50
+
+  private struct Target: Sendable {
+    let number: RegistrationNumber
+    let state: Phrase
+    let mark: String
+    var reason = ""
+  }
+
+  let call: PageCall
+  let push: WebConsole.FoundPush
+  private let targets: [Target]
+  private let count: Int
+
+  init(_ call: PageCall, _ push: WebConsole.FoundPush, _ report: PushReport) {
+    (self.call, self.push, count) = (call, push, report.targets.all.count)
+    let sets = report.targets
+    let failed = sets.failed.sorted { $0.key < $1.key }.map {
+      (targets: $0.value, state: Words.stateFailed, mark: "failed", reason: $0.key)
+    }
+    let groups =
+      failed + [
+        (sets.pending, Words.statePending, "open", ""), (sets.expired, Words.stateExpired, "over", ""),
+        (sets.recalled, Words.stateRecalled, "over", ""), (sets.delivered, Words.stateDelivered, "done", ""),
+      ]
+    var found: [Target] = []
+    for group in groups where found.count < Self.most {
+      found += group.targets.members(limit: Self.most - found.count).map {
+        Target(number: $0, state: group.state, mark: group.mark, reason: group.reason)
+      }
+    }
+    targets = found
+  }
+
+  var numbers: [RegistrationNumber] { targets.map(\.number) }
+
+  /// The table; `aliases` are those of its targets that have one.
+  func html(_ aliases: [RegistrationNumber: String]) -> HTML {
+    let heads = [Words.deviceName, Words.alias, Words.platform, Words.connection, Words.state]
+    let note = Words.firstTargets.with(Counted.grouped(targets.count), Counted.grouped(count))
+    return """
+      <h2>\(call(Words.whoStandsWhere))</h2>
+      <table class="targets"><thead><tr>\(heads, { "<th>\(call($0))</th>" })<th><span class="visually-hidden">\(call(Words.whyShort))</span></th></tr></thead>
+      <tbody>\(targets, { row($0, aliases[$0.number]) })</tbody></table>
+      \(if: count > targets.count, "<p class=\"hint\">\(call(note))</p>")
+      """
+  }
+
+  private func row(_ target: Target, _ alias: String?) -> HTML {
+    let reason: HTML = target.reason.isEmpty ? .none : "<code>\(target.reason)</code>"
+    let state: HTML = """
+      <td><span class="state \(target.mark)">\(call(target.state))</span> \(reason)</td>
+      """
+    guard let identity = push.app.directory.identity(target.number) else {
+      return
+        "<tr><td class=\"quiet\">\(call(Words.replaced))</td><td></td><td></td><td></td>\(state)<td></td></tr>\n"
+    }
+    let id = identity.id.text
+    let isOnline = push.app.directory.presence(target.number)?.isOnline == true
+    return """
+      <tr><td><a href="/console/apps/\(push.app.key.text)/devices/\(id)"><code>\(id)</code></a></td>
+      <td>\(alias ?? "")</td><td>\(identity.platform.properName)</td>
+      <td>\(call(isOnline ? Words.online : Words.offline))</td>\(state)
+      <td><a href="\(push.path)/why?registration_id=\(id)">\(call(Words.whyShort))</a></td></tr>
+
+      """
+  }
+}
+
+extension WebConsole {
+  /// The trace of a push, and its first targets.
+  func traceParts(
+    _ call: PageCall, _ push: FoundPush, _ report: PushReport,
+    _ done: @escaping @Sendable (_ trace: HTML, _ targets: HTML) -> Void
+  ) {
+    let hasKey = router.apnsStatus(of: push.app).contains(where: \.hasCredential)
+    let trace = Trace(call: call, push: push, report: report, hasKeyForApple: hasKey)
+    let table = TargetsTable(call, push, report)
+    router.store.read { transaction throws(StorageError) in
+      var aliases: [RegistrationNumber: String] = [:]
+      for number in table.numbers {
+        aliases[number] = try transaction.registration(app: push.app.id, number: number)?.alias
+      }
+      return aliases
+    } completion: { result in
+      done(trace.html, table.html((try? result.get()) ?? [:]))
+    }
+  }
+
+  /// Taking a push back takes a second word, and says from how many.
+  func recallForm(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {
+    let (waiting, delivered) = (report.targets.pending.count, report.targets.delivered.count)
+    let text = Words.recallFrom.with(
+      each: Counted.devices(waiting), Phrase(Counted.grouped(delivered), Counted.grouped(delivered)))
+    return """
+      <details class="sure recall" data-while-open><summary>\(call(Words.recall))</summary>
+      <form class="card" method="post" action="\(push.path)/recall">\(Forms.token(call))
+      <p>\(call(text))</p><button class="danger">\(call(Words.recall))</button></form></details>
+      """
+  }
+}
