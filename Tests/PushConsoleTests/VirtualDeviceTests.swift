@@ -78,16 +78,6 @@ import Testing
     #expect(await send(WebConsole.newCID(app)) == 429)
   }
 
-  @Test func `An app without devices points to it`() async throws {
-    let world = try ConsoleWorld()
-    let owner = try await world.owner()
-    let app = try await world.app(of: .standard)
-    let hint = "This app has no devices yet."
-    #expect(await owner.open("/console/apps/\(app.key.text)").text.contains(hint))
-    _ = try await world.device(in: app)
-    #expect(await !owner.open("/console/apps/\(app.key.text)").text.contains(hint))
-  }
-
   @Test func `Every phrase of the script is in both languages, once`() {
     let names = Words.virtualDeviceScript.map(\.name)
     #expect(Set(names).count == names.count)

@@ -11,11 +11,14 @@ extension WebConsole {
   private func showApp(_ call: PageCall) {
     guard let app = call.app else { return }
     router.store.read { transaction throws(StorageError) in
-      try transaction.pushHistory(of: app.id, limit: 5).pushes
+      let facts = try FirstSteps.Facts(of: app.id, transaction)
+      return (try transaction.pushHistory(of: app.id, limit: 5).pushes, facts)
     } completion: { [self] result in
-      guard case .success(let pushes) = result else {
+      guard case .success(let (pushes, facts)) = result else {
         return call.show(Failures.unavailable(call), status: 503)
       }
+      let hasKey = router.apnsStatus(of: app).contains(where: \.hasCredential)
+      let steps = FirstSteps(call: call, app: app, facts: facts, hasKeyForApple: hasKey, console: self)
       let send: HTML =
         call.role ?? .viewer >= .sender
         ? "<a class=\"button\" href=\"/console/apps/\(app.key.text)/push\">\(call(Words.sendPush))</a>"
@@ -29,7 +32,7 @@ extension WebConsole {
           \(tile(call(Words.registrations), app.directory.registrationCount))
           \(tile(call(Words.online), app.directory.onlineCount))
           </div>
-          \(if: app.directory.registrationCount == 0, virtualDeviceHint(call, app))
+          \(steps.html)
           <section class="card"><h2>\(call(Words.appKey))</h2>
           <p><code>\(app.key.text)</code> \(copyButton(call, app.key.text))</p></section>
           <section class="card"><h2>\(call(Words.apple))</h2>\(apple(call, app))</section>

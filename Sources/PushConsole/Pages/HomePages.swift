@@ -54,7 +54,7 @@ extension WebConsole {
       <a href="/console/accounts/\(account)/groups">\(call(Words.groups))</a>
       <a href="/console/accounts/\(account)/people">\(call(Words.people))</a>
       """ : .none
-    let empty: HTML = apps.isEmpty ? "<p class=\"quiet\">\(call(Words.noApps))</p>" : .none
+    let empty: HTML = apps.isEmpty ? welcome(call, membership) : .none
     return """
       <section class="card">
       <div class="row"><h2>\(membership.accountName)</h2><span class="pill">\(call(membership.role.name))</span>

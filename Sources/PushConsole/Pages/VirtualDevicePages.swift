@@ -14,16 +14,6 @@ extension WebConsole {
     Page(.app(.sender), "POST", "/console/apps/{app}/virtual/push") { $0.pushToVirtualDevice($1) },
   ]
 
-  /// For the overview of an app without devices.
-  func virtualDeviceHint(_ call: PageCall, _ app: App) -> HTML {
-    """
-    <section class="card row">
-    <p class="grow">\(call(Words.virtualDeviceHint))</p>
-    <a class="button" href="/console/apps/\(app.key.text)/virtual">\(call(Words.virtualDevice))</a>
-    </section>
-    """
-  }
-
   private func showVirtualDevice(_ call: PageCall) {
     guard let app = call.app else { return }
     call.show(

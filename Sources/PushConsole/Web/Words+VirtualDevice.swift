@@ -5,9 +5,6 @@ extension Words {
   static let virtualDeviceText = Phrase(
     "A device in this browser: it speaks the same protocol as the library in your app, and shows what a phone would show.",
     "运行在浏览器中的设备：与应用内 SDK 使用相同的协议，并像手机一样显示收到的内容。")
-  static let virtualDeviceHint = Phrase(
-    "This app has no devices yet. Open one in your browser and send it its first push.",
-    "该应用还没有设备。您可以在浏览器中打开一台虚拟设备，并向它发送第一条推送。")
   static let needsScript = Phrase("This page needs JavaScript.", "此页面需要启用 JavaScript。")
   static let thisDevice = Phrase("The device", "设备信息")
   static let startDevice = Phrase("Start the device", "启动设备")

@@ -1,0 +1,120 @@
+import PushBase
+import PushRouter
+import PushStorage
+
+/// What there is to do with a new app. Each step ticks itself; when those that every app needs are done, the rest of the
+/// list closes, and when all are, it is gone.
+struct FirstSteps: Sendable {
+  /// What the database knows of an app's first steps.
+  struct Facts: Sendable, Equatable {
+    var wasDelivered = false
+    var wasCalled = false
+    var hasCallbacks = false
+
+    /// Pushes that are looked at, the latest.
+    private static let looks = 500
+
+    init() {}
+
+    init(of app: AppID, _ transaction: ReadTransaction) throws(StorageError) {
+      func isThere(_ change: (inout PushFilter) -> Void) throws(StorageError) -> Bool {
+        var filter = PushFilter()
+        change(&filter)
+        let found = try transaction.pushHistory(of: app, filter, limit: 1, looks: Self.looks)
+        return !found.pushes.isEmpty
+      }
+      wasDelivered = try isThere { $0.states = [.delivered] }
+      wasCalled = try isThere { $0.sender = .api }
+      hasCallbacks = try transaction.callbackSetting(app: app) != nil
+    }
+  }
+
+  private struct Step: Sendable {
+    let name, text: Phrase
+    let isDone: Bool
+    /// Not every app needs it.
+    var isOptional = false
+    /// Where it is done, and who may.
+    let path: String
+    let role: Role
+    var code: String?
+  }
+
+  let call: PageCall
+  let app: App
+  let facts: Facts
+  let hasKeyForApple: Bool
+  let console: WebConsole
+
+  private var steps: [Step] {
+    [
+      Step(
+        name: Words.stepDevice, text: Words.stepDeviceText, isDone: app.directory.registrationCount > 0,
+        path: "virtual", role: .viewer),
+      Step(
+        name: Words.stepPush, text: Words.stepPushText, isDone: facts.wasDelivered, path: "push",
+        role: .sender),
+      Step(
+        name: Words.stepServer, text: Words.stepServerText, isDone: facts.wasCalled, path: "push",
+        role: .owner, code: sample),
+      Step(
+        name: Words.stepApple, text: Words.stepAppleText, isDone: hasKeyForApple, isOptional: true,
+        path: "settings/apple", role: .admin),
+      Step(
+        name: Words.stepCallbacks, text: Words.stepCallbacksText, isDone: facts.hasCallbacks,
+        isOptional: true, path: "settings/callbacks", role: .admin),
+    ]
+  }
+
+  /// It names no device, so that whoever copies it as it is reaches nobody.
+  private var sample: String {
+    let body =
+      #"{"platform":"all","audience":{"registration_id":["REGISTRATION_ID"]},"notification":{"alert":"Hello"}}"#
+    return PushSamples(address: call.origin, key: app.key.text, body: body).curl
+  }
+
+  var html: HTML {
+    let steps = steps
+    let done = steps.filter(\.isDone).count
+    guard done < steps.count else { return .none }
+    let isStarted = steps.allSatisfy { $0.isDone || $0.isOptional }
+    return """
+      <section class="card"><details class="first"\(if: !isStarted, " open")>
+      <summary><h2>\(call(Words.firstSteps))</h2> <span class="quiet">\(call(Words.stepsDone.with("\(done)", "\(steps.count)")))</span></summary>
+      <ol class="steps">\(steps, { item($0) })</ol></details></section>
+      """
+  }
+
+  private func item(_ step: Step) -> HTML {
+    let link: HTML = """
+      <a href="/console/apps/\(app.key.text)/\(step.path)">\(call(step.name))</a>
+      """
+    let isLinked = !step.isDone && step.code == nil && call.role ?? .viewer >= step.role
+    let name: HTML = isLinked ? link : "\(call(step.name))"
+    return """
+      <li\(if: step.isDone, " class=\"ok\"")><span class="sign" aria-hidden="true">\(step.isDone ? "✓" : "")</span>
+      <div><p class="point"><strong>\(name)</strong>
+      \(if: step.isDone, "<span class=\"pill good\">\(call(Words.stepDone))</span>")
+      \(if: step.isOptional, "<span class=\"pill\">\(call(Words.stepOptional))</span>")</p>
+      \(if: !step.isDone, "<p class=\"quiet\">\(call(step.text))</p>")
+      \(step.isDone ? nil : step.code, { code($0) })</div></li>
+
+      """
+  }
+
+  private func code(_ text: String) -> HTML {
+    "<pre><code>\(text)</code></pre><p>\(console.copyButton(call, text))</p>"
+  }
+}
+
+extension WebConsole {
+  /// For an account without apps.
+  func welcome(_ call: PageCall, _ membership: MembershipRow) -> HTML {
+    guard membership.role >= .admin else { return "<p class=\"quiet\">\(call(Words.noApps))</p>" }
+    return """
+      <div class="welcome"><p class="big">\(call(Words.welcome))</p>
+      <p>\(call(Words.welcomeText))</p>
+      <p><a class="button" href="/console/accounts/\(membership.account.rawValue)/apps/new">\(call(Words.makeFirstApp))</a></p></div>
+      """
+  }
+}
