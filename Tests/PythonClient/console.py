@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from console_limits import fill_an_alias, visit_as_viewer
+from console_sending import fill_in_a_push, take_back
 from console_settings import configure, configure_in_chinese
 from console_virtual import two_tabs, virtual_device
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
@@ -104,7 +105,7 @@ async def make_app(walk: Walk) -> str:
 
 async def push(walk: Walk, phone: Phone) -> None:
     page, device = walk.page, phone.device.registration_id
-    names = page.get_by_label("Registration IDs, aliases or tags")
+    names = page.get_by_label("Registration IDs")
     await page.get_by_role("link", name="Send a push").first.click()
     await names.fill("0123456789abcdef012")
     await page.get_by_text("This reaches nobody.").wait_for()
@@ -115,7 +116,7 @@ async def push(walk: Walk, phone: Phone) -> None:
     banner = await page.locator(".banner").inner_text()
     expect(banner.endswith("The sky is <green> tonight"), f"the preview shows {banner!r}")
     await walk.look("push")
-    await page.get_by_role("button", name="Check").click()
+    await page.get_by_role("button", name="Next").click()
     await page.get_by_text("Devices that it goes to: 1").wait_for()
     await walk.look("confirm")
     await page.get_by_role("button", name="Cancel").click()
@@ -178,7 +179,7 @@ async def study_results(walk: Walk, phone: Phone) -> None:
     await walk.look("send-again")
     await page.get_by_role("button", name="Send now (1)").click()
     await phone.shows(*["The sky is <green> tonight"] * 2)
-    await page.get_by_text("complete", exact=True).wait_for()
+    await page.locator("[data-trace] h2 + .state", has_text="delivered").wait_for()
     await page.get_by_role("link", name="Statistics").click()
     await page.locator("figure.chart svg").nth(3).wait_for()
     expect_equal(await page.locator("figure.chart").count(), 4, "charts")
@@ -265,6 +266,8 @@ async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path 
         await look_back(walk, phone)
         await study_results(walk, phone)
         await ask_why(walk, phone, f"http://{server.http}", key)
+        await fill_in_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)
+        await take_back(walk, f"http://{server.http}", key)
         await configure(walk, f"http://{server.http}", key, folder)
         await fill_an_alias(walk, server, key, folder)
         await visit_as_viewer(walk, f"http://{server.http}", key, PASSWORD)

@@ -1,0 +1,61 @@
+"""The part of the walk through the console that sends by hand: what the form says meanwhile, and taking back."""
+
+from typing import Any
+
+from stage import expect, expect_equal
+
+
+async def fill_in_a_push(walk: Any, address: str, key: str, device: str) -> None:
+    """The form names what is unknown, labels what is asked for, and shows what an app or a phone gets."""
+    page = walk.page
+    await page.goto(f"{address}/console/apps/{key}/push")
+    count = page.locator("[data-audience-size]")
+    await page.get_by_label("Registration IDs").fill(f"{device}, bob")
+    await count.get_by_text("Known: 1 of 2. Unknown: bob").wait_for()
+    for choice, label in [("Alias", "Aliases"), ("Tag", "Tags"), ("Devices", "Registration IDs")]:
+        await page.get_by_role("radio", name=choice, exact=True).check()
+        shown = await page.locator("label[for=names]").inner_text()
+        expect_equal(shown.strip(), label, f"label for {choice}")
+    await page.get_by_label("Text", exact=True).fill('{"page": 7}')
+    await page.get_by_role("radio", name="Custom message").check()
+    await page.locator(".phone .silent code", has_text='{"page": 7}').wait_for()
+    expect(not await page.locator(".phone .banner").is_visible(), "a message shows no banner")
+    await page.get_by_text("More", exact=True).click()
+    rows = page.locator(".extra:visible")
+    expect_equal(await rows.count(), 1, "empty rows for extras")
+    await page.get_by_label("Name 1", exact=True).fill("page")
+    await page.get_by_label("Value 1", exact=True).fill("/cart")
+    expect_equal(await rows.count(), 2, "rows for extras")
+    await walk.look("push-message")
+    await page.get_by_role("button", name="Next").click()
+    await page.locator(".outline dd", has_text=f"device {device}").wait_for()
+    await page.get_by_text("curl", exact=True).click()
+    await page.locator("code", has_text='"extras":{"page":"/cart"}').first.wait_for()
+    await walk.look("confirm-message")
+
+
+async def take_back(walk: Any, address: str, key: str) -> None:
+    """A push to the browser's own device, which is away: it waits, and is taken back after a question."""
+    page = walk.page
+    await page.goto(f"{address}/console/apps/{key}/virtual")
+    await page.get_by_role("button", name="Start the device").click()
+    await page.locator("[data-device-status]").get_by_text("Online").wait_for()
+    device = await page.locator("[data-device-id]").inner_text()
+    await page.get_by_role("button", name="Disconnect").click()
+    await page.goto(f"{address}/console/apps/{key}/push")
+    await page.get_by_role("button", name="To my virtual device").click()
+    expect_equal(await page.get_by_label("Registration IDs").input_value(), device, "the own device")
+    await page.get_by_label("Text", exact=True).fill("Never mind")
+    await page.get_by_role("button", name="Next").click()
+    await page.get_by_role("button", name="Send now (1)").click()
+    await page.locator("table.targets", has_text=device).get_by_role("link", name="Why?").wait_for()
+    await page.locator("ol.way", has_text="Waiting: 1").wait_for()
+    await walk.look("push-waits")
+    await page.locator(".recall summary").click()
+    await page.get_by_text("Take it back from 1 device?").wait_for()
+    await page.get_by_role("button", name="Take back").click()
+    await page.get_by_text("Taken back from 1 device.").wait_for()
+    await walk.look("push-taken-back")
+    await page.goto(f"{address}/console/apps/{key}/virtual")
+    await page.get_by_role("button", name="Forget it").click()
+    await page.get_by_role("button", name="Start the device").wait_for()
