@@ -42,7 +42,7 @@ extension WebConsole {
   }
 
   private func tile(_ name: String, _ number: Int) -> HTML {
-    "<div class=\"tile\"><strong>\(number)</strong><span>\(name)</span></div>"
+    "<div class=\"tile\"><strong>\(Counted.grouped(number))</strong><span>\(name)</span></div>"
   }
 
   private func apple(_ call: PageCall, _ app: App) -> HTML {

@@ -144,7 +144,7 @@ extension WebConsole {
       <input type="hidden" name="body" value="\(draft.body)">
       <input type="hidden" name="cid" value="\(draft.cid)">
       \(draft.form, { PushFormFields.hidden($0) })
-      <button>\(call(Words.sendNow.with(String(devices))))</button>
+      <button>\(call(Words.sendNow.with(Counted.grouped(devices))))</button>
       \(cancel)
       </form>
       </section>

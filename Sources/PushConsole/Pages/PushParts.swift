@@ -19,7 +19,8 @@ struct AudienceSize: Sendable, Equatable {
   var isEmpty: Bool { total == 0 }
 
   var phrase: Phrase {
-    Words.audienceSize.with(String(total), String(ios), String(total - ios), String(online))
+    let numbers = [total, ios, total - ios, online].map { Counted.grouped($0) }
+    return Words.audienceSize.with(numbers[0], numbers[1], numbers[2], numbers[3])
   }
 }
 
