@@ -113,6 +113,7 @@ function trace(section) {
           showTimes(section);
         }
         if (list && listed !== state.targets) list.innerHTML = listed = state.targets;
+        for (const part of document.querySelectorAll("[data-recall-text]")) part.textContent = state.recall;
         isOpen = state.open;
         for (const part of document.querySelectorAll("[data-while-open]")) part.hidden = !isOpen;
       } else if (OVER.includes(answer.status)) {

@@ -27,7 +27,7 @@ extension WebConsole {
         Layout(
           app.name, tab: .overview,
           """
-          <div class="row"><h1>\(app.name)</h1><span class="end">\(send)</span></div>
+          <div class="row titled"><h1>\(app.name)</h1><span class="end">\(send)</span></div>
           <div class="tiles">
           \(tile(call(Words.registrations), app.directory.registrationCount))
           \(tile(call(Words.online), app.directory.onlineCount))

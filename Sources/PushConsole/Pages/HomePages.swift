@@ -38,7 +38,7 @@ extension WebConsole {
     let operators: HTML =
       visitor.person.isOperator ? "<a href=\"/console/operator\">\(call(Words.operatorTitle))</a>" : .none
     return """
-      <div class="row"><h1>\(call(Words.apps))</h1><span class="end">
+      <div class="row titled"><h1>\(call(Words.apps))</h1><span class="end">
       <a href="/console/credentials">\(call(Words.expiriesTitle))</a> \(operators)</span></div>
       """
   }

@@ -135,11 +135,12 @@ extension WebConsole {
 
   private func showTrace(_ call: PageCall) {
     withReport(call) { [self] push, report in
-      traceParts(call, push, report) { trace, targets in
+      traceParts(call, push, report) { [self] trace, targets in
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("html", trace.text)
         writer.member("targets", targets.text)
+        writer.member("recall", recallText(call, report))
         writer.member("open", Trace.isOpen(report))
         writer.endObject()
         call.show(json: writer.bytes)

@@ -94,15 +94,20 @@ extension WebConsole {
     }
   }
 
-  /// Taking a push back takes a second word, and says from how many.
+  /// From how many a push would be taken back now.
+  func recallText(_ call: PageCall, _ report: PushReport) -> String {
+    let delivered = Counted.grouped(report.targets.delivered.count)
+    let waiting = Counted.devices(report.targets.pending.count)
+    return call(Words.recallFrom.with(each: waiting, Phrase(delivered, delivered)))
+  }
+
+  /// Taking a push back takes a second word, and says from how many; the script keeps that true.
   func recallForm(_ call: PageCall, _ push: FoundPush, _ report: PushReport) -> HTML {
-    let (waiting, delivered) = (report.targets.pending.count, report.targets.delivered.count)
-    let text = Words.recallFrom.with(
-      each: Counted.devices(waiting), Phrase(Counted.grouped(delivered), Counted.grouped(delivered)))
-    return """
-      <details class="sure recall" data-while-open><summary>\(call(Words.recall))</summary>
-      <form class="card" method="post" action="\(push.path)/recall">\(Forms.token(call))
-      <p>\(call(text))</p><button class="danger">\(call(Words.recall))</button></form></details>
-      """
+    """
+    <details class="sure recall" data-while-open><summary>\(call(Words.recall))</summary>
+    <form class="card" method="post" action="\(push.path)/recall">\(Forms.token(call))
+    <p data-recall-text>\(recallText(call, report))</p>
+    <button class="danger">\(call(Words.recall))</button></form></details>
+    """
   }
 }

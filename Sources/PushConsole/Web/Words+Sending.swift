@@ -84,8 +84,8 @@ extension Words {
   static let iPhoneOne = Phrase("{} iPhone", "{} 台 iPhone")
   static let iPhones = Phrase("{} iPhones", "{} 台 iPhone")
   static let recallFrom = Phrase(
-    "Take it back from {}? Delivered already: {}.", "从 {} 撤回？已送达：{}。")
-  static let takenBackFrom = Phrase("Taken back from {}.", "已从 {} 撤回。")
+    "Take it back from {}? Delivered already: {}.", "从 {}撤回？已送达：{}。")
+  static let takenBackFrom = Phrase("Taken back from {}.", "已从 {}撤回。")
   static let takenBackTooLate = Phrase("Taken back, but every target had it.", "已撤回，但所有目标均已收到。")
 
   // MARK: The way in time
