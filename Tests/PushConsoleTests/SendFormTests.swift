@@ -166,12 +166,17 @@ import Testing
 
   @Test func `Whoever is asked once more reads what goes to whom`() async throws {
     let scene = try await Scene()
-    let more = ["title": "Sale", "text": "Half <price>", "hours": "2", "ios": "1", "environment": "sandbox"]
+    let more = [
+      "title": "Sale", "text": "Half <price>", "hours": "2", "ios": "1", "environment": "sandbox",
+      "extra_name_0": "page", "extra_value_0": "7", "badge": "3",
+    ]
     let page = await scene.browser.submit("\(scene.base)/push/confirm", scene.fields(more)).text
     for part in [
       "<dd>Sale</dd>", "<dd>Half &lt;price&gt;</dd>", "<dd>device \(scene.device.text)</dd>",
       "<dd>iOS, Android</dd>", "<dd>Sandbox</dd>", "<dd>2 hours</dd>", "<div class=\"banner\">",
       "<details><summary>curl</summary>",
+      // Whoever cancels finds it all in the form again.
+      "name=\"extra_name_0\" value=\"page\"", "name=\"badge\" value=\"3\"",
     ] {
       #expect(page.contains(part), "\(part)")
     }

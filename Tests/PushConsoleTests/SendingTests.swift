@@ -76,6 +76,11 @@ import Testing
     (1003, "audience.registration_id is invalid"), (1003, "audience.alias has more than 1000 values"),
     (1003, "audience.tag_not is invalid: 'a/b' holds a character that is not allowed"),
     (1003, "options.time_to_live is more than the 60 of the app's plan"),
+    (1003, "notification.ios.badge must be an integer or a string such as '+1'"),
+    (1003, "notification.ios.extras.aps is taken by the server"),
+    (1003, "notification.ios.extras._j_msgid is taken by the server"),
+    (1003, "notification.android.channel_id is longer than 1000 bytes"),
+    (1003, "options.override_msg_id is unknown"), (1003, "options.apns_collapse_id must have 1 to 64 bytes"),
     (1005, "message: 5000 bytes as JSON"),
     (1011, "cannot find user"), (1030, "Internal timeout"), (2002, "Rate limit exceeded"),
     (2003, "black list"),
@@ -89,8 +94,8 @@ import Testing
   }
 
   @Test func `Other refusals keep what the server says`() {
-    let phrase = PushWords.phrase(.invalidValue("options.override_msg_id is unknown"))
-    #expect(phrase.chinese == "推送未被接受：options.override_msg_id is unknown")
+    let phrase = PushWords.phrase(.invalidValue("options.sendno must not be 0"))
+    #expect(phrase.chinese == "推送未被接受：options.sendno must not be 0")
   }
 
   @Test func `Troubles of credentials and callbacks are in both languages`() {

@@ -31,6 +31,11 @@ enum PushWords {
     case "notification", "message", "message.msg_content", "notification.android.alert",
       "notification.ios.alert":
       return Words.pushText
+    case "notification.ios.badge": return Words.pushBadge
+    case "notification.ios.extras.aps", "notification.ios.extras._j_msgid": return Words.pushReservedExtra
+    case "notification.android.channel_id": return Words.pushChannel
+    case "options.override_msg_id": return Words.pushOverrides
+    case "options.apns_collapse_id": return Words.pushCollapse
     case "options.time_to_live": return Words.pushHours.with(String(PushForm.mostHours))
     default: return other(message)
     }

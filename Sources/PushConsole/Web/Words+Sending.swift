@@ -48,6 +48,16 @@ extension Words {
   static let collapseID = Phrase(
     "Replaces banners of the same name (iOS, apns_collapse_id)", "替换同名通知（iOS，apns_collapse_id）")
 
+  static let pushBadge = Phrase(
+    "The badge is a number to 99999, with a sign if it changes by so much.", "角标须为 99999 以内的数字，增减时带正负号。")
+  static let pushReservedExtra = Phrase("An extra of that name is the server's own.", "该附加字段名由系统保留。")
+  static let pushChannel = Phrase("The channel's name is too long.", "通知渠道名称过长。")
+  static let pushOverrides = Phrase(
+    "A push can replace one of this app's that is no older than a day and not replaced yet; this msg_id is none.",
+    "只能覆盖本应用一天之内且未被覆盖过的推送，该 msg_id 不符合。")
+  static let pushCollapse = Phrase(
+    "The name of what it replaces has at most 64 bytes.", "替换通知的名称最多 64 字节。")
+
   // MARK: Asking once more
 
   static let keptFor = Phrase("Kept for", "离线保留")
