@@ -121,7 +121,7 @@ async def push(walk: Walk, phone: Phone) -> None:
     await walk.look("confirm")
     await page.get_by_role("button", name="Cancel").click()
     expect_equal(await names.input_value(), device, "the device after thinking better of it")
-    await page.get_by_role("button", name="Check").click()
+    await page.get_by_role("button", name="Next").click()
     await page.get_by_role("button", name="Send now (1)").click()
     await phone.shows("The sky is <green> tonight")
     phone.device.receipt(SHOWN, phone.pushes[0].msg_id)
