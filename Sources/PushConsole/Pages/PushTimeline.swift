@@ -29,7 +29,7 @@ struct PushTimeline: Sendable {
     var steps = [
       Step(name: Words.accepted, at: report.createdAt),
       Step(name: Words.resolvedTo.with(each: Counted.devices(targets.all.count))),
-      Step(name: Words.handedOver, detail: ways),
+      handedOver,
     ]
     if report.status == .delivered, !Trace.isOpen(report) {
       let isOne = targets.all.count == 1
@@ -50,11 +50,14 @@ struct PushTimeline: Sendable {
   }
 
   /// To how many it was handed, by which way.
-  private var ways: String {
+  private var handedOver: Step {
     let own = report.ownIOS.union(report.ownOthers).sent.count
     let counts = [(Words.viaOwn, own), (Words.viaApple, report.apple.sent.count)].filter { $0.1 > 0 }
-    if counts.isEmpty { return call(Words.viaNobody) }
-    return counts.map { call($0.0.with(Counted.grouped($0.1))) }.joined(separator: ", ")
+    guard !counts.isEmpty else {
+      return Step(name: Words.handedOver, detail: call(Words.viaNobody), isAhead: Trace.isOpen(report))
+    }
+    let words = counts.map { call($0.0.with(Counted.grouped($0.1))) }
+    return Step(name: Words.handedOver, detail: words.joined(separator: ", "))
   }
 
   private func item(_ step: Step) -> HTML {

@@ -105,7 +105,7 @@ extension Words {
   static let resolvedTo = Phrase("For {}", "目标 {}")
   static let viaOwn = Phrase("{} over our connection", "长连接 {} 台")
   static let viaApple = Phrase("{} by Apple", "苹果 {} 台")
-  static let viaNobody = Phrase("to nobody yet", "尚未下发")
+  static let viaNobody = Phrase("to nobody", "未下发")
   static let lastDelivered = Phrase("Last delivered", "最后送达")
   static let replaced = Phrase("Replaced", "已覆盖")
   static let statePending = Phrase("waiting", "等待中")
