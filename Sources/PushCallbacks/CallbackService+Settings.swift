@@ -71,17 +71,15 @@ extension CallbackService {
     }
   }
 
-  /// Makes a new secret; the one before it signs too for a day.
+  /// Makes a new secret; the one before it signs too for a day. `.nothingSetUp` as well where `rotation` does not go with
+  /// what there is.
   public func rotateSecret(
-    of app: AppID, noting note: AuditRow? = nil,
+    of app: AppID, _ rotation: SecretRotation = .shift, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
   ) {
     change(app, noting: note, done: done) { row, seal in
-      guard var changed = row else { return nil }
       let fresh = CallbackSecret.generate()
-      changed.old = (changed.secret, seal.now.adding(seconds: Self.overlap))
-      changed.secret = seal(fresh)
-      return (changed, fresh)
+      return row?.withSecret(seal(fresh), rotation, at: seal.now).map { ($0, fresh) }
     }
   }
 

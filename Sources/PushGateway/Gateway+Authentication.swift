@@ -40,7 +40,8 @@ extension Gateway {
     _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
   ) {
     router.findApp(key) { [self] found in
-      guard let app = verified(found, call, by: { $0.accepts(masterSecret: secret) }) else { return }
+      guard let app = verified(found, call, by: { $0.accepts(masterSecret: secret, at: time.now()) })
+      else { return }
       if let obstacle = obstacle(to: call, of: app) {
         call.fail(obstacle)
         return

@@ -39,6 +39,8 @@ public final class App: Sendable {
   private let access: Mutex<Access>
   private let environments = Atomic<UInt8>(0)
   private let deleted = Atomic<Bool>(false)
+  /// When a call last came with the secret before the present one, in milliseconds; 0 for never since the start.
+  private let oldSecretUse = Atomic<Int64>(0)
   /// What the app has set up for callbacks: its bits, and above them whether it has set up any, and an address.
   private let callbacks = Atomic<UInt16>(0)
 
@@ -77,14 +79,24 @@ public final class App: Sendable {
   }
 
   /// Compares a master secret with the present one and the one before, in constant time. Secrets are 96 random bits, so
-  /// a plain digest is enough.
-  public func accepts(masterSecret: [UInt8]) -> Bool {
+  /// a plain digest is enough. A use of the one before is noted if the time is given.
+  public func accepts(masterSecret: [UInt8], at now: Timestamp? = nil) -> Bool {
     let digest = SHA256.digest(masterSecret)
-    let (now, before) = access.withLock { ($0.secretHash, $0.oldSecretHash) }
-    let isPresent = constantTimeEquals(digest, now)
+    let (present, before) = access.withLock { ($0.secretHash, $0.oldSecretHash) }
+    let isPresent = constantTimeEquals(digest, present)
     // Always compared, so that the time taken says nothing about which of them it is like.
-    let isBefore = constantTimeEquals(digest, before ?? now)
+    let isBefore = constantTimeEquals(digest, before ?? present)
+    if isBefore, before != nil, let now { oldSecretUse.store(now.milliseconds, ordering: .relaxed) }
     return isPresent || isBefore
+  }
+
+  /// Whether the secret before the present one is accepted as well.
+  public var hasOldSecret: Bool { access.withLock { $0.oldSecretHash != nil } }
+
+  /// When a call last came with the secret before the present one; nil if none has since the server started.
+  public var oldSecretUsedAt: Timestamp? {
+    let moment = oldSecretUse.load(ordering: .relaxed)
+    return moment == 0 || !hasOldSecret ? nil : Timestamp(milliseconds: moment)
   }
 
   /// Whether the app takes nothing: the operator has turned it or its account off, or it is deleted.
@@ -107,6 +119,7 @@ public final class App: Sendable {
   func update(_ row: AppRow) -> Bool {
     access.withLock { access in
       let wasDisabled = access.isDisabled
+      if row.oldSecretHash != access.oldSecretHash { oldSecretUse.store(0, ordering: .relaxed) }
       access = Access(row)
       return row.isDisabled && !wasDisabled
     }

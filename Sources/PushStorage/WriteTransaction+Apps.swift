@@ -22,21 +22,11 @@ extension WriteTransaction {
     return AppID(UInt32(truncatingIfNeeded: database.lastInsertedRow))
   }
 
-  /// Replaces the hash of an app's secret; the one before is accepted as well, until it is retired, if `keepsOld` is
-  /// set. False for an unknown app.
-  public func setSecret(app: AppID, hash: [UInt8], keepsOld: Bool = false) throws(StorageError) -> Bool {
+  /// Replaces the hash of an app's secret; no other is accepted any more. False for an unknown app.
+  public func setSecret(app: AppID, hash: [UInt8]) throws(StorageError) -> Bool {
     try database.run(
-      """
-      UPDATE app SET old_secret_hash = CASE WHEN ?1 THEN secret_hash END, secret_hash = ?2
-      WHERE id = ?3 AND deleted_at IS NULL
-      """, .integer(keepsOld ? 1 : 0), .blob(hash), .app(app))
-    return database.changes > 0
-  }
-
-  /// Refuses the secret before the present one from now on; false for an unknown app.
-  public func retireSecret(app: AppID) throws(StorageError) -> Bool {
-    try database.run(
-      "UPDATE app SET old_secret_hash = NULL WHERE id = ? AND deleted_at IS NULL", .app(app))
+      "UPDATE app SET old_secret_hash = NULL, secret_hash = ? WHERE id = ? AND deleted_at IS NULL",
+      .blob(hash), .app(app))
     return database.changes > 0
   }
 

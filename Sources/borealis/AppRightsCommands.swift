@@ -10,16 +10,28 @@ struct AppRotateCommand: Command {
   static let summary = "Gives an app a second master secret, beside the one it has."
   static let details = """
     Makes a new master secret for the app with the key KEY and prints it as JSON; it is shown only now. The one before
-    is accepted as well, until "borealis app retire KEY" or another "rotate": time to give the new one to all servers.
+    is accepted as well, until "borealis app retire KEY": time to give the new one to all servers. It is refused while
+    there is one before; with --again another takes the place of a new one that was lost.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = [
+    DataFolder.setting,
+    SettingDefinition(
+      name: "again", valueName: "",
+      help: "Replaces the newest secret, which is refused then; the one before stays.", kind: .flag),
+  ]
 
   static func run(_ input: Input) throws(Failure) {
     let secret = SecretKey24.generate()
     let hash = SHA256.digest(Array(secret.utf8))
-    let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
-      try transaction.setSecret(app: app, hash: hash, keepsOld: true)
+    let isAgain = input.settings.flag("again")
+    let key = try SecretChange.apply(
+      input, name, "app.rotate",
+      refusal: isAgain
+        ? "the app has no secret from before: leave out --again"
+        : "an old secret is still accepted: retire it first, or give --again if the new one was lost"
+    ) { transaction, app throws(StorageError) in
+      try transaction.rotateSecret(app: app, hash: hash, isAgain ? .again : .begin)
     }
     Console.print(["app_key": .string(key.text), "master_secret": .string(secret)])
   }
@@ -33,10 +45,37 @@ struct AppRetireCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
+    let key = try SecretChange.apply(input, name, "app.retire", refusal: "the app has no secret from before")
+    {
+      transaction, app throws(StorageError) in
       try transaction.retireSecret(app: app)
     }
     Console.print(["app_key": .string(key.text)])
+  }
+}
+
+/// A change of an app's secrets, which the console shows among what was done.
+private enum SecretChange {
+  /// `refusal` says why nothing was changed when `change` returns false.
+  static func apply(
+    _ input: Input, _ command: String, _ action: String, refusal: String,
+    _ change: @escaping @Sendable (WriteTransaction, AppID) throws(StorageError) -> Bool
+  ) throws(Failure) -> AppKey {
+    let isDone = Mutex(true)
+    let key = try AppChange.apply(input) { transaction, id throws(StorageError) in
+      guard try change(transaction, id) else {
+        isDone.withLock { $0 = false }
+        return true
+      }
+      let app = try transaction.reading.apps().first { $0.id == id }
+      try transaction.audit(
+        AuditRow(
+          at: SystemTime().now(), account: app?.account, app: id, person: nil, who: "borealis \(command)",
+          action: action, target: app?.name ?? "", address: ""))
+      return true
+    }
+    guard isDone.withLock({ $0 }) else { throw .failed(refusal) }
+    return key
   }
 }
 

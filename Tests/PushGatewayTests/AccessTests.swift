@@ -153,12 +153,15 @@ import Testing
     }
     #expect(await outcomes() == ["200", "401 1004", "401 1004"])
     try await change(world) { t, app throws(StorageError) in
-      _ = try t.setSecret(app: app, hash: hash, keepsOld: true)
+      _ = try t.rotateSecret(app: app, hash: hash, .begin)
     }
     await learn(world) { world.app.accepts(masterSecret: Array("new secret".utf8)) }
     #expect(await outcomes() == ["200", "200", "401 1004"])
+    // Whoever retires the old one wants to know whether somebody still needs it.
+    #expect(world.app.hasOldSecret && world.app.oldSecretUsedAt == world.clock.now())
     try await change(world) { t, app throws(StorageError) in _ = try t.retireSecret(app: app) }
     await learn(world) { !world.app.accepts(masterSecret: Array(GatewayWorld.secret.utf8)) }
+    #expect(!world.app.hasOldSecret && world.app.oldSecretUsedAt == nil)
     #expect(await outcomes() == ["401 1004", "200", "401 1004"])
   }
 

@@ -80,7 +80,7 @@ import Testing
     #expect(later != id)
   }
 
-  /// The secret before is kept only if that is asked for, and goes when it is retired.
+  /// The secret before stays until it is retired.
   @Test func secrets() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
@@ -89,22 +89,36 @@ import Testing
       let row = try await store.look { t throws(StorageError) in try t.apps() }.first
       return [row?.secretHash, row?.oldSecretHash]
     }
-    func set(_ byte: UInt8, keepsOld: Bool) async throws {
-      let hash = [UInt8](repeating: byte, count: 32)
-      _ = try await store.change { t throws(StorageError) in
-        try t.setSecret(app: app, hash: hash, keepsOld: keepsOld)
+    let of = { (byte: UInt8) in [UInt8](repeating: byte, count: 32) }
+    func rotate(_ byte: UInt8, _ rotation: SecretRotation) async throws -> Bool {
+      try await store.change { t throws(StorageError) in
+        try t.rotateSecret(app: app, hash: [UInt8](repeating: byte, count: 32), rotation)
       }
     }
-    let of = { (byte: UInt8) in [UInt8](repeating: byte, count: 32) }
-    try await set(8, keepsOld: true)
+    func retire() async throws -> Bool {
+      try await store.change { t throws(StorageError) in try t.retireSecret(app: app) }
+    }
+    #expect(try await !rotate(8, .again))
+    #expect(try await !retire())
+    #expect(try await hashes() == [of(7), nil])
+    #expect(try await rotate(8, .begin))
     #expect(try await hashes() == [of(8), of(7)])
-    try await set(9, keepsOld: true)
-    #expect(try await hashes() == [of(9), of(8)])
-    _ = try await store.change { t throws(StorageError) in try t.retireSecret(app: app) }
-    #expect(try await hashes() == [of(9), nil])
-    try await set(10, keepsOld: true)
-    try await set(11, keepsOld: false)
-    #expect(try await hashes() == [of(11), nil])
+    // The one that all servers have stays, however often another is asked for.
+    #expect(try await !rotate(9, .begin))
+    #expect(try await hashes() == [of(8), of(7)])
+    #expect(try await rotate(9, .again))
+    #expect(try await hashes() == [of(9), of(7)])
+    #expect(try await rotate(10, .shift))
+    #expect(try await hashes() == [of(10), of(9)])
+    #expect(try await retire())
+    #expect(try await !retire())
+    #expect(try await hashes() == [of(10), nil])
+    #expect(try await rotate(11, .begin))
+    #expect(
+      try await store.change { t throws(StorageError) in
+        try t.setSecret(app: app, hash: [UInt8](repeating: 12, count: 32))
+      })
+    #expect(try await hashes() == [of(12), nil])
   }
 
   /// Each day's broadcasts are counted up to the limit, which may change.
