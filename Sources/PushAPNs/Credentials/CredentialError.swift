@@ -22,8 +22,8 @@ public enum CredentialError: Error, Equatable, CustomStringConvertible {
   case badTopic(String)
   /// The certificate is for other topics.
   case certificateForOthers(topics: [String], environments: [APNsEnvironment], wanted: String)
-  /// The certificate is for none of Apple's push services.
-  case notForPushes
+  /// The certificate is for none of Apple's push services, or names no app.
+  case notForPushes(name: String?)
   /// The certificate is not for the wanted environment.
   case wrongEnvironment(allowed: [APNsEnvironment], wanted: APNsEnvironment)
   /// The certificate ended some days ago.
@@ -51,17 +51,21 @@ public enum CredentialError: Error, Equatable, CustomStringConvertible {
       "\"\(text)\" is no bundle ID: it has parts of letters, digits and hyphens with dots between them"
     case .certificateForOthers(let topics, let environments, let wanted):
       "this certificate is for \(topics.joined(separator: ", ")) (\(Self.names(environments))); the app's topic is \(wanted)"
-    case .notForPushes: "this certificate is for none of Apple's push services"
+    case .notForPushes(let name):
+      "this is no certificate of Apple's push services\(name.map { " (its name is \($0))" } ?? "")"
     case .wrongEnvironment(let allowed, let wanted):
       "this certificate is for \(Self.names(allowed)), not for \(wanted.name)"
-    case .expired(let days): "this certificate ended \(days) days ago"
-    case .notYetValid(let days): "this certificate begins only in \(days) days; is the clock right"
+    case .expired(let days): "this certificate ended \(days == 0 ? "today" : "\(Self.count(days)) ago")"
+    case .notYetValid(let days):
+      "this certificate begins only \(days == 0 ? "today" : "in \(Self.count(days))"); is the clock right"
     case .otherTopic(let existing, let new):
       "this credential is for \(new); the app's topic is \(existing). Remove the app's other credentials first"
     case .alreadyThere(let id, let environment):
       "the app uses this for \(environment.name) already: it is credential \(id.rawValue)"
     }
   }
+
+  private static func count(_ days: Int) -> String { days == 1 ? "1 day" : "\(days) days" }
 
   private static func names(_ environments: [APNsEnvironment]) -> String {
     environments.isEmpty ? "no environment" : environments.map(\.name).joined(separator: " and ")

@@ -61,10 +61,10 @@ public struct CredentialUpload: Sendable {
   ) throws(CredentialError) {
     let facts = pair.facts
     let allowed = Self.environments(facts)
-    guard !allowed.isEmpty else { throw .notForPushes }
+    let names = facts.topics.map(\.name)
+    guard !allowed.isEmpty, !names.isEmpty else { throw .notForPushes(name: facts.commonName) }
     guard let topic = topic ?? Self.bundleID(facts) else { throw .missingTopic }
     guard Self.isBundleID(topic) else { throw .badTopic(topic) }
-    let names = facts.topics.map(\.name)
     guard names.contains(where: { $0 == topic || $0.hasPrefix(topic + ".") }) else {
       throw .certificateForOthers(topics: names, environments: allowed, wanted: topic)
     }

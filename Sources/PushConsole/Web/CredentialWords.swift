@@ -59,10 +59,12 @@ enum CredentialWords {
     case .badTopic(let text): "“\(text)”不是有效的 Bundle ID。"
     case .certificateForOthers(let topics, let environments, let wanted):
       "该证书用于 \(topics.joined(separator: "、"))（\(services(environments).chinese)），而应用的 Bundle ID 为 \(wanted)。"
-    case .notForPushes: "该证书不能用于苹果推送服务。"
+    case .notForPushes(let name): "这不是苹果推送服务的证书\(name.map { "（名称为 \($0)）" } ?? "")。"
     case .wrongEnvironment(let allowed, let wanted):
       "该证书用于\(services(allowed).chinese)，不能用于\(service(wanted).chinese)。"
+    case .expired(0): "该证书已于今天过期。"
     case .expired(let days): "该证书已于 \(days) 天前过期。"
+    case .notYetValid(0): "该证书今天稍后才生效，请检查服务器时间。"
     case .notYetValid(let days): "该证书 \(days) 天后才生效，请检查服务器时间。"
     case .otherTopic(let existing, let new):
       "该凭证用于 \(new)，而应用的 Bundle ID 为 \(existing)。请先删除应用的其他凭证。"

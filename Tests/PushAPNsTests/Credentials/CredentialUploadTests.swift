@@ -92,7 +92,7 @@ import Testing
       try CredentialUpload(sandbox, topic: nil, environments: [.sandbox, .production], now: now)
     }
     let other = try await TestCertificate.make(extensions: [])
-    #expect(throws: CredentialError.notForPushes) {
+    #expect(throws: CredentialError.notForPushes(name: other.facts.commonName)) {
       try CredentialUpload(other, topic: nil, environments: nil, now: other.facts.notBefore)
     }
   }
