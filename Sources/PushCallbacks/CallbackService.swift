@@ -31,6 +31,7 @@ public final class CallbackService: Sendable {
   let queue: CallbackQueue
   let time: any TimeSource
   let log: Log
+  let addresses: AddressGuard
   let trials = Mutex<Set<AppID>>([])
   private let bulk: BulkTeller
   private let metrics: CallbackMetrics
@@ -43,7 +44,8 @@ public final class CallbackService: Sendable {
     time: any TimeSource = SystemTime(), log: Log
   ) {
     var transfer = CallbackTransfer.Options()
-    transfer.addresses = AddressGuard(allowing: options.networks)
+    addresses = AddressGuard(allowing: options.networks)
+    transfer.addresses = addresses
     transfer.authorities = options.authorities
     guard let transport = CallbackTransport(transfer) else { return nil }
     self.transport = transport

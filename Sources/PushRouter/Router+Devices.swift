@@ -87,14 +87,17 @@ extension Router {
     change(DeviceChange(tags: edit), of: number, in: app, reply: reply)
   }
 
-  /// Changes tags, alias and mobile number that were checked for form: all of what is asked, or nothing.
+  /// Changes tags, alias and mobile number that were checked for form: all of what is asked, or nothing. The same commit
+  /// notes it among what people did, if `entry` is given.
   public func change(
-    _ change: DeviceChange, of number: RegistrationNumber, in app: App,
+    _ change: DeviceChange, of number: RegistrationNumber, in app: App, noting entry: AuditRow? = nil,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
     let now = time.now()
     store.write { transaction throws(StorageError) in
-      try change.apply(to: number, app: app.id, at: now, in: transaction)
+      let applied = try change.apply(to: number, app: app.id, at: now, in: transaction)
+      if let entry, case .success = applied { try transaction.audit(entry) }
+      return applied
     } completion: { result in
       switch result {
       case .failure: reply(.failure(.unavailable))

@@ -1,0 +1,18 @@
+import PushBase
+import PushDomain
+
+extension CallbackService {
+  /// Whether it can be seen from a callback's address alone that the server will never connect to it: it is an IP address, or
+  /// the machine's own name, outside of what the operator allows. What other names stand for shows only when connecting.
+  public func refuses(_ address: CallbackAddress) -> Bool {
+    let authority = address.origin.drop { $0 != "/" }.dropFirst(2)
+    guard let host = URLAuthority(authority)?.host else { return false }
+    if host == "localhost" {
+      return !["127.0.0.1", "::1"].compactMap { IPAddress($0) }.contains { addresses.allows($0) }
+    }
+    guard let literal = IPAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host) else {
+      return false
+    }
+    return !addresses.allows(literal)
+  }
+}
