@@ -19,6 +19,7 @@ public final class WebConsole: Sendable {
   let mail: ConsoleMail
   let time: any TimeSource
   let log: Log
+  let once = OnceForms()
 
   private static let sweepSeconds = 600
 
@@ -73,10 +74,12 @@ public final class WebConsole: Sendable {
     // A proxy that ends TLS says so; a lie only costs the liar.
     let isSecure = isSecure || request.headers["x-forwarded-proto"] == "https"
     let peer = gateway.caller(of: request, peer: peer)
-    let call = PageCall(
+    var call = PageCall(
       request: request, at: time.now(), target: target, peer: peer, isSecure: isSecure, reply: reply)
+    call.zone = ZoneText.name(router.zone, at: call.now)
     switch table.match(request.method, target.path) {
     case .notFound: call.show(Failures.notFound(call), status: 404)
+    case .wrongMethod where request.method == "GET": call.redirect(to: pageAbove(call))
     case .wrongMethod(let allowed):
       var response = HTTPResponse(status: 405)
       response.headers.append("Allow", allowed.joined(separator: ", "))
@@ -87,6 +90,12 @@ public final class WebConsole: Sendable {
       }
       admit(call.with(captures), to: page)
     }
+  }
+
+  /// Whether a path has a page.
+  func hasPage(_ path: String) -> Bool {
+    guard let target = HTTPTarget(path), case .found = table.match("GET", target.path) else { return false }
+    return true
   }
 
   // MARK: Who may see what
@@ -113,18 +122,18 @@ public final class WebConsole: Sendable {
         return call.show(Failures.foreignForm(call), status: 403)
       }
       switch page.access {
-      case .open, .person: page.handle(self, call)
+      case .open, .person: serve(page, call)
       case .app(let role): admit(call, visitor, role, page)
       case .operators:
         guard visitor.person.isOperator else { return call.show(Failures.notFound(call), status: 404) }
-        page.handle(self, call)
+        serve(page, call)
       case .account(let role):
         let account = call.capture("account").flatMap { UInt32($0) }.map { AccountID($0) }
         guard let account, let own = visitor.role(in: account) else {
           return call.show(Failures.notFound(call), status: 404)
         }
         guard own >= role else { return call.show(Failures.forbidden(call, role), status: 403) }
-        page.handle(self, call.with(account, own))
+        serve(page, call.with(account, own))
       }
     }
   }
@@ -149,8 +158,11 @@ public final class WebConsole: Sendable {
       guard let app = known, !app.isDeleted, let own = visitor.role(in: app.account) else {
         return call.show(Failures.notFound(call), status: 404)
       }
-      guard own >= role else { return call.show(Failures.forbidden(call, role), status: 403) }
-      page.handle(self, call.with(app, own, alerts: apns?.alerts(of: app) ?? []))
+      guard own >= role else {
+        // The way to what is allowed stays in sight.
+        return call.with(app, own, alerts: []).show(Failures.forbidden(call, role), status: 403)
+      }
+      serve(page, call.with(app, own, alerts: apns?.alerts(of: app) ?? []))
     }
   }
 

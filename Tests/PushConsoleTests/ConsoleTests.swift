@@ -242,12 +242,25 @@ import Testing
     #expect(done.text.contains("Logging in takes a code"))
     let browser = Browser(world)
     var fields = ["email": "zoe@example.com", "password": ConsoleWorld.password]
-    #expect(await browser.submit("/console/login", fields).text.contains("Now the code"))
+    let step = await browser.submit("/console/login", fields)
+    #expect(step.status == 200 && step.text.contains("Now the code"))
+    #expect(step.text.contains("inputmode=\"numeric\"") && !step.text.contains("type=\"password\""))
+    // The password is typed once: a ticket stands for it.
+    let mark = try #require(step.text.firstRange(of: "name=\"ticket\" value=\""))
+    let ticket = String(step.text[mark.upperBound...].prefix { $0 != "\"" })
+    fields["password"] = nil
+    fields["ticket"] = ticket
     fields["code"] = "000000x"
     #expect(await browser.submit("/console/login", fields).text.contains("The code was wrong"))
     fields["code"] = code(1)
     #expect(await browser.submit("/console/login", fields).text.contains("<h1>Apps</h1>"))
     #expect(await Browser(world).submit("/console/login", fields).text.contains("The code was wrong"))
+    fields["code"] = code(2)
+    for bad in ["\(ticket)0", "9999999999" + ticket.dropFirst(10), "", "x"] {
+      fields["ticket"] = bad
+      let late = await Browser(world).submit("/console/login", fields)
+      #expect(late.status == 403 && late.text.contains("more than five minutes after"), "\(bad)")
+    }
     let off = await browser.submit("/console/me/totp/off", ["password": ConsoleWorld.password])
     #expect(off.text.contains("Your password is enough again."))
   }

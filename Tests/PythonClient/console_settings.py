@@ -1,6 +1,7 @@
 """The part of the walk through the console that is about settings: credentials for Apple, callbacks, limits, groups, and the
 installation."""
 
+import base64
 import pathlib
 from typing import Any
 
@@ -12,6 +13,7 @@ async def configure(walk: Any, address: str, key: str, folder: pathlib.Path) -> 
     page = walk.page
     await page.goto(f"{address}/console/apps/{key}/settings")
     await walk.look("settings")
+    await replace_secret(walk, address, key)
     await page.get_by_role("link", name="Apple", exact=True).click()
     await page.get_by_role("heading", name="Upload a certificate (.p12)").wait_for()
     await walk.look("apple-empty")
@@ -38,6 +40,61 @@ async def configure(walk: Any, address: str, key: str, folder: pathlib.Path) -> 
     await page.get_by_role("button", name="Remove it for good").click()
     await page.get_by_text("It is removed.").wait_for()
     await rest(walk, address, key)
+
+
+async def replace_secret(walk: Any, address: str, key: str) -> None:
+    """A new secret is made once, whatever the browser repeats; the old one works until it is retired."""
+    page = walk.page
+    await page.get_by_role("button", name="Make a new secret").click()
+    await copy_without_clipboard(walk)
+    first = await secret_shown(page)
+    await page.reload()
+    await page.get_by_text("This form was sent before").wait_for()
+    await page.get_by_text("not since the server started").wait_for()
+    await walk.look("two-secrets")
+    await accepts(walk, address, key, first, True)
+    await page.get_by_text("The new one was lost").click()
+    await page.get_by_role("button", name="Make another").click()
+    second = await secret_shown(page)
+    await accepts(walk, address, key, first, False)
+    await accepts(walk, address, key, second, True)
+    await page.goto(f"{address}/console/apps/{key}/settings")
+    await page.get_by_text("Retire the old one").first.click()
+    await page.get_by_role("button", name="Retire the old one").click()
+    await page.get_by_text("The old secret no longer works.").wait_for()
+    await page.reload()
+    expect_equal(await page.get_by_text("The old secret no longer works.").count(), 0, "words said twice")
+    # An address that only a form has leads to its page.
+    await page.goto(f"{address}/console/apps/{key}/settings/rotate")
+    await page.get_by_role("button", name="Make a new secret").wait_for()
+
+
+async def secret_shown(page: Any) -> str:
+    return str(await page.locator("dl.keys code").last.inner_text())
+
+
+async def accepts(walk: Any, address: str, key: str, secret: str, wanted: bool) -> None:
+    login = base64.b64encode(f"{key}:{secret}".encode()).decode()
+    answer = await walk.page.request.get(f"{address}/v3/push/cid", headers={"Authorization": f"Basic {login}"})
+    expect_equal(answer.status, 200 if wanted else 401, "an answer to a secret")
+
+
+async def copy_without_clipboard(walk: Any) -> None:
+    """Without TLS browsers have no clipboard: what is marked must be what the button is for."""
+    page = walk.page
+    for works in (True, False):
+        await page.evaluate(
+            """(works) => {
+              Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });
+              document.execCommand = () => works;
+            }""", works)  # fmt: skip
+        for button in await page.locator("[data-copy]").all():
+            await button.click()
+            marked = await page.evaluate("getSelection().toString()")
+            expect_equal(marked, await button.get_attribute("data-copy"), "what is marked")
+            wanted = await button.get_attribute("data-done" if works else "data-manual")
+            expect_equal(await button.inner_text(), wanted, "what the button says")
+    await page.evaluate("delete navigator.clipboard")
 
 
 async def upload(form: Any, folder: pathlib.Path, days: int, password: str) -> None:

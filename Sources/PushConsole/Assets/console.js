@@ -5,11 +5,11 @@
 const formToken = document.querySelector("meta[name=form-token]")?.content ?? "";
 const scripted = { "Accept": "application/json", "X-Form-Token": formToken };
 
-// Moments in the reader's zone.
+// Moments by the reader's own clock, beside the server's.
 function showTimes(root) {
   for (const time of root.querySelectorAll("time[datetime]")) {
     const moment = new Date(time.dateTime);
-    if (!Number.isNaN(moment.getTime())) time.textContent = moment.toLocaleString(document.documentElement.lang);
+    if (!Number.isNaN(moment.getTime())) time.title = moment.toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "long" });
   }
 }
 
@@ -18,18 +18,44 @@ for (const button of document.querySelectorAll("[data-copy][hidden]")) button.hi
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
+  let isCopied = true;
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
   } catch {
-    // Without TLS there is no clipboard: select the text beside the button instead.
-    const code = button.parentElement.parentElement.querySelector("code");
-    if (code) getSelection().selectAllChildren(code);
-    return;
+    // Without TLS there is no clipboard, only the older way.
+    isCopied = copyMarked(button.dataset.copy);
   }
-  const label = button.textContent;
-  button.textContent = button.dataset.done;
-  setTimeout(() => { button.textContent = label; }, 1500);
+  button.dataset.label ??= button.textContent;
+  button.textContent = isCopied ? button.dataset.done : button.dataset.manual;
+  setTimeout(() => { button.textContent = button.dataset.label; }, isCopied ? 1500 : 6000);
 });
+
+// Marks the place where a text stands, so that it can be copied, and tries to copy it.
+function copyMarked(text) {
+  const place = [...document.querySelectorAll("code, pre")].find((each) => each.checkVisibility() && each.textContent.replaceAll(" ", "") === text.replaceAll(" ", ""));
+  if (!place) return false;
+  getSelection().selectAllChildren(place);
+  try {
+    return document.execCommand("copy");
+  } catch {
+    return false;
+  }
+}
+
+// A form is sent once, however often its button is clicked.
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || event.target.method !== "post") return;
+  const now = Date.now();
+  if (now - (event.target.dataset.sentAt ?? 0) < 3000) return event.preventDefault();
+  event.target.dataset.sentAt = now;
+});
+
+// What was just done is said once: a reload or a bookmark of the page does not say it again.
+if (new URLSearchParams(location.search).has("said")) {
+  const address = new URL(location.href);
+  address.searchParams.delete("said");
+  history.replaceState(null, "", address);
+}
 
 // The push form: fields of the chosen audience, the preview, and how many devices it reaches.
 function pushForm(form) {
@@ -131,5 +157,7 @@ function trace(section) {
 }
 
 showTimes(document);
+// On a phone the tabs are a strip that scrolls.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 document.querySelectorAll("[data-push-form]").forEach(pushForm);
 document.querySelectorAll("[data-trace]").forEach(trace);

@@ -18,6 +18,8 @@ function virtualDevice(root) {
   });
   // What was asked, by number: a RESULT names only that.
   const operations = new Map();
+  // The alias that it has.
+  let alias = "";
 
   // MARK: Words
 
@@ -72,8 +74,8 @@ function virtualDevice(root) {
   }
 
   async function askForNames() {
-    const [alias, tags] = await Promise.all([device.operate("GET_ALIAS"), device.operate("GET_TAGS")]);
-    if (alias.code === 0) find("alias").elements.alias.value = alias.value;
+    const [known, tags] = await Promise.all([device.operate("GET_ALIAS"), device.operate("GET_TAGS")]);
+    if (known.code === 0) find("alias").elements.alias.value = alias = known.value;
     if (tags.code === 0) find("tags").elements.tags.value = tags.value.sort().join(", ");
   }
 
@@ -180,9 +182,20 @@ function virtualDevice(root) {
     place.classList.toggle("bad", isBad);
   }
 
-  async function change(form, ...operation) {
+  async function change(form, names, ...operation) {
+    const tooLong = names.find((name) => new TextEncoder().encode(name).length > 40);
+    if (tooLong) return say(form, fill(words.tooLong, tooLong), true);
     const { code } = await device.operate(...operation);
+    if (code === 6027) return sayAliasFull(form, names[0]);
+    if (code === 0 && form === find("alias")) alias = names[0] ?? "";
     say(form, code === 0 ? words.saved : resultText(code), code !== 0);
+  }
+
+  function sayAliasFull(form, asked) {
+    say(form, alias ? fill(words.aliasFull, asked, alias) : fill(words.aliasFullNone, asked), true);
+    const link = element("a", "", words.aliasHolders);
+    link.href = `/console/apps/${appKey}/devices?q=${encodeURIComponent(asked)}`;
+    form.querySelector("[data-answer]").append(" ", link);
   }
 
   function onSubmit(form, act) {
@@ -211,11 +224,12 @@ function virtualDevice(root) {
   });
   find("foreground").addEventListener("change", (event) => device.setForeground(event.target.checked));
   onSubmit(find("alias"), (form) => {
-    const alias = form.elements.alias.value.trim();
-    change(form, ...(alias ? ["SET_ALIAS", alias] : ["DELETE_ALIAS"]));
+    const asked = form.elements.alias.value.trim();
+    change(form, asked ? [asked] : [], ...(asked ? ["SET_ALIAS", asked] : ["DELETE_ALIAS"]));
   });
   onSubmit(find("tags"), (form) => {
-    change(form, "SET_TAGS", form.elements.tags.value.split(/[,，\s]+/).filter((tag) => tag));
+    const tags = form.elements.tags.value.split(/[,，\s]+/).filter((tag) => tag);
+    change(form, tags, "SET_TAGS", tags);
   });
   // Sent twice under one name, a push goes once: after a change or an answer the next one gets another name.
   function renameRequest() {

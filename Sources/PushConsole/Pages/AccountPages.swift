@@ -7,7 +7,9 @@ extension WebConsole {
   /// Who belongs to an account.
   static let accountPages: [Page] = [
     Page(.account(.admin), "GET", "/console/accounts/{account}/people") { $0.showPeople($1, nil) },
-    Page(.account(.owner), "POST", "/console/accounts/{account}/people/invite") { $0.invite($1) },
+    Page(.account(.owner), "POST", "/console/accounts/{account}/people/invite", again: .showsPageAbove) {
+      $0.invite($1)
+    },
     Page(.account(.owner), "POST", "/console/accounts/{account}/people/{person}/role") { $0.changeRole($1) },
     Page(.account(.owner), "POST", "/console/accounts/{account}/invitations/{id}/withdraw") {
       $0.withdraw($1)
@@ -84,7 +86,7 @@ extension WebConsole {
     }
     return """
       <tr><td>\(member.name)</td><td>\(member.email)</td><td>\(role)</td>
-      <td>\(call(member.hasTOTP ? Words.yes : Words.no))</td></tr>
+      <td data-label="TOTP">\(call(member.hasTOTP ? Words.yes : Words.no))</td></tr>
 
       """
   }

@@ -9,8 +9,12 @@ extension WebConsole {
   /// What an app's server is told, and what became of that.
   static let callbackPages: [Page] = [
     Page(.app(.admin), "GET", "/console/apps/{app}/settings/callbacks") { $0.showCallbacks($1, nil) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks") { $0.setCallbacks($1) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/secret") { $0.rotateCallbacks($1) },
+    Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks", again: .showsPage) {
+      $0.setCallbacks($1)
+    },
+    Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/secret", again: .showsPageAbove) {
+      $0.rotateCallbacks($1)
+    },
     Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/test") { $0.testCallbacks($1) },
     Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/off") { $0.endCallbacks($1) },
     Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/{id}/resend") {
@@ -45,7 +49,7 @@ extension WebConsole {
         let content: HTML = """
           \(secret, { callbackSecret(call, $0) })
           \(callbackForm(call, app, setting))
-          \(setting == nil ? .none : callbackButtons(call, app))
+          \(setting, { callbackButtons(call, app, $0) })
           \(callbackList(call, app, rows))
           """
         call.show(settingsPage(call, .callbacks, notice, content), status: status)
@@ -62,6 +66,8 @@ extension WebConsole {
 
   private func callbackForm(_ call: PageCall, _ app: App, _ setting: CallbackSetting?) -> HTML {
     let types = setting?.types ?? .all
+    let isWrong =
+      call.text("url") != nil && !call.field("url").isEmpty && CallbackAddress(call.field("url")) == nil
     func box(_ kind: (type: CallbackTypes, word: Phrase)) -> HTML {
       let checked: HTML = types.contains(kind.type) ? " checked" : .none
       return """
@@ -73,7 +79,8 @@ extension WebConsole {
       <section class="card"><p class="quiet">\(call(Words.callbackText))</p>
       <form method="post" action="/console/apps/\(app.key.text)/settings/callbacks">\(Forms.token(call))
       \(Forms.field(call(Words.callbackAddress), "url", type: "url", value: call.text("url") ?? setting?.url ?? "",
-        isRequired: false, hint: call(Words.callbackAddressHint)))
+        isRequired: false, hint: call(Words.callbackAddressHint),
+        problem: isWrong ? call(Words.badAddress) : nil))
       <fieldset><legend>\(call(Words.callbackWhat))</legend>
       \(Self.kinds, { box($0) })
       </fieldset>
@@ -81,17 +88,32 @@ extension WebConsole {
       """
   }
 
-  private func callbackButtons(_ call: PageCall, _ app: App) -> HTML {
+  private func callbackButtons(_ call: PageCall, _ app: App, _ setting: CallbackSetting) -> HTML {
     let path = "/console/apps/\(app.key.text)/settings/callbacks"
+    let secret: HTML
+    if setting.oldSecretUntil != nil {
+      secret = """
+        <details class="sure"><summary>\(call(Words.newSecretLost))</summary>
+        <form method="post" action="\(path)/secret">\(Forms.token(call))<p>\(call(Words.signAgainText))</p>
+        <button class="small" name="again" value="1">\(call(Words.rotateAgain))</button></form></details>
+        """
+    } else {
+      secret = """
+        <form method="post" action="\(path)/secret">\(Forms.token(call))
+        <button class="plain">\(call(Words.newSecret))</button></form>
+        """
+    }
+    let text: HTML =
+      setting.oldSecretUntil.map { "\(call(Words.bothSign)) \(moment($0))." }
+      ?? "\(call(Words.newSecretText))"
     return """
       <section class="card"><div class="row">
       <form method="post" action="\(path)/test">\(Forms.token(call))<button>\(call(Words.tryIt))</button></form>
-      <form method="post" action="\(path)/secret">\(Forms.token(call))
-      <button class="plain">\(call(Words.newSecret))</button></form>
+      \(secret)
       <details class="sure end"><summary>\(call(Words.callbackOff))</summary>
       <form method="post" action="\(path)/off">\(Forms.token(call))
       <button class="small danger">\(call(Words.callbackOff))</button></form></details>
-      </div><p class="quiet">\(call(Words.newSecretText))</p></section>
+      </div><p class="quiet">\(text)</p></section>
       """
   }
 
@@ -119,7 +141,9 @@ extension WebConsole {
       case .failed: ("bad", Words.callbackGivenUp)
       }
     return """
-      <tr><td>\(moment(row.createdAt))</td><td><span class="pill \(mark)">\(call(word))</span></td>
+      <tr><td>\(moment(row.createdAt))</td><td><span class="pill \(mark)">\(call(word))</span>\(
+        if: row.state == .pending && row.attempts > 0,
+        "<br><span class=\"quiet\">\(call(Words.nextAttempt)) \(moment(row.nextAt))</span>")</td>
       <td class="number" data-label="\(call(Words.eventCount))">\(row.events)</td>
       <td class="number" data-label="\(call(Words.attempts))">\(row.attempts)</td>
       <td>\(row.status == 0 ? "" : String(row.status)) \(row.error.map { call(CallbackWords.phrase($0)) } ?? "")</td>
@@ -130,6 +154,10 @@ extension WebConsole {
   }
 
   // MARK: Changes
+
+  private static func callbackPath(_ call: PageCall) -> String {
+    "/console/apps/\(call.app?.key.text ?? "")/settings/callbacks"
+  }
 
   private func setCallbacks(_ call: PageCall) {
     guard let app = call.app, let visitor = call.visitor, let callbacks = gateway.callbacks else {
@@ -144,8 +172,9 @@ extension WebConsole {
     // Behind the question mark there is often a secret of the receiver's.
     let address = url.prefix { $0 != "?" }
     let entry = entry("callback.set", "\(address) (\(types.rawValue))", by: visitor, call, app: app.id)
+    let isPrivate = CallbackAddress(url).map { callbacks.refuses($0) } ?? false
     callbacks.set(app.id, url: url.isEmpty ? nil : url, types: types, noting: entry) { [self] result in
-      answer(call, result)
+      answer(call, result, isPrivate ? .callbacksPrivate : .saved)
     }
   }
 
@@ -154,15 +183,27 @@ extension WebConsole {
       return call.show(Failures.unavailable(call), status: 503)
     }
     let entry = entry("callback.rotate", app.name, by: visitor, call, app: app.id)
-    callbacks.rotateSecret(of: app.id, noting: entry) { [self] result in answer(call, result) }
+    let rotation: SecretRotation = call.text("again") == nil ? .begin : .again
+    callbacks.rotateSecret(of: app.id, rotation, noting: entry) { [self] result in
+      if case .failure(.nothingSetUp) = result {
+        return showCallbacks(call, .init(text: call(Words.bothSignRule), isBad: true), status: 422)
+      }
+      answer(call, result, .saved)
+    }
   }
 
   private func answer(
-    _ call: PageCall, _ result: Result<(setting: CallbackSetting, secret: String?), CallbackError>
+    _ call: PageCall, _ result: Result<(setting: CallbackSetting, secret: String?), CallbackError>,
+    _ said: Said
   ) {
     switch result {
     case .success(let changed):
-      showCallbacks(call.withoutForm, .init(text: call(Words.saved)), secret: changed.secret)
+      // A secret is shown only now; what holds none is shown by its own address.
+      guard let secret = changed.secret else {
+        return call.redirect(to: Self.callbackPath(call), saying: said)
+      }
+      let notice = Layout.Notice(text: call(said.phrase), isBad: said.isBad)
+      showCallbacks(call.withoutForm, notice, secret: secret)
     case .failure(let error): refuse(call, error)
     }
   }
@@ -175,7 +216,7 @@ extension WebConsole {
     callbacks.remove(app.id, noting: entry) { [self] result in
       switch result {
       case .failure(let error): refuse(call, error)
-      case .success: showCallbacks(call, .init(text: call(Words.callbackIsOff)))
+      case .success: call.redirect(to: Self.callbackPath(call), saying: .callbacksOff)
       }
     }
   }
@@ -206,7 +247,7 @@ extension WebConsole {
       switch result {
       case .failure(let error): refuse(call, error)
       case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true): showCallbacks(call, .init(text: call(Words.sentAgain)))
+      case .success(true): call.redirect(to: Self.callbackPath(call), saying: .resent)
       }
     }
   }

@@ -9,22 +9,26 @@ extension WebConsole {
   static let credentialPages: [Page] = [
     Page(.person, "GET", "/console/credentials") { $0.showExpiries($1) },
     Page(.app(.admin), "GET", "/console/apps/{app}/settings/apple") { $0.showCredentials($1, nil) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/key") { $0.uploadKey($1) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/certificate") { $0.uploadCertificate($1) },
+    Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/key", again: .showsPageAbove) {
+      $0.uploadKey($1)
+    },
+    Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/certificate", again: .showsPageAbove) {
+      $0.uploadCertificate($1)
+    },
     Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/remove") {
-      $0.change($1, "credential.remove", Words.removed) { transaction, app, id, now throws(StorageError) in
+      $0.change($1, "credential.remove", .removed) { transaction, app, id, now throws(StorageError) in
         try transaction.removeAPNsCredential(app: app, id: id, at: now)
       }
     },
     Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/pause") { console, call in
       let reason = "by \(call.visitor?.person.name ?? "")"
-      console.change(call, "credential.pause", Words.paused) {
+      console.change(call, "credential.pause", .paused) {
         transaction, app, id, now throws(StorageError) in
         try transaction.pauseAPNsCredential(app: app, id: id, reason: reason, at: now)
       }
     },
     Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/resume") {
-      $0.change($1, "credential.resume", Words.resumed) { transaction, app, id, now throws(StorageError) in
+      $0.change($1, "credential.resume", .resumed) { transaction, app, id, now throws(StorageError) in
         try transaction.resumeAPNsCredential(app: app, id: id, at: now)
       }
     },
@@ -262,7 +266,7 @@ extension WebConsole {
 
   /// Changes the credential in the path, notes it, and shows the list when the change is in use.
   private func change(
-    _ call: PageCall, _ action: String, _ done: Phrase,
+    _ call: PageCall, _ action: String, _ done: Said,
     _ body:
       @escaping @Sendable (WriteTransaction, AppID, APNsCredentialID, Timestamp) throws(StorageError)
       -> Bool
@@ -283,8 +287,9 @@ extension WebConsole {
       case .failure: call.show(Failures.unavailable(call), status: 503)
       case .success(false): call.show(Failures.notFound(call), status: 404)
       case .success(true):
-        guard let apns else { return showCredentials(call, .init(text: call(done))) }
-        apns.credentialsChanged { [self] in showCredentials(call, .init(text: call(done))) }
+        let list = "/console/apps/\(app.key.text)/settings/apple"
+        guard let apns else { return call.redirect(to: list, saying: done) }
+        apns.credentialsChanged { call.redirect(to: list, saying: done) }
       }
     }
   }

@@ -48,7 +48,7 @@ struct DevicePage: Sendable {
 
   private var facts: HTML {
     let row = file.row
-    var rows: [(Phrase, HTML)] = [(Words.platform, "\(row.platform.name)")]
+    var rows: [(Phrase, HTML)] = [(Words.platform, "\(row.platform.label)")]
     if !row.appVersion.isEmpty { rows.append((Words.appVersion, "\(row.appVersion)")) }
     if file.standing.isOnline {
       rows.append((Words.appIs, "\(call(file.standing.isForeground ? Words.inFront : Words.inBackground))"))
@@ -57,7 +57,7 @@ struct DevicePage: Sendable {
       }
     }
     rows.append((Words.waiting, "\(file.standing.waiting)"))
-    let alias: HTML = row.alias.map { "\($0) \(since(file.history.aliasAt))" } ?? "–"
+    let alias: HTML = row.alias.map { "\($0) \(since(file.history.aliasAt)) \(takeAliasForm)" } ?? "–"
     rows.append((Words.alias, alias))
     if row.platform == .ios { rows.append((Words.badge, "\(row.badge)")) }
     if let mobile = row.mobile { rows.append((Words.mobileNumber, "\(mobile)")) }

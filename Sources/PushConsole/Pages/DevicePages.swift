@@ -65,7 +65,7 @@ extension WebConsole {
     let isOnline = app.directory.presence(number)?.isOnline == true
     return """
       <li><a href="/console/apps/\(app.key.text)/devices/\(identity.id.text)"><code>\(identity.id.text)</code>
-      <span class="quiet">\(identity.platform.name) · \(call(isOnline ? Words.online : Words.offline))</span></a></li>
+      <span class="quiet">\(identity.platform.label) · \(call(isOnline ? Words.online : Words.offline))</span></a></li>
 
       """
   }

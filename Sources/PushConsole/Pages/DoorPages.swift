@@ -24,17 +24,18 @@ extension WebConsole {
     call.show(setupPage(call, nil))
   }
 
-  private func setupPage(_ call: PageCall, _ problem: Phrase?) -> Layout {
+  private func setupPage(_ call: PageCall, _ problem: FieldProblem?) -> Layout {
     let token = call.capture("token") ?? ""
     return Layout(
-      call(Words.setupTitle), notice: problem.map { .init(text: call($0), isBad: true) },
+      call(Words.setupTitle),
       """
       <section class="card narrow">
       <h1>\(call(Words.setupTitle))</h1>
       <p>\(call(Words.setupText))</p>
       <form method="post" action="/console/setup/\(token)?lang=\(call.language.rawValue)">
       \(personFields(call, address: Forms.field(
-        call(Words.email), "email", type: "email", value: call.field("email"), autocomplete: "username")))
+        call(Words.email), "email", type: "email", value: call.field("email"), autocomplete: "username",
+        problem: problem?.text(at: "email", call)), problem))
       <button>\(call(Words.setupButton))</button>
       </form>
       \(languageLinks(call))
@@ -42,12 +43,13 @@ extension WebConsole {
       """)
   }
 
-  private func personFields(_ call: PageCall, address: HTML) -> HTML {
+  private func personFields(_ call: PageCall, address: HTML, _ problem: FieldProblem?) -> HTML {
     """
-    \(Forms.field(call(Words.yourName), "name", value: call.field("name"), autocomplete: "name"))
+    \(Forms.field(call(Words.yourName), "name", value: call.field("name"), autocomplete: "name",
+      problem: problem?.text(at: "name", call)))
     \(address)
     \(Forms.field(call(Words.password), "password", type: "password", autocomplete: "new-password",
-      hint: call(Words.passwordRule)))
+      hint: call(Words.passwordRule), problem: problem?.text(at: "password", call)))
     """
   }
 
@@ -62,7 +64,7 @@ extension WebConsole {
     guard people.isSetup(token) else { return call.show(Failures.notFound(call), status: 404) }
     let new: NewPerson
     switch newPerson(call, email: call.field("email"), isOperator: true) {
-    case .failure(let problem): return call.show(setupPage(call, problem.phrase), status: 422)
+    case .failure(let problem): return call.show(setupPage(call, problem), status: 422)
     case .success(let person): new = person
     }
     people.setUp(token: token, new, password: call.form?["password"] ?? "") { [self] result in
@@ -74,20 +76,14 @@ extension WebConsole {
     }
   }
 
-  /// A phrase that refuses what was typed.
-  private struct Problem: Error {
-    let phrase: Phrase
-    init(_ phrase: Phrase) { self.phrase = phrase }
-  }
-
   private func newPerson(
     _ call: PageCall, email: String, isOperator: Bool
-  ) -> Result<NewPerson, Problem> {
+  ) -> Result<NewPerson, FieldProblem> {
     let name = call.field("name")
-    guard PersonName.isFine(name) else { return .failure(Problem(Words.personNameRule)) }
-    guard EmailAddress.isPlausible(email) else { return .failure(Problem(Words.emailRule)) }
+    guard PersonName.isFine(name) else { return .failure(FieldProblem(Words.personNameRule, at: "name")) }
+    guard EmailAddress.isPlausible(email) else { return .failure(FieldProblem(Words.emailRule, at: "email")) }
     if let problem = PasswordRule.problem(call.form?["password"] ?? "", email: email) {
-      return .failure(Problem(problem))
+      return .failure(FieldProblem(problem, at: "password"))
     }
     return .success(
       NewPerson(
@@ -98,25 +94,19 @@ extension WebConsole {
 
   private func showLogin(_ call: PageCall) {
     if call.visitor != nil { return call.redirect(to: "/console/") }
-    call.show(loginPage(call, nil, asksForCode: false))
+    call.show(loginPage(call, nil))
   }
 
-  private func loginPage(_ call: PageCall, _ problem: Phrase?, asksForCode: Bool) -> Layout {
-    let code: HTML =
-      asksForCode
-      ? Forms.field(
-        call(Words.code), "code", autocomplete: "one-time-code", isRequired: false, hint: call(Words.codeHint)
-      )
-      : .none
-    return Layout(
+  private func loginPage(_ call: PageCall, _ problem: Phrase?) -> Layout {
+    Layout(
       call(Words.logIn), notice: problem.map { .init(text: call($0), isBad: true) },
       """
       <section class="card narrow">
       <h1>\(call(Words.logIn))</h1>
+      \(if: people.awaitsSetup, "<p class=\"notice\">\(call(Words.notSetUp))</p>")
       <form method="post" action="/console/login?lang=\(call.language.rawValue)">
       \(Forms.field(call(Words.email), "email", type: "email", value: call.field("email"), autocomplete: "username"))
       \(Forms.field(call(Words.password), "password", type: "password", autocomplete: "current-password"))
-      \(code)
       <button>\(call(Words.logIn))</button>
       </form>
       \(if: mail.isSetUp, "<p><a href=\"/console/reset\">\(call(Words.forgot))</a></p>")
@@ -133,7 +123,7 @@ extension WebConsole {
       email: email, password: call.form?["password"] ?? "",
       code: call.form?["code"].map { _ in call.field("code") },
       browser: browser ?? call.request.headers.cookie(PageCall.browserCookie), address: call.address,
-      agent: call.request.headers["user-agent"] ?? "")
+      agent: call.request.headers["user-agent"] ?? "", ticket: call.form?["ticket"])
     people.logIn(attempt) { [self] result in
       switch result {
       case .success(let admission):
@@ -143,13 +133,12 @@ extension WebConsole {
         response.headers.append("Set-Cookie", call.browserCookie(admission.browser))
         call.respond(response)
       case .failure(.wrong):
-        call.show(loginPage(call, Words.wrongLogin, asksForCode: false), status: 403)
-      case .failure(.needsCode(let wasWrong)):
-        call.show(
-          loginPage(call, wasWrong ? Words.wrongCode : Words.codeNeeded, asksForCode: true), status: 403)
+        let problem = call.form?["ticket"] == nil ? Words.wrongLogin : Words.codeTooLate
+        call.show(loginPage(call, problem), status: 403)
+      case .failure(.needsCode(let wasWrong)): askForCode(call, email: email, wasWrong: wasWrong)
       case .failure(.tooMany(let seconds)):
         let minutes = String((seconds + 59) / 60)
-        call.show(loginPage(call, Words.tooManyLogins.with(minutes), asksForCode: false), status: 429)
+        call.show(loginPage(call, Words.tooManyLogins.with(minutes)), status: 429)
       case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
       }
     }
@@ -191,15 +180,18 @@ extension WebConsole {
     invitation(call) { [self] invitation in call.show(invitationPage(call, invitation, nil)) }
   }
 
-  private func invitationPage(_ call: PageCall, _ invitation: InvitationRow, _ problem: Phrase?) -> Layout {
+  private func invitationPage(_ call: PageCall, _ invitation: InvitationRow, _ problem: FieldProblem?)
+    -> Layout
+  {
     // Whoever comes by the link is the person whom it was sent to, and nobody else. The field is for password managers.
     let address: HTML = """
       <label for="address">\(call(Words.email))</label>
       <input id="address" type="email" value="\(invitation.email)" autocomplete="username" readonly>
       """
-    let fields: HTML = call.visitor == nil ? personFields(call, address: address) : Forms.token(call)
+    let fields: HTML =
+      call.visitor == nil ? personFields(call, address: address, problem) : Forms.token(call)
     return Layout(
-      call(Words.invitationTitle), notice: problem.map { .init(text: call($0), isBad: true) },
+      call(Words.invitationTitle),
       """
       <section class="card narrow">
       <h1>\(call(Words.invitationTitle))</h1>
@@ -222,7 +214,7 @@ extension WebConsole {
       }
       switch newPerson(call, email: invitation.email, isOperator: false) {
       case .failure(let problem):
-        call.show(invitationPage(call, invitation, problem.phrase), status: 422)
+        call.show(invitationPage(call, invitation, problem), status: 422)
       case .success(let person):
         people.add(person, password: call.form?["password"] ?? "") { [self] result in
           guard case .success(let person) = result else {
@@ -284,7 +276,7 @@ extension WebConsole {
       case .success(true): done()
       case .success(false): call.show(Failures.notFound(call), status: 404)
       case .failure(let error) where error.kind == .constraint:
-        call.show(invitationPage(call, invitation, Words.emailTaken), status: 422)
+        call.show(invitationPage(call, invitation, FieldProblem(Words.emailTaken, at: "email")), status: 422)
       case .failure: call.show(Failures.unavailable(call), status: 503)
       }
     }

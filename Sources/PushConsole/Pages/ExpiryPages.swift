@@ -35,7 +35,7 @@ extension WebConsole {
     let lasting = used.filter { $0.row.expiresAt == nil }
     var months: [(name: String, entries: [(app: AppRow, row: APNsCredentialRow)])] = []
     for entry in ending {
-      let name = entry.row.expiresAt.map { String(LocalTime(count: $0.seconds).date.text.prefix(7)) } ?? ""
+      let name = entry.row.expiresAt.map { String(router.zone.local($0).date.text.prefix(7)) } ?? ""
       if months.last?.name == name {
         months[months.count - 1].entries.append(entry)
       } else {

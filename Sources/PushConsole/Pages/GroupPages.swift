@@ -9,13 +9,18 @@ extension WebConsole {
   /// An account's groups of apps. Groups that the operator made by command are not shown: they may hold others' apps.
   static let groupPages: [Page] = [
     Page(.account(.admin), "GET", "/console/accounts/{account}/groups") { $0.showGroups($1, nil) },
-    Page(.account(.admin), "POST", "/console/accounts/{account}/groups/new", fields: groupFields) {
+    Page(
+      .account(.admin), "POST", "/console/accounts/{account}/groups/new", fields: groupFields,
+      again: .showsPageAbove
+    ) {
       $0.makeGroup($1)
     },
     Page(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/apps", fields: groupFields) {
       $0.changeGroupApps($1)
     },
-    Page(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/rotate") {
+    Page(
+      .account(.admin), "POST", "/console/accounts/{account}/groups/{group}/rotate", again: .showsPageAbove
+    ) {
       $0.rotateGroup($1)
     },
     Page(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/delete") {
@@ -76,7 +81,7 @@ extension WebConsole {
     func box(_ app: AppRow) -> HTML {
       let checked: HTML = chosen.contains(app.key) ? " checked" : .none
       return """
-        <label class="choice"><input type="checkbox" name="app" value="\(app.key.text)"\(checked)>\(app.name)</label>
+        <label class="choice"><input type="checkbox" name="app" value="\(app.key.text)"\(checked)>\(app.name) \(keyMark(app.key))</label>
 
         """
     }
@@ -137,8 +142,8 @@ extension WebConsole {
           _ = try transaction.removeApp(app.key, fromGroup: group.id)
         }
       }
-    } done: { [self] _ in
-      showGroups(call.withoutForm, .init(text: call(Words.saved)))
+    } done: { _ in
+      call.redirect(to: "/console/accounts/\(call.account?.rawValue ?? 0)/groups", saying: .saved)
     }
   }
 

@@ -9,7 +9,9 @@ extension WebConsole {
   static let homePages: [Page] = [
     Page(.person, "GET", "/console") { $0.showHome($1) },
     Page(.account(.admin), "GET", "/console/accounts/{account}/apps/new") { $0.showNewApp($1) },
-    Page(.account(.admin), "POST", "/console/accounts/{account}/apps/new") { $0.makeApp($1) },
+    Page(.account(.admin), "POST", "/console/accounts/{account}/apps/new", again: .showsPageAbove) {
+      $0.makeApp($1)
+    },
   ]
 
   private func showHome(_ call: PageCall) {
@@ -68,7 +70,7 @@ extension WebConsole {
   private func homeEntry(_ call: PageCall, _ row: AppRow) -> HTML {
     let directory = router.app(row.key)?.directory
     return """
-      <li><a href="/console/apps/\(row.key.text)"><strong>\(row.name)</strong>
+      <li><a href="/console/apps/\(row.key.text)"><strong>\(row.name) \(keyMark(row.key))</strong>
       <span class="quiet">\(call(Words.devicesOnline.with(
         String(directory?.registrationCount ?? 0), String(directory?.onlineCount ?? 0))))</span></a></li>
 
@@ -81,13 +83,13 @@ extension WebConsole {
 
   private func newAppPage(_ call: PageCall, _ problem: Phrase?) -> Layout {
     Layout(
-      call(Words.newApp), notice: problem.map { .init(text: call($0), isBad: true) },
+      call(Words.newApp),
       """
       <section class="card narrow">
       <h1>\(call(Words.newApp))</h1>
       <form method="post">
       \(Forms.token(call))
-      \(Forms.field(call(Words.appName), "name", value: call.field("name")))
+      \(Forms.field(call(Words.appName), "name", value: call.field("name"), problem: problem.map { call($0) }))
       <button>\(call(Words.make))</button>
       </form>
       </section>
@@ -132,9 +134,13 @@ extension WebConsole {
       """)
   }
 
+  /// Enough of an app's key to tell it from others of the same name.
+  func keyMark(_ key: AppKey) -> HTML { "<code class=\"quiet\">\(String(key.text.prefix(8)))</code>" }
+
   func copyButton(_ call: PageCall, _ text: String) -> HTML {
     """
-    <button type="button" class="small" hidden data-copy="\(text)" data-done="\(call(Words.copied))">\(call(Words.copy))</button>
+    <button type="button" class="small" hidden data-copy="\(text)" data-done="\(call(Words.copied))"
+      data-manual="\(call(Words.pressCopy))">\(call(Words.copy))</button>
     """
   }
 }

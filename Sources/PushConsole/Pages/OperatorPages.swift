@@ -9,7 +9,7 @@ extension WebConsole {
   /// For whoever runs the installation: accounts with what they use. What is in an account only its members see.
   static let operatorPages: [Page] = [
     Page(.operators, "GET", "/console/operator") { $0.showInstallation($1, nil) },
-    Page(.operators, "POST", "/console/operator/accounts") { $0.makeAccount($1) },
+    Page(.operators, "POST", "/console/operator/accounts", again: .showsPageAbove) { $0.makeAccount($1) },
     Page(.operators, "POST", "/console/operator/accounts/{id}/plan") { $0.changeAccountPlan($1) },
     Page(.operators, "POST", "/console/operator/accounts/{id}/off") { $0.turnAccount($1, off: true) },
     Page(.operators, "POST", "/console/operator/accounts/{id}/on") { $0.turnAccount($1, off: false) },

@@ -77,3 +77,15 @@ enum ZoneText {
     return "UTC\(minutes < 0 ? "-" : "+")\(digits(hours)):\(digits(rest))"
   }
 }
+
+extension Platform {
+  /// What people call it.
+  var label: String {
+    switch self {
+    case .ios: "iOS"
+    case .android: "Android"
+    case .hmos: "HarmonyOS"
+    case .quickapp: "Quick App"
+    }
+  }
+}

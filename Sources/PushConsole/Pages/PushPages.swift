@@ -206,9 +206,8 @@ extension WebConsole {
     }
   }
 
-  /// A moment for the script to show in the browser's zone; UTC without it.
+  /// A moment by the server's clock, as filters and charts have it; the script adds the reader's.
   func moment(_ time: Timestamp) -> HTML {
-    let text = Log.iso8601(time.milliseconds)
-    return "<time datetime=\"\(text)\">\(text)</time>"
+    "<time datetime=\"\(Log.iso8601(time.milliseconds))\">\(router.zone.local(time).text)</time>"
   }
 }

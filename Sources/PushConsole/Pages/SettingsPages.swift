@@ -1,5 +1,4 @@
 import PushBase
-import PushCrypto
 import PushDomain
 import PushGateway
 import PushRouter
@@ -33,7 +32,9 @@ extension WebConsole {
   static let settingsPages: [Page] = [
     Page(.app(.admin), "GET", "/console/apps/{app}/settings") { $0.showSettings($1, nil) },
     Page(.app(.admin), "POST", "/console/apps/{app}/settings/rename") { $0.renameApp($1) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/rotate") { $0.rotateSecret($1) },
+    Page(.app(.admin), "POST", "/console/apps/{app}/settings/rotate", again: .showsPageAbove) {
+      $0.rotateSecret($1)
+    },
     Page(.app(.admin), "POST", "/console/apps/{app}/settings/retire") { $0.retireSecret($1) },
     Page(.app(.owner), "POST", "/console/apps/{app}/settings/delete") { $0.deleteApp($1) },
     Page(.app(.admin), "GET", "/console/apps/{app}/settings/limits") { $0.showLimits($1, nil) },
@@ -63,6 +64,20 @@ extension WebConsole {
 
   func showSettings(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) {
     guard let app = call.app else { return }
+    guard app.hasOldSecret else { return showSettings(call, app, rotatedAt: nil, notice, status: status) }
+    router.store.read { transaction throws(StorageError) in
+      try transaction.secretRotatedAt(app: app.id, of: app.account)
+    } completion: { [self] result in
+      guard case .success(let moment) = result else {
+        return call.show(Failures.unavailable(call), status: 503)
+      }
+      showSettings(call, app, rotatedAt: moment, notice, status: status)
+    }
+  }
+
+  private func showSettings(
+    _ call: PageCall, _ app: App, rotatedAt: Timestamp?, _ notice: Layout.Notice?, status: Int
+  ) {
     let path = "/console/apps/\(app.key.text)/settings"
     let end: HTML = call.role == .owner ? deletion(call, app, path) : .none
     let content: HTML = """
@@ -70,14 +85,7 @@ extension WebConsole {
       <form method="post" action="\(path)/rename">\(Forms.token(call))
       \(Forms.field(call(Words.appName), "name", value: app.name))
       <button>\(call(Words.rename))</button></form></section>
-      <section class="card narrow">
-      <h2>\(call(Words.masterSecret))</h2>
-      <p>\(call(Words.rotateText))</p>
-      <div class="row">
-      <form method="post" action="\(path)/rotate">\(Forms.token(call))<button>\(call(Words.rotate))</button></form>
-      <form method="post" action="\(path)/retire">\(Forms.token(call))<button class="plain">\(call(Words.retire))</button></form>
-      </div>
-      </section>
+      \(secretCard(call, app, rotatedAt))
       \(end)
       """
     call.show(settingsPage(call, .general, notice, content), status: status)
@@ -102,41 +110,9 @@ extension WebConsole {
     router.change(app) { transaction throws(StorageError) in
       try transaction.audit(entry)
       return try transaction.rename(app: app.id, name)
-    } done: { [self] result in
+    } done: { result in
       guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      showSettings(call, .init(text: call(Words.saved)))
-    }
-  }
-
-  /// Makes a new secret; the old one goes on working until it is retired.
-  private func rotateSecret(_ call: PageCall) {
-    guard let app = call.app, let visitor = call.visitor else { return }
-    let secret = SecretKey24.generate()
-    let entry = entry("app.rotate", app.name, by: visitor, call, app: app.id)
-    router.change(app) { transaction throws(StorageError) in
-      try transaction.audit(entry)
-      return try transaction.setSecret(
-        app: app.id, hash: SHA256.digest(Array(secret.utf8)), keepsOld: true)
-    } done: { [self] result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      call.show(keysPage(call, name: app.name, key: app.key, secret: secret))
-    }
-  }
-
-  private func retireSecret(_ call: PageCall) {
-    guard let app = call.app, let visitor = call.visitor else { return }
-    let entry = entry("app.retire", app.name, by: visitor, call, app: app.id)
-    router.change(app) { transaction throws(StorageError) in
-      guard try transaction.retireSecret(app: app.id) else { return false }
-      try transaction.audit(entry)
-      return true
-    } done: { [self] result in
-      switch result {
-      case .success: showSettings(call, .init(text: call(Words.retired)))
-      case .failure(.unknown), .failure(.tooMany):
-        showSettings(call, .init(text: call(Words.nothingToRetire)))
-      case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
-      }
+      call.redirect(to: "/console/apps/\(app.key.text)/settings", saying: .saved)
     }
   }
 
@@ -191,7 +167,7 @@ extension WebConsole {
     let change: HTML =
       isOperator
       ? """
-      <form class="row" method="post" action="/console/apps/\(app.key.text)/settings/limits/plan">\(Forms.token(call))
+      <form class="row unlabelled" method="post" action="/console/apps/\(app.key.text)/settings/limits/plan">\(Forms.token(call))
       \(Forms.choice(call(Words.plan), "plan", plans.map { ($0.name, $0.name) }, chosen: plan.name))
       <button class="small">\(call(Words.changePlan))</button></form>
       """ : "<p class=\"quiet\">\(call(Words.planText))</p>"
@@ -211,8 +187,8 @@ extension WebConsole {
 
   private func limitRow(_ call: PageCall, _ name: Phrase, limit: Int?, used: Int?) -> HTML {
     """
-    <tr><td>\(call(name))</td><td class="number" data-label="\(call(Words.limit))">\(limit.map { String($0) } ?? call(Words.noLimit))</td>
-    <td class="number" data-label="\(call(Words.usedNow))">\(used.map { String($0) } ?? "–")</td></tr>
+    <tr><td>\(call(name))</td><td class="number" data-label="\(call(Words.limit))">\(limit.map { Numbers.grouped($0) } ?? call(Words.noLimit))</td>
+    <td class="number" data-label="\(call(Words.usedNow))">\(used.map { Numbers.grouped($0) } ?? "–")</td></tr>
 
     """
   }
@@ -258,9 +234,9 @@ extension WebConsole {
     router.change(app) { transaction throws(StorageError) in
       try transaction.audit(entry)
       return try transaction.setAllowedNetworks(app: app.id, stored)
-    } done: { [self] result in
+    } done: { result in
       guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      showLimits(call.withoutForm, .init(text: call(Words.saved)))
+      call.redirect(to: "/console/apps/\(app.key.text)/settings/limits", saying: .saved)
     }
   }
 
@@ -274,9 +250,9 @@ extension WebConsole {
       guard try transaction.reading.hasPlan(plan) else { return false }
       try transaction.audit(entry)
       return try transaction.setPlan(app: app.id, plan)
-    } done: { [self] result in
+    } done: { result in
       switch result {
-      case .success: showLimits(call, .init(text: call(Words.saved)))
+      case .success: call.redirect(to: "/console/apps/\(app.key.text)/settings/limits", saying: .saved)
       case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
       case .failure: call.show(Failures.notFound(call), status: 404)
       }

@@ -41,15 +41,26 @@ extension WebConsole {
       <h1>\(call(Words.totp))</h1>
       <p>\(call(Words.scanCode))</p>
       \(QRCode.svg(address, name: call(Words.qrName)), { $0 })
-      <p><code>\(text)</code> \(copyButton(call, text))</p>
+      <p><code>\(Self.inFours(text))</code> \(copyButton(call, text))</p>
       <p><a href="\(address)">\(call(Words.totpOpen))</a></p>
       <form method="post" action="/console/me/totp">\(Forms.token(call))
       <input type="hidden" name="secret" value="\(Hex.encode(secret))">
-      \(Forms.field(call(Words.code), "code", autocomplete: "one-time-code"))
+      \(Forms.field(call(Words.code), "code", autocomplete: "one-time-code", inputMode: "numeric",
+        hasFocus: true))
       \(Forms.field(call(Words.oldPassword), "password", type: "password", autocomplete: "current-password"))
       <button>\(call(Words.totpOn))</button></form>
       </section>
       """)
+  }
+
+  /// A key as people type it.
+  private static func inFours(_ text: String) -> String {
+    var output = ""
+    for (index, letter) in text.enumerated() {
+      if index > 0, index % 4 == 0 { output += " " }
+      output.append(letter)
+    }
+    return output
   }
 
   /// A text as part of an address's path (RFC 3986 section 2.1).

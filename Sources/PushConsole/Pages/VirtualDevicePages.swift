@@ -57,7 +57,8 @@ extension WebConsole {
     </fieldset>
     <dl data-device-identity hidden><dt>\(call(Words.registrationID))</dt>
     <dd><code data-device-id></code>
-    <button type="button" class="small" data-device-copy data-copy="" data-done="\(call(Words.copied))">\(call(Words.copy))</button>
+    <button type="button" class="small" data-device-copy data-copy="" data-done="\(call(Words.copied))"
+      data-manual="\(call(Words.pressCopy))">\(call(Words.copy))</button>
     </dd></dl>
     <label class="choice" data-device-foreground hidden><input type="checkbox" checked data-device-needs="online"
       > \(call(Words.appIsOpen))</label>

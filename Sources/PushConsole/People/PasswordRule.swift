@@ -4,7 +4,12 @@ enum PasswordRule {
 
   /// What is wrong with a password; nil if it will do.
   static func problem(_ password: String, email: String) -> Phrase? {
-    guard characters.contains(password.count), password.utf8.count <= 800 else { return Words.passwordRule }
+    guard password.count >= characters.lowerBound else {
+      return Words.passwordShort.with(String(password.count))
+    }
+    guard password.count <= characters.upperBound, password.utf8.count <= 800 else {
+      return Words.passwordLong
+    }
     let plain = password.lowercased()
     let name = email.lowercased().prefix { $0 != "@" }
     let isGuessable =

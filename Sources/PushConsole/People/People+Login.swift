@@ -63,7 +63,7 @@ extension People {
           Password.waste(entry.attempt.password)
           return entry.done(.failure(.wrong))
         }
-        guard Password.matches(entry.attempt.password, person.password) else {
+        guard Self.knowsPassword(entry.attempt, of: person, at: time.now()) else {
           return entry.done(.failure(.wrong))
         }
         checkCode(of: person, entry)

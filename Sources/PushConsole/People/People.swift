@@ -28,6 +28,8 @@ final class People: Sendable {
     /// Where it comes from, if that is known.
     var address: IPAddress?
     var agent: String
+    /// What stands in the password's place at the second step.
+    var ticket: String?
   }
 
   /// What a browser gets that has been let in.
@@ -80,6 +82,9 @@ final class People: Sendable {
       made(token)
     }
   }
+
+  /// Whether nobody can log in yet.
+  var awaitsSetup: Bool { setup.withLock { $0 != nil } }
 
   /// Whether a token is that of the setup link.
   func isSetup(_ token: String) -> Bool {

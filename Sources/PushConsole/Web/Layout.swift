@@ -89,9 +89,10 @@ struct Layout: Sendable {
     \(call.app, { navigation($0, call) })
     <main id="content">
     \(Alerts.banner(call))
-    \(notice, { Self.box($0) })
+    \(notice ?? Said.notice(call), { Self.box($0) })
     \(content)
     </main>
+    \(call.visitor, { foot($0, call) })
     </body>
     </html>
 
@@ -134,25 +135,37 @@ struct Layout: Sendable {
 
 /// Parts that many forms have.
 enum Forms {
-  /// The hidden field that shows that a form is ours.
+  /// The hidden fields that show that a form is ours, and which it is.
   static func token(_ call: PageCall) -> HTML {
     """
-    <input type="hidden" name="form_token" value="\(call.visitor?.formToken ?? "")">
+    <input type="hidden" name="form_token" value="\(call.visitor?.formToken ?? "")">\(call.visitor, { number($0) })
+    """
+  }
+
+  private static func number(_ visitor: Visitor) -> HTML {
+    """
+    <input type="hidden" name="once" value="\(OnceForms.number(for: visitor.session.id))">
     """
   }
 
   /// A labelled field.
   static func field(
     _ label: String, _ name: String, type: String = "text", value: String = "", autocomplete: String = "off",
-    isRequired: Bool = true, most: Int? = nil, hint: String? = nil
+    isRequired: Bool = true, most: Int? = nil, hint: String? = nil, inputMode: String? = nil,
+    hasFocus: Bool = false, problem: String? = nil
   ) -> HTML {
     let required: HTML = isRequired ? " required" : .none
     let range: HTML = most == nil ? .none : " min=\"0\" max=\"\(most ?? 0)\""
-    let described: HTML = hint == nil ? .none : "aria-describedby=\"\(name)-hint\""
+    let notes = [hint.map { _ in "\(name)-hint" }, problem.map { _ in "\(name)-problem" }].compactMap { $0 }
+    let described: HTML = notes.isEmpty ? .none : " aria-describedby=\"\(notes.joined(separator: " "))\""
+    let invalid: HTML = problem == nil ? .none : " aria-invalid=\"true\""
+    let focus: HTML = hasFocus || problem != nil ? " autofocus" : .none
     return """
       <label for="\(name)">\(label)</label>
-      <input id="\(name)" name="\(name)" type="\(type)" value="\(value)" autocomplete="\(autocomplete)"\(required)\(range) \(described)>
+      <input id="\(name)" name="\(name)" type="\(type)" value="\(value)" autocomplete="\(autocomplete)"\(
+        inputMode, { " inputmode=\"\($0)\"" })\(required)\(range)\(described)\(invalid)\(focus)>
       \(hint, { explanation($0, of: name) })
+      \(problem, { "<p class=\"problem\" id=\"\(name)-problem\">\($0)</p>" })
       """
   }
 

@@ -17,6 +17,14 @@ struct Page: Sendable {
     case app(Role)
   }
 
+  /// What a form comes to that the browser sends a second time.
+  enum Repetition: Sendable, Equatable {
+    /// It is done again.
+    case counts
+    /// Nothing is done; the page above its path is shown, or that of its own path.
+    case showsPageAbove, showsPage
+  }
+
   typealias Handler = @Sendable (WebConsole, PageCall) -> Void
 
   let access: Access
@@ -27,15 +35,18 @@ struct Page: Sendable {
   let bodyBytes: Int
   /// Fields that its form may have.
   let fields: Int
+  let repetition: Repetition
   let handle: Handler
 
   init(
     _ access: Access, _ method: String, _ pattern: String, body bodyBytes: Int = 128 << 10,
-    fields: Int = HTTPTarget.mostItems, _ handle: @escaping Handler
+    fields: Int = HTTPTarget.mostItems, again repetition: Repetition = .counts,
+    _ handle: @escaping Handler
   ) {
     self.access = access
     self.bodyBytes = bodyBytes
     self.fields = fields
+    self.repetition = repetition
     self.method = method
     self.pattern = pattern
     self.handle = handle
@@ -47,7 +58,7 @@ extension WebConsole {
   static let pages: [Page] =
     doorPages + homePages + appPages + pushPages + historyPages + resultPages + chartPages + whyPages
     + devicePages + virtualDevicePages + accountPages + profilePages + settingsPages + credentialPages
-    + callbackPages + groupPages + operatorPages + resetPages + auditPages
+    + callbackPages + groupPages + operatorPages + resetPages + auditPages + aliasPages + languagePages
 
   /// The paths of all pages that only show something, with names in braces: for measurements.
   public static var addresses: [String] { pages.filter { $0.method == "GET" }.map(\.pattern) }

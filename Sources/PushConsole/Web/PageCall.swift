@@ -15,13 +15,15 @@ struct PageCall: Sendable {
   /// When it came.
   let now: Timestamp
   let target: HTTPTarget
+  /// The clock that pages tell times by, such as `UTC+08:00`.
+  var zone = ""
   /// Where it comes from, if that is known.
   let address: IPAddress?
   /// The same as text, for notes.
   var peer: String { address?.text ?? "" }
   /// Whether the browser came over TLS.
   let isSecure: Bool
-  let reply: @Sendable (HTTPResponse) -> Void
+  private(set) var reply: @Sendable (HTTPResponse) -> Void
   private var captures: RouteCaptures?
   private(set) var visitor: Visitor?
   /// The app in the path.
@@ -69,6 +71,16 @@ struct PageCall: Sendable {
   func with(_ app: App, _ role: Role, alerts: [APNsAlert]) -> PageCall {
     var call = with(app.account, role)
     (call.app, call.alerts) = (app, alerts)
+    return call
+  }
+
+  /// The call, whose answer `heard` gets as well.
+  func hearing(_ heard: @escaping @Sendable (HTTPResponse) -> Void) -> PageCall {
+    var call = self
+    call.reply = { [reply] answer in
+      heard(answer)
+      reply(answer)
+    }
     return call
   }
 

@@ -111,7 +111,7 @@ extension Words {
   static let members = Phrase("People", "成员")
   static let operators = Phrase("Who runs the installation", "系统管理者")
   static let makeOperator = Phrase("Make an operator", "设为管理者")
-  static let endOperator = Phrase("Operator no more", "取消管理者")
+  static let endOperator = Phrase("End the operator's rights", "取消管理者")
   static let lastOperator = Phrase("The installation needs an operator.", "系统至少需要一位管理者。")
   static let operatorEmail = Phrase("E-mail address of somebody who is here", "已有用户的邮箱")
   static let unknownPerson = Phrase("Nobody here has this address.", "没有使用该邮箱的用户。")

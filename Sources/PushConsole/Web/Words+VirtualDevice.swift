@@ -73,11 +73,35 @@ extension Words {
     ("code", Phrase("code {}", "错误码 {}")),
     ("code0", Phrase("done", "成功")),
     ("code6002", Phrase("no answer", "未收到回应")),
-    ("code6003", Phrase("the alias has characters that are not allowed", "别名包含非法字符")),
+    (
+      "code6003",
+      Phrase(
+        "the alias has characters that are not allowed: use letters, digits, Chinese, _ and @!#$&*+=.|￥",
+        "别名包含非法字符：仅支持字母、数字、中文、_ 和 @!#$&*+=.|￥")
+    ),
     ("code6004", Phrase("the alias is over 40 bytes", "别名超过 40 字节")),
-    ("code6005", Phrase("a tag has characters that are not allowed", "标签包含非法字符")),
+    (
+      "code6005",
+      Phrase(
+        "a tag has characters that are not allowed: use letters, digits, Chinese, _ and @!#$&*+=.|￥",
+        "标签包含非法字符：仅支持字母、数字、中文、_ 和 @!#$&*+=.|￥")
+    ),
     ("code6006", Phrase("a tag is over 40 bytes", "标签超过 40 字节")),
     ("code6011", Phrase("too often: wait some seconds", "操作过于频繁，请稍候")),
+    (
+      "aliasFull",
+      Phrase(
+        "The alias “{}” has 10 devices already, which is the limit (code 6027). This device keeps “{}”. Take it from one of them:",
+        "别名“{}”已绑定 10 台设备，达到上限（错误码 6027）。该设备的别名仍为“{}”。请从其中一台移除：")
+    ),
+    (
+      "aliasFullNone",
+      Phrase(
+        "The alias “{}” has 10 devices already, which is the limit (code 6027). This device has none. Take it from one of them:",
+        "别名“{}”已绑定 10 台设备，达到上限（错误码 6027）。该设备仍没有别名。请从其中一台移除：")
+    ),
+    ("aliasHolders", Phrase("the devices that have it", "查看这些设备")),
+    ("tooLong", Phrase("“{}” is over 40 bytes.", "“{}”超过 40 字节。")),
     ("code6027", Phrase("10 devices have this alias already", "该别名已绑定 10 台设备")),
   ]
 }

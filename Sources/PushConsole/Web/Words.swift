@@ -58,7 +58,7 @@ enum Words {
   )
   static let wrongLogin = Phrase("The address or the password is wrong.", "邮箱或密码错误。")
   static let code = Phrase("Code of your authenticator app", "验证器动态码")
-  static let codeHint = Phrase("Six digits; type your password again, too.", "六位数字，请同时重新输入密码。")
+  static let codeHint = Phrase("Six digits.", "六位数字。")
   static let codeNeeded = Phrase("Now the code of your authenticator app.", "请输入验证器动态码。")
   static let wrongCode = Phrase("The code was wrong, or used before.", "动态码错误或已使用。")
   static let tooManyLogins = Phrase(

@@ -1,0 +1,71 @@
+import PushBase
+import PushCrypto
+import PushRouter
+import PushStorage
+
+/// An app's master secret is replaced in two steps, so that its servers can be given the new one in between.
+extension WebConsole {
+  func secretCard(_ call: PageCall, _ app: App, _ rotatedAt: Timestamp?) -> HTML {
+    let path = "/console/apps/\(app.key.text)/settings"
+    guard app.hasOldSecret else {
+      return """
+        <section class="card narrow"><h2>\(call(Words.masterSecret))</h2><p>\(call(Words.rotateText))</p>
+        <form method="post" action="\(path)/rotate">\(Forms.token(call))<button>\(call(Words.rotate))</button></form>
+        </section>
+        """
+    }
+    let used: HTML = app.oldSecretUsedAt.map { moment($0) } ?? "\(call(Words.oldSecretUnused))"
+    return """
+      <section class="card narrow"><h2>\(call(Words.masterSecret))</h2><p>\(call(Words.twoSecrets))</p>
+      <dl>\(rotatedAt, { "<dt>\(call(Words.twoSecretsSince))</dt><dd>\(moment($0))</dd>" })
+      <dt>\(call(Words.oldSecretUsed))</dt><dd>\(used)</dd></dl>
+      <details class="sure"><summary>\(call(Words.retire))</summary>
+      <form method="post" action="\(path)/retire">\(Forms.token(call))<p>\(call(Words.retireText))</p>
+      <button class="small danger">\(call(Words.retire))</button></form></details>
+      <details class="sure"><summary>\(call(Words.newSecretLost))</summary>
+      <form method="post" action="\(path)/rotate">\(Forms.token(call))<p>\(call(Words.rotateAgainText))</p>
+      <button class="small danger" name="again" value="1">\(call(Words.rotateAgain))</button></form></details>
+      </section>
+      """
+  }
+
+  /// Makes a new secret; the old one goes on working until it is retired. While it does, another new one takes the place of
+  /// the new one only on demand.
+  func rotateSecret(_ call: PageCall) {
+    guard let app = call.app, let visitor = call.visitor else { return }
+    let (secret, rotation) = (
+      SecretKey24.generate(), call.text("again") == nil ? SecretRotation.begin : .again
+    )
+    let entry = entry("app.rotate", app.name, by: visitor, call, app: app.id)
+    router.change(app) { transaction throws(StorageError) in
+      let hash = SHA256.digest(Array(secret.utf8))
+      guard try transaction.rotateSecret(app: app.id, hash: hash, rotation) else { return false }
+      try transaction.audit(entry)
+      return true
+    } done: { [self] result in
+      switch result {
+      case .success: call.show(keysPage(call, name: app.name, key: app.key, secret: secret))
+      case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
+      case .failure:
+        let problem = rotation == .begin ? Words.oldSecretAccepted : Words.nothingToRetire
+        showSettings(call, .init(text: call(problem), isBad: true), status: 422)
+      }
+    }
+  }
+
+  func retireSecret(_ call: PageCall) {
+    guard let app = call.app, let visitor = call.visitor else { return }
+    let entry = entry("app.retire", app.name, by: visitor, call, app: app.id)
+    router.change(app) { transaction throws(StorageError) in
+      guard try transaction.retireSecret(app: app.id) else { return false }
+      try transaction.audit(entry)
+      return true
+    } done: { [self] result in
+      switch result {
+      case .success: call.redirect(to: "/console/apps/\(app.key.text)/settings", saying: .retired)
+      case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
+      case .failure: showSettings(call, .init(text: call(Words.nothingToRetire), isBad: true), status: 422)
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import PushBase
+import PushHTTP
+import PushRouter
+import PushStorage
+
+/// The foot of every page: by which clock its times are told, and the other language.
+extension Layout {
+  func foot(_ visitor: Visitor, _ call: PageCall) -> HTML {
+    let other: Language = call.language == .chinese ? .english : .chinese
+    let place = call.request.method == "GET" ? call.request.target : ""
+    return """
+      <footer class="foot"><span>\(call(Words.clock.with(call.zone)))</span>
+      <form method="post" action="/console/me/language">\(Forms.token(call))
+      <input type="hidden" name="back" value="\(place)">
+      <button class="link" name="language" value="\(other.rawValue)" lang="\(other.tag)">\(other.name)</button></form>
+      </footer>
+      """
+  }
+}
+
+extension Language {
+  /// What it calls itself.
+  var name: String { self == .chinese ? "中文" : "English" }
+}
+
+extension WebConsole {
+  static let languagePages: [Page] = [
+    Page(.person, "POST", "/console/me/language") { $0.changeLanguage($1) }
+  ]
+
+  private func changeLanguage(_ call: PageCall) {
+    guard let visitor = call.visitor, let language = Language(rawValue: call.field("language")) else {
+      return call.show(Failures.notFound(call), status: 404)
+    }
+    let back = call.field("back")
+    let isOurs =
+      Self.serves(back) && back.utf8.allSatisfy { $0 > 32 && $0 < 127 } && back.hasPrefix("/console")
+    router.store.write { transaction throws(StorageError) in
+      try transaction.setProfile(
+        of: visitor.person.id, name: visitor.person.name, language: language.rawValue)
+    } completion: { result in
+      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
+      call.redirect(to: isOurs ? back : "/console/")
+    }
+  }
+}
