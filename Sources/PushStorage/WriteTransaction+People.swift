@@ -84,11 +84,13 @@ extension WriteTransaction {
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Adds an invitation.
+  /// Adds an invitation, in place of one to the same address.
   public func invite(
     tokenHash: [UInt8], to account: AccountID, as role: Role, email: String, by person: PersonID,
     at now: Timestamp, expiresAt: Timestamp
   ) throws(StorageError) {
+    try database.run(
+      "DELETE FROM invitation WHERE account_id = ? AND email = ?", .integer(account.rawValue), .text(email))
     try database.run(
       """
       INSERT INTO invitation (token_hash, account_id, role, email, invited_by, created_at, expires_at)

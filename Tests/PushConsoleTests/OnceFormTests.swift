@@ -88,6 +88,9 @@ import Testing
       let again = await owner.post(target, fields)
       #expect(again.status == 303 && again.headers["location"] == "\(place)?said=again", "\(target)")
     }
+    // Another invitation takes the place of the one that is open.
+    let other = ["email": "Kim@example.com", "role": "sender"]
+    #expect(await owner.submit("\(base)/people/invite", other).status == 200)
     let (apps, groups, invitations) = try await world.store.look { transaction throws(StorageError) in
       (
         try transaction.apps().count, try transaction.appGroups().count,

@@ -21,14 +21,14 @@ extension WebConsole {
         """
         <section class="card narrow">
         <h1>\(call(Words.logIn))</h1>
-        <p>\(call(Words.codeNeeded))</p>
+        <p class="quiet">\(email)</p><p>\(call(Words.codeNeeded))</p>
         <form method="post" action="\(path)">
         <input type="hidden" name="email" value="\(email)"><input type="hidden" name="ticket" value="\(ticket)">
         \(Forms.field(call(Words.code), "code", autocomplete: "one-time-code", hint: call(Words.codeHint),
           inputMode: "numeric", hasFocus: true, problem: wasWrong ? call(Words.wrongCode) : nil))
         <button>\(call(Words.logIn))</button>
         </form>
-        <p><a href="\(path)">\(call(Words.logInAsOther)) (\(email))</a></p>
+        <p><a href="\(path)">\(call(Words.logInAsOther))</a></p>
         </section>
         """), status: wasWrong ? 403 : 200)
   }

@@ -76,7 +76,7 @@ extension WebConsole {
     let (action, word) = account.isDisabled ? ("on", Words.turnOn) : ("off", Words.turnOff)
     return """
       <tr><td>\(account.name)\(mark)</td>
-      <td><form class="row" method="post" action="\(path)/plan">\(Forms.token(call))
+      <td><form class="row unlabelled" method="post" action="\(path)/plan">\(Forms.token(call))
       \(Forms.choice(call(Words.plan), "plan-\(account.id.rawValue)", plans.map { ($0.name, $0.name) }, chosen: account.plan))
       <button class="small">\(call(Words.save))</button></form></td>
       <td class="number" data-label="\(call(Words.apps))">\(overview.apps.count)</td>

@@ -82,7 +82,7 @@ extension WebConsole {
     let end: HTML = call.role == .owner ? deletion(call, app, path) : .none
     let content: HTML = """
       <section class="card narrow"><h2>\(call(Words.appName))</h2>
-      <form method="post" action="\(path)/rename">\(Forms.token(call))
+      <form class="unlabelled" method="post" action="\(path)/rename">\(Forms.token(call))
       \(Forms.field(call(Words.appName), "name", value: app.name))
       <button>\(call(Words.rename))</button></form></section>
       \(secretCard(call, app, rotatedAt))

@@ -3,13 +3,13 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-/// The foot of every page: by which clock its times are told, and the other language.
+/// The foot of every page: by which clock its times are told, and the other language. A virtual device has the browser's clock.
 extension Layout {
   func foot(_ visitor: Visitor, _ call: PageCall) -> HTML {
     let other: Language = call.language == .chinese ? .english : .chinese
     let place = call.request.method == "GET" ? call.request.target : ""
     return """
-      <footer class="foot"><span>\(call(Words.clock.with(call.zone)))</span>
+      <footer class="foot"><span>\(if: tab != .virtual, "\(call(Words.clock.with(call.zone)))")</span>
       <form method="post" action="/console/me/language">\(Forms.token(call))
       <input type="hidden" name="back" value="\(place)">
       <button class="link" name="language" value="\(other.rawValue)" lang="\(other.tag)">\(other.name)</button></form>
