@@ -76,7 +76,7 @@ public final class WebConsole: Sendable {
     let peer = gateway.caller(of: request, peer: peer)
     var call = PageCall(
       request: request, at: time.now(), target: target, peer: peer, isSecure: isSecure, reply: reply)
-    call.zone = ZoneText.name(router.zone, at: call.now)
+    call.zone = router.zone
     switch table.match(request.method, target.path) {
     case .notFound: call.show(Failures.notFound(call), status: 404)
     case .wrongMethod where request.method == "GET": call.redirect(to: pageAbove(call))
@@ -105,7 +105,7 @@ public final class WebConsole: Sendable {
       return call.show(Failures.foreignForm(call), status: 403)
     }
     guard let cookie = call.request.headers.cookie(PageCall.sessionCookie) else {
-      if page.access == .open { return serve(page, call) }
+      if page.access == .open { return serveOpen(page, call) }
       return askToLogIn(call)
     }
     people.visitor(cookie) { [self] result in
@@ -113,7 +113,7 @@ public final class WebConsole: Sendable {
         return call.show(Failures.unavailable(call), status: 503)
       }
       let call = call.with(visitor)
-      if page.access == .open { return serve(page, call) }
+      if page.access == .open { return serveOpen(page, call) }
       guard let visitor else { return askToLogIn(call) }
       guard let call = call.readingForm(of: page) else {
         return call.show(Failures.unreadable(call), status: 400)
@@ -139,7 +139,7 @@ public final class WebConsole: Sendable {
   }
 
   /// Serves a page that is for everybody.
-  private func serve(_ page: Page, _ call: PageCall) {
+  private func serveOpen(_ page: Page, _ call: PageCall) {
     guard let call = call.readingForm(of: page) else {
       return call.show(Failures.unreadable(call), status: 400)
     }

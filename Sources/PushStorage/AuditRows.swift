@@ -75,6 +75,19 @@ extension ReadTransaction {
     }
   }
 
+  /// The same with the apps that the entries are about.
+  public func auditList(_ scope: AuditScope, before: Int64?, limit: Int) throws(StorageError) -> AuditList {
+    let entries = try audit(scope, before: before, limit: limit)
+    var apps: [AppID: AppName] = [:]
+    for app in Set(entries.compactMap(\.entry.app)) {
+      let name = try database.first("SELECT app_key, name FROM app WHERE id = ?", .app(app)) { row in
+        AppKey(row.text(0)).map { AppName(key: $0, name: row.text(1)) }
+      }
+      apps[app] = name ?? nil
+    }
+    return AuditList(entries: entries, apps: apps)
+  }
+
   private static func auditEntry(_ row: Statement) -> (id: Int64, entry: AuditRow) {
     (
       row.integer(0),
@@ -98,4 +111,20 @@ extension WriteTransaction {
       .optional(entry.person?.rawValue), .text(entry.who), .text(entry.action), .text(entry.target),
       .text(entry.address))
   }
+}
+
+/// A part of the audit log.
+public struct AuditList: Sendable {
+  /// The entries with their numbers, newest first.
+  public var entries: [(id: Int64, entry: AuditRow)]
+  /// The apps that they are about, deleted ones too.
+  public let apps: [AppID: AppName]
+}
+
+/// What an app is called, also when it was deleted.
+public struct AppName: Sendable, Equatable {
+  /// Its key.
+  public let key: AppKey
+  /// Its name.
+  public let name: String
 }

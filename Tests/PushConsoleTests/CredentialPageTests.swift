@@ -101,7 +101,7 @@ import Testing
       (Array("hello".utf8), "", [:], "it is no PKCS #12 file"),
       (Array(key.pem.utf8), "", [:], "upload it with the form for keys"),
       (Array(pair.certificatesPEM.utf8), "", [:], "a certificate without its private key"),
-      (try p12(sandbox: false), "secret", [:], "for none of Apple&#39;s push services"),
+      (try p12(sandbox: false), "secret", [:], "this is no certificate of Apple&#39;s push services"),
     ] as [([UInt8], String, [String: String], String)] {
       let answer = await scene.certificate(bytes, password: password, fields)
       #expect(answer.status == 422, "\(reason)")

@@ -186,11 +186,11 @@ import Testing
 
   @Test func `A long list of targets has its parts on the page`() {
     let targets = NumberSet((0..<25).map { RegistrationNumber($0 * 3) })
-    typealias Part = TargetList.Part
+    typealias PartLink = TargetList.PartLink
     #expect(
       TargetList.parts(of: targets, limit: 10) == [
-        Part(first: 11, last: 20, after: RegistrationNumber(27)),
-        Part(first: 21, last: 25, after: RegistrationNumber(57)),
+        PartLink(first: 11, last: 20, after: RegistrationNumber(27)),
+        PartLink(first: 21, last: 25, after: RegistrationNumber(57)),
       ])
     #expect(TargetList.parts(of: targets, limit: 25).isEmpty)
   }

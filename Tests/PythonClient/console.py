@@ -31,6 +31,7 @@ SHOWN = 1  # the kind of a receipt, Docs/protocol.md
 # Deque's rules for WCAG 2.2, levels A and AA, and for what is good practice besides.
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text()
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+SETTLED = "Promise.all(document.getAnimations().map(animation => animation.finished.catch(() => 0)))"
 VIOLATIONS = """async (rules) => (await axe.run(document, {runOnly: rules, resultTypes: ["violations"]})).violations
   .map(rule => `${rule.id}: ${rule.nodes.map(node => node.target.join(" ")).join(", ")}`)"""
 
@@ -74,6 +75,8 @@ class Walk:
                 self._count += 1
                 path = self._pictures / f"{self._count:02}-{name}-{width}.png"
                 await self.page.screenshot(path=path, full_page=True)
+        # What fades in has its colours only at the end.
+        await self.page.evaluate(SETTLED)
         await self.page.evaluate(AXE)
         expect_equal(await self.page.evaluate(VIOLATIONS, RULES), [], f"{name}: rules of axe")
 

@@ -28,6 +28,17 @@ import Testing
     }
   }
 
+  @Test func everyActionInTheAuditLogHasWords() throws {
+    let words = try Repository.text("Sources/PushConsole/Web/AuditWords.swift")
+    var actions: Set<String> = []
+    for path in try #require(Self.sources) where path.hasPrefix("Sources/PushConsole/") {
+      let action = /(?:\bentry\(|action:)\s*"(?<action>[a-z]+\.[a-z.]+)"/
+      actions.formUnion(try Repository.text(path).matches(of: action).map { String($0.action) })
+    }
+    #expect(actions.contains("app.create"))
+    for action in actions.sorted() { #expect(words.contains("\"\(action)\": Phrase("), "\(action)") }
+  }
+
   @Test(arguments: [
     ("a // try!\nb", "a \nb"), ("\"a\\\"b\" c", "\"\" c"), ("a /* x\ny */ b", "a  b"),
     ("\"\"\"\n \"x\"\n\"\"\" a", "\"\" a"), ("\"http://x\" + a", "\"\" + a"),

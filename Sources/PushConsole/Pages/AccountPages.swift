@@ -108,7 +108,7 @@ extension WebConsole {
   private func invitationEntry(_ call: PageCall, _ row: InvitationRow) -> HTML {
     """
     <li><form class="row" method="post" action="/console/accounts/\(row.account.rawValue)/invitations/\(row.id)/withdraw">
-    \(Forms.token(call))\(row.email) · \(call(row.role.name)) · \(moment(row.expiresAt))
+    \(Forms.token(call))\(row.email) · \(call(row.role.name)) · \(call.moment(row.expiresAt))
     <button class="small plain">\(call(Words.withdraw))</button></form></li>
 
     """

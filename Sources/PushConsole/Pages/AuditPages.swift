@@ -33,13 +33,14 @@ extension WebConsole {
     let before = call.target["before"].flatMap { Int64($0) }
     router.store.read { transaction throws(StorageError) in
       // One more tells whether there are older ones.
-      try transaction.audit(scope, before: before, limit: Self.listed + 1)
+      try transaction.auditList(scope, before: before, limit: Self.listed + 1)
     } completion: { [self] result in
-      guard case .success(let found) = result else {
+      guard case .success(var found) = result else {
         return call.show(Failures.unavailable(call), status: 503)
       }
-      let entries = found.prefix(Self.listed)
-      let older = found.count > Self.listed ? entries.last?.id : nil
+      let hasMore = found.entries.count > Self.listed
+      if hasMore { found.entries.removeLast() }
+      let older = hasMore ? found.entries.last?.id : nil
       call.show(
         Layout(
           call(title),
@@ -47,28 +48,37 @@ extension WebConsole {
           <div class="row"><h1>\(call(title))</h1>
           \(back, { "<span class=\"end\"><a href=\"\($0.path)\">\(call($0.name))</a></span>" })</div>
           \(text, { "<p class=\"quiet\">\(call($0))</p>" })
-          <section class="card">\(auditTable(call, entries.map(\.entry)))
+          <section class="card">\(auditTable(call, found))
           \(older, { "<p><a class=\"button plain\" href=\"?before=\($0)\">\(call(Words.older))</a></p>" })</section>
           """))
     }
   }
 
   /// Entries as a table; a word about it if there are none.
-  func auditTable(_ call: PageCall, _ entries: [AuditRow]) -> HTML {
-    guard !entries.isEmpty else { return "<p class=\"quiet\">\(call(Words.nothingDone))</p>" }
+  func auditTable(_ call: PageCall, _ list: AuditList) -> HTML {
+    guard !list.entries.isEmpty else { return "<p class=\"quiet\">\(call(Words.nothingDone))</p>" }
     return """
-      <table><thead><tr><th>\(call(Words.when))</th><th>\(call(Words.who))</th>
-      <th>\(call(Words.action))</th><th>\(call(Words.what))</th><th>\(call(Words.from))</th></tr></thead><tbody>
-      \(entries, { auditRow($0) })
+      <table><thead><tr><th>\(call(Words.when))</th><th>\(call(Words.who))</th><th>\(call(Words.action))</th>
+      <th>\(call(Words.what))</th><th>\(call(Words.app))</th><th>\(call(Words.from))</th></tr></thead><tbody>
+      \(list.entries, { auditRow(call, $0.entry, $0.entry.app.flatMap { list.apps[$0] }) })
       </tbody></table>
       """
   }
 
-  private func auditRow(_ entry: AuditRow) -> HTML {
+  private func auditRow(_ call: PageCall, _ entry: AuditRow, _ app: AppName?) -> HTML {
     """
-    <tr><td>\(moment(entry.at))</td><td>\(entry.who)</td><td><code>\(entry.action)</code></td><td>\(entry.target)</td>
-    <td>\(entry.address)</td></tr>
+    <tr><td class="short">\(call.moment(entry.at))</td><td>\(signature(entry.who))</td>
+    <td title="\(entry.action)">\(call(AuditWords.phrase(entry.action)))</td><td>\(entry.target)</td>
+    <td data-label="\(call(Words.app))">\(app, { "\($0.name) \(keyMark($0.key))" })</td><td class="short">\(entry.address)</td></tr>
 
     """
+  }
+
+  /// A name above its address.
+  private func signature(_ who: String) -> HTML {
+    guard let address = who.lastIndex(of: "<"), who.hasSuffix(">") else { return "\(who)" }
+    return """
+      \(String(who[..<address]))<span class="quiet">\(String(who[address...].dropFirst().dropLast()))</span>
+      """
   }
 }

@@ -104,7 +104,7 @@ extension WebConsole {
         """
     }
     let text: HTML =
-      setting.oldSecretUntil.map { "\(call(Words.bothSign)) \(moment($0))." }
+      setting.oldSecretUntil.map { "\(call(Words.bothSign)) \(call.moment($0))." }
       ?? "\(call(Words.newSecretText))"
     return """
       <section class="card"><div class="row">
@@ -141,9 +141,9 @@ extension WebConsole {
       case .failed: ("bad", Words.callbackGivenUp)
       }
     return """
-      <tr><td>\(moment(row.createdAt))</td><td><span class="pill \(mark)">\(call(word))</span>\(
+      <tr><td>\(call.moment(row.createdAt))</td><td><span class="pill \(mark)">\(call(word))</span>\(
         if: row.state == .pending && row.attempts > 0,
-        "<br><span class=\"quiet\">\(call(Words.nextAttempt)) \(moment(row.nextAt))</span>")</td>
+        "<br><span class=\"quiet\">\(call(Words.nextAttempt)) \(call.moment(row.nextAt))</span>")</td>
       <td class="number" data-label="\(call(Words.eventCount))">\(row.events)</td>
       <td class="number" data-label="\(call(Words.attempts))">\(row.attempts)</td>
       <td>\(row.status == 0 ? "" : String(row.status)) \(row.error.map { call(CallbackWords.phrase($0)) } ?? "")</td>

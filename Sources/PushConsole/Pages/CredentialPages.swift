@@ -89,7 +89,7 @@ extension WebConsole {
       <dt>\(call(Words.ends))</dt><dd>\(endText(call, row.expiresAt))</dd>
       <dt>\(call(Words.fingerprint))</dt><dd><code>\(Hex.encode(row.fingerprint.prefix(8)))…</code> \(
         row.teamID, { "<span class=\"quiet\">\(call(Words.team.with($0)))</span>" })</dd>
-      <dt>\(call(Words.addedAt))</dt><dd>\(moment(row.createdAt))</dd>
+      <dt>\(call(Words.addedAt))</dt><dd>\(call.moment(row.createdAt))</dd>
       </dl>
       \(reserve)
       </li>
@@ -105,7 +105,7 @@ extension WebConsole {
     guard let end else { return HTML(escaping: call(Words.endsNever)) }
     let mark = end <= call.now.adding(seconds: APNsAlert.notice) ? "bad" : "quiet"
     return """
-      \(moment(end)) <span class="\(mark)">\(call(CredentialWords.ending(end, at: call.now)))</span>
+      \(call.moment(end)) <span class="\(mark)">\(call(CredentialWords.ending(end, at: call.now)))</span>
       """
   }
 

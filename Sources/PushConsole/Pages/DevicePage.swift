@@ -43,7 +43,7 @@ struct DevicePage: Sendable {
     }
     let reason: HTML =
       standing.isOnline || standing.lastEnd == .unknown ? .none : " · \(call(standing.lastEnd.phrase))"
-    return "\(call(word)) \(console.moment(since))\(reason)"
+    return "\(call(word)) \(call.moment(since))\(reason)"
   }
 
   private var facts: HTML {
@@ -62,7 +62,7 @@ struct DevicePage: Sendable {
     if row.platform == .ios { rows.append((Words.badge, "\(row.badge)")) }
     if let mobile = row.mobile { rows.append((Words.mobileNumber, "\(mobile)")) }
     if file.isTestDevice { rows.append((Words.testDevice, "\(call(Words.yes))")) }
-    rows.append((Words.registered, console.moment(row.createdAt)))
+    rows.append((Words.registered, call.moment(row.createdAt)))
     return list(rows)
   }
 
@@ -73,7 +73,7 @@ struct DevicePage: Sendable {
   }
 
   private func since(_ at: Timestamp?) -> HTML {
-    "\(at, { "<span class=\"quiet\">\(call(Words.since)) \(console.moment($0))</span>" })"
+    "\(at, { "<span class=\"quiet\">\(call(Words.since)) \(call.moment($0))</span>" })"
   }
 
   private var tags: HTML {
@@ -101,7 +101,7 @@ struct DevicePage: Sendable {
       let environment = row.environment == .sandbox ? Words.sandbox : Words.production
       rows.append((Words.tokenWord, "<code>\(Self.short(row.token))</code> \(since(history.tokenSince))"))
       rows.append((Words.environment, "\(call(environment))"))
-      if let told = history.tokenToldAt { rows.append((Words.toldAt, console.moment(told))) }
+      if let told = history.tokenToldAt { rows.append((Words.toldAt, call.moment(told))) }
     }
     if let (answer, push) = file.latestAppleAnswer {
       let word = answer == APNsEnd.delivered ? call(Words.appleTook) : answer
@@ -141,7 +141,7 @@ struct DevicePage: Sendable {
     guard let end = file.lookedBackTo else { return .none }
     return """
       <p class="row"><a class="button plain" href="?before=\(end.text)" rel="next">\(call(Words.older))</a>
-      <span class="quiet">\(call(Words.lookedBack)) \(console.moment(end.time))</span></p>
+      <span class="quiet">\(call(Words.lookedBack)) \(call.moment(end.time))</span></p>
       """
   }
 
@@ -150,7 +150,7 @@ struct DevicePage: Sendable {
     let cause: HTML =
       "\(diagnosis.firstFailure?.cause, { "<span class=\"quiet\">\(call(Phrase($0.text)))</span>" })"
     return """
-      <tr><td>\(console.moment(push.createdAt))</td>
+      <tr><td>\(call.moment(push.createdAt))</td>
       <td><a href="\(path)/pushes/\(push.id.text)">\(PushExcerpt(push.content).line(call))</a></td>
       <td>\(call(Phrase(diagnosis.conclusion.text))) \(cause)</td>
       <td><a href="\(whyPath(push.id))" aria-label="\(call(Words.whyTitle)) \(push.id.text)">\(call(Words.why))</a></td></tr>
@@ -167,7 +167,7 @@ struct DevicePage: Sendable {
 
   private func item(_ event: Event) -> HTML {
     """
-    <li>\(console.moment(event.at)) <span>\(event.text)</span></li>
+    <li>\(call.moment(event.at)) <span>\(event.text)</span></li>
 
     """
   }

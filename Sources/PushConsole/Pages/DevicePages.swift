@@ -78,7 +78,7 @@ extension WebConsole {
     }
     return """
       <section class="card"><h2><code>\(gone.registrationID.text)</code></h2>
-      <p>\(call(Words.deviceGone)) \(moment(gone.at))</p>
+      <p>\(call(Words.deviceGone)) \(call.moment(gone.at))</p>
       \(gone.successor, link)</section>
       """
   }

@@ -134,7 +134,7 @@ extension WebConsole {
     let excerpt = PushExcerpt(push.content)
     let state = push.state(at: time.now())
     return """
-      <tr><td class="when">\(moment(push.createdAt))</td>
+      <tr><td class="when">\(call.moment(push.createdAt))</td>
       <td><a href="/console/apps/\(app.key.text)/pushes/\(push.id.text)">\(excerpt.line(call))</a>
       <span class="quiet">\(PushNames.kinds(push.traits, call))</span></td>
       <td>\(AudienceText.cell(push, call))</td>
@@ -153,7 +153,7 @@ extension WebConsole {
     let isPartial = history.pushes.count < Self.pageSize
     let note: HTML =
       isPartial
-      ? "<span class=\"quiet\">\(call(Words.lookedBack)) \(moment(next.time))</span>" : .none
+      ? "<span class=\"quiet\">\(call(Words.lookedBack)) \(call.moment(next.time))</span>" : .none
     return """
       <p class="row">\(newest)<a class="button plain" href="\(Self.page(form, next))" rel="next">\
       \(call(isPartial ? Words.searchOn : Words.older))</a>\(note)</p>

@@ -24,7 +24,7 @@ extension WebConsole {
     router.store.read { transaction throws(StorageError) in
       (
         try transaction.consoleSessions(of: visitor.person.id),
-        try transaction.audit(.person(visitor.person.id), before: nil, limit: Self.latestDeeds).map(\.entry)
+        try transaction.auditList(.person(visitor.person.id), before: nil, limit: Self.latestDeeds)
       )
     } completion: { [self] result in
       guard case .success(let (sessions, deeds)) = result else {
@@ -35,7 +35,7 @@ extension WebConsole {
   }
 
   private func profilePage(
-    _ call: PageCall, _ visitor: Visitor, _ sessions: [ConsoleSessionRow], _ deeds: [AuditRow],
+    _ call: PageCall, _ visitor: Visitor, _ sessions: [ConsoleSessionRow], _ deeds: AuditList,
     _ notice: Layout.Notice?
   ) -> Layout {
     Layout(
@@ -67,7 +67,7 @@ extension WebConsole {
     let mark: HTML = isThis ? "<span class=\"pill\">\(call(Words.thisBrowser))</span>" : .none
     return """
       <li><form class="row" method="post" action="/console/me/sessions/\(session.id)/end">\(Forms.token(call))
-      <span>\(session.agent)<br><span class="quiet">\(session.address) · \(moment(session.seenAt))</span></span> \(mark)
+      <span>\(session.agent)<br><span class="quiet">\(session.address) · \(call.moment(session.seenAt))</span></span> \(mark)
       <button class="small plain end">\(call(Words.logOut))</button></form></li>
 
       """

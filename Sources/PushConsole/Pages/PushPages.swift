@@ -206,8 +206,4 @@ extension WebConsole {
     }
   }
 
-  /// A moment by the server's clock, as filters and charts have it; the script adds the reader's.
-  func moment(_ time: Timestamp) -> HTML {
-    "<time datetime=\"\(Log.iso8601(time.milliseconds))\">\(router.zone.local(time).text)</time>"
-  }
 }

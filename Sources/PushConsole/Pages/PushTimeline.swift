@@ -71,11 +71,10 @@ struct PushTimeline: Sendable {
   /// Soon after the start how long it took says more than the hour.
   private func time(_ at: Timestamp) -> HTML {
     let milliseconds = at.milliseconds - report.createdAt.milliseconds
-    let text = Log.iso8601(at.milliseconds)
     switch milliseconds {
     case 1..<1000: return "+\(milliseconds) ms"
     case 1000..<60_000: return "+\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
-    default: return "<time datetime=\"\(text)\">\(text)</time>"
+    default: return call.moment(at)
     }
   }
 }

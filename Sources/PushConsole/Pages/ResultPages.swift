@@ -86,7 +86,7 @@ extension WebConsole {
       """
       <div class="row"><h1>\(excerpt.line(call))</h1><span class="end">\(buttons(call, push, report))</span></div>
       <p class="quiet facts"><span>msg_id <code>\(id)</code> \(copyButton(call, id))</span>
-      <span>\(moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>
+      <span>\(call.moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>
       <p class="notice warn" role="status" hidden data-trace-ended>\(call(Words.traceEnded))</p>
       <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(trace)</section>
       <section class="card" data-trace-targets>\(targets)</section>

@@ -14,10 +14,10 @@ extension WebConsole {
         </section>
         """
     }
-    let used: HTML = app.oldSecretUsedAt.map { moment($0) } ?? "\(call(Words.oldSecretUnused))"
+    let used: HTML = app.oldSecretUsedAt.map { call.moment($0) } ?? "\(call(Words.oldSecretUnused))"
     return """
       <section class="card narrow"><h2>\(call(Words.masterSecret))</h2><p>\(call(Words.twoSecrets))</p>
-      <dl>\(rotatedAt, { "<dt>\(call(Words.twoSecretsSince))</dt><dd>\(moment($0))</dd>" })
+      <dl>\(rotatedAt, { "<dt>\(call(Words.twoSecretsSince))</dt><dd>\(call.moment($0))</dd>" })
       <dt>\(call(Words.oldSecretUsed))</dt><dd>\(used)</dd></dl>
       <details class="sure"><summary>\(call(Words.retire))</summary>
       <form method="post" action="\(path)/retire">\(Forms.token(call))<p>\(call(Words.retireText))</p>

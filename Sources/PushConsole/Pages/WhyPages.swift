@@ -129,16 +129,11 @@ private struct WhyPage: Sendable {
     """
     <li class="\(step.verdict.rawValue)"><span class="sign" aria-hidden="true">\(step.verdict.sign)</span>
     <div><p class="point"><strong>\(call(Phrase(step.point.text)))</strong>
-    <span class="pill">\(call(Phrase(step.verdict.text)))</span> \(step.at, { time($0) })
+    <span class="pill">\(call(Phrase(step.verdict.text)))</span> \(step.at, { "<span class=\"quiet\">\(call.moment($0))</span>" })
     \(if: step.cause == nil, code(step.detail))</p>
     \(explanation(of: step))</div></li>
 
     """
-  }
-
-  private func time(_ at: Timestamp) -> HTML {
-    let text = Log.iso8601(at.milliseconds)
-    return "<time class=\"quiet\" datetime=\"\(text)\">\(text)</time>"
   }
 
   /// What is to be said of a step, and what to do.

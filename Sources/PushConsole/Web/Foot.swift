@@ -9,7 +9,7 @@ extension Layout {
     let other: Language = call.language == .chinese ? .english : .chinese
     let place = call.request.method == "GET" ? call.request.target : ""
     return """
-      <footer class="foot"><span>\(if: tab != .virtual, "\(call(Words.clock.with(call.zone)))")</span>
+      <footer class="foot"><span>\(if: tab != .virtual, "\(call(Words.clock.with(ZoneText.name(call.zone, at: call.now))))")</span>
       <form method="post" action="/console/me/language">\(Forms.token(call))
       <input type="hidden" name="back" value="\(place)">
       <button class="link" name="language" value="\(other.rawValue)" lang="\(other.tag)">\(other.name)</button></form>

@@ -15,8 +15,8 @@ struct PageCall: Sendable {
   /// When it came.
   let now: Timestamp
   let target: HTTPTarget
-  /// The clock that pages tell times by, such as `UTC+08:00`.
-  var zone = ""
+  /// The clock that pages tell times by.
+  var zone: any Zone = FixedZone(secondsEast: 0)
   /// Where it comes from, if that is known.
   let address: IPAddress?
   /// The same as text, for notes.
@@ -96,6 +96,11 @@ struct PageCall: Sendable {
       guard call.upload != nil else { return nil }
     }
     return call
+  }
+
+  /// A moment by the server's clock, as filters and charts have it; the script adds the reader's.
+  func moment(_ time: Timestamp) -> HTML {
+    "<time datetime=\"\(Log.iso8601(time.milliseconds))\">\(zone.local(time).text)</time>"
   }
 
   /// The call as if no form had come with it, so that the next page's fields are empty.
