@@ -71,6 +71,13 @@ final class ConsoleWorld: Sendable {
     store.close()
   }
 
+  /// A device acknowledges a push, and that is stored.
+  func acknowledge(_ push: MessageID, by device: RegistrationNumber, in app: App) async {
+    router.acknowledge([push], by: device, in: app)
+    router.tick()
+    _ = try? await store.change(single: true) { _ throws(StorageError) in }
+  }
+
   /// The path of the setup link, nil when somebody can log in already.
   func setupPath() async -> String? {
     await withCheckedContinuation { done in console.prepareSetup { done.resume(returning: $0) } }

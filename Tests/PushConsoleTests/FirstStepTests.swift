@@ -44,14 +44,7 @@ import Testing
     // The app's server has called, and nothing has arrived.
     #expect(await owner.open(base).text.contains("2 of 5 done"))
     let number = try #require(app.directory.find(device))
-    await withCheckedContinuation { done in
-      world.router.acknowledge([id], by: number, in: app)
-      world.router.tick()
-      world.store.write(single: true) { _ throws(StorageError) in
-      } completion: { _ in
-        done.resume()
-      }
-    }
+    await world.acknowledge(id, by: number, in: app)
     let done = await owner.open(base).text
     #expect(done.contains("3 of 5 done") && done.contains("<details class=\"first\">"))
     let viewer = try await world.member(.viewer, of: .standard, name: "vic")

@@ -84,5 +84,5 @@ import Testing
     (0, "0"), (999, "999"), (1000, "1,000"), (6_000_000, "6,000,000"), (-1234, "-1,234"),
     (100_000, "100,000"),
   ])
-  func grouping(number: Int, text: String) { #expect(Numbers.grouped(number) == text) }
+  func grouping(number: Int, text: String) { #expect(Counted.grouped(number) == text) }
 }

@@ -207,14 +207,7 @@ import Testing
     #expect(open.contains("App server") && open.contains("data-while-open") && open.contains("\(path)/again"))
     #expect(open.contains("Waiting <strong>2</strong>") && open.contains("= 2 targets"))
     #expect(open.contains("action=\"\(path)/why\"") && open.contains("name=\"registration_id\""))
-    await withCheckedContinuation { done in
-      world.router.acknowledge([id], by: number, in: app)
-      world.router.tick()
-      world.store.write(single: true) { _ throws(StorageError) in
-      } completion: { _ in
-        done.resume()
-      }
-    }
+    await world.acknowledge(id, by: number, in: app)
     let text = await browser.open(path).text
     #expect(text.contains("Delivered <strong>1</strong>") && text.contains("Waiting <strong>1</strong>"))
     let file = await browser.call("GET", path + "/targets.csv")

@@ -187,8 +187,8 @@ extension WebConsole {
 
   private func limitRow(_ call: PageCall, _ name: Phrase, limit: Int?, used: Int?) -> HTML {
     """
-    <tr><td>\(call(name))</td><td class="number" data-label="\(call(Words.limit))">\(limit.map { Numbers.grouped($0) } ?? call(Words.noLimit))</td>
-    <td class="number" data-label="\(call(Words.usedNow))">\(used.map { Numbers.grouped($0) } ?? "–")</td></tr>
+    <tr><td>\(call(name))</td><td class="number" data-label="\(call(Words.limit))">\(limit.map { Counted.grouped($0) } ?? call(Words.noLimit))</td>
+    <td class="number" data-label="\(call(Words.usedNow))">\(used.map { Counted.grouped($0) } ?? "–")</td></tr>
 
     """
   }
