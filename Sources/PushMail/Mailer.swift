@@ -135,11 +135,14 @@ public final class Mailer: Sendable {
     }
   }
 
-  /// Sends no more, and waits until the mail under way is sent and noted, or until a moment. False if it is not: then it may come
-  /// twice.
+  /// Begins no more mails.
+  public func stop() { state.withLock { $0.isClosed = true } }
+
+  /// Begins no more mails, and waits until the one under way is sent and noted, or until a moment. False if it is not: then it may
+  /// come twice.
   @discardableResult
   public func close(until deadline: DispatchTime) -> Bool {
-    state.withLock { $0.isClosed = true }
+    stop()
     let isDone = DispatchSemaphore(value: 0)
     queue.async { isDone.signal() }
     let isIdle = isDone.wait(timeout: deadline) == .success

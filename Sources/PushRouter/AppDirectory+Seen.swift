@@ -36,6 +36,9 @@ extension AppDirectory {
     }
   }
 
+  /// Has the next `takeSeen` begin with the first device.
+  func seeFromStart() { state.withLock { $0.seenPlace = RegistrationNumber(0) } }
+
   /// Has those noted again who are connected and of whom the database was told nothing for `period` seconds: after a crash
   /// a connection that had lasted is then known to have lasted. Looks at the next `looks` connections.
   func noteLasting(looks: Int, period: UInt32, at now: UInt32) {

@@ -44,6 +44,8 @@ public struct DeviceFile: Sendable {
 extension Router {
   /// Pushes of a device that are listed.
   private static var listedPushes: Int { 10 }
+  /// Batches to the app's server that are looked through for each of them: a body may have hundreds of kilobytes.
+  private static var callbackDepth: Int { 20 }
 
   /// All that is known of a device, nil if it is not there any more. Of its pushes those older than `before`.
   public func deviceFile(
@@ -68,7 +70,10 @@ extension Router {
       }
       var pushes: [DeviceFile.Push] = []
       for push in latest.pushes {
-        guard let found = try facts(of: push.id, .there(number), app, transaction, at: now) else { continue }
+        guard
+          let found = try facts(
+            of: push.id, .there(number), app, transaction, at: now, callbackDepth: Self.callbackDepth)
+        else { continue }
         var answer: String?
         if case .refused(let reason) = found.apple { answer = reason }
         if found.apple == .accepted { answer = APNsEnd.delivered }

@@ -124,7 +124,7 @@ extension Router {
       case .failure(let error): reply(.failure(error))
       case .success(let members):
         admit(members) { [self] admitted, hasWaited in
-          guard hasWaited else { return store(admitted, paid: admitted, request, reply) }
+          guard hasWaited else { return store(admitted, request, reply) }
           storeAnew(admitted, request, reply)
         }
       }
@@ -137,15 +137,23 @@ extension Router {
     _ reply: @escaping @Sendable (Result<AcceptedGroupPush, APIError>) -> Void
   ) {
     var refused: [AppKey: APIError] = [:]
+    var paid: [AppID: Int] = [:]
     for member in admitted {
-      if case .failure(let error) = member.audience { refused[member.app.key] = error }
+      switch member.audience {
+      case .success(let audience): paid[member.app.id] = audience.count
+      case .failure(let error): refused[member.app.key] = error
+      }
     }
-    resolve(request.request, for: request.group, without: refused, from: 0, []) { [self] members in
+    resolve(request.request, for: request.group, without: refused, from: 0, []) { [self, paid] members in
       switch members {
       case .failure(let error):
         giveBack(admitted)
         reply(.failure(error))
-      case .success(let members): store(members, paid: admitted, request, reply)
+      case .success(let members):
+        for member in members {
+          settle(paid: paid[member.app.id] ?? 0, cost: (try? member.audience.get())?.count ?? 0, member.app)
+        }
+        store(members, request, reply)
       }
     }
   }
@@ -205,9 +213,9 @@ extension Router {
     }
   }
 
-  /// Stores a push for those parts that may go; for those in `paid` speed was taken, unless they were refused.
+  /// Stores a push for those parts that may go, for which speed was taken.
   private func store(
-    _ members: [GroupMember], paid: [GroupMember], _ whole: GroupRequest,
+    _ members: [GroupMember], _ whole: GroupRequest,
     _ reply: @escaping @Sendable (Result<AcceptedGroupPush, APIError>) -> Void
   ) {
     let (request, cid, group) = (whole.request, whole.cid, whole.group)
@@ -237,12 +245,12 @@ extension Router {
     } completion: { [self] result in
       switch result {
       case .failure(let error):
-        giveBack(paid)
+        giveBack(members)
         log.error("push to a group not stored", ["reason": .text("\(error.kind)")])
         reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
       case .success(let (accepted, pushes)):
         let sent = Set(pushes.map { $0.0.id })
-        giveBack(paid.filter { !sent.contains($0.app.id) })
+        giveBack(members.filter { !sent.contains($0.app.id) })
         for (app, push, stored) in pushes { deliver(push, stored, in: app) }
         reply(.success(accepted))
       }

@@ -105,6 +105,7 @@ extension Router {
 
   private func touchAll(of app: App, _ isInTime: () -> Bool) -> Bool {
     var isAround = false
+    app.directory.seeFromStart()
     while !isAround {
       guard isInTime() else { return false }
       let seen: [SeenDevice]

@@ -100,12 +100,21 @@ extension Router {
   ) {
     resolve(request, in: app) { [self] result in
       switch result {
-      case .success(let audience): store(request, to: audience, of: app, cost: cost, reply)
+      case .success(let audience):
+        settle(paid: cost, cost: audience.count, app)
+        store(request, to: audience, of: app, cost: audience.count, reply)
       case .failure(let error):
         giveBack(cost, to: app)
         refuse(request, of: app, error, reply)
       }
     }
+  }
+
+  /// Takes the rest of what a push costs, or gives back what was too much, since its audience has changed while it waited.
+  func settle(paid: Int, cost: Int, _ app: App) {
+    if cost < paid { giveBack(paid - cost, to: app) }
+    guard cost > paid else { return }
+    speedPools.charge(cost - paid, app: app.id, plan: app.plan, at: time.monotonic())
   }
 
   /// Gives speed back that was taken for a push which is not made.

@@ -51,7 +51,7 @@ extension Router {
   /// What is known of a push and a device. On a reader's thread.
   func facts(
     of id: MessageID, _ device: DeviceInQuestion, _ app: App, _ transaction: ReadTransaction,
-    at now: Timestamp
+    at now: Timestamp, callbackDepth depth: Int = 200
   ) throws(StorageError) -> WhyFacts? {
     guard let rows = try transaction.targets(of: id), rows.push.app == app.id,
       let targets = PushTargets(rows, at: now)
@@ -71,7 +71,7 @@ extension Router {
     let minutes = try transaction.spreadMinutes(of: id)
     facts.push.releaseAt = SteadyRelease(rows.push, minutes: minutes)?.moment(of: number)
     facts.add(targets, rows, of: number)
-    facts.callback = try callback(facts, of: id, to: number, app, transaction)
+    facts.callback = try callback(facts, of: id, to: number, app, transaction, depth)
     let platform = facts.gone?.platform ?? app.directory.identity(number)?.platform
     facts.push.parts = platform.flatMap { content?.parts(for: $0) } ?? []
     guard case .there = device else { return facts }
@@ -155,12 +155,13 @@ extension Router {
   /// What became of telling the app's server of this push and this device.
   private func callback(
     _ facts: WhyFacts, of id: MessageID, to number: RegistrationNumber, _ app: App,
-    _ transaction: ReadTransaction
+    _ transaction: ReadTransaction, _ depth: Int
   ) throws(StorageError) -> WhyFacts.Callback {
     guard let wanted = try transaction.pushCallback(of: id), !wanted.types.isDisjoint(with: facts.toldTypes)
     else { return .nothingToTell }
     let trouble = try transaction.callbackTrouble(
-      app: app.id, naming: CallbackEvent.idStart(of: id, to: number), since: facts.push.createdAt)
+      app: app.id, naming: CallbackEvent.idStart(of: id, to: number), since: facts.push.createdAt,
+      depth: depth)
     return switch trouble {
     case .none: .fine
     case .unknown: .unknown

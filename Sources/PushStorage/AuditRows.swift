@@ -79,13 +79,30 @@ extension ReadTransaction {
   public func auditList(_ scope: AuditScope, before: Int64?, limit: Int) throws(StorageError) -> AuditList {
     let entries = try audit(scope, before: before, limit: limit)
     var apps: [AppID: AppName] = [:]
-    for app in Set(entries.compactMap(\.entry.app)) {
-      let name = try database.first("SELECT app_key, name FROM app WHERE id = ?", .app(app)) { row in
-        AppKey(row.text(0)).map { AppName(key: $0, name: row.text(1)) }
-      }
-      apps[app] = name ?? nil
-    }
+    for app in Set(entries.compactMap(\.entry.app)) { apps[app] = try appName(app, in: scope) }
     return AuditList(entries: entries, apps: apps)
+  }
+
+  /// What an app is called, for those who may see the account it is in.
+  private func appName(_ app: AppID, in scope: AuditScope) throws(StorageError) -> AppName? {
+    let name: (Statement) -> AppName? = { row in
+      AppKey(row.text(0)).map { AppName(key: $0, name: row.text(1)) }
+    }
+    switch scope {
+    case .installation:
+      return try database.first("SELECT app_key, name FROM app WHERE id = ?", .app(app), map: name) ?? nil
+    case .account(let account):
+      return try database.first(
+        "SELECT app_key, name FROM app WHERE id = ? AND account_id = ?", .app(app), .account(account),
+        map: name)
+        ?? nil
+    case .person(let person):
+      return try database.first(
+        """
+        SELECT app_key, name FROM app WHERE id = ?
+          AND account_id IN (SELECT account_id FROM membership WHERE person_id = ?)
+        """, .app(app), .integer(person.rawValue), map: name) ?? nil
+    }
   }
 
   private static func auditEntry(_ row: Statement) -> (id: Int64, entry: AuditRow) {

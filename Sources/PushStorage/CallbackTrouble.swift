@@ -21,27 +21,57 @@ extension ReadTransaction {
   ) throws(StorageError) -> CallbackTrouble {
     // As it stands in bodies: `CallbackEvent.write`.
     let text = Array("\"event_id\":\"\(start)".utf8)
-    let waiting = try trouble(app, state: 0, text, since: moment, depth)
-    if let waiting { return .waiting(error: waiting.error, since: waiting.createdAt) }
-    let lost = try trouble(app, state: 2, text, since: moment, depth)
-    if let lost { return .givenUp(error: lost.error, at: lost.doneAt ?? lost.createdAt) }
+    let waiting = try batch(app, state: 0, text, since: moment, depth)
+    if let waiting {
+      var error = waiting.error
+      if error == nil { error = try failure(of: waiting.origin, of: app) }
+      if let error { return .waiting(error: error, since: waiting.createdAt) }
+    }
+    let lost = try batch(app, state: 2, text, since: moment, depth)
+    if let lost { return .givenUp(error: lost.error ?? "", at: lost.doneAt ?? lost.createdAt) }
+    guard waiting == nil else { return .none }
     for state in [0, 2] where try isDeep(app, state: state, since: moment, depth) { return .unknown }
     return .none
   }
 
-  /// The oldest batch that holds a text and was tried in vain.
-  private func trouble(
+  /// A batch that tells of something.
+  private struct Batch {
+    /// Where it goes: '' for the app's own address.
+    let origin: String
+    /// Why the latest attempt failed; nil if there was none.
+    let error: String?
+    let createdAt: Timestamp
+    let doneAt: Timestamp?
+  }
+
+  /// The oldest batch that holds a text.
+  private func batch(
     _ app: AppID, state: Int, _ text: [UInt8], since moment: Timestamp, _ depth: Int
-  ) throws(StorageError) -> (error: String, createdAt: Timestamp, doneAt: Timestamp?)? {
+  ) throws(StorageError) -> Batch? {
     try database.first(
       """
-      SELECT error, created_at, done_at, status FROM callback_batch
+      SELECT error, created_at, done_at, status, attempts, origin FROM callback_batch
       WHERE id IN (SELECT id FROM callback_batch INDEXED BY callback_batch_list
           WHERE app_id = ?1 AND state = ?2 ORDER BY id DESC LIMIT ?3)
-        AND attempts > 0 AND created_at >= ?4 AND instr(body, ?5) > 0
+        AND created_at >= ?4 AND instr(body, ?5) > 0
       ORDER BY id LIMIT 1
       """, .app(app), .integer(state), .integer(depth), .time(moment), .blob(text)
-    ) { ($0.optionalText(0) ?? "HTTP \($0.integer(3))", $0.time(1), $0.moment(2)) }
+    ) { row in
+      let error = row.integer(4) == 0 ? nil : row.optionalText(0) ?? "HTTP \(row.integer(3))"
+      return Batch(origin: row.text(5), error: error, createdAt: row.time(1), doneAt: row.moment(2))
+    }
+  }
+
+  /// Why nothing goes to an address: while it fails only the oldest batch is tried, and the others wait behind it.
+  private func failure(of origin: String, of app: AppID) throws(StorageError) -> String? {
+    try database.first(
+      """
+      SELECT error, status FROM (
+        SELECT error, status, attempts FROM callback_batch INDEXED BY callback_batch_due
+        WHERE state = 0 AND app_id = ?1 AND origin = ?2 ORDER BY next_at DESC LIMIT 200)
+      WHERE attempts > 0 LIMIT 1
+      """, .app(app), .text(origin)
+    ) { $0.optionalText(0) ?? "HTTP \($0.integer(1))" }
   }
 
   /// Whether there are more batches that may tell of something after a moment.
@@ -50,7 +80,7 @@ extension ReadTransaction {
   ) throws(StorageError) -> Bool {
     try database.first(
       """
-      SELECT created_at >= ?4 AND attempts > 0 FROM callback_batch INDEXED BY callback_batch_list
+      SELECT created_at >= ?4 FROM callback_batch INDEXED BY callback_batch_list
       WHERE app_id = ?1 AND state = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3
       """, .app(app), .integer(state), .integer(depth), .time(moment)
     ) { $0.integer(0) != 0 } ?? false

@@ -68,7 +68,7 @@ extension ReadTransaction {
       """, .blob(id.stored), .app(app), map: Self.gone)
   }
 
-  /// Registrations of an app that are no more, of a range of numbers. Looks at all that the app remembers.
+  /// Registrations of an app that are no more, of a range of numbers.
   public func goneRegistrations(
     of app: AppID, from first: RegistrationNumber, through last: RegistrationNumber
   ) throws(StorageError) -> [GoneRegistration] {

@@ -31,6 +31,8 @@ extension WriteTransaction {
     try database.run(
       "DELETE FROM console_session WHERE person_id = ? AND id IS NOT ?", .integer(person.rawValue),
       .optional(session))
+    // Links that were mailed before end with the old password.
+    try database.run("DELETE FROM password_reset WHERE person_id = ?", .integer(person.rawValue))
   }
 
   /// Turns one-time passwords on with a sealed secret, or off with nil.

@@ -304,16 +304,18 @@ final class Server: Sendable {
     log.info("stopping")
     serveOn(milliseconds: settings.drainDelay)
     router.endWaiting()
+    parts.mailer?.stop()
     let done = DispatchSemaphore(value: 0)
     let deadline = DispatchTime.now() + .seconds(settings.drainSeconds)
     for mailbox in orders { mailbox.post(.drain(spread: reconnectSpread) { done.signal() }) }
     let isComplete = orders.allSatisfy { _ in done.wait(timeout: deadline) == .success }
     if !isComplete { log.warning("connections cut off, they took too long to finish") }
     closeAPNs(until: deadline)
-    parts.mailer?.close(until: deadline)
     // As long as everything else may take; and some seconds, if that has taken it all.
     let end = max(deadline, DispatchTime.now() + .seconds(3))
     router.finish { DispatchTime.now() < end }
+    // The mail under way has had all this time.
+    parts.mailer?.close(until: max(deadline, DispatchTime.now() + .milliseconds(500)))
     parts.callbacks.close()
     store.close()
     log.info("stopped")

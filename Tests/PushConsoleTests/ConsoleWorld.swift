@@ -211,7 +211,9 @@ final class Browser: Sendable {
   func post(_ target: String, _ fields: [String: String] = [:]) async -> HTTPResponse {
     var fields = fields
     fields["form_token"] = token.withLock { $0 }
-    let body = fields.map { "\(Self.encode($0.key))=\(Self.encode($0.value))" }.joined(separator: "&")
+    // In one order, as a browser has it.
+    let body = fields.sorted { $0.key < $1.key }.map { "\(Self.encode($0.key))=\(Self.encode($0.value))" }
+      .joined(separator: "&")
     return await call("POST", target, body: body, headers: [("sec-fetch-site", "same-origin")])
   }
 

@@ -119,11 +119,16 @@ import Testing
     let forms = OnceForms()
     let numbers = (0...OnceForms.capacity).map { _ in OnceForms.number(for: 1) }
     #expect(Set(numbers).count == numbers.count)
-    for number in numbers { #expect(forms.use(number, of: 1) == .first) }
-    #expect(forms.use(numbers[1], of: 1) == .again)
+    for number in numbers { #expect(forms.use(number, [], of: 1) == .first) }
+    #expect(forms.use(numbers[1], [], of: 1) == .again)
+    // What was corrected counts.
+    #expect(forms.use(numbers[2], [1], of: 1) == .first)
+    #expect(forms.use(numbers[2], [1], of: 1) == .again)
+    forms.takeBack(numbers[2], [1])
+    #expect(forms.use(numbers[2], [1], of: 1) == .first)
     // The first one made room for the last.
-    #expect(forms.use(numbers[0], of: 1) == .first)
-    #expect(forms.use(numbers[0], of: 2) == .unknown)
+    #expect(forms.use(numbers[0], [], of: 1) == .first)
+    #expect(forms.use(numbers[0], [], of: 2) == .unknown)
   }
 
   /// As a restored tab or a bookmark has it.

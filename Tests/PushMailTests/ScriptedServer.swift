@@ -31,7 +31,11 @@ final class ScriptedServer: Sendable {
     DispatchQueue(label: "scripted mail server").async { [lines] in
       while true {
         let connection = accept(listener, nil, nil)
-        guard connection >= 0 else { return }
+        guard connection >= 0 else {
+          // Only here, where nobody waits on it any more: its number is given to the next socket.
+          close(listener)
+          return
+        }
         Conversation(connection, answers, lines).run()
         close(connection)
       }
@@ -41,7 +45,6 @@ final class ScriptedServer: Sendable {
   deinit {
     // Ends the waiting for connections.
     shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
   }
 
   private final class Conversation {

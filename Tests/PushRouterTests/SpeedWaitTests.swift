@@ -73,4 +73,22 @@ import Testing
     #expect(try waits.result?.get().targets == 1)
     #expect(world.pending(late).count == 2 && world.pending(early).count == 1)
   }
+
+  @Test func `A push that waited pays for all whom it reaches`() async throws {
+    let world = try await Self.world(speed: 10)
+    let devices = try await world.registerMany(60)
+    _ = await world.change(DeviceChange(tags: .set(["red"])), of: devices[0])
+    _ = try await world.accept(.test()).get()
+    var request = AcceptRequest.test()
+    request.terms = AudienceTerms()
+    request.terms.tags = ["red"]
+    let waits = Asked(request, world)
+    for device in devices { _ = await world.change(DeviceChange(tags: .set(["red"])), of: device) }
+    world.clock.advance(seconds: 6)
+    for _ in 0..<200 where waits.result == nil { try await world.tick() }
+    #expect(try waits.result?.get().targets == 60)
+    let next = Asked(.test(), world)
+    try await world.barrier()
+    #expect(next.result == nil && world.router.pushesWaitingForSpeed == 1, "60 devices are to be paid for")
+  }
 }

@@ -129,6 +129,30 @@ import Testing
     #expect(found.4 == .unknown, "the batch is behind those that are looked at")
   }
 
+  @Test func `What waits behind a batch that fails shares its trouble`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp()
+    let found = try await store.change { transaction throws(StorageError) in
+      func trouble(_ depth: Int = 200) throws(StorageError) -> CallbackTrouble {
+        try transaction.reading.callbackTrouble(app: app, naming: "7-a-", since: Self.at(10), depth: depth)
+      }
+      for name in ["6-a-1", "7-a-1"] {
+        let body = Array("[{\"event_id\":\"\(name)\"}]".utf8)
+        try transaction.insertCallbackBatch(app: app, to: nil, events: 1, body: body, at: Self.at(10))
+      }
+      let fresh = try trouble()
+      try transaction.database.run(
+        "UPDATE callback_batch SET attempts = 2, error = 'refused', next_at = next_at + 60000 WHERE id = 1")
+      let behind = try trouble()
+      try transaction.insertCallbackBatch(app: app, to: nil, events: 1, body: [1], at: Self.at(11))
+      return (fresh, behind, try trouble(1))
+    }
+    #expect(found.0 == .none, "both are on their way")
+    #expect(found.1 == .waiting(error: "refused", since: Self.at(10)))
+    #expect(found.2 == .unknown, "the batch is behind the one that is looked at")
+  }
+
   @Test func `A device's pushes are found piece by piece, without a gap`() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }

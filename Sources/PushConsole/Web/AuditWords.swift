@@ -36,9 +36,10 @@ enum AuditWords {
     "operator.add": Phrase("made somebody an operator", "添加运营管理员"),
     "operator.end": Phrase("ended somebody's operator role", "取消运营管理员"),
     "person.password": Phrase("changed the password", "修改密码"),
-    "person.password.mail": Phrase("asked for a link for a new password", "申请重置密码链接"),
+    "person.password.mail": Phrase("set a new password by a link from a mail", "通过邮件链接设置新密码"),
     "person.rename": Phrase("changed the name", "修改姓名"),
-    "person.reset": Phrase("set a new password by the link", "通过链接重置密码"),
+    "person.reset": Phrase(
+      "gave a new password and turned the authenticator app off, by command", "通过命令重置密码并关闭动态口令"),
     "person.setup": Phrase("set up the console", "初始化控制台"),
     "person.totp.off": Phrase("turned the authenticator app off", "关闭动态口令"),
     "person.totp.on": Phrase("turned the authenticator app on", "启用动态口令"),

@@ -6,7 +6,8 @@ import Synchronization
 
 /// Sees to it that a form that makes or replaces something counts once, however often a browser sends it: by a second click,
 /// or by a reload of the page that answered it. Each form carries a number of its own, signed for the session; the numbers
-/// that were used last are remembered. A form of before the server's start does not count: nobody remembers whether it did.
+/// that were used last are remembered, with what was filled in: a form that was corrected counts. A form of before the
+/// server's start does not count: nobody remembers whether it did.
 final class OnceForms: Sendable {
   /// What a number says of its form.
   enum Verdict: Sendable, Equatable {
@@ -21,7 +22,7 @@ final class OnceForms: Sendable {
   private static let (nonceDigits, signatureBytes) = (24, 12)
 
   private struct Used: Sendable {
-    var numbers: Set<String> = []
+    var forms: Set<String> = []
     /// In the order of their use, as a ring.
     var order: [String] = []
     var oldest = 0
@@ -39,18 +40,19 @@ final class OnceForms: Sendable {
     Hex.encode(HMAC.sha256(key: key, Array("\(nonce) \(session)".utf8)).prefix(signatureBytes))
   }
 
-  /// Uses a form's number up.
-  func use(_ number: String, of session: Int64) -> Verdict {
+  /// Uses a form's number up, with what was filled in.
+  func use(_ number: String, _ content: [UInt8], of session: Int64) -> Verdict {
     let nonce = number.prefix(Self.nonceDigits)
     let signature = Self.signature(of: nonce, for: session)
     guard constantTimeEquals(Array(number.utf8), Array("\(nonce)\(signature)".utf8)) else { return .unknown }
+    let form = Self.form(number, content)
     return used.withLock { used in
-      guard used.numbers.insert(number).inserted else { return .again }
+      guard used.forms.insert(form).inserted else { return .again }
       if used.order.count < Self.capacity {
-        used.order.append(number)
+        used.order.append(form)
       } else {
-        used.numbers.remove(used.order[used.oldest])
-        used.order[used.oldest] = number
+        used.forms.remove(used.order[used.oldest])
+        used.order[used.oldest] = form
         used.oldest = (used.oldest + 1) % Self.capacity
       }
       return .first
@@ -58,7 +60,18 @@ final class OnceForms: Sendable {
   }
 
   /// Lets a form count again that was refused.
-  func takeBack(_ number: String) { used.withLock { _ = $0.numbers.remove(number) } }
+  func takeBack(_ number: String, _ content: [UInt8]) {
+    let form = Self.form(number, content)
+    used.withLock { used in
+      used.forms.remove(form)
+      // Its place is free for the next one, so that the same form cannot stand in two.
+      if let place = used.order.lastIndex(of: form) { used.order[place] = "" }
+    }
+  }
+
+  private static func form(_ number: String, _ content: [UInt8]) -> String {
+    number + Hex.encode(SHA256.digest(content).prefix(signatureBytes))
+  }
 }
 
 extension WebConsole {
@@ -67,10 +80,11 @@ extension WebConsole {
     // Scripts send no number.
     guard page.repetition != .counts, let session = call.visitor?.session.id, let number = call.text("once")
     else { return page.handle(self, call) }
-    switch once.use(number, of: session) {
+    let content = call.filledIn
+    switch once.use(number, content, of: session) {
     case .first:
       let call = call.hearing { [once] answer in
-        if answer.status >= 400 { once.takeBack(number) }
+        if answer.status >= 400 { once.takeBack(number, content) }
       }
       page.handle(self, call)
     case .again: call.redirect(to: place(of: page, call), saying: .again)

@@ -103,6 +103,10 @@ struct PageCall: Sendable {
     "<time datetime=\"\(Log.iso8601(time.milliseconds))\">\(zone.local(time).text)</time>"
   }
 
+  /// What tells a form that was corrected from the same form sent again: nothing with a file, since a browser draws other
+  /// boundaries each time.
+  var filledIn: [UInt8] { upload == nil ? request.body : [] }
+
   /// The call as if no form had come with it, so that the next page's fields are empty.
   var withoutForm: PageCall {
     var call = self
