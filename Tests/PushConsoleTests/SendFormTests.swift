@@ -162,6 +162,18 @@ import Testing
     #expect(fresh.contains("<details class=\"extras\">") && fresh.contains(">Registration IDs</span>"))
   }
 
+  @Test(arguments: [
+    ["extra_value_0": "42"],
+    ["extra_name_0": "page", "extra_value_0": "1", "extra_name_1": "page", "extra_value_1": "2"],
+  ])
+  func `What could not be sent as it stands is not left out without a word`(more: [String: String])
+    async throws
+  {
+    let scene = try await Scene()
+    let page = await scene.browser.submit("\(scene.base)/push/confirm", scene.fields(more))
+    #expect(page.status == 422 && page.text.contains("Each extra field needs a name of its own."))
+  }
+
   // MARK: Asking once more
 
   @Test func `Whoever is asked once more reads what goes to whom`() async throws {
@@ -174,6 +186,7 @@ import Testing
     for part in [
       "<dd>Sale</dd>", "<dd>Half &lt;price&gt;</dd>", "<dd>device \(scene.device.text)</dd>",
       "<dd>iOS, Android</dd>", "<dd>Sandbox</dd>", "<dd>2 hours</dd>", "<div class=\"banner\">",
+      "<dt>page</dt><dd>7</dd>", "<dt>Badge (iOS)</dt><dd>3</dd>", "<dt>Sound (iOS)</dt><dd>default</dd>",
       "<details><summary>curl</summary>",
       // Whoever cancels finds it all in the form again.
       "name=\"extra_name_0\" value=\"page\"", "name=\"badge\" value=\"3\"",

@@ -41,6 +41,12 @@ struct PushExtras: Sendable, Equatable {
     collapse = call.field("collapse")
   }
 
+  /// Whether each value has a name, and no name two of them: whatever else stands there would not be sent.
+  var haveNames: Bool {
+    let names = pairs.filter { $0 != Pair() }.map(\.name)
+    return !names.contains("") && Set(names).count == names.count
+  }
+
   /// The fields of the form by name, as `init(_:)` reads them.
   var fields: [(name: String, value: String)] {
     let numbered = pairs.enumerated().flatMap { number, pair in

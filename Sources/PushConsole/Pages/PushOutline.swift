@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushJSON
 import PushRouter
 import PushStorage
 
@@ -7,6 +8,8 @@ import PushStorage
 struct PushOutline: Sendable {
   let call: PageCall
   let request: AcceptRequest
+  /// The push object, if it can be read.
+  let object: JSONValue?
   let app: App
   /// Pushes to everybody that the app has sent today, if that is limited.
   var broadcasts: Int?
@@ -38,9 +41,30 @@ struct PushOutline: Sendable {
     if let apns = request.content.apns {
       rows.append((Words.environment, call(apns.wish == .sandbox ? Words.sandbox : Words.production)))
     }
+    rows += besides
     rows.append((Words.keptFor, call(Self.time(request.timeToLive))))
     if let old = request.overrides { rows.append((Words.replaces, old.text)) }
     return rows
+  }
+
+  /// What it carries besides its text.
+  private var besides: [(Phrase, String)] {
+    let (ios, android) = (object?["notification"]?["ios"], object?["notification"]?["android"])
+    let extras = (object?["message"] ?? ios ?? android)?["extras"]?.object?.members ?? []
+    var rows = extras.map { (Phrase($0.key, $0.key), Self.text($0.value)) }
+    if request.platforms.contains(.ios) {
+      for (word, field) in [
+        (Words.iosBadge, "badge"), (Words.iosSound, "sound"), (Words.iosThread, "thread-id"),
+      ] {
+        if let value = ios?[field] { rows.append((word, Self.text(value))) }
+      }
+    }
+    if let channel = android?["channel_id"] { rows.append((Words.androidChannel, Self.text(channel))) }
+    return rows
+  }
+
+  private static func text(_ value: JSONValue) -> String {
+    value.string ?? String(decoding: JSONWriter.serialize(value), as: UTF8.self)
   }
 
   private static func time(_ seconds: Int) -> Phrase {

@@ -69,6 +69,7 @@ extension WebConsole {
       guard form.hours != nil else {
         throw .invalidValue("options.time_to_live must be 0 to \(PushForm.mostHours) hours")
       }
+      guard form.extras.haveNames else { throw .invalidValue("extras: a name of its own for each value") }
       return try PushRequest.parse(form.json, rules: gateway.pushRules)
     }
   }
@@ -121,7 +122,9 @@ extension WebConsole {
     _ call: PageCall, _ draft: PushDraft, _ request: AcceptRequest, devices: Int, _ app: App,
     _ notice: Layout.Notice? = nil, broadcasts: Int? = nil
   ) -> Layout {
-    let outline = PushOutline(call: call, request: request, app: app, broadcasts: broadcasts)
+    let outline = PushOutline(
+      call: call, request: request, object: try? parseJSON(Array(draft.body.utf8)), app: app,
+      broadcasts: broadcasts)
     // Whom a file names, and who is for tests, the directory does not know.
     let isKnown = request.file == nil && !request.isForTestDevices
     let size = isKnown ? call(AudienceSize(request, in: app).phrase) : ""

@@ -31,6 +31,7 @@ enum PushWords {
     case "notification", "message", "message.msg_content", "notification.android.alert",
       "notification.ios.alert":
       return Words.pushText
+    case "extras": return Words.pushExtraNames
     case "notification.ios.badge": return Words.pushBadge
     case "notification.ios.extras.aps", "notification.ios.extras._j_msgid": return Words.pushReservedExtra
     case "notification.android.channel_id": return Words.pushChannel
@@ -47,6 +48,8 @@ enum PushWords {
 
 /// What the forms that send something say.
 extension Words {
+  static let pushExtraNames = Phrase(
+    "Each extra field needs a name of its own.", "每个附加字段都需要名称，且名称不能重复。")
   static let pushTooLong = Phrase("Title and text are too long for a push.", "标题和内容过长。")
   static let pushTooOften = Phrase(
     "The app has sent too many pushes just now. Try again in a minute.", "该应用发送推送过于频繁，请一分钟后再试。")
