@@ -9,7 +9,6 @@ import asyncio
 import csv
 import importlib.resources
 import pathlib
-import re
 import signal
 import sys
 import tempfile
@@ -247,16 +246,9 @@ async def speak_chinese(walk: Walk, address: str, key: str, device: str, folder:
     await walk.look("login-dark")
 
 
-async def setup_link(server: Server) -> str:
-    async with asyncio.timeout(DEADLINE):
-        while not (found := re.search(r"http://\S+/console/setup/\w+", server.log())):
-            await asyncio.sleep(0.05)
-    return found[0]
-
-
 async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path | None) -> None:
     await server.start()
-    link = await setup_link(server)
+    link = await server.setup_link()
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         walk = Walk(browser, pictures)

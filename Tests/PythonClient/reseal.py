@@ -79,10 +79,8 @@ async def play(binary: str, folder: pathlib.Path) -> None:
     server = Server(binary, folder)
     try:
         await server.start()
-        async with asyncio.timeout(DEADLINE):
-            while not (link := re.search(r"http://\S+/console/setup/\w+", server.log())):
-                await asyncio.sleep(0.05)
-        secret = await asyncio.to_thread(turn_on, f"http://{server.http}", link[0])
+        link = await server.setup_link()
+        secret = await asyncio.to_thread(turn_on, f"http://{server.http}", link)
         file = folder / "data" / "secret-key"
         file.write_text(NEW_KEY + file.read_text())
         resealed = await server.command("app", "apns", "reseal")

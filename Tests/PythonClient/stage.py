@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import json
 import pathlib
+import re
 import signal
 import sqlite3
 import ssl
@@ -117,6 +118,13 @@ class Server:
         self.http, self.plain, self.tls = ready["http"], ready["device_plain"], ready["device"]
         self.http_tls = ready.get("http_tls", "")
         self.certificate = ready["certificate"]
+
+    async def setup_link(self) -> str:
+        """The link with which the first person comes to the console."""
+        async with asyncio.timeout(DEADLINE):
+            while not (found := re.search(r"https?://\S+/console/setup/\w+", self.log())):
+                await asyncio.sleep(0.05)
+        return found[0]
 
     async def stop(self, how: signal.Signals) -> int | None:
         """Sends a signal and returns the exit status, None if the program has never run."""

@@ -149,11 +149,7 @@ extension WebConsole {
       try transaction.audit(noted)
       return true
     } completion: { result in
-      switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true): call.redirect(to: "/console/accounts/\(account.rawValue)/people")
-      }
+      call.answer(result) { call.redirect(to: "/console/accounts/\(account.rawValue)/people") }
     }
   }
 

@@ -283,10 +283,7 @@ extension WebConsole {
       try transaction.audit(noted)
       return true
     } completion: { [self] result in
-      switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true):
+      call.answer(result) {
         let list = "/console/apps/\(app.key.text)/settings/apple"
         guard let apns else { return call.redirect(to: list, saying: done) }
         apns.credentialsChanged { call.redirect(to: list, saying: done) }

@@ -38,6 +38,17 @@ enum Failures {
   }
 }
 
+extension PageCall {
+  /// Answers a change of something that may not be there: `done` does, if it was changed.
+  func answer(_ result: Result<Bool, StorageError>, done: () -> Void) {
+    switch result {
+    case .failure: show(Failures.unavailable(self), status: 503)
+    case .success(false): show(Failures.notFound(self), status: 404)
+    case .success(true): done()
+    }
+  }
+}
+
 extension Role {
   var name: Phrase {
     switch self {

@@ -142,10 +142,7 @@ extension WebConsole {
       try transaction.audit(noted)
       return true
     } completion: { [self] result in
-      switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true):
+      call.answer(result) {
         let link = invitationLink(call, token: token, to: email, account: name, as: .owner)
         call.show(accountPage(call, name, key, secret, email: email, link: link))
       }
@@ -202,11 +199,7 @@ extension WebConsole {
       try transaction.audit(noted)
       return true
     } completion: { result in
-      switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true): call.redirect(to: "/console/operator")
-      }
+      call.answer(result) { call.redirect(to: "/console/operator") }
     }
   }
 

@@ -153,11 +153,7 @@ extension WebConsole {
       try transaction.audit(noted)
       return true
     } completion: { result in
-      switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true): call.redirect(to: "/console/me")
-      }
+      call.answer(result) { call.redirect(to: "/console/me") }
     }
   }
 }

@@ -127,11 +127,7 @@ extension WebConsole {
       try transaction.audit(entry)
       return true
     } completion: { [self] result in
-      switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true): showDone(call, person)
-      }
+      call.answer(result) { showDone(call, person) }
     }
   }
 
