@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -22,6 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
+// What the kernel takes of a socket's bytes before the peer has room for them: a peer that does not read costs no more than this
+// and what is on its way, not a send buffer of megabytes (TCP_NOTSENT_LOWAT).
+enum { UNSENT_BYTES = 32 << 10 };
+
 static inline int result(int value) { return value < 0 ? -errno : value; }
 static inline ssize_t result_size(ssize_t value) { return value < 0 ? -(ssize_t)errno : value; }
 
@@ -34,6 +39,10 @@ static int epoll_change(int epoll, int operation, int fd, uint32_t events, uint6
 
 int cl_epoll_add(int epoll, int fd, uint32_t events, uint64_t token) {
   return epoll_change(epoll, EPOLL_CTL_ADD, fd, events, token);
+}
+
+int cl_epoll_add_eventfd(int epoll, int fd, uint64_t token) {
+  return epoll_change(epoll, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLET, token);
 }
 
 int cl_epoll_modify(int epoll, int fd, uint32_t events, uint64_t token) {
@@ -55,7 +64,7 @@ int cl_epoll_wait(int epoll, cl_event *events, int capacity, int64_t timeout_us)
       count = epoll_wait(epoll, ready, capacity, (int)((timeout_us + 999) / 1000));
     }
   }
-  if (count < 0) return errno == EINTR ? 0 : -errno;
+  if (count < 0) return -errno;
   for (int i = 0; i < count; i++) {
     events[i].events = ready[i].events;
     events[i].token = ready[i].data.u64;
@@ -70,11 +79,6 @@ int cl_eventfd_signal(int fd) {
   return write(fd, &one, sizeof one) < 0 && errno != EAGAIN ? -errno : 0;
 }
 
-int cl_eventfd_drain(int fd) {
-  uint64_t count;
-  return read(fd, &count, sizeof count) < 0 && errno != EAGAIN ? -errno : 0;
-}
-
 static int resolve(const char *host, uint16_t port, int flags, struct sockaddr_storage *address,
                    socklen_t *length) {
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags}, *found = NULL;
@@ -87,7 +91,7 @@ static int resolve(const char *host, uint16_t port, int flags, struct sockaddr_s
   return 0;
 }
 
-int cl_listen(const char *host, uint16_t port, int backlog, int reuse_port) {
+int cl_bind(const char *host, uint16_t port, int reuse_port) {
   struct sockaddr_storage address;
   socklen_t length;
   int status = resolve(host, port, AI_PASSIVE | AI_NUMERICSERV, &address, &length);
@@ -96,13 +100,23 @@ int cl_listen(const char *host, uint16_t port, int backlog, int reuse_port) {
   if (fd < 0) return -errno;
   int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // Accepted sockets have it from the listener.
+  cl_set_notsent_lowat(fd, UNSENT_BYTES);
   if (reuse_port) setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-  if (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, backlog) < 0) {
+  if (bind(fd, (struct sockaddr *)&address, length) < 0) {
     status = -errno;
     close(fd);
     return status;
   }
   return fd;
+}
+
+int cl_listen(const char *host, uint16_t port, int backlog, int reuse_port) {
+  int fd = cl_bind(host, port, reuse_port);
+  if (fd < 0 || listen(fd, backlog) == 0) return fd;
+  int status = -errno;
+  close(fd);
+  return status;
 }
 
 static int port_of(const struct sockaddr_storage *address) {
@@ -210,6 +224,7 @@ int cl_connect(const char *host, uint16_t port) {
   if (fd < 0) return -errno;
   int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  cl_set_notsent_lowat(fd, UNSENT_BYTES);
   if (connect(fd, (struct sockaddr *)&address, length) < 0 && errno != EINPROGRESS) {
     status = -errno;
     close(fd);
@@ -254,17 +269,23 @@ ssize_t cl_send(int fd, const void *buffer, size_t count) {
   return result_size(send(fd, buffer, count, MSG_NOSIGNAL));
 }
 
-ssize_t cl_sendv(int fd, const struct iovec *parts, int count) {
-  struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = (size_t)count};
-  return result_size(sendmsg(fd, &message, MSG_NOSIGNAL));
-}
-
 int cl_close(int fd) { return result(close(fd)); }
 int cl_shutdown_write(int fd) { return result(shutdown(fd, SHUT_WR)); }
+
+int cl_reset_on_close(int fd) {
+  struct linger reset = {.l_onoff = 1, .l_linger = 0};
+  return result(setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset));
+}
 
 uint64_t cl_monotonic_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t cl_boottime_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -380,7 +401,63 @@ int cl_signal_next(int fd) {
   return got == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
+static int lock_far_byte(int fd, int command, short type, struct flock *lock) {
+  *lock = (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)1 << 62, .l_len = 1};
+  return result(fcntl(fd, command, lock));
+}
+
+int cl_lock_file(int fd) {
+  struct flock lock;
+  return lock_far_byte(fd, F_OFD_SETLK, F_WRLCK, &lock);
+}
+
+int cl_unlock_file(int fd) {
+  struct flock lock;
+  return lock_far_byte(fd, F_OFD_SETLK, F_UNLCK, &lock);
+}
+
+int cl_is_file_locked(int fd) {
+  struct flock lock;
+  int status = lock_far_byte(fd, F_OFD_GETLK, F_WRLCK, &lock);
+  return status < 0 ? status : lock.l_type != F_UNLCK;
+}
+
 int cl_die_with_parent(void) { return result(prctl(PR_SET_PDEATHSIG, SIGKILL)); }
+
+void cl_save_address_space(void) {
+  struct rlimit space;
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
+}
+
+void cl_return_memory(void) { malloc_trim(0); }
+
+static uint64_t group_limit(void) {
+  char path[512] = "", line[512], *end;
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  if (file == NULL) return UINT64_MAX;
+  // Of version 2, which has one line: "0::/system.slice/borealis.service".
+  while (fgets(line, sizeof line, file) != NULL) {
+    if (strncmp(line, "0::/", 4) != 0) continue;
+    line[strcspn(line, "\n")] = 0;
+    snprintf(path, sizeof path, "/sys/fs/cgroup%.400s/memory.max", line + 3);
+  }
+  fclose(file);
+  file = fopen(path, "re");
+  if (file == NULL) return UINT64_MAX;
+  int found = fgets(line, sizeof line, file) != NULL;
+  fclose(file);
+  uint64_t limit = found ? strtoull(line, &end, 10) : 0;
+  // "max" is no limit.
+  return found && end != line ? limit : UINT64_MAX;
+}
+
+uint64_t cl_memory_limit(void) {
+  uint64_t limit = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), group = group_limit();
+  if (group < limit) limit = group;
+  struct rlimit space;
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < limit) limit = space.rlim_cur;
+  return limit;
+}
 
 int64_t cl_resident_bytes(void) {
   FILE *file = fopen("/proc/self/statm", "re");

@@ -19,7 +19,7 @@ import PackagePlugin
       return [try embed([file], as: "document", in: "EmbeddedDocument.swift", context)]
     case "PushConsole":
       let folder = package.appending(path: "Sources/PushConsole/Assets")
-      let files = ["console.css", "console.js", "device.js", "icon.svg", "virtual.js"]
+      let files = ["common-words.txt", "console.css", "console.js", "device.js", "icon.svg", "virtual.js"]
         .map { folder.appending(path: $0) }
       return [try embed(files, as: "files", in: "EmbeddedFiles.swift", context)]
     default:

@@ -12,6 +12,10 @@ public enum APNsTokenKind: UInt8, CaseIterable, Sendable {
 
   /// Whether tokens of the kind have names.
   public var isNamed: Bool { self == .liveActivity || self == .liveActivityStart }
+
+  /// Whether what goes to it is sent at most once, since a second one rings or shows again: calls, and starts of Live
+  /// Activities.
+  public var isTriedOnce: Bool { self == .voip || self == .liveActivityStart }
 }
 
 /// One of the tokens that a registration may have.

@@ -3,19 +3,21 @@ import Synchronization
 
 /// A thread for work that would hold up an event loop, and a bounded line before it. Safe to use from any thread.
 public final class BackgroundWork: Sendable {
-  private let queue: DispatchQueue
+  private let line: Line
   private let limit: Int
   private let limitOfEach: Int
-  private let waiting = Atomic<Int>(0)
   private let waitingOf = Mutex<[UInt32: Int]>([:])
 
-  /// Makes a thread that does one job after the other; `limit` of them may wait, the running one included, and
+  /// Makes a line whose thread, which starts with the first of them, does one job after the other; `limit` of them may wait, the running one included, and
   /// `limitOfEach` of one owner.
   public init(_ name: String, limit: Int, limitOfEach: Int = .max) {
-    queue = DispatchQueue(label: name)
+    line = Line(name)
     self.limit = limit
     self.limitOfEach = limitOfEach
   }
+
+  /// What waits is still done.
+  deinit { line.end() }
 
   /// Has something done that somebody is waiting for; false also if too much of the same owner waits.
   public func run(for owner: UInt32, _ body: @escaping @Sendable () -> Void) -> Bool {
@@ -41,15 +43,58 @@ public final class BackgroundWork: Sendable {
   }
 
   /// Has something done after all that was taken before; false if too much waits, and then it is never done.
-  public func run(_ body: @escaping @Sendable () -> Void) -> Bool {
-    guard waiting.add(1, ordering: .relaxed).oldValue < limit else {
-      waiting.subtract(1, ordering: .relaxed)
-      return false
+  public func run(_ body: @escaping @Sendable () -> Void) -> Bool { line.add(body, limit: limit) }
+}
+
+/// Jobs and the thread that does them.
+private final class Line: Sendable {
+  private struct State: Sendable {
+    var jobs: [@Sendable () -> Void] = []
+    /// Those, and those that the thread has taken and not done.
+    var waiting = 0
+    var hasThread = false
+    var isEnded = false
+  }
+
+  private let name: String
+  private let state = Mutex(State())
+  private let news = DispatchSemaphore(value: 0)
+
+  init(_ name: String) { self.name = name }
+
+  /// False if so many wait already, or there is no thread and none can be had.
+  func add(_ job: @escaping @Sendable () -> Void, limit: Int) -> Bool {
+    let isAdded = state.withLock { state in
+      guard state.waiting < limit else { return false }
+      if !state.hasThread {
+        guard (try? SystemThread.start(name, { [self] in work() })) != nil else { return false }
+        state.hasThread = true
+      }
+      state.jobs.append(job)
+      state.waiting += 1
+      return true
     }
-    queue.async { [self] in
-      body()
-      waiting.subtract(1, ordering: .relaxed)
+    if isAdded { news.signal() }
+    return isAdded
+  }
+
+  func end() {
+    state.withLock { $0.isEnded = true }
+    news.signal()
+  }
+
+  private func work() {
+    while true {
+      news.wait()
+      let (jobs, isEnded) = state.withLock { state in
+        defer { state.jobs = [] }
+        return (state.jobs, state.isEnded)
+      }
+      for job in jobs {
+        job()
+        state.withLock { $0.waiting -= 1 }
+      }
+      if isEnded { return }
     }
-    return true
   }
 }

@@ -82,6 +82,9 @@ public struct IPNetwork: Hashable, Sendable {
     guard address.high & ~mask.high == 0, address.low & ~mask.low == 0 else { return nil }
   }
 
+  /// This machine, as it sees itself.
+  public static let loopback = ["127.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
+
   /// Whether an address is in the range.
   public func contains(_ other: IPAddress) -> Bool {
     let mask = Self.mask(prefix)

@@ -75,7 +75,7 @@ public struct RegistrationID: Hashable, Sendable {
   }
 
   /// Reads 19 lower-case hexadecimal digits; anything else gives nil.
-  public init?(_ text: String) { self.init(hex: Array(text.utf8)) }
+  public init?(_ text: String) { self.init(hex: text.utf8) }
 
   /// The 19 digits.
   public var text: String { Hex.digits(high, count: 16) + Hex.digits(UInt64(low), count: 3) }

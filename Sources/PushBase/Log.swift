@@ -132,12 +132,30 @@ public struct Log: Sendable {
       switch scalar {
       case "\"": out += "\\\""
       case "\\": out += "\\\\"
-      case _ where scalar.value < 32 || scalar.value == 127:
-        out += "\\u" + Hex.digits(UInt64(scalar.value), count: 4)
-      default: out.unicodeScalars.append(scalar)
+      default: append(scalar, to: &out)
       }
     }
     return out + "\""
+  }
+
+  /// The text with `\uXXXX`, as in JSON, for each character that a terminal would not just show.
+  public static func visible(_ text: String) -> String {
+    var out = ""
+    for scalar in text.unicodeScalars { append(scalar, to: &out) }
+    return out
+  }
+
+  private static func append(_ scalar: Unicode.Scalar, to out: inout String) {
+    guard isHidden(scalar) else { return out.unicodeScalars.append(scalar) }
+    for unit in String(scalar).utf16 { out += "\\u" + Hex.digits(UInt64(unit), count: 4) }
+  }
+
+  /// Whether a terminal acts on a character, or shows nothing of it or what follows in another order, instead of showing it.
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
   }
 
   /// UTC time with milliseconds, e.g. `2026-01-31T09:15:00.123Z`.

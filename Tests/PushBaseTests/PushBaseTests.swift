@@ -83,6 +83,24 @@ import Testing
     #expect(lines.all.allSatisfy { $0.filter { $0 == "\n" }.count == 1 })
     #expect(lines.all[1].hasSuffix(#""message":"push","name":"a\u000a\"b\\","n":3}"# + "\n"))
   }
+
+  /// What a terminal acts on, and what hides or turns around what it shows, is written as its code.
+  @Test(arguments: [
+    ("\u{1B}[2J", #"\u001b[2J"#), ("\u{9B}31m", #"\u009b31m"#), ("\u{85}", #"\u0085"#),
+    ("\u{80}", #"\u0080"#),
+    ("a\u{202E}b", #"a\u202eb"#), ("\u{2066}", #"\u2066"#), ("\u{200B}", #"\u200b"#),
+    ("\u{FEFF}", #"\ufeff"#),
+    ("\u{2028}", #"\u2028"#), ("\u{AD}", #"\u00ad"#), ("\u{E0041}", #"\udb40\udc41"#), ("\u{7F}", #"\u007f"#),
+    ("\u{A0}é推送", "\u{A0}é推送"),
+  ])
+  func charactersThatDoMoreThanShowAreEscaped(text: String, written: String) {
+    let lines = LogLines()
+    for format in [Log.Format.text, .json] {
+      Log(level: .info, format: format, write: lines.add).info("push", ["name": .text(text)])
+    }
+    #expect(lines.all[0].hasSuffix(" name=\"\(written)\"\n"))
+    #expect(lines.all[1].hasSuffix(",\"name\":\"\(written)\"}\n"))
+  }
 }
 
 @Suite struct MetricsTests {

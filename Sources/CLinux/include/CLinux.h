@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 /// One readiness report of `cl_epoll_wait`: event bits and the caller's 64-bit token.
 typedef struct {
@@ -21,19 +20,28 @@ enum {
   CL_RDHUP = 0x2000,
 };
 
+// What connections ask of the kernel. A program may bring functions of its own under these names (tests do: a kernel that says what
+// a script wants), which the linker takes instead; that costs nothing where there are none.
+#define CL_REPLACEABLE __attribute__((weak))
+
 // Every function returns a value >= 0, or a negated errno, so that no Swift code runs between the
 // call and the reading of errno.
 
 int cl_epoll_create(void);
 int cl_epoll_add(int epoll, int fd, uint32_t events, uint64_t token);
+/// Watches an eventfd: each signal is reported once, and nobody has to read it.
+int cl_epoll_add_eventfd(int epoll, int fd, uint64_t token);
 int cl_epoll_modify(int epoll, int fd, uint32_t events, uint64_t token);
 int cl_epoll_delete(int epoll, int fd);
-/// Waits up to `timeout_us` microseconds (-1: for ever). At most 512 events a call.
+/// Waits up to `timeout_us` microseconds (-1: forever). At most 512 events a call. -EINTR says that a signal, or the end
+/// of a stop, came instead, and that nothing was looked at.
 int cl_epoll_wait(int epoll, cl_event *events, int capacity, int64_t timeout_us);
 
 int cl_eventfd(void);
 int cl_eventfd_signal(int fd);
-int cl_eventfd_drain(int fd);
+
+/// Binds a non-blocking socket to an address without listening; the rest as `cl_listen`.
+int cl_bind(const char *host, uint16_t port, int reuse_port);
 
 /// Opens a non-blocking listening socket; `port` 0 lets the kernel choose. With `reuse_port` several
 /// sockets may share the address and the kernel spreads connections over them.
@@ -58,20 +66,23 @@ int cl_resolve(const char *host, char *addresses, int capacity);
 enum { CL_ADDRESS_BYTES = 64 };
 /// Starts a non-blocking connect; returns the socket even while the connect is in progress.
 int cl_connect(const char *host, uint16_t port);
-/// The pending error of a socket as a positive errno, 0 if none.
-int cl_socket_error(int fd);
+/// The pending error of a socket as a positive errno, 0 if none. It is told once.
+CL_REPLACEABLE int cl_socket_error(int fd);
 int cl_set_keepalive(int fd, int idle_seconds, int interval_seconds, int count);
 int cl_set_buffer_sizes(int fd, int send_bytes, int receive_bytes);
 int cl_set_notsent_lowat(int fd, int bytes);
 
-ssize_t cl_read(int fd, void *buffer, size_t count);
+CL_REPLACEABLE ssize_t cl_read(int fd, void *buffer, size_t count);
 /// Sends without raising SIGPIPE.
-ssize_t cl_send(int fd, const void *buffer, size_t count);
-ssize_t cl_sendv(int fd, const struct iovec *parts, int count);
-int cl_close(int fd);
-int cl_shutdown_write(int fd);
+CL_REPLACEABLE ssize_t cl_send(int fd, const void *buffer, size_t count);
+CL_REPLACEABLE int cl_close(int fd);
+CL_REPLACEABLE int cl_shutdown_write(int fd);
+/// Lets the close of a socket reset its connection.
+int cl_reset_on_close(int fd);
 
 uint64_t cl_monotonic_ns(void);
+/// CLOCK_BOOTTIME: as the monotonic clock, but it goes on while the machine is suspended.
+uint64_t cl_boottime_ns(void);
 int64_t cl_wall_ms(void);
 /// Makes a zone file (tzfile(5)) the zone of the process, once, before its threads start; an error if it is none.
 int cl_set_zone(const char *path);
@@ -90,7 +101,22 @@ int cl_set_nofile_limit(uint64_t wanted, uint64_t *granted);
 int cl_signal_fd(void);
 /// The number of the next signal from a `cl_signal_fd`, 0 when there is none.
 int cl_signal_next(int fd);
+/// Locks a file, opened for writing, against all that ask the same: 0, or a negated errno, EAGAIN if another holds the
+/// lock. It belongs to the open file, so that it ends with the process, and covers one byte far behind all content, apart
+/// from the locks of others such as SQLite.
+int cl_lock_file(int fd);
+/// Gives that lock back.
+int cl_unlock_file(int fd);
+/// Whether another open file holds that lock: 0, 1, or a negated errno.
+int cl_is_file_locked(int fd);
 /// Lets the kernel kill this process when the thread that started it ends.
 int cl_die_with_parent(void);
+/// Where the address space is bounded (RLIMIT_AS), lets all threads allocate from one place: each of its own reserves 64 MiB. To be
+/// called before there are threads.
+void cl_save_address_space(void);
+/// Gives memory that was freed back to the system, as far as whole pages are free.
+void cl_return_memory(void);
+/// The limit of the address space (RLIMIT_AS), of the control group or of the machine, whichever is least, in bytes.
+uint64_t cl_memory_limit(void);
 /// User-space resident bytes of this process (VmRSS), from /proc/self/statm.
 int64_t cl_resident_bytes(void);

@@ -1,0 +1,181 @@
+#pragma once
+#include <errno.h>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// What a peer may make TLS do before anybody knows who it is, beyond what OpenSSL bounds itself: the groups and signatures that
+// it may ask for, the size of its hello, the pieces that it comes in, and how often it may change its keys.
+
+// Of CLinux: a negated errno on failure, and no SIGPIPE.
+ssize_t cl_read(int fd, void *buffer, size_t count);
+ssize_t cl_send(int fd, const void *buffer, size_t count);
+
+enum {
+  /// Bytes of a ClientHello. OpenSSL takes 128 KiB, and provides memory for them when their number is announced.
+  CO_HELLO_BYTES = 8 << 10,
+  /// Records before the handshake is encrypted; a few are usual.
+  CO_HANDSHAKE_RECORDS = 64,
+  /// Changes of a peer's keys while it is connected (RFC 8446 section 4.6.3). Each costs both sides a derivation.
+  CO_KEY_UPDATES = 64,
+  /// Bytes of a peer's chain of certificates.
+  CO_CERTIFICATE_BYTES = 32 << 10,
+  /// Certificates between a peer's and one that is trusted.
+  CO_CHAIN_DEPTH = 8,
+};
+
+/// Groups whose keys cost a millisecond at most. Finite fields and P-521 cost many times as much, at the peer's choice.
+static inline int co_limit_peers(SSL_CTX *context) {
+  SSL_CTX_set_verify_depth(context, CO_CHAIN_DEPTH);
+  SSL_CTX_set_max_cert_list(context, CO_CERTIFICATE_BYTES);
+  return SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1 &&
+         SSL_CTX_set1_sigalgs_list(context,
+                                   "ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512:ed25519:RSA-PSS+SHA256:RSA-PSS+SHA384:"
+                                   "RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512") == 1;
+}
+
+/// A socket under a TLS session, and what its peer has done so far.
+struct co_peer {
+  SSL *ssl;
+  int fd;
+  /// Bytes that are left of the record and of the handshake message that are being read.
+  uint32_t record_left, message_left;
+  uint8_t header[5], header_count;
+  uint8_t message[4], message_count;
+  uint8_t records, key_updates;
+  /// Of a server: what comes is looked at, since the handshake is not encrypted yet.
+  uint8_t is_watched, has_changed_cipher;
+  /// It did too much, and gets nothing more.
+  uint8_t is_refused;
+};
+
+/// Takes bytes of handshake messages: 0 if one is too large.
+static inline int co_peer_take_messages(struct co_peer *peer, const uint8_t *bytes, size_t count) {
+  while (count > 0) {
+    if (peer->message_left > 0) {
+      size_t part = count < peer->message_left ? count : peer->message_left;
+      peer->message_left -= (uint32_t)part;
+      bytes += part, count -= part;
+      continue;
+    }
+    peer->message[peer->message_count++] = *bytes++;
+    count--;
+    if (peer->message_count < 4) continue;
+    peer->message_count = 0;
+    peer->message_left = (uint32_t)peer->message[1] << 16 | (uint32_t)peer->message[2] << 8 | peer->message[3];
+    if (peer->message[0] == SSL3_MT_CLIENT_HELLO && peer->message_left > CO_HELLO_BYTES) return 0;
+  }
+  return 1;
+}
+
+/// Takes bytes of records, before OpenSSL does: 0 if they ask for too much. What is malformed is left to OpenSSL.
+static inline int co_peer_take(struct co_peer *peer, const uint8_t *bytes, size_t count) {
+  if (SSL_is_init_finished(peer->ssl)) peer->is_watched = 0;
+  while (count > 0 && peer->is_watched) {
+    if (peer->record_left == 0) {
+      peer->header[peer->header_count++] = *bytes++;
+      count--;
+      if (peer->header_count < 5) continue;
+      peer->header_count = 0;
+      peer->record_left = (uint32_t)peer->header[3] << 8 | peer->header[4];
+      if (++peer->records > CO_HANDSHAKE_RECORDS) return 0;
+      if (peer->header[0] == SSL3_RT_CHANGE_CIPHER_SPEC) peer->has_changed_cipher = 1;
+      // With TLS 1.3 a second hello comes in the clear behind a change of ciphers, with TLS 1.2 nothing does.
+      if (peer->has_changed_cipher && SSL_version(peer->ssl) == TLS1_2_VERSION) peer->is_watched = 0;
+      // A hello in the form of SSL 2, which fits into one record.
+      if (peer->header[0] & 0x80) peer->is_watched = 0;
+      continue;
+    }
+    size_t part = count < peer->record_left ? count : peer->record_left;
+    if (peer->header[0] == SSL3_RT_HANDSHAKE && !co_peer_take_messages(peer, bytes, part)) return 0;
+    peer->record_left -= (uint32_t)part;
+    bytes += part, count -= part;
+  }
+  return 1;
+}
+
+static inline int co_peer_read(BIO *bio, char *buffer, int capacity) {
+  struct co_peer *peer = (struct co_peer *)BIO_get_data(bio);
+  BIO_clear_retry_flags(bio);
+  ssize_t count = peer->is_refused ? 0 : cl_read(peer->fd, buffer, (size_t)capacity);
+  if (count > 0 && peer->is_watched && !co_peer_take(peer, (const uint8_t *)buffer, (size_t)count))
+    peer->is_refused = 1;
+  if (peer->is_refused) {
+    errno = EMSGSIZE;
+    return -1;
+  }
+  if (count < 0) {
+    errno = (int)-count;
+    if (errno == EAGAIN || errno == EINTR) BIO_set_retry_read(bio);
+    return -1;
+  }
+  if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+  return (int)count;
+}
+
+static inline int co_peer_write(BIO *bio, const char *bytes, int count) {
+  struct co_peer *peer = (struct co_peer *)BIO_get_data(bio);
+  BIO_clear_retry_flags(bio);
+  ssize_t sent = cl_send(peer->fd, bytes, (size_t)count);
+  if (sent >= 0) return (int)sent;
+  errno = (int)-sent;
+  if (errno == EAGAIN || errno == EINTR) BIO_set_retry_write(bio);
+  return -1;
+}
+
+static inline long co_peer_control(BIO *bio, int command, long number, void *pointer) {
+  (void)number, (void)pointer;
+  if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
+  return command == BIO_CTRL_FLUSH;
+}
+
+static inline int co_peer_free(BIO *bio) {
+  OPENSSL_free(BIO_get_data(bio));
+  return 1;
+}
+
+/// Made once, never freed.
+static inline BIO_METHOD *co_peer_method(void) {
+  static BIO_METHOD *method;
+  BIO_METHOD *made = __atomic_load_n(&method, __ATOMIC_ACQUIRE);
+  if (made != NULL) return made;
+  made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "peer");
+  if (made == NULL) return NULL;
+  BIO_meth_set_read(made, co_peer_read);
+  BIO_meth_set_write(made, co_peer_write);
+  BIO_meth_set_ctrl(made, co_peer_control);
+  BIO_meth_set_destroy(made, co_peer_free);
+  BIO_METHOD *none = NULL;
+  if (__atomic_compare_exchange_n(&method, &none, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
+  BIO_meth_free(made);
+  return none;
+}
+
+/// Counts changes of keys, which OpenSSL takes without an end.
+static inline void co_peer_message(int writes, int version, int kind, const void *bytes, size_t count, SSL *ssl,
+                                   void *context) {
+  (void)version, (void)context;
+  if (writes || kind != SSL3_RT_HANDSHAKE || count == 0 || *(const uint8_t *)bytes != SSL3_MT_KEY_UPDATE) return;
+  struct co_peer *peer = (struct co_peer *)BIO_get_data(SSL_get_rbio(ssl));
+  if (peer != NULL && ++peer->key_updates >= CO_KEY_UPDATES) peer->is_refused = 1;
+}
+
+/// Puts a session on a connected socket, which stays the caller's. 0 on failure.
+static inline int co_set_socket(SSL *ssl, int fd, int is_server) {
+  BIO_METHOD *method = co_peer_method();
+  BIO *bio = method == NULL ? NULL : BIO_new(method);
+  struct co_peer *peer = bio == NULL ? NULL : (struct co_peer *)OPENSSL_zalloc(sizeof *peer);
+  if (peer == NULL) {
+    BIO_free(bio);
+    return 0;
+  }
+  peer->ssl = ssl;
+  peer->fd = fd;
+  peer->is_watched = is_server != 0;
+  BIO_set_data(bio, peer);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl, bio, bio);
+  SSL_set_msg_callback(ssl, co_peer_message);
+  return 1;
+}
