@@ -26,6 +26,8 @@ public enum HTTPFault: Error, Sendable, Equatable, CaseIterable {
   case bodyTooLarge
   /// Too many large bodies are on their way; the parser never says so itself, the owner of the connection does.
   case busy
+  /// Nobody answered in time, though the request may have been carried out; the parser never says so itself.
+  case unanswered
   /// A chunk's size line or end is malformed, or the extensions are over the limit.
   case badChunk
   /// The peer closed in the middle of a message.
@@ -43,7 +45,7 @@ public enum HTTPFault: Error, Sendable, Equatable, CaseIterable {
     case .unknownExpectation: 417
     case .headerTooLarge: 431
     case .unknownMethod, .unsupportedCoding: 501
-    case .busy: 503
+    case .busy, .unanswered: 503
     case .unsupportedVersion: 505
     }
   }
@@ -59,30 +61,14 @@ public struct HTTPLimits: Sendable, Equatable {
   public let fields: Int
   /// Bytes of the body.
   public let body: Int
-  /// Bytes of the body where it may be larger, by the path of the request: `v3/files/alias`, without the slashes at both
-  /// ends.
-  public let largeBodies: [String: Int]
 
-  /// The limits for requests: 8 KiB, 16 KiB, 100 fields, 1 MiB, nowhere more.
-  public init(
-    startLine: Int = 8 << 10, header: Int = 16 << 10, fields: Int = 100, body: Int = 1 << 20,
-    largeBodies: [String: Int] = [:]
-  ) {
+  /// The limits for requests: 8 KiB, 16 KiB, 100 fields, 1 MiB.
+  public init(startLine: Int = 8 << 10, header: Int = 16 << 10, fields: Int = 100, body: Int = 1 << 20) {
     self.startLine = startLine
     self.header = header
     self.fields = fields
     self.body = body
-    self.largeBodies = largeBodies
   }
-
-  /// Bytes of the body of a request for a target. Slashes at the end and doubled ones do not matter, as in routes; a
-  /// path with escapes is an ordinary one.
-  func body(target: String) -> Int {
-    let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
-    let segments = path.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
-    return max(body, largeBodies[segments.joined(separator: "/")] ?? 0)
-  }
-
   /// Bytes of one chunk's size line.
   static let chunkLine = 256
   /// Bytes of all chunk extensions together.

@@ -24,6 +24,12 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     fields.append(Field(name: name.lowercased(), value: value))
   }
 
+  /// Puts a field, its name in lower case, in the place of all that have this name.
+  mutating func set(_ name: String, _ value: String) {
+    fields.removeAll { $0.name == name }
+    append(lowercase: name, value)
+  }
+
   mutating func append(lowercase name: String, _ value: String) {
     fields.append(Field(name: name, value: value))
   }

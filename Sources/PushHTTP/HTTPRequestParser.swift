@@ -18,6 +18,8 @@ public struct HTTPRequestParser: Sendable {
   private var reader: MessageReader
   private var request = HTTPRequest(method: "", target: "")
   private var emptyLines = 0
+  /// The host that an absolute target names.
+  private var authority: String?
   private var fault: HTTPFault?
 
   /// Waits for a request.
@@ -29,12 +31,25 @@ public struct HTTPRequestParser: Sendable {
   /// Whether nothing of the next request has come: silence now is idleness, otherwise slowness.
   public var isIdle: Bool { reader.isIdle && fault == nil }
 
+  /// Whether all that has come are empty lines, which may stand before a request: not many of them.
+  public var hasOnlyEmptyLines: Bool { isIdle && emptyLines > 0 }
+
   /// Whether the header of a request is complete and its body is not.
   public var isInBody: Bool { reader.phase != .startLine && reader.phase != .fields }
 
-  /// Whether the body that is being read is larger than most requests may have: its owner may want to bound how many of
-  /// them there are.
-  public var isInLargeBody: Bool { isInBody && reader.isLarge }
+  /// Memory that is held for what has come, and for a body of so many bytes.
+  public func heldBytes(reserving bodySize: Int) -> Int {
+    reader.heldBytes(reserving: bodySize) + request.target.utf8.count + (authority?.utf8.count ?? 0)
+  }
+
+  /// Takes the memory for the whole body, as far as it is announced.
+  public mutating func reserveBody() { reader.reserveBody() }
+
+  /// Allows the body that is being read no more bytes than this; false if it has, or is announced to have, more.
+  public mutating func limitBody(to bytes: Int) -> Bool {
+    reader.bodyLimit = min(reader.bodyLimit, bytes)
+    return bodySize <= reader.bodyLimit
+  }
 
   /// Bytes of the body that is being read, as far as they have come or are announced.
   public var bodySize: Int { isInBody ? reader.bodySize : 0 }
@@ -43,15 +58,29 @@ public struct HTTPRequestParser: Sendable {
   public var head: HTTPRequest? {
     guard isInBody, fault == nil else { return nil }
     var head = request
-    head.headers = reader.headers
+    head.headers = fields
     return head
   }
+
+  private var fields: HTTPHeaders {
+    guard let authority else { return reader.headers }
+    var fields = reader.headers
+    fields.set("host", authority)
+    return fields
+  }
+
+  /// The target of the latest request as far as it has come, also when that was refused; empty if none has.
+  public var latestTarget: String { request.target }
+
+  /// Its method.
+  public var latestMethod: String { request.method }
 
   /// Waits for the first request of another connection; only the memory stays.
   public mutating func reset() {
     reader.reset()
     request = HTTPRequest(method: "", target: "")
     emptyLines = 0
+    authority = nil
     fault = nil
   }
 
@@ -91,10 +120,11 @@ public struct HTTPRequestParser: Sendable {
     }
     guard try reader.readBody(bytes, &index) else { return .needMore }
     var complete = request
-    complete.headers = reader.headers
+    complete.headers = fields
     complete.body = reader.body
     reader.reset()
     emptyLines = 0
+    authority = nil
     return .request(complete)
   }
 
@@ -121,23 +151,17 @@ public struct HTTPRequestParser: Sendable {
     }
   }
 
-  /// Path and query of `http://authority/path?query` (RFC 9112 section 3.2.2).
-  private func originForm(absolute target: ArraySlice<UInt8>) throws(HTTPFault) -> String {
+  /// Path and query of `http://authority/path?query`, whose authority goes before `Host` (RFC 9112 section 3.2.2).
+  private mutating func originForm(absolute target: ArraySlice<UInt8>) throws(HTTPFault) -> String {
     for scheme in ["http://", "https://"] where equal(target.prefix(scheme.utf8.count), scheme) {
       let rest = target.dropFirst(scheme.utf8.count)
       let path = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-      guard path > rest.startIndex, rest[..<path].allSatisfy(isHost) else { throw .badStartLine }
+      guard path > rest.startIndex, HostField.isValid(rest[..<path]) else { throw .badStartLine }
+      authority = String(decoding: rest[..<path], as: UTF8.self)
       let text = String(decoding: rest[path...], as: UTF8.self)
       return text.utf8.first == UInt8(ascii: "/") ? text : "/" + text
     }
     throw .badStartLine
-  }
-
-  /// Whether the path has to be looked at for the limit of the body.
-  private var mayBeLarge: Bool {
-    guard !limits.largeBodies.isEmpty else { return false }
-    let length = reader.headers["content-length"].map { Int($0) ?? .max } ?? 0
-    return length > limits.body || reader.headers.count("transfer-encoding") > 0
   }
 
   /// Checks the header as a whole. Returns whether the client is to be told to continue.
@@ -145,11 +169,15 @@ public struct HTTPRequestParser: Sendable {
     let headers = reader.headers
     let hosts = headers.count("host")
     guard hosts == 1 || hosts == 0 && request.minorVersion == 0 else { throw .badHost }
-    guard headers["host"]?.utf8.allSatisfy(isHost) != false else { throw .badHost }
+    // The host of an absolute target is a field like the others.
+    guard hosts == 1 || authority == nil || headers.fields.count < limits.fields else {
+      throw .headerTooLarge
+    }
+    // An empty one stands for no host in particular (RFC 9112 section 3.3).
+    if let host = headers["host"], !host.isEmpty, !HostField.isValid(Array(host.utf8)[...]) { throw .badHost }
     request.keepAlive =
       !headers.lists("connection", "close")
       && (request.minorVersion > 0 || headers.lists("connection", "keep-alive"))
-    if mayBeLarge { reader.bodyLimit = limits.body(target: request.target) }
     let framing = try reader.framing(minorVersion: request.minorVersion)
     reader.beginBody(framing.chunked ? .chunkSize : .length(framing.length ?? 0))
     guard request.minorVersion > 0, headers["expect"] != nil else { return false }
@@ -168,12 +196,4 @@ func minorVersion(_ text: ArraySlice<UInt8>) throws(HTTPFault) -> Int {
   else { throw .badStartLine }
   guard text[start + 5] == 49 else { throw .unsupportedVersion }
   return text[start + 7] == 48 ? 0 : 1
-}
-
-/// The characters of a host with a port: names, IPv4 and IPv6 addresses.
-private func isHost(_ byte: UInt8) -> Bool {
-  switch byte {
-  case 48...58, 65...91, 93, 95, 97...122, 37, 45, 46, 126: true
-  default: false
-  }
 }

@@ -6,6 +6,10 @@ public struct HTTPResponse: Sendable, Equatable {
   public var headers: HTTPHeaders
   /// The content.
   public var body: [UInt8]
+  /// The content exists once in the process, however many responses carry it.
+  public var isStatic = false
+  /// Whoever asked has shown who he is: for the connection's owner, which keeps such connections longest.
+  public var isToKnownCaller = false
 
   /// A response from its parts.
   public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {
@@ -18,17 +22,18 @@ public struct HTTPResponse: Sendable, Equatable {
   public static let continueBytes = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
   /// Appends the response as HTTP/1.1. `date` is the value of `Date` (RFC 9110 section 5.6.7) and `requestID`
-  /// that of `X-Request-Id`, nil to leave them out; `headOnly` leaves out the content, for `HEAD`; `minorVersion` is that of the request.
+  /// that of `X-Request-Id`, nil to leave them out; `headOnly` leaves out the content; `strict` tells browsers to come over TLS only from
+  /// now on; `minorVersion` is that of the request.
   ///
   /// `content-length`, `connection` and `date` are written here; `connection` also names an `upgrade` among `headers`
   /// (RFC 9110 section 7.8). Fields of these names and `transfer-encoding` among `headers` are left out, as are fields whose name is no token. Control
   /// characters in values, CR, LF and NUL among them, become spaces, so that no value can end its line.
   public func serialize(
     into bytes: inout [UInt8], keepAlive: Bool, headOnly: Bool = false, date: String? = nil,
-    requestID: String? = nil, minorVersion: Int = 1
+    requestID: String? = nil, strict: Bool = false, minorVersion: Int = 1
   ) {
     let code = 100...999 ~= status ? status : 500
-    if bytes.isEmpty { bytes.reserveCapacity(512 + body.count) }
+    if bytes.isEmpty { bytes.reserveCapacity(512 + (headOnly ? 0 : body.count)) }
     bytes += "HTTP/1.1 ".utf8
     bytes += String(code).utf8
     bytes += " ".utf8
@@ -36,6 +41,7 @@ public struct HTTPResponse: Sendable, Equatable {
     bytes += "\r\n".utf8
     if let date { Self.append("date", date, to: &bytes) }
     if let requestID { Self.append("x-request-id", requestID, to: &bytes) }
+    if strict { Self.append("strict-transport-security", Self.strictTransport, to: &bytes) }
     var connection = keepAlive ? (minorVersion == 0 ? "keep-alive" : "") : "close"
     for field in headers.fields {
       switch field.name {
@@ -47,12 +53,17 @@ public struct HTTPResponse: Sendable, Equatable {
       default: Self.append(field.name, field.value, to: &bytes)
       }
     }
-    let hasContent = code >= 200 && code != 204 && code != 304
     if hasContent { Self.append("content-length", String(body.count), to: &bytes) }
     if !connection.isEmpty { Self.append("connection", connection, to: &bytes) }
     bytes += "\r\n".utf8
     if hasContent, !headOnly { bytes += body }
   }
+
+  /// A year (RFC 6797), and for this host alone: others under its name are not ours.
+  private static let strictTransport = "max-age=31536000"
+
+  /// Whether a response of this status has content.
+  public var hasContent: Bool { status >= 200 && status != 204 && status != 304 }
 
   private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
     guard !name.isEmpty, name.utf8.allSatisfy(isToken) else { return }

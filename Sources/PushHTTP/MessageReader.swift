@@ -34,13 +34,21 @@ struct MessageReader {
     }
   }
 
-  /// Whether those are more than most requests may have.
-  var isLarge: Bool { bodySize > limits.body }
+  /// Memory that is held for what has come, and for a body of so many bytes; for the fields about as much as they take.
+  func heldBytes(reserving bodySize: Int) -> Int {
+    var sum = line.capacity + max(body.capacity, bodySize)
+    for field in headers.fields { sum += field.name.utf8.count + field.value.utf8.count + Self.fieldCost }
+    return sum
+  }
+
+  private static let fieldCost = 96
+  /// Bytes of a line whose memory is kept for the next message.
+  private static let keptLine = 2 << 10
 
   /// Waits for the next message.
   mutating func reset() {
     // The line's memory is of use again; what the message had belongs to its reader now.
-    let memory = line
+    let memory = line.capacity <= Self.keptLine ? line : []
     self = MessageReader(limits: limits)
     line = memory
     line.removeAll(keepingCapacity: true)
@@ -122,8 +130,6 @@ struct MessageReader {
   mutating func beginBody(_ next: Phase) {
     phase = next
     if case .length(let length) = next {
-      // What is announced need not come: memory follows what has come.
-      body.reserveCapacity(min(length, 16 << 10))
       if length == 0 { phase = .done }
     }
   }
@@ -160,8 +166,15 @@ struct MessageReader {
     }
   }
 
+  /// Takes the memory for the whole body, as far as it is announced.
+  mutating func reserveBody() { body.reserveCapacity(bodySize) }
+
   private mutating func take(_ bytes: Span<UInt8>, _ index: inout Int, _ wanted: Int) -> Int {
     let count = min(wanted, bytes.count - index)
+    if body.count + count > body.capacity, case .length = phase {
+      // What is announced need not come: memory follows what has come, but not beyond the end.
+      body.reserveCapacity(min(max(2 * body.capacity, body.count + count), body.count + wanted))
+    }
     body.append(copying: bytes.extracting(index..<index + count))
     index += count
     return count

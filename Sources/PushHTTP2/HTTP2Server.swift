@@ -1,5 +1,3 @@
-import CLinux
-import Glibc
 import PushNet
 
 /// Gets what happens on a server's connections. All calls come on the loop's thread, and so must all calls to the
@@ -9,7 +7,7 @@ public protocol HTTP2ServerHandler: AnyObject {
   func opened(_ connection: HTTP2ServerConnection)
   /// The fields of a request have come; its body may follow. Called before `request`.
   func began(streamID: Int32, _ headers: HTTP2Headers, on connection: HTTP2ServerConnection)
-  /// A complete request. It is answered by `connection.answer`, now or later, or reset, or left alone for ever.
+  /// A complete request. It is answered by `connection.answer`, now or later, or reset, or left alone forever.
   func request(_ request: HTTP2Request, on connection: HTTP2ServerConnection)
   /// The peer did something else.
   func noticed(_ notice: HTTP2Notice, on connection: HTTP2ServerConnection)
@@ -50,7 +48,7 @@ public struct HTTP2ServerOptions: Sendable {
 /// Serves HTTP/2 with TLS on connections of one loop. Made on the loop's thread, lives as long as the loop, and never
 /// leaves it.
 public final class HTTP2Server: LoopDriver {
-  /// What becomes of new connections.
+  /// What happens to new connections.
   public enum Admission: Sendable {
     /// They are served.
     case serve
@@ -65,7 +63,7 @@ public final class HTTP2Server: LoopDriver {
   unowned let loop: EventLoop
   /// Used for connections that are accepted from now on.
   public var tls: TLSContext
-  /// What becomes of connections that are accepted from now on.
+  /// What happens to connections that are accepted from now on.
   public var admission = Admission.serve
   private var index: UInt8 = 0
   private var slab = Slab<HTTP2ServerConnection?>(blank: nil)
@@ -88,7 +86,7 @@ public final class HTTP2Server: LoopDriver {
     index = loop.add(self)
   }
 
-  deinit { for connection in connections { _ = Glibc.close(connection.descriptor) } }
+  deinit { for connection in connections { connection.transport.connection.cut() } }
 
   /// The open connections, those in their handshake too.
   public var connections: [HTTP2ServerConnection] { (0..<UInt32(slab.capacity)).compactMap { slab[$0] } }
@@ -98,28 +96,27 @@ public final class HTTP2Server: LoopDriver {
     guard admission != .refuse, slab.count < options.connections,
       let transport = makeTransport(descriptor)
     else {
-      loop.close(descriptor)
+      loop.discard(descriptor)
       return
     }
     let (slot, generation) = slab.insert(nil)
     let connection = HTTP2ServerConnection(
-      id: nextID, descriptor: descriptor, transport: transport, server: self,
+      id: nextID, transport: transport, server: self,
       token: ConnectionToken(driver: index, generation: generation, slot: slot))
     nextID += 1
     slab[slot] = connection
     connection.deadline = loop.now &+ options.handshakeSeconds * 1_000_000_000
     if admission == .stall { connection.freeze() }
-    guard loop.watch(descriptor, connection.token, connection.interest) else {
+    if !transport.connection.watch(connection.token, on: loop) {
       close(connection, "the kernel cannot watch the socket")
-      return
     }
   }
 
   private func makeTransport(_ descriptor: Int32) -> HTTP2Transport? {
-    guard let tls = try? TLSSession(context: tls, fd: descriptor),
+    guard let connection = try? Connection(accepted: descriptor, tls: tls),
       let session = try? HTTP2Session(role: .server, options: options.session)
     else { return nil }
-    return HTTP2Transport(tls: tls, session: session)
+    return HTTP2Transport(connection: connection, session: session)
   }
 
   /// Runs something after so many milliseconds, on the loop's thread.
@@ -178,7 +175,7 @@ public final class HTTP2Server: LoopDriver {
   func close(_ connection: HTTP2ServerConnection, _ reason: String) {
     guard connection.isAlive else { return }
     connection.isAlive = false
-    loop.close(connection.descriptor)
+    connection.transport.connection.cut(on: loop)
     slab.remove(connection.token.slot)
     handler.closed(connection, reason: reason)
   }

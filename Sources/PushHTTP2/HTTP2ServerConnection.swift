@@ -1,5 +1,3 @@
-import CLinux
-import Glibc
 import PushNet
 
 /// One connection of an `HTTP2Server`, and all that its handler can do with it. Calls after the connection's end do
@@ -26,24 +24,21 @@ public final class HTTP2ServerConnection {
   /// Requests that came in full.
   public private(set) var requests = 0
 
-  let descriptor: Int32
   let token: ConnectionToken
   var isAlive = true
   var isDirty = false
   /// Time of the loop at which the phase has lasted too long, 0 for none.
   var deadline: UInt64 = 0
-  private let transport: HTTP2Transport
+  let transport: HTTP2Transport
   private unowned let server: HTTP2Server
   private var phase = Phase.handshaking
-  private var watched: Readiness = .readable
   private var isFrozen = false
   private var partial: [Int32: HTTP2Request] = [:]
 
   init(
-    id: UInt64, descriptor: Int32, transport: HTTP2Transport, server: HTTP2Server, token: ConnectionToken
+    id: UInt64, transport: HTTP2Transport, server: HTTP2Server, token: ConnectionToken
   ) {
     self.id = id
-    self.descriptor = descriptor
     self.transport = transport
     self.server = server
     self.token = token
@@ -52,10 +47,10 @@ public final class HTTP2ServerConnection {
   // MARK: What a handler can do
 
   /// The client's certificate in DER form, nil if it has shown none.
-  public var peerCertificate: [UInt8]? { transport.tls.peerCertificate }
+  public var peerCertificate: [UInt8]? { transport.connection.tls?.peerCertificate }
 
   /// The protocol agreed on by ALPN, nil if the client offered none.
-  public var applicationProtocol: String? { transport.tls.applicationProtocol }
+  public var applicationProtocol: String? { transport.connection.tls?.applicationProtocol }
 
   /// Whether TLS is done.
   public var isOpen: Bool { phase != .handshaking }
@@ -130,13 +125,7 @@ public final class HTTP2ServerConnection {
   // MARK: For the server
 
   /// Whether bytes wait inside TLS that are to be read now.
-  var hasMore: Bool { !isFrozen && transport.hasMore && interest.contains(.readable) }
-
-  /// What the loop is to watch for.
-  var interest: Readiness {
-    if isFrozen { return [] }
-    return phase == .lingering ? .readable : transport.interest
-  }
+  var hasMore: Bool { !isFrozen && transport.hasMore }
 
   /// Goes on after the socket became ready.
   func proceed(buffer: inout [UInt8], events: inout [HTTP2Event]) {
@@ -149,8 +138,8 @@ public final class HTTP2ServerConnection {
   }
 
   private func handshake(buffer: inout [UInt8], events: inout [HTTP2Event]) {
-    switch transport.handshake() {
-    case .done:
+    switch transport.connection.proceed() {
+    case .open:
       guard applicationProtocol == "h2" || (applicationProtocol == nil && !server.options.requiresALPN) else {
         server.close(self, "the client offers no h2")
         return
@@ -159,7 +148,7 @@ public final class HTTP2ServerConnection {
       deadline = 0
       server.handler.opened(self)
       if isAlive, !isFrozen { read(buffer: &buffer, events: &events) }
-    case .wantRead, .wantWrite: break
+    case .underWay, .unreachable: break
     case .failed(let reason): server.close(self, "TLS: " + reason)
     }
   }
@@ -175,8 +164,10 @@ public final class HTTP2ServerConnection {
   }
 
   private func discard(_ buffer: inout [UInt8]) {
-    let count = buffer.withUnsafeMutableBytes { cl_read(descriptor, $0.baseAddress, $0.count) }
-    if count == 0 || (count < 0 && count != -Int(EAGAIN)) { server.close(self, "closed") }
+    switch transport.connection.read(into: &buffer) {
+    case .bytes, .nothing: break
+    case .ended, .failed: server.close(self, "closed")
+    }
   }
 
   private func take(_ event: HTTP2Event) {
@@ -230,15 +221,12 @@ public final class HTTP2ServerConnection {
         if phase == .open, transport.session.isFinished { linger() }
       }
     }
-    guard interest != watched else { return }
-    watched = interest
-    server.loop.change(descriptor, token, watched)
+    transport.connection.settle(token, on: server.loop, isIgnored: isFrozen)
   }
 
   private func linger() {
     phase = .lingering
     deadline = server.loop.now &+ server.options.lingerSeconds * 1_000_000_000
-    transport.tls.shutdown()
-    _ = cl_shutdown_write(descriptor)
+    transport.connection.shutDown()
   }
 }

@@ -108,7 +108,7 @@ public final class HTTP2Session {
   }
 
   /// Swaps the events that came since the last call with the contents of `list`, which are dropped: so two arrays serve
-  /// for ever.
+  /// forever.
   public func takeEvents(into list: inout [HTTP2Event]) {
     list.removeAll(keepingCapacity: true)
     swap(&list, &events)

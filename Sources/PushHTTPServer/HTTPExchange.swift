@@ -5,6 +5,11 @@ import PushNet
 import Synchronization
 
 /// The handle on one request that waits for its answer. Any thread may hold it.
+///
+/// Each request is answered exactly once, whatever its handler does. A handler whose answer is a value cannot forget it: `respond(with:)`
+/// takes an asynchronous function of the request. One that answers in callbacks calls `respond(_:)`; when the last copy of the
+/// exchange is gone and nothing was answered, the client gets 503 at once, and when `HTTPServerLimits.answerSeconds` are over,
+/// then. Both are counted, and told to `HTTPServer.unanswered`, which logs the route. A second answer is dropped and counted.
 public struct HTTPExchange: Sendable {
   /// The value of the answer's `X-Request-Id`: the client's own, or a generated one.
   public let requestID: String
@@ -13,17 +18,47 @@ public struct HTTPExchange: Sendable {
   /// Index of the loop that owns the connection.
   public let loop: Int
 
-  let token: ConnectionToken
-  let number: UInt32
-  /// The place of the request's body if it is a large one: taken as long as somebody works on the request.
-  let largeBody: LargeBodies.Place?
-  let answers: HTTPAnswers
+  let duty: AnswerDuty
 
   /// Answers the request, from any thread, once; later answers are dropped, as are those to a connection that is gone.
   /// Quickest within the handler, where the answer needs no wake-up.
   public func respond(_ response: HTTPResponse) {
-    answers.post(HTTPAnswers.Answer(token: token, number: number, response: response))
+    duty.isDone.store(true, ordering: .relaxed)
+    duty.answers.post(HTTPAnswers.Answer(token: duty.token, number: duty.number, response: response))
   }
+
+  /// Answers with what a handler returns that may have to wait for other threads. It runs apart from the loop; where an answer is there at
+  /// once, `respond(_:)` is cheaper.
+  public func respond(with handler: @escaping @Sendable () async -> HTTPResponse) {
+    Task { respond(await handler()) }
+  }
+}
+
+/// What all copies of an exchange have in common: the last that goes sees to it that the request does not stay without an answer.
+final class AnswerDuty: Sendable {
+  let token: ConnectionToken
+  let number: UInt32
+  let answers: HTTPAnswers
+  let isDone = Atomic(false)
+  /// What a large body holds of the memory, as long as somebody works on the request.
+  private let share: HTTPMemory.Share?
+
+  init(token: ConnectionToken, number: UInt32, share: HTTPMemory.Share?, answers: HTTPAnswers) {
+    (self.token, self.number, self.share, self.answers) = (token, number, share, answers)
+  }
+
+  deinit {
+    guard !isDone.load(ordering: .relaxed) else { return }
+    answers.post(HTTPAnswers.Answer(token: token, number: number, response: nil))
+  }
+}
+
+/// How it comes that a handler did not answer a request.
+public enum HTTPUnanswered: String, Sendable {
+  /// It took longer than `HTTPServerLimits.answerSeconds`.
+  case late
+  /// It let go of the exchange.
+  case forgotten
 }
 
 /// Answers on their way to the loop that owns their connections.
@@ -31,7 +66,8 @@ final class HTTPAnswers: Sendable {
   struct Answer: Sendable {
     let token: ConnectionToken
     let number: UInt32
-    let response: HTTPResponse
+    /// Nil if there will be none.
+    let response: HTTPResponse?
   }
 
   private let mailbox: Mailbox<Answer>

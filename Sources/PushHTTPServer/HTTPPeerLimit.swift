@@ -1,13 +1,24 @@
+import PushBase
 import PushNet
 import Synchronization
 
 /// Counts open connections by the network they come from, so that none can take all there are. Shared by all loops.
 public final class HTTPPeerLimit: Sendable {
   private let connections: Int
+  private let exempt: [IPNetwork]
   private let open = Mutex<[PeerNetwork: Int]>([:])
 
-  /// Allows each network so many connections at a time.
-  public init(connections: Int = 10_000) { self.connections = connections }
+  /// Allows each network so many connections at a time; but those behind whom others stand: proxies, and this machine itself.
+  public init(connections: Int, exempt: [IPNetwork] = []) {
+    self.connections = connections
+    self.exempt = exempt
+  }
+
+  /// The network that a connection counts for, nil if for none.
+  func network(of peer: IPAddress?) -> PeerNetwork? {
+    guard let peer else { return PeerNetwork(rawValue: 0) }
+    return exempt.contains { $0.contains(peer) } ? nil : PeerNetwork(of: peer)
+  }
 
   /// Counts a new connection; false if the network has too many already.
   func enter(_ network: PeerNetwork) -> Bool {
@@ -20,7 +31,8 @@ public final class HTTPPeerLimit: Sendable {
   }
 
   /// A counted connection is gone.
-  func leave(_ network: PeerNetwork) {
+  func leave(_ network: PeerNetwork?) {
+    guard let network else { return }
     open.withLock { open in
       guard let count = open[network] else { return }
       open[network] = count > 1 ? count - 1 : nil

@@ -6,65 +6,90 @@ extension HTTPServer {
   /// Takes an answer that the handler gave.
   func take(_ answer: HTTPAnswers.Answer) {
     let slot = answer.token.slot
-    guard slab.isCurrent(slot, answer.token.generation), slab[slot].phase == .answering,
-      slab[slot].number == answer.number, let work = slab[slot].work
+    guard table.isCurrent(slot, answer.token.generation), table.slab[slot].phase == .answering,
+      table.slab[slot].number == answer.number, let work = table.slab[slot].work
     else {
-      metrics.lostAnswers.add()
+      if answer.response != nil { metrics.lostAnswers.add() }
       return
     }
-    metrics.answered(
-      answer.response.status, microseconds: (time.monotonic() &- work.started) / 1000)
+    let response = answer.response ?? stopgap(for: .forgotten, slot, work)
+    metrics.answered(response.status, microseconds: (time.monotonic() &- work.started) / 1000)
+    if response.isToKnownCaller { table.slab[slot].isKnown = true }
+    // It was of use just now: from here on its silence counts.
+    table.leaveList(slot)
     let keepAlive = work.keepAlive && !isDraining
-    queue(answer.response, work, keepAlive: keepAlive)
+    queue(response, slot, work, keepAlive: keepAlive)
     enter(keepAlive ? .idle : .closing, slot)
     markDirty(slot)
+  }
+
+  /// What a client gets whose request was not answered.
+  func stopgap(for reason: HTTPUnanswered, _ slot: UInt32, _ work: HTTPWork) -> HTTPResponse {
+    metrics.unansweredRequests.add()
+    let (method, target) = (work.parser.latestMethod, work.parser.latestTarget)
+    unanswered?(reason, method, target, work.requestID)
+    return refusalPage?(.unanswered, target) ?? refusal(.unanswered)
   }
 
   /// Answers a request by its header alone, if that is enough; tells whether it was. The framing of what follows is known,
   /// but to go on the whole body would have to be read.
   func turnAway(_ slot: UInt32, _ work: HTTPWork) -> Bool {
-    guard let screen, !work.isScreened, let head = work.parser.head else { return false }
-    work.isScreened = true
-    let id = requestID(head.headers["x-request-id"])
-    guard let answer = screen(head, id, slab[slot].peer) else { return false }
+    guard !work.isScreened, let head = work.parser.head else { return false }
+    let id = stamps.requestID(head.headers["x-request-id"])
+    switch admission.look(at: head, id, over: table.slab[slot], work) {
+    case .admitted(let bodyBytes, let isKnown)?:
+      guard work.parser.limitBody(to: bodyBytes) else {
+        refuse(.bodyTooLarge, slot)
+        return true
+      }
+      // Its memory is taken at once, as it is counted: growing would take more.
+      if isKnown, admission.hasRoom(for: table.slab[slot].cost, of: table.slab[slot], work) {
+        work.parser.reserveBody()
+      }
+      return false
+    case .refused(let answer)?:
+      turnAway(slot, work, head, id, answer)
+      return true
+    case nil: return false
+    }
+  }
+
+  private func turnAway(
+    _ slot: UInt32, _ work: HTTPWork, _ head: HTTPRequest, _ id: String, _ answer: HTTPResponse
+  ) {
     metrics.answered(answer.status, microseconds: 0)
-    work.requestID = id
-    work.headOnly = head.method == "HEAD"
-    work.minorVersion = head.minorVersion
-    queue(answer, work, keepAlive: false)
-    slab[slot].isTurnedAway = true
+    work.begin(head, id, overTLS: tls != nil)
+    work.parser.reset()
+    queue(answer, slot, work, keepAlive: false)
+    table.slab[slot].isTurnedAway = true
     enter(.closing, slot)
     markDirty(slot)
-    return true
   }
 
   /// Answers a request that never reached the handler; the connection's framing is lost with it.
   func refuse(_ fault: HTTPFault, _ slot: UInt32) {
     metrics.refusedRequests.add()
     let work = work(slot)
-    work.requestID = requestID(nil)
-    work.largeBody = nil
+    work.requestID = stamps.requestID(nil)
+    let target = work.parser.latestTarget
+    work.parser.reset()
     work.headOnly = false
     work.minorVersion = 1
-    queue(refusal(fault), work, keepAlive: false)
-    slab[slot].isTurnedAway = fault == .bodyTooLarge || fault == .busy
+    work.isSecure = tls != nil
+    queue(refusalPage?(fault, target) ?? refusal(fault), slot, work, keepAlive: false)
+    table.slab[slot].isTurnedAway = fault == .bodyTooLarge || fault == .busy
     enter(.closing, slot)
     markDirty(slot)
   }
 
-  func queue(_ response: HTTPResponse, _ work: HTTPWork, keepAlive: Bool) {
-    response.serialize(
-      into: &work.outgoing, keepAlive: keepAlive, headOnly: work.headOnly, date: currentDate(),
-      requestID: work.requestID, minorVersion: work.minorVersion)
+  func queue(_ response: HTTPResponse, _ slot: UInt32, _ work: HTTPWork, keepAlive: Bool) {
+    table.slab[slot].append(response, work, keepAlive: keepAlive, date: stamps.date(at: time.now().seconds))
   }
 
   /// Closes a connection once what waits for it has left.
   func finish(_ slot: UInt32) {
-    if slab[slot].work.map({ $0.outgoingCount > 0 }) ?? false {
-      enter(.closing, slot)
-      markDirty(slot)
-    } else {
-      close(slot)
-    }
+    guard !table.slab[slot].connection.queue.isEmpty else { return close(slot) }
+    enter(.closing, slot)
+    markDirty(slot)
   }
 }

@@ -3,34 +3,29 @@ import PushHTTP
 import PushNet
 
 extension HTTPServer {
-  /// Whether bytes that came can be put to use: not while requests wait for the answer before them, nor while answers
-  /// wait for the peer to read.
-  private func wantsBytes(_ slot: UInt32) -> Bool { mayParse(slot) && slab[slot].work?.hasPending != true }
-
-  private func mayParse(_ slot: UInt32) -> Bool {
-    switch slab[slot].phase {
-    case .idle, .reading: (slab[slot].work?.outgoingCount ?? 0) <= limits.outboundBytes
-    case .handshaking, .answering, .closing, .lingering: false
-    }
-  }
-
   /// The socket is readable.
   func read(_ slot: UInt32) {
     // While a request is being answered one more read is taken, so that the peer's end is noticed.
-    let isAnswering = slab[slot].phase == .answering && slab[slot].work?.hasPending != true
-    guard !slab[slot].hasEnded, isAnswering || wantsBytes(slot) else {
-      slab[slot].isPaused = true
+    let isAnswering = table.slab[slot].phase == .answering && table.slab[slot].work?.hasPending != true
+    guard !table.slab[slot].connection.hasEnded, isAnswering || table.slab[slot].wantsBytes(limits) else {
+      table.slab[slot].connection.isPaused = true
       return
     }
-    switch receive(slot) {
+    switch table.slab[slot].connection.read(into: &buffer) {
     case .bytes(let count):
+      if table.slab[slot].connection.hasUnread {
+        table.slab[slot].connection.isPaused = true
+        markDirty(slot)
+      }
       // Taken out for the call, so that it may use the whole server; nothing is copied.
       var bytes: [UInt8] = []
       swap(&bytes, &buffer)
       let taken = digest(slot, bytes.span.extracting(0..<count))
-      if taken < count { keep(bytes[taken..<count], slot) }
+      if taken < count, table.slab[slot].keepsBytes {
+        work(slot).pending.append(contentsOf: bytes[taken..<count])
+      }
       swap(&bytes, &buffer)
-    case .blocked: break
+    case .nothing: break
     case .ended: end(slot)
     case .failed: close(slot)
     }
@@ -38,7 +33,7 @@ extension HTTPServer {
 
   /// Goes on where an answer or the peer's slowness had stopped the parsing.
   func resume(_ slot: UInt32) {
-    if let work = slab[slot].work, work.hasPending, mayParse(slot) {
+    if let work = table.slab[slot].work, work.hasPending, table.slab[slot].mayParse(limits) {
       let bytes = work.pending
       work.pendingStart += digest(slot, bytes.span.extracting(work.pendingStart..<bytes.count))
       if !work.hasPending {
@@ -46,24 +41,23 @@ extension HTTPServer {
         work.pendingStart = 0
       }
     }
-    guard slab[slot].descriptor >= 0, wantsBytes(slot) else { return }
-    if slab[slot].hasEnded {
+    guard table.slab[slot].isOpen, table.slab[slot].wantsBytes(limits) else { return }
+    if table.slab[slot].connection.hasEnded {
       end(slot)
-    } else if slab[slot].isPaused {
-      slab[slot].isPaused = false
-      // The socket does not become readable for bytes that TLS holds already.
-      if slab[slot].tls != nil { read(slot) }
+    } else if table.slab[slot].connection.isPaused {
+      table.slab[slot].connection.isPaused = false
+      // The socket does not become readable for what TLS holds already.
+      if table.slab[slot].connection.hasUnread { read(slot) }
     }
   }
 
   /// The peer sends nothing more. What it has asked for it may still get.
   private func end(_ slot: UInt32) {
-    slab[slot].hasEnded = true
-    switch slab[slot].phase {
+    switch table.slab[slot].phase {
     case .reading:
       metrics.refusedRequests.add()
       finish(slot)
-    case .idle where slab[slot].work?.hasPending != true: finish(slot)
+    case .idle where table.slab[slot].work?.hasPending != true: finish(slot)
     case .idle, .answering, .handshaking, .closing, .lingering: break
     }
   }
@@ -71,21 +65,13 @@ extension HTTPServer {
   /// Parses bytes and hands over the requests in them, as far as they need not wait. Returns how many bytes are done
   /// with.
   private func digest(_ slot: UInt32, _ bytes: Span<UInt8>) -> Int {
-    let generation = slab[slot].generation
+    let generation = table.slab[slot].generation
     var start = 0
-    while start < bytes.count, mayParse(slot) {
+    while start < bytes.count, table.slab[slot].mayParse(limits) {
       start += advance(slot, bytes, from: start)
-      guard slab.isCurrent(slot, generation) else { return bytes.count }
+      guard table.isCurrent(slot, generation) else { return bytes.count }
     }
     return start
-  }
-
-  /// Keeps bytes for later; those behind the last request of a connection are of no use.
-  private func keep(_ bytes: ArraySlice<UInt8>, _ slot: UInt32) {
-    switch slab[slot].phase {
-    case .idle, .reading, .answering: work(slot).pending.append(contentsOf: bytes)
-    case .handshaking, .closing, .lingering: break
-    }
   }
 
   /// Gives bytes to the parser once and does what it says. Returns how many it took.
@@ -96,10 +82,10 @@ extension HTTPServer {
     case .needMore: noteProgress(slot, work)
     case .needsContinue:
       noteProgress(slot, work)
-      guard slab[slot].phase == .reading, !turnAway(slot, work) else { break }
+      guard table.slab[slot].phase == .reading, !turnAway(slot, work) else { break }
       // A client that sends the body at once does not wait (RFC 9110 section 10.1.1).
       if start + count == bytes.count {
-        work.outgoing += HTTPResponse.continueBytes
+        table.slab[slot].connection.append { $0 += HTTPResponse.continueBytes }
         markDirty(slot)
       }
     case .request(let request):
@@ -109,55 +95,40 @@ extension HTTPServer {
     return count
   }
 
-  /// Header and body have deadlines of their own, each set once: trickling bytes do not extend them.
   private func noteProgress(_ slot: UInt32, _ work: HTTPWork) {
-    if work.parser.isIdle {
-      if slab[slot].phase == .reading { enter(.idle, slot) }
-      return
-    }
-    if slab[slot].phase == .idle { enter(.reading, slot) }
-    if !work.readsBody, work.parser.isInBody {
-      work.readsBody = true
-      setDeadline(slot, after: limits.bodySeconds)
-    }
-    if work.parser.bodySize > limits.unscreenedBytes, turnAway(slot, work) { return }
-    if work.parser.isInLargeBody, !hasRoom(slot, work) { return refuse(.busy, slot) }
-  }
-
-  /// Whether there is room for as much of a large body as is announced.
-  private func hasRoom(_ slot: UInt32, _ work: HTTPWork) -> Bool {
-    let place = work.largeBody ?? largeBodies.place(for: sender(slot, work))
-    work.largeBody = place
-    return place.hold(work.parser.bodySize)
-  }
-
-  /// The network that the request under way comes from.
-  private func sender(_ slot: UInt32, _ work: HTTPWork) -> PeerNetwork {
-    guard let client, let head = work.parser.head, let address = client(head, slab[slot].peer) else {
-      return slab[slot].network
-    }
-    return PeerNetwork(of: address)
+    table.slab[slot].noteProgress(limits, second: Self.second(loop.now))
+    if work.parser.bodySize > limits.unscreenedBytes { _ = turnAway(slot, work) }
   }
 
   private func serve(_ request: HTTPRequest, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
-    work.readsBody = false
-    work.isScreened = false
-    let place = work.largeBody
-    work.largeBody = nil
-    work.requestID = requestID(request.headers["x-request-id"])
+    work.requestID = stamps.requestID(request.headers["x-request-id"])
+    let screening = admission.screening(ofWhole: request, over: table.slab[slot], work)
+    if case .admitted(let bodyBytes, _)? = screening, request.body.count > bodyBytes {
+      work.forgetRequest()
+      return refuse(.bodyTooLarge, slot)
+    }
+    let isBusy = !admission.hasRoom(for: request.body.capacity, of: table.slab[slot], work)
+    let share = work.share
+    work.forgetRequest()
+    guard !isBusy else { return refuse(.busy, slot) }
     work.keepAlive = request.keepAlive
-    work.headOnly = request.method == "HEAD"
-    work.minorVersion = request.minorVersion
+    work.begin(request, work.requestID, overTLS: tls != nil)
     work.started = time.monotonic()
-    slab[slot].number &+= 1
+    table.slab[slot].number &+= 1
     enter(.answering, slot)
-    if let upgrade = upgrade?(request, slab[slot].peer) {
+    if case .refused(let answer)? = screening {
+      return take(HTTPAnswers.Answer(token: token(slot), number: table.slab[slot].number, response: answer))
+    }
+    // What goes away with a connection counts for nobody.
+    let mayLeave = table.slab[slot].connection.queue.byteCount <= limits.uncountedBytes / 2
+    guard mayLeave || request.headers["upgrade"] == nil else { return refuse(.busy, slot) }
+    if mayLeave, let upgrade = upgrade?(request, table.slab[slot].peer) {
       perform(upgrade, slot, work, rest: rest)
       return
     }
     let exchange = HTTPExchange(
-      requestID: work.requestID, peer: slab[slot].peer, loop: loop.handle.index, token: token(slot),
-      number: slab[slot].number, largeBody: place, answers: answers)
+      requestID: work.requestID, peer: table.slab[slot].peer, loop: loop.handle.index,
+      duty: AnswerDuty(token: token(slot), number: table.slab[slot].number, share: share, answers: answers))
     if let answer = answers.handling({ handler(request, exchange) }) { take(answer) }
   }
 }

@@ -2,7 +2,7 @@ import PushBase
 import PushHTTP
 import PushNet
 
-/// What becomes of a request that asks to go on in another protocol (RFC 9110 section 7.8).
+/// What happens to a request that asks to go on in another protocol (RFC 9110 section 7.8).
 public enum HTTPUpgrade {
   /// It gets an answer as any request, and the connection stays.
   case answered(HTTPResponse)
@@ -16,23 +16,22 @@ extension HTTPServer {
   func perform(_ upgrade: HTTPUpgrade, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
     switch upgrade {
     case .answered(let response):
-      take(HTTPAnswers.Answer(token: token(slot), number: slab[slot].number, response: response))
+      take(HTTPAnswers.Answer(token: token(slot), number: table.slab[slot].number, response: response))
     case .granted(let response, let take):
       metrics.answered(
         response.status, microseconds: (time.monotonic() &- work.started) / 1000)
-      queue(response, work, keepAlive: true)
-      let unread = rest.indices.map { rest[$0] }
-      take(release(slot, unread: unread, unsent: Array(work.outgoing[work.outgoingStart...])))
+      queue(response, slot, work, keepAlive: true)
+      take(release(slot, unread: rest.indices.map { rest[$0] }))
     }
   }
 
   /// Forgets a connection without closing it.
-  private func release(_ slot: UInt32, unread: [UInt8], unsent: [UInt8]) -> MovingConnection {
-    let connection = MovingConnection(
-      descriptor: slab[slot].descriptor, tls: slab[slot].tls, unread: unread, unsent: unsent)
+  private func release(_ slot: UInt32, unread: [UInt8]) -> MovingConnection {
+    let connection = MovingConnection(table.slab[slot].connection, unread: unread)
     metrics.connections.add(-1)
-    peers.leave(slab[slot].network)
-    slab.remove(slot)
+    room.open -= 1
+    peers.leave(table.slab[slot].network)
+    table.remove(slot)
     hasReleased = true
     return connection
   }

@@ -1,4 +1,3 @@
-import Glibc
 import PushBase
 import PushHTTP
 import PushNet
@@ -7,12 +6,11 @@ import PushNet
 ///
 /// Made on the loop's thread and never leaves it; every call comes from there. It lives as long as its loop.
 public final class HTTPServer: LoopDriver {
-  /// Gets a complete request, on the loop's thread, and sees to it that the exchange is answered once, then or later.
+  /// Gets a complete request, on the loop's thread, and answers the exchange, then or later.
   public typealias Handler = (HTTPRequest, HTTPExchange) -> Void
 
-  /// Looks at a request whose body is not small and has not come whole, on the loop's thread; gets its ID and where it comes from. An
-  /// answer ends it at once: the body is dropped as it comes, and the connection closes. Nil lets the body come.
-  public typealias Screen = (HTTPRequest, _ requestID: String, _ peer: IPAddress?) -> HTTPResponse?
+  /// Looks at a request whose body is not small, on the loop's thread; gets its ID and where it comes from.
+  public typealias Screen = (HTTPRequest, _ requestID: String, _ peer: IPAddress?) -> HTTPScreening
 
   let limits: HTTPServerLimits
   let metrics: HTTPServerMetrics
@@ -21,46 +19,59 @@ public final class HTTPServer: LoopDriver {
   let time: any TimeSource
   let answers: HTTPAnswers
   let peers: HTTPPeerLimit
-  let largeBodies: LargeBodies
+  let room: HTTPRoom
   unowned let loop: EventLoop
   private var index: UInt8 = 0
 
   /// Speaks TLS on connections that are accepted from now on; nil for plain HTTP. Set anew, it renews the certificate.
   public var tls: TLSContext?
   /// Turns requests away before their bodies are read; nil lets all of them come.
-  public var screen: Screen?
+  public var screen: Screen? {
+    get { admission.screen }
+    set { admission.screen = newValue }
+  }
 
-  /// Says where a request comes from, whose connection has this peer: another address behind a proxy. Asked for large bodies, on the
+  /// Hears of requests that were not answered by their handler, on the loop's thread: method, target and the request's ID. The client gets
+  /// the answer to `HTTPFault.unanswered`.
+  public var unanswered: ((HTTPUnanswered, _ method: String, _ target: String, _ requestID: String) -> Void)?
+
+  /// The answer to a refused request for a target that has answers of its own; nil leaves it to `refusal`.
+  public var refusalPage: ((HTTPFault, _ target: String) -> HTTPResponse?)?
+
+  /// Says where a request comes from, whose connection has this peer: another address behind a proxy. Asked for bodies that are not small, on the
   /// loop's thread; nil stands for the peer.
-  public var client: ((HTTPRequest, IPAddress?) -> IPAddress?)?
+  public var client: ((HTTPRequest, IPAddress?) -> IPAddress?)? {
+    get { admission.client }
+    set { admission.client = newValue }
+  }
 
-  /// Asked first about every request, on the loop's thread; nil leaves it to the handler. The address is the peer's.
+  /// Asked first about every request, on the loop's thread; nil leaves it to the handler. The address is the peer's. Not asked while
+  /// more than a little waits to be sent: a request that asks for another protocol is refused then.
   public var upgrade: ((HTTPRequest, IPAddress?) -> HTTPUpgrade?)?
   /// In this turn a connection went to another driver, which may have ended its own turn already.
   var hasReleased = false
 
-  var slab = Slab(blank: HTTPConnection())
+  var table: HTTPConnectionTable
+  var admission: HTTPAdmission
   /// Every connection has its bytes read into this one buffer.
   var buffer = [UInt8](repeating: 0, count: 64 << 10)
-  var wheel: DeadlineWheel
+  /// Where small pieces that leave together are gathered.
+  var scratch: [UInt8] = []
   private(set) var isDraining = false
-  /// Steps of handshakes that may still be taken in this turn.
-  var handshakesLeft: Int
+  var handshakes: HandshakeBudget
   /// Connections with answers to send or with a further request to look at, at the end of the turn.
   private var dirty: [UInt32] = []
-  private var spareWork: [HTTPWork] = []
+  private var spareWork: HTTPWorkPool
   private var whenEmpty: (() -> Void)?
 
-  private let requestIDPrefix = Hex.digits(SystemRandom.next(), count: 7)
-  private var requestCount = SystemRandom.next()
-  private var date = ""
-  private var dateSecond = Int64.min
+  var stamps = HTTPStamps()
 
   /// Adds a server to a loop. `refusal` makes the answer to a request that the parser refuses or that is too slow;
   /// `peers` and `metrics` are shared by the servers of all loops.
   public init(
     loop: EventLoop, tls: TLSContext? = nil, limits: HTTPServerLimits = .init(),
-    peers: HTTPPeerLimit = .init(), largeBodies: LargeBodies = .init(), metrics: HTTPServerMetrics = .init(),
+    peers: HTTPPeerLimit = .init(connections: .max), memory: HTTPMemory = .init(), room: HTTPRoom = .init(),
+    metrics: HTTPServerMetrics = .init(),
     time: any TimeSource = SystemTime(),
     refusal: @escaping (HTTPFault) -> HTTPResponse = { HTTPResponse(status: $0.status) },
     handler: @escaping Handler
@@ -69,56 +80,63 @@ public final class HTTPServer: LoopDriver {
     self.tls = tls
     self.limits = limits
     self.peers = peers
-    self.largeBodies = largeBodies
+    admission = HTTPAdmission(limits: limits, peers: peers, memory: memory)
+    self.room = room
     self.metrics = metrics
     self.time = time
     self.refusal = refusal
     self.handler = handler
     answers = HTTPAnswers(of: loop.handle)
-    handshakesLeft = limits.handshakesPerTurn
-    wheel = DeadlineWheel(second: Self.second(loop.now))
+    handshakes = HandshakeBudget(steps: limits.handshakesPerTurn)
+    spareWork = HTTPWorkPool(limits: limits.message)
+    table = HTTPConnectionTable(second: Self.second(loop.now))
     index = loop.add(self)
+    room.add(self)
   }
 
   deinit {
     // The loop is gone with all that it watched; only the descriptors are left.
-    for slot in 0..<UInt32(slab.capacity) where slab[slot].descriptor >= 0 {
-      _ = Glibc.close(slab[slot].descriptor)
-    }
+    for slot in 0..<UInt32(table.capacity) { table.slab[slot].connection.cut() }
   }
 
   /// How many connections are open.
-  public var connectionCount: Int { slab.count }
+  public var connectionCount: Int { table.count }
 
   // MARK: Connections
 
   /// Takes over a connected, non-blocking socket.
   public func accept(_ descriptor: Int32) {
-    let network = PeerNetwork(of: descriptor)
-    guard !isDraining, slab.count < limits.connections, peers.enter(network) else {
+    let peer = IPAddress(peerOf: descriptor)
+    let network = peers.network(of: peer)
+    guard !isDraining, room.admit(network, to: self) else {
       metrics.refusedConnections.add()
-      loop.close(descriptor)
+      loop.discard(descriptor)
       return
     }
-    let (slot, generation) = slab.insert(
-      HTTPConnection(descriptor: descriptor, network: network, peer: IPAddress(peerOf: descriptor)))
-    slab[slot].generation = generation
+    let connection: Connection
+    do throws(TLSError) {
+      connection = try Connection(accepted: descriptor, tls: tls)
+    } catch {
+      metrics.failedHandshakes.add()
+      peers.leave(network)
+      loop.discard(descriptor)
+      return
+    }
+    let slot = table.insert(HTTPConnection(connection: connection, network: network, peer: peer))
     metrics.connections.add(1)
-    guard startTLS(slot), loop.watch(descriptor, token(slot), .readable) else {
-      close(slot)
-      return
-    }
+    room.open += 1
+    guard table.slab[slot].connection.watch(token(slot), on: loop) else { return close(slot) }
     enter(tls == nil ? .idle : .handshaking, slot)
     settle(slot)
   }
 
   func close(_ slot: UInt32) {
-    guard slab[slot].descriptor >= 0 else { return }
+    guard table.slab[slot].isOpen else { return }
     metrics.connections.add(-1)
-    peers.leave(slab[slot].network)
-    slab[slot].tls?.shutdown()
-    loop.close(slab[slot].descriptor)
-    slab.remove(slot)
+    room.open -= 1
+    peers.leave(table.slab[slot].network)
+    table.slab[slot].connection.close(on: loop)
+    table.remove(slot)
   }
 
   /// Answers what is under way with `Connection: close`, closes idle connections, takes no new ones, and calls
@@ -127,8 +145,8 @@ public final class HTTPServer: LoopDriver {
   public func beginDrain(whenEmpty: @escaping () -> Void) {
     isDraining = true
     self.whenEmpty = whenEmpty
-    for slot in 0..<UInt32(slab.capacity) where slab[slot].descriptor >= 0 {
-      switch slab[slot].phase {
+    for slot in 0..<UInt32(table.capacity) where table.slab[slot].isOpen {
+      switch table.slab[slot].phase {
       case .handshaking: close(slot)
       case .idle: finish(slot)
       case .reading, .answering, .closing, .lingering: break
@@ -141,20 +159,20 @@ public final class HTTPServer: LoopDriver {
   /// A socket is ready.
   public func ready(_ token: ConnectionToken, _ readiness: Readiness) {
     let slot = token.slot
-    guard slab.isCurrent(slot, token.generation) else { return }
+    guard table.isCurrent(slot, token.generation) else { return }
     guard readiness.isDisjoint(with: .broken) else {
       close(slot)
       return
     }
-    switch slab[slot].phase {
+    switch table.slab[slot].phase {
     case .handshaking: handshake(slot)
     case .lingering: discard(slot)
     case .idle, .reading, .answering, .closing:
-      if !readiness.isDisjoint(with: slab[slot].writeNeeds) { flush(slot) }
-      guard slab.isCurrent(slot, token.generation) else { return }
-      if !readiness.isDisjoint(with: slab[slot].readNeeds) { read(slot) }
+      if table.slab[slot].connection.canSend(readiness) { flush(slot) }
+      guard table.isCurrent(slot, token.generation) else { return }
+      if table.slab[slot].connection.canRead(readiness) { read(slot) }
     }
-    if slab.isCurrent(slot, token.generation) { settle(slot) }
+    if table.isCurrent(slot, token.generation) { settle(slot) }
   }
 
   /// Takes the answers that were given outside a handler.
@@ -167,19 +185,19 @@ public final class HTTPServer: LoopDriver {
   public func endTurn() -> Bool {
     var slots: [UInt32] = []
     swap(&slots, &dirty)
-    for slot in slots where slab[slot].isDirty {
-      slab[slot].isDirty = false
-      let generation = slab[slot].generation
+    for slot in slots where table.slab[slot].isDirty {
+      table.slab[slot].isDirty = false
+      let generation = table.slab[slot].generation
       resume(slot)
-      if slab.isCurrent(slot, generation) { flush(slot) }
-      if slab.isCurrent(slot, generation) { settle(slot) }
+      if table.isCurrent(slot, generation) { flush(slot) }
+      if table.isCurrent(slot, generation) { settle(slot) }
     }
-    handshakesLeft = limits.handshakesPerTurn
+    handshakes.renew()
     if dirty.isEmpty {
       slots.removeAll(keepingCapacity: true)
       swap(&slots, &dirty)
     }
-    if isDraining, slab.count == 0, let whenEmpty {
+    if isDraining, table.count == 0, let whenEmpty {
       self.whenEmpty = nil
       whenEmpty()
     }
@@ -187,63 +205,33 @@ public final class HTTPServer: LoopDriver {
     return hasReleased || !dirty.isEmpty
   }
 
-  // MARK: Helpers
-
   static func second(_ nanoseconds: UInt64) -> UInt32 {
     UInt32(truncatingIfNeeded: nanoseconds / 1_000_000_000)
   }
 
   func token(_ slot: UInt32) -> ConnectionToken {
-    ConnectionToken(driver: index, generation: slab[slot].generation, slot: slot)
+    ConnectionToken(driver: index, generation: table.slab[slot].generation, slot: slot)
   }
 
   func markDirty(_ slot: UInt32) {
-    guard !slab[slot].isDirty else { return }
-    slab[slot].isDirty = true
+    guard !table.slab[slot].isDirty else { return }
+    table.slab[slot].isDirty = true
     dirty.append(slot)
   }
 
   /// What a connection keeps while it is not idle, made if there is none.
   func work(_ slot: UInt32) -> HTTPWork {
-    if let work = slab[slot].work { return work }
-    let work = spareWork.popLast() ?? HTTPWork(limits: limits.message)
-    slab[slot].work = work
+    if let work = table.slab[slot].work { return work }
+    let work = spareWork.take()
+    table.slab[slot].work = work
     return work
   }
 
-  /// Takes a connection's work away once it is idle. A few are kept for the next requests of any connection.
+  /// Takes a connection's work away once it is idle.
   func dropWork(_ slot: UInt32) {
-    guard let work = slab[slot].work else { return }
-    slab[slot].work = nil
-    guard spareWork.count < 64, work.outgoing.capacity <= 16 << 10 else { return }
-    work.parser.reset()
-    work.largeBody = nil
-    work.isScreened = false
-    spareWork.append(work)
-  }
-
-  /// A client's own ID if it is harmless, else one that is unique over the installation for all practical purposes.
-  func requestID(_ own: String?) -> String {
-    if let own, (1...64).contains(own.utf8.count), own.utf8.allSatisfy(Self.isRequestIDByte) { return own }
-    requestCount &+= 1
-    // Fifteen characters fit into a String without memory of its own.
-    return requestIDPrefix + Hex.digits(requestCount, count: 8)
-  }
-
-  private static func isRequestIDByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 48...57, 65...90, 97...122, 45, 46, 95: true
-    default: false
-    }
-  }
-
-  /// The value of `Date`, made once a second.
-  func currentDate() -> String {
-    let second = time.now().seconds
-    if second != dateSecond {
-      dateSecond = second
-      date = HTTPDate.text(seconds: second)
-    }
-    return date
+    guard let work = table.slab[slot].work else { return }
+    table.slab[slot].work = nil
+    table.slab[slot].connection.releaseMemory()
+    spareWork.keep(work)
   }
 }

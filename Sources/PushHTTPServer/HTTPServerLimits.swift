@@ -5,12 +5,12 @@ import PushHTTP
 public struct HTTPServerLimits: Sendable {
   /// Limits of a request's parts.
   public var message = HTTPLimits()
-  /// The largest body of all that `message` allows.
-  var largestBody: Int { message.largeBodies.values.reduce(message.body, max) }
   /// Bytes that a body must exceed for its request to be screened before it is whole: to look twice at each small one
   /// would cost more than it saves.
-  public var unscreenedBytes = 16 << 10
-  /// Connections of one server; a further one is closed at once.
+  public var unscreenedBytes = 4 << 10
+  /// Bytes that each connection has for itself; what it holds beyond them counts in the memory of all.
+  public var uncountedBytes = 4 << 10
+  /// Connections of one server; a further one takes the place of the one that has been silent longest.
   public var connections = 10_000
   /// Answers that may wait for one connection, in bytes. Its next request is not read while more than this waits, so
   /// that what is held stays below this and one answer more.
@@ -24,10 +24,14 @@ public struct HTTPServerLimits: Sendable {
   public var headerSeconds: UInt32 = 10
   /// Seconds from the end of a request's header to the end of its body.
   public var bodySeconds: UInt32 = 30
+  /// Seconds that a handler may take to answer; then the client gets 503.
+  public var answerSeconds: UInt32 = 60
   /// Seconds a connection may stay without a request.
   public var idleSeconds: UInt32 = 75
   /// Seconds a peer may take none of the bytes that wait for it.
   public var writeSeconds: UInt32 = 30
+  /// Bytes a second that a peer has to take, besides, of what waits for it: an answer has `writeSeconds` and its size divided by this.
+  public var writeBytesPerSecond = 4 << 10
   /// Seconds a closing connection waits for the peer to have read the last answer and to close.
   public var lingerSeconds: UInt32 = 2
   /// Bytes read and dropped meanwhile.
@@ -35,4 +39,16 @@ public struct HTTPServerLimits: Sendable {
 
   /// The values above.
   public init() {}
+
+  /// Seconds that a connection may be in a phase; what has nothing left but to be sent is bounded by how the peer takes it.
+  func seconds(in phase: HTTPConnection.Phase) -> UInt32 {
+    switch phase {
+    case .handshaking: handshakeSeconds
+    case .idle: idleSeconds
+    case .reading: headerSeconds
+    case .answering: answerSeconds
+    case .lingering: lingerSeconds
+    case .closing: .max
+    }
+  }
 }

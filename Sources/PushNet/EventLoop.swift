@@ -61,8 +61,10 @@ public protocol LoopDriver: AnyObject {
 public final class EventLoop {
   /// What other threads use to reach this loop.
   public let handle: LoopHandle
-  /// CLOCK_MONOTONIC in nanoseconds, read once a turn.
-  public private(set) var now: UInt64 = cl_monotonic_ns()
+  /// Nanoseconds, read once a turn. Time in which the process was stopped or suspended does not count (`LoopClock`).
+  public var now: UInt64 { clock.now }
+  /// How often the process was stopped or suspended for longer than a turn may take.
+  public var pauses: Int { clock.pauses }
 
   private static let eventCapacity = 256
   private static let listenerDriver: UInt8 = 255
@@ -70,11 +72,18 @@ public final class EventLoop {
   private static let tickInterval: UInt64 = 1_000_000_000
 
   private let epoll: Int32
+  private var clock: LoopClock
+  /// Sockets that are watched, to bound how long a crowd of readable ones keeps the tick waiting.
+  private(set) var watched = 0
+  /// Looks in a row, since the tick is due, that found as many ready sockets as one look can report.
+  private var fullLooks = 0
   private var drivers: [any LoopDriver] = []
   private var listeners: [Listener] = []
   private var nextTick: UInt64
   private var nextTurn = UInt64.max
   private var isStopped = false
+  /// The thread that serves, while it does.
+  private var owner: pthread_t?
 
   private struct Listener {
     let descriptor: Int32
@@ -86,10 +95,11 @@ public final class EventLoop {
   init(handle: LoopHandle) throws(SystemError) {
     self.handle = handle
     epoll = try SystemError.check(cl_epoll_create(), "epoll_create1")
-    nextTick = now + Self.tickInterval
+    clock = LoopClock(handle.readClock())
+    nextTick = clock.now + Self.tickInterval
     let token = ConnectionToken(driver: Self.wakeDriver, generation: 0, slot: 0)
     try SystemError.check(
-      cl_epoll_add(epoll, handle.wakeDescriptor, Readiness.readable.rawValue, token.packed), "epoll_ctl")
+      cl_epoll_add_eventfd(epoll, handle.wakeDescriptor, token.packed), "epoll_ctl")
   }
 
   deinit { _ = cl_close(epoll) }
@@ -119,18 +129,36 @@ public final class EventLoop {
     }
   }
 
+  /// Whether this thread may touch the loop and what belongs to it.
+  private var isOurs: Bool { owner.map { pthread_equal($0, pthread_self()) != 0 } ?? true }
+
+  /// Asserts that this thread may touch the loop and what belongs to it.
+  public func assertIsOurs() { assert(isOurs, "a loop is touched by its own thread alone") }
+
   /// Starts to watch a socket (level-triggered). False if the kernel refuses.
   public func watch(_ descriptor: Int32, _ token: ConnectionToken, _ interest: Readiness) -> Bool {
-    cl_epoll_add(epoll, descriptor, interest.rawValue, token.packed) >= 0
+    assertIsOurs()
+    guard cl_epoll_add(epoll, descriptor, interest.rawValue, token.packed) >= 0 else { return false }
+    watched += 1
+    return true
   }
 
   /// Changes what is wanted of a watched socket.
   public func change(_ descriptor: Int32, _ token: ConnectionToken, _ interest: Readiness) {
+    assertIsOurs()
     _ = cl_epoll_modify(epoll, descriptor, interest.rawValue, token.packed)
   }
 
-  /// Closes a socket; the kernel forgets its watch with it.
-  public func close(_ descriptor: Int32) { _ = cl_close(descriptor) }
+  /// Closes a watched socket; the kernel forgets its watch with it.
+  public func close(_ descriptor: Int32) {
+    assertIsOurs()
+    watched -= 1
+    assert(watched >= 0, "a socket was closed that was not watched")
+    _ = cl_close(descriptor)
+  }
+
+  /// Closes a socket that was never watched.
+  public func discard(_ descriptor: Int32) { _ = cl_close(descriptor) }
 
   /// Asks in `endTurn` for another turn at a time of the clock of `now`, for deadlines finer than the tick. A turn that
   /// comes earlier for another reason takes its place.
@@ -141,20 +169,27 @@ public final class EventLoop {
 
   /// Serves until `stop` is called.
   public func run() {
+    owner = pthread_self()
+    defer { owner = nil }
     var events = [cl_event](repeating: cl_event(), count: Self.eventCapacity)
     var wantsTurn = false
     while !isStopped {
-      let hurry = wantsTurn || handle.hasMail
+      // Nobody is declared silent before what has come by now is read: the look at the sockets that begins here.
+      let isTickDue = now >= nextTick
+      let pollsOnly = wantsTurn || isTickDue || handle.hasMail
       let due = min(nextTick, nextTurn)
-      let wait = hurry ? 0 : Int64((due > now ? due - now : 0) / 1000 + 1)
+      let wait = pollsOnly ? 0 : Int64((due > now ? due - now : 0) / 1000 + 1)
       let count = cl_epoll_wait(epoll, &events, Int32(Self.eventCapacity), wait)
-      now = cl_monotonic_ns()
+      // The tick judges by the time before the look: a pause behind it must not make anybody late.
+      if !isTickDue { clock.advance(to: handle.readClock()) }
+      // A signal, or the end of a stop: nothing was looked at.
+      guard count != -EINTR else { continue }
       for index in 0..<max(0, Int(count)) { dispatch(events[index]) }
       if handle.takeMail() {
         for work in handle.takeWork() { work(self) }
         for driver in drivers { driver.drainMail() }
       }
-      if now >= nextTick { tick() }
+      if isTickDue, hasSeenAll(Int(count)) { tick() }
       wantsTurn = false
       nextTurn = .max
       for driver in drivers where driver.endTurn() { wantsTurn = true }
@@ -165,10 +200,18 @@ public final class EventLoop {
     drivers = []
   }
 
+  /// Whether every socket that was ready when the tick became due has been reported: the kernel reports them in turn, so
+  /// many looks that are full show each of them once.
+  private func hasSeenAll(_ count: Int) -> Bool {
+    fullLooks = count < Self.eventCapacity ? 0 : fullLooks + 1
+    return fullLooks == 0 || fullLooks * Self.eventCapacity > watched + listeners.count + 1
+  }
+
   private func dispatch(_ event: cl_event) {
     let token = ConnectionToken(packed: event.token)
     switch token.driver {
-    case Self.wakeDriver: _ = cl_eventfd_drain(handle.wakeDescriptor)
+    // Its report has ended the wait, which was its purpose.
+    case Self.wakeDriver: break
     case Self.listenerDriver: accept(Int(token.slot))
     default:
       guard Int(token.driver) < drivers.count else { return }
@@ -202,6 +245,7 @@ public final class EventLoop {
   }
 
   private func tick() {
+    fullLooks = 0
     nextTick = now + Self.tickInterval
     for index in listeners.indices where listeners[index].isPaused && listeners[index].isOpen {
       pause(index, false)

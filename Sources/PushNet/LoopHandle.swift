@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import PushBase
 import Synchronization
 
 /// A failed system call.
@@ -31,13 +32,18 @@ public final class LoopHandle: Sendable {
   /// Which of the process' loops this is, from 0.
   public let index: Int
 
+  /// Nanoseconds of a clock that goes on while the machine is suspended, so that the loop notices it.
+  let readClock: @Sendable () -> UInt64
   let wakeDescriptor: Int32
   private let isSignalled = Atomic<Bool>(false)
   private let work = Mutex<[@Sendable (EventLoop) -> Void]>([])
 
-  /// Makes the handle before its loop starts.
-  public init(index: Int) throws(SystemError) {
+  /// Makes the handle before its loop starts. The clock is another one in tests alone.
+  public init(
+    index: Int, clock: @escaping @Sendable () -> UInt64 = { cl_boottime_ns() }
+  ) throws(SystemError) {
     self.index = index
+    readClock = clock
     wakeDescriptor = try SystemError.check(cl_eventfd(), "eventfd")
   }
 
@@ -49,16 +55,19 @@ public final class LoopHandle: Sendable {
     _ setUp: @escaping @Sendable (EventLoop) throws(SystemError) -> Void,
     failed: @escaping @Sendable (SystemError) -> Void
   ) throws(SystemError) {
-    let start = ThreadStart { [self] in
-      do throws(SystemError) {
-        let loop = try EventLoop(handle: self)
-        try setUp(loop)
-        loop.run()
-      } catch {
-        failed(error)
+    do throws(SystemThread.Failure) {
+      try SystemThread.start("loop-\(index)", stackBytes: 512 << 10) { [self] in
+        do throws(SystemError) {
+          let loop = try EventLoop(handle: self)
+          try setUp(loop)
+          loop.run()
+        } catch {
+          failed(error)
+        }
       }
+    } catch {
+      throw SystemError(call: "pthread_create", number: error.number)
     }
-    try start.run(name: "loop-\(index)")
   }
 
   /// Lets the calling thread yield the processor to others of the process: 0 to 19, as in nice(2).
@@ -85,60 +94,5 @@ public final class LoopHandle: Sendable {
       defer { pieces = [] }
       return pieces
     }
-  }
-}
-
-/// A queue of messages to one driver on one loop. Any thread posts, the loop's thread drains.
-public final class Mailbox<Message: Sendable>: Sendable {
-  @usableFromInline let handle: LoopHandle
-  @usableFromInline let messages = Mutex<[Message]>([])
-
-  /// Makes a mailbox of the loop behind `handle`.
-  @inlinable
-  public init(of handle: LoopHandle) { self.handle = handle }
-
-  /// Adds a message; the loop wakes only if the box was empty.
-  @inlinable
-  public func post(_ message: Message) {
-    let isFirst = messages.withLock { queue in
-      queue.append(message)
-      return queue.count == 1
-    }
-    if isFirst { handle.wake() }
-  }
-
-  /// Takes all messages, in the order they were posted.
-  @inlinable
-  public func drain() -> [Message] {
-    messages.withLock { queue in
-      defer { queue = [] }
-      return queue
-    }
-  }
-}
-
-/// Hands a closure to a new thread through C.
-struct ThreadStart {
-  private let body: @Sendable () -> Void
-
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-  func run(name: String, stackBytes: Int = 512 * 1024) throws(SystemError) {
-    let box = Unmanaged.passRetained(Box(body))
-    let status = cl_thread_start(
-      name, stackBytes,
-      { context in
-        guard let context else { return }
-        Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
-      }, box.toOpaque())
-    if status < 0 {
-      box.release()
-      throw SystemError(call: "pthread_create", number: -status)
-    }
-  }
-
-  private final class Box: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 }

@@ -1,20 +1,14 @@
 /// A connection on its way from one driver of a loop to another: whoever gets it closes it in the end, and tells the loop at
-/// once, by `EventLoop.change`, whom to call from now on.
+/// once, by `Connection.move`, whom to call from now on.
 public struct MovingConnection {
-  /// The socket, connected and watched by the loop.
-  public let descriptor: Int32
-  /// Its TLS session with the handshake done, nil on a plain port. It may hold decrypted bytes.
-  public let tls: TLSSession?
+  /// The connection, open and watched by the loop, with what is to be sent before anything else. Its TLS may hold bytes.
+  public let connection: Connection
   /// What was read from it and not used.
   public let unread: [UInt8]
-  /// What is to be sent before anything else.
-  public let unsent: [UInt8]
 
-  /// Puts a connection together.
-  public init(descriptor: Int32, tls: TLSSession?, unread: [UInt8], unsent: [UInt8]) {
-    self.descriptor = descriptor
-    self.tls = tls
+  /// Puts it together.
+  public init(_ connection: Connection, unread: [UInt8]) {
+    self.connection = connection
     self.unread = unread
-    self.unsent = unsent
   }
 }

@@ -1,15 +1,14 @@
 import CLinux
 import Glibc
-import Synchronization
+import PushBase
 
 /// Looks host names up on a thread of its own, which starts with the first name that needs it.
 public final class NameResolver: Sendable {
-  private let thread = Mutex<LoopHandle?>(nil)
+  /// Names wait for the look-up before them; those who ask have deadlines of their own, so more than a few are of no use.
+  private let work = BackgroundWork("names", limit: 1024)
 
   /// Starts no thread yet.
   public init() {}
-
-  deinit { thread.withLock { $0 }?.post { $0.stop() } }
 
   /// Tells whether a host is an address already.
   public static func isNumeric(_ host: String) -> Bool {
@@ -17,21 +16,10 @@ public final class NameResolver: Sendable {
     return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
   }
 
-  /// Calls `done` on the resolver's thread with up to eight numeric addresses of a host, best first; none if there are
-  /// none. Names wait for the look-up before them.
+  /// Calls `done` with up to eight numeric addresses of a host, best first, on the resolver's thread; with none if there are none,
+  /// or, at once, if too many names wait.
   public func resolve(_ host: String, done: @escaping @Sendable ([String]) -> Void) {
-    guard let handle = started() else { return done([]) }
-    handle.post { _ in done(Self.lookUp(host)) }
-  }
-
-  private func started() -> LoopHandle? {
-    thread.withLock { thread in
-      if let running = thread { return running }
-      guard let handle = try? LoopHandle(index: 1), (try? handle.start({ _ in }, failed: { _ in })) != nil
-      else { return nil }
-      thread = handle
-      return handle
-    }
+    if !work.run({ done(Self.lookUp(host)) }) { done([]) }
   }
 
   private static func lookUp(_ host: String) -> [String] {

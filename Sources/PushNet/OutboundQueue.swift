@@ -1,55 +1,48 @@
-import CLinux
-import Glibc
-
 /// Encoded bytes that many connections may have queued at once: encoded once, shared, never changed.
 public final class SharedFrame: Sendable {
   /// The bytes of one or more whole frames.
   public let bytes: [UInt8]
+  /// Whether it means something only with the frame behind it.
+  public let isHeader: Bool
 
   /// Wraps encoded frames.
-  public init(_ bytes: [UInt8]) { self.bytes = bytes }
-}
-
-/// What became of bytes handed to a socket.
-public enum SendOutcome: Equatable, Sendable {
-  /// The kernel took this many bytes.
-  case sent(Int)
-  /// The socket's buffer is full: nothing was taken.
-  case wouldBlock
-  /// The connection is gone; the errno says why.
-  case failed(Int32)
-}
-
-/// Plain socket calls on whole arrays.
-public enum Socket {
-  /// Sends bytes from an offset on.
-  public static func send(_ descriptor: Int32, _ bytes: [UInt8], from offset: Int = 0) -> SendOutcome {
-    let result = bytes.withUnsafeBytes { buffer in
-      cl_send(
-        descriptor, UnsafeRawBufferPointer(rebasing: buffer[offset...]).baseAddress, bytes.count - offset)
-    }
-    if result >= 0 { return .sent(result) }
-    return result == -Int(EAGAIN) || result == -Int(EINTR) ? .wouldBlock : .failed(Int32(-result))
-  }
-
-  /// Reads into an array from an offset on: the count of bytes read, 0 at the peer's end, nil when nothing is there yet.
-  public static func read(
-    _ descriptor: Int32, into bytes: inout [UInt8], from offset: Int = 0
-  ) throws(SystemError) -> Int? {
-    let count = bytes.count - offset
-    let result = bytes.withUnsafeMutableBytes { buffer in
-      cl_read(descriptor, UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]).baseAddress, count)
-    }
-    if result >= 0 { return result }
-    if result == -Int(EAGAIN) || result == -Int(EINTR) { return nil }
-    throw SystemError(call: "read", number: Int32(-result))
+  public init(_ bytes: [UInt8], isHeader: Bool = false) {
+    self.bytes = bytes
+    self.isHeader = isHeader
   }
 }
 
-/// Frames that wait for one connection. Exists only while something waits: an idle connection has none.
+/// Bytes that wait for one connection. Shared frames and large contents are not copied. Exists only while something waits: an
+/// idle connection has none.
 public struct OutboundQueue: Sendable {
-  private var frames: [SharedFrame] = []
-  private var head = 0
+  private struct Chunk {
+    enum Kind: UInt8 {
+      /// More may be written behind what it has.
+      case open
+      /// It is sent as it is.
+      case whole
+      /// So is this, and its memory is the program's own.
+      case constant
+      /// It means something only with the chunk behind it.
+      case header
+    }
+
+    var bytes: [UInt8] = []
+    var kind = Kind.open
+  }
+
+  /// From this size on a content is not copied to the bytes before it.
+  private static let large = 16 << 10
+  /// Bytes that leave in one call, gathered from small chunks: what one TLS session or the kernel takes at once.
+  private static let gathered = 64 << 10
+  /// Memory that a drained queue may keep for what is written next.
+  private static let kept = 256 << 10
+
+  private var chunks: [Chunk] = []
+  private var head: UInt32 = 0
+  /// What left last was a header.
+  private var hasSentHeader = false
+  /// Bytes of the first chunk that have left.
   private var offset = 0
   /// Bytes that wait, to hold against the connection's bound.
   public private(set) var byteCount = 0
@@ -57,62 +50,132 @@ public struct OutboundQueue: Sendable {
   /// Starts empty.
   public init() {}
 
-  /// About what the queue costs in memory: the bytes and what surrounds each frame.
-  public var cost: Int { byteCount + 64 * (frames.count - head) }
-
   /// Whether nothing waits.
   public var isEmpty: Bool { byteCount == 0 }
 
-  /// Adds a frame at the end.
-  public mutating func append(_ frame: SharedFrame) {
-    frames.append(frame)
-    byteCount += frame.bytes.count
+  /// About what the queue costs in memory: the bytes and what surrounds each chunk.
+  public var cost: Int { byteCount == 0 ? 0 : byteCount + 64 * (chunks.count - Int(head)) }
+
+  /// Memory that is held for this connection alone.
+  public var heldBytes: Int {
+    var sum = 0
+    for chunk in chunks[Int(head)...] where chunk.kind != .constant { sum += chunk.bytes.capacity }
+    return sum
   }
 
-  /// Sends what waits, gathering small frames in `scratch` so that they leave in one call. `send` is given bytes and an
+  /// Adds a frame, of which so many bytes have left already if nothing waits.
+  public mutating func append(_ frame: SharedFrame, sent: Int = 0) {
+    assert(sent == 0 || byteCount == 0, "what has left stands in front")
+    if byteCount == 0 { self = OutboundQueue() }
+    chunks.append(Chunk(bytes: frame.bytes, kind: frame.isHeader ? .header : .whole))
+    offset += sent
+    byteCount += frame.bytes.count - sent
+  }
+
+  /// Adds what `write` appends to an array.
+  public mutating func append<E: Error>(_ write: (inout [UInt8]) throws(E) -> Void) throws(E) {
+    if chunks.count == head || chunks.last?.kind != .open { chunks.append(Chunk()) }
+    let last = chunks.count - 1
+    let before = chunks[last].bytes.count
+    defer { byteCount += chunks[last].bytes.count - before }
+    try write(&chunks[last].bytes)
+  }
+
+  /// Adds a content; a constant one costs no memory.
+  public mutating func append(content: [UInt8], isConstant: Bool = false) {
+    guard content.count >= Self.large else { return append { $0 += content } }
+    if byteCount == 0 { self = OutboundQueue() }
+    chunks.append(Chunk(bytes: content, kind: isConstant ? .constant : .whole))
+    byteCount += content.count
+  }
+
+  /// Sends what waits, gathering small chunks in `scratch` so that they leave in one call. `send` is given bytes and an
   /// offset. Returns `.sent(0)` when everything left.
-  public mutating func flush(
-    scratch: inout [UInt8], limit: Int = 64 * 1024, send: ([UInt8], Int) -> SendOutcome
-  ) -> SendOutcome {
+  public mutating func flush(scratch: inout [UInt8], send: ([UInt8], Int) -> SendOutcome) -> SendOutcome {
     while byteCount > 0 {
+      let first = Int(head)
       let outcome: SendOutcome
-      if frames.count - head == 1 || frames[head].bytes.count - offset >= limit {
-        outcome = send(frames[head].bytes, offset)
+      if chunks.count - first == 1 || chunks[first].bytes.count - offset >= Self.gathered {
+        outcome = send(chunks[first].bytes, offset)
       } else {
         scratch.removeAll(keepingCapacity: true)
-        scratch.append(contentsOf: frames[head].bytes[offset...])
-        var next = head + 1
-        while next < frames.count, scratch.count + frames[next].bytes.count <= limit {
-          scratch.append(contentsOf: frames[next].bytes)
-          next += 1
+        scratch.append(contentsOf: chunks[first].bytes[offset...])
+        // Never less than at the last attempt, however a chunk has grown since: of that TLS may hold a record.
+        for chunk in chunks[(first + 1)...] {
+          guard scratch.count < Self.gathered else { break }
+          scratch.append(contentsOf: chunk.bytes.prefix(Self.gathered - scratch.count))
         }
         outcome = send(scratch, 0)
       }
-      guard case .sent(let count) = outcome else { return outcome }
+      guard case .sent(let count) = outcome else {
+        compact()
+        return outcome
+      }
       drop(count)
     }
     return .sent(0)
   }
 
+  /// Drops what nobody has begun to send, so that the peer sees whole frames: all but a frame of which a part was sent, and
+  /// what belongs to the first `keeping` bytes.
+  public mutating func truncate(keeping least: Int = 0) {
+    // A header that has left wants its frame.
+    var wantsMore = hasSentHeader || offset > 0
+    var end = Int(head)
+    var kept = -offset
+    while end < chunks.count, kept < least || wantsMore {
+      kept += chunks[end].bytes.count
+      wantsMore = chunks[end].kind == .header
+      end += 1
+    }
+    chunks.removeSubrange(end...)
+    byteCount = max(0, kept)
+  }
+
+  /// Gives memory back that an empty queue keeps for what is written next.
+  public mutating func release() { if byteCount == 0, !chunks.isEmpty { self = OutboundQueue() } }
+
   private mutating func drop(_ count: Int) {
     byteCount -= count
     var left = count
-    while head < frames.count {
-      let rest = frames[head].bytes.count - offset
+    while head < chunks.count {
+      let rest = chunks[Int(head)].bytes.count - offset
       if left < rest {
         offset += left
         break
       }
       left -= rest
       offset = 0
+      hasSentHeader = chunks[Int(head)].kind == .header
       head += 1
+      if byteCount > 0 { chunks[Int(head) - 1].bytes = [] }
     }
-    if head == frames.count {
-      frames.removeAll(keepingCapacity: true)
-      head = 0
+    if byteCount == 0 {
+      clear()
     } else if head > 64 {
-      frames.removeFirst(head)
+      chunks.removeFirst(Int(head))
       head = 0
     }
+  }
+
+  /// Forgets what has left. The memory of a connection's own bytes is of use again.
+  private mutating func clear() {
+    guard chunks.count == 1, chunks[0].kind == .open, chunks[0].bytes.capacity <= Self.kept else {
+      self = OutboundQueue()
+      return
+    }
+    head = 0
+    offset = 0
+    chunks[0].bytes.removeAll(keepingCapacity: true)
+  }
+
+  /// Drops sent bytes once they are most of what was written, so that a slow reader's memory does not grow forever.
+  private mutating func compact() {
+    let first = Int(head)
+    guard first < chunks.count, chunks[first].kind == .open, offset > chunks[first].bytes.count / 2 else {
+      return
+    }
+    chunks[first].bytes.removeFirst(offset)
+    offset = 0
   }
 }

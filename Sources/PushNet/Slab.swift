@@ -3,6 +3,8 @@
 @frozen
 public struct Slab<Element> {
   @usableFromInline static var chunkBits: Int { 10 }
+  /// Stands in a slot's generation while it is taken.
+  @usableFromInline static var taken: UInt32 { 1 << 31 }
 
   @usableFromInline var chunks: [[Element]] = []
   @usableFromInline var generations: [[UInt32]] = []
@@ -37,23 +39,31 @@ public struct Slab<Element> {
       }
     }
     self[slot] = element
-    return (slot, generation(of: slot))
+    let generation = generation(of: slot)
+    precondition(generation & Self.taken == 0, "a slot is given out twice")
+    mark(slot, generation | Self.taken)
+    return (slot, generation)
+  }
+
+  @inlinable
+  mutating func mark(_ slot: UInt32, _ generation: UInt32) {
+    generations[Int(slot) >> Self.chunkBits][Int(slot) & (1 << Self.chunkBits - 1)] = generation
   }
 
   /// Gives a slot back; its generation changes, so that late reports about it are recognised.
   @inlinable
   public mutating func remove(_ slot: UInt32) {
+    let generation = generation(of: slot)
+    precondition(slot < used && generation & Self.taken != 0, "a slot is given back twice")
     self[slot] = blank
-    let chunk = Int(slot) >> Self.chunkBits
-    let index = Int(slot) & (1 << Self.chunkBits - 1)
-    generations[chunk][index] = (generations[chunk][index] &+ 1) & 0xff_ffff
+    mark(slot, (generation &+ 1) & 0xff_ffff)
     free.append(slot)
   }
 
   /// Tells whether a slot is still what it was when the generation was read.
   @inlinable
   public func isCurrent(_ slot: UInt32, _ generation: UInt32) -> Bool {
-    slot < used && self.generation(of: slot) == generation
+    slot < used && self.generation(of: slot) == generation | Self.taken
   }
 
   /// The value in a slot.
@@ -62,6 +72,10 @@ public struct Slab<Element> {
     _read { yield chunks[Int(slot) >> Self.chunkBits][Int(slot) & (1 << Self.chunkBits - 1)] }
     _modify { yield &chunks[Int(slot) >> Self.chunkBits][Int(slot) & (1 << Self.chunkBits - 1)] }
   }
+
+  /// The generation of a slot that is taken, as `insert` told it.
+  @inlinable
+  public func generation(taken slot: UInt32) -> UInt32 { generation(of: slot) & ~Self.taken }
 
   @inlinable
   func generation(of slot: UInt32) -> UInt32 {

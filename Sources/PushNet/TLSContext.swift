@@ -28,7 +28,7 @@ public enum TLSError: Error, Equatable, CustomStringConvertible {
 ///
 /// OpenSSL locks what connections on several threads share once a context is complete, and nothing changes a
 /// context after its init: so it may be used from any thread. A certificate is renewed by a new context for
-/// new connections. The process must ignore SIGPIPE.
+/// new connections.
 public final class TLSContext: @unchecked Sendable {
   /// Which protocol versions are offered.
   public enum Versions: Sendable {

@@ -49,7 +49,9 @@ public final class TLSSession {
     guard let handle = SSL_new(context.handle) else { throw .library(TLSContext.drainReason()) }
     self.context = context
     self.handle = handle
-    guard SSL_set_fd(handle, fd) == 1 else { throw .library(TLSContext.drainReason()) }
+    guard co_set_socket(handle, fd, context.isServer ? 1 : 0) == 1 else {
+      throw .library(TLSContext.drainReason())
+    }
     guard !context.isServer else {
       SSL_set_accept_state(handle)
       return

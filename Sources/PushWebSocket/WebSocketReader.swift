@@ -47,6 +47,9 @@ public struct WebSocketReader: Sendable {
   /// Waits for the first frame. `limit` is the most bytes that a message may have in all its frames.
   public init(limit: Int) { self.limit = limit }
 
+  /// Whether a frame or a message has begun and not ended.
+  public var isUnderWay: Bool { isInMessage || (stage != .first && stage != .closed) }
+
   private var isControl: Bool { opcode & 8 != 0 }
 
   /// Takes bytes from `position` up to `end`, until something is to be told, and moves `position` behind them. Nil when all
@@ -154,7 +157,7 @@ public struct WebSocketReader: Sendable {
     }
   }
 
-  /// The frame is complete; `range` is what came of it last.
+  /// The frame is complete; `range` is its outcome last.
   private mutating func endFrame(_ range: Range<Int>) throws(WebSocketFault) -> Event? {
     stage = .first
     guard !isControl else { return try endControl() }

@@ -78,38 +78,39 @@ final class TestClient {
   }
 
   let session: HTTP2Session
-  let tls: TLSSession
   private let transport: HTTP2Transport
-  private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 16 << 10)
   private(set) var events: [HTTP2Event] = []
 
   init(
     _ server: TestServer, protocols: [String] = ["h2"], identity: TLSIdentity? = nil
   ) throws {
-    descriptor = try SystemError.check(cl_connect("127.0.0.1", server.port), "connect")
+    var connection = try Connection(to: "127.0.0.1", port: server.port)
     let context = try TLSContext.client(
       trust: .pem(server.identity.certificate), identity: identity, protocols: protocols)
-    tls = try TLSSession(context: context, fd: descriptor, peerName: "localhost")
+    try connection.secure(with: context, peerName: "localhost")
     session = try HTTP2Session(role: .client)
-    transport = HTTP2Transport(tls: tls, session: session)
-    var progress = TLSSession.Progress.wantWrite
-    while progress != .done {
-      try wait(progress == .wantWrite ? POLLOUT : POLLIN)
-      progress = transport.handshake()
+    transport = HTTP2Transport(connection: connection, session: session)
+    var progress = Connection.Progress.underWay
+    while progress != .open {
+      try wait()
+      progress = transport.connection.proceed()
       if case .failed(let reason) = progress { throw Failed(reason: reason) }
     }
     try until { if case .settings = $0 { true } else { false } }
   }
 
-  deinit { _ = cl_close(descriptor) }
+  /// TLS on its connection.
+  var tls: TLSSession? { transport.connection.tls }
+
+  deinit { transport.connection.cut() }
 
   /// Sends what is queued and reads until an event comes for which the test is true; it stays in `events`.
   func until(_ test: (HTTP2Event) -> Bool) throws {
     while !events.contains(where: test) {
       if let reason = transport.flush() { throw Failed(reason: reason) }
       if events.contains(where: test) { return }
-      try wait(transport.interest.contains(.writable) ? POLLOUT : POLLIN)
+      try wait()
       let outcome = transport.receive(buffer: &buffer)
       var more: [HTTP2Event] = []
       session.takeEvents(into: &more)
@@ -148,8 +149,9 @@ final class TestClient {
     events.flatMap { if case .data(_, let bytes) = $0 { bytes } else { [] as [UInt8] } }
   }
 
-  private func wait(_ events: Int32) throws {
-    var wanted = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+  private func wait() throws {
+    let events = transport.connection.interest.contains(.writable) ? POLLOUT : POLLIN
+    var wanted = pollfd(fd: transport.connection.descriptor, events: Int16(events), revents: 0)
     guard poll(&wanted, 1, 60_000) == 1 else { throw Failed(reason: "nothing came for a minute") }
   }
 }

@@ -22,6 +22,17 @@ import Testing
       ])
   }
 
+  /// The line that was read and what was taken out of it are held both.
+  @Test func `What is held of a request has its target`() {
+    var parser = HTTPRequestParser()
+    let path = "/" + String(repeating: "p", count: 7000)
+    let bytes = Array("GET http://h\(path) HTTP/1.1\r\n".utf8)
+    _ = parser.consume(bytes.span)
+    #expect(parser.latestTarget == path && parser.heldBytes(reserving: 0) >= 14_000)
+    parser.reset()
+    #expect(parser.heldBytes(reserving: 0) < 7000)
+  }
+
   @Test(arguments: [
     ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", true),
     ("GET / HTTP/1.1\r\nHost:\r\nConnection: Close\r\n\r\n", false),
@@ -201,39 +212,66 @@ import Testing
     #expect(sent <= bound)
   }
 
-  /// A larger body is taken on the paths that are named, and only there.
-  @Test(arguments: [
-    ("/big", true), ("//big/", true), ("/big?x=/y", true), ("/big/more", false), ("/", false),
-    ("/%62ig", false), ("/other?/big", false),
-  ]) func largeBodies(target: String, isTaken: Bool) {
-    let limits = HTTPLimits(body: 4, largeBodies: ["big": 8])
-    let head = "POST \(target) HTTP/1.1\r\nHost: a\r\n"
-    let texts = [
-      head + "Content-Length: 8\r\n\r\n12345678",
-      head + "Transfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n4\r\n5678\r\n0\r\n\r\n",
-    ]
-    for text in texts {
-      let outcome = parse(
-        text + "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n12345", limits: limits)
-      // The limit of one request says nothing about the next.
-      #expect(outcome.requests.map(\.body) == (isTaken ? [Array("12345678".utf8)] : []))
-      #expect(outcome.fault == .bodyTooLarge)
+  /// A limit that is found out while a body comes holds for that body only.
+  @Test func limitsOneBody() {
+    for (start, rest, fits) in [
+      ("Content-Length: 5\r\n\r\n12", "345", 5),
+      ("Transfer-Encoding: chunked\r\n\r\n2\r\n12\r\n", "3\r\n345\r\n0\r\n\r\n", 5),
+    ] {
+      for limit in [fits - 1, fits] {
+        var parser = HTTPRequestParser()
+        let bytes = Array(("POST / HTTP/1.1\r\nHost: a\r\n" + start).utf8)
+        _ = parser.consume(bytes.span)
+        let isAllowed = parser.limitBody(to: limit)
+        let more = Array(rest.utf8)
+        let (count, event) = parser.consume(more.span)
+        guard limit == fits else {
+          #expect(!isAllowed || event == .failure(.bodyTooLarge))
+          continue
+        }
+        #expect(isAllowed && count == more.count)
+        guard case .request(let request) = event else {
+          Issue.record("no request")
+          continue
+        }
+        #expect(request.body == Array("12345".utf8))
+        let next = Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\n123456".utf8)
+        guard case (_, .request) = parser.consume(next.span) else {
+          Issue.record("the limit stayed")
+          continue
+        }
+      }
     }
-    #expect(parse(head + "Content-Length: 9\r\n\r\n", limits: limits).fault == .bodyTooLarge)
   }
 
-  @Test func tellsLargeBodies() {
-    var parser = HTTPRequestParser(limits: HTTPLimits(body: 4, largeBodies: ["big": 8]))
-    for (piece, isLarge) in [
-      ("POST /big HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n", true), ("12345", false),
-      ("POST /big HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n12", false),
-      ("34\r\n1\r\n", true), ("5\r\n", true), ("0\r\n\r\n", false),
-      ("POST /big HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n1", false),
-    ] {
-      let bytes = Array(piece.utf8)
-      _ = parser.consume(bytes.span)
-      #expect(parser.isInLargeBody == isLarge, "\(piece)")
-    }
+  /// RFC 9112 section 3.2: what is no host with or without a port is answered with 400.
+  @Test(arguments: [
+    ("a", true), ("a:80", true), ("a:", true), ("a.b-c_d~e:65535", true), ("[::1]", true),
+    ("[::1]:8080", true),
+    ("1.2.3.4:1", true), ("%41b:080", true), ("", true), ("a:xyz", false), ("a:80:80", false),
+    ("a:65536", false),
+    ("a:-1", false), ("a: 80", false), ("user@a", false), ("user:pw@a:80", false), (":80", false),
+    ("[::1", false),
+    ("::1", false), ("[::1]80", false), ("[a]", false), ("[1.2.3.4]", false), ("a%4", false), ("a%zz", false),
+    ("a/b", false), ("a,b", false), ("a b", false), ("a?b", false), ("[]", false),
+  ]) func hosts(text: String, isHost: Bool) {
+    let outcome = parse("GET / HTTP/1.1\r\nHost: \(text)\r\n\r\n")
+    #expect(outcome.fault == (isHost ? nil : .badHost))
+    guard !text.isEmpty, !text.contains(" "), !text.contains("/"), !text.contains("?") else { return }
+    let absolute = parse("GET http://\(text)/x HTTP/1.1\r\nHost: other\r\n\r\n")
+    #expect(absolute.fault == (isHost ? nil : .badStartLine))
+    // The target's host goes before the field's (RFC 9112 section 3.2.2).
+    if isHost { #expect(absolute.requests.map { $0.headers.values("host") } == [[text]]) }
+  }
+
+  /// HTTP/1.0 needs no `Host`; then the target's host takes the place of a field.
+  @Test(arguments: [(3, nil), (4, HTTPFault.headerTooLarge)]) func hostOfTheTargetCounts(
+    fields: Int, fault: HTTPFault?
+  ) {
+    let limits = HTTPLimits(fields: 4)
+    let text = String(repeating: "X: y\r\n", count: fields) + "\r\n"
+    #expect(parse("GET http://a/ HTTP/1.0\r\n" + text, limits: limits).fault == fault)
+    #expect(parse("GET / HTTP/1.0\r\n" + text, limits: limits).fault == nil)
   }
 
   @Test func continues() {

@@ -87,7 +87,7 @@ private final class EchoDriver: LoopDriver {
     for await _ in mail {}
   }
 
-  /// Drivers and listeners refer to their loop, which must not keep all of them alive for ever.
+  /// Drivers and listeners refer to their loop, which must not keep all of them alive forever.
   @Test(.timeLimit(.minutes(1))) func stoppedLoopLetsGo() async throws {
     final class Witness: Sendable {
       let gone: @Sendable () -> Void

@@ -1,5 +1,7 @@
+import Glibc
 import PushHTTP
 import PushHTTPServer
+import PushNet
 import Testing
 
 /// Peers that mean harm, or have bad luck.
@@ -109,7 +111,7 @@ import Testing
     #expect(server.metric("borealis_http_lost_answers_total") == 1)
   }
 
-  /// A client that asks for ever and does not read gets what the kernel holds and a bounded queue; others are served
+  /// A client that asks forever and does not read gets what the kernel holds and a bounded queue; others are served
   /// meanwhile. If it reads at last it gets everything, else it is closed.
   @Test(arguments: [true, false]) func boundsWhatWaitsForPeersThatDoNotRead(readsLater: Bool) throws {
     var limits = HTTPServerLimits()
@@ -134,6 +136,24 @@ import Testing
     }
   }
 
+  /// Whoever takes a little of an answer now and then does not hold the rest of it forever; who is quick enough gets it whole.
+  @Test(arguments: [1 << 30, 1]) func closesPeersThatReadTooSlowly(bytesPerSecond: Int) throws {
+    var limits = HTTPServerLimits()
+    (limits.writeSeconds, limits.writeBytesPerSecond) = (1, bytesPerSecond)
+    let server = try HTTPTestServer(limits: limits)
+    let pause = try HTTPTestClient(server)
+    let client = try HTTPTestClient(server, receiveBytes: 4096)
+    try client.send("GET /static HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    var count = 0
+    while let bytes = try? client.read(), !bytes.isEmpty {
+      count += bytes.count
+      // A few KB at a time: too little, but never nothing for a second.
+      if bytesPerSecond > 1 { #expect(!pause.hears(withinMilliseconds: 20)) }
+    }
+    #expect((count > HTTPTestServer.document.count) == (bytesPerSecond == 1))
+    #expect(count > 0)
+  }
+
   /// How many requests of others a server has answered once it answers no more of them.
   private func settledCount(_ server: HTTPTestServer) throws -> Int {
     let witness = try HTTPTestClient(server)
@@ -148,23 +168,61 @@ import Testing
     }
   }
 
-  @Test func boundsConnectionsOfOneNetworkAndOfAll() throws {
+  /// Empty lines before a request are no request: they do not extend the time in which one has to come, and are few.
+  @Test func closesPeersThatSendEmptyLines() throws {
     var limits = HTTPServerLimits()
-    limits.connections = 2
-    for server in [
-      try HTTPTestServer(peers: HTTPPeerLimit(connections: 2)), try HTTPTestServer(limits: limits),
-    ] {
-      let first = try HTTPTestClient(server)
-      #expect(try first.get("/") == "GET / ")
-      for _ in 0..<5 {
-        let second = try HTTPTestClient(server)
-        #expect(try second.get("/") == "GET / ")
-        #expect(try HTTPTestClient(server).rest() == "")
-        second.reset()
-        for _ in 0..<3 { #expect(try first.get("/") == "GET / ") }
-      }
-      #expect(server.metric("borealis_http_refused_connections_total") == 5)
+    limits.idleSeconds = 1
+    let server = try HTTPTestServer(limits: limits)
+    let waiting = try HTTPTestClient(server)
+    #expect(try waiting.get("/1") == "GET /1 ")
+    try waiting.send("\r")
+    var count = 0
+    // Each half of a line is read alone, so that a request seems to begin and to end again and again.
+    while count < 1000, !waiting.hears(withinMilliseconds: 5) {
+      try waiting.send(count.isMultiple(of: 2) ? "\n" : "\r")
+      count += 1
     }
+    #expect(count < 1000)
+    let many = try HTTPTestClient(server)
+    try many.send("\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
+    #expect(try many.body() == "GET /2 ")
+    for _ in 0..<2 {
+      try many.send("\r\n")
+      // When this is answered the server has seen what came before.
+      #expect(try HTTPTestClient(server).get("/") == "GET / ")
+    }
+    try many.send("\r\n")
+    #expect(try many.rest().hasPrefix("HTTP/1.1 400 "))
+  }
+
+  /// Whoever does not read gets what the kernel takes before there is room on the other side: little of it waits there.
+  @Test func boundsWhatTheKernelHolds() throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server, receiveBytes: 4096)
+    try client.send("GET /static HTTP/1.1\r\nHost: h\r\n\r\n")
+    // The server's side of this connection is the only one on it that holds unsent bytes.
+    #expect(client.hears(withinMilliseconds: 10_000))
+    for _ in 0..<3 { #expect(try HTTPTestClient(server).get("/") == "GET / ") }
+    let queued = try #require(try unsentBytes(of: server, to: client))
+    #expect(queued > 0 && queued <= 192 << 10)
+    #expect(try client.response()?.body.count == HTTPTestServer.document.count)
+  }
+
+  /// What the kernel holds of the bytes from a server to a client, as it tells in /proc/net/tcp.
+  private func unsentBytes(of server: HTTPTestServer, to client: HTTPTestClient) throws -> Int? {
+    func place(_ port: UInt16) -> String {
+      let digits = String(port, radix: 16, uppercase: true)
+      return "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+    let bytes = try [UInt8](contentsOfFile: "/proc/net/tcp")
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      guard fields.count > 4, fields[1] == place(server.port), fields[2] == place(client.port) else {
+        continue
+      }
+      return Int(fields[4].prefix(8), radix: 16)
+    }
+    return nil
   }
 }
 
@@ -173,5 +231,16 @@ extension String {
   fileprivate func components(of text: String) -> Int {
     let (bytes, wanted) = (Array(utf8), Array(text.utf8))
     return bytes.indices.count { bytes[$0...].starts(with: wanted) }
+  }
+}
+
+extension [UInt8] {
+  fileprivate init(contentsOfFile path: String) throws {
+    self = []
+    let descriptor = open(path, O_RDONLY)
+    guard descriptor >= 0 else { throw SystemError(call: "open", number: errno) }
+    defer { close(descriptor) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = read(descriptor, &buffer, buffer.count), count > 0 { self += buffer[..<count] }
   }
 }

@@ -48,33 +48,6 @@ import Testing
     }
   }
 
-  /// Two large bodies fit at a time: a third has to wait for one of them to end, however it ends.
-  @Test func boundsLargeBodies() throws {
-    var limits = HTTPServerLimits()
-    limits.message = HTTPLimits(body: 4, largeBodies: ["big": 8])
-    let server = try HTTPTestServer(limits: limits, largeBodies: LargeBodies(bytes: 80, step: 1))
-    let head = "POST /big HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n"
-    let slow = try [HTTPTestClient(server), HTTPTestClient(server)]
-    for client in slow {
-      try client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" + head + "1234")
-      #expect(try client.body() == "GET /1 ")
-    }
-    let third = try HTTPTestClient(server)
-    try third.send(head)
-    #expect(try third.response()?.status == 503)
-    let small = try HTTPTestClient(server)
-    try small.send("POST /big HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n12")
-    #expect(try small.body() == "POST /big 12")
-    for (index, client) in slow.enumerated() {
-      try client.send("5678")
-      #expect(try client.body() == "POST /big 12345678")
-      // Its place is free again.
-      let next = try HTTPTestClient(server)
-      try next.send(head + "abcdefgh")
-      #expect(try next.body() == "POST /big abcdefgh", "\(index)")
-    }
-  }
-
   /// A request that is turned away is answered before its body; what follows is no request. A small one is turned away
   /// only if its client waits for leave.
   @Test(
@@ -102,7 +75,7 @@ import Testing
   /// Whoever sends all of a large body first can still read the answer; one that has come whole is let in.
   @Test func takesTheBodyOfWhomItTurnsAway() throws {
     var limits = HTTPServerLimits()
-    limits.message = HTTPLimits(body: 4, largeBodies: ["barred": 8 << 20])
+    limits.message = HTTPLimits(body: 8 << 20)
     limits.lingerBytes = 16
     let server = try HTTPTestServer(limits: limits)
     let client = try HTTPTestClient(server)
@@ -116,69 +89,6 @@ import Testing
     try whole.send("POST /barred HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\na")
     try whole.send("b")
     #expect(try whole.body() == "POST /barred ab")
-  }
-
-  /// A body takes memory until its request is answered, not only until it is there.
-  @Test func largeBodiesHaveRoomWhileTheyAreWorkedOn() throws {
-    var limits = HTTPServerLimits()
-    limits.message = HTTPLimits(body: 4, largeBodies: ["held": 8])
-    let server = try HTTPTestServer(limits: limits, largeBodies: LargeBodies(bytes: 80, step: 1))
-    let head = "POST /held HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n"
-    let waiting = try [HTTPTestClient(server), HTTPTestClient(server)]
-    for client in waiting {
-      try client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" + head + "1234")
-      #expect(try client.body() == "GET /1 ")
-      try client.send("5678")
-    }
-    let other = try HTTPTestClient(server)
-    try other.send("GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
-    #expect(try other.body() == "GET /2 ")
-    let third = try HTTPTestClient(server)
-    try third.send(head + "1234")
-    #expect(try third.response()?.status == 503)
-    withExtendedLifetime(waiting) {}
-  }
-
-  /// Each client behind a proxy has a quarter of its own, and so has the proxy itself.
-  @Test func clientsOfOneProxyHaveRoomOfTheirOwn() throws {
-    var limits = HTTPServerLimits()
-    limits.message = HTTPLimits(body: 4, largeBodies: ["big": 20])
-    let server = try HTTPTestServer(limits: limits, largeBodies: LargeBodies(bytes: 80, step: 1))
-    func head(_ fields: String) -> String {
-      "POST /big HTTP/1.1\r\nHost: h\r\nContent-Length: 20\r\n\(fields)\r\n"
-    }
-    let clients = ["X-Forwarded-For: 192.0.2.1\r\n", "X-Forwarded-For: 198.51.100.1\r\n", ""]
-    var slow: [HTTPTestClient] = []
-    for fields in clients {
-      let client = try HTTPTestClient(server)
-      try client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" + head(fields) + "1234567890")
-      #expect(try client.body() == "GET /1 ")
-      slow.append(client)
-    }
-    for fields in clients {
-      let second = try HTTPTestClient(server)
-      try second.send(head(fields))
-      #expect(try second.response()?.status == 503)
-    }
-    for client in slow {
-      try client.send("1234567890")
-      #expect(try client.body() == "POST /big 12345678901234567890")
-    }
-  }
-
-  /// Room is for what was announced, in steps; each network has a quarter of it.
-  @Test func roomForLargeBodies() {
-    let bodies = LargeBodies(bytes: 80, step: 5)
-    let networks = (1...5).map { PeerNetwork(rawValue: $0) }
-    var first: LargeBodies.Place? = bodies.place(for: networks[0])
-    let second = bodies.place(for: networks[0])
-    #expect(first?.hold(11) == true && first?.hold(15) == true)
-    #expect(second.hold(5) && !second.hold(6))
-    #expect(first?.hold(16) == false)
-    let others = networks[1...].map { bodies.place(for: $0) }
-    #expect(others.map { $0.hold(20) } == [true, true, true, false])
-    first = nil
-    #expect(second.hold(20) && !others[3].hold(1))
   }
 
   @Test func headHasNoContent() throws {
@@ -254,6 +164,20 @@ import Testing
       #expect(try client.body() == "GET /twice ")
       #expect(server.metric("borealis_http_lost_answers_total") == number)
     }
+  }
+
+  /// Whatever a handler does, its client hears something, and the connection goes on.
+  @Test(arguments: ["/never", "/forgotten"]) func answersWhatNobodyAnswers(target: String) throws {
+    var limits = HTTPServerLimits()
+    limits.answerSeconds = 1
+    let server = try HTTPTestServer(limits: limits)
+    let client = try HTTPTestClient(server)
+    try client.send("POST \(target) HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx")
+    #expect(try client.response()?.status == 503)
+    #expect(server.unanswered == ["\(target == "/never" ? "late" : "forgotten") POST \(target)"])
+    #expect(server.metric("borealis_http_unanswered_requests_total") == 1)
+    #expect(try client.get("/async") == "GET /async ")
+    #expect(server.metric("borealis_http_unanswered_requests_total") == 1)
   }
 
   /// An old exchange does not answer the request that its connection has come to.

@@ -10,8 +10,12 @@ final class HTTPTestClient {
   private var parser = HTTPResponseParser()
   private var unread: [UInt8] = []
 
-  init(_ server: HTTPTestServer, tls context: TLSContext? = nil) throws {
-    descriptor = try SystemError.check(cl_connect("127.0.0.1", server.port), "connect")
+  /// Connects from an address of this machine. `receiveBytes` bounds what the kernel takes for it without a reader.
+  init(
+    _ server: HTTPTestServer, from address: String = "127.0.0.1", receiveBytes: Int32 = 0,
+    tls context: TLSContext? = nil
+  ) throws {
+    descriptor = try Self.connect(from: address, to: server.port, receiveBytes)
     try wait(Int16(POLLOUT))
     guard let context else { return }
     let session = try TLSSession(context: context, fd: descriptor, peerName: "localhost")
@@ -28,6 +32,27 @@ final class HTTPTestClient {
   }
 
   deinit { _ = cl_close(descriptor) }
+
+  var port: UInt16 { UInt16(clamping: cl_local_port(descriptor)) }
+
+  private static func connect(from address: String, to port: UInt16, _ receiveBytes: Int32) throws -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    if receiveBytes > 0 { _ = cl_set_buffer_sizes(descriptor, 0, receiveBytes) }
+    for (host, port, isOwn) in [(address, 0, true), ("127.0.0.1", port, false)] {
+      var place = sockaddr_in()
+      place.sin_family = sa_family_t(AF_INET)
+      place.sin_port = port.bigEndian
+      inet_pton(AF_INET, host, &place.sin_addr)
+      let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let status = withUnsafePointer(to: &place) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          isOwn ? bind(descriptor, $0, size) : Glibc.connect(descriptor, $0, size)
+        }
+      }
+      guard status == 0 || errno == EINPROGRESS else { throw SystemError(call: "connect", number: errno) }
+    }
+    return descriptor
+  }
 
   struct Failed: Error { let reason: String }
 
@@ -60,7 +85,7 @@ final class HTTPTestClient {
   func reset() {
     // Connecting to nothing is how Linux is told so.
     var nothing = sockaddr()
-    connect(descriptor, &nothing, socklen_t(MemoryLayout<sockaddr>.size))
+    Glibc.connect(descriptor, &nothing, socklen_t(MemoryLayout<sockaddr>.size))
   }
 
   func shutDownWriting() { _ = cl_shutdown_write(descriptor) }

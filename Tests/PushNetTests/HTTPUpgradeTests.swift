@@ -31,6 +31,20 @@ import Testing
     #expect(try client.get("/1") == "GET /1 ")
   }
 
+  /// What it took along would count for nobody: one that has not read its answers stays.
+  @Test(arguments: ["/big?200000", "/static"])
+  func `A connection with much to be sent does not go away`(before: String) throws {
+    let server = try HTTPTestServer()
+    let client = try HTTPTestClient(server, receiveBytes: 4096)
+    try client.send(
+      [before, "/away"].map { "GET \($0) HTTP/1.1\r\nHost: h\r\nUpgrade: echo\r\n\r\n" }.joined())
+    #expect(try client.response()?.body.count == (before == "/static" ? 1 << 20 : 200_000))
+    let answer = try #require(try client.response())
+    #expect(answer.status == 503 && answer.headers["connection"] == "close")
+    #expect(try client.rest() == "")
+    #expect(server.metric("borealis_http_requests_total{class=\"1xx\"}") == 0)
+  }
+
   @Test func `A drain does not wait for what went away`() async throws {
     let server = try HTTPTestServer()
     let client = try HTTPTestClient(server)

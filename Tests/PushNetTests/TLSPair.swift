@@ -31,7 +31,7 @@ final class TLSPair {
 
   init(server: TLSContext, client: TLSContext, peerName: String, resuming: [UInt8]? = nil) throws {
     var pair: [Int32] = [-1, -1]
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &pair) == 0 else {
+    guard socketpair(AF_UNIX, SocketKind.nonBlockingStream, 0, &pair) == 0 else {
       throw TLSTestFiles.Failed()
     }
     descriptors = pair

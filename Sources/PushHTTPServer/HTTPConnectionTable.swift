@@ -1,0 +1,123 @@
+import PushBase
+import PushNet
+
+/// The connections of one server: where each one is, which of them make room for others, and which are overdue next.
+struct HTTPConnectionTable {
+  /// Connections in the order in which they entered the list.
+  private struct IdleList {
+    static let none = UInt32.max
+
+    var first = IdleList.none
+    var last = IdleList.none
+  }
+
+  /// No entry of the wheel comes up later than it is asked to within this many seconds.
+  private static var farthest: UInt32 { 500 }
+
+  /// The connections by slot. Reached as it is: an accessor around its own would copy a connection at every use.
+  var slab = Slab(blank: HTTPConnection())
+  private var wheel: DeadlineWheel
+  private var unauthenticated = IdleList()
+  private var authenticated = IdleList()
+
+  /// For a loop whose clock shows this second.
+  init(second: UInt32) { wheel = DeadlineWheel(second: second) }
+
+  /// How many connections are open.
+  var count: Int { slab.count }
+
+  /// One more than the largest slot ever taken.
+  var capacity: Int { slab.capacity }
+
+  /// Whether a slot still holds the connection that it held when the generation was read.
+  func isCurrent(_ slot: UInt32, _ generation: UInt32) -> Bool { slab.isCurrent(slot, generation) }
+
+  /// Adds a connection and returns its slot.
+  mutating func insert(_ connection: HTTPConnection) -> UInt32 {
+    let (slot, generation) = slab.insert(connection)
+    slab[slot].generation = generation
+    return slot
+  }
+
+  /// Forgets a connection.
+  mutating func remove(_ slot: UInt32) {
+    leaveList(slot)
+    slab.remove(slot)
+  }
+
+  // MARK: Making room
+
+  /// Of the connections that are in a list, the one that has been there longest and comes from this network; from any if nil.
+  func longestIdle(_ list: HTTPConnection.Idleness, from network: PeerNetwork?) -> UInt32? {
+    var slot = self[list].first
+    while slot != IdleList.none {
+      if network == nil || slab[slot].network == network { return slot }
+      slot = slab[slot].next
+    }
+    return nil
+  }
+
+  /// Puts a connection into the list where it belongs now, as the latest. One that stays in its list keeps its place: a byte
+  /// now and then does not move it back.
+  mutating func updateList(of slot: UInt32) {
+    let wanted = slab[slot].idlenessNow
+    guard wanted != slab[slot].idleness else { return }
+    leaveList(slot)
+    slab[slot].idleness = wanted
+    guard wanted != .inUse else { return }
+    let last = self[wanted].last
+    slab[slot].previous = last
+    slab[slot].next = IdleList.none
+    if last == IdleList.none { self[wanted].first = slot } else { slab[last].next = slot }
+    self[wanted].last = slot
+  }
+
+  /// Takes a connection out of its list.
+  mutating func leaveList(_ slot: UInt32) {
+    let list = slab[slot].idleness
+    guard list != .inUse else { return }
+    let (previous, next) = (slab[slot].previous, slab[slot].next)
+    if previous == IdleList.none { self[list].first = next } else { slab[previous].next = next }
+    if next == IdleList.none { self[list].last = previous } else { slab[next].previous = previous }
+    slab[slot].idleness = .inUse
+  }
+
+  private subscript(list: HTTPConnection.Idleness) -> IdleList {
+    get { list == .authenticated ? authenticated : unauthenticated }
+    set { if list == .authenticated { authenticated = newValue } else { unauthenticated = newValue } }
+  }
+
+  // MARK: Deadlines
+
+  /// Sees to it that the wheel comes up early enough for a connection. Later deadlines cost nothing: the entry finds them when it
+  /// is due.
+  mutating func schedule(_ slot: UInt32, now: UInt32) {
+    guard let deadline = slab[slot].nextDeadline else { return }
+    let scheduled = slab[slot].scheduled
+    guard scheduled == 0 || deadline < scheduled else { return }
+    let place = min(deadline, now &+ Self.farthest)
+    slab[slot].scheduled = place
+    wheel.add(.init(slot: slot, generation: slab[slot].generation), at: place)
+  }
+
+  /// The connections whose deadlines have passed.
+  mutating func overdue(at second: UInt32) -> [DeadlineWheel.Entry] {
+    var overdue: [DeadlineWheel.Entry] = []
+    wheel.advance(to: second) { entry, now in
+      guard slab.isCurrent(entry.slot, entry.generation) else { return nil }
+      // An earlier entry has overtaken this one.
+      let scheduled = slab[entry.slot].scheduled
+      guard scheduled != 0, scheduled <= now else { return nil }
+      slab[entry.slot].scheduled = 0
+      guard let deadline = slab[entry.slot].nextDeadline else { return nil }
+      guard deadline > now else {
+        overdue.append(entry)
+        return nil
+      }
+      let place = min(deadline, now &+ Self.farthest)
+      slab[entry.slot].scheduled = place
+      return place
+    }
+    return overdue
+  }
+}

@@ -1,0 +1,394 @@
+import CLinux
+
+/// One end of a stream: a non-blocking socket, TLS on it or none, what waits to be sent, and what the loop is to report.
+///
+/// A value without a lock or an allocation of its own, so that a million of them fit into a slab; it belongs to one loop's thread, and
+/// whoever holds it closes it once. It never blocks and speaks no protocol: its owner calls it when the socket is ready, reads
+/// into a buffer that all connections share, queues what is to be sent, and calls `settle` at the end.
+///
+/// What both directions wait for is its own business: with TLS a write may have to wait until the socket is readable, and a read until
+/// it is writable.
+public struct Connection {
+  /// How far a connection is.
+  public enum Stage: UInt8, Sendable {
+    /// There is no socket: it was closed or never opened.
+    case closed
+    /// The kernel is connecting.
+    case connecting
+    /// TLS is being agreed on.
+    case handshaking
+    /// Bytes flow in both directions.
+    case open
+    /// Our side is shut; what comes is read as it is.
+    case shut
+  }
+
+  /// What a step on the way to an open connection came to.
+  public enum Progress: Equatable, Sendable {
+    /// It goes on when the socket is ready, or in the next turn if this turn's share of handshakes is used up.
+    case underWay
+    /// Bytes may flow. The first ones may have come already.
+    case open
+    /// Nobody answers at the address.
+    case unreachable(SystemError)
+    /// TLS was not agreed on; the text says why, for the log.
+    case failed(String)
+  }
+
+  /// What a read came to.
+  public enum Reading: Equatable, Sendable {
+    /// So many bytes are in the buffer, at least one.
+    case bytes(Int)
+    /// Nothing is there now.
+    case nothing
+    /// The peer sends nothing more.
+    case ended
+    /// The connection is lost; the text says why, for the log.
+    case failed(String)
+  }
+
+  /// What sending came to.
+  public enum Sending: Equatable, Sendable {
+    /// Nothing waits any more.
+    case done
+    /// The rest waits until the socket is ready.
+    case blocked
+    /// The connection is lost; the text says why, for the log.
+    case failed(String)
+  }
+
+  /// The largest content of a TLS record (RFC 8446 section 5.1): behind one that is full there may be another.
+  private static let record = 16 << 10
+
+  /// The socket, -1 if there is none.
+  public private(set) var descriptor: Int32 = -1
+  /// How far it is.
+  public private(set) var stage = Stage.closed
+  /// Whether its owner has no use for more bytes: the kernel is not asked for them.
+  public var isPaused = false
+  /// The peer sends nothing more, but it may still read.
+  public private(set) var hasEnded = false
+  /// Bytes, or the peer's end, wait inside TLS: the socket does not tell of them, `read` does.
+  public private(set) var hasUnread = false
+  private var readsAhead = false
+  private var isWatched = false
+  private var watched: Bits = .init(.readable)
+  private var readNeeds: Bits = .init(.readable)
+  private var writeNeeds: Bits = .init([])
+  /// The session on it, nil on a plain one.
+  public private(set) var tls: TLSSession?
+  /// What waits to be sent.
+  public private(set) var queue = OutboundQueue()
+
+  /// `Readiness` in a byte.
+  private struct Bits: Equatable {
+    private let rawValue: UInt8
+
+    init(_ readiness: Readiness) { rawValue = UInt8(truncatingIfNeeded: readiness.rawValue) }
+
+    var readiness: Readiness { Readiness(rawValue: UInt32(rawValue)) }
+  }
+
+  /// A closed one.
+  public init() {}
+
+  /// Takes an accepted socket over, with TLS if there is a context for it. If TLS cannot begin the socket stays the caller's.
+  public init(accepted descriptor: Int32, tls context: TLSContext? = nil) throws(TLSError) {
+    if let context { tls = try TLSSession(context: context, fd: descriptor) }
+    self.descriptor = descriptor
+    stage = tls == nil ? .open : .handshaking
+  }
+
+  /// Takes over a socket whose connect has begun.
+  public init(connecting descriptor: Int32) {
+    self.descriptor = descriptor
+    stage = .connecting
+    readNeeds = Bits(.writable)
+  }
+
+  /// Starts to connect to a numeric address. Throws when the system refuses at once.
+  public init(to address: String, port: UInt16) throws(SystemError) {
+    self.init(connecting: try SystemError.check(cl_connect(address, port), "connect"))
+  }
+
+  /// Speaks TLS once it is connected. The name is what the peer's certificate must carry; a session is what `exportSession` of an
+  /// earlier connection gave.
+  public mutating func secure(
+    with context: TLSContext, peerName: String?, resuming session: [UInt8]? = nil
+  ) throws(TLSError) {
+    precondition(stage == .connecting && tls == nil, "bytes may have been sent without TLS")
+    tls = try TLSSession(context: context, fd: descriptor, peerName: peerName, resuming: session)
+  }
+
+  /// Lets TLS take as much as there is from the socket at once: fewer system calls for busy connections.
+  public mutating func readAhead() {
+    readsAhead = tls != nil
+    tls?.readAhead()
+  }
+
+  // MARK: On the way
+
+  /// Goes on connecting, or with the handshake, after the socket became ready.
+  public mutating func proceed() -> Progress { proceed { $0.handshake() } }
+
+  /// The same within the turn's share of handshakes: over it nothing is done, and the kernel reports the socket again.
+  public mutating func proceed(within budget: inout HandshakeBudget) -> Progress {
+    proceed { budget.step($0) }
+  }
+
+  private mutating func proceed(_ step: (TLSSession) -> TLSSession.Progress?) -> Progress {
+    if stage == .connecting {
+      let number = cl_socket_error(descriptor)
+      guard number == 0 else { return .unreachable(SystemError(call: "connect", number: number)) }
+      readNeeds = Bits(.readable)
+      stage = tls == nil ? .open : .handshaking
+    }
+    guard stage == .handshaking, let tls else { return .open }
+    switch step(tls) {
+    case nil: return .underWay
+    case .done:
+      readNeeds = Bits(.readable)
+      stage = .open
+      return .open
+    case .wantRead: readNeeds = Bits(.readable)
+    case .wantWrite: readNeeds = Bits(.writable)
+    case .failed(let reason): return .failed(reason)
+    }
+    return .underWay
+  }
+
+  // MARK: Reading
+
+  /// Reads what has come, up to the size of the buffer. Without TLS that is one system call; with it one for each record, until
+  /// there is none.
+  public mutating func read(into buffer: inout [UInt8]) -> Reading {
+    hasUnread = false
+    guard let tls else { return readPlain(into: &buffer) }
+    readNeeds = Bits(.readable)
+    var count = 0
+    while count < buffer.count {
+      let transfer = buffer.withUnsafeMutableBytes { bytes in
+        tls.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[count...]))
+      }
+      switch transfer {
+      case .bytes(let got):
+        count += got
+        // To ask once more would nearly always be in vain. What came behind a smaller record is still in the socket.
+        if got < Self.record, !readsAhead, tls.pending == 0 { return .bytes(count) }
+      case .wantRead: return count > 0 ? .bytes(count) : .nothing
+      case .wantWrite:
+        readNeeds = Bits(.writable)
+        return count > 0 ? .bytes(count) : .nothing
+      case .closed: return end(.ended, behind: count)
+      case .failed(let reason): return end(.failed(reason), behind: count)
+      }
+    }
+    hasUnread = readsAhead || tls.pending > 0
+    return .bytes(count)
+  }
+
+  private mutating func readPlain(into buffer: inout [UInt8]) -> Reading {
+    do throws(SystemError) {
+      guard let count = try Socket.read(descriptor, into: &buffer) else { return .nothing }
+      return count > 0 ? .bytes(count) : end(.ended, behind: 0)
+    } catch {
+      return end(.failed(error.description), behind: 0)
+    }
+  }
+
+  /// What came before the end is told first.
+  private mutating func end(_ end: Reading, behind count: Int) -> Reading {
+    guard count == 0 else {
+      hasUnread = true
+      return .bytes(count)
+    }
+    hasEnded = true
+    return end
+  }
+
+  // MARK: Sending
+
+  /// Queues a frame for the next `flush`.
+  public mutating func append(_ frame: SharedFrame) { queue.append(frame) }
+
+  /// Queues what `write` appends to an array.
+  public mutating func append<E: Error>(_ write: (inout [UInt8]) throws(E) -> Void) throws(E) {
+    try queue.append(write)
+  }
+
+  /// Queues a content; a constant one costs no memory.
+  public mutating func append(content: [UInt8], isConstant: Bool = false) {
+    queue.append(content: content, isConstant: isConstant)
+  }
+
+  /// Whether the last attempt to send was held up and the socket has not become ready since.
+  public var isBlocked: Bool { writeNeeds != Bits([]) }
+
+  /// Sends what waits. Small pieces are gathered in `scratch`.
+  public mutating func flush(scratch: inout [UInt8]) -> Sending {
+    guard !queue.isEmpty else {
+      writeNeeds = Bits([])
+      return .done
+    }
+    guard stage == .open else { return .blocked }
+    writeNeeds = Bits([])
+    let out = Way(descriptor: descriptor, tls: tls)
+    var trouble = Trouble.none
+    let outcome = queue.flush(scratch: &scratch) { out.send($0, from: $1, &trouble) }
+    if case .sent = outcome { return .done }
+    return hold(trouble)
+  }
+
+  /// Sends a frame at once if nothing waits before it, else queues it.
+  public mutating func send(_ frame: SharedFrame) -> Sending {
+    guard queue.isEmpty else {
+      queue.append(frame)
+      return .blocked
+    }
+    var trouble = Trouble.none
+    switch Way(descriptor: descriptor, tls: tls).send(frame.bytes, from: 0, &trouble) {
+    case .sent(frame.bytes.count):
+      writeNeeds = Bits([])
+      return .done
+    case .sent(let count):
+      queue.append(frame, sent: count)
+      // The rest leaves in the next turn.
+      return hold(.needs(.writable))
+    case .wouldBlock: queue.append(frame)
+    case .failed: break
+    }
+    return hold(trouble)
+  }
+
+  /// Gives up what waits, but for what has left in part: see `OutboundQueue.truncate`.
+  public mutating func truncateQueue() {
+    // OpenSSL may hold a record of what it was given last, which must leave as it is.
+    queue.truncate(keeping: tls == nil || !isBlocked ? 0 : Self.record)
+  }
+
+  /// Gives up all that waits: nothing can be sent any more that the peer could make sense of.
+  public mutating func dropQueue() { queue = OutboundQueue() }
+
+  /// Gives memory back that is kept for what is sent next.
+  public mutating func releaseMemory() { queue.release() }
+
+  /// What stands in the way of sending.
+  private enum Trouble {
+    case none
+    case needs(Readiness)
+    case lost(String)
+  }
+
+  private mutating func hold(_ trouble: Trouble) -> Sending {
+    switch trouble {
+    case .none: return .done
+    case .needs(let readiness):
+      writeNeeds = Bits(readiness)
+      return .blocked
+    case .lost(let reason): return .failed(reason)
+    }
+  }
+
+  /// Where bytes go.
+  private struct Way {
+    let descriptor: Int32
+    let tls: TLSSession?
+
+    func send(_ bytes: [UInt8], from offset: Int, _ trouble: inout Trouble) -> SendOutcome {
+      guard let tls else {
+        let outcome = Socket.send(descriptor, bytes, from: offset)
+        if case .failed(let number) = outcome {
+          trouble = .lost(SystemError(call: "send", number: number).description)
+        } else if outcome == .wouldBlock {
+          trouble = .needs(.writable)
+        }
+        return outcome
+      }
+      switch bytes.withUnsafeBytes({ tls.write(UnsafeRawBufferPointer(rebasing: $0[offset...])) }) {
+      case .bytes(let count): return .sent(count)
+      case .wantWrite: trouble = .needs(.writable)
+      case .wantRead: trouble = .needs(.readable)
+      case .closed: trouble = .lost("the peer closed")
+      case .failed(let reason): trouble = .lost(reason)
+      }
+      return .wouldBlock
+    }
+  }
+
+  // MARK: The loop
+
+  /// What the socket must become before there is something to do.
+  public var interest: Readiness {
+    let reading: Readiness = isPaused || hasEnded ? [] : readNeeds.readiness
+    return reading.union(writeNeeds.readiness)
+  }
+
+  /// Whether a report is one that sending has waited for.
+  public func canSend(_ readiness: Readiness) -> Bool { !readiness.isDisjoint(with: writeNeeds.readiness) }
+
+  /// Whether a report is one that reading has waited for. A broken socket can always be read: it says what is wrong.
+  public func canRead(_ readiness: Readiness) -> Bool {
+    !readiness.isDisjoint(with: readNeeds.readiness.union(.broken))
+  }
+
+  /// Starts to have the socket watched. False if the kernel refuses.
+  public mutating func watch(_ token: ConnectionToken, on loop: EventLoop) -> Bool {
+    watched = Bits(interest)
+    isWatched = loop.watch(descriptor, token, interest)
+    return isWatched
+  }
+
+  /// Tells the loop what is to be reported from now on, if that has changed: nothing but its end of one that is ignored.
+  public mutating func settle(_ token: ConnectionToken, on loop: EventLoop, isIgnored: Bool = false) {
+    if let wanted = takeInterest(isIgnored: isIgnored) { loop.change(descriptor, token, wanted) }
+  }
+
+  /// Another driver of the same loop has it now.
+  public mutating func move(to token: ConnectionToken, on loop: EventLoop) {
+    watched = Bits(interest)
+    loop.change(descriptor, token, interest)
+  }
+
+  /// What is to be reported from now on, nil if it is what was told last.
+  public mutating func takeInterest(isIgnored: Bool = false) -> Readiness? {
+    let wanted = isIgnored ? [] : interest
+    guard Bits(wanted) != watched else { return nil }
+    watched = Bits(wanted)
+    return wanted
+  }
+
+  // MARK: The end
+
+  /// Says that nothing more will be sent, and what waits is given up; what was sent still arrives, unless the socket is closed
+  /// with something unread in it.
+  public mutating func shutDown() {
+    tls?.shutdown()
+    tls = nil
+    dropQueue()
+    _ = cl_shutdown_write(descriptor)
+    stage = .shut
+    isPaused = false
+    hasUnread = false
+    readNeeds = Bits(.readable)
+    writeNeeds = Bits([])
+  }
+
+  /// Closes the socket after a goodbye by TLS. The loop is the one that watches it, unless that is gone.
+  public mutating func close(on loop: EventLoop? = nil) {
+    tls?.shutdown()
+    cut(on: loop)
+  }
+
+  /// Closes the socket without a goodbye. Closed already, nothing happens.
+  public mutating func cut(on loop: EventLoop? = nil) {
+    guard descriptor >= 0 else { return }
+    if isWatched, let loop { loop.close(descriptor) } else { _ = cl_close(descriptor) }
+    self = Connection()
+  }
+
+  /// Closes the socket with a reset: what was sent may be lost, and no port stays in use for a minute.
+  public mutating func reset(on loop: EventLoop? = nil) {
+    _ = cl_reset_on_close(descriptor)
+    cut(on: loop)
+  }
+}

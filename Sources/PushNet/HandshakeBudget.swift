@@ -1,0 +1,34 @@
+import CLinux
+
+/// How much of a loop's turn goes to TLS handshakes, so that a crowd of new connections delays nobody else; what is left over
+/// goes on in the next turn. Steps differ in what they cost, by the peer's choice and the server's key: time counts too.
+public struct HandshakeBudget: Sendable {
+  /// The first step of a turn is always taken; after this time there is no other.
+  private static let nanoseconds: UInt64 = 4_000_000
+
+  private let steps: Int
+  private var left: Int
+  private var spent: UInt64 = 0
+
+  /// Allows so many steps in a turn.
+  public init(steps: Int) {
+    self.steps = steps
+    left = steps
+  }
+
+  /// Takes a step of a handshake; nil if it has to wait for the next turn.
+  public mutating func step(_ session: TLSSession) -> TLSSession.Progress? {
+    guard left > 0, spent < Self.nanoseconds else { return nil }
+    left -= 1
+    let start = cl_monotonic_ns()
+    let progress = session.handshake()
+    spent += cl_monotonic_ns() &- start
+    return progress
+  }
+
+  /// A new turn begins.
+  public mutating func renew() {
+    left = steps
+    spent = 0
+  }
+}
