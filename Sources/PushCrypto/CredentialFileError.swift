@@ -57,35 +57,35 @@ public enum CredentialFileError: Error, Equatable, CustomStringConvertible {
   /// One line for people, without a full stop.
   public var description: String {
     switch self {
-    case .tooLarge(let limit): "it has more than \(limit) bytes, which no such file has"
-    case .notPEM: "it holds no PEM block (\"-----BEGIN ...\")"
-    case .binary: "it is a binary file, perhaps a .p12; PEM text was expected"
-    case .otherContent(let label): "it holds \"\(label)\", which is of no use here"
-    case .encryptedKey: "its private key is encrypted; Apple's .p8 files are not"
-    case .publicKey: "it holds a public key; the private key is needed"
-    case .certificateInsteadOfKey: "it holds a certificate; a private key is needed"
-    case .certificateRequest: "it holds a request for a certificate"
-    case .sshKey: "it holds an SSH key; the key that Apple's developer pages issue is needed"
+    case .tooLarge(let limit): "it has more than \(limit) bytes, which is too large for such a file"
+    case .notPEM: "it contains no PEM block (\"-----BEGIN ...\")"
+    case .binary: "it is a binary file, perhaps a .p12; upload a PEM file"
+    case .otherContent(let label): "it holds \"\(label)\", which cannot be used here"
+    case .encryptedKey: "its private key is encrypted; upload the .p8 file as Apple issued it"
+    case .publicKey: "it contains a public key; upload the private key"
+    case .certificateInsteadOfKey: "it contains a certificate; upload a private key"
+    case .certificateRequest: "it contains a certificate request; upload the certificate"
+    case .sshKey: "it contains an SSH key; upload the key from Apple's developer site"
     case .notPKCS8:
-      "its key is not in PKCS #8 form; \"openssl pkcs8 -topk8 -nocrypt -in FILE\" prints it so"
-    case .otherAlgorithm(let name): "its key is an \(name) key; Apple's are elliptic keys on P-256"
+      "its key is not in PKCS #8 form; \"openssl pkcs8 -topk8 -nocrypt -in FILE\" converts it"
+    case .otherAlgorithm(let name): "its key is an \(name) key; Apple issues keys on the curve P-256"
     case .otherCurve(let name): "its key is on the curve \(name); Apple's are on P-256 (prime256v1)"
     case .unusualKey(let name):
       "its key (\(name)) is none for pushes: they have RSA with 2048 to 4096 bits, or the curve P-256 or P-384"
-    case .tooManyCertificates(let limit): "it holds more than \(limit) certificates"
+    case .tooManyCertificates(let limit): "it contains more than \(limit) certificates"
     case .damagedKey: "its private key is damaged"
-    case .noCertificate: "it holds no certificate that can be read"
-    case .noKey: "it holds no private key; export the certificate together with its key"
+    case .noCertificate: "it contains no readable certificate"
+    case .noKey: "it contains no private key; export the certificate together with its key"
     case .keyDoesNotMatch: "the private key belongs to another certificate"
     case .unreadableTopics: "the certificate's list of topics is damaged"
-    case .notPKCS12: "it is no PKCS #12 file"
-    case .passwordNeeded: "it is protected by a password, and none was given"
+    case .notPKCS12: "it is not a PKCS #12 file"
+    case .passwordNeeded: "it is protected by a password: enter it"
     case .wrongPassword: "the password is wrong"
     case .legacyProviderMissing:
       "the password is right, but the file uses RC2, for which OpenSSL's legacy provider (legacy.so) is not installed"
     case .unreadablePKCS12(let reason): "the password is right, but the content cannot be read: \(reason)"
     case .tooCostly:
-      "it asks for too many rounds of key derivation (2048 are usual), or for another kind than PBKDF2"
+      "it uses too many rounds of key derivation (2048 are usual), or not PBKDF2"
     case .library(let reason): "OpenSSL: \(reason)"
     }
   }

@@ -10,7 +10,7 @@ public enum PKCS12 {
   public static let maximumRounds = 5_000_000
   /// Rounds that are still done for a file of somebody whom the operator need not know: about a second. Of the three
   /// derivations that a file needs each may have 300,000; exports that are hardened on purpose have some 100,000.
-  public static let maximumRoundsOfStrangers = 1_000_000
+  public static let maximumRoundsOfUploads = 1_000_000
 
   /// Reads a file. A password that is nil or empty stands for both, no password and an empty one, which are not the
   /// same in this format. A file that asks for more rounds of key derivation is refused unread.

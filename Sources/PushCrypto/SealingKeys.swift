@@ -77,6 +77,11 @@ public struct SealingKeys: Sendable {
   /// The ID of the current key.
   public var currentID: String { Hex.encode(current.id) }
 
+  /// The IDs of the keys that sealed bytes need, nothing of bytes that are not sealed.
+  public static func ids(of sealed: [[UInt8]]) -> Set<String> {
+    Set(sealed.filter { $0.count >= headSize && $0[0] == version }.map { Hex.encode(Array($0[1..<9])) })
+  }
+
   /// Seals with the current key; the result is 37 bytes longer.
   public func seal(_ bytes: [UInt8], for context: Context) -> [UInt8] {
     let nonce = SystemRandom.bytes(Self.nonceSize)

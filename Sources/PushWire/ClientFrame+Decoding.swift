@@ -1,12 +1,13 @@
 import PushBase
 
 extension ClientFrame {
-  /// Decodes what `scanFrame` has found in `bytes`. PING, ACK and RECEIPT allocate nothing.
+  /// Decodes what `scanFrame` has found in `bytes`. PING, ACK, ACK_AGE and RECEIPT allocate nothing.
   public init(type: FrameType, body: Range<Int>, in bytes: Span<UInt8>) throws(FrameError) {
     var reader = try BodyReader(body, in: bytes)
     switch type {
     case .ping: self = .ping
     case .acknowledge: self = .acknowledge(try AckList(reader.takeRest()))
+    case .acknowledgeWithAges: self = .acknowledgeWithAges(try AgedAckList(reader.takeRest()))
     case .receipt: self = .receipt(try ReceiptList(reader.takeRest(), in: bytes))
     case .hello: self = .hello(try Hello(&reader, in: bytes))
     case .register: self = .register(try RegisterRequest(&reader, in: bytes))
@@ -61,6 +62,16 @@ extension OtherToken {
   }
 }
 
+extension DeviceKey {
+  init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    kind = try reader.value(in: bytes)
+    self.bytes = try reader.counted(in: bytes)
+    guard self.bytes.isEmpty || self.bytes.count == kind.pointSize + WireLimits.keyAuthBytes else {
+      throw .invalidCount
+    }
+  }
+}
+
 extension LoginRequest {
   init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     appKey = try reader.appKey(in: bytes)
@@ -73,7 +84,7 @@ extension LoginRequest {
 
 extension Operation {
   static func isKnown(_ type: FrameType) -> Bool {
-    (FrameType.setAlias.rawValue...FrameType.setOtherToken.rawValue).contains(type.rawValue)
+    (FrameType.setAlias.rawValue...FrameType.getKey.rawValue).contains(type.rawValue)
   }
 
   init(_ type: FrameType, _ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -90,6 +101,8 @@ extension Operation {
     case .setBadge: self = .setBadge(try reader.integer(in: bytes))
     case .setToken: self = .setToken(try DeviceToken(&reader, in: bytes))
     case .setOtherToken: self = .setOtherToken(try OtherToken(&reader, in: bytes))
+    case .setKey: self = .setKey(try DeviceKey(&reader, in: bytes))
+    case .getKey: self = .getKey(ContentKeyID(try reader.integer(in: bytes)))
     case .appState: self = .appState(try reader.value(in: bytes))
     case .logout: self = .logout
     default: throw .unknownType

@@ -1,7 +1,7 @@
 import PushBase
 
 extension ClientFrame {
-  /// Appends the frame. `views` must be the span that an ACK or RECEIPT was decoded from; to write new ones, use
+  /// Appends the frame. `views` must be the span that an ACK, ACK_AGE or RECEIPT was decoded from; to write new ones, use
   /// `encodeAcknowledge` and `encodeReceipt`. Appends nothing and says false when a text or list is too long for its
   /// count, the frame would be over `WireLimits.maxFrame`, or a view does not fit `views`. Rules with a result code
   /// (alias and tag lengths) are the caller's.
@@ -11,6 +11,7 @@ extension ClientFrame {
     switch self {
     case .ping: break
     case .acknowledge(let list): writer.copy(list.range, of: views)
+    case .acknowledgeWithAges(let list): writer.copy(list.range, of: views)
     case .receipt(let list): writer.copy(list.range, of: views)
     case .hello(let hello):
       writer.bytes(WireLimits.magic)
@@ -36,7 +37,7 @@ extension ClientFrame {
     return writer.finish(into: &output)
   }
 
-  /// Appends a frame other than ACK and RECEIPT; see `encode(into:views:)`.
+  /// Appends a frame other than ACK, ACK_AGE and RECEIPT; see `encode(into:views:)`.
   @discardableResult
   public func encode(into output: inout [UInt8]) -> Bool {
     let none: [UInt8] = []
@@ -51,6 +52,20 @@ extension ClientFrame {
       output.appendLength(1 + 8 * part.count)
       output.append(FrameType.acknowledge.rawValue)
       for id in part { output.appendBigEndian(id.rawValue) }
+    }
+  }
+
+  /// Appends as many ACK_AGE frames as the entries need: none for none, one for up to 512.
+  public static func encodeAcknowledge(_ aged: [AgedAcknowledgement], into output: inout [UInt8]) {
+    let most = WireLimits.acksPerFrame.upperBound
+    for start in stride(from: 0, to: aged.count, by: most) {
+      let part = aged[start..<min(start + most, aged.count)]
+      output.appendLength(1 + AgedAckList.entryBytes * part.count)
+      output.append(FrameType.acknowledgeWithAges.rawValue)
+      for one in part {
+        output.appendBigEndian(one.messageID.rawValue)
+        output.appendBigEndian(one.age)
+      }
     }
   }
 
@@ -76,6 +91,7 @@ extension ClientFrame {
     case .register: .register
     case .login: .login
     case .acknowledge: .acknowledge
+    case .acknowledgeWithAges: .acknowledgeWithAges
     case .receipt: .receipt
     case .operation(_, let operation): operation.type
     }
@@ -99,6 +115,10 @@ extension FrameWriter {
       integer(other.slot.kind.rawValue)
       text(other.slot.name)
       token(other.token)
+    case .setKey(let key):
+      integer(key.kind.rawValue)
+      counted(key.bytes)
+    case .getKey(let id): integer(id.rawValue)
     case .appState(let state): integer(state.rawValue)
     }
   }

@@ -56,6 +56,20 @@ public struct OtherToken: Hashable, Sendable {
   }
 }
 
+/// The public key of a device.
+public struct DeviceKey: Hashable, Sendable {
+  /// Its kind.
+  public var kind: DeviceKeyKind
+  /// Its point, then 16 bytes that go into every content's key; no bytes take the stored one away.
+  public var bytes: [UInt8]
+
+  /// Puts the two together.
+  public init(_ kind: DeviceKeyKind, _ bytes: [UInt8]) {
+    self.kind = kind
+    self.bytes = bytes
+  }
+}
+
 /// Asks for a registration.
 public struct RegisterRequest: Hashable, Sendable {
   /// The app.
@@ -134,6 +148,10 @@ public enum Operation: Hashable, Sendable {
   case setToken(DeviceToken)
   /// Tells a token for calls or Live Activities; from version 2 of the protocol on.
   case setOtherToken(OtherToken)
+  /// Tells the device's public key, in place of the one before; from version 4 of the protocol on.
+  case setKey(DeviceKey)
+  /// Asks for a key that opens contents for many devices; from version 4 of the protocol on.
+  case getKey(ContentKeyID)
   /// Tells whether the user looks at the app.
   case appState(AppState)
   /// Ends the session.
@@ -154,13 +172,21 @@ public enum Operation: Hashable, Sendable {
     case .setBadge: .setBadge
     case .setToken: .setToken
     case .setOtherToken: .setOtherToken
+    case .setKey: .setKey
+    case .getKey: .getKey
     case .appState: .appState
     case .logout: .logout
     }
   }
 
   /// The first protocol version that has it.
-  public var version: UInt8 { type == .setOtherToken ? 2 : 1 }
+  public var version: UInt8 {
+    switch self {
+    case .setOtherToken: 2
+    case .setKey, .getKey: 4
+    default: 1
+    }
+  }
 }
 
 /// A frame that a client sends.
@@ -175,6 +201,8 @@ public enum ClientFrame: Hashable, Sendable {
   case login(LoginRequest)
   /// Pushes that were processed; a view of the bytes it was decoded from.
   case acknowledge(AckList)
+  /// Pushes that were processed, with how long ago each came: from version 3 on. A view of the bytes it was decoded from.
+  case acknowledgeWithAges(AgedAckList)
   /// Pushes that were shown or tapped; a view of the bytes it was decoded from.
   case receipt(ReceiptList)
   /// An operation under a number that its RESULT repeats.

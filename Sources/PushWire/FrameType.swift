@@ -21,6 +21,8 @@ public struct FrameType: RawRepresentable, Hashable, Sendable {
   public static let login = FrameType(0x12)
   /// Client: has processed pushes.
   public static let acknowledge = FrameType(0x20)
+  /// Client: has processed pushes that came so long ago. From version 3 on.
+  public static let acknowledgeWithAges = FrameType(0x22)
   /// Client: pushes were shown or tapped.
   public static let receipt = FrameType(0x21)
   /// Client: binds an alias.
@@ -51,6 +53,10 @@ public struct FrameType: RawRepresentable, Hashable, Sendable {
   public static let logout = FrameType(0x3C)
   /// Client: tells a token for calls or Live Activities. From version 2 on.
   public static let setOtherToken = FrameType(0x3D)
+  /// Client: tells the public key of its device. From version 4 on.
+  public static let setKey = FrameType(0x3E)
+  /// Client: asks for a key that it shares with other devices. From version 4 on.
+  public static let getKey = FrameType(0x3F)
   /// Server: the version to speak.
   public static let helloOK = FrameType(0x90)
   /// Server: a new registration.

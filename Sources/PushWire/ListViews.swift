@@ -23,6 +23,51 @@ public struct AckList: Hashable, Sendable {
   }
 }
 
+/// A push that a device has processed, and how long it has had it.
+public struct AgedAcknowledgement: Hashable, Sendable {
+  /// The age of one that came too long ago to say, or of which the device does not know when.
+  public static let unknownAge = UInt32.max
+
+  /// The push.
+  public let messageID: MessageID
+  /// Milliseconds from its arrival at the device to the sending of this, by the device's monotonic clock.
+  public let age: UInt32
+
+  /// Puts the two together.
+  public init(_ messageID: MessageID, age: UInt32) {
+    self.messageID = messageID
+    self.age = age
+  }
+}
+
+/// The entries of an ACK_AGE, read where they lie: nothing is copied.
+public struct AgedAckList: Hashable, Sendable {
+  static let entryBytes = 12
+
+  private let start: Int
+  /// How many there are: 1 to 512.
+  public let count: Int
+
+  init(_ body: Range<Int>) throws(FrameError) {
+    guard body.count.isMultiple(of: Self.entryBytes),
+      WireLimits.acksPerFrame.contains(body.count / Self.entryBytes)
+    else { throw .invalidCount }
+    start = body.lowerBound
+    count = body.count / Self.entryBytes
+  }
+
+  /// Where the list lies in the span it was decoded from.
+  public var range: Range<Int> { start..<start + Self.entryBytes * count }
+
+  /// The entry at `index`, 0..<count; `bytes` must be the span that the frame was decoded from.
+  public subscript(index: Int, in bytes: Span<UInt8>) -> AgedAcknowledgement {
+    precondition(index >= 0 && index < count)
+    let place = start + Self.entryBytes * index
+    return AgedAcknowledgement(
+      MessageID(bytes.bigEndian(at: place)), age: bytes.bigEndian(at: place + 8))
+  }
+}
+
 /// What a device tells about a push after it has taken it. Raw values stand on the wire.
 public enum ReceiptKind: UInt8, Sendable, CaseIterable {
   /// The notification was shown.

@@ -8,6 +8,8 @@ public enum ResultPayload: Hashable, Sendable {
   case tags([String])
   /// The answer to CHECK_TAG: whether the device has the tag.
   case hasTag(Bool)
+  /// The answer to GET_KEY: the key, enciphered for this device.
+  case key([UInt8])
 
   /// Decodes the payload of a RESULT to an operation of type `operation`. Throws when it is not what a server
   /// answers to such an operation.
@@ -22,6 +24,7 @@ public enum ResultPayload: Hashable, Sendable {
       let flag = try reader.integer(UInt8.self, in: span)
       guard flag <= 1 else { throw .invalidValue }
       self = .hasTag(flag == 1)
+    case .getKey: self = .key(try reader.counted(in: span))
     default: self = .none
     }
     try reader.finish()

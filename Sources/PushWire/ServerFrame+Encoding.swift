@@ -77,6 +77,7 @@ extension ServerFrame {
     case .alias(let alias): writer.text(alias)
     case .tags(let tags): writer.texts(tags)
     case .hasTag(let flag): writer.integer(UInt8(flag ? 1 : 0))
+    case .key(let bytes): writer.counted(bytes)
     }
     return writer.finish(into: &output)
   }

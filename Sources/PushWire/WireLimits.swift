@@ -1,7 +1,9 @@
 /// Every limit of the device protocol.
 public enum WireLimits {
   /// The protocol versions that there are. Version 2 has one operation more: the tokens for calls and Live Activities.
-  public static let versions: ClosedRange<UInt8> = 1...2
+  /// Version 3 has acknowledgements that say how long ago each push came.
+  /// Version 4 has the keys of devices.
+  public static let versions: ClosedRange<UInt8> = 1...4
   /// The bytes that HELLO starts with: `BRLS`.
   public static let magic: [UInt8] = [0x42, 0x52, 0x4C, 0x53]
   /// Most bytes of a length field.
@@ -26,6 +28,8 @@ public enum WireLimits {
   public static let tokenBytes = 0...100
   /// How many bytes a token for calls or Live Activities has; those of Live Activities are longer than others.
   public static let otherTokenBytes = 0...maxCounted
+  /// Bytes that stand behind the point of a device's key.
+  public static let keyAuthBytes = 16
   /// Bytes of a device secret.
   public static let secretBytes = 16
   /// Most bytes of an alias; a longer one is answered with `ResultCode.aliasTooLong`, not refused by the codec.
@@ -36,6 +40,10 @@ public enum WireLimits {
   public static let tagsPerOperation = 1000
   /// Heartbeat intervals that a server grants unless its operator says otherwise, in seconds.
   public static let heartbeatSeconds: ClosedRange<UInt16> = 30...1800
+  /// The heartbeat interval of a client that leaves it to the server, in seconds.
+  public static let usualHeartbeatSeconds: UInt16 = 600
+  /// Seconds from the first byte of a client's frame, or of its WebSocket message, to the last.
+  public static let frameSeconds = 10
   /// Seconds from accepting a connection to a complete LOGIN.
   public static let loginSeconds = 5
 

@@ -172,7 +172,7 @@ import Testing
     CostlyFile.scrypt.map { $0 == 0x47 ? 0x48 : $0 },
   ])
   func costCannotBeWrittenOtherwise(bytes: [UInt8]) {
-    for rounds in [PKCS12.maximumRounds, PKCS12.maximumRoundsOfStrangers] {
+    for rounds in [PKCS12.maximumRounds, PKCS12.maximumRoundsOfUploads] {
       #expect(throws: CredentialFileError.tooCostly) {
         try PKCS12.parse(bytes, password: nil, rounds: rounds)
       }

@@ -66,7 +66,7 @@ import Testing
     if error != .noKey { #expect(throws: SealError.self) { try SealingKeys(text: line + text) } }
   }
 
-  /// The format is kept for ever: what was once stored must open.
+  /// The format is kept forever: what was once stored must open.
   @Test func formatIsKept() throws {
     let keys = try SealingKeys(text: "borealis-secret-key-1 " + String(repeating: "01", count: 32))
     let stored = try #require(Hex.decode(Self.stored))

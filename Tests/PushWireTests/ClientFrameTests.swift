@@ -28,7 +28,7 @@ import Testing
     arguments: [
       ("0520534c5253", .invalidCount), ("0120", .invalidCount), ("0121", .invalidCount),
       ("0a21030000000000000001", .invalidValue), ("0a21000000000000000001", .invalidValue),
-      ("013e", .unknownType), ("0140", .unknownType), ("0102", .unknownType), ("0190", .unknownType),
+      ("0142", .unknownType), ("0140", .unknownType), ("0102", .unknownType), ("0190", .unknownType),
       ("08104252584c010100", .badMagic), ("021047", .badMagic), ("081042524c53000100", .invalidValue),
       ("081042524c53020100", .invalidValue), ("091042524c53010101ff", .invalidUTF8),
       ("0730000000010180", .invalidUTF8), ("093300000001000100c3", .trailingBytes),
@@ -49,8 +49,9 @@ import Testing
     #expect(throws: error) { _ = try decodeClient(frame) }
   }
 
-  @Test func registrationIDEndsInAZeroNibble() {
-    var bytes = Samples.encoded(Samples.client[5].frame)
+  @Test func registrationIDEndsInAZeroNibble() throws {
+    let login = try #require(Samples.client.first { $0.name == "login" })
+    var bytes = Samples.encoded(login.frame)
     bytes[2 + 12 + 9] |= 1
     #expect(throws: FrameError.invalidValue) { _ = try decodeClient(bytes) }
   }
@@ -81,6 +82,35 @@ import Testing
     }
   }
 
+  @Test func `Acknowledgements with ages are split and read in place`() throws {
+    for count in [0, 1, 512, 513] {
+      let aged = (0..<count).map {
+        AgedAcknowledgement(MessageID(7 << 40 + UInt64($0)), age: .max - UInt32($0))
+      }
+      var bytes: [UInt8] = []
+      ClientFrame.encodeAcknowledge(aged, into: &bytes)
+      var read: [AgedAcknowledgement] = []
+      var at = 0
+      var frames = 0
+      while case .frame(let type, let body, let end) = scanFrame(
+        bytes.span, at: at, limit: WireLimits.maxFrame)
+      {
+        guard case .acknowledgeWithAges(let list) = try ClientFrame(type: type, body: body, in: bytes.span)
+        else {
+          Issue.record("not an ACK_AGE")
+          break
+        }
+        for index in 0..<list.count { read.append(list[index, in: bytes.span]) }
+        var again: [UInt8] = []
+        ClientFrame.acknowledgeWithAges(list).encode(into: &again, views: bytes.span)
+        #expect(again == Array(bytes[at..<end]))
+        at = end
+        frames += 1
+      }
+      #expect(read == aged && at == bytes.count && frames == (count + 511) / 512)
+    }
+  }
+
   @Test func receiptsAreSplitAndReadInPlace() throws {
     for count in [0, 1, 256, 257] {
       let receipts = (0..<count).map { Receipt($0 % 3 == 0 ? .tapped : .shown, MessageID(UInt64($0))) }
@@ -106,6 +136,10 @@ import Testing
     let acks: [UInt8] = [UInt8](repeating: 0, count: 513 * 8)
     #expect(throws: FrameError.invalidCount) {
       _ = try ClientFrame(type: .acknowledge, body: 0..<acks.count, in: acks.span)
+    }
+    let aged: [UInt8] = [UInt8](repeating: 0, count: 513 * 12)
+    #expect(throws: FrameError.invalidCount) {
+      _ = try ClientFrame(type: .acknowledgeWithAges, body: 0..<aged.count, in: aged.span)
     }
     let receipts: [UInt8] = [UInt8](repeating: 1, count: 257 * 9)
     #expect(throws: FrameError.invalidCount) {

@@ -13,7 +13,9 @@ enum Samples {
   static let client: [(name: String, frame: ClientFrame)] = [
     ("ping", .ping),
     ("hello", .hello(Hello(minVersion: 1, maxVersion: 1, clientName: "demo/1.0"))),
-    ("hello-both-versions", .hello(Hello(clientName: "demo/1.0"))),
+    ("hello-both-versions", .hello(Hello(minVersion: 1, maxVersion: 2, clientName: "demo/1.0"))),
+    ("hello-three-versions", .hello(Hello(minVersion: 1, maxVersion: 3, clientName: "demo/1.0"))),
+    ("hello-all-versions", .hello(Hello(clientName: "demo/1.0"))),
     (
       "register",
       .register(
@@ -55,6 +57,9 @@ enum Samples {
       .operation(sequence: 15, .setOtherToken(other(.liveActivity, "game-7", [0xAA, 0xBB, 0xCC])))
     ),
     ("set-other-token-none", .operation(sequence: 16, .setOtherToken(other(.liveActivityStart, "Game", [])))),
+    ("set-key", .operation(sequence: 17, .setKey(DeviceKey(.x25519, Array(0..<48))))),
+    ("set-key-none", .operation(sequence: 18, .setKey(DeviceKey(.x25519, [])))),
+    ("get-key", .operation(sequence: 19, .getKey(ContentKeyID(0x0123_4567_89AB_CDEF)))),
     ("logout", .operation(sequence: 0xFFFF_FFFF, .logout)),
   ]
 
@@ -65,6 +70,8 @@ enum Samples {
 
   static let server: [(name: String, frame: ServerFrame)] = [
     ("pong", .pong),
+    ("hello-ok-4", .helloOK(version: 4, serverTime: time, maxFrame: 65_536)),
+    ("hello-ok-3", .helloOK(version: 3, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-2", .helloOK(version: 2, serverTime: time, maxFrame: 65_536)),
     ("hello-ok", .helloOK(version: 1, serverTime: time, maxFrame: 65_536)),
     ("register-ok", .registerOK(registrationID, secret)),
@@ -74,6 +81,7 @@ enum Samples {
     ("result-alias", .result(sequence: 3, code: .ok, payload: [1, 0x61])),
     ("result-tags", .result(sequence: 9, code: .ok, payload: [0, 2, 1, 0x61, 1, 0x62])),
     ("result-flag", .result(sequence: 10, code: .ok, payload: [1])),
+    ("result-key", .result(sequence: 19, code: .ok, payload: [3, 1, 2, 3])),
     ("go-away", .goAway(.drain, retryAfter: 1500, host: "push2.example.com:7900")),
     ("error", .error(.notRegistered, .never, message: "not registered")),
   ]

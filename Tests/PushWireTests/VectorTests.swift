@@ -23,6 +23,13 @@ import Testing
       case "ack":
         let next = MessageID(Samples.messageID.rawValue + 1)
         ClientFrame.encodeAcknowledge([Samples.messageID, next], into: &expected)
+      case "ack-age":
+        let next = MessageID(Samples.messageID.rawValue + 1)
+        ClientFrame.encodeAcknowledge(
+          [
+            AgedAcknowledgement(Samples.messageID, age: 1000),
+            AgedAcknowledgement(next, age: AgedAcknowledgement.unknownAge),
+          ], into: &expected)
       case "receipt":
         let entries = [Receipt(.shown, Samples.messageID), Receipt(.tapped, Samples.messageID)]
         ClientFrame.encodeReceipt(entries, into: &expected)
@@ -33,7 +40,7 @@ import Testing
       }
       #expect(vector.bytes == expected, "\(name): the codec writes \(Hex.encode(expected))")
     }
-    #expect(seen == Set(samples.keys).union(["ack", "receipt"]))
+    #expect(seen == Set(samples.keys).union(["ack", "ack-age", "receipt"]))
   }
 
   @Test func serverFramesMatch() throws {
@@ -79,7 +86,7 @@ import Testing
     let page = try text("protocol.md")
     let types =
       Samples.client.map(\.frame.type) + Samples.server.map(\.frame.type) + [
-        .acknowledge, .receipt, .push,
+        .acknowledge, .acknowledgeWithAges, .receipt, .push,
       ]
     for type in types {
       let digits = Hex.digits(UInt64(type.rawValue), count: 2).uppercased()
