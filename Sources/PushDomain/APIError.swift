@@ -64,6 +64,13 @@ extension APIError {
   /// 1030: the server took too long; the request may be tried again.
   public static let timeout = APIError(
     code: 1030, httpStatus: 503, message: "Internal timeout, please retry later")
+  /// 1030: nobody answered in time; what was asked may have been done all the same.
+  public static let unanswered = APIError(
+    code: 1030, httpStatus: 503,
+    message: "No answer in time. The call may have been carried out: repeat a push with the same cid")
+  /// 22002 of Getui's API: its stored message was stopped, or its life is over.
+  public static let taskEnded = APIError(
+    code: 22002, httpStatus: 400, message: "The task was stopped or has ended")
   /// 1035: `active_push` does not go with `message` or `big_push_duration`.
   public static func activePush(_ message: String) -> APIError {
     APIError(code: 1035, httpStatus: 400, message: message)

@@ -1,3 +1,4 @@
+import PushBase
 import PushJSON
 
 /// What a developer asks for with `POST /v1/app` (JPush's admin API).
@@ -46,7 +47,7 @@ public struct AppRequest: Equatable, Sendable {
 
   /// Whether a text may be the name of an app or an account: 1 to 100 bytes, no control characters.
   public static func isName(_ text: String) -> Bool {
-    (1...maximumNameBytes).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 32 && $0 != 127 }
+    (1...maximumNameBytes).contains(text.utf8.count) && text.isPlainLine
   }
 
   /// Letters, digits, `_` and dots between parts, at most 255 bytes.

@@ -1,55 +1,77 @@
 import PushBase
 import PushJSON
 
-/// Which devices of an app a push is for. What is listed under one key is joined as the key says, and the
-/// keys are joined by AND.
-public struct AudienceFilter: Equatable, Sendable {
-  /// Devices with any of these tags; empty for no condition.
-  public var tag: [String]
-  /// Devices with all of these tags; empty for no condition.
-  public var tagAnd: [String]
-  /// Devices with none of these tags; empty for no condition.
-  public var tagNot: [String]
-  /// Devices with any of these aliases; empty for no condition.
-  public var alias: [String]
-  /// These devices; empty for no condition. Texts that are no registration ID match no device.
-  public var registrationID: [String]
-
-  /// The devices with a Live Activity of this name; nil for no condition. Stands alone.
-  public var liveActivityID: String?
-
-  /// Makes a filter; an empty list is no condition.
-  public init(
-    tag: [String] = [], tagAnd: [String] = [], tagNot: [String] = [], alias: [String] = [],
-    registrationID: [String] = [], liveActivityID: String? = nil
-  ) {
-    self.tag = tag
-    self.tagAnd = tagAnd
-    self.tagNot = tagNot
-    self.alias = alias
-    self.registrationID = registrationID
-    self.liveActivityID = liveActivityID
-  }
-
-  /// Tells whether there is no condition at all; the parser never gives such a filter.
-  public var isEmpty: Bool {
-    tag.isEmpty && tagAnd.isEmpty && tagNot.isEmpty && alias.isEmpty && registrationID.isEmpty
-      && liveActivityID == nil
-  }
-}
-
-/// Who a push is for.
-public enum Audience: Equatable, Sendable {
-  /// Every device of the push's platforms.
+/// Who a push is for, from the request to the directory, to what is told about the push later, and to the console. What is
+/// said here is about the devices of the push's platforms.
+public indirect enum Audience: Equatable, Sendable {
+  /// Every device. Nothing else means everybody: an audience is always named, never left out.
   case all
   /// The devices that meet every condition.
   case filter(AudienceFilter)
   /// The devices that an uploaded file names.
   case file(String)
+  /// Those of an audience that are devices for tests.
+  case testDevices(of: Audience)
+
+  /// The audience of which test devices are meant, or this one itself.
+  public var named: Audience {
+    if case .testDevices(let audience) = self { audience.named } else { self }
+  }
+
+  /// The conditions, if there are any.
+  public var filter: AudienceFilter? {
+    if case .filter(let filter) = named { filter } else { nil }
+  }
+
+  /// The file, if one names the devices.
+  public var file: String? {
+    if case .file(let id) = named { id } else { nil }
+  }
 
   /// The Live Activity that the push is for, if it is for one.
-  public var liveActivityID: String? {
-    if case .filter(let filter) = self { filter.liveActivityID } else { nil }
+  public var liveActivityID: String? { filter?.liveActivityID }
+
+  /// Whether only devices for tests are meant.
+  public var isForTestDevices: Bool {
+    if case .testDevices = self { true } else { false }
+  }
+}
+
+/// Conditions for devices of an app. What is listed under one key is joined as the key says, and the keys are joined by AND.
+/// Without any condition nobody is meant.
+public struct AudienceFilter: Equatable, Sendable {
+  /// Devices with any of these tags; empty for no condition.
+  public var tags: [String]
+  /// Devices with all of these tags; empty for no condition.
+  public var tagsAnd: [String]
+  /// Devices with none of these tags; empty for no condition.
+  public var tagsNot: [String]
+  /// Devices with any of these aliases; empty for no condition.
+  public var aliases: [String]
+  /// These devices; empty for no condition. Texts that are no registration ID match no device.
+  public var registrationIDs: [String]
+  /// The devices with a Live Activity of this name; nil for no condition. Stands alone.
+  public var liveActivityID: String?
+
+  /// Makes a filter; an empty list is no condition.
+  public init(
+    tags: [String] = [], tagsAnd: [String] = [], tagsNot: [String] = [], aliases: [String] = [],
+    registrationIDs: [String] = [], liveActivityID: String? = nil
+  ) {
+    self.tags = tags
+    self.tagsAnd = tagsAnd
+    self.tagsNot = tagsNot
+    self.aliases = aliases
+    self.registrationIDs = registrationIDs
+    self.liveActivityID = liveActivityID
+  }
+
+  /// Whether there is a condition on tags.
+  public var hasTags: Bool { !tags.isEmpty || !tagsAnd.isEmpty || !tagsNot.isEmpty }
+
+  /// Tells whether there is no condition at all; the parser never gives such a filter.
+  public var isEmpty: Bool {
+    !hasTags && aliases.isEmpty && registrationIDs.isEmpty && liveActivityID == nil
   }
 }
 
@@ -61,4 +83,34 @@ public enum AudienceKind: Equatable, Sendable {
   case file
   /// Any of them.
   case any
+}
+
+extension Audience {
+  /// Reads the audience of a push object that was accepted once; nil if it says nothing about one. What the rules of today
+  /// would refuse is read all the same.
+  public init?(recorded push: JSONValue) {
+    guard let audience = push["audience"] else { return nil }
+    func names(_ key: String) -> [String] { (audience[key]?.array ?? []).compactMap(\.string) }
+    let filter = AudienceFilter(
+      tags: names("tag"), tagsAnd: names("tag_and"), tagsNot: names("tag_not"), aliases: names("alias"),
+      registrationIDs: names("registration_id"), liveActivityID: audience["live_activity_id"]?.string)
+    let named: Audience
+    if audience == "all" {
+      named = .all
+    } else if let file = audience["file"]?["file_id"]?.string {
+      named = .file(file)
+    } else if !filter.isEmpty {
+      named = .filter(filter)
+    } else {
+      return nil
+    }
+    let isForTests = push["options"]?["test_model"].flatMap { Fields.flag($0) } == true
+    self = isForTests ? .testDevices(of: named) : named
+  }
+
+  /// The same, read from the bytes that were kept.
+  public init?(recorded bytes: [UInt8]) {
+    guard let push = try? parseJSON(bytes) else { return nil }
+    self.init(recorded: push)
+  }
 }

@@ -29,12 +29,12 @@ extension Audience {
       }
     }
     var filter = AudienceFilter()
-    filter.tag = try fields.names("tag", maximum: maximumTags, rules: rules) ?? []
-    filter.tagAnd = try fields.names("tag_and", maximum: maximumTags, rules: rules) ?? []
-    filter.tagNot = try fields.names("tag_not", maximum: maximumTags, rules: rules) ?? []
-    filter.alias = try fields.names("alias", maximum: maximumDevices, rules: rules) ?? []
-    filter.registrationID = try fields.texts("registration_id", maximum: maximumDevices) ?? []
-    if filter.registrationID.count == 1, RegistrationID(filter.registrationID[0]) == nil {
+    filter.tags = try fields.names("tag", maximum: maximumTags, rules: rules) ?? []
+    filter.tagsAnd = try fields.names("tag_and", maximum: maximumTags, rules: rules) ?? []
+    filter.tagsNot = try fields.names("tag_not", maximum: maximumTags, rules: rules) ?? []
+    filter.aliases = try fields.names("alias", maximum: maximumDevices, rules: rules) ?? []
+    filter.registrationIDs = try fields.texts("registration_id", maximum: maximumDevices) ?? []
+    if filter.registrationIDs.count == 1, RegistrationID(filter.registrationIDs[0]) == nil {
       throw fields.invalid("registration_id", "is invalid")
     }
     filter.liveActivityID = try liveActivity(fields)
@@ -56,8 +56,9 @@ extension Audience {
   /// A Live Activity by the name that devices have told with its token.
   private static func liveActivity(_ fields: Fields) throws(APIError) -> String? {
     guard let name = try fields.string("live_activity_id") else { return nil }
-    guard APNsTokenSlot(.liveActivity, name: name) != nil else {
-      throw fields.invalid("live_activity_id", "must have 1 to \(APNsTokenSlot.maximumName) bytes")
+    guard APNsTokenSlot(.liveActivity, name: name) != nil, name.isPlainLine else {
+      throw fields.invalid(
+        "live_activity_id", "must have 1 to \(APNsTokenSlot.maximumName) bytes and no control characters")
     }
     guard fields.present.count == 1 else {
       throw fields.invalid("live_activity_id", "does not go with other conditions")

@@ -19,12 +19,18 @@ struct ContentParser {
 
   func parse() throws(APIError) -> PushContent {
     if let live = try push.fields("live_activity"), !live.present.isEmpty {
+      guard options.encryption == nil else {
+        throw .invalidValue("options.encryption does not go with live_activity")
+      }
       return PushContent(variants: [], apple: [try liveActivity(live)])
     }
     if liveActivityID != nil {
       throw .invalidValue("audience.live_activity_id goes with live_activity alone")
     }
     let notification = try push.fields("notification").flatMap { $0.present.isEmpty ? nil : $0 }
+    if notification == nil, options.encryption?.notification != nil {
+      throw .missing("Missing parameter: options.encryption.notification needs notification, a neutral text")
+    }
     let message = try renderMessage(besideNotification: notification != nil)
     if notification == nil, message.isEmpty { throw push.missing("notification or message") }
     var rendered: [Platform: [UInt8]] = [:]
@@ -45,6 +51,9 @@ struct ContentParser {
 
   /// An empty object beside a notification counts as absent: JPush's own examples have one.
   private func renderMessage(besideNotification: Bool) throws(APIError) -> [UInt8] {
+    if let encryption = options.encryption, let content = encryption.message {
+      return try enciphered(encryption, content)
+    }
     guard let message = try push.fields("message") else { return [] }
     if message.present.isEmpty, besideNotification { return [] }
     guard let content = try message.string("msg_content") else { throw message.missing("msg_content") }
@@ -69,6 +78,26 @@ struct ContentParser {
     return writer.bytes
   }
 
+  /// A message of which only the device reads anything.
+  private func enciphered(_ encryption: PushEncryption, _ content: String) throws(APIError) -> [UInt8] {
+    if let plain = try push.fields("message"), !plain.present.isEmpty {
+      throw push.invalid("message", "does not go with options.encryption.message")
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("msg_content", "")
+    writer.key(PushEncryption.member)
+    writer.value(encryption.value(content))
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// A neutral notification with the content that takes its place on the device.
+  private var encipheredNotification: JSONValue? {
+    guard let encryption = options.encryption, let content = encryption.notification else { return nil }
+    return encryption.value(content)
+  }
+
   private func render(_ notification: Fields) throws(APIError) -> [Platform: [UInt8]] {
     // `winphone` is known and passed over: no device here is one.
     try notification.allow([
@@ -78,6 +107,9 @@ struct ContentParser {
     _ = try notification.string("alternate_alert")
     _ = try notification.fields("voip")
     _ = try notification.fields("winphone")
+    if encipheredNotification != nil, notification["voip"] != nil {
+      throw notification.invalid("voip", "does not go with options.encryption.notification")
+    }
     var rendered: [Platform: [UInt8]] = [:]
     for platform in Platform.allCases {
       if let own = try notification.fields(platform.name) {
@@ -128,6 +160,9 @@ struct ContentParser {
       let isMisspelt = schema[String(member.key.map { $0 == "_" ? "-" : $0 })] != nil
       if rules.strictKeys || isMisspelt { throw .unsupportedKey("\(own.name(key)) is not supported") }
     }
+    if encipheredNotification != nil, own[PushEncryption.member] != nil {
+      throw own.invalid(PushEncryption.member, "is taken by the server")
+    }
     switch platform {
     case .ios: break
     case .android: try checkShortTexts(own)
@@ -148,6 +183,10 @@ struct ContentParser {
       writer.key(member.key)
       writer.value(member.value)
     }
+    if let encipheredNotification {
+      writer.key(PushEncryption.member)
+      writer.value(encipheredNotification)
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -161,7 +200,7 @@ struct ContentParser {
     let extras = try android.fields("extras")
     for (key, limit) in limits {
       for fields in [android, extras] {
-        guard let fields, let text = fields[key]?.string, text.count > limit else { continue }
+        guard let fields, let text = try fields.string(key), text.count > limit else { continue }
         throw fields.invalid(key, "is longer than \(limit) characters")
       }
     }

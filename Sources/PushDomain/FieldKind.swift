@@ -11,9 +11,14 @@ enum FieldKind {
   /// `"1"` or `"0"`, or a truth value in another form.
   case flagText
   case object
-  case array
+  /// `{"url": "…"}`.
+  case intent
+  /// An object whose values are texts.
+  case lines
   /// A text, or an object that replaces it.
   case iosAlert
+  /// The alert of a Live Activity: texts, or what Apple takes instead of a text.
+  case activityAlert
   case iosSound
   case badge
   /// An object without the names that the server puts beside its members.
@@ -42,8 +47,17 @@ enum FieldKind {
         throw fields.invalid(key, "must be '0' or '1'")
       }
     case .object: _ = try fields.fields(key)
-    case .array: _ = try fields.array(key)
+    case .intent: _ = try fields.fields(key)?.string("url")
+    case .lines:
+      guard let lines = try fields.fields(key) else { return }
+      for line in lines.present { _ = try lines.string(line.key) }
     case .iosAlert: try Self.checkAlert(key, value, fields)
+    case .activityAlert:
+      guard let alert = try fields.fields(key) else { return }
+      for key in ["title", "body", "sound"] {
+        guard let value = alert[key], value.string == nil, value.object == nil else { continue }
+        throw alert.invalid(key, "must be a string or a JSON object")
+      }
     case .iosSound: try Self.checkSound(key, value, fields)
     case .badge: try Self.checkBadge(key, value, fields)
     case .iosExtras:
@@ -71,7 +85,10 @@ enum FieldKind {
       case "title", "subtitle", "body", "launch-image", "action-loc-key", "title-loc-key",
         "subtitle-loc-key", "loc-key":
         _ = try inner.string(member.key)
-      case "title-loc-args", "subtitle-loc-args", "loc-args": _ = try inner.array(member.key)
+      case "title-loc-args", "subtitle-loc-args", "loc-args":
+        guard try inner.array(member.key)?.allSatisfy({ $0.string != nil }) == true else {
+          throw inner.invalid(member.key, "must hold strings only")
+        }
       default: continue
       }
     }

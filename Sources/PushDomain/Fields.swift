@@ -108,7 +108,15 @@ struct Fields {
   func names(_ key: String, maximum: Int, rules: PushRules) throws(APIError) -> [String]? {
     guard let names = try texts(key, maximum: maximum) else { return nil }
     for text in names {
-      if let complaint = NameRules.check(text, allowHyphen: rules.allowHyphen).complaint {
+      let check =
+        if !rules.hasGetuiNames {
+          NameRules.check(text, allowHyphen: rules.allowHyphen)
+        } else if key == "alias" {
+          NameRules.checkGetuiAlias(text)
+        } else {
+          NameRules.checkGetuiTag(text)
+        }
+      if let complaint = check.complaint {
         throw invalid(key, "is invalid: '\(text.prefix(64))' \(complaint)")
       }
     }

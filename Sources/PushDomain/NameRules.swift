@@ -4,7 +4,7 @@ public enum NameCheck: Equatable, Sendable {
   case ok
   /// The name has no character.
   case empty
-  /// The name has more than 40 bytes in UTF-8.
+  /// The name has more than 40 bytes in UTF-8; by Getui's rules, more than 40 characters, as a tag more than 32.
   case tooLong
   /// The name holds a character that is not allowed.
   case illegalCharacter
@@ -39,6 +39,11 @@ public enum NameCheck: Equatable, Sendable {
     }
   }
 
+  /// The same for a name whose characters are counted, not its bytes.
+  func complaint(maximum: Int) -> String? {
+    self == .tooLong ? "is longer than \(maximum) characters" : complaint
+  }
+
   /// What the push API answers: 1003 naming the field; nil for a good name.
   public func pushError(field: String) -> APIError? {
     complaint.map { .invalidValue("\(field) \($0)") }
@@ -64,6 +69,29 @@ public enum NameRules {
     let size = name.utf8.count
     if size == 0 { return .empty }
     if size > maximumBytes { return .tooLong }
+    let legal = name.unicodeScalars.allSatisfy { isLegal($0, allowHyphen: allowHyphen) }
+    return legal ? .ok : .illegalCharacter
+  }
+
+  /// The longest alias that Getui's API takes, in Unicode scalars.
+  public static let maximumGetuiAlias = 40
+  /// The longest tag that Getui's API takes, in Unicode scalars.
+  public static let maximumGetuiTag = 32
+
+  /// Checks an alias by Getui's rules: 1 to 40 characters, where JPush counts bytes. Getui documents letters, digits, `_` and
+  /// Chinese characters; those that only JPush allows are taken too, since both APIs may name the same alias.
+  public static func checkGetuiAlias(_ name: String) -> NameCheck {
+    check(name, maximum: maximumGetuiAlias, allowHyphen: false)
+  }
+
+  /// Checks a tag by Getui's rules: 1 to 32 characters. `-` is allowed in tags, as in Getui's client SDKs.
+  public static func checkGetuiTag(_ name: String) -> NameCheck {
+    check(name, maximum: maximumGetuiTag, allowHyphen: true)
+  }
+
+  private static func check(_ name: String, maximum: Int, allowHyphen: Bool) -> NameCheck {
+    if name.isEmpty { return .empty }
+    if name.unicodeScalars.count > maximum { return .tooLong }
     let legal = name.unicodeScalars.allSatisfy { isLegal($0, allowHyphen: allowHyphen) }
     return legal ? .ok : .illegalCharacter
   }

@@ -1,4 +1,5 @@
 import PushBase
+import PushJSON
 
 /// The members of `notification.<platform>` that are known. Others pass as they are unless keys are strict.
 enum PlatformSchema {
@@ -21,9 +22,9 @@ enum PlatformSchema {
   static let android: [String: FieldKind] = [
     "alert": .text, "title": .text, "builder_id": .integer(0...Int64(Int32.max)),
     "channel_id": .textUpTo(1000), "category": .text, "priority": .integer(-2...2),
-    "style": .integer(0...3), "alert_type": .integer(-1...7), "big_text": .text, "inbox": .object,
+    "style": .integer(0...3), "alert_type": .integer(-1...7), "big_text": .text, "inbox": .lines,
     "big_pic_path": .text, "large_icon": .text, "small_icon_uri": .text, "icon_bg_color": .text,
-    "intent": .object, "uri_activity": .text, "uri_action": .text, "badge_add_num": .integer(1...99),
+    "intent": .intent, "uri_activity": .text, "uri_action": .text, "badge_add_num": .integer(1...99),
     "badge_set_num": .integer(0...99), "badge_class": .text, "sound": .text,
     "show_begin_time": .dateTime, "show_end_time": .dateTime, "display_foreground": .flagText,
     "custom_buttons": .buttons, "extras": .object, "mipns_content_forshort": .text,
@@ -31,12 +32,24 @@ enum PlatformSchema {
   ]
 
   static let hmos: [String: FieldKind] = [
-    "alert": .text, "title": .text, "category": .text, "large_icon": .text, "intent": .object,
+    "alert": .text, "title": .text, "category": .text, "large_icon": .text, "intent": .intent,
     "badge_add_num": .integer(1...99), "badge_set_num": .integer(0...99), "test_message": .flag,
-    "receipt_id": .text, "extras": .object, "style": .integer(0...2), "inbox": .object,
+    "receipt_id": .text, "extras": .object, "style": .integer(0...2), "inbox": .lines,
     "push_type": .integer(0...10), "extra_data": .text, "display_foreground": .flagText, "sound": .text,
     "sound_duration": .integer(1...60), "hm_payload": .object,
   ]
+
+  /// `notification_3rd` in its first version.
+  static let fallback: [String: FieldKind] = [
+    "title": .text, "content": .text, "intent": .intent, "uri_activity": .text, "uri_action": .text,
+    "badge_add_num": .integer(1...99), "badge_set_num": .integer(0...99), "badge_class": .text,
+    "sound": .text, "channel_id": .textUpTo(1000), "extras": .object,
+  ]
+
+  /// Checks the members of an object that a table names; others pass.
+  static func check(_ fields: Fields, _ schema: [String: FieldKind]) throws(APIError) {
+    for member in fields.present { try schema[member.key]?.check(member.key, member.value, in: fields) }
+  }
 
   static let quickapp: [String: FieldKind] = [
     "alert": .text, "title": .text, "page": .text, "extras": .object,

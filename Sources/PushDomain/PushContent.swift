@@ -92,7 +92,7 @@ public struct PushContent: Equatable, Sendable {
     }
   }
 
-  /// The JSON that a device gets over our connection: `{"notification":{…},"message":{…},"override":"123"}`,
+  /// The JSON that a device gets over the direct connection: `{"notification":{…},"message":{…},"override":"123"}`,
   /// each member only if it was asked for and is there.
   public func deviceJSON(platform: Platform, parts: PushParts = .all) -> [UInt8] {
     let variant = variant(for: platform)

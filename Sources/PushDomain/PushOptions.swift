@@ -7,6 +7,8 @@ public struct PushOptions: Equatable, Sendable {
   public var sendno: Int32?
   /// How long the push is kept for devices that are away, in seconds; 0 reaches only devices that are online.
   public var timeToLive: Int
+  /// Whether the sender named it.
+  public var hasTimeToLive: Bool
   /// The push that this one replaces; whether it is known and at most a day old is not checked here.
   public var overrideMessageID: MessageID?
   /// Which of Apple's services the sender means, for devices that did not say to which one their token belongs; nil
@@ -16,34 +18,34 @@ public struct PushOptions: Equatable, Sendable {
   public var apnsCollapseID: String?
   /// `apns-priority`, an extension of JPush's options; nil leaves it to what the push says.
   public var apnsPriority: APNsPriority?
-  /// Minutes over which the push is spread evenly, 0 for at once.
+  /// Minutes over which delivery is paced evenly, 0 for at once.
   public var bigPushDuration: Int
   /// The push plan that the push is counted under; whether there is one of that name is not checked here.
   public var pushPlan: String?
-  /// Whether the push goes only to those of its audience that are devices for tests.
-  public var isForTestDevices: Bool
   /// Whose rules choose the channel, an extension of JPush's options.
   public var strategy: Strategy
+  /// Contents that only devices read, an extension of JPush's options.
+  public var encryption: PushEncryption?
 
   /// The `time_to_live` of a push that has none: a day, in seconds.
   public static let defaultTimeToLive = 86_400
 
   /// Makes options; what isn't given is JPush's default.
   public init(
-    sendno: Int32? = nil, timeToLive: Int = PushOptions.defaultTimeToLive,
+    sendno: Int32? = nil, timeToLive: Int? = nil,
     overrideMessageID: MessageID? = nil, apnsProduction: Bool? = nil, apnsCollapseID: String? = nil,
     apnsPriority: APNsPriority? = nil, bigPushDuration: Int = 0, pushPlan: String? = nil,
-    isForTestDevices: Bool = false, strategy: Strategy = .jpush
+    strategy: Strategy = .jpush
   ) {
     self.sendno = sendno
-    self.timeToLive = timeToLive
+    self.timeToLive = timeToLive ?? Self.defaultTimeToLive
+    hasTimeToLive = timeToLive != nil
     self.overrideMessageID = overrideMessageID
     self.apnsProduction = apnsProduction
     self.apnsCollapseID = apnsCollapseID
     self.apnsPriority = apnsPriority
     self.bigPushDuration = bigPushDuration
     self.pushPlan = pushPlan
-    self.isForTestDevices = isForTestDevices
     self.strategy = strategy
   }
 }
@@ -53,6 +55,9 @@ extension PushOptions {
   /// over.
   private static let vendorFlags = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
   private static let vendorTexts = ["receipt_id"]
+  private static let vendors = [
+    "xiaomi", "huawei", "honor", "meizu", "oppo", "vivo", "fcm", "nio", "asus", "hmos",
+  ]
   private static let vendorObjects = ["third_party_channel", "portal_extra"]
   /// Members that would choose other devices, another time or another text: never passed over.
   private static let refusedFlags = ["alternate_set", "notification_switch_filter"]
@@ -63,6 +68,7 @@ extension PushOptions {
       "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id",
       "apns_priority", "strategy", "big_push_duration", "classification", "active_push",
       "notification_3rd_ver", "test_model", "business_operation_code",
+      "encryption",
     ] + vendorFlags + vendorTexts + vendorObjects + refusedFlags + refusedValues)
 
   /// Reads the member `options` of a push object.
@@ -71,17 +77,22 @@ extension PushOptions {
     if rules.strictKeys { try fields.allow(known) }
     let bigPushDuration = Int(try fields.integer("big_push_duration", in: 0...1400) ?? 0)
     try refuse(
-      fields, hasMessage: push["message"]?.object?.isEmpty == false, isSpread: bigPushDuration > 0)
+      fields, hasMessage: push["message"]?.object?.isEmpty == false, isPaced: bigPushDuration > 0)
     for key in vendorFlags { _ = try fields.flag(key) }
     for key in vendorTexts { _ = try fields.string(key) }
     for key in vendorObjects { _ = try fields.fields(key) }
+    if let channels = try fields.fields("third_party_channel") {
+      for key in vendors { _ = try channels.fields(key) }
+    }
     _ = try fields.integer("classification", in: 0...1)
     if let version = try fields.string("notification_3rd_ver"), version != "v1", version != "v2" {
       throw fields.invalid("notification_3rd_ver", "must be v1 or v2")
     }
     var options = PushOptions()
     options.bigPushDuration = bigPushDuration
-    options.isForTestDevices = try fields.flag("test_model") ?? false
+    options.encryption = try PushEncryption.parse(fields)
+    // It is said of the audience (`Audience.testDevices`).
+    _ = try fields.flag("test_model")
     options.pushPlan = try pushPlan(fields)
     if let sendno = try fields.integer("sendno", in: Int64(Int32.min)...Int64(Int32.max)) {
       guard sendno != 0 else { throw fields.invalid("sendno", "must not be 0") }
@@ -90,12 +101,14 @@ extension PushOptions {
     let longest = Int64(max(0, rules.maximumTimeToLive))
     if let seconds = try fields.integer("time_to_live", in: 0...longest) {
       options.timeToLive = Int(seconds)
+      options.hasTimeToLive = true
     }
     options.overrideMessageID = try messageID(fields)
     options.apnsProduction = try fields.flag("apns_production")
     if let collapse = try fields.string("apns_collapse_id") {
-      guard (1...64).contains(collapse.utf8.count) else {
-        throw fields.invalid("apns_collapse_id", "must have 1 to 64 bytes")
+      // It becomes a header.
+      guard (1...64).contains(collapse.utf8.count), collapse.isPlainLine else {
+        throw fields.invalid("apns_collapse_id", "must have 1 to 64 bytes and no control characters")
       }
       options.apnsCollapseID = collapse
     }
@@ -105,10 +118,24 @@ extension PushOptions {
       }
       options.apnsPriority = priority
     }
-    if let number = try fields.integer("strategy", in: 1...4) {
-      options.strategy = Strategy.getui(Int(number)) ?? .jpush
-    }
+    options.strategy = try strategy(fields)
     return options
+  }
+
+  /// A number of Getui's, or one for all platforms and one for iOS.
+  private static func strategy(_ fields: Fields) throws(APIError) -> Strategy {
+    func rule(_ fields: Fields, _ key: String) throws(APIError) -> Strategy.Rule? {
+      guard let number = try fields.integer(key, in: 1...6) else { return nil }
+      guard let strategy = Strategy.getui(Int(number)) else {
+        throw fields.invalid(key, "must be 1 to 4, or 6")
+      }
+      return strategy.standard
+    }
+    guard fields["strategy"]?.object != nil, let own = try fields.fields("strategy") else {
+      return Strategy(try rule(fields, "strategy") ?? .jpush)
+    }
+    try own.allow(["default", "ios"])
+    return Strategy(try rule(own, "default") ?? .jpush, ios: try rule(own, "ios"))
   }
 
   /// A positive number, or its digits as a string.
@@ -123,7 +150,7 @@ extension PushOptions {
 
   /// Whether a text may be the name of a push plan: 1 to 100 bytes without control characters.
   public static func isPlanName(_ name: String) -> Bool {
-    (1...100).contains(name.utf8.count) && name.utf8.allSatisfy { $0 >= 32 && $0 != 127 }
+    (1...100).contains(name.utf8.count) && name.isPlainLine
   }
 
   private static func pushPlan(_ fields: Fields) throws(APIError) -> String? {
@@ -134,10 +161,10 @@ extension PushOptions {
 
   /// What is not there for any app is refused by name: whoever asks for it wants other devices, another time or another
   /// text.
-  private static func refuse(_ fields: Fields, hasMessage: Bool, isSpread: Bool) throws(APIError) {
+  private static func refuse(_ fields: Fields, hasMessage: Bool, isPaced: Bool) throws(APIError) {
     if try fields.flag("active_push") == true {
       if hasMessage { throw .activePush("options.active_push does not go with message") }
-      if isSpread { throw .activePush("options.active_push does not go with options.big_push_duration") }
+      if isPaced { throw .activePush("options.active_push does not go with options.big_push_duration") }
       throw fields.notPermitted("active_push")
     }
     for key in refusedFlags {

@@ -5,7 +5,8 @@ import PushJSON
 public struct PushRequest: Equatable, Sendable {
   /// The sender's idempotency key; that it was issued to this app is not checked here.
   public var cid: String?
-  /// The platforms that the push is for; may hold platforms that `content` has nothing for.
+  /// The platforms that the push is for; may hold platforms that `content` has nothing for, unless it has only something
+  /// for Apple: that is for nobody else.
   public var platforms: PlatformSet
   /// Who the push is for.
   public var audience: Audience
@@ -22,7 +23,8 @@ public struct PushRequest: Equatable, Sendable {
     options: PushOptions = PushOptions(), callback: PushCallback? = nil
   ) {
     self.cid = cid
-    self.platforms = platforms
+    self.platforms =
+      content.variants.isEmpty ? platforms.intersection(content.platforms) : platforms
     self.audience = audience
     self.content = content
     self.options = options
@@ -47,9 +49,13 @@ public struct PushRequest: Equatable, Sendable {
     let push = Fields(object)
     try push.allow(known)
     let platforms = try platforms(push)
-    let audience = try Audience.parse(push, rules: rules, kind: kind)
+    var audience = try Audience.parse(push, rules: rules, kind: kind)
     try refuse(push)
     let options = try PushOptions.parse(push, rules: rules)
+    if let test = push["options"]?["test_model"], Fields.flag(test) == true {
+      audience = .testDevices(of: audience)
+    }
+    try options.encryption?.check(audience)
     let content = try ContentParser(
       push: push, platforms: platforms, rules: rules, options: options,
       liveActivityID: audience.liveActivityID
@@ -101,7 +107,7 @@ public struct PushRequest: Equatable, Sendable {
     }
   }
 
-  /// `notification_3rd` goes to Android vendors when our connection is down. There are no such channels here,
+  /// `notification_3rd` goes to Android vendors when the direct connection is down. There are no such channels here,
   /// so that there is nothing to do for it; a fallback for iOS would have to reach APNs and is refused.
   private static func checkVendorFallback(_ push: Fields) throws(APIError) {
     guard let fallback = try push.fields("notification_3rd"), !fallback.present.isEmpty else { return }
@@ -110,10 +116,13 @@ public struct PushRequest: Equatable, Sendable {
     }
     if fallback["ios"] != nil { throw fallback.notPermitted("ios") }
     if push["options"]?["notification_3rd_ver"]?.string == "v2" {
-      _ = try fallback.fields("android")
-      _ = try fallback.fields("hmos")
-    } else if try fallback.string("content") == nil {
-      throw fallback.missing("content")
+      for platform in [Platform.android, .hmos] {
+        guard let own = try fallback.fields(platform.name) else { continue }
+        try PlatformSchema.check(own, PlatformSchema.fields(platform))
+      }
+    } else {
+      if try fallback.string("content") == nil { throw fallback.missing("content") }
+      try PlatformSchema.check(fallback, PlatformSchema.fallback)
     }
   }
 }

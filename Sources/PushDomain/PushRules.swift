@@ -2,6 +2,8 @@
 public struct PushRules: Equatable, Sendable {
   /// Whether names of aliases and tags may hold `-`; JPush refuses it.
   public var allowHyphen: Bool
+  /// Whether aliases and tags are named by Getui's rules, which count characters.
+  public var hasGetuiNames = false
   /// Whether keys that aren't known are refused (1009) inside the objects of platforms, messages and options
   /// too. Newer client libraries may send such keys, so this is off unless asked for.
   public var strictKeys: Bool

@@ -1,53 +1,86 @@
 import PushBase
 
-/// A way to a device.
-public enum Channel: UInt8, Sendable {
-  /// Our own connection.
-  case passthrough = 1
-  /// Apple's push service.
-  case apns = 2
-}
-
 /// Parts of a push and the channel that carries them.
 public struct ChannelPart: Equatable, Sendable {
   /// The channel.
-  public let channel: Channel
+  public let channel: ChannelID
   /// What it carries; never empty in a route.
   public let parts: PushParts
 
   /// Puts parts on a channel.
-  public init(_ channel: Channel, _ parts: PushParts) {
+  public init(_ channel: ChannelID, _ parts: PushParts) {
     self.channel = channel
     self.parts = parts
   }
 }
 
-/// Whose rules choose the channel. Raw values stand in the database: Getui's numbers, and 0 for JPush's rules.
-public enum Strategy: UInt8, CaseIterable, Sendable {
-  /// JPush: iOS notifications go to APNs, everything else over our connection.
-  case jpush = 0
-  /// Getui's strategy 1: our connection if the app is online, else APNs now and our part kept.
-  case ownThenVendor = 1
-  /// Getui's strategy 2: APNs only.
-  case vendorOnly = 2
-  /// Getui's strategy 3: our connection only.
-  case ownOnly = 3
-  /// Getui's strategy 4: APNs first, our connection if APNs can't.
-  case vendorThenOwn = 4
+/// Whose rules choose the channel: one rule for iOS and one for all other platforms, which mostly are the same.
+public struct Strategy: Hashable, Sendable {
+  /// A column of the table of routes. Raw values stand in the database: Getui's numbers, and 0 for JPush's rules.
+  public enum Rule: UInt8, CaseIterable, Sendable {
+    /// JPush: iOS notifications go to the vendor's channel, everything else over the direct connection; on other platforms to the
+    /// vendor's channel if the app is not online (`secondary_push`).
+    case jpush = 0
+    /// Getui's strategy 1: the direct connection if the app is online, else the vendor's channel now and our part kept.
+    case ownThenVendor = 1
+    /// Getui's strategy 2: the vendor's channel only.
+    case vendorOnly = 2
+    /// Getui's strategy 3: the direct connection only.
+    case ownOnly = 3
+    /// Getui's strategy 4: the vendor's channel first, the direct connection if that can't.
+    case vendorThenOwn = 4
+    /// Getui's strategy 6: as 1, but of phone makers' quotas nothing is used for devices that often come online. Here all do.
+    case ownSparing = 6
+  }
 
-  /// The number that is stored.
-  public var number: UInt8 { rawValue }
+  /// The rule on all platforms but iOS.
+  public let standard: Rule
+  /// The rule on iOS.
+  public let ios: Rule
+
+  /// One rule everywhere, or another on iOS.
+  public init(_ standard: Rule, ios: Rule? = nil) {
+    self.standard = standard
+    self.ios = ios ?? standard
+  }
+
+  /// JPush's rules.
+  public static let jpush = Strategy(.jpush)
+  /// Getui's strategy 1.
+  public static let ownThenVendor = Strategy(.ownThenVendor)
+  /// Getui's strategy 2.
+  public static let vendorOnly = Strategy(.vendorOnly)
+  /// Getui's strategy 3.
+  public static let ownOnly = Strategy(.ownOnly)
+  /// Getui's strategy 4.
+  public static let vendorThenOwn = Strategy(.vendorThenOwn)
+  /// Getui's strategy 6.
+  public static let ownSparing = Strategy(.ownSparing)
+
+  /// The rule on a platform.
+  public func rule(on platform: Platform) -> Rule { platform == .ios ? ios : standard }
+
+  /// The number that is stored: the rule, and in the upper four bits that on iOS, one more than its number, if it is another.
+  public var number: UInt8 { standard.rawValue | (ios == standard ? 0 : (ios.rawValue + 1) << 4) }
 
   /// The strategy that was stored under a number; nil for other numbers.
-  public init?(number: UInt8) { self.init(rawValue: number) }
+  public init?(number: UInt8) {
+    guard let standard = Rule(rawValue: number & 15) else { return nil }
+    guard number >> 4 != 0 else {
+      self.init(standard)
+      return
+    }
+    guard let ios = Rule(rawValue: number >> 4 - 1), ios != standard else { return nil }
+    self.init(standard, ios: ios)
+  }
 
-  /// Getui's number of a strategy, 1 to 4; nil for other numbers.
+  /// Getui's number of a strategy, 1 to 4 and 6; nil for other numbers.
   public static func getui(_ number: Int) -> Strategy? {
-    (1...4).contains(number) ? UInt8(exactly: number).flatMap { Strategy(rawValue: $0) } : nil
+    number == 0 ? nil : UInt8(exactly: number).flatMap { Rule(rawValue: $0) }.map { Strategy($0) }
   }
 }
 
-/// Whether the app is in front of the user, as its device last said.
+/// Whether the app is in the foreground, as its device last said.
 public enum AppState: UInt8, Sendable {
   /// The app is on the screen.
   case foreground = 1
@@ -65,8 +98,9 @@ public struct RouteInput: Equatable, Sendable {
   public var isOnline: Bool
   /// Where the app is; only asked for on iOS.
   public var appState: AppState
-  /// Whether the app has credentials for APNs and the device a token; only asked for on iOS.
-  public var apnsAvailable: Bool
+  /// The vendor's channel that could bring the device its notification: the app is set up for it and the device has an
+  /// address there. Nil if there is none.
+  public var vendor: ChannelID?
   /// Whose rules apply.
   public var strategy: Strategy
   /// Whether the push is only for devices that are online now (`time_to_live` 0, Getui's ttl -1).
@@ -75,13 +109,13 @@ public struct RouteInput: Equatable, Sendable {
   /// Makes an input.
   public init(
     platform: Platform, parts: PushParts, isOnline: Bool, appState: AppState = .foreground,
-    apnsAvailable: Bool, strategy: Strategy = .jpush, onlineOnly: Bool = false
+    vendor: ChannelID?, strategy: Strategy = .jpush, onlineOnly: Bool = false
   ) {
     self.platform = platform
     self.parts = parts
     self.isOnline = isOnline
     self.appState = appState
-    self.apnsAvailable = apnsAvailable
+    self.vendor = vendor
     self.strategy = strategy
     self.onlineOnly = onlineOnly
   }
@@ -91,9 +125,7 @@ public struct RouteInput: Equatable, Sendable {
 public enum DropReason: UInt8, Sendable {
   /// The device is away and the push isn't to be kept.
   case offline = 1
-  /// The strategy asks for APNs, which isn't available for this device.
-  case noAPNs = 2
-  /// The strategy asks for a vendor's channel, and the platform has none here.
+  /// The strategy asks for a vendor's channel, and none reaches this device.
   case noVendorChannel = 3
   /// The strategy uses no channel that could carry what the push has.
   case noContent = 4
@@ -103,9 +135,9 @@ public enum DropReason: UInt8, Sendable {
 public struct Route: Equatable, Sendable {
   /// What is sent at once, each channel at most once.
   public var now: [ChannelPart] = []
-  /// What is handed over our connection when the device comes (back) to the foreground or online.
+  /// What is handed over the direct connection when the device comes (back) to the foreground or online.
   public var keep: PushParts = []
-  /// What is sent over our connection if APNs refuses what `now` gives it; never kept as well.
+  /// What is sent over the direct connection if the vendor refuses what `now` gives it; never kept as well.
   public var ifRefused: PushParts = []
   /// Why something is sent nowhere; nil if every part that the strategy wants is under way.
   public var droppedReason: DropReason?
@@ -124,89 +156,117 @@ public struct Route: Equatable, Sendable {
 
 /// The table of routes.
 ///
-/// | strategy | platform | app in reach of our connection | away |
+/// | strategy | platform | app reachable over the direct connection | away |
 /// |---|---|---|---|
-/// | jpush, 1, 3, 4 | all but iOS | all parts now | all parts kept |
-/// | 2 | all but iOS | dropped: no vendor channel | same |
-/// | jpush | iOS | notification: APNs; message now | notification: APNs; message kept |
-/// | jpush | iOS without APNs | both parts now | both parts kept |
-/// | 1 | iOS | P now | A now, P kept |
-/// | 2 | iOS | A now | A now |
-/// | 3 | iOS | P now | P kept |
-/// | 4 | iOS | A now; P if APNs refuses | A now, P kept |
-/// | 1, 3, 4 | iOS without A | P now | P kept |
+/// | jpush | iOS | notification: V; message now | notification: V; message kept |
+/// | jpush | others | both parts now | notification: V; message kept |
+/// | 1 | all | P now | V now, P kept |
+/// | 2 | all | V now | V now |
+/// | 3 | all | P now | P kept |
+/// | 4 | iOS | V now; P if V refuses | V now, P kept |
+/// | 4 | others | V and the message now; without a message P if V refuses | V now, P kept |
+/// | 6 | iOS | as 1 | as 1 |
+/// | 6 | others | P now | P kept |
+/// | jpush, 1, 3, 4, 6 | all, without V | P now | P kept |
+/// | 2 | all, without V | dropped | same |
 ///
-/// An iOS app is in reach if it is connected and in the foreground: a background app that still has its
-/// socket counts as away, as Getui's cases do. P is the message, or the notification if the push has no
-/// message, so that nothing that was accepted is lost; A is the notification if APNs is available. What would
-/// be kept is dropped if the push is only for devices that are online. Under Getui's strategies P and A are
-/// two forms of one content: P alone is enough.
+/// V is the notification by the vendor's channel that the device has an address of. On iOS an app is in reach if it is
+/// connected and in the foreground: a background app that still has its socket counts as away, as Getui's cases do; elsewhere
+/// if it is connected. P is what the direct connection carries: both parts, but under Getui's strategies on iOS the message, or the
+/// notification if the push has no message, so that nothing that was accepted is lost; kept is of it what V does not bring.
+/// What would be kept is dropped if the push is only for devices that are online. Under Getui's strategies P and V are two
+/// forms of one content: P alone is enough.
 public enum Routing {
   /// The route of a push to one device; depends on nothing but the input.
   public static func route(_ input: RouteInput) -> Route {
     guard !input.parts.isEmpty else { return Route(droppedReason: .noContent) }
-    guard input.platform == .ios else {
-      if input.strategy == .vendorOnly { return Route(droppedReason: .noVendorChannel) }
-      return own(
-        input.parts, inReach: isInReach(input.platform, isOnline: input.isOnline, input.appState), input)
-    }
-    let inReach = isInReach(input.platform, isOnline: input.isOnline, input.appState)
-    let vendor = input.apnsAvailable ? input.parts.intersection(.notification) : []
-    let ownPart: PushParts = input.parts.contains(.message) ? .message : .notification
-    switch input.strategy {
+    let reachable = isReachable(input.platform, isOnline: input.isOnline, input.appState)
+    let vendor = Vendor(input)
+    let ownPart = ownParts(input.platform, of: input.parts, strategy: input.strategy, viaVendor: false)
+    switch input.strategy.rule(on: input.platform) {
     case .jpush:
-      return adding(vendor, to: own(input.parts.subtracting(vendor), inReach: inReach, input))
+      guard input.platform == .ios || !reachable else { return own(ownPart, reachable: true, input) }
+      return vendor.adding(to: own(ownPart.subtracting(vendor.parts), reachable: reachable, input))
     case .ownThenVendor:
-      if inReach { return own(ownPart, inReach: true, input) }
+      if reachable { return own(ownPart, reachable: true, input) }
       return vendorAndKeep(vendor, ownPart, input)
     case .vendorOnly:
-      if vendor.isEmpty {
-        return Route(droppedReason: input.parts.contains(.notification) ? .noAPNs : .noContent)
-      }
-      return Route(now: [ChannelPart(.apns, vendor)])
-    case .ownOnly:
-      return own(ownPart, inReach: inReach, input)
-    case .vendorThenOwn:
-      if vendor.isEmpty { return own(ownPart, inReach: inReach, input) }
-      if inReach { return Route(now: [ChannelPart(.apns, vendor)], ifRefused: ownPart) }
+      if let part = vendor.part { return Route(now: [part]) }
+      return Route(droppedReason: input.parts.contains(.notification) ? .noVendorChannel : .noContent)
+    case .ownSparing:
+      if reachable || input.platform != .ios { return own(ownPart, reachable: reachable, input) }
       return vendorAndKeep(vendor, ownPart, input)
+    case .ownOnly:
+      return own(ownPart, reachable: reachable, input)
+    case .vendorThenOwn:
+      guard let part = vendor.part else { return own(ownPart, reachable: reachable, input) }
+      guard reachable else { return vendorAndKeep(vendor, ownPart, input) }
+      let rest = input.platform == .ios ? [] : ownPart.subtracting(vendor.parts)
+      if rest.isEmpty { return Route(now: [part], ifRefused: ownPart) }
+      return vendor.adding(to: own(rest, reachable: true, input))
     }
   }
 
-  /// What our connection carries of a push whose route gave it something, now or later. `viaAPNs` tells whether the route
-  /// gave APNs a part as well.
+  /// What the direct connection carries of a push whose route gave it something, now or later. `viaVendor` tells whether the route
+  /// gave a vendor's channel the notification.
   public static func ownParts(
-    _ platform: Platform, of parts: PushParts, strategy: Strategy, viaAPNs: Bool
+    _ platform: Platform, of parts: PushParts, strategy: Strategy, viaVendor: Bool
   ) -> PushParts {
-    guard platform == .ios else { return parts }
-    let own: PushParts = strategy == .jpush ? parts : parts.contains(.message) ? .message : .notification
-    return viaAPNs ? own.subtracting(.notification) : own
+    let isOneOf = platform == .ios && strategy.ios != .jpush
+    let own: PushParts = !isOneOf ? parts : parts.contains(.message) ? .message : .notification
+    return viaVendor ? own.subtracting(.notification) : own
   }
 
-  /// Whether an app takes what comes over our connection now. An iOS app in the background that still has its socket
+  /// Whether an app takes what comes over the direct connection now. An iOS app in the background that still has its socket
   /// does not.
-  public static func isInReach(_ platform: Platform, isOnline: Bool, _ state: AppState) -> Bool {
-    isOnline && (platform != .ios || state == .foreground)
+  public static func isReachable(_ platform: Platform, isOnline: Bool, _ state: AppState) -> Bool {
+    isOnline && (!needsForeground(platform) || state == .foreground)
   }
 
-  /// Parts over our connection: now, later, or never.
-  private static func own(_ parts: PushParts, inReach: Bool, _ input: RouteInput) -> Route {
+  /// Whether apps of a platform take what comes over the direct connection only while they are in the foreground.
+  public static func needsForeground(_ platform: Platform) -> Bool { platform == .ios }
+
+  /// Whether a strategy wants Apple's service at all.
+  public static func usesVendors(_ strategy: Strategy) -> Bool { strategy.ios != .ownOnly }
+
+  /// Whether the direct connection brings what Apple refuses (`Route.ifRefused`, or what was kept anyway).
+  public static func fallsBackToOwn(_ strategy: Strategy) -> Bool { strategy.ios == .vendorThenOwn }
+
+  /// Whether the direct connection has something, now or later, for a device of another platform than iOS that no vendor's channel
+  /// reaches.
+  public static func reachesWithoutVendor(_ strategy: Strategy, reachable: Bool, onlineOnly: Bool) -> Bool {
+    strategy.standard != .vendorOnly && (reachable || !onlineOnly)
+  }
+
+  /// What the vendor's channel could bring.
+  private struct Vendor {
+    /// Nil if it has nothing to bring.
+    let part: ChannelPart?
+
+    init(_ input: RouteInput) {
+      let parts = input.parts.intersection(.notification)
+      part = parts.isEmpty ? nil : input.vendor.map { ChannelPart($0, parts) }
+    }
+
+    var parts: PushParts { part?.parts ?? [] }
+
+    func adding(to route: Route) -> Route {
+      guard let part else { return route }
+      var route = route
+      route.now.insert(part, at: 0)
+      return route
+    }
+  }
+
+  /// Parts over the direct connection: now, later, or never.
+  private static func own(_ parts: PushParts, reachable: Bool, _ input: RouteInput) -> Route {
     if parts.isEmpty { return Route() }
-    if inReach { return Route(now: [ChannelPart(.passthrough, parts)]) }
+    if reachable { return Route(now: [ChannelPart(.passthrough, parts)]) }
     return input.onlineOnly ? Route(droppedReason: .offline) : Route(keep: parts)
   }
 
-  /// A to APNs now and P kept, unless P is what APNs has got.
-  private static func vendorAndKeep(
-    _ vendor: PushParts, _ ownPart: PushParts, _ input: RouteInput
-  ) -> Route {
-    adding(vendor, to: own(ownPart.subtracting(vendor), inReach: false, input))
-  }
-
-  private static func adding(_ vendor: PushParts, to route: Route) -> Route {
-    guard !vendor.isEmpty else { return route }
-    var route = route
-    route.now.insert(ChannelPart(.apns, vendor), at: 0)
-    return route
+  /// V now and P kept, unless P is what V has got.
+  private static func vendorAndKeep(_ vendor: Vendor, _ ownPart: PushParts, _ input: RouteInput) -> Route {
+    vendor.adding(to: own(ownPart.subtracting(vendor.parts), reachable: false, input))
   }
 }

@@ -255,6 +255,7 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
     ("end", #"{"alias":["a"]}"#, 1002, "live_activity_id"),
     ("end", #"{"live_activity_id":"x"}"#, 0, ""),
     ("end", #"{"live_activity_id":""}"#, 1003, "1 to 255 bytes"),
+    ("end", #"{"live_activity_id":"a\r\nb"}"#, 1003, "no control characters"),
     ("end", #"{"live_activity_id":7}"#, 1003, "live_activity_id"),
     ("end", #"{"live_activity_id":"\#(String(repeating: "x", count: 256))"}"#, 1003, "1 to 255 bytes"),
     ("end", #"{"live_activity_id":"x","alias":["a"]}"#, 1003, "live_activity_id"),

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func idsTellFactsApart() {
-    func id(_ type: CallbackTypes, _ push: UInt64, _ number: UInt32, _ channel: Channel?) -> String {
+    func id(_ type: CallbackTypes, _ push: UInt64, _ number: UInt32, _ channel: ChannelInfo?) -> String {
       CallbackEvent(
         type, of: MessageID(push), to: RegistrationNumber(number), over: channel,
         at: Timestamp(milliseconds: 0)

@@ -47,7 +47,7 @@ import Testing
 
   // MARK: Lines
 
-  private let columns = try? ImportColumns(ImportColumns.names)
+  private let columns = try? ImportColumns(ImportSource.jpush.columns)
 
   private func line(_ text: String) throws -> ImportLine {
     let fields = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -74,6 +74,41 @@ import Testing
     "x,ios,,,00,other,", "x,ios,,,,production,", "x,ios,,,,,abc", "x,ios", "x,ios,,,,,,",
   ])
   func `A wrong line is refused`(text: String) { #expect(throws: ImportFault.self) { try line(text) } }
+
+  private static let getuiColumns = ImportSource.getui.columns
+
+  private func getuiLine(_ text: String) throws -> ImportLine {
+    let fields = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    return try ImportLine(fields, ImportColumns(Self.getuiColumns, from: .getui))
+  }
+
+  @Test func `A file of Getui's has its own columns, platforms and separator`() throws {
+    let cid = "c0ffee00c0ffee00c0ffee00c0ffee00"
+    let one = try getuiLine("\(cid),2,anna,vip news-1 vip,0A0b,sandbox")
+    #expect(one.registrationID == cid && one.platform == .ios && one.alias == "anna")
+    #expect(one.tags == ["vip", "news-1"] && one.token == [10, 11] && one.environment == .sandbox)
+    #expect(one.mobile == nil)
+    for (text, platform) in [
+      ("1", Platform.android), ("2", .ios), ("android", .android), ("ios", .ios), ("harmony", .hmos),
+    ] {
+      #expect(try getuiLine("x,\(text),,,,").platform == platform)
+    }
+    let long = String(repeating: "中", count: 40)
+    #expect(try getuiLine("x,1,\(long),\(long.prefix(32)),,").alias == long)
+  }
+
+  @Test(arguments: [
+    ("x,3,,,,", "phone_type must be"), (",1,,,,", "cid must have"), ("x,1,a-b,,,", "alias holds"),
+    ("x,1,\(String(repeating: "a", count: 41)),,,", "alias is longer than 40 characters"),
+    ("x,1,,\(String(repeating: "a", count: 33)),,", "a tag is longer than 32 characters"),
+    ("x,1,,\((0...100).map { "t\($0)" }.joined(separator: " ")),,", "there are more than 100 tags"),
+    ("x,1,,,00,", "only ios has device_token"),
+    ("x,2,,,,sandbox", "apns_environment is given, but no device_token"),
+  ])
+  func `A wrong line of Getui's is refused in the words of its columns`(text: String, reason: String) throws {
+    let fault = try #require(throws: ImportFault.self) { try getuiLine(text) }
+    #expect(fault.reason.hasPrefix(reason), "\(fault.reason)")
+  }
 
   @Test func `Columns come in any order, but the needed ones must be there, and each once`() throws {
     let columns = try ImportColumns(["\u{FEFF}alias", "platform", "registration_id"])

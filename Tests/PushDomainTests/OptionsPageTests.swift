@@ -17,6 +17,11 @@ import Testing
     "third_party_channel": ["huawei": ["distribution": "first_ospush"]], "classification": 1,
     "notification_3rd_ver": "v2", "auto_truncation": false, "mkt_enable": true, "test_message": true,
     "receipt_id": "r", "need_backup": true, "portal_extra": ["a": 1],
+    "encryption": [
+      "alg": "aes128gcm", "key": "0123456789abcdef",
+      "notification": .string(
+        PushEncryptionTests.sealed(name: [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef])),
+    ],
   ]
 
   /// The names in the rows of the page's table, and what it says of them.

@@ -17,6 +17,10 @@ import Testing
     (#""apns_production":2"#, 1003), (#""apns_production":"no""#, 1003), (#""apns_collapse_id":"""#, 1003),
     (#""apns_collapse_id":"\#(String(repeating: "c", count: 64))""#, 0),
     (#""apns_collapse_id":"\#(String(repeating: "c", count: 65))""#, 1003),
+    // It becomes a header: no control characters, of neither kind.
+    (#""apns_collapse_id":"a\r\nx-b: c""#, 1003), (#""apns_collapse_id":"a\u0000b""#, 1003),
+    (#""apns_collapse_id":"a\u007fb""#, 1003), (#""apns_collapse_id":"a\u0085b""#, 1003),
+    (#""apns_collapse_id":"a\u2028b""#, 1003), (#""apns_collapse_id":"进度 7""#, 0),
     (#""big_push_duration":0"#, 0), (#""big_push_duration":5"#, 0), (#""big_push_duration":1401"#, 1003),
     (#""active_push":false"#, 0), (#""active_push":true"#, 2007),
     (#""active_push":true,"big_push_duration":5"#, 1035), (#""test_model":true"#, 0),
@@ -29,7 +33,8 @@ import Testing
     (#""third_party_channel":"x""#, 1003), (#""test_message":0,"receipt_id":"r","need_backup":false"#, 0),
     (#""notification_3rd_ver":"v3""#, 1003), (#""auto_truncation":"x""#, 1003), (#""whatever":1"#, 0),
     (#""strategy":1"#, 0), (#""strategy":4"#, 0), (#""strategy":0"#, 1003), (#""strategy":5"#, 1003),
-    (#""strategy":"1""#, 1003), (#""strategy":{"default":1}"#, 1003), (#""strategy":null"#, 0),
+    (#""strategy":"1""#, 1003), (#""strategy":{"default":1}"#, 0), (#""strategy":{"default":9}"#, 1003),
+    (#""strategy":null"#, 0),
     (#""apns_priority":10"#, 0), (#""apns_priority":1"#, 0), (#""apns_priority":2"#, 1003),
     (#""apns_priority":"10""#, 1003), (#""apns_priority":266"#, 1003),
   ])

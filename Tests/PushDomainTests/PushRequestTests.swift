@@ -181,7 +181,7 @@ func list(_ count: Int) -> String { (0..<count).map { #""n\#($0)""# }.joined(sep
     #expect(request.platforms == [PlatformSet(.ios), PlatformSet(.android)])
     #expect(
       request.audience
-        == .filter(AudienceFilter(tag: ["a", "b"], tagAnd: ["c"], tagNot: ["muted"], alias: ["u_1001"])))
+        == .filter(AudienceFilter(tags: ["a", "b"], tagsAnd: ["c"], tagsNot: ["muted"], aliases: ["u_1001"])))
     #expect(
       request.options
         == PushOptions(

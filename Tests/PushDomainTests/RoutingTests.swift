@@ -7,7 +7,7 @@ struct RouteRule: Sendable {
   var ios: Bool
   var strategies: String
   var parts: String
-  var inReach: Bool?
+  var reachable: Bool?
   var apns: Bool?
   var onlineOnly: Bool?
   var expected: String
@@ -15,20 +15,29 @@ struct RouteRule: Sendable {
 
 @Suite struct RoutingTests {
   /// j is JPush, the digits are Getui's strategies; N is the notification, M the message. Expected: what goes
-  /// to APNs (`A:`), over our connection (`P:`), over our connection if APNs refuses (`R:`), what is kept
+  /// to the vendor (`A:`), over the direct connection (`P:`), over the direct connection if the vendor refuses (`R:`), what is kept
   /// (`K:`), why dropped (`!`).
   static let rules: [RouteRule] = [
-    // Everything but iOS: one channel.
-    rule(false, "j134", "N", true, nil, nil, "P:N"), rule(false, "j134", "M", true, nil, nil, "P:M"),
-    rule(false, "j134", "NM", true, nil, nil, "P:NM"),
-    rule(false, "j134", "N", false, nil, false, "K:N"), rule(false, "j134", "M", false, nil, false, "K:M"),
-    rule(false, "j134", "NM", false, nil, false, "K:NM"),
-    rule(false, "j134", "N", false, nil, true, "!offline"),
+    // Everything but iOS, in reach: the direct connection first.
+    rule(false, "j13", "N", true, nil, nil, "P:N"), rule(false, "j134", "M", true, nil, nil, "P:M"),
+    rule(false, "j13", "NM", true, nil, nil, "P:NM"),
+    rule(false, "4", "N", true, false, nil, "P:N"), rule(false, "4", "NM", true, false, nil, "P:NM"),
+    rule(false, "4", "N", true, true, nil, "A:N R:N"), rule(false, "4", "NM", true, true, nil, "A:N P:M"),
+    // Away, without a vendor's channel.
+    rule(false, "j14", "N", false, false, false, "K:N"), rule(false, "j134", "M", false, nil, false, "K:M"),
+    rule(false, "j14", "NM", false, false, false, "K:NM"),
+    rule(false, "j14", "N", false, false, true, "!offline"),
     rule(false, "j134", "M", false, nil, true, "!offline"),
-    rule(false, "j134", "NM", false, nil, true, "!offline"),
-    rule(false, "2", "N", nil, nil, nil, "!noVendorChannel"),
-    rule(false, "2", "M", nil, nil, nil, "!noVendorChannel"),
-    rule(false, "2", "NM", nil, nil, nil, "!noVendorChannel"),
+    rule(false, "j14", "NM", false, false, true, "!offline"),
+    rule(false, "3", "N", false, nil, false, "K:N"), rule(false, "3", "NM", false, nil, false, "K:NM"),
+    rule(false, "3", "N", false, nil, true, "!offline"), rule(false, "3", "NM", false, nil, true, "!offline"),
+    // Away, with one.
+    rule(false, "j14", "N", false, true, nil, "A:N"), rule(false, "j14", "NM", false, true, false, "A:N K:M"),
+    rule(false, "j14", "NM", false, true, true, "A:N !offline"),
+    rule(false, "2", "N", nil, false, nil, "!noVendorChannel"), rule(false, "2", "N", nil, true, nil, "A:N"),
+    rule(false, "2", "M", nil, nil, nil, "!noContent"),
+    rule(false, "2", "NM", nil, false, nil, "!noVendorChannel"),
+    rule(false, "2", "NM", nil, true, nil, "A:N"),
     // JPush on iOS with APNs.
     rule(true, "j", "N", nil, true, nil, "A:N"), rule(true, "j", "M", true, nil, nil, "P:M"),
     rule(true, "j", "M", false, nil, false, "K:M"), rule(true, "j", "M", false, nil, true, "!offline"),
@@ -49,8 +58,9 @@ struct RouteRule: Sendable {
     rule(true, "1", "NM", false, false, false, "K:M"), rule(true, "1", "NM", false, false, true, "!offline"),
     // Getui 2.
     rule(true, "2", "N", nil, true, nil, "A:N"), rule(true, "2", "NM", nil, true, nil, "A:N"),
-    rule(true, "2", "M", nil, nil, nil, "!noContent"), rule(true, "2", "N", nil, false, nil, "!noAPNs"),
-    rule(true, "2", "NM", nil, false, nil, "!noAPNs"),
+    rule(true, "2", "M", nil, nil, nil, "!noContent"),
+    rule(true, "2", "N", nil, false, nil, "!noVendorChannel"),
+    rule(true, "2", "NM", nil, false, nil, "!noVendorChannel"),
     // Getui 3.
     rule(true, "3", "N", true, nil, nil, "P:N"), rule(true, "3", "M", true, nil, nil, "P:M"),
     rule(true, "3", "NM", true, nil, nil, "P:M"), rule(true, "3", "N", false, nil, false, "K:N"),
@@ -69,11 +79,13 @@ struct RouteRule: Sendable {
   ]
 
   static func rule(
-    _ ios: Bool, _ strategies: String, _ parts: String, _ inReach: Bool?, _ apns: Bool?, _ onlineOnly: Bool?,
+    _ ios: Bool, _ strategies: String, _ parts: String, _ reachable: Bool?, _ apns: Bool?,
+    _ onlineOnly: Bool?,
     _ expected: String
   ) -> RouteRule {
     RouteRule(
-      ios: ios, strategies: strategies, parts: parts, inReach: inReach, apns: apns, onlineOnly: onlineOnly,
+      ios: ios, strategies: strategies, parts: parts, reachable: reachable, apns: apns,
+      onlineOnly: onlineOnly,
       expected: expected)
   }
 
@@ -100,12 +112,13 @@ struct RouteRule: Sendable {
           for bits in 0..<16 {
             let input = RouteInput(
               platform: platform, parts: parts, isOnline: bits & 1 != 0,
-              appState: bits & 2 != 0 ? .foreground : .background, apnsAvailable: bits & 4 != 0,
+              appState: bits & 2 != 0 ? .foreground : .background, vendor: bits & 4 != 0 ? .apns : nil,
               strategy: strategy, onlineOnly: bits & 8 != 0)
-            let inReach = input.isOnline && (platform != .ios || input.appState == .foreground)
+            let reachable = input.isOnline && (platform != .ios || input.appState == .foreground)
             let matching = Self.rules.filter {
               $0.ios == (platform == .ios) && $0.strategies.contains(letter) && $0.parts == Self.spell(parts)
-                && $0.inReach ?? inReach == inReach && $0.apns ?? input.apnsAvailable == input.apnsAvailable
+                && $0.reachable ?? reachable == reachable
+                && $0.apns ?? (input.vendor != nil) == (input.vendor != nil)
                 && $0.onlineOnly ?? input.onlineOnly == input.onlineOnly
             }
             #expect(matching.count == 1, "\(input)")
@@ -118,15 +131,76 @@ struct RouteRule: Sendable {
     #expect(seen == 4 * 3 * 5 * 16)
   }
 
+  /// What others ask of the table in short is what its rows say.
+  @Test func `Short answers agree with the table`() {
+    for strategy in Strategy.Rule.allCases.map({ Strategy($0) }) {
+      var (refused, vendors) = (false, false)
+      for platform in Platform.allCases {
+        for bits in 0..<8 {
+          var input = RouteInput(
+            platform: platform, parts: .notification, isOnline: bits & 1 != 0,
+            appState: bits & 2 != 0 ? .foreground : .background, vendor: nil, strategy: strategy,
+            onlineOnly: bits & 4 != 0)
+          let route = Routing.route(input)
+          let reachable = Routing.isReachable(platform, isOnline: input.isOnline, input.appState)
+          #expect(
+            Routing.reachesWithoutVendor(strategy, reachable: reachable, onlineOnly: input.onlineOnly)
+              == !(route.now.isEmpty && route.keep.isEmpty), "\(input)")
+          input.vendor = .apns
+          let vendorRoute = Routing.route(input)
+          refused = refused || !vendorRoute.ifRefused.isEmpty
+          vendors = vendors || vendorRoute.now.contains { $0.channel == .apns }
+        }
+      }
+      #expect(refused == Routing.fallsBackToOwn(strategy), "\(strategy)")
+      #expect(vendors == Routing.usesVendors(strategy), "\(strategy)")
+    }
+  }
+
   @Test func nothingToSend() {
-    let input = RouteInput(platform: .android, parts: [], isOnline: true, apnsAvailable: false)
+    let input = RouteInput(platform: .android, parts: [], isOnline: true, vendor: nil)
     #expect(Self.spell(Routing.route(input)) == "!noContent")
   }
 
   @Test func numbersOfStrategies() {
     #expect(
-      (0...5).map { Strategy.getui($0) }
-        == [nil, .ownThenVendor, .vendorOnly, .ownOnly, .vendorThenOwn, nil])
+      (0...7).map { Strategy.getui($0) }
+        == [nil, .ownThenVendor, .vendorOnly, .ownOnly, .vendorThenOwn, nil, .ownSparing, nil])
+  }
+
+  @Test func `Every strategy comes back from its number, and nothing else does`() {
+    var seen: Set<UInt8> = []
+    for standard in Strategy.Rule.allCases {
+      for ios in Strategy.Rule.allCases {
+        let strategy = Strategy(standard, ios: ios)
+        #expect(Strategy(number: strategy.number) == strategy)
+        seen.insert(strategy.number)
+      }
+    }
+    #expect(seen.count == 36)
+    for number in UInt8.min...UInt8.max {
+      #expect((Strategy(number: number) != nil) == seen.contains(number))
+    }
+  }
+
+  @Test func `Strategy 6 is as 1 on iOS and as 3 elsewhere, and a mixed one is that of the platform`() {
+    for platform in Platform.allCases {
+      for bits in 0..<16 {
+        func route(_ strategy: Strategy) -> Route {
+          Routing.route(
+            RouteInput(
+              platform: platform, parts: .all, isOnline: bits & 1 != 0,
+              appState: bits & 2 != 0 ? .foreground : .background, vendor: bits & 4 != 0 ? .apns : nil,
+              strategy: strategy, onlineOnly: bits & 8 != 0))
+        }
+        #expect(route(.ownSparing) == route(platform == .ios ? .ownThenVendor : .ownOnly))
+        for standard in Strategy.Rule.allCases {
+          for ios in Strategy.Rule.allCases {
+            #expect(route(Strategy(standard, ios: ios)) == route(Strategy(platform == .ios ? ios : standard)))
+          }
+        }
+      }
+    }
   }
 
   /// The cases of Getui's report: both parts, strategy 1, APNs set up. `tap`: the user opens the app by the
@@ -151,7 +225,7 @@ struct RouteRule: Sendable {
       let route = Routing.route(
         RouteInput(
           platform: .ios, parts: .all, isOnline: isOnline,
-          appState: app == "foreground" ? .foreground : .background, apnsAvailable: true,
+          appState: app == "foreground" ? .foreground : .background, vendor: .apns,
           strategy: .ownThenVendor))
       let sentNow = route.now.contains(ChannelPart(.passthrough, .message))
       let banner = route.now.contains(ChannelPart(.apns, .notification))

@@ -9,12 +9,20 @@ public struct APNsAnswer: Equatable, Sendable {
   public var reason: String?
   /// When Apple last knew the token to be inactive; only there with status 410.
   public var inactiveSince: Timestamp?
+  /// Seconds before which Apple wants to be asked no more (`retry-after`), at most `longestRetryAfter`.
+  public var retryAfter: Int64?
+
+  /// The longest wait that is believed, in seconds: what `RetrySchedule` comes to at most.
+  public static let longestRetryAfter = RetrySchedule.maximumDelay / 1000
 
   /// Puts an answer together.
-  public init(status: Int, reason: String? = nil, inactiveSince: Timestamp? = nil) {
+  public init(
+    status: Int, reason: String? = nil, inactiveSince: Timestamp? = nil, retryAfter: Int64? = nil
+  ) {
     self.status = status
     self.reason = reason
     self.inactiveSince = inactiveSince
+    self.retryAfter = retryAfter
   }
 
   /// An answer from its status and body, `{"reason":"Unregistered","timestamp":1767225600123}`. A body that is anything
@@ -28,6 +36,9 @@ public struct APNsAnswer: Equatable, Sendable {
       inactiveSince = Timestamp(milliseconds: milliseconds)
     }
   }
+
+  /// Whether Apple took the push.
+  public var isAccepted: Bool { (200..<300).contains(status) }
 
   /// The reason, if it is known and came with a status of its class; else the status is what counts.
   public var knownReason: APNsReason? {

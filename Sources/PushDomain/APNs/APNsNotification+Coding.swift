@@ -1,8 +1,8 @@
 import PushBase
 
 extension APNsNotification {
-  /// Appends the form that the database keeps, a part of `PushContent.encode`: type, priority, service and one-attempt
-  /// flag (a byte each), the collapse ID (a byte for its kind; then a length byte and the bytes, or eight bytes), the
+  /// Appends the form that the database keeps, a part of `PushContent.encode`: type, priority, service and flags (a byte
+  /// each; bit 0 for one attempt, bit 1 for a brief call), the collapse ID (a byte for its kind; then a length byte and the bytes, or eight bytes), the
   /// badge (a byte for its kind, four bytes), the number of holes (a byte), each hole's value (a byte) and offset (four
   /// bytes), then the text after its length in four bytes. Of a Live
   /// Activity the kind of its token follows (a byte), and the token's name after its length in a byte.
@@ -10,7 +10,7 @@ extension APNsNotification {
     writer.write(type.rawValue)
     writer.write(priority.rawValue)
     writer.write(wish.rawValue)
-    writer.write(UInt8(isOneAttempt ? 1 : 0))
+    writer.write(UInt8((isOneAttempt ? 1 : 0) | (isBrief ? 2 : 0)))
     switch collapse {
     case .ownID: writer.write(UInt8(0))
     case .given(let bytes):
@@ -47,7 +47,7 @@ extension APNsNotification {
     guard let type = reader.read().flatMap({ APNsPushType(rawValue: $0) }),
       let priority = reader.read().flatMap({ APNsPriority(rawValue: $0) }),
       let wish = reader.read().flatMap({ APNsEnvironment(rawValue: $0) }),
-      let flag = reader.read(UInt8.self), flag <= 1, let collapse = CollapseID(&reader),
+      let flags = reader.read(UInt8.self), flags <= 3, let collapse = CollapseID(&reader),
       let badge = APNsBadge(&reader), let payload = APNsTemplate(&reader)
     else { return nil }
     var slot: APNsTokenSlot?
@@ -56,7 +56,8 @@ extension APNsNotification {
       slot = named
     }
     self.init(
-      type: type, slot: slot, priority: priority, wish: wish, isOneAttempt: flag == 1, collapse: collapse,
+      type: type, slot: slot, priority: priority, wish: wish, isOneAttempt: flags & 1 != 0,
+      isBrief: flags & 2 != 0, collapse: collapse,
       badge: badge,
       payload: payload)
   }

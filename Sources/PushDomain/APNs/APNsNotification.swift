@@ -26,6 +26,9 @@ public struct APNsNotification: Equatable, Sendable {
   public let wish: APNsEnvironment
   /// Whether Apple is to try once and store nothing, because the push is only for devices that can be reached now.
   public let isOneAttempt: Bool
+  /// Whether it ends after `briefSeconds`: a call whose sender named no time to live. A call that comes late is worse than
+  /// none.
+  public let isBrief: Bool
   /// Which push is replaced; see `collapseID(of:)`.
   public internal(set) var collapse: CollapseID
   /// What happens to the number on the icon; not `.unchanged` if and only if the payload has a hole for it.
@@ -39,7 +42,7 @@ public struct APNsNotification: Equatable, Sendable {
   public init?(
     type: APNsPushType, slot: APNsTokenSlot? = nil, priority: APNsPriority,
     wish: APNsEnvironment = .production,
-    isOneAttempt: Bool = false,
+    isOneAttempt: Bool = false, isBrief: Bool = false,
     collapse: CollapseID = .ownID, badge: APNsBadge = .unchanged, payload: APNsTemplate
   ) {
     guard let slot = slot ?? type.tokenKinds.first.flatMap({ APNsTokenSlot($0) }),
@@ -54,6 +57,7 @@ public struct APNsNotification: Equatable, Sendable {
     self.priority = priority
     self.wish = wish
     self.isOneAttempt = isOneAttempt
+    self.isBrief = isBrief
     self.collapse = collapse
     self.badge = badge
     self.payload = payload
@@ -77,6 +81,15 @@ public struct APNsNotification: Equatable, Sendable {
       return Array(id.text.utf8)
     }
   }
+
+  /// Seconds that a call lives unless its sender says otherwise.
+  public static let briefSeconds: Int64 = 30
+
+  /// When a brief push ends that was accepted with an ID.
+  public func end(of id: MessageID) -> Timestamp { end(from: id.time) }
+
+  /// When a brief push ends whose moment was this.
+  public func end(from moment: Timestamp) -> Timestamp { moment.adding(seconds: Self.briefSeconds) }
 
   /// `apns-expiration` in Unix seconds, for a push that ends at the given time; 0 asks for one attempt. A call that comes
   /// late is worse than none, so calls are always tried once.

@@ -174,6 +174,22 @@ public enum APNsTokenFault: UInt8, CaseIterable, Sendable {
   }
 }
 
+extension APNsOutcome {
+  /// What follows for a credential from the words with which Apple ends a connection, such as
+  /// `{"reason":"BadCertificate"}`; nil if they say nothing about it.
+  public init?(goAway debug: String) {
+    let text = APNsAnswer(status: 400, body: Array(debug.utf8)).reason
+    guard let reason = text.flatMap({ APNsReason(rawValue: $0) }) else { return nil }
+    let now = Timestamp(milliseconds: 0)
+    let attempt = APNsAttempt(sentAt: now, tokenRegisteredAt: now)
+    let outcome = APNsOutcome(APNsAnswer(status: reason.status, reason: reason.rawValue), to: attempt)
+    switch outcome {
+    case .pauseCredential, .newProviderToken: self = outcome
+    default: return nil
+    }
+  }
+}
+
 /// Why nothing goes out with a credential. Raw values may be stored.
 public enum APNsCredentialFault: UInt8, CaseIterable, Sendable {
   /// The certificate is invalid or was revoked.

@@ -17,6 +17,10 @@ struct APNsRenderer {
     let wakes = ios["content-available"].flatMap { Fields.flag($0) } == true
     let isVisible = Self.isVisible(alert)
     let isSilent = wakes && !isVisible && sound == nil && badge == .unchanged
+    let encryption = options.encryption.flatMap { one in one.notification.map { one.value($0) } }
+    guard encryption == nil || isVisible else {
+      throw ios.invalid("alert", "must not be empty: Apple lets the app read only what is shown")
+    }
     let says = isVisible || sound != nil
     let priority = try priority(isSilent: isSilent, isUrgent: says)
 
@@ -28,13 +32,20 @@ struct APNsRenderer {
     }
     if let sound { writer.member("sound", sound) }
     if wakes { writer.member("content-available", 1) }
-    if ios["mutable-content"].flatMap({ Fields.flag($0) }) == true { writer.member("mutable-content", 1) }
+    let isMutable = encryption != nil || ios["mutable-content"].flatMap { Fields.flag($0) } == true
+    if isMutable { writer.member("mutable-content", 1) }
     for key in Self.texts {
       if let value = ios[key], value != "" { writer.member(key, value) }
     }
     if badge != .unchanged { writer.hole("badge", .badge) }
     writer.endObject()
     writer.hole(Self.messageIDKey, .messageID)
+    if let encryption {
+      guard ios["extras"]?[PushEncryption.member] == nil else {
+        throw ios.invalid("extras.\(PushEncryption.member)", "is taken by the server")
+      }
+      writer.member(PushEncryption.member, encryption)
+    }
     for member in ios["extras"]?.object?.members ?? [] { writer.member(member.key, member.value) }
     return try finish(
       &writer, type: isSilent ? .background : .alert, priority: priority, badge: badge, of: ios.path)
@@ -146,16 +157,18 @@ struct APNsRenderer {
       throw ios.invalid("event", "must not be start for a Live Activity that is there already")
     }
     guard let type = try ios.string("attributes-type") else { throw ios.missing("attributes-type") }
-    guard let slot = APNsTokenSlot(.liveActivityStart, name: type) else {
-      throw ios.invalid("attributes-type", "must have 1 to \(APNsTokenSlot.maximumName) bytes")
+    guard let slot = APNsTokenSlot(.liveActivityStart, name: type), type.isPlainLine else {
+      throw ios.invalid(
+        "attributes-type", "must have 1 to \(APNsTokenSlot.maximumName) bytes and no control characters")
     }
     return slot
   }
 
   /// The members of an activity that go to Apple as they are.
   private static let activityMembers: [(key: String, kind: FieldKind)] = [
-    ("attributes-type", .text), ("attributes", .object), ("content-state", .object), ("alert", .object),
-    ("dismissal-date", .integer(0...Int64(UInt32.max))), ("stale-date", .integer(0...Int64(UInt32.max))),
+    ("attributes-type", .text), ("attributes", .object), ("content-state", .object),
+    ("alert", .activityAlert), ("dismissal-date", .integer(0...Int64(UInt32.max))),
+    ("stale-date", .integer(0...Int64(UInt32.max))),
     ("relevance-score", .integer(1...100)),
   ]
 
@@ -174,7 +187,8 @@ struct APNsRenderer {
     let notification = APNsNotification(
       type: type, slot: slot, priority: priority,
       wish: options.apnsProduction == false ? .sandbox : .production,
-      isOneAttempt: options.timeToLive == 0, collapse: collapse, badge: badge, payload: payload)
+      isOneAttempt: options.timeToLive == 0, isBrief: type == .voip && !options.hasTimeToLive,
+      collapse: collapse, badge: badge, payload: payload)
     guard let notification else { throw .internalError }
     return notification
   }

@@ -1,9 +1,9 @@
 /// Keeps a wrong setting from wiping out an app's tokens. A token that Apple calls bad is only suspected at first. If more
 /// than a share of the answers of a minute are of that kind, the guard raises an alarm and drops every suspicion; else a
-/// suspicion that is a minute old is confirmed.
+/// suspicion that is a minute old is confirmed, unless the token has worked since.
 ///
 /// One for each app and service; time is `TimeSource.monotonic`.
-public struct TokenGuard<Token: Sendable>: Sendable {
+public struct TokenGuard<Token: Hashable & Sendable>: Sendable {
   /// What to do after an answer.
   public enum Verdict: Equatable, Sendable {
     /// Go on.
@@ -33,7 +33,10 @@ public struct TokenGuard<Token: Sendable>: Sendable {
   public private(set) var isAlarmed = false
   /// One for each second that had an answer.
   private var slots: [Slot] = []
+  /// In the order of their suspicion; those that were cleared since are not in `open`.
   private var suspects: [Suspect] = []
+  /// The suspicions that stand, by token.
+  private var open: [Token: Suspect] = [:]
 
   /// Makes a guard; 10 % and 10 bad answers unless told otherwise.
   public init(percent: Int = 10, minimum: Int = 10) {
@@ -51,12 +54,23 @@ public struct TokenGuard<Token: Sendable>: Sendable {
       $0.answers += 1
       $0.bad += 1
     }
-    suspects.append(Suspect(token: token, since: nanoseconds))
+    if open[token] == nil {
+      let suspect = Suspect(token: token, since: nanoseconds)
+      suspects.append(suspect)
+      open[token] = suspect
+    }
     let (answers, bad) = slots.reduce((0, 0)) { ($0.0 + $1.answers, $0.1 + $1.bad) }
     guard bad >= minimum, bad * 100 > answers * percent else { return .fine }
     isAlarmed = true
     suspects = []
+    open = [:]
     return .alarm
+  }
+
+  /// A token works: clears it if `isOlder` says so of the suspicion, which may be the younger one.
+  public mutating func clear(_ token: Token, if isOlder: (Token) -> Bool) {
+    guard let suspect = open[token], isOlder(suspect.token) else { return }
+    open[token] = nil
   }
 
   /// Hands out the tokens whose suspicion is confirmed. Call it about once a second.
@@ -64,7 +78,10 @@ public struct TokenGuard<Token: Sendable>: Sendable {
     let age = Self.seconds * 1_000_000_000
     let count = suspects.prefix { nanoseconds >= $0.since && nanoseconds - $0.since >= age }.count
     defer { suspects.removeFirst(count) }
-    return suspects.prefix(count).map(\.token)
+    return suspects.prefix(count).compactMap { suspect in
+      guard open[suspect.token]?.since == suspect.since else { return nil }
+      return open.removeValue(forKey: suspect.token)?.token
+    }
   }
 
   /// Ends the alarm, after somebody has looked, and forgets what was counted.
@@ -72,6 +89,7 @@ public struct TokenGuard<Token: Sendable>: Sendable {
     isAlarmed = false
     slots = []
     suspects = []
+    open = [:]
   }
 
   private mutating func slot(_ nanoseconds: UInt64, _ change: (inout Slot) -> Void) {

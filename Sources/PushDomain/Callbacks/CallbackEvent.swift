@@ -18,7 +18,7 @@ public struct CallbackEvent: Sendable, Equatable {
   /// What the device runs.
   public var platform: Platform?
   /// Which way it went.
-  public var channel: Channel?
+  public var channel: ChannelInfo?
   /// Why a push does not arrive, or what is wrong.
   public var reason: String?
   /// Which of Apple's services a credential is for: `production` or `sandbox`.
@@ -40,14 +40,14 @@ public struct CallbackEvent: Sendable, Equatable {
 
   /// What happened to a push on its way to one device.
   public init(
-    _ type: CallbackTypes, of push: MessageID, to number: RegistrationNumber, over channel: Channel?,
+    _ type: CallbackTypes, of push: MessageID, to number: RegistrationNumber, over channel: ChannelInfo?,
     at time: Timestamp
   ) {
     self.type = type
     self.push = push
     self.channel = channel
     self.time = time
-    let way = channel.map { "-\($0.rawValue)" } ?? ""
+    let way = channel.map { "-\($0.id.rawValue)" } ?? ""
     id = "\(Self.idStart(of: push, to: number))\(type.rawValue)\(way)"
   }
 
@@ -68,7 +68,7 @@ public struct CallbackEvent: Sendable, Equatable {
     }
     if let device { writer.member("registration_id", device.text) }
     if let platform { writer.member("platform", platform.name) }
-    if let channel { writer.member("channel", channel == .apns ? "apns" : "connection") }
+    if let channel { writer.member("channel", channel.name) }
     if let environment { writer.member("environment", environment) }
     if let expiresAt { writer.member("expires_at", expiresAt.milliseconds) }
     if let reason { writer.member("reason", reason) }

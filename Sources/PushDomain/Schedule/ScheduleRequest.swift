@@ -112,7 +112,9 @@ private struct ScheduleFields {
 
   func cid() throws(APIError) -> String? {
     guard let cid = try fields.string("cid") else { return nil }
-    guard (1...64).contains(cid.utf8.count) else { throw fields.invalid("cid", "is invalid") }
+    guard (1...64).contains(cid.utf8.count), cid.isPlainLine else {
+      throw fields.invalid("cid", "is invalid")
+    }
     return cid
   }
 

@@ -12,7 +12,8 @@ public struct Diagnosis: Equatable, Sendable {
 
   /// Judges facts.
   public init(_ facts: WhyFacts) {
-    let steps = WhyPoint.allCases.map { WhyJudge(facts).step($0) }
+    let points = WhyPoint.allCases.filter { $0 != .channel || facts.vendor != nil }
+    let steps = points.map { WhyJudge(facts).step($0) }
     self.steps = steps
     conclusion = Self.conclusion(facts, steps)
     let failures = steps.filter { $0.verdict == .failed }
@@ -32,7 +33,7 @@ public struct Diagnosis: Equatable, Sendable {
 }
 
 extension WhyFacts {
-  /// Whether the device acknowledged it over our connection.
+  /// Whether the device acknowledged it over the direct connection.
   var isAcknowledged: Bool { if case .acknowledged = own { true } else { false } }
 
   /// Whether it was seen.
@@ -55,6 +56,7 @@ extension WhyFacts {
 
   /// Whether Apple was to bring something, or would have been if it could.
   var concernsApple: Bool {
-    platform == .ios && (apple != .notMeant || push.isForApple && push.strategy != .ownOnly)
+    vendor == nil && platform == .ios
+      && (apple != .notMeant || push.isForApple && Routing.usesVendors(push.strategy))
   }
 }

@@ -10,9 +10,11 @@ extension WhyCause {
       .notNamed, .notTestDevice, .noLiveActivity, .audienceUnknown:
       audienceText
     case .noCredential, .credentialStopped, .credentialExpired, .noToken, .tokenLater, .tokenRemoved,
-      .tokenRetired, .tokenTaken, .tokenChanged, .appleWaiting, .wrongEnvironment, .tokenOfOtherApp,
+      .tokenRetired, .tokenTaken, .tokenChanged, .appleWaiting, .appleUnreachable, .appleNoAnswer,
+      .wrongEnvironment, .tokenOfOtherApp,
       .tokenGone,
-      .topicRefused, .credentialRefused, .payloadTooLarge, .appleBusy, .appleNotInTime, .appleRefused:
+      .topicRefused, .credentialRefused, .payloadTooLarge, .appleBusy, .appleNotInTime, .appleRefused,
+      .channelWaiting, .channelNotInTime, .channelRefused:
       appleText
     case .onlineOnly, .noChannel, .neverConnected, .offlineHeartbeatLost, .offlineClosed, .offlineLoggedOut,
       .offlineReplaced, .offlineServer, .offlineAppDisabled, .offlineTooSlow, .offlineProtocolError,
@@ -95,6 +97,11 @@ extension WhyCause {
         "The device has told another token since; this push went to the old one.",
         "设备之后更换了 Token，此推送发往旧的 Token。")
     case .appleWaiting: WhyText("Apple has not answered yet.", "苹果尚未应答。")
+    case .appleUnreachable: WhyText("The server cannot reach Apple.", "服务器无法连接苹果。")
+    case .appleNoAnswer:
+      WhyText(
+        "It was sent and Apple's answer was lost, so whether it arrived is not known. It is not sent again, since it might ring twice.",
+        "已发送但苹果的应答丢失，无法确认是否到达；为避免重复响铃，不再重发。")
     case .wrongEnvironment:
       WhyText(
         "Apple's service does not know the token: sandbox and production are mixed up, or the token is damaged.",
@@ -113,6 +120,10 @@ extension WhyCause {
       WhyText("Apple was too busy, or the device gets too many pushes.", "苹果服务繁忙，或该设备推送过于频繁。")
     case .appleNotInTime:
       WhyText("Apple had not taken it when its time was over.", "有效期结束时苹果仍未接收。")
+    case .channelWaiting: WhyText("The channel's service has not answered yet.", "厂商通道尚未应答。")
+    case .channelNotInTime:
+      WhyText("The channel's service had not taken it when its time was over.", "有效期结束时厂商通道仍未接收。")
+    case .channelRefused: WhyText("The channel's service refused it.", "厂商通道拒绝了该推送。")
     default: WhyText("Apple refused it.", "苹果拒绝了该推送。")
     }
   }
@@ -153,7 +164,7 @@ extension WhyCause {
         "推送结束前设备是否在线没有记录；设备之后在线过。")
     case .notInForeground:
       WhyText(
-        "The app is not in front of the user; on iOS it takes what comes over our connection only there.",
+        "The app is not in front of the user; on iOS it takes what comes over the direct connection only there.",
         "应用不在前台；iOS 应用只有在前台才能通过长连接接收。")
     case .notAcknowledged:
       WhyText(
@@ -174,7 +185,7 @@ extension WhyCause {
         "Devices do not tell us whether the user allows notifications.", "设备不会上报用户是否允许通知。")
     case .inForeground:
       WhyText(
-        "The app is in front: iOS shows no banner there unless the app asks for it.",
+        "The app is in the foreground: iOS shows no banner there unless the app asks for it.",
         "应用在前台：除非应用主动要求，iOS 不会显示横幅。")
     case .shownBefore:
       WhyText("It was shown. If it is not there any more, it was cleared.", "已展示过；如现在看不到，则已被清除。")

@@ -66,6 +66,10 @@ public enum WhyCause: String, CaseIterable, Sendable {
   // Apple.
   /// Apple has not answered.
   case appleWaiting = "apple_waiting"
+  /// Apple cannot be reached from the server.
+  case appleUnreachable = "apple_unreachable"
+  /// A call, or the start of a Live Activity, was sent and no answer came.
+  case appleNoAnswer = "apple_no_answer"
   /// Apple's service does not know the token: sandbox and production are mixed up, or the token is none.
   case wrongEnvironment = "wrong_environment"
   /// The token is another app's: key or certificate are for another bundle.
@@ -84,7 +88,14 @@ public enum WhyCause: String, CaseIterable, Sendable {
   case appleNotInTime = "apple_not_in_time"
   /// Apple refused it for another reason.
   case appleRefused = "apple_refused"
-  // Our connection.
+  // Another channel.
+  /// The channel's service has not answered.
+  case channelWaiting = "channel_waiting"
+  /// The channel's service had not taken it when its time was over.
+  case channelNotInTime = "channel_not_in_time"
+  /// The channel's service refused it.
+  case channelRefused = "channel_refused"
+  // The direct connection.
   /// The push was only for devices that were connected, and this one was not.
   case onlineOnly = "online_only"
   /// No channel can bring it to this device.
@@ -115,7 +126,7 @@ public enum WhyCause: String, CaseIterable, Sendable {
   case cameBackLate = "came_back_late"
   /// Whether the device was connected while the push lived was not noted: it was there later.
   case connectionUnknown = "connection_unknown"
-  /// The app was not in the foreground, where an iPhone takes what comes over our connection.
+  /// The app was not in the foreground, where an iPhone takes what comes over the direct connection.
   case notInForeground = "not_in_foreground"
   /// The device was connected, and did not acknowledge it.
   case notAcknowledged = "not_acknowledged"
@@ -129,7 +140,7 @@ public enum WhyCause: String, CaseIterable, Sendable {
   case permissionUnknown = "permission_unknown"
   /// The device has not told that it was shown.
   case notReported = "not_reported"
-  /// The app is in front, where iOS shows no banner unless the app asks for it.
+  /// The app is in the foreground, where iOS shows no banner unless the app asks for it.
   case inForeground = "in_foreground"
   /// It was shown: if it is not there any more, it was cleared.
   case shownBefore = "shown_before"
@@ -172,7 +183,9 @@ public enum WhyCause: String, CaseIterable, Sendable {
     case .payloadTooLarge: self = .payloadTooLarge
     case .tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown, .idleTimeout:
       self = .appleBusy
-    default: self = reason == "Status410" ? .tokenGone : .appleRefused
+    default:
+      self =
+        reason == "Status410" ? .tokenGone : reason == ChannelEnd.noAnswer ? .appleNoAnswer : .appleRefused
     }
   }
 }

@@ -8,18 +8,22 @@ public struct WhyFacts: Equatable, Sendable {
   public var push: Push
   /// The device; nil if the app has no such registration now.
   public var device: Device?
-  /// What became of the registration, if the app has it no more.
+  /// The outcome of the registration, if the app has it no more.
   public var gone: Gone?
   /// Whether the device is in the push's audience, which was fixed when the push was accepted.
   public var isTarget: Bool
   /// Whether it is there, but no channel could reach it.
   public var isUnreached = false
-  /// The way over our connection.
+  /// The way over the direct connection.
   public var own = OwnWay.notMeant
-  /// The way through Apple.
+  /// The way through Apple, or by the channel that `vendor` names.
   public var apple = AppleWay.notMeant
+  /// The channel by which the push was to go to the device besides the direct connection; nil if there was none, and for APNs.
+  public var vendor: ChannelInfo?
   /// What the app proves itself to Apple with.
   public var credential = Credential.unknown
+  /// Since when Apple's service cannot be reached, and why; nil if it can, as far as anybody knows.
+  public var unreachable: Unreachable?
   /// When Apple answered, or why it was not asked.
   public var appleAt: Timestamp?
   /// Whether the device reported that it was shown, and when.
@@ -55,20 +59,34 @@ public struct WhyFacts: Equatable, Sendable {
     /// Whether it was only for those who were connected when it was accepted.
     public var isOnlineOnly = false
     /// Who it was for, as its sender named them; nil if that was not noted.
-    public var audience: AudienceNote?
+    public var audience: Audience?
     /// When it was the device's turn, of a push that is spread over some time.
     public var releaseAt: Timestamp?
     /// When its sender took it back, and which push replaced it then; nil if nobody did.
     public var takenBack: TakenBack?
 
-    /// A push for everybody, for our connection alone.
+    /// A push for everybody, for the direct connection alone.
     public init(createdAt: Timestamp, expiresAt: Timestamp) {
       self.createdAt = createdAt
       self.expiresAt = expiresAt
     }
   }
 
-  /// That a push was taken back.
+  /// That Apple's service cannot be reached.
+  public struct Unreachable: Equatable, Sendable {
+    /// Since when.
+    public var since: Timestamp
+    /// Why the latest connection failed.
+    public var reason: String
+
+    /// All fields.
+    public init(since: Timestamp, reason: String) {
+      self.since = since
+      self.reason = reason
+    }
+  }
+
+  /// That a push was recalled.
   public struct TakenBack: Equatable, Sendable {
     /// When.
     public var at: Timestamp
@@ -103,7 +121,7 @@ public struct WhyFacts: Equatable, Sendable {
     public var goneBy: Timestamp?
     /// How its connection before ended.
     public var lastEnd = ConnectionEnd.unknown
-    /// Whether its app is in front of the user; says nothing while it is not connected.
+    /// Whether its app is in the foreground; says nothing while it is not connected.
     public var isForeground = false
     /// Its alias.
     public var alias: String?
@@ -170,7 +188,7 @@ public struct WhyFacts: Equatable, Sendable {
     }
   }
 
-  /// How the way over our connection stands for the device.
+  /// How the way over the direct connection stands for the device.
   public enum OwnWay: Equatable, Sendable {
     /// The push does not go that way to it.
     case notMeant

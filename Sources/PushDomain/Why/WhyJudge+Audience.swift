@@ -4,12 +4,13 @@ import PushBase
 extension WhyJudge {
   var audience: WhyStep {
     if facts.isTarget { return WhyStep(.audience, .ok, at: push.createdAt) }
-    guard let device = facts.device, let note = push.audience else { return unknownAudience }
+    guard let device = facts.device, let audience = push.audience else { return unknownAudience }
     // All later conditions would look as if they held.
     guard device.registeredAt <= push.createdAt else { return notApplicable(.audience) }
-    return liveActivityFault(note, device) ?? aliasFault(note, device) ?? tagFault(note, device)
-      ?? exclusion(note, device) ?? testFault(note, device) ?? nameFault(note)
-      ?? presentExclusion(note, device) ?? unknownAudience
+    let filter = audience.filter ?? AudienceFilter()
+    return liveActivityFault(filter, device) ?? aliasFault(filter, device) ?? tagFault(filter, device)
+      ?? exclusion(filter, device) ?? testFault(audience, device) ?? nameFault(audience, filter)
+      ?? presentExclusion(filter, device) ?? unknownAudience
   }
 
   private var unknownAudience: WhyStep { WhyStep(.audience, .unknown, .audienceUnknown) }
@@ -18,20 +19,20 @@ extension WhyJudge {
     WhyStep(.audience, .failed, at: at, cause, detail: detail)
   }
 
-  private func liveActivityFault(_ note: AudienceNote, _ device: WhyFacts.Device) -> WhyStep? {
-    guard let activity = note.liveActivity, !device.hasLiveActivity else { return nil }
+  private func liveActivityFault(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
+    guard let activity = filter.liveActivityID, !device.hasLiveActivity else { return nil }
     return fault(.noLiveActivity, activity)
   }
 
   // MARK: Aliases
 
-  private func aliasFault(_ note: AudienceNote, _ device: WhyFacts.Device) -> WhyStep? {
-    guard !note.aliases.isEmpty else { return nil }
-    guard let alias = device.alias, note.aliases.contains(alias) else {
-      if let full = note.aliases.first(where: { device.fullAliases.contains($0) }) {
+  private func aliasFault(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
+    guard !filter.aliases.isEmpty else { return nil }
+    guard let alias = device.alias, filter.aliases.contains(alias) else {
+      if let full = filter.aliases.first(where: { device.fullAliases.contains($0) }) {
         return fault(.aliasFull, full)
       }
-      return fault(.aliasNotBound, Self.list(note.aliases), at: device.aliasAt)
+      return fault(.aliasNotBound, Self.list(filter.aliases), at: device.aliasAt)
     }
     guard let at = device.aliasAt, at > push.createdAt else { return nil }
     return fault(.aliasBoundLater, alias, at: at)
@@ -64,23 +65,23 @@ extension WhyJudge {
       ?? .missing(.tagNotBound, nil)
   }
 
-  private func tagFault(_ note: AudienceNote, _ device: WhyFacts.Device) -> WhyStep? {
-    for name in note.tagsAnd {
+  private func tagFault(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
+    for name in filter.tagsAnd {
       if case .missing(let cause, let at) = state(name, device) { return fault(cause, name, at: at) }
     }
-    guard !note.tags.isEmpty else { return nil }
+    guard !filter.tags.isEmpty else { return nil }
     var found: (name: String, cause: WhyCause, at: Timestamp?)?
-    for name in note.tags {
+    for name in filter.tags {
       guard case .missing(let cause, let at) = state(name, device) else { return nil }
       // Of several that would have done, the one of which most is known.
       if found == nil || found?.cause == .tagNotBound, cause != .tagNotBound { found = (name, cause, at) }
     }
-    guard let found else { return fault(.tagNotBound, Self.list(note.tags)) }
+    guard let found else { return fault(.tagNotBound, Self.list(filter.tags)) }
     return fault(found.cause, found.name, at: found.at)
   }
 
-  private func exclusion(_ note: AudienceNote, _ device: WhyFacts.Device) -> WhyStep? {
-    for name in note.tagsNot {
+  private func exclusion(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
+    for name in filter.tagsNot {
       if case .had = state(name, device, isExcluded: true) {
         return fault(.tagExcluded, name, at: device.tags.first { $0.name == name }?.boundAt)
       }
@@ -90,18 +91,20 @@ extension WhyJudge {
 
   /// Of a tag that came, went and came again only the last is noted. One that is excluded and there now is what is left,
   /// if nothing else was wrong.
-  private func presentExclusion(_ note: AudienceNote, _ device: WhyFacts.Device) -> WhyStep? {
-    let bound = note.tagsNot.first { name in device.tags.contains { $0.name == name && $0.isBound } }
+  private func presentExclusion(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
+    let bound = filter.tagsNot.first { name in device.tags.contains { $0.name == name && $0.isBound } }
     return bound.map { fault(.tagExcluded, $0) }
   }
 
   // MARK: The rest
 
-  private func testFault(_ note: AudienceNote, _ device: WhyFacts.Device) -> WhyStep? {
-    note.isForTestDevices && !device.isTestDevice ? fault(.notTestDevice) : nil
+  private func testFault(_ audience: Audience, _ device: WhyFacts.Device) -> WhyStep? {
+    audience.isForTestDevices && !device.isTestDevice ? fault(.notTestDevice) : nil
   }
 
-  private func nameFault(_ note: AudienceNote) -> WhyStep? { note.namesDevices ? fault(.notNamed) : nil }
+  private func nameFault(_ audience: Audience, _ filter: AudienceFilter) -> WhyStep? {
+    audience.file != nil || !filter.registrationIDs.isEmpty ? fault(.notNamed) : nil
+  }
 
   /// The first names of a list.
   private static func list(_ names: [String]) -> String {

@@ -12,7 +12,7 @@ extension WhyJudge {
       if case .ready(let topic) = facts.credential { return WhyStep(.credential, .ok, detail: topic) }
       return WhyStep(.credential, .ok)
     }
-    if facts.apple == .refused(APNsEnd.noCredential) {
+    if facts.apple == .refused(ChannelEnd.noCredential) {
       return WhyStep(.credential, .failed, at: facts.appleAt, .noCredential)
     }
     switch facts.credential {
@@ -29,7 +29,7 @@ extension WhyJudge {
 
   /// Whether Apple answered the push itself, and found no fault with the credential.
   private var hasAppleTakenCredential: Bool {
-    guard case .refused(let reason) = facts.apple, !APNsEnd.ours.contains(reason) else { return false }
+    guard case .refused(let reason) = facts.apple, !ChannelEnd.ours.contains(reason) else { return false }
     return ![.credentialRefused, .topicRefused].contains(WhyCause(apple: reason))
   }
 
@@ -50,7 +50,7 @@ extension WhyJudge {
     // Apple was asked for it, so there was one: what was wrong with it Apple's answer says.
     let hadOne =
       switch facts.apple {
-      case .refused(APNsEnd.noToken): false
+      case .refused(ChannelEnd.noToken): false
       case .refused, .waiting, .over, .accepted: true
       case .notMeant: false
       }
@@ -84,13 +84,17 @@ extension WhyJudge {
   }
 
   var apple: WhyStep {
+    guard facts.vendor == nil else { return notApplicable(.apple) }
     switch facts.apple {
     case .waiting where release.verdict == .waiting: return notApplicable(.apple)
-    case .notMeant, .refused(APNsEnd.noToken), .refused(APNsEnd.noCredential), .refused(APNsEnd.takenBack):
+    case .notMeant, .refused(ChannelEnd.noToken), .refused(ChannelEnd.noCredential),
+      .refused(ChannelEnd.takenBack):
       return notApplicable(.apple)
-    case .waiting: return WhyStep(.apple, .waiting, .appleWaiting)
+    case .waiting:
+      guard let trouble = facts.unreachable else { return WhyStep(.apple, .waiting, .appleWaiting) }
+      return WhyStep(.apple, .waiting, at: trouble.since, .appleUnreachable, detail: trouble.reason)
     case .accepted: return WhyStep(.apple, .ok, at: facts.appleAt)
-    case .refused(APNsEnd.expired): return WhyStep(.apple, .failed, at: push.expiresAt, .appleNotInTime)
+    case .refused(ChannelEnd.expired): return WhyStep(.apple, .failed, at: push.expiresAt, .appleNotInTime)
     case .over:
       return facts.isTakenBack
         ? notApplicable(.apple) : WhyStep(.apple, .failed, at: push.expiresAt, .appleNotInTime)
@@ -103,7 +107,25 @@ extension WhyJudge {
     }
   }
 
-  // MARK: Our connection
+  /// The service of a channel other than Apple's; its reasons are its own.
+  var channel: WhyStep {
+    guard let vendor = facts.vendor else { return notApplicable(.channel) }
+    switch facts.apple {
+    case .notMeant, .refused(ChannelEnd.takenBack): return notApplicable(.channel)
+    case .waiting:
+      return release.verdict == .waiting
+        ? notApplicable(.channel) : WhyStep(.channel, .waiting, .channelWaiting, detail: vendor.name)
+    case .accepted: return WhyStep(.channel, .ok, at: facts.appleAt, detail: vendor.name)
+    case .over where facts.isTakenBack: return notApplicable(.channel)
+    case .over, .refused(ChannelEnd.expired):
+      return WhyStep(.channel, .failed, at: push.expiresAt, .channelNotInTime, detail: vendor.name)
+    case .refused(let reason):
+      return WhyStep(
+        .channel, .failed, at: facts.appleAt, .channelRefused, detail: "\(reason), \(vendor.name)")
+    }
+  }
+
+  // MARK: The direct connection
 
   var connection: WhyStep {
     switch facts.own {
@@ -138,7 +160,7 @@ extension WhyJudge {
     case .awayUntil(let came): return WhyStep(.connection, verdict, at: came, .cameBackLate)
     case .unknown: return WhyStep(.connection, verdict, .connectionUnknown)
     case .connected:
-      let isAway = device.platform == .ios && !(device.isOnline && device.isForeground)
+      let isAway = Routing.needsForeground(device.platform) && !(device.isOnline && device.isForeground)
       return WhyStep(
         .connection, verdict, at: device.isOnline ? device.since : nil,
         isAway ? .notInForeground : .notAcknowledged)
@@ -173,11 +195,11 @@ extension WhyJudge {
       return .neverConnected
     }
     let cause = WhyCause(offlineAfter: device.lastEnd)
-    // An iPhone ends the connections of apps that are not in front; that is nobody's fault.
+    // An iPhone ends the connections of apps in the background; that is nobody's fault.
     let isOrdinary: Set<WhyCause> = [
       .offlineUnknown, .offlineClosed, .offlineHeartbeatLost, .offlineBroken, .offlineReplaced,
       .offlineServer,
     ]
-    return device.platform == .ios && isOrdinary.contains(cause) ? .notInForeground : cause
+    return Routing.needsForeground(device.platform) && isOrdinary.contains(cause) ? .notInForeground : cause
   }
 }

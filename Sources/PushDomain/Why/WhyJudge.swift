@@ -32,6 +32,7 @@ struct WhyJudge {
     case .credential: credential
     case .token: token
     case .apple: apple
+    case .channel: channel
     case .connection: connection
     case .lifetime: lifetime
     case .permission: permission
@@ -104,8 +105,8 @@ struct WhyJudge {
       : WhyStep(.lifetime, .failed, at: push.expiresAt, .expired)
   }
 
-  /// Whether something of it was open for the device until the push was over, or taken back, or is so now.
-  private var wasOpen: Bool { waitedToTheEnd || facts.apple == .refused(APNsEnd.takenBack) }
+  /// Whether something of it was open for the device until the push was over, or recalled, or is so now.
+  private var wasOpen: Bool { waitedToTheEnd || facts.apple == .refused(ChannelEnd.takenBack) }
 
   private var waitedToTheEnd: Bool {
     switch facts.own {
@@ -113,7 +114,7 @@ struct WhyJudge {
     case .notMeant, .acknowledged, .queueFull, .replaced: break
     }
     return switch facts.apple {
-    case .waiting, .over, .refused(APNsEnd.expired): true
+    case .waiting, .over, .refused(ChannelEnd.expired): true
     case .notMeant, .accepted, .refused: false
     }
   }

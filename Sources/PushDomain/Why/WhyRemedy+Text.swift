@@ -55,14 +55,20 @@ extension WhyRemedy {
     case .shorten: WhyText("Shorten text and extras to 4096 bytes in all.", "缩短内容和附加字段，总计不超过 4096 字节。")
     case .lookUpReason:
       WhyText("Look up Apple's reason in Apple's documentation.", "请在苹果文档中查询该原因。")
+    case .lookUpChannelReason:
+      WhyText("Look up the reason in the documentation of the channel's service.", "请在厂商通道的文档中查询该原因。")
     case .extendLifetime:
       WhyText("Give the push a longer `time_to_live`, and send again.", "增大 time_to_live 后重新发送。")
     case .changeStrategy:
-      WhyText("Send with a strategy that uses our connection as well.", "选择同时使用长连接的推送策略。")
+      WhyText("Send with a strategy that uses the direct connection as well.", "选择同时使用长连接的推送策略。")
     case .keepAlive:
       WhyText(
         "Check the device's network; exempt the app from battery saving and allow it to start in the background.",
         "检查设备网络；将应用加入省电白名单，并允许自启动和后台运行。")
+    case .reachApple:
+      WhyText(
+        "Let the server reach api.push.apple.com and api.sandbox.push.apple.com on port 443; the push goes on by itself.",
+        "请确保服务器可访问 api.push.apple.com 和 api.sandbox.push.apple.com 的 443 端口；恢复后推送会自动继续。")
     case .openApp:
       WhyText(
         "It arrives when the app is opened. What must be seen at once should go as a notification, through Apple.",

@@ -18,6 +18,8 @@ public enum WhyRemedy: String, CaseIterable, Sendable {
   case sendAgain = "send_again"
   /// Wait.
   case wait
+  /// Let the server reach Apple.
+  case reachApple = "reach_apple"
   /// Upload a key or a certificate for the service of the token.
   case uploadCredential = "upload_credential"
   /// Look at the credential, mend or replace it, and resume it.
@@ -34,6 +36,8 @@ public enum WhyRemedy: String, CaseIterable, Sendable {
   case shorten
   /// Look up Apple's reason.
   case lookUpReason = "look_up_reason"
+  /// Look up the reason of the channel's service.
+  case lookUpChannelReason = "look_up_channel_reason"
   /// Give the push more time.
   case extendLifetime = "extend_lifetime"
   /// Choose another strategy.
@@ -52,7 +56,7 @@ public enum WhyRemedy: String, CaseIterable, Sendable {
   case enableApp = "enable_app"
   /// Check the device's settings for notifications.
   case checkPermission = "check_permission"
-  /// Ask the system for banners while the app is in front.
+  /// Ask the system for banners while the app is in the foreground.
   case presentInForeground = "present_in_foreground"
   /// Nothing is wrong.
   case nothing
@@ -72,7 +76,9 @@ extension WhyCause {
     case .tagExcluded, .notNamed, .audienceUnknown: .changeAudience
     case .notTestDevice: .addTestDevice
     case .noLiveActivity: .startLiveActivity
-    case .stillSpreading, .appleWaiting, .appleBusy: .wait
+    case .stillSpreading, .appleWaiting, .appleBusy, .channelWaiting: .wait
+    case .appleUnreachable: .reachApple
+    case .appleNoAnswer: .sendAgain
     case .noCredential, .credentialExpired: .uploadCredential
     case .credentialStopped, .credentialRefused: .mendCredential
     case .noToken, .tokenRemoved, .tokenTaken: .registerToken
@@ -81,7 +87,9 @@ extension WhyCause {
     case .tokenRetired, .tokenGone: .awaitReinstall
     case .payloadTooLarge: .shorten
     case .appleRefused: .lookUpReason
-    case .appleNotInTime, .onlineOnly, .cameBackLate, .connectionUnknown, .expired: .extendLifetime
+    case .channelRefused: .lookUpChannelReason
+    case .appleNotInTime, .channelNotInTime, .onlineOnly, .cameBackLate, .connectionUnknown, .expired:
+      .extendLifetime
     case .noChannel: .changeStrategy
     case .neverConnected, .offlineHeartbeatLost, .offlineClosed, .offlineServer, .offlineBroken,
       .offlineUnknown:

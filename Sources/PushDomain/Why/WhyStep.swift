@@ -20,7 +20,9 @@ public enum WhyPoint: String, CaseIterable, Sendable {
   case token
   /// Apple took it.
   case apple
-  /// The device took it over our connection.
+  /// The service of another channel took it. Stands only in a diagnosis that such a channel has a part in.
+  case channel
+  /// The device took it over the direct connection.
   case connection
   /// There was time enough.
   case lifetime
@@ -79,7 +81,7 @@ public struct WhyStep: Equatable, Sendable {
 public enum WhyConclusion: String, CaseIterable, Sendable {
   /// The device has it, by its own word.
   case arrived
-  /// Apple took it; Apple does not say whether the device has it.
+  /// A push service took it; it does not say whether the device has it.
   case handedOver = "handed_over"
   /// It may still arrive.
   case waiting

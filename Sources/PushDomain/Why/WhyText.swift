@@ -19,12 +19,13 @@ extension WhyPoint {
     case .device: WhyText("The device is registered", "设备已注册")
     case .platform: WhyText("The push is for its platform", "推送包含该平台")
     case .audience: WhyText("The device is in the audience", "设备属于目标人群")
-    case .sender: WhyText("The push was not taken back", "推送未被撤回或覆盖")
+    case .sender: WhyText("The push was not recalled", "推送未被撤回或覆盖")
     case .release: WhyText("It is the device's turn", "已轮到该设备发送")
     case .credential: WhyText("Key or certificate for Apple", "苹果推送密钥或证书")
     case .token: WhyText("The device's token for Apple", "设备的苹果推送 Token")
     case .apple: WhyText("Taken by Apple", "苹果已接收")
-    case .connection: WhyText("Taken by the device over our connection", "设备通过长连接接收")
+    case .channel: WhyText("Accepted by the channel's service", "厂商通道已接收")
+    case .connection: WhyText("Taken by the device over the direct connection", "设备通过长连接接收")
     case .lifetime: WhyText("Valid until", "有效期至")
     case .permission: WhyText("Notifications are allowed", "系统通知权限")
     case .shown: WhyText("Shown to the user", "已展示给用户")
@@ -53,7 +54,8 @@ extension WhyConclusion {
     case .arrived: WhyText("It arrived at the device.", "推送已到达设备。")
     case .handedOver:
       WhyText(
-        "Apple took it. Apple does not say whether the device has it.", "苹果已接收；苹果不告知设备是否收到。")
+        "The push service accepted it. Push services do not say whether the device has it.",
+        "推送服务已接收；推送服务不告知设备是否收到。")
     case .waiting: WhyText("It has not arrived yet, and still may.", "尚未到达，仍可能送达。")
     case .failed: WhyText("It did not arrive.", "推送未到达。")
     case .unknown:

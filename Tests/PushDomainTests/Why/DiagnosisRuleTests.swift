@@ -4,7 +4,7 @@ import PushDomain
 import Testing
 
 extension DiagnosisTests {
-  static let all: [WhyCase] = devices + audiences + senders + apples + connections + afterwards
+  static let all: [WhyCase] = devices + audiences + senders + apples + channels + connections + afterwards
 
   @Test(arguments: all)
   func `Each cause is found in its step`(line: WhyCase) throws {
@@ -36,7 +36,8 @@ extension DiagnosisTests {
           other.facts.isTarget, other.facts.isShown, other.facts.credential
         )
         let diagnosis = Diagnosis(facts)
-        #expect(diagnosis.steps.map(\.point) == WhyPoint.allCases)
+        #expect(
+          diagnosis.steps.map(\.point) == WhyPoint.allCases.filter { $0 != .channel || facts.vendor != nil })
         let failures = diagnosis.steps.filter { $0.verdict == .failed }
         #expect(failures.allSatisfy { $0.cause != nil })
         #expect(diagnosis.steps.allSatisfy { $0.verdict != .notApplicable || $0.cause == nil })
@@ -62,7 +63,7 @@ extension DiagnosisTests {
     #expect(diagnosis.step(.connection)?.at == Self.after)
   }
 
-  @Test func `What had arrived before it was taken back, or its registration replaced, has arrived`() {
+  @Test func `What had arrived before it was recalled, or its registration replaced, has arrived`() {
     let facts = Self.facts {
       $0.own = .acknowledged(nil)
       $0.push.takenBack = WhyFacts.TakenBack(at: Self.after, isReplaced: false)
@@ -133,21 +134,21 @@ extension DiagnosisTests {
 
   @Test(
     arguments: [
-      (#"{"audience":"all"}"#, AudienceNote()),
+      (#"{"audience":"all"}"#, .all), (#"{"audience":"some"}"#, nil),
       (#"{"audience":{"alias":["anna","用户"]}}"#, note { $0.aliases = ["anna", "用户"] }),
       (
         #"{"audience":{"tag":["a"],"tag_and":["b","c"],"tag_not":["d"],"registration_id":["x"]},"options":{"test_model":true}}"#,
-        note {
-          ($0.tags, $0.tagsAnd, $0.tagsNot) = (["a"], ["b", "c"], ["d"])
-          ($0.namesDevices, $0.isForTestDevices) = (true, true)
-        }
+        .testDevices(
+          of: note {
+            ($0.tags, $0.tagsAnd, $0.tagsNot, $0.registrationIDs) = (["a"], ["b", "c"], ["d"], ["x"])
+          })
       ),
-      (#"{"audience":{"file":{"file_id":"7"}}}"#, note { $0.namesDevices = true }),
-      (#"{"audience":{"live_activity_id":"game"}}"#, note { $0.liveActivity = "game" }),
-      (#"{"audience":{"tag":"a","alias":[7]}}"#, AudienceNote()), (#"{"platform":"all"}"#, nil), ("[]", nil),
+      (#"{"audience":{"file":{"file_id":"7"}}}"#, .file("7")),
+      (#"{"audience":{"live_activity_id":"game"}}"#, note { $0.liveActivityID = "game" }),
+      (#"{"audience":{"tag":"a","alias":[7]}}"#, nil), (#"{"platform":"all"}"#, nil), ("[]", nil),
       ("{", nil),
-    ] as [(String, AudienceNote?)])
-  func `An audience is read from a push object`(object: String, note: AudienceNote?) {
-    #expect(AudienceNote(pushObject: Array(object.utf8)) == note)
+    ] as [(String, Audience?)])
+  func `An audience is read from a push object`(object: String, audience: Audience?) {
+    #expect(Audience(recorded: Array(object.utf8)) == audience)
   }
 }

@@ -11,7 +11,7 @@ extension DiagnosisTests {
     }
   }
 
-  /// An iPhone without a token, for which a notification waits over our connection.
+  /// An iPhone without a token, for which a notification waits over the direct connection.
   private static func tokenless(_ end: TokenEnd, _ change: (inout WhyFacts) -> Void = { _ in }) -> WhyFacts {
     facts(.ios) {
       $0.own = .waiting
@@ -95,6 +95,13 @@ extension DiagnosisTests {
       "Apple has not answered", facts(.ios) { $0.apple = .waiting }, .apple, verdict: .waiting, .appleWaiting,
       .waiting),
     line(
+      "Apple cannot be reached",
+      facts(.ios) {
+        $0.apple = .waiting
+        $0.unreachable = WhyFacts.Unreachable(since: after, reason: "Connection refused")
+      }, .apple, verdict: .waiting, .appleUnreachable, .waiting, detail: "Connection refused"),
+    line("The answer to a call was lost", refused("NoAnswer"), .apple, .appleNoAnswer, detail: "NoAnswer"),
+    line(
       "A sandbox token at the production service", refused("BadDeviceToken"), .apple, .wrongEnvironment,
       detail: "BadDeviceToken, production"),
     line(
@@ -119,6 +126,31 @@ extension DiagnosisTests {
       .appleNotInTime),
     line(
       "Apple was not asked in time", facts(.ios, now: later) { $0.apple = .over }, .apple, .appleNotInTime),
+  ]
+
+  // MARK: Another channel
+
+  private static func vendor(_ way: WhyFacts.AppleWay, now: Timestamp = after.adding(seconds: 10)) -> WhyFacts
+  {
+    facts(.android, now: now) {
+      $0.apple = way
+      $0.vendor = ChannelInfo(
+        id: ChannelID(rawValue: 9), name: "post", english: "Post", chinese: "邮政",
+        platforms: PlatformSet(.android), parts: .notification)
+    }
+  }
+
+  static let channels: [WhyCase] = [
+    line(
+      "The channel's service has not answered", vendor(.waiting), .channel, verdict: .waiting,
+      .channelWaiting,
+      .waiting, detail: "post"),
+    line(
+      "The channel's service was not asked in time", vendor(.over, now: later), .channel, .channelNotInTime,
+      detail: "post"),
+    line(
+      "The channel's service refused it", vendor(.refused("NoStamp")), .channel, .channelRefused,
+      detail: "NoStamp, post"),
   ]
 
   /// An Android device that is offline.
@@ -249,14 +281,14 @@ extension DiagnosisTests {
     line("Is it allowed?", arrived(), .permission, verdict: .unknown, .permissionUnknown, .arrived),
     line("Was it shown?", arrived(), .shown, verdict: .unknown, .notReported, .arrived),
     line(
-      "The app is in front on iOS",
+      "The app is in the foreground on iOS",
       facts(.ios) {
         $0.own = .acknowledged(after)
         $0.device?.isOnline = true
         $0.device?.isForeground = true
       }, .shown, verdict: .unknown, .inForeground, .arrived),
     line(
-      "The app is in front elsewhere, where that does not matter",
+      "The app is in the foreground elsewhere, where that does not matter",
       arrived { $0.device?.isForeground = true }, .shown, verdict: .unknown, .notReported, .arrived),
     line(
       "Apple took it, nobody tells more", facts(.ios) { $0.apple = .accepted }, .shown, verdict: .unknown,

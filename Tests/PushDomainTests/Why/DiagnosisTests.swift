@@ -57,10 +57,10 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       detail: detail, isFirst: isFirst ?? (verdict == .failed))
   }
 
-  static func note(_ change: (inout AudienceNote) -> Void) -> AudienceNote {
-    var note = AudienceNote()
-    change(&note)
-    return note
+  static func note(_ change: (inout AudienceFilter) -> Void) -> Audience {
+    var filter = AudienceFilter()
+    change(&filter)
+    return .filter(filter)
   }
 
   // MARK: The table
@@ -216,19 +216,19 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
     line(
       "Other devices are named, and a tag that is excluded came later",
       facts(isTarget: false) {
-        $0.push.audience = note { ($0.tagsNot, $0.namesDevices) = (["red"], true) }
+        $0.push.audience = note { ($0.tagsNot, $0.registrationIDs) = (["red"], ["x"]) }
         $0.device?.tags = [WhyFacts.Tag("red", isBound: true, boundAt: after)]
       }, .audience, .notNamed),
     line(
       "Other devices are named",
-      facts(isTarget: false) { $0.push.audience = note { $0.namesDevices = true } },
+      facts(isTarget: false) { $0.push.audience = .file("7") },
       .audience, .notNamed),
     line(
-      "Devices for tests", facts(isTarget: false) { $0.push.audience = note { $0.isForTestDevices = true } },
+      "Devices for tests", facts(isTarget: false) { $0.push.audience = .testDevices(of: .all) },
       .audience, .notTestDevice),
     line(
       "No Live Activity",
-      facts(.ios, isTarget: false) { $0.push.audience = note { $0.liveActivity = "game" } }, .audience,
+      facts(.ios, isTarget: false) { $0.push.audience = note { $0.liveActivityID = "game" } }, .audience,
       .noLiveActivity, detail: "game"),
     line(
       "The audience was not noted", facts(isTarget: false), .audience, verdict: .unknown, .audienceUnknown,
@@ -249,7 +249,7 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
 
   static let senders: [WhyCase] = [
     line(
-      "Taken back",
+      "Recalled",
       facts {
         $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
         $0.own = .over
@@ -261,19 +261,19 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
         $0.own = .over
       }, .sender, .overridden, detail: "7"),
     line(
-      "Taken back when Apple had refused it already",
+      "Recalled when Apple had refused it already",
       facts(.ios) {
         $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
         $0.apple = .refused("BadDeviceToken")
       }, .apple, .wrongEnvironment, detail: "BadDeviceToken, production"),
     line(
-      "Taken back when it had made room already",
+      "Recalled when it had made room already",
       facts {
         $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
         $0.own = .queueFull
       }, .connection, .queueFull),
     line(
-      "Taken back before Apple was asked",
+      "Recalled before Apple was asked",
       facts(.ios) {
         $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
         $0.apple = .refused("TakenBack")

@@ -1,0 +1,87 @@
+import PushBase
+import PushJSON
+
+/// A receipt of Getui's (getui.md 4.3): what became of a push at one device. Getui has no word for most ends of a push: of those
+/// nothing is told.
+public struct GetuiReceipt: Sendable, Equatable {
+  /// The device, and the push as our ID.
+  public let cid, messageID: String
+  /// `200` done, `400` refused by Apple.
+  public let code: String
+  /// The code in a word, or Apple's reason.
+  public let description: String
+  /// Which step it is; nil if Getui has no number for it.
+  public let action: String?
+  /// When it happened, in Unix milliseconds.
+  public let milliseconds: Int64
+  /// What the push wants echoed.
+  public let customCallback: String?
+
+  /// A receipt that only tries the way: of no push.
+  public init(ping id: String, at now: Timestamp) {
+    (cid, messageID, code, description, action) = ("", id, "200", "ping", nil)
+    (milliseconds, customCallback) = (now.milliseconds, nil)
+  }
+
+  /// The receipt of an event; nil for an event that Getui has none for.
+  public init?(_ event: CallbackEvent) {
+    self.init(
+      type: event.type, push: event.push?.text, device: event.device?.text, platform: event.platform,
+      channel: event.channel?.id, reason: event.reason, time: event.time.milliseconds, params: nil)
+  }
+
+  /// The receipt of an event as `CallbackEvent.write` has written it.
+  public init?(_ event: JSONValue) {
+    let type = event["type"]?.int64.flatMap { UInt8(exactly: $0) }
+    let channels = [ChannelInfo.passthrough, .apns]
+    self.init(
+      type: CallbackTypes(rawValue: type ?? 0), push: event["msg_id"]?.string,
+      device: event["registration_id"]?.string,
+      platform: event["platform"]?.string.flatMap { Platform(name: $0) },
+      channel: channels.first { $0.name == event["channel"]?.string }?.id, reason: event["reason"]?.string,
+      time: event["time"]?.int64 ?? 0, params: event["params"])
+  }
+
+  private init?(
+    type: CallbackTypes, push: String?, device: String?, platform: Platform?, channel: ChannelID?,
+    reason: String?, time: Int64, params: JSONValue?
+  ) {
+    guard let push, let device else { return nil }
+    switch type {
+    case .delivered:
+      // Apple's taking is no arrival, and Getui has no number for it.
+      (code, description, action) = ("200", "ok", channel == .passthrough ? "0" : nil)
+    case .clicked:
+      (code, description, action) = ("200", "ok", platform == .ios ? "10019" : "10010")
+    case .notDelivered:
+      guard channel == .apns, let reason, APNsReason(rawValue: reason) != nil || reason.hasPrefix("Status")
+      else { return nil }
+      (code, description, action) = ("400", reason, nil)
+    default: return nil
+    }
+    (cid, messageID, milliseconds) = (device, push, time)
+    customCallback = params?["custom_callback"]?.string
+  }
+
+  /// What is signed before the master secret: app, device, task and message.
+  public func signed(app: AppKey, task: String) -> String { app.text + cid + task + messageID }
+
+  /// Writes a line.
+  public func write(app: AppKey, task: String, sign: String, to bytes: inout [UInt8]) {
+    var writer = JSONWriter(capacity: 320)
+    writer.beginObject()
+    writer.member("appid", app.text)
+    writer.member("cid", cid)
+    writer.member("taskid", task)
+    writer.member("msgid", messageID)
+    writer.member("code", code)
+    writer.member("desc", description)
+    if let action { writer.member("actionId", action) }
+    writer.member("recvtime", milliseconds)
+    if let customCallback { writer.member("custom_callback", customCallback) }
+    writer.member("sign", sign)
+    writer.endObject()
+    bytes += writer.bytes
+    bytes.append(10)
+  }
+}

@@ -1,0 +1,43 @@
+/// Names a channel: a way to reach devices. Raw values stand in the database, and in the IDs of callback events.
+public struct ChannelID: RawRepresentable, Hashable, Comparable, Sendable {
+  /// The number.
+  public let rawValue: UInt8
+
+  /// Wraps a number.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The direct connection.
+  public static let passthrough = ChannelID(rawValue: 1)
+  /// Apple's push service.
+  public static let apns = ChannelID(rawValue: 2)
+
+  /// By number.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A part of a push on one channel, with targets and answers of its own. Most channels have one leg; APNs has a second one
+/// for calls, which have tokens of their own.
+public struct DeliveryLeg: Hashable, Comparable, Sendable {
+  /// The channel.
+  public let channel: ChannelID
+  /// Which of the channel's legs it is. The main one brings the notification in place of the direct connection; what others bring
+  /// comes in addition.
+  public let number: UInt8
+
+  /// The number of the main leg of each channel.
+  public static let main: UInt8 = 1
+
+  /// Names a leg, the main one unless told otherwise.
+  public init(_ channel: ChannelID, _ number: UInt8 = main) {
+    self.channel = channel
+    self.number = number
+  }
+
+  /// Whether it brings the notification in place of the direct connection.
+  public var isMain: Bool { number == Self.main }
+
+  /// By channel, then by number.
+  public static func < (left: Self, right: Self) -> Bool {
+    (left.channel, left.number) < (right.channel, right.number)
+  }
+}

@@ -1,0 +1,56 @@
+import PushBase
+
+/// What a channel is and what it can do. Whatever shows or counts channels reads it here, and knows no channel by name.
+public struct ChannelInfo: Hashable, Sendable {
+  /// Its number.
+  public let id: ChannelID
+  /// Its name in APIs, callbacks and metrics.
+  public let name: String
+  /// Its name for people, in English.
+  public let english: String
+  /// Its name for people, in Chinese.
+  public let chinese: String
+  /// The platforms whose devices it reaches.
+  public let platforms: PlatformSet
+  /// The parts of a push that it carries.
+  public let parts: PushParts
+  /// What else it can do.
+  public let abilities: ChannelAbilities
+
+  /// All fields.
+  public init(
+    id: ChannelID, name: String, english: String, chinese: String, platforms: PlatformSet, parts: PushParts,
+    abilities: ChannelAbilities = []
+  ) {
+    self.id = id
+    self.name = name
+    self.english = english
+    self.chinese = chinese
+    self.platforms = platforms
+    self.parts = parts
+    self.abilities = abilities
+  }
+
+  /// The direct connection.
+  public static let passthrough = ChannelInfo(
+    id: .passthrough, name: "connection", english: "Direct connection", chinese: "长连接", platforms: .all,
+    parts: .all, abilities: .confirmsArrival)
+
+  /// A channel that this program does not have, of which the database knows something.
+  public static func unknown(_ id: ChannelID) -> ChannelInfo {
+    let name = "channel-\(id.rawValue)"
+    return ChannelInfo(id: id, name: name, english: name, chinese: name, platforms: [], parts: [])
+  }
+}
+
+/// What some channels can do and others cannot.
+public struct ChannelAbilities: OptionSet, Hashable, Sendable {
+  /// The bits.
+  public let rawValue: UInt8
+
+  /// Makes a set of its bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// "Delivered" means that the device has the push, not only that a service took it.
+  public static let confirmsArrival = ChannelAbilities(rawValue: 1)
+}
