@@ -63,6 +63,16 @@ public struct AccountRow: Sendable, Equatable {
   public var isDisabled: Bool
 }
 
+/// What a change of an account's plan came to.
+public struct AccountPlanChange: Sendable {
+  /// The plan before.
+  public var before: String
+  /// The apps that changed with it, as they were.
+  public var moved: [AppRow]
+  /// Apps that keep another plan of their own.
+  public var others: Int
+}
+
 /// A new app.
 public struct NewApp: Sendable {
   /// Its public key.
@@ -106,5 +116,17 @@ public struct DeletedApp: Sendable, Equatable {
   public init(id: AppID, key: AppKey) {
     self.id = id
     self.key = key
+  }
+}
+
+extension PlanRow {
+  /// Reads the columns of `plan`; its name stands in the given one.
+  init(_ row: Row, name: StaticString = "name") {
+    func limit(_ column: StaticString) -> Int? { row.optionalInteger(column).map { Int($0) } }
+    self.init(
+      name: row.text(name), pushCalls: limit("push_calls"), deviceCalls: limit("device_calls"),
+      reportCalls: limit("report_calls"), scheduleCalls: limit("schedule_calls"),
+      fileCalls: limit("file_calls"), broadcasts: limit("broadcasts"),
+      maxTimeToLive: limit("max_time_to_live"), speed: limit("speed"), sharesSpeed: row.bool("shares_speed"))
   }
 }

@@ -9,6 +9,8 @@ public struct CallbackSettingRow: Sendable, Equatable {
   public var url: String?
   /// What is told.
   public var types: CallbackTypes
+  /// How callbacks to that address look.
+  public var format: CallbackFormat
   /// The secret, sealed.
   public var secret: [UInt8]
   /// The secret before it, sealed, and until when it signs too.
@@ -18,12 +20,13 @@ public struct CallbackSettingRow: Sendable, Equatable {
 
   /// All fields.
   public init(
-    app: AppID, url: String?, types: CallbackTypes, secret: [UInt8],
+    app: AppID, url: String?, types: CallbackTypes, format: CallbackFormat = .borealis, secret: [UInt8],
     old: (secret: [UInt8], until: Timestamp)? = nil, changedAt: Timestamp
   ) {
     self.app = app
     self.url = url
     self.types = types
+    self.format = format
     self.secret = secret
     self.old = old
     self.changedAt = changedAt
@@ -31,7 +34,8 @@ public struct CallbackSettingRow: Sendable, Equatable {
 
   /// Compares all fields.
   public static func == (left: Self, right: Self) -> Bool {
-    left.app == right.app && left.url == right.url && left.types == right.types && left.secret == right.secret
+    left.app == right.app && left.url == right.url && left.types == right.types
+      && left.format == right.format && left.secret == right.secret
       && left.old?.secret == right.old?.secret && left.old?.until == right.old?.until
       && left.changedAt == right.changedAt
   }
@@ -73,7 +77,7 @@ public struct CallbackBulkRow: Sendable, Equatable {
   /// What is told.
   public var types: CallbackTypes
   /// By which way, if that is known.
-  public var channel: Channel?
+  public var channel: ChannelID?
   /// Of whom, in the router's encoding; nil for all who will not get the push.
   public var targets: [UInt8]?
   /// The first registration that is not told of.
@@ -81,7 +85,7 @@ public struct CallbackBulkRow: Sendable, Equatable {
 
   /// All fields but those that the database gives.
   public init(
-    push: MessageID, app: AppID, at: Timestamp, types: CallbackTypes, channel: Channel? = nil,
+    push: MessageID, app: AppID, at: Timestamp, types: CallbackTypes, channel: ChannelID? = nil,
     targets: [UInt8]? = nil
   ) {
     self.init(
@@ -90,7 +94,7 @@ public struct CallbackBulkRow: Sendable, Equatable {
   }
 
   init(
-    id: Int64, push: MessageID, app: AppID, at: Timestamp, types: CallbackTypes, channel: Channel?,
+    id: Int64, push: MessageID, app: AppID, at: Timestamp, types: CallbackTypes, channel: ChannelID?,
     targets: [UInt8]?, next: RegistrationNumber
   ) {
     self.id = id
@@ -147,7 +151,7 @@ public struct CallbackBatchRow: Sendable, Equatable {
 }
 
 /// A destination of an app that waits for batches.
-public struct CallbackLane: Hashable, Comparable, Sendable {
+public struct CallbackDestination: Hashable, Comparable, Sendable {
   /// The app.
   public let app: AppID
   /// Scheme, host and port; empty for the app's own address.

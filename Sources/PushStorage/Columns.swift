@@ -37,22 +37,43 @@ enum TagList {
   }
 
   /// Reads a column of the current row without copying its bytes first.
-  static func decode(_ row: Statement, _ column: Int32) -> [UInt32] {
-    let count = row.size(column) / 4
-    if count == 0 { return [] }
-    return (0..<count).map { row.bigEndian(column, at: $0 * 4) }
+  static func decode(_ row: Row, _ column: StaticString) -> [UInt32] {
+    row.bytes(of: column) { bytes in
+      (0..<bytes.count / 4).map {
+        UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self))
+      }
+    }
   }
 }
 
-extension Statement {
-  func number(_ column: Int32) -> RegistrationNumber { RegistrationNumber(integer(column, as: UInt32.self)) }
-  func app(_ column: Int32) -> AppID { AppID(integer(column, as: UInt32.self)) }
-  func message(_ column: Int32) -> MessageID { MessageID(integer(column, as: UInt64.self)) }
-  func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
+extension Row {
+  func number(_ column: StaticString = "") -> RegistrationNumber {
+    RegistrationNumber(integer(column, as: UInt32.self))
+  }
+  func app(_ column: StaticString = "") -> AppID { AppID(integer(column, as: UInt32.self)) }
+  func account(_ column: StaticString = "") -> AccountID { AccountID(integer(column, as: UInt32.self)) }
+  func message(_ column: StaticString = "") -> MessageID { MessageID(integer(column, as: UInt64.self)) }
+  func time(_ column: StaticString = "") -> Timestamp { Timestamp(milliseconds: integer(column)) }
+
+  /// A big-endian number inside a column of bytes; 0 if the column is too short.
+  func bigEndian<Value: FixedWidthInteger>(
+    _ column: StaticString, at offset: Int, as: Value.Type = Value.self
+  ) -> Value {
+    bytes(of: column) { bytes in
+      guard offset >= 0, offset + MemoryLayout<Value>.size <= bytes.count else { return 0 }
+      return Value(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Value.self))
+    }
+  }
+
+  /// The account of a column, or nil for NULL.
+  func optionalAccount(_ column: StaticString) -> AccountID? { isNull(column) ? nil : account(column) }
+  /// The time of a column, or nil for NULL.
+  func optionalTime(_ column: StaticString) -> Timestamp? { isNull(column) ? nil : time(column) }
 }
 
 extension SQLValue {
   static func app(_ id: AppID) -> SQLValue { .integer(id.rawValue) }
+  static func account(_ id: AccountID) -> SQLValue { .integer(id.rawValue) }
   static func number(_ number: RegistrationNumber) -> SQLValue { .integer(number.rawValue) }
   static func message(_ id: MessageID) -> SQLValue { .integer(id.rawValue) }
   static func time(_ time: Timestamp) -> SQLValue { .integer(time.milliseconds) }

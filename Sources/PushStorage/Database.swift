@@ -93,14 +93,14 @@ final class Database {
 
   /// Runs a constant statement and maps its first row, nil if there is none.
   func first<Value>(
-    _ sql: StaticString, _ values: SQLValue..., map: (Statement) -> Value
+    _ sql: StaticString, _ values: SQLValue..., map: (Row) -> Value
   ) throws(StorageError) -> Value? {
     try statement(sql).first(values, map)
   }
 
   /// Runs a constant statement and maps all its rows.
   func all<Value>(
-    _ sql: StaticString, _ values: SQLValue..., map: (Statement) -> Value
+    _ sql: StaticString, _ values: SQLValue..., map: (Row) -> Value
   ) throws(StorageError) -> [Value] {
     var found: [Value] = []
     try statement(sql).each(values) { found.append(map($0)) }

@@ -58,9 +58,9 @@ enum Migrator {
   /// Compares the applied migrations with those of the program; tells how many are applied.
   static func verify(_ database: Database, against migrations: [Migration]) throws(StorageError) -> Int {
     let rows = try database.all("SELECT version, sha256 FROM schema_migration ORDER BY version") {
-      (Int($0.integer(0)), $0.text(1))
+      ($0.count("version"), $0.text("sha256"))
     }
-    let noted = try database.first("PRAGMA user_version") { Int($0.integer(0)) } ?? 0
+    let noted = try database.first("PRAGMA user_version") { $0.count() } ?? 0
     let newest = max(rows.last?.0 ?? 0, noted)
     guard newest <= migrations.count else {
       throw StorageError(
@@ -95,7 +95,7 @@ enum Migrator {
       }
     }
     if applied + 1 == migrations.count,
-      try database.first("PRAGMA foreign_key_check", map: { $0.text(0) }) != nil
+      try database.first("PRAGMA foreign_key_check", map: { $0.text() }) != nil
     {
       throw StorageError(
         .constraint, "the migrations up to \(migration.version) left rows without their parent")

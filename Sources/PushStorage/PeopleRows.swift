@@ -109,6 +109,41 @@ public struct InvitationRow: Sendable, Equatable {
   public var email: String
   /// Until when it holds.
   public var expiresAt: Timestamp
+  /// How far its mail has come.
+  public var mail: InvitationMail
+}
+
+/// How far the mail of an invitation has come.
+public struct InvitationMail: Sendable, Equatable {
+  /// What was seen of it.
+  public enum State: Int64, Sendable {
+    /// It is from a version that did not note it.
+    case unknown = 0
+    /// It was not mailed: the link was shown instead.
+    case notMailed = 1
+    /// It waits for the mail server.
+    case queued = 2
+    /// The mail server has taken it.
+    case handedOver = 3
+    /// It was given up.
+    case refused = 4
+    /// The server stopped before it was handed over.
+    case lost = 5
+  }
+
+  /// What was seen.
+  public var state: State
+  /// When that was.
+  public var at: Timestamp?
+  /// What the mail server said.
+  public var note: String?
+
+  /// All fields.
+  public init(_ state: State, at: Timestamp? = nil, note: String? = nil) {
+    self.state = state
+    self.at = at
+    self.note = note
+  }
 }
 
 /// A browser that is logged in.

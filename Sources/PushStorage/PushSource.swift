@@ -74,8 +74,10 @@ public enum PushSender: Sendable, Equatable {
     }
   }
 
-  init(kind: UInt8, number: Int64) {
-    switch Kind(rawValue: kind) {
+  /// Reads the columns `sender_kind` and `sender_number`.
+  init(_ row: Row) {
+    let number = row.integer("sender_number")
+    switch Kind(rawValue: row.integer("sender_kind", as: UInt8.self)) {
     case .schedule: self = .schedule(number)
     case .group: self = .group(number)
     case .person: self = .person(PersonID(number))
@@ -98,38 +100,5 @@ public struct PushSource: Sendable, Equatable {
     self.sender = sender
     self.traits = traits
     self.object = object
-  }
-}
-
-extension ReadTransaction {
-  /// Where a push comes from and, unless an app's server sent it, the name of who made it; nil if the push is unknown or
-  /// swept.
-  public func source(of id: MessageID) throws(StorageError) -> (source: PushSource, name: String?)? {
-    try database.first(
-      """
-      SELECT push.traits, push.object, coalesce(push_sender.kind, 0), coalesce(push_sender.number, 0),
-        CASE push_sender.kind WHEN 2 THEN (SELECT name FROM schedule WHERE id = push_sender.number)
-          WHEN 3 THEN (SELECT name FROM app_group WHERE id = push_sender.number)
-          WHEN 4 THEN (SELECT name FROM person WHERE id = push_sender.number) END
-      FROM push LEFT JOIN push_sender ON push_sender.msg_id = push.msg_id WHERE push.msg_id = ?
-      """, .message(id)
-    ) { row in
-      (
-        PushSource(
-          sender: PushSender(kind: row.integer(2, as: UInt8.self), number: row.integer(3)),
-          traits: PushTraits(rawValue: row.integer(0, as: UInt16.self)), object: row.optionalBlob(1)),
-        row.optionalText(4)
-      )
-    }
-  }
-}
-
-extension WriteTransaction {
-  /// Notes who made a push, unless it was the app's server.
-  func insertSender(of id: MessageID, app: AppID, _ sender: PushSender) throws(StorageError) {
-    guard let number = sender.number else { return }
-    try database.run(
-      "INSERT INTO push_sender (msg_id, app_id, kind, number) VALUES (?, ?, ?, ?)", .message(id), .app(app),
-      .integer(sender.kind.rawValue), .integer(number))
   }
 }

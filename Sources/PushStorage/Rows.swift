@@ -139,6 +139,8 @@ public struct DeliveryRow: Sendable {
   public var environment: APNsEnvironment
   /// How its last connection ended; `connected` if it had not when that was noted.
   public var lastEnd: ConnectionEnd
+  /// Whether it gets no pushes.
+  public var isBlocked: Bool
 }
 
 /// That a registration has a token for calls or Live Activities.
@@ -163,17 +165,32 @@ public struct TokenRow: Sendable, Equatable {
   public var tokenAt: Timestamp
   /// The number on the app's icon, as the server last knew it.
   public var badge: Int64
+
+  /// All fields; those that are left out are those of a device of a channel that needs no tokens.
+  public init(
+    number: RegistrationNumber, environment: APNsEnvironment = .none, token: [UInt8] = [],
+    tokenAt: Timestamp = Timestamp(milliseconds: 0), badge: Int64 = 0
+  ) {
+    self.number = number
+    self.environment = environment
+    self.token = token
+    self.tokenAt = tokenAt
+    self.badge = badge
+  }
 }
 
-/// For whom each outcome of a push's way to Apple stands, in the router's encoding, by kind of token.
-public typealias APNsResults = [APNsTokenKind: [String: [UInt8]]]
+/// Who gets a leg of a push, as it is stored.
+public struct LegTargetsRow: Sendable, Equatable {
+  /// The leg.
+  public var leg: DeliveryLeg
+  /// Its targets, in the router's encoding.
+  public var targets: [UInt8]
 
-/// A push for which Apple's answers are not complete.
-public struct OpenAPNsPush: Sendable, Equatable {
-  /// The push with its content.
-  public var push: PushRow
-  /// For whom there is an outcome.
-  public var results: APNsResults
+  /// All fields.
+  public init(leg: DeliveryLeg, targets: [UInt8]) {
+    self.leg = leg
+    self.targets = targets
+  }
 }
 
 /// An accepted push as it is stored.
@@ -194,12 +211,10 @@ public struct PushRow: Sendable, Equatable {
   public var target: RegistrationNumber?
   /// The targets of a group in the router's encoding, nil for a single.
   public var targets: [UInt8]?
-  /// Who waits for it over our connection, in the router's encoding; nil for all targets.
+  /// Who waits for it over the direct connection, in the router's encoding; nil for all targets.
   public var ownTargets: [UInt8]?
-  /// Who gets it from Apple, in the router's encoding; nil for nobody.
-  public var apnsTargets: [UInt8]?
-  /// Who gets a call from Apple, in the router's encoding; nil for nobody.
-  public var callTargets: [UInt8]?
+  /// Who gets it from vendors' channels.
+  public var legs: [LegTargetsRow]
   /// The members of its audience on iOS, in the router's encoding; nil for nobody.
   public var iosTargets: [UInt8]?
   /// The members of its audience whom no channel reaches, in the router's encoding; nil for nobody. They are not among
@@ -220,7 +235,7 @@ public struct PushRow: Sendable, Equatable {
   public init(
     id: MessageID, app: AppID, createdAt: Timestamp, expiresAt: Timestamp, sendno: Int64,
     platforms: PlatformSet, target: RegistrationNumber?, targets: [UInt8]?, ownTargets: [UInt8]? = nil,
-    apnsTargets: [UInt8]? = nil, callTargets: [UInt8]? = nil, iosTargets: [UInt8]? = nil,
+    legs: [LegTargetsRow] = [], iosTargets: [UInt8]? = nil,
     unreached: [UInt8]? = nil, isOnlineOnly: Bool = false, targetCount: UInt32, strategy: UInt8 = 0,
     overrides: MessageID? = nil,
     content: [UInt8]
@@ -234,8 +249,7 @@ public struct PushRow: Sendable, Equatable {
     self.target = target
     self.targets = targets
     self.ownTargets = ownTargets
-    self.apnsTargets = apnsTargets
-    self.callTargets = callTargets
+    self.legs = legs
     self.iosTargets = iosTargets
     self.unreached = unreached
     self.isOnlineOnly = isOnlineOnly
@@ -258,7 +272,7 @@ public struct PushOrigin: Sendable, Equatable {
 
 /// A push of which something is undelivered.
 public struct OpenPush: Sendable, Equatable {
-  /// The push; of a single the content is left out (empty), `ReadTransaction.contents` fetches it.
+  /// The push; of a single the content is left out (empty), `PushRepository.contents` fetches it.
   public var push: PushRow
   /// Who of a group acknowledged, in the router's encoding; nil if no one was saved.
   public var delivered: [UInt8]?
@@ -289,7 +303,7 @@ public enum OutcomeStatus: UInt8, Sendable {
 
 /// What is known of a push's end.
 public struct OutcomeRow: Sendable, Equatable {
-  /// How it ended.
+  /// How its way over the direct connection ended.
   public var status: OutcomeStatus
   /// When it ended.
   public var at: Timestamp
@@ -297,9 +311,21 @@ public struct OutcomeRow: Sendable, Equatable {
   public var shownAt: Timestamp?
   /// When the user tapped it.
   public var tappedAt: Timestamp?
+  /// That it was recalled or overridden, and when; nil if nobody did.
+  public var takenBack: TakenBack?
+  /// Whether every target is known to have it.
+  public var hasReachedAll = false
+
+  /// That a push was recalled.
+  public struct TakenBack: Sendable, Equatable {
+    /// `recalled` or `overridden`.
+    public var status: OutcomeStatus
+    /// When.
+    public var at: Timestamp
+  }
 }
 
-/// The end of one push, for `WriteTransaction.settle`.
+/// The end of one push, for `DeliveryRepository.settle`.
 public struct Settlement: Sendable {
   /// The push.
   public var id: MessageID
@@ -327,4 +353,24 @@ public struct CIDRow: Sendable, Equatable {
   public var sendno: Int64
   /// How many targets its push had; 0 if the push is swept.
   public var targetCount: UInt32
+}
+
+extension PushRow {
+  /// Reads all columns of `push` that are no part of `PushSource`.
+  init(_ row: Row) {
+    self.init(
+      id: row.message("msg_id"), app: row.app("app_id"), createdAt: row.time("created_at"),
+      expiresAt: row.time("expires_at"),
+      sendno: row.integer("sendno"),
+      platforms: PlatformSet(rawValue: row.integer("platforms", as: UInt8.self)),
+      target: row.optionalInteger("target").map { RegistrationNumber(UInt32(truncatingIfNeeded: $0)) },
+      targets: row.optionalBlob("targets"), ownTargets: row.optionalBlob("own_targets"),
+      iosTargets: row.optionalBlob("ios_targets"),
+      unreached: row.optionalBlob("unreached"),
+      isOnlineOnly: row.bool("online_only"),
+      targetCount: row.integer("target_count", as: UInt32.self),
+      strategy: row.integer("strategy", as: UInt8.self),
+      overrides: row.optionalInteger("overrides").map { MessageID(UInt64(truncatingIfNeeded: $0)) },
+      content: row.blob("content"))
+  }
 }

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// A value that goes into a statement.
 enum SQLValue {
@@ -20,10 +21,18 @@ enum SQLValue {
   static func optional(_ value: (some BinaryInteger)?) -> SQLValue { value.map { .integer($0) } ?? .null }
 }
 
-/// A prepared statement and, while it runs, its current row. Columns count from 0.
+/// A prepared statement.
 final class Statement {
-  private let handle: OpaquePointer
+  fileprivate let handle: OpaquePointer
   private let connection: OpaquePointer
+  // Only one thread has a statement at a time and nothing here is reentrant: without the checks of exclusive access, which
+  // cost more than the rest, a name costs a nanosecond.
+  /// Columns that were read so far, in that order: the address of the constant that names one, and its index.
+  @exclusivity(unchecked) private var columns: [(name: UInt, index: Int32)] = []
+  /// The place in `columns` of the one that is probably read next.
+  @exclusivity(unchecked) private var next = 0
+  /// A name that no column has.
+  @exclusivity(unchecked) private var unknownColumn: StaticString?
   /// SQLITE_TRANSIENT: SQLite copies what it is given before the call returns.
   private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
@@ -39,26 +48,61 @@ final class Statement {
   func run(_ values: [SQLValue]) throws(StorageError) { try each(values) { _ in } }
 
   /// Maps the first row and stops.
-  func first<Value>(_ values: [SQLValue], _ map: (Statement) -> Value) throws(StorageError) -> Value? {
+  func first<Value>(_ values: [SQLValue], _ map: (Row) -> Value) throws(StorageError) -> Value? {
     defer { finish() }
     try bind(values)
-    return try step() ? map(self) : nil
+    return try step() ? read(map) : nil
   }
 
   /// Calls `body` for each row. The body must not use the same statement.
-  func each(_ values: [SQLValue], _ body: (Statement) throws(StorageError) -> Void) throws(StorageError) {
+  func each(_ values: [SQLValue], _ body: (Row) throws(StorageError) -> Void) throws(StorageError) {
     defer { finish() }
     try bind(values)
-    while try step() { try body(self) }
+    while try step() { try read(body) }
   }
 
   /// Calls `body` for each row until it returns false. The body must not use the same statement.
-  func scan(_ values: [SQLValue], _ body: (Statement) -> Bool) throws(StorageError) {
+  func scan(_ values: [SQLValue], _ body: (Row) -> Bool) throws(StorageError) {
     defer { finish() }
     try bind(values)
     while try step() {
-      guard body(self) else { return }
+      guard try read(body) else { return }
     }
+  }
+
+  /// Hands the current row out.
+  private func read<Value>(_ body: (Row) throws(StorageError) -> Value) throws(StorageError) -> Value {
+    next = 0
+    let value = try body(Row(statement: self))
+    guard let unknownColumn else { return value }
+    self.unknownColumn = nil
+    throw StorageError(.other, "no column \(unknownColumn) in \(String(cString: sqlite3_sql(handle)))")
+  }
+
+  /// The index of a column. A name is compared with the columns' only once: rows are read in the same order each time, so
+  /// that the constant expected next is nearly always the one asked for.
+  fileprivate func index(of name: StaticString) -> Int32 {
+    if name.utf8CodeUnitCount == 0 { return 0 }
+    let key = UInt(bitPattern: name.utf8Start)
+    if next < columns.count, columns[next].name == key {
+      next += 1
+      return columns[next - 1].index
+    }
+    if let place = columns.firstIndex(where: { $0.name == key }) {
+      next = place + 1
+      return columns[place].index
+    }
+    let index = (0..<sqlite3_column_count(handle)).first {
+      guard let column = sqlite3_column_name(handle, $0) else { return false }
+      return strcmp(column, name.utf8Start) == 0
+    }
+    guard let index else {
+      unknownColumn = name
+      return -1
+    }
+    columns.append((key, index))
+    next = columns.count
+    return index
   }
 
   private func step() throws(StorageError) -> Bool {
@@ -103,51 +147,59 @@ final class Statement {
       }
     }
   }
+}
 
-  /// Whether a column of the row is NULL.
-  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+/// The current row of a statement that runs. Columns are read by their names; without a name, the only column is. A name that
+/// no column has reads as NULL, and makes the statement fail.
+struct Row {
+  fileprivate let statement: Statement
 
-  /// An integer of the row, 0 for NULL.
-  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  /// Whether a column is NULL.
+  func isNull(_ column: StaticString = "") -> Bool {
+    sqlite3_column_type(statement.handle, statement.index(of: column)) == SQLITE_NULL
+  }
 
-  /// An integer of the row, cut to the width of its type.
-  func integer<Value: FixedWidthInteger>(_ column: Int32, as: Value.Type) -> Value {
+  /// An integer, 0 for NULL.
+  func integer(_ column: StaticString = "") -> Int64 {
+    sqlite3_column_int64(statement.handle, statement.index(of: column))
+  }
+
+  /// An integer, cut to the width of its type.
+  func integer<Value: FixedWidthInteger>(_ column: StaticString = "", as: Value.Type) -> Value {
     Value(truncatingIfNeeded: integer(column))
   }
 
-  /// An integer of the row, or nil for NULL.
-  func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+  /// A number of things.
+  func count(_ column: StaticString = "") -> Int { Int(integer(column)) }
 
-  /// Bytes of the row, empty for NULL.
-  func blob(_ column: Int32) -> [UInt8] {
-    guard let start = sqlite3_column_blob(handle, column) else { return [] }
-    let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
-    return [UInt8](bytes)
+  /// Whether an integer is not 0.
+  func bool(_ column: StaticString = "") -> Bool { integer(column) != 0 }
+
+  /// An integer, or nil for NULL.
+  func optionalInteger(_ column: StaticString = "") -> Int64? { isNull(column) ? nil : integer(column) }
+
+  /// Bytes, empty for NULL.
+  func blob(_ column: StaticString = "") -> [UInt8] { bytes(of: column) { [UInt8]($0) } }
+
+  /// Hands out the bytes of a column, none for NULL, without copying them.
+  func bytes<Value>(of column: StaticString, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+    let index = statement.index(of: column)
+    let start = sqlite3_column_blob(statement.handle, index)
+    return body(
+      UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement.handle, index))))
   }
 
-  /// How many bytes a column of the row has, 0 for NULL.
-  func size(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
+  /// Bytes, or nil for NULL.
+  func optionalBlob(_ column: StaticString = "") -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
-  /// A big-endian number inside a column of bytes; 0 if the column is too short.
-  func bigEndian<Value: FixedWidthInteger>(
-    _ column: Int32, at offset: Int, as: Value.Type = Value.self
-  ) -> Value {
-    guard let start = sqlite3_column_blob(handle, column), offset >= 0,
-      offset + MemoryLayout<Value>.size <= size(column)
-    else { return 0 }
-    return Value(bigEndian: start.loadUnaligned(fromByteOffset: offset, as: Value.self))
+  /// Text, empty for NULL.
+  func text(_ column: StaticString = "") -> String {
+    let index = statement.index(of: column)
+    guard let start = sqlite3_column_text(statement.handle, index) else { return "" }
+    let count = Int(sqlite3_column_bytes(statement.handle, index))
+    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
-  /// Bytes of the row, or nil for NULL.
-  func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
-
-  /// Text of the row, empty for NULL.
-  func text(_ column: Int32) -> String {
-    guard let start = sqlite3_column_text(handle, column) else { return "" }
-    let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// Text of the row, or nil for NULL.
-  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+  /// Text, or nil for NULL.
+  func optionalText(_ column: StaticString = "") -> String? { isNull(column) ? nil : text(column) }
 }

@@ -39,6 +39,28 @@ public final class Store: Sendable {
     public var commitMicroseconds: UInt64 = 0
     /// Jobs that wait now.
     public var waiting = 0
+    /// See `Store.trouble`.
+    private(set) var trouble: StorageError.Kind?
+    /// Probes that went well since then.
+    private var goodProbes = 0
+    /// How many it takes after an error of the disk, which may come and go.
+    private static let probesAfterIO = 5
+
+    /// Notes why a commit failed. Damage is not forgotten for anything else.
+    mutating func note(trouble kind: StorageError.Kind) {
+      goodProbes = 0
+      if trouble != .corrupt { trouble = kind }
+    }
+
+    /// Notes that a probe went well. That a page can be written says nothing of those that are damaged.
+    mutating func noteGoodProbe() {
+      goodProbes += 1
+      switch trouble {
+      case .corrupt: break
+      case .io where goodProbes < Self.probesAfterIO: break
+      default: trouble = nil
+      }
+    }
   }
 
   let path: String
@@ -128,13 +150,14 @@ public final class Store: Sendable {
   /// in the order of the calls of `write`; it must be short and must not call `close`. It gets the commit's error if
   /// the whole transaction failed, and `.overloaded` or `.closed`, at once on the caller's thread, if the job was not
   /// taken. `single` promises that the body changes the database by one statement at most, which saves time.
-  /// What `canWait` is done when nobody else has something to write, or after some commits; among themselves such calls
+  /// What `lowPriority` is done when nobody else has something to write, or after some commits; among themselves such calls
   /// keep their order.
   public func write<Value: Sendable>(
-    single: Bool = false, canWait: Bool = false,
+    single: Bool = false, lowPriority: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,
     completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
   ) {
+    LockRank.leaf.assertFree()
     let job = WriteJob(
       single: single,
       run: { transaction in
@@ -147,7 +170,7 @@ public final class Store: Sendable {
           return WriteJob.Done(error: error) { failure in completion(.failure(failure ?? error)) }
         }
       }, refuse: { completion(.failure($0)) })
-    if let error = Self.refusal(writes.push(job, isPatient: canWait)) { completion(.failure(error)) }
+    if let error = Self.refusal(writes.push(job, lowPriority: lowPriority)) { completion(.failure(error)) }
   }
 
   /// Runs `body` on a reader's thread in a read transaction: it sees one state of the database. The completion runs
@@ -156,6 +179,7 @@ public final class Store: Sendable {
     _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value,
     completion: @escaping @Sendable (Result<Value, StorageError>) -> Void
   ) {
+    LockRank.leaf.assertFree()
     let job = ReadJob { database in
       let result: Result<Value, StorageError>
       do throws(StorageError) {
@@ -177,6 +201,8 @@ public final class Store: Sendable {
     now.waiting = writes.count
     return now
   }
+
+  func noteGoodProbe() { counts.withLock { $0.noteGoodProbe() } }
 
   /// Refuses new jobs, waits until all that wait are done, empties the write-ahead log and closes the file.
   /// Must not be called from a completion. A second call does nothing.

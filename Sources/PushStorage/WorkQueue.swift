@@ -1,7 +1,7 @@
-import CLinux
 import Glibc
+import PushBase
 
-/// A bounded first-in, first-out queue that threads wait at. Elements may be patient: others go before them.
+/// A bounded first-in, first-out queue that threads wait at. Elements may have low priority: others go before them.
 /// `@unchecked Sendable`: all that changes is touched only while `lock` is held, and both pthread objects keep their
 /// address for life.
 final class WorkQueue<Element: Sendable>: @unchecked Sendable {
@@ -15,13 +15,15 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   /// What is handed out next, from `taken` on. Two arrays, so that no element is ever moved.
   private var leaving: [Element] = []
   private var taken = 0
-  private var patient: [Element] = []
-  private var patientTaken = 0
-  /// How often others have gone before a patient element.
+  private var lowPriorityElements: [Element] = []
+  private var lowPriorityTaken = 0
+  /// How often others have gone before a low-priority element.
   private var passedOver = 0
+  /// Threads that wait for an element.
+  private var sleepers = 0
   private var isClosed = false
 
-  /// How often a patient element is passed over at most.
+  /// How often a low-priority element is passed over at most.
   private static var mostPassedOver: Int { 8 }
 
   /// Starts empty.
@@ -41,24 +43,33 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Adds an element, unless the queue is full or closed.
-  func push(_ element: Element, isPatient: Bool = false) -> Answer {
+  func push(_ element: Element, lowPriority: Bool = false) -> Answer {
     pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
+    let answer = add(element, lowPriority)
+    let wakes = answer == .accepted && sleepers > 0
+    pthread_mutex_unlock(lock)
+    // Only now, else the thread that wakes would have to wait for the lock.
+    if wakes { pthread_cond_signal(filled) }
+    return answer
+  }
+
+  private func add(_ element: Element, _ lowPriority: Bool) -> Answer {
     if isClosed { return .closed }
     if waiting >= capacity { return .full }
-    if isPatient { patient.append(element) } else { arriving.append(element) }
-    pthread_cond_signal(filled)
+    if lowPriority { lowPriorityElements.append(element) } else { arriving.append(element) }
     return .accepted
   }
 
-  /// Waits for elements and takes up to `limit` of the oldest, none if only patient ones wait; nil once the queue is
+  /// Waits for elements and takes up to `limit` of the oldest, none if only low-priority ones wait; nil once the queue is
   /// closed and empty.
   func take(_ limit: Int) -> [Element]? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     while waiting == 0 {
       if isClosed { return nil }
+      sleepers += 1
       pthread_cond_wait(filled, lock)
+      sleepers -= 1
     }
     if leaving.isEmpty { swap(&leaving, &arriving) }
     let end = min(taken + limit, leaving.count)
@@ -71,29 +82,29 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     return elements
   }
 
-  /// The oldest patient element, if nobody else waits or it was passed over often enough. `isAlone` says whether what was
+  /// The oldest low-priority element, if nobody else waits or it was passed over often enough. `isAlone` says whether what was
   /// taken before it keeps nobody waiting.
-  func takePatient(isAlone: Bool) -> Element? {
+  func takeLowPriority(isAlone: Bool) -> Element? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
-    guard patientTaken < patient.count else { return nil }
-    if !isAlone || impatient > 0 {
+    guard lowPriorityTaken < lowPriorityElements.count else { return nil }
+    if !isAlone || normalCount > 0 {
       passedOver += 1
       guard passedOver > Self.mostPassedOver else { return nil }
     }
     passedOver = 0
     defer {
-      patientTaken += 1
-      if patientTaken == patient.count || patientTaken > 1024 {
-        patient.removeFirst(patientTaken)
-        patientTaken = 0
+      lowPriorityTaken += 1
+      if lowPriorityTaken == lowPriorityElements.count || lowPriorityTaken > 1024 {
+        lowPriorityElements.removeFirst(lowPriorityTaken)
+        lowPriorityTaken = 0
       }
     }
-    return patient[patientTaken]
+    return lowPriorityElements[lowPriorityTaken]
   }
 
-  private var impatient: Int { arriving.count + leaving.count - taken }
-  private var waiting: Int { impatient + patient.count - patientTaken }
+  private var normalCount: Int { arriving.count + leaving.count - taken }
+  private var waiting: Int { normalCount + lowPriorityElements.count - lowPriorityTaken }
 
   /// Refuses further elements; what waits is still handed out.
   func close() {
@@ -111,22 +122,14 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   }
 }
 
-/// A thread that runs one closure, which it alone owns.
+/// A thread of the store's own.
 enum WorkThread {
-  private final class Body {
-    let run: () -> Void
-    init(_ run: @escaping () -> Void) { self.run = run }
-  }
-
   /// Starts the thread; SQLite's own need of stack is small.
   static func start(_ name: String, _ body: sending @escaping () -> Void) throws(StorageError) {
-    let context = Unmanaged.passRetained(Body(body))
-    let status = cl_thread_start(
-      name, 1 << 20, { if let body = $0 { Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run() } },
-      context.toOpaque())
-    guard status >= 0 else {
-      context.release()
-      throw StorageError(.io, "cannot start a thread (errno \(-status))")
+    do throws(SystemThread.Failure) {
+      try SystemThread.start(name, body)
+    } catch {
+      throw StorageError(.io, "cannot start a thread (errno \(error.number))")
     }
   }
 }

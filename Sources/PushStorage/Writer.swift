@@ -18,6 +18,8 @@ final class Writer {
   private let database: Database
   private let queue: WorkQueue<WriteJob>
   private let options: Store.Options
+  /// Pages that the writer moves itself, which takes about as long as a commit.
+  private static let lastPages = 64
   /// Nanoseconds for which jobs that can wait may keep a transaction open.
   private static let patientTime: UInt64 = 2_000_000
   private let log: Log
@@ -58,7 +60,9 @@ final class Writer {
   }
 
   private func run(_ taken: [WriteJob]) {
-    var jobs = taken
+    // A job that waits alone is taken before anything can fail: else nobody tells it, and it is asked for again at once.
+    var jobs = taken.isEmpty ? queue.takeLowPriority(isAlone: true).map { [$0] } ?? [] : taken
+    guard !jobs.isEmpty else { return }
     let start = options.time.monotonic()
     var done: [WriteJob.Done] = []
     done.reserveCapacity(jobs.count)
@@ -66,17 +70,23 @@ final class Writer {
       try database.run("BEGIN IMMEDIATE")
       logFile.reserve(after: database.pagesInLog)
       let transaction = WriteTransaction(database)
-      for job in taken { done.append(try run(job, in: transaction)) }
+      for job in jobs { done.append(try run(job, in: transaction, isFirst: done.isEmpty)) }
       // The first of them is due whatever time the others took, else they would starve under load.
-      while let job = queue.takePatient(isAlone: taken.isEmpty) {
+      var isDue = !taken.isEmpty
+      while isDue || options.time.monotonic() &- start < Self.patientTime,
+        let job = queue.takeLowPriority(isAlone: taken.isEmpty)
+      {
+        isDue = false
         jobs.append(job)
-        done.append(try run(job, in: transaction))
-        guard options.time.monotonic() &- start < Self.patientTime else { break }
+        done.append(try run(job, in: transaction, isFirst: done.isEmpty))
       }
       try database.run("COMMIT")
     } catch {
       database.rollBack()
-      report { $0.failedCommits &+= 1 }
+      report {
+        $0.failedCommits &+= 1
+        if error.kind.isTrouble { $0.note(trouble: error.kind) }
+      }
       log.error(
         "transaction failed", ["jobs": .number(Int64(jobs.count)), "error": .text(error.description)])
       for job in jobs { job.refuse(error) }
@@ -97,16 +107,25 @@ final class Writer {
   }
 
   /// Runs a job; throws only if the whole transaction is lost.
-  private func run(_ job: WriteJob, in transaction: WriteTransaction) throws(StorageError) -> WriteJob.Done {
-    // A single statement that fails undoes itself.
-    if !job.single { try database.run("SAVEPOINT job") }
+  private func run(
+    _ job: WriteJob, in transaction: WriteTransaction, isFirst: Bool
+  ) throws(StorageError) -> WriteJob.Done {
+    // A single statement that fails undoes itself, and the first job has the transaction to itself: a savepoint copies
+    // each page that is changed behind it.
+    let isMarked = !job.single && !isFirst
+    if isMarked { try database.run("SAVEPOINT job") }
     let done = job.run(transaction)
     if let error = done.error {
       // A full disk or a failed read makes SQLite drop the transaction, and the other jobs' changes with it.
       guard database.isInTransaction else { throw error }
-      if !job.single { try database.run("ROLLBACK TO job") }
+      if isMarked {
+        try database.run("ROLLBACK TO job")
+      } else if !job.single {
+        try database.run("ROLLBACK")
+        try database.run("BEGIN IMMEDIATE")
+      }
     }
-    if !job.single { try database.run("RELEASE job") }
+    if isMarked { try database.run("RELEASE job") }
     return done
   }
 
@@ -126,7 +145,7 @@ final class Writer {
     let pages = database.pagesInLog
     if pages < options.checkpointPages { planCheckpoints(from: 0) }
     guard pages >= requestAt, !checkpointer.isBusy else { return }
-    if pages - requestedAt <= options.checkpointPages / 8 || pages >= finishAt {
+    if pages - requestedAt <= min(Self.lastPages, options.checkpointPages / 8) || pages >= finishAt {
       finish(pages)
     } else {
       requestedAt = pages

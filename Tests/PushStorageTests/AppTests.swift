@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushTesting
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
 
   private func account(_ store: Store, plan: String = "unlimited") async throws -> AccountID {
     try await store.change { transaction throws(StorageError) in
-      try transaction.createAccount(
+      try transaction.accounts.create(
         key: .random(), name: "a", secretHash: Array(repeating: 3, count: 32), plan: plan, at: .start)
     }
   }
@@ -26,15 +27,15 @@ import Testing
     let store = try Store.testing(folder)
     defer { store.close() }
     #expect(
-      try await store.look { t throws(StorageError) in try t.plans() }.map(\.name) == [
+      try await store.look { t throws(StorageError) in try t.plans.all() }.map(\.name) == [
         "free", "paid", "unlimited",
       ])
     let account = try await account(store, plan: "free")
     let apps = [new(), new(account: account), new(account: account, plan: "paid")]
     for app in apps {
-      _ = try await store.change { t throws(StorageError) in try t.createApp(app, at: .start) }
+      _ = try await store.change { t throws(StorageError) in try t.apps.create(app, at: .start) }
     }
-    var rows = try await store.look { t throws(StorageError) in try t.apps() }
+    var rows = try await store.look { t throws(StorageError) in try t.apps.all() }
     #expect(rows.map(\.plan.name) == ["unlimited", "free", "paid"])
     #expect(rows.map(\.account) == [.standard, account, account])
     #expect(rows[0].plan == PlanRow(name: "unlimited"))
@@ -42,15 +43,15 @@ import Testing
     let changed = PlanRow(name: "free", pushCalls: 7)
     let app = rows[0].id
     _ = try await store.change { t throws(StorageError) in
-      try t.setPlan(changed)
-      _ = try t.setPlan(app: app, "free")
-      return try t.setDisabled(account: account, true)
+      try t.plans.set(changed)
+      _ = try t.apps.setPlan(app: app, "free")
+      return try t.accounts.setDisabled(account: account, true)
     }
-    rows = try await store.look { t throws(StorageError) in try t.apps() }
+    rows = try await store.look { t throws(StorageError) in try t.apps.all() }
     #expect(rows[0].plan == changed && rows[1].plan == changed)
     #expect(rows.map(\.isDisabled) == [false, true, true])
     await #expect(throws: StorageError.self) {
-      try await store.change { t throws(StorageError) in try t.setPlan(app: app, "none such") }
+      try await store.change { t throws(StorageError) in try t.apps.setPlan(app: app, "none such") }
     }
   }
 
@@ -60,23 +61,23 @@ import Testing
     defer { store.close() }
     let other = try await account(store)
     let (first, second) = (new("com.example"), new("com.example"))
-    let id = try await store.change { t throws(StorageError) in try t.createApp(first, at: .start) }
+    let id = try await store.change { t throws(StorageError) in try t.apps.create(first, at: .start) }
     await #expect(throws: StorageError.self) {
-      try await store.change { t throws(StorageError) in try t.createApp(second, at: .start) }
+      try await store.change { t throws(StorageError) in try t.apps.create(second, at: .start) }
     }
     let foreign = new("com.example", account: other)
-    _ = try await store.change { t throws(StorageError) in try t.createApp(foreign, at: .start) }
+    _ = try await store.change { t throws(StorageError) in try t.apps.create(foreign, at: .start) }
     func found(_ account: AccountID) async throws -> AppKey? {
       try await store.look { t throws(StorageError) in
-        try t.appKey(account: account, androidPackage: "com.example")
+        try t.apps.key(account: account, androidPackage: "com.example")
       }
     }
     #expect(try await found(.standard) == first.key)
     #expect(try await found(other) == foreign.key)
-    #expect(try await store.change { t throws(StorageError) in try t.deleteApp(id, at: .start) })
-    #expect(try await !store.change { t throws(StorageError) in try t.deleteApp(id, at: .start) })
+    #expect(try await store.change { t throws(StorageError) in try t.apps.delete(id, at: .start) })
+    #expect(try await !store.change { t throws(StorageError) in try t.apps.delete(id, at: .start) })
     #expect(try await found(.standard) == nil)
-    let later = try await store.change { t throws(StorageError) in try t.createApp(second, at: .start) }
+    let later = try await store.change { t throws(StorageError) in try t.apps.create(second, at: .start) }
     #expect(later != id)
   }
 
@@ -86,17 +87,17 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp()
     func hashes() async throws -> [[UInt8]?] {
-      let row = try await store.look { t throws(StorageError) in try t.apps() }.first
+      let row = try await store.look { t throws(StorageError) in try t.apps.all() }.first
       return [row?.secretHash, row?.oldSecretHash]
     }
     let of = { (byte: UInt8) in [UInt8](repeating: byte, count: 32) }
     func rotate(_ byte: UInt8, _ rotation: SecretRotation) async throws -> Bool {
       try await store.change { t throws(StorageError) in
-        try t.rotateSecret(app: app, hash: [UInt8](repeating: byte, count: 32), rotation)
+        try t.apps.rotateSecret(app: app, hash: [UInt8](repeating: byte, count: 32), rotation)
       }
     }
     func retire() async throws -> Bool {
-      try await store.change { t throws(StorageError) in try t.retireSecret(app: app) }
+      try await store.change { t throws(StorageError) in try t.apps.retireSecret(app: app) }
     }
     #expect(try await !rotate(8, .again))
     #expect(try await !retire())
@@ -116,7 +117,7 @@ import Testing
     #expect(try await rotate(11, .begin))
     #expect(
       try await store.change { t throws(StorageError) in
-        try t.setSecret(app: app, hash: [UInt8](repeating: 12, count: 32))
+        try t.apps.setSecret(app: app, hash: [UInt8](repeating: 12, count: 32))
       })
     #expect(try await hashes() == [of(12), nil])
   }
@@ -128,7 +129,7 @@ import Testing
     let (app, other) = (try await store.addApp(), try await store.addApp())
     func count(_ app: AppID, _ day: Int64, _ limit: Int) async throws -> Bool {
       try await store.change { t throws(StorageError) in
-        try t.countBroadcast(app: app, day: day, limit: limit)
+        try t.apps.countBroadcast(app: app, day: day, limit: limit)
       }
     }
     #expect(try await !count(app, 100, 0))
@@ -149,34 +150,38 @@ import Testing
     let (app, other) = (try await store.addApp(registrations: 25), try await store.addApp(registrations: 3))
     _ = try await store.change { t throws(StorageError) in
       for (index, owner) in [app, other, app, app, other, app].enumerated() {
-        try t.insertPush(.single(UInt64(index + 1), app: owner, target: 0))
-        try t.insertPending(id: MessageID(UInt64(index + 1)), app: owner, target: nil, expiresAt: .start)
+        try t.pushes.insert(.single(UInt64(index + 1), app: owner, target: 0))
+        try t.deliveries.insertPending(
+          id: MessageID(UInt64(index + 1)), app: owner, target: nil, expiresAt: .start)
       }
       for owner in [app, other] {
-        _ = try t.tagNumbers(app: owner, names: ["a", "b"], create: true)
-        try t.insertCID(app: owner, cid: "x", id: MessageID(1), sendno: 1, at: .start)
-        try t.insertAPNsPending(id: MessageID(1), app: owner, expiresAt: .start)
-        _ = try t.countBroadcast(app: owner, day: 1, limit: 5)
+        _ = try t.tags.numbers(app: owner, names: ["a", "b"], creatingUpTo: 100)
+        try t.pushes.insertCID(app: owner, cid: "x", id: MessageID(1), sendno: 1, at: .start)
+        try t.channelQueue.insert(
+          id: MessageID(owner == app ? 1 : 2), app: owner, channel: .apns, expiresAt: .start)
+        _ = try t.apps.countBroadcast(app: owner, day: 1, limit: 5)
         for period in [3, 5, 5_000] as [Int64] {
-          try t.addStatistics(app: owner, hour: period, StatisticsRow())
-          try t.countNewcomer(app: owner, .ios, hour: period)
+          try t.statistics.add(app: owner, hour: period, StatisticsRow())
+          try t.statistics.countNewcomer(app: owner, .ios, hour: period)
           for unit in [ActivityUnit.hour, .day] {
-            try t.saveActivity(app: owner, unit, period, ActivityKind(.ios, isActive: true), targets: [1])
+            try t.activity.save(app: owner, unit, period, ActivityKind(.ios, isActive: true), targets: [1])
           }
         }
       }
-      try t.settle([Settlement(id: MessageID(3), status: .expired, at: .start)])
-      _ = try t.deleteApp(app, at: .start)
+      try t.deliveries.settle([Settlement(id: MessageID(3), status: .expired, at: .start)])
+      _ = try t.apps.delete(app, at: .start)
     }
-    #expect(try await store.look { t throws(StorageError) in try t.deletedApps() }.map(\.id) == [app])
+    #expect(try await store.look { t throws(StorageError) in try t.deletedApps.all() }.map(\.id) == [app])
     await #expect(throws: StorageError.self) {
-      try await store.change { t throws(StorageError) in try t.register(app: app, .some(), at: .start) }
+      try await store.change { t throws(StorageError) in
+        try t.registrations.register(app: app, .some(), at: .start)
+      }
     }
     var steps = 0
     var position: PurgePosition? = PurgePosition()
     while let from = position {
       position = try await store.change { t throws(StorageError) in
-        try t.purgeRows(of: app, limit: 10, from: from)
+        try t.deletedApps.purge(of: app, limit: 10, from: from)
       }
       steps += 1
     }
@@ -187,42 +192,43 @@ import Testing
     var seen: [[UInt64]] = []
     while true {
       let found = try await store.look { [place] t throws(StorageError) in
-        try t.pushes(of: app, after: place, limit: 3)
+        try t.pushes.ids(of: app, after: place, limit: 3)
       }
       guard let last = found.last else { break }
       seen.append(found.map(\.rawValue))
       place = last
-      try await store.change { t throws(StorageError) in try t.deletePushes(found) }
+      try await store.change { t throws(StorageError) in try t.pushes.delete(found) }
     }
     #expect(seen == [[1, 3, 4], [6]])
-    try await store.change { t throws(StorageError) in try t.markPurged(app, at: .start) }
-    #expect(try await store.look { t throws(StorageError) in try t.deletedApps() }.isEmpty)
+    try await store.change { t throws(StorageError) in try t.deletedApps.markPurged(app, at: .start) }
+    #expect(try await store.look { t throws(StorageError) in try t.deletedApps.all() }.isEmpty)
     let counts = try await store.look { t throws(StorageError) in
       [
-        try t.registrationCount(app: app), try t.registrationCount(app: other), try t.tags(app: app).count,
-        try t.tags(app: other).count,
+        try t.registrations.count(app: app), try t.registrations.count(app: other),
+        try t.tags.all(app: app).count,
+        try t.tags.all(app: other).count,
       ]
     }
     #expect(counts == [0, 3, 0, 2])
     for (owner, count) in [(app, 0), (other, 3)] {
       let periods = try await store.look { t throws(StorageError) in
         [
-          try t.statistics(app: owner, hours: 0..<9_999).count,
-          try t.newcomers(app: owner, hours: 0..<9_999).count,
-          try t.activity(app: owner, .hour, 0..<5_001).count,
-          try t.activity(app: owner, .day, 0..<5_001).count,
+          try t.statistics.find(app: owner, hours: 0..<9_999).count,
+          try t.statistics.newcomers(app: owner, hours: 0..<9_999).count,
+          try t.activity.find(app: owner, .hour, 0..<5_001).count,
+          try t.activity.find(app: owner, .day, 0..<5_001).count,
         ]
       }
       #expect(periods == Array(repeating: count, count: 4))
     }
     let kept = try await store.look { t throws(StorageError) in
       [
-        try t.push(id: MessageID(2)) != nil, try t.push(id: MessageID(3)) != nil,
-        try t.outcome(of: MessageID(3)) != nil,
+        try t.pushes.find(id: MessageID(2)) != nil, try t.pushes.find(id: MessageID(3)) != nil,
+        try t.deliveries.outcome(of: MessageID(3)) != nil,
       ]
     }
     #expect(kept == [true, false, false])
-    #expect(try await store.look { t throws(StorageError) in try t.apps() }.map(\.id) == [other])
+    #expect(try await store.look { t throws(StorageError) in try t.apps.all() }.map(\.id) == [other])
     store.close()
     #expect(try Store.check(path: folder.database).problems == [])
   }
@@ -236,8 +242,8 @@ import Testing
       SELECT DISTINCT schema.name FROM sqlite_schema AS schema, pragma_table_info(schema.name) AS field
       WHERE schema.type = 'table' AND field.name IN ('app_id', 'msg_id')
       """
-    ) { $0.text(0) }
-    let statements = Self.purges.map { "\($0)" } + WriteTransaction.pushDeletions.map { "\($0)" }
+    ) { $0.text() }
+    let statements = Self.purges.map { "\($0)" } + PushDeletions.all.map { "\($0)" }
     // The one row of the first belongs to no app; what a group was answered is the group's, and swept with its pushes.
     for table in tables where !["statistics_mark", "group_push_member"].contains(table) {
       #expect(statements.contains { $0.hasPrefix("DELETE FROM \(table) ") }, "\(table)")
@@ -245,7 +251,7 @@ import Testing
   }
 
   private static let purges =
-    WriteTransaction.purgeStatements + WriteTransaction.callbackPurge + PeriodTable.allCases.map(\.deletion)
+    PurgeStatements.byApp + PurgeStatements.callbacks + PeriodTable.allCases.map(\.deletion)
 
   /// Each step of a deletion holds the writer: none may look at what others have in a table that grows with use.
   @Test func purgeSearchesByIndex() throws {

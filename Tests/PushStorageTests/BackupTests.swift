@@ -15,7 +15,7 @@ import Testing
     let before = 300 as UInt64
     for number in 1...before {
       store.write { transaction throws(StorageError) in
-        try transaction.insertPush(
+        try transaction.pushes.insert(
           .single(number, app: app, target: 0, content: Array(repeating: 3, count: 4000)))
       } completion: { _ in
       }
@@ -23,7 +23,7 @@ import Testing
     _ = try await store.change { _ in 0 }
     for number in (before + 1)...(before + 300) {
       store.write { transaction throws(StorageError) in
-        try transaction.insertPush(.single(number, app: app, target: 0))
+        try transaction.pushes.insert(.single(number, app: app, target: 0))
       } completion: { _ in
       }
     }
@@ -40,7 +40,7 @@ import Testing
         == Store.CheckReport(schemaVersion: embeddedMigrations.count, problems: []))
     let copy = try Store.open(path: target, log: .silent)
     let contents = try await copy.look { transaction throws(StorageError) in
-      try transaction.contents(of: (1...600).map { MessageID($0) })
+      try transaction.pushes.contents(of: (1...600).map { MessageID($0) })
     }
     copy.close()
     let held = contents.prefix { $0 != nil }.count
@@ -69,12 +69,12 @@ import Testing
     let app = try await store.addApp(registrations: 1)
     #expect(try Store.check(path: folder.database).problems == [])
     try await store.change { transaction throws(StorageError) in
-      try transaction.insertPush(.single(1, app: AppID(55), target: 0))
-      try transaction.insertPending(id: MessageID(2), app: app, target: nil, expiresAt: .start)
+      try transaction.pushes.insert(.single(1, app: AppID(55), target: 0))
+      try transaction.deliveries.insertPending(id: MessageID(2), app: app, target: nil, expiresAt: .start)
       try transaction.database.run(
         script: "INSERT INTO delivered VALUES (3, x'00'); UPDATE app SET next_number = 0")
     }
-    #expect(try Store.check(path: folder.database).problems.count == 4)
+    #expect(try Store.check(path: folder.database).problems.count == 5)
     try await store.change { transaction throws(StorageError) in
       try transaction.database.run(script: "UPDATE schema_migration SET sha256 = 'other'")
     }
@@ -88,7 +88,7 @@ import Testing
     let app = try await store.addApp()
     try await store.change { transaction throws(StorageError) in
       for number in 1...2000 as ClosedRange<UInt64> {
-        try transaction.insertPush(
+        try transaction.pushes.insert(
           .single(number, app: app, target: 0, content: Array(repeating: 1, count: 100)))
       }
     }

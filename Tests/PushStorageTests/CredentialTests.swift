@@ -16,7 +16,7 @@ import Testing
   }
 
   private func states(_ store: Store, _ app: AppID) async throws -> [APNsCredentialState] {
-    try await store.look { transaction throws(StorageError) in try transaction.apnsCredentials(app: app) }
+    try await store.look { transaction throws(StorageError) in try transaction.credentials.all(app: app) }
       .map(\.state)
   }
 
@@ -30,25 +30,26 @@ import Testing
       fingerprint: Array(repeating: 6, count: 32), expiresAt: .start.adding(seconds: 1000), sealed: [9])
     let ids = try await store.change { transaction throws(StorageError) in
       [
-        try transaction.addAPNsCredential(app: app, Self.some(), at: .start),
-        try transaction.addAPNsCredential(app: app, certificate, at: .start),
-        try transaction.addAPNsCredential(app: other, Self.some(sealed: []), at: .start),
+        try transaction.credentials.add(app: app, Self.some(), at: .start),
+        try transaction.credentials.add(app: app, certificate, at: .start),
+        try transaction.credentials.add(app: other, Self.some(sealed: []), at: .start),
       ]
     }
     let (all, own, sealed) = try await store.look { transaction throws(StorageError) in
       (
-        try transaction.apnsCredentials(), try transaction.apnsCredentials(app: app),
+        try transaction.credentials.all(), try transaction.credentials.all(app: app),
         [
-          try transaction.sealedAPNsCredential(app: app, id: ids[0]),
-          try transaction.sealedAPNsCredential(app: other, id: ids[0]),
-          try transaction.sealedAPNsCredential(app: other, id: ids[2]),
+          try transaction.credentials.sealed(app: app, id: ids[0]),
+          try transaction.credentials.sealed(app: other, id: ids[0]),
+          try transaction.credentials.sealed(app: other, id: ids[2]),
         ]
       )
     }
     #expect(all.map(\.id) == ids)
     #expect(own.map(\.id) == Array(ids[..<2]))
     #expect(sealed == [[1, 2, 3], nil, []])
-    let appKey = try await store.look { transaction throws(StorageError) in try transaction.apps() }[0].key
+    let appKey = try await store.look { transaction throws(StorageError) in try transaction.apps.all() }[0]
+      .key
     #expect(
       own[1]
         == APNsCredentialRow(
@@ -66,10 +67,10 @@ import Testing
     let app = try await store.addApp()
     let other = try await store.addApp()
     let ids = try await store.change { transaction throws(StorageError) in
-      _ = try transaction.addAPNsCredential(app: other, Self.some(), at: .start)
-      _ = try transaction.addAPNsCredential(app: app, Self.some(.sandbox), at: .start)
+      _ = try transaction.credentials.add(app: other, Self.some(), at: .start)
+      _ = try transaction.credentials.add(app: app, Self.some(.sandbox), at: .start)
       var ids: [APNsCredentialID] = []
-      for _ in 0..<3 { ids.append(try transaction.addAPNsCredential(app: app, Self.some(), at: .start)) }
+      for _ in 0..<3 { ids.append(try transaction.credentials.add(app: app, Self.some(), at: .start)) }
       return ids
     }
     #expect(try await states(store, app) == [.active, .retiring, .retiring, .active])
@@ -80,9 +81,9 @@ import Testing
     ] as [(APNsCredentialID, [APNsCredentialState])] {
       let gone = try await store.change { transaction throws(StorageError) in
         [
-          try transaction.removeAPNsCredential(app: other, id: id, at: .start),
-          try transaction.removeAPNsCredential(app: app, id: id, at: .start),
-          try transaction.removeAPNsCredential(app: app, id: id, at: .start),
+          try transaction.credentials.remove(app: other, id: id, at: .start),
+          try transaction.credentials.remove(app: app, id: id, at: .start),
+          try transaction.credentials.remove(app: app, id: id, at: .start),
         ]
       }
       #expect(gone == [false, true, false])
@@ -90,7 +91,7 @@ import Testing
     }
     // Numbers are never used again.
     let next = try await store.change { transaction throws(StorageError) in
-      try transaction.addAPNsCredential(app: app, Self.some(), at: .start)
+      try transaction.credentials.add(app: app, Self.some(), at: .start)
     }
     #expect(next > ids[2])
   }
@@ -100,17 +101,17 @@ import Testing
     let app = try await store.addApp()
     let other = try await store.addApp()
     let (old, new) = try await store.change { transaction throws(StorageError) in
-      let old = try transaction.addAPNsCredential(app: app, Self.some(), at: .start)
-      let new = try transaction.addAPNsCredential(app: app, Self.some(), at: .start)
+      let old = try transaction.credentials.add(app: app, Self.some(), at: .start)
+      let new = try transaction.credentials.add(app: app, Self.some(), at: .start)
       return (old, new)
     }
     let paused = try await store.change { transaction throws(StorageError) in
       [
-        try transaction.pauseAPNsCredential(app: app, id: old, reason: "revoked", at: .start),
-        try transaction.pauseAPNsCredential(app: app, id: new, reason: "InvalidProviderToken", at: .start),
+        try transaction.credentials.pause(app: app, id: old, reason: "revoked", at: .start),
+        try transaction.credentials.pause(app: app, id: new, reason: "InvalidProviderToken", at: .start),
         // The first reason is the one that counts.
-        try transaction.pauseAPNsCredential(app: app, id: new, reason: "later", at: .start),
-        try transaction.pauseAPNsCredential(app: other, id: new, reason: "foreign", at: .start),
+        try transaction.credentials.pause(app: app, id: new, reason: "later", at: .start),
+        try transaction.credentials.pause(app: other, id: new, reason: "foreign", at: .start),
       ]
     }
     #expect(paused == [true, true, true, false])
@@ -119,9 +120,9 @@ import Testing
     #expect(try await states(store, app) == [.paused("revoked"), .paused("InvalidProviderToken")])
     let resumed = try await store.change { transaction throws(StorageError) in
       [
-        try transaction.resumeAPNsCredential(app: app, id: old, at: .start),
-        try transaction.resumeAPNsCredential(app: app, id: new, at: .start),
-        try transaction.resumeAPNsCredential(app: other, id: new, at: .start),
+        try transaction.credentials.resume(app: app, id: old, at: .start),
+        try transaction.credentials.resume(app: app, id: new, at: .start),
+        try transaction.credentials.resume(app: other, id: new, at: .start),
       ]
     }
     #expect(resumed == [true, true, false])
@@ -129,7 +130,7 @@ import Testing
     for reason in ["", String(repeating: "x", count: 501)] {
       await #expect(throws: StorageError.self) {
         try await store.change { transaction throws(StorageError) in
-          try transaction.pauseAPNsCredential(app: app, id: new, reason: reason, at: .start)
+          try transaction.credentials.pause(app: app, id: new, reason: reason, at: .start)
         }
       }
     }
@@ -143,20 +144,20 @@ import Testing
     let app = try await store.addApp()
     let later = Timestamp.start.adding(seconds: 100)
     let new = try await store.change { transaction throws(StorageError) in
-      _ = try transaction.addAPNsCredential(app: app, Self.some(), at: .start)
-      _ = try transaction.addAPNsCredential(app: app, Self.some(.sandbox), at: .start)
-      let new = try transaction.addAPNsCredential(app: app, Self.some(), at: later)
-      _ = try transaction.pauseAPNsCredential(app: app, id: new, reason: "broken", at: later)
+      _ = try transaction.credentials.add(app: app, Self.some(), at: .start)
+      _ = try transaction.credentials.add(app: app, Self.some(.sandbox), at: .start)
+      let new = try transaction.credentials.add(app: app, Self.some(), at: later)
+      _ = try transaction.credentials.pause(app: app, id: new, reason: "broken", at: later)
       return new
     }
     let sweep = { (limit: Timestamp) async throws -> Int in
       try await store.change { transaction throws(StorageError) in
-        try transaction.sweepAPNsCredentials(retiringSince: limit, at: limit)
+        try transaction.credentials.sweep(retiringSince: limit, at: limit)
       }
     }
     #expect(try await sweep(later.adding(seconds: 1)) == 0)
     _ = try await store.change { transaction throws(StorageError) in
-      try transaction.resumeAPNsCredential(app: app, id: new, at: later)
+      try transaction.credentials.resume(app: app, id: new, at: later)
     }
     #expect(try await sweep(later) == 0)
     #expect(try await sweep(later.adding(seconds: 1)) == 1)
@@ -169,14 +170,30 @@ import Testing
     let app = try await store.addApp()
     let other = try await store.addApp()
     let (done, sealed) = try await store.change { transaction throws(StorageError) in
-      let id = try transaction.addAPNsCredential(app: app, Self.some(), at: .start)
+      let id = try transaction.credentials.add(app: app, Self.some(), at: .start)
       let done = [
-        try transaction.resealAPNsCredential(app: other, id: id, sealed: [8]),
-        try transaction.resealAPNsCredential(app: app, id: id, sealed: [9]),
+        try transaction.credentials.reseal(app: other, id: id, sealed: [8]),
+        try transaction.credentials.reseal(app: app, id: id, sealed: [9]),
       ]
-      return (done, try transaction.reading.sealedAPNsCredential(app: app, id: id))
+      return (done, try transaction.credentials.sealed(app: app, id: id))
     }
     #expect(done == [false, true] && sealed == [9])
+  }
+
+  @Test func resealingOneTimePasswordsKeepsTheRecoveryCodes() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let (person, codes) = try await store.change { transaction throws(StorageError) in
+      let id = try transaction.people.add(
+        NewPerson(email: "zoe@example.com", name: "Zoe", password: "x", language: "en", isOperator: true),
+        at: .start)
+      try transaction.people.setTOTP(of: id, sealed: [8], step: 7)
+      try transaction.people.setRecoveryCodes(of: id, (1...10).map { Array(repeating: UInt8($0), count: 32) })
+      try transaction.people.resealTOTP(of: id, sealed: [9])
+      let person = try transaction.people.all().first { $0.id == id }
+      return (person, try transaction.people.recoveryCodes(of: id))
+    }
+    #expect(person?.sealedTOTP == [9] && person?.totpStep == 7 && codes == 10)
   }
 
   @Test func wrongRowsAreRefused() async throws {
@@ -188,7 +205,7 @@ import Testing
     for (owner, new) in [(app, Self.some(.none)), (AppID(99), Self.some()), (app, short)] {
       await #expect(throws: StorageError.self) {
         try await store.change { transaction throws(StorageError) in
-          try transaction.addAPNsCredential(app: owner, new, at: .start)
+          try transaction.credentials.add(app: owner, new, at: .start)
         }
       }
     }

@@ -17,12 +17,12 @@ import Testing
       number % 2 == 0 ? .notification : .message, number % 3 == 0 ? .everybody : .tags,
     ]
     let sender = number % 5 == 0 ? senders[Int(number / 5 % 4)] : .api
-    try transaction.insertPush(
+    try transaction.pushes.insert(
       .single(number, app: app, target: 0, content: [UInt8(number % 7)]),
       from: PushSource(sender: sender, traits: number % 11 == 0 ? traits.union(.batch) : traits, object: [1]))
     let status = [OutcomeStatus.open, .delivered, .expired, .recalled][Int(number % 4)]
     guard status != .open else { return }
-    try transaction.settle([Settlement(id: MessageID(number), status: status, at: .start)])
+    try transaction.deliveries.settle([Settlement(id: MessageID(number), status: status, at: .start)])
   }
 
   /// All pages of a list, one after the other; `meanwhile` runs between them.
@@ -34,7 +34,7 @@ import Testing
     while true {
       let asked = filter
       let history = try await store.look { transaction throws(StorageError) in
-        try transaction.pushHistory(of: app, asked, limit: limit, looks: looks, matches: matches)
+        try transaction.pushes.history(of: app, asked, limit: limit, looks: looks, matches: matches)
       }
       #expect(history.pushes.count <= limit)
       seen += history.pushes.map(\.id.rawValue)
@@ -113,7 +113,7 @@ import Testing
       for number in 1...100 as ClosedRange<UInt64> { try Self.add(number, of: app, transaction) }
     }
     let history = try await store.look { transaction throws(StorageError) in
-      try transaction.pushHistory(of: app, limit: 10, looks: 20) { _ in false }
+      try transaction.pushes.history(of: app, limit: 10, looks: 20) { _ in false }
     }
     #expect(history.pushes.isEmpty && history.next == MessageID(81))
   }
@@ -125,24 +125,24 @@ import Testing
     let source = PushSource(
       sender: .person(PersonID(1)), traits: [.message, .file], object: Array("{}".utf8))
     try await store.change { transaction throws(StorageError) in
-      _ = try transaction.addPerson(
+      _ = try transaction.people.add(
         NewPerson(email: "a@b.cd", name: "Ada", password: "", language: "en", isOperator: false), at: .start)
-      try transaction.insertPush(.single(5, app: app, target: 0), from: source)
-      try transaction.insertPush(.single(6, app: app, target: 0))
-      try transaction.settle([Settlement(id: MessageID(5), status: .delivered, at: .start)])
+      try transaction.pushes.insert(.single(5, app: app, target: 0), from: source)
+      try transaction.pushes.insert(.single(6, app: app, target: 0))
+      try transaction.deliveries.settle([Settlement(id: MessageID(5), status: .delivered, at: .start)])
     }
     let (found, plain, list) = try await store.look { transaction throws(StorageError) in
       (
-        try transaction.source(of: MessageID(5)), try transaction.source(of: MessageID(6)),
-        try transaction.pushHistory(of: app, limit: 9).pushes
+        try transaction.pushes.source(of: MessageID(5)), try transaction.pushes.source(of: MessageID(6)),
+        try transaction.pushes.history(of: app, limit: 9).pushes
       )
     }
     #expect(found?.source == source && found?.name == "Ada")
     #expect(plain?.source == PushSource() && plain?.name == nil)
     #expect(list.map(\.senderName) == [nil, "Ada"] && list.map(\.sender) == [.api, .person(PersonID(1))])
     let left = try await store.change { transaction throws(StorageError) in
-      _ = try transaction.sweepPushes(below: MessageID(100), limit: 10)
-      return try transaction.reading.database.first("SELECT count(*) FROM push_sender") { $0.integer(0) }
+      _ = try transaction.pushes.sweep(below: MessageID(100), limit: 10)
+      return try transaction.reading.database.first("SELECT count(*) FROM push_sender") { $0.integer() }
     }
     #expect(left == 0)
   }

@@ -16,7 +16,7 @@ import Testing
   private func fill(_ store: Store, _ numbers: ClosedRange<UInt64>, of app: AppID) async throws {
     for number in numbers {
       try await store.change(single: true) { transaction throws(StorageError) in
-        try transaction.insertPush(.single(number, app: app, target: 0, content: [UInt8(number)]))
+        try transaction.pushes.insert(.single(number, app: app, target: 0, content: [UInt8(number)]))
       }
     }
   }
@@ -45,7 +45,7 @@ import Testing
     let again = try Store.testing(left)
     defer { again.close() }
     let contents = try await again.look { transaction throws(StorageError) in
-      try transaction.contents(of: (1...51 as ClosedRange<UInt64>).map { MessageID($0) })
+      try transaction.pushes.contents(of: (1...51 as ClosedRange<UInt64>).map { MessageID($0) })
     }
     #expect(contents.map { $0?.content } == (1...50).map { [UInt8($0)] } + [nil])
     try await fill(again, 51...60, of: app)

@@ -11,7 +11,7 @@ import Testing
   private func open() throws(StorageError) -> Database { try Database(path: folder.database, mode: .create) }
 
   private func tables(_ database: Database) throws -> [String] {
-    try database.all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") { $0.text(0) }
+    try database.all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") { $0.text() }
   }
 
   /// The embedded files make the documented tables, and the file is for its owner alone.
@@ -20,21 +20,21 @@ import Testing
     for _ in 0..<2 { try Migrator.migrate(database, to: embeddedMigrations, at: .start) }
     #expect(
       try tables(database) == [
-        "account", "activity", "apns_credential", "apns_pending", "apns_result", "apns_token", "app",
-        "app_group", "app_group_member", "audit", "broadcast_count", "browser_key", "callback_app",
-        "callback_attempt",
-        "callback_batch", "callback_bulk", "callback_setting", "cid", "console_session", "credential_notice",
-        "delivered", "dropped", "file", "file_piece", "gone_registration", "group_push", "group_push_member",
-        "import_batch", "invitation", "mail", "membership", "newcomers", "outcome", "password_reset",
-        "pending",
-        "person", "plan", "push", "push_callback", "push_plan", "push_sender", "receipt", "registration",
-        "schedule", "schedule_run", "schema_migration",
+        "account", "activity", "apns_credential", "apns_taken", "apns_token", "app", "app_group",
+        "app_group_member", "audit", "broadcast_count", "browser_key", "callback_app", "callback_attempt",
+        "callback_batch", "callback_bulk", "callback_setting", "channel_pending", "channel_targets", "cid",
+        "console_session", "content_key", "credential_notice", "delivered", "device_key", "dropped", "file",
+        "file_piece", "getui_access",
+        "getui_push", "getui_revoked_token", "getui_task", "gone_registration", "group_push",
+        "group_push_member", "import_batch", "invitation", "mail", "membership", "newcomers", "outcome",
+        "password_reset", "pending", "person", "plan", "push", "push_callback", "push_plan", "push_sender",
+        "receipt", "recovery_code", "registration", "schedule", "schedule_run", "schema_migration",
         "sqlite_sequence", "statistics", "statistics_mark", "steady_push", "tag", "test_device",
       ])
-    #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == Int64(embeddedMigrations.count))
-    #expect(try database.first("PRAGMA journal_mode") { $0.text(0) } == "wal")
-    #expect(try database.first("PRAGMA synchronous") { $0.integer(0) } == 2)
-    #expect(try database.first("PRAGMA foreign_keys") { $0.integer(0) } == 1)
+    #expect(try database.first("PRAGMA user_version") { $0.integer() } == Int64(embeddedMigrations.count))
+    #expect(try database.first("PRAGMA journal_mode") { $0.text() } == "wal")
+    #expect(try database.first("PRAGMA synchronous") { $0.integer() } == 2)
+    #expect(try database.first("PRAGMA foreign_keys") { $0.integer() } == 1)
     for suffix in ["", "-wal", "-shm"] {
       var info = stat()
       #expect(stat(folder.database + suffix, &info) == 0)
@@ -60,7 +60,7 @@ import Testing
 
       """
     try Migrator.migrate(database, to: [Migration(version: 1, name: "a", sql: script)], at: .start)
-    #expect(try database.all("SELECT x FROM a") { $0.text(0) } == ["z"])
+    #expect(try database.all("SELECT x FROM a") { $0.text() } == ["z"])
   }
 
   /// A failing third statement, or a COMMIT of its own, leaves no trace of a file; those before it stay.
@@ -75,10 +75,80 @@ import Testing
     }
     if bad != "COMMIT" {
       #expect(try tables(database) == ["a", "schema_migration"])
-      #expect(try database.first("SELECT count(*) FROM a") { $0.integer(0) } == 0)
+      #expect(try database.first("SELECT count(*) FROM a") { $0.integer() } == 0)
     }
-    #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == 1)
-    #expect(try database.first("SELECT count(*) FROM schema_migration") { $0.integer(0) } == 1)
+    #expect(try database.first("PRAGMA user_version") { $0.integer() } == 1)
+    #expect(try database.first("SELECT count(*) FROM schema_migration") { $0.integer() } == 1)
+  }
+
+  /// What pushes on their way to Apple have taken stays taken, and rows that overlapped no longer do.
+  @Test func takenRowsBecomeRanges() throws {
+    let database = try open()
+    try Migrator.migrate(database, to: Array(embeddedMigrations.prefix(24)), at: .start)
+    func entry(_ number: UInt32, _ badge: UInt32) -> [UInt8] {
+      [number, badge].flatMap { value in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+    }
+    let old: [(push: Int64, kind: Int64, entries: [[UInt8]])] = [
+      (7, 1, [entry(0, 1), entry(255, 99_999), entry(256, 3)]),
+      (7, 1, [entry(2, 256), entry(200, 0), entry(.max, 9)]), (7, 2, [entry(0, 0)]), (8, 1, [entry(0, 2)]),
+    ]
+    for (index, row) in old.enumerated() {
+      try database.run(
+        "INSERT INTO apns_taken (msg_id, kind, first, last, taken) VALUES (?, ?, ?, ?, ?)",
+        .integer(row.push), .integer(row.kind), .integer(index), .integer(UInt32.max),
+        .blob(Array(row.entries.joined())))
+    }
+    try Migrator.migrate(database, to: embeddedMigrations, at: .start)
+    let rows = try database.all("SELECT msg_id, kind, range, taken FROM apns_taken ORDER BY 1, 2, 3") { row in
+      let bytes = row.blob("taken")
+      let entries = stride(from: 0, to: bytes.count, by: 8).map {
+        Array(bytes[$0..<min($0 + 8, bytes.count)])
+      }
+      return (row.integer("msg_id"), row.integer("kind"), row.blob("range"), Set(entries))
+    }
+    #expect(rows.map(\.0) == [7, 7, 7, 7, 8] && rows.map(\.1) == [1, 1, 1, 2, 1])
+    #expect(rows.map(\.2) == [[0, 0, 0], [0, 0, 1], [255, 255, 255], [0, 0, 0], [0, 0, 0]])
+    #expect(
+      rows.map(\.3) == [
+        [entry(0, 1), entry(255, 99_999), entry(2, 256), entry(200, 0)], [entry(256, 3)], [entry(.max, 9)],
+        [entry(0, 0)], [entry(0, 2)],
+      ])
+  }
+
+  /// Pushes on their way to Apple, and what Apple answered, are the channel's with number 2 from then on.
+  @Test func channelsShareTables() throws {
+    let database = try open()
+    try Migrator.migrate(database, to: Array(embeddedMigrations.prefix(25)), at: .start)
+    try database.run(
+      script: """
+        INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets, target_count,
+          strategy, content, own_targets, apns_targets, call_targets)
+        VALUES (7, 1, 0, 9, 0, 15, NULL, x'01', 3, 0, x'02', x'03', x'04', x'05'),
+          (8, 1, 0, 9, 0, 15, 1, NULL, 1, 0, x'02', NULL, x'06', NULL), (9, 1, 0, 9, 0, 15, 1, NULL, 1, 0, x'02', NULL, NULL, NULL);
+        INSERT INTO apns_pending VALUES (1, 7, 9), (1, 8, 9);
+        INSERT INTO statistics VALUES (5, 1, 2, 3, 4, 10, 1, 1, 1, 1, x''), (6, 1, 2, 3, 4, 0, 1, 1, 1, 1, x'');
+        INSERT INTO apns_result (msg_id, kind, reason, count, targets)
+        VALUES (7, 1, 'delivered', 2, x'07'), (7, 2, 'NoAnswer', 1, x'08'), (8, 3, 'Expired', 1, NULL);
+        """)
+    try Migrator.migrate(database, to: embeddedMigrations, at: .start)
+    let targets = try database.all(
+      "SELECT msg_id, channel, leg, outcome, count, hex(targets) AS targets FROM channel_targets ORDER BY 1, 3, 4"
+    ) { row in
+      let numbers = ["msg_id", "channel", "leg", "count"].map { String(row.integer($0)) }
+      return (numbers + [row.text("outcome"), row.optionalText("targets") ?? ""]).joined(separator: " ")
+    }
+    #expect(
+      targets == [
+        "7 2 1 0  04", "7 2 1 2 delivered 07", "7 2 2 0  05", "7 2 2 1 NoAnswer 08", "8 2 1 0  06",
+        "8 2 1 1 Expired ",
+      ])
+    let pending = try database.all("SELECT app_id, channel, msg_id, expires_at FROM channel_pending") { row in
+      ["app_id", "channel", "msg_id", "expires_at"].map { row.integer($0) }
+    }
+    #expect(pending == [[1, 2, 7, 9], [1, 2, 8, 9]])
+    let accepted = try database.all("SELECT accepted FROM statistics ORDER BY hour") { $0.text() }
+    #expect(accepted == ["2=10", ""])
+    #expect(try database.first("SELECT hex(own_targets) FROM push WHERE msg_id = 7") { $0.text() } == "03")
   }
 
   /// A database of a newer program is refused with both numbers, and so is a changed file.
@@ -157,10 +227,10 @@ import Testing
       #expect(throws: StorageError.self) {
         try Migrator.migrate(database, to: [orphan, other], at: .start)
       }
-      #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == 1)
+      #expect(try database.first("PRAGMA user_version") { $0.integer() } == 1)
     }
     let mend = Migration(version: 2, name: "b", sql: "INSERT INTO a SELECT x FROM b;")
     try Migrator.migrate(database, to: [orphan, mend], at: .start)
-    #expect(try database.first("PRAGMA user_version") { $0.integer(0) } == 2)
+    #expect(try database.first("PRAGMA user_version") { $0.integer() } == 2)
   }
 }

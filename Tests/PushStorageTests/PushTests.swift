@@ -8,8 +8,9 @@ import Testing
   let folder = TemporaryFolder()
 
   private func pending(_ transaction: WriteTransaction, _ push: PushRow) throws(StorageError) {
-    try transaction.insertPush(push)
-    try transaction.insertPending(id: push.id, app: push.app, target: push.target, expiresAt: push.expiresAt)
+    try transaction.pushes.insert(push)
+    try transaction.deliveries.insertPending(
+      id: push.id, app: push.app, target: push.target, expiresAt: push.expiresAt)
   }
 
   /// Open pushes come back by ID after a restart, singles without content, groups with what was acknowledged.
@@ -21,20 +22,20 @@ import Testing
       try pending(transaction, .single(10, app: app, target: 4))
       try pending(transaction, .single(30, app: app, target: .max))
       try pending(transaction, .group(40, app: app, targets: []))
-      try transaction.insertGroupPush(
-        GroupPushRow(id: MessageID(41), sendno: 0, createdAt: .start, members: []), group: 1, cid: nil)
-      try transaction.saveDelivered(id: MessageID(20), targets: [1])
-      try transaction.saveDelivered(id: MessageID(20), targets: [2])
-      try transaction.settle([Settlement(id: MessageID(10), status: .delivered, at: .start)])
+      try transaction.appGroups.insertPush(
+        AppGroupPushRow(id: MessageID(41), sendno: 0, createdAt: .start, members: []), group: 1, cid: nil)
+      try transaction.deliveries.saveDelivered(id: MessageID(20), targets: [1])
+      try transaction.deliveries.saveDelivered(id: MessageID(20), targets: [2])
+      try transaction.deliveries.settle([Settlement(id: MessageID(10), status: .delivered, at: .start)])
       // After its end, a late save must not leave an orphan.
-      try transaction.saveDelivered(id: MessageID(10), targets: [2])
+      try transaction.deliveries.saveDelivered(id: MessageID(10), targets: [2])
     }
     store.close()
     store = try Store.testing(folder)
     defer { store.close() }
     let open = try await store.look { transaction throws(StorageError) in
       var open: [OpenPush] = []
-      try transaction.openPushes { open.append($0) }
+      try transaction.deliveries.open { open.append($0) }
       return open
     }
     #expect(
@@ -45,8 +46,8 @@ import Testing
       ])
     let rest = try await store.look { transaction throws(StorageError) in
       (
-        try transaction.push(id: MessageID(10)), try transaction.lastMessageID(),
-        try transaction.contents(of: [MessageID(30), MessageID(31), MessageID(20)])
+        try transaction.pushes.find(id: MessageID(10)), try transaction.pushes.lastID(),
+        try transaction.pushes.contents(of: [MessageID(30), MessageID(31), MessageID(20)])
       )
     }
     #expect(rest.0 == .single(10, app: app, target: 4))
@@ -65,23 +66,23 @@ import Testing
     let device = RegistrationNumber(4)
     @Sendable func at(_ seconds: Int64) -> Timestamp { .start.adding(seconds: seconds) }
     try await store.change { transaction throws(StorageError) in
-      try transaction.insertPush(.single(1, app: app, target: 4))
-      try transaction.insertPush(.group(2, app: app, targets: [1, 2]))
+      try transaction.pushes.insert(.single(1, app: app, target: 4))
+      try transaction.pushes.insert(.group(2, app: app, targets: [1, 2]))
       for (status, seconds) in [(OutcomeStatus.delivered, 1), (.expired, 2)] as [(OutcomeStatus, Int64)] {
-        try transaction.settle([Settlement(id: MessageID(1), status: status, at: at(seconds))])
-        let isNew = try transaction.markReceipt(
+        try transaction.deliveries.settle([Settlement(id: MessageID(1), status: status, at: at(seconds))])
+        let isNew = try transaction.deliveries.markReceipt(
           id: MessageID(1), app: app, by: device, .shown, at: at(seconds + 2))
         #expect(isNew == (seconds == 1))
       }
     }
     try await store.change { transaction throws(StorageError) in
       // Another device than the only target, an unknown push, and another app's push.
-      let strangers: [(UInt64, AppID, UInt32)] = [
+      let outsiders: [(UInt64, AppID, UInt32)] = [
         (1, app, 5), (3, app, 4), (2, app, 1), (1, AppID(app.rawValue + 1), 4),
       ]
-      for (id, itsApp, number) in strangers {
-        for kind in [WriteTransaction.Receipt.shown, .tapped] {
-          let isNew = try transaction.markReceipt(
+      for (id, itsApp, number) in outsiders {
+        for kind in [PushReceipt.shown, .tapped] {
+          let isNew = try transaction.deliveries.markReceipt(
             id: MessageID(id), app: itsApp, by: RegistrationNumber(number), kind, at: at(20))
           #expect(!isNew)
         }
@@ -90,7 +91,9 @@ import Testing
     func outcomes() async throws -> [OutcomeRow?] {
       try await store.look { transaction throws(StorageError) in
         var all: [OutcomeRow?] = []
-        for id in 1...3 as ClosedRange<UInt64> { all.append(try transaction.outcome(of: MessageID(id))) }
+        for id in 1...3 as ClosedRange<UInt64> {
+          all.append(try transaction.deliveries.outcome(of: MessageID(id)))
+        }
         return all
       }
     }
@@ -101,10 +104,10 @@ import Testing
       ])
     try await store.change { transaction throws(StorageError) in
       let recall = Settlement(id: MessageID(2), status: .recalled, at: at(9))
-      #expect(try transaction.settle([recall]).isEmpty)
-      #expect(try transaction.settle([recall]) == [MessageID(2)], "the first stands")
+      #expect(try transaction.deliveries.settle([recall]).over.isEmpty)
+      #expect(try transaction.deliveries.settle([recall]).over == [MessageID(2)], "the first stands")
       let late = Settlement(id: MessageID(2), status: .delivered, at: at(10))
-      #expect(try transaction.settle([late]).isEmpty, "but not against the devices' own word")
+      #expect(try transaction.deliveries.settle([late]).over.isEmpty, "but not against the devices' own word")
     }
     #expect(
       try await outcomes()[1] == OutcomeRow(status: .delivered, at: at(10), shownAt: nil, tappedAt: nil))
@@ -118,27 +121,27 @@ import Testing
     let other = try await store.addApp()
     try await store.change { transaction throws(StorageError) in
       for (number, app) in [(1, app), (2, other)] as [(UInt64, AppID)] {
-        #expect(try transaction.reading.lookupCID(app: app, cid: "x") == nil)
-        try transaction.insertCID(app: app, cid: "x", id: MessageID(number), sendno: 7, at: .start)
+        #expect(try transaction.pushes.lookupCID(app: app, cid: "x") == nil)
+        try transaction.pushes.insertCID(app: app, cid: "x", id: MessageID(number), sendno: 7, at: .start)
       }
       #expect(
-        try transaction.reading.lookupCID(app: other, cid: "x")
+        try transaction.pushes.lookupCID(app: other, cid: "x")
           == CIDRow(id: MessageID(2), sendno: 7, targetCount: 0)
       )
-      try transaction.insertCID(
+      try transaction.pushes.insertCID(
         app: app, cid: "y", id: MessageID(3), sendno: 8, at: .start.adding(seconds: 5))
     }
     await #expect(throws: StorageError.self) {
       try await store.change(single: true) { transaction throws(StorageError) in
-        try transaction.insertCID(app: app, cid: "x", id: MessageID(4), sendno: 9, at: .start)
+        try transaction.pushes.insertCID(app: app, cid: "x", id: MessageID(4), sendno: 9, at: .start)
       }
     }
     let swept = try await store.change { transaction throws(StorageError) in
       var swept: [Int] = []
       for _ in 0..<4 {
-        swept.append(try transaction.sweepCIDs(before: .start.adding(seconds: 5), limit: 1))
+        swept.append(try transaction.pushes.sweepCIDs(before: .start.adding(seconds: 5), limit: 1))
       }
-      #expect(try transaction.reading.lookupCID(app: app, cid: "y") != nil)
+      #expect(try transaction.pushes.lookupCID(app: app, cid: "y") != nil)
       return swept
     }
     #expect(swept == [1, 1, 0, 0])
@@ -152,15 +155,15 @@ import Testing
     let swept = try await store.change { transaction throws(StorageError) in
       for id in 1...6 as ClosedRange<UInt64> { try pending(transaction, .single(id, app: app, target: 0)) }
       for id in [1, 3, 4, 6] as [UInt64] {
-        try transaction.settle([Settlement(id: MessageID(id), status: .expired, at: .start)])
+        try transaction.deliveries.settle([Settlement(id: MessageID(id), status: .expired, at: .start)])
       }
       var swept: [Int] = []
-      for _ in 0..<3 { swept.append(try transaction.sweepPushes(below: MessageID(6), limit: 2)) }
+      for _ in 0..<3 { swept.append(try transaction.pushes.sweep(below: MessageID(6), limit: 2)) }
       return swept
     }
     #expect(swept == [4, 2, 0])
     let left = try await store.look { transaction throws(StorageError) in
-      try transaction.contents(of: (1...6).map { MessageID($0) })
+      try transaction.pushes.contents(of: (1...6).map { MessageID($0) })
     }
     #expect(left.map { $0 != nil } == [false, true, false, false, true, true])
   }
@@ -171,17 +174,17 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp()
     let apps = try await store.change { transaction throws(StorageError) in
-      #expect(try transaction.setSecret(app: app, hash: Array(repeating: 9, count: 32)))
-      #expect(try transaction.setDisabled(app: app, true))
-      #expect(try !transaction.setDisabled(app: AppID(77), true))
-      return try transaction.reading.apps()
+      #expect(try transaction.apps.setSecret(app: app, hash: Array(repeating: 9, count: 32)))
+      #expect(try transaction.apps.setDisabled(app: app, true))
+      #expect(try !transaction.apps.setDisabled(app: AppID(77), true))
+      return try transaction.apps.all()
     }
     #expect(apps.map(\.isDisabled) == [true] && apps.first?.secretHash == Array(repeating: 9, count: 32))
     let key = try #require(apps.first?.key)
     for hash in [[UInt8](repeating: 0, count: 31), [UInt8](repeating: 0, count: 32)] {
       await #expect(throws: StorageError.self) {
         try await store.change { transaction throws(StorageError) in
-          try transaction.createApp(
+          try transaction.apps.create(
             key: hash.count == 32 ? key : AppKey(high: 0, low: 0), name: "", secretHash: hash, at: .start)
         }
       }

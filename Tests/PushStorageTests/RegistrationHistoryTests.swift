@@ -48,15 +48,17 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp()
     let history = try await store.change { transaction throws(StorageError) in
-      _ = try transaction.tagNumbers(app: app, names: ["a", "b"], create: true)
-      let number = try transaction.register(app: app, .some(token: [1]), at: Self.at(10)).number
-      _ = try transaction.setAlias(app: app, number: number, alias: "zoë", at: Self.at(20))
-      _ = try transaction.setAlias(app: app, number: number, alias: "zoë", at: Self.at(21))
-      _ = try transaction.changeTags(app: app, number: number, .set([0, 1]), at: Self.at(30))
-      _ = try transaction.changeTags(app: app, number: number, .set([1]), at: Self.at(40))
-      _ = try transaction.setToken(
+      _ = try transaction.tags.numbers(app: app, names: ["a", "b"], creatingUpTo: 100)
+      let number = try transaction.registrations.register(app: app, .some(token: [1]), at: Self.at(10)).number
+      _ = try transaction.registrations.setAlias(
+        app: app, number: number, alias: "zoë", limit: 10, at: Self.at(20))
+      _ = try transaction.registrations.setAlias(
+        app: app, number: number, alias: "zoë", limit: 10, at: Self.at(21))
+      _ = try transaction.tags.change(app: app, number: number, .set([0, 1]), limit: 10, at: Self.at(30))
+      _ = try transaction.tags.change(app: app, number: number, .set([1]), limit: 10, at: Self.at(40))
+      _ = try transaction.tokens.set(
         app: app, number: number, environment: .none, token: [], at: Self.at(50))
-      return try transaction.reading.history(app: app, number: number)
+      return try transaction.registrations.history(app: app, number: number)
     }
     #expect(
       history
@@ -76,20 +78,20 @@ import Testing
         platform: .ios, fingerprint: [1])
       var new = old
       new.registrationID = RegistrationID(high: 2, low: 2)
-      _ = try transaction.register(app: app, old, at: Self.at(10))
-      _ = try transaction.register(app: app, new, at: Self.at(20))
+      _ = try transaction.registrations.register(app: app, old, at: Self.at(10))
+      _ = try transaction.registrations.register(app: app, new, at: Self.at(20))
       let reading = transaction.reading
       let id = old.registrationID
-      let first = try reading.goneRegistration(id, app: app)
-      let foreign = try reading.goneRegistration(id, app: other)
+      let first = try reading.registrations.gone(id, app: app)
+      let foreign = try reading.registrations.gone(id, app: other)
       let (zero, one) = (RegistrationNumber(0), RegistrationNumber(1))
-      let range = try reading.goneRegistrations(of: app, from: zero, through: one)
-      guard range == [first], try reading.goneRegistrations(of: app, from: one, through: one) == [],
-        try reading.goneRegistrations(of: other, from: zero, through: one) == []
+      let range = try reading.registrations.gone(of: app, from: zero, through: one)
+      guard range == [first], try reading.registrations.gone(of: app, from: one, through: one) == [],
+        try reading.registrations.gone(of: other, from: zero, through: one) == []
       else { throw StorageError(.other, "the range is wrong") }
-      let early = try transaction.sweepGoneRegistrations(before: Self.at(20), limit: 10)
-      let late = try transaction.sweepGoneRegistrations(before: Self.at(21), limit: 10)
-      return (first, foreign, early, late, try reading.goneRegistration(id, app: app))
+      let early = try transaction.registrations.sweepGone(before: Self.at(20), limit: 10)
+      let late = try transaction.registrations.sweepGone(before: Self.at(21), limit: 10)
+      return (first, foreign, early, late, try reading.registrations.gone(id, app: app))
     }
     #expect(
       found.0
@@ -105,10 +107,10 @@ import Testing
     let app = try await store.addApp()
     let found = try await store.change { transaction throws(StorageError) in
       func trouble(_ name: String = "7-a-") throws(StorageError) -> CallbackTrouble {
-        try transaction.reading.callbackTrouble(app: app, naming: name, since: Self.at(10), depth: 1)
+        try transaction.callbacks.trouble(app: app, naming: name, since: Self.at(10), depth: 1)
       }
       let body = Array(#"[{"event_id":"6-a-1"},{"event_id":"7-a-1"}]"#.utf8)
-      try transaction.insertCallbackBatch(app: app, to: nil, events: 1, body: body, at: Self.at(10))
+      try transaction.callbacks.insertBatch(app: app, to: nil, events: 1, body: body, at: Self.at(10))
       let fresh = try trouble()
       try transaction.database.run(
         "UPDATE callback_batch SET attempts = 2, error = 'refused', status = 0")
@@ -117,7 +119,7 @@ import Testing
       try transaction.database.run(
         "UPDATE callback_batch SET state = 2, error = NULL, status = 500, done_at = 30000")
       let lost = try trouble()
-      try transaction.insertCallbackBatch(app: app, to: nil, events: 1, body: [1], at: Self.at(11))
+      try transaction.callbacks.insertBatch(app: app, to: nil, events: 1, body: [1], at: Self.at(11))
       try transaction.database.run("UPDATE callback_batch SET state = 2, attempts = 2")
       let deep = try trouble()
       try transaction.database.run("UPDATE callback_batch SET created_at = 9999")
@@ -135,17 +137,17 @@ import Testing
     let app = try await store.addApp()
     let found = try await store.change { transaction throws(StorageError) in
       func trouble(_ depth: Int = 200) throws(StorageError) -> CallbackTrouble {
-        try transaction.reading.callbackTrouble(app: app, naming: "7-a-", since: Self.at(10), depth: depth)
+        try transaction.callbacks.trouble(app: app, naming: "7-a-", since: Self.at(10), depth: depth)
       }
       for name in ["6-a-1", "7-a-1"] {
         let body = Array("[{\"event_id\":\"\(name)\"}]".utf8)
-        try transaction.insertCallbackBatch(app: app, to: nil, events: 1, body: body, at: Self.at(10))
+        try transaction.callbacks.insertBatch(app: app, to: nil, events: 1, body: body, at: Self.at(10))
       }
       let fresh = try trouble()
       try transaction.database.run(
         "UPDATE callback_batch SET attempts = 2, error = 'refused', next_at = next_at + 60000 WHERE id = 1")
       let behind = try trouble()
-      try transaction.insertCallbackBatch(app: app, to: nil, events: 1, body: [1], at: Self.at(11))
+      try transaction.callbacks.insertBatch(app: app, to: nil, events: 1, body: [1], at: Self.at(11))
       return (fresh, behind, try trouble(1))
     }
     #expect(found.0 == .none, "both are on their way")
@@ -165,14 +167,14 @@ import Testing
           number % 3 == 2
           ? .group(number, app: app, targets: [1])
           : .single(number, app: app, target: number % 3 == 0 ? 1 : 2)
-        try transaction.insertPush(push)
-        try transaction.insertPush(.single(1000 + number, app: other, target: 1))
+        try transaction.pushes.insert(push)
+        try transaction.pushes.insert(.single(1000 + number, app: other, target: 1))
       }
       var pages: [[UInt64]] = []
       for (limit, depth, groups) in [(100, 100, 100), (7, 100, 100), (100, 10, 100), (100, 100, 3)] {
         var (found, before): ([UInt64], MessageID?) = ([], MessageID(UInt64(Int64.max)))
         while let end = before {
-          let part = try transaction.reading.latestPushes(
+          let part = try transaction.pushes.latest(
             app: app, of: device, before: end, limit: limit, depth: depth, groups: groups
           ) { targets, _ in targets == [1] }
           found += part.pushes.map(\.id.rawValue)
@@ -191,7 +193,7 @@ import Testing
     let database = try Database(path: folder.database, mode: .create)
     try Migrator.migrate(database, to: embeddedMigrations, at: Self.at(0))
     for (sql, table) in [
-      (ReadTransaction.newcomersByHour, "newcomers"), (ReadTransaction.statisticsByHour, "statistics"),
+      (HourStatements.newcomers, "newcomers"), (HourStatements.statistics, "statistics"),
     ] {
       let plan = try queryPlan(of: "\(sql)", in: folder.database)
       #expect(

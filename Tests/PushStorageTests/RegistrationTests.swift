@@ -13,11 +13,11 @@ import Testing
     let store = try Store.testing(folder)
     defer { store.close() }
     let app = try await store.addApp(registrations: 50)
-    let outcomes = try await withThrowingTaskGroup(of: WriteTransaction.AliasOutcome.self) { group in
+    let outcomes = try await withThrowingTaskGroup(of: AliasOutcome.self) { group in
       for number in 0..<50 as Range<UInt32> {
         group.addTask {
           try await store.change { transaction throws(StorageError) in
-            try transaction.setAlias(
+            try transaction.registrations.setAlias(
               app: app, number: RegistrationNumber(number), alias: "zoë", limit: 10, at: .start)
           }
         }
@@ -27,16 +27,17 @@ import Testing
     #expect(outcomes.filter { $0 == .ok(previous: nil) }.count == 10)
     #expect(outcomes.filter { $0 == .full }.count == 40)
     let freed = try await store.change { transaction throws(StorageError) in
-      try transaction.removeAlias(app: app, alias: "zoë", at: .start)
+      try transaction.registrations.removeAlias(app: app, alias: "zoë", at: .start)
     }
     #expect(freed.count == 10)
     let again = try await store.change { transaction throws(StorageError) in
       let number = RegistrationNumber(3)
       return [
-        try transaction.setAlias(app: app, number: number, alias: "zoë", at: .start),
-        try transaction.setAlias(app: app, number: number, alias: "zoë", limit: 0, at: .start),
-        try transaction.setAlias(app: app, number: number, alias: nil, at: .start),
-        try transaction.setAlias(app: app, number: RegistrationNumber(50), alias: "zoë", at: .start),
+        try transaction.registrations.setAlias(app: app, number: number, alias: "zoë", limit: 10, at: .start),
+        try transaction.registrations.setAlias(app: app, number: number, alias: "zoë", limit: 0, at: .start),
+        try transaction.registrations.setAlias(app: app, number: number, alias: nil, limit: 10, at: .start),
+        try transaction.registrations.setAlias(
+          app: app, number: RegistrationNumber(50), alias: "zoë", limit: 10, at: .start),
       ]
     }
     #expect(again == [.ok(previous: nil), .ok(previous: "zoë"), .ok(previous: "zoë"), .unknownRegistration])
@@ -49,29 +50,31 @@ import Testing
     let app = try await store.addApp()
     let other = try await store.addApp()
     let results = try await store.change { transaction throws(StorageError) in
-      _ = try transaction.register(app: other, .some(fingerprint: [1], token: [2]), at: .start)
+      _ = try transaction.registrations.register(app: other, .some(fingerprint: [1], token: [2]), at: .start)
       let arrivals: [NewRegistration] = [
         .some(fingerprint: [1]), .some(token: [2]), .some(), .some(), .some(fingerprint: [1], token: [2]),
         .some(fingerprint: [1]),
       ]
-      var results: [WriteTransaction.Registered] = []
-      for new in arrivals { results.append(try transaction.register(app: app, new, at: .start)) }
+      var results: [RegistrationOutcome] = []
+      for new in arrivals {
+        results.append(try transaction.registrations.register(app: app, new, at: .start))
+      }
       return results
     }
     #expect(results.map(\.number.rawValue) == [0, 1, 2, 3, 4, 5])
     #expect(results.map { $0.replaced.map(\.number.rawValue) } == [[], [], [], [], [0, 1], [4]])
     let left = try await store.look { transaction throws(StorageError) in
       var left: [RegistrationRow] = []
-      for app in [app, other] { try transaction.registrations(app: app) { left.append($0) } }
+      for app in [app, other] { try transaction.registrations.all(app: app) { left.append($0) } }
       return left
     }
     #expect(left.map(\.number.rawValue) == [2, 3, 5, 0])
     #expect(left.last?.token == [2] && left.last?.environment == .production)
-    let apps = try await store.look { transaction throws(StorageError) in try transaction.apps() }
+    let apps = try await store.look { transaction throws(StorageError) in try transaction.apps.all() }
     #expect(apps.map(\.nextNumber) == [6, 1])
     await #expect(throws: StorageError.self) {
       try await store.change { transaction throws(StorageError) in
-        try transaction.register(app: AppID(99), .some(), at: .start)
+        try transaction.registrations.register(app: AppID(99), .some(), at: .start)
       }
     }
   }
@@ -85,27 +88,28 @@ import Testing
     let later = Timestamp.start.adding(seconds: 9)
     try await store.change { transaction throws(StorageError) in
       #expect(
-        try transaction.setToken(app: app, number: zero, environment: .sandbox, token: [5], at: later) == [])
+        try transaction.tokens.set(app: app, number: zero, environment: .sandbox, token: [5], at: later) == []
+      )
       #expect(
-        try transaction.setToken(app: app, number: one, environment: .sandbox, token: [5], at: later) == [
+        try transaction.tokens.set(app: app, number: one, environment: .sandbox, token: [5], at: later) == [
           OtherTokenRow(number: zero, slot: .device, environment: .none)
         ])
       #expect(
-        try transaction.setToken(
+        try transaction.tokens.set(
           app: app, number: RegistrationNumber(7), environment: .none, token: [], at: later)
           == nil)
-      #expect(try transaction.setBadge(app: app, number: one, 12))
-      #expect(try transaction.setMobile(app: app, number: one, "+49 1"))
+      #expect(try transaction.registrations.setBadge(app: app, number: one, 12))
+      #expect(try transaction.registrations.setMobile(app: app, number: one, "+49 1"))
       let contacts = [(one, later), (one, .start), (RegistrationNumber(9), later)]
-      try transaction.touch(
-        contacts.map { WriteTransaction.LastContact(app: app, number: $0.0, at: $0.1, end: .heartbeatLost) })
-      #expect(try transaction.unregister(app: app, number: zero))
-      #expect(try !transaction.unregister(app: app, number: zero))
+      try transaction.registrations.touch(
+        contacts.map { LastContact(app: app, number: $0.0, at: $0.1, end: .heartbeatLost) })
+      #expect(try transaction.registrations.remove(app: app, number: zero))
+      #expect(try !transaction.registrations.remove(app: app, number: zero))
     }
     let row = try await store.look { transaction throws(StorageError) in
       (
-        try transaction.registration(app: app, number: one),
-        try transaction.registration(app: app, number: zero)
+        try transaction.registrations.find(app: app, number: one),
+        try transaction.registrations.find(app: app, number: zero)
       )
     }
     #expect(row.0?.token == [5] && row.0?.environment == .sandbox && row.0?.badge == 12)
@@ -121,17 +125,18 @@ import Testing
     let app = try await store.addApp(registrations: 1)
     let zero = RegistrationNumber(0)
     let outcomes = try await store.change { transaction throws(StorageError) in
-      #expect(try transaction.tagNumbers(app: app, names: ["a", "b"], create: false) == [nil, nil])
-      #expect(try transaction.tagNumbers(app: app, names: ["a", "b", "a"], create: true) == [0, 1, 0])
-      #expect(try transaction.tagNumbers(app: app, names: ["c", "b"], create: true) == [2, 1])
-      func change(_ change: WriteTransaction.TagChange) throws(StorageError) -> WriteTransaction.TagOutcome {
-        try transaction.changeTags(app: app, number: zero, change, limit: 2, at: .start)
+      #expect(try transaction.tags.numbers(app: app, names: ["a", "b"]) == [nil, nil])
+      #expect(
+        try transaction.tags.numbers(app: app, names: ["a", "b", "a"], creatingUpTo: 100) == [0, 1, 0])
+      #expect(try transaction.tags.numbers(app: app, names: ["c", "b"], creatingUpTo: 100) == [2, 1])
+      func change(_ change: TagChange) throws(StorageError) -> TagOutcome {
+        try transaction.tags.change(app: app, number: zero, change, limit: 2, at: .start)
       }
       return [
         try change(.edit(add: [1, 0, 1], remove: [2])), try change(.edit(add: [2], remove: [])),
         try change(.edit(add: [2], remove: [0])), try change(.set([300, 1])), try change(.clean),
         try change(.clean),
-        try transaction.changeTags(app: app, number: RegistrationNumber(1), .clean, at: .start),
+        try transaction.tags.change(app: app, number: RegistrationNumber(1), .clean, limit: 10, at: .start),
       ]
     }
     #expect(
@@ -141,7 +146,7 @@ import Testing
         .ok(added: [], removed: [1, 300]), .ok(added: [], removed: []), .unknownRegistration,
       ])
     let names = try await store.look { transaction throws(StorageError) in
-      try transaction.tags(app: app).map { "\($0.number) \($0.name)" }
+      try transaction.tags.all(app: app).map { "\($0.number) \($0.name)" }
     }
     #expect(names == ["0 a", "1 b", "2 c"])
   }

@@ -30,21 +30,21 @@ import Testing
       for (uuid, next) in [("b", 20), ("a", 10), ("future", 31), ("over", nil), ("off", 10)]
         as [(String, Int64?)]
       {
-        try transaction.insertSchedule(Self.row(uuid, app: app, next: next))
+        try transaction.schedules.insert(Self.row(uuid, app: app, next: next))
       }
-      var off = try transaction.reading.schedule(app: app, uuid: "off")
+      var off = try transaction.schedules.find(app: app, uuid: "off")
       off?.isEnabled = false
-      if let off { try transaction.updateSchedule(off) }
+      if let off { try transaction.schedules.update(off) }
     }
     let due = try await store.look { transaction throws(StorageError) in
-      try transaction.dueSchedules(at: Self.time(30), limit: 10)
+      try transaction.schedules.due(at: Self.time(30), limit: 10)
     }
     #expect(due.map(\.uuid) == ["a", "b"])
     var expected = Self.row("a", app: app, next: 10)
     expected.id = due.first?.id ?? 0
     #expect(due.first == expected && expected.id > 0)
     let one = try await store.look { transaction throws(StorageError) in
-      try transaction.dueSchedules(at: Self.time(30), limit: 1)
+      try transaction.schedules.due(at: Self.time(30), limit: 1)
     }
     #expect(one.map(\.uuid) == ["a"])
   }
@@ -56,21 +56,21 @@ import Testing
     let app = try await store.addApp()
     let other = try await store.addApp()
     let found = try await store.change { transaction throws(StorageError) in
-      try transaction.insertSchedule(Self.row("one", app: app, next: 10))
-      try transaction.insertSchedule(Self.row("over", app: app, next: nil))
-      try transaction.insertSchedule(Self.row("foreign", app: other, next: 10))
+      try transaction.schedules.insert(Self.row("one", app: app, next: 10))
+      try transaction.schedules.insert(Self.row("over", app: app, next: nil))
+      try transaction.schedules.insert(Self.row("foreign", app: other, next: 10))
       for (uuid, last) in [("off", 51), ("off and over", 50)] as [(String, Int64)] {
         var row = Self.row(uuid, app: app, next: 10, last: last)
         row.isEnabled = false
-        try transaction.insertSchedule(row)
+        try transaction.schedules.insert(row)
       }
-      try transaction.insertSchedule(Self.row("two", app: app, next: 90))
+      try transaction.schedules.insert(Self.row("two", app: app, next: 90))
       let now = Self.time(50)
       return (
-        try transaction.reading.validScheduleCount(app: app, at: now),
-        try transaction.reading.validSchedules(app: app, at: now, offset: 0, limit: 2).map(\.uuid),
-        try transaction.reading.validSchedules(app: app, at: now, offset: 2, limit: 2).map(\.uuid),
-        try transaction.reading.schedule(app: app, uuid: "foreign")
+        try transaction.schedules.validCount(app: app, at: now),
+        try transaction.schedules.valid(app: app, at: now, offset: 0, limit: 2).map(\.uuid),
+        try transaction.schedules.valid(app: app, at: now, offset: 2, limit: 2).map(\.uuid),
+        try transaction.schedules.find(app: app, uuid: "foreign")
       )
     }
     #expect(found.0 == 3 && found.1 == ["one", "off"] && found.2 == ["two"] && found.3 == nil)
@@ -85,23 +85,24 @@ import Testing
       for (uuid, next, last) in [("late", 10, 10), ("over", nil, 10), ("new", nil, 99)]
         as [(String, Int64?, Int64)]
       {
-        try transaction.insertSchedule(Self.row(uuid, app: app, next: next, last: last))
+        try transaction.schedules.insert(Self.row(uuid, app: app, next: next, last: last))
       }
-      guard let late = try transaction.reading.schedule(app: app, uuid: "late"),
-        let over = try transaction.reading.schedule(app: app, uuid: "over")
+      guard let late = try transaction.schedules.find(app: app, uuid: "late"),
+        let over = try transaction.schedules.find(app: app, uuid: "over")
       else { throw StorageError(.other, "not stored") }
       for id in [3, 4, 7] as [UInt64] {
-        try transaction.insertRun(
+        try transaction.schedules.insertRun(
           ScheduleRunRow(
             id: MessageID(id), schedule: id == 7 ? over.id : late.id, occurrence: LocalTime(count: Int64(id)),
             at: Self.time(1), code: id == 4 ? 1011 : 0, message: "m", needsRetry: id == 3))
       }
-      let last = try transaction.reading.lastMessageID()
-      let gone = try transaction.sweepSchedules(runsBelow: MessageID(4), overBefore: Self.time(50), limit: 10)
+      let last = try transaction.pushes.lastID()
+      let gone = try transaction.schedules.sweep(
+        runsBelow: MessageID(4), overBefore: Self.time(50), limit: 10)
       return (
-        last, gone, try transaction.reading.runs(of: late.id), try transaction.reading.runs(of: over.id),
-        try transaction.hasFired(schedule: late.id, at: LocalTime(count: 4)),
-        try transaction.reading.schedule(app: app, uuid: "over") == nil
+        last, gone, try transaction.schedules.runs(of: late.id), try transaction.schedules.runs(of: over.id),
+        try transaction.schedules.hasFired(schedule: late.id, at: LocalTime(count: 4)),
+        try transaction.schedules.find(app: app, uuid: "over") == nil
       )
     }
     #expect(left.0 == MessageID(7), "an ID of a run is never given again")
@@ -117,12 +118,12 @@ import Testing
     let app = try await store.addApp()
     let other = try await store.addApp()
     try await store.change { transaction throws(StorageError) in
-      try transaction.insertSchedule(Self.row("one", app: app, cid: "c", next: 10))
-      try transaction.insertSchedule(Self.row("two", app: other, cid: "c", next: 10))
+      try transaction.schedules.insert(Self.row("one", app: app, cid: "c", next: 10))
+      try transaction.schedules.insert(Self.row("two", app: other, cid: "c", next: 10))
     }
     for row in [Self.row("three", app: app, cid: "c", next: 10), Self.row("one", app: other, next: 10)] {
       await #expect(throws: StorageError.self) {
-        try await store.change { transaction throws(StorageError) in try transaction.insertSchedule(row) }
+        try await store.change { transaction throws(StorageError) in try transaction.schedules.insert(row) }
       }
     }
   }

@@ -21,11 +21,11 @@ extension Store {
   /// Adds an app with a few registrations, numbered from 0.
   func addApp(registrations: Int = 0) async throws -> AppID {
     try await change { transaction throws(StorageError) in
-      let app = try transaction.createApp(
+      let app = try transaction.apps.create(
         key: AppKey(high: SystemRandom.next(), low: 1), name: "test",
         secretHash: Array(repeating: 7, count: 32),
         at: .start)
-      for _ in 0..<registrations { _ = try transaction.register(app: app, .some(), at: .start) }
+      for _ in 0..<registrations { _ = try transaction.registrations.register(app: app, .some(), at: .start) }
       return app
     }
   }

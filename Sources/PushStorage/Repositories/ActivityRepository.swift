@@ -1,0 +1,77 @@
+import PushBase
+
+/// Who did something in an hour or a day.
+public struct ActivityRepository<Access>: Repository {
+  let database: Database
+}
+
+extension ActivityRepository {
+  /// Who did something in a range of periods, by period.
+  public func find(
+    app: AppID, _ unit: ActivityUnit, _ periods: Range<Int64>
+  ) throws(StorageError) -> [ActivityRow] {
+    var rows: [ActivityRow] = []
+    // One search for each period: apps stand next to each other in a period.
+    for period in periods {
+      rows += try database.all(
+        "SELECT kind, targets FROM activity WHERE unit = ? AND period = ? AND app_id = ?",
+        .integer(unit.rawValue), .integer(period), .app(app)
+      ) { row in
+        ActivityKind(number: row.count("kind")).map {
+          ActivityRow(period: period, kind: $0, targets: row.blob("targets"))
+        }
+      }.compactMap { $0 }
+    }
+    return rows
+  }
+
+  /// Who did one thing in a period, in the router's encoding; nil for nobody.
+  public func find(
+    app: AppID, _ unit: ActivityUnit, _ period: Int64, _ kind: ActivityKind
+  ) throws(StorageError) -> [UInt8]? {
+    try database.first(
+      "SELECT targets FROM activity WHERE unit = ? AND period = ? AND app_id = ? AND kind = ?",
+      .integer(unit.rawValue), .integer(period), .app(app), .integer(kind.number)
+    ) { $0.blob() }
+  }
+}
+
+extension ActivityRepository<Writing> {
+  /// Saves who did something in a period.
+  public func save(
+    app: AppID, _ unit: ActivityUnit, _ period: Int64, _ kind: ActivityKind, targets: [UInt8]
+  ) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO activity (unit, period, app_id, kind, targets) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET targets = excluded.targets
+      """, .integer(unit.rawValue), .integer(period), .app(app), .integer(kind.number), .blob(targets))
+  }
+
+  /// Deletes what is below some periods, at most `limit` rows of each kind; tells whether a kind may have more.
+  public func sweep(
+    hours: Int64, days: Int64, statistics: Int64, limit: Int
+  ) throws(StorageError) -> Bool {
+    var hasMore = false
+    for (unit, period) in [(ActivityUnit.hour, hours), (.day, days)] {
+      try database.run(
+        """
+        DELETE FROM activity WHERE (unit, period, app_id, kind) IN (
+          SELECT unit, period, app_id, kind FROM activity WHERE unit = ? AND period < ? LIMIT ?)
+        """, .integer(unit.rawValue), .integer(period), .integer(limit))
+      hasMore = hasMore || database.changes >= limit
+    }
+    try database.run(
+      """
+      DELETE FROM newcomers WHERE (hour, app_id, platform) IN (
+        SELECT hour, app_id, platform FROM newcomers WHERE hour < ? LIMIT ?)
+      """, .integer(statistics), .integer(limit))
+    hasMore = hasMore || database.changes >= limit
+    try database.run(
+      """
+      DELETE FROM statistics WHERE (hour, app_id) IN (
+        SELECT hour, app_id FROM statistics WHERE hour < ? LIMIT ?)
+      """, .integer(statistics), .integer(limit))
+    return hasMore || database.changes >= limit
+  }
+}

@@ -1,0 +1,126 @@
+import PushBase
+import PushDomain
+
+extension CallbackRepository<Writing> {
+  /// Stores what an app has set up for callbacks, in place of what was there. `.constraint` for an unknown app.
+  public func set(_ row: CallbackSettingRow) throws(StorageError) {
+    try database.run(
+      """
+      INSERT OR REPLACE INTO callback_setting (app_id, url, types, format, secret, old_secret, old_until, changed_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """, .app(row.app), .optional(row.url), .integer(row.types.rawValue), .integer(row.format.rawValue),
+      .blob(row.secret),
+      .optional(row.old?.secret), .optional(row.old?.until.milliseconds), .time(row.changedAt))
+  }
+
+  /// Forgets what an app has set up; false if that was nothing.
+  public func remove(app: AppID) throws(StorageError) -> Bool {
+    try database.run("DELETE FROM callback_setting WHERE app_id = ?", .app(app))
+    return database.changes > 0
+  }
+
+  /// Notes what is told of a push of an app. `.constraint` if the push has a row.
+  public func insertPush(_ row: PushCallbackRow, app: AppID) throws(StorageError) {
+    try database.run("INSERT OR IGNORE INTO callback_app (app_id) VALUES (?)", .app(app))
+    try database.run(
+      "INSERT INTO push_callback (msg_id, url, types, sendno, params) VALUES (?, ?, ?, ?, ?)",
+      .message(row.id),
+      .optional(row.url), .integer(row.types.rawValue), .integer(row.sendno), .blob(row.params))
+  }
+
+  /// Notes that something is to be told of many registrations. Does nothing if it is of those who will not get a push,
+  /// and that is noted already.
+  public func insertBulk(_ row: CallbackBulkRow) throws(StorageError) {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO callback_bulk (msg_id, app_id, at, types, channel, targets) VALUES (?, ?, ?, ?, ?, ?)
+      """, .message(row.push), .app(row.app), .time(row.at), .integer(row.types.rawValue),
+      .optional(row.channel?.rawValue), .optional(row.targets))
+  }
+
+  /// Notes up to where it was told of many registrations; nil if of all. False if another step did it before.
+  public func advanceBulk(
+    _ row: CallbackBulkRow, to next: RegistrationNumber?
+  ) throws(StorageError) -> Bool {
+    if let next {
+      try database.run(
+        "UPDATE callback_bulk SET next = ? WHERE id = ? AND next = ?", .number(next), .integer(row.id),
+        .number(row.next))
+    } else {
+      try database.run(
+        "DELETE FROM callback_bulk WHERE id = ? AND next = ?", .integer(row.id), .number(row.next))
+    }
+    return database.changes > 0
+  }
+
+  /// Stores a batch of events for an address, nil for the app's own, to be sent at once and for a day.
+  public func insertBatch(
+    app: AppID, to address: CallbackAddress?, events: Int, body: [UInt8], at now: Timestamp
+  ) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO callback_batch (app_id, origin, url, events, created_at, ends_at, next_at, body)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?5, ?7)
+      """, .app(app), .text(address?.origin ?? ""), .optional(address?.text), .integer(events), .time(now),
+      .time(now.adding(seconds: Self.callbackLifetime)), .blob(body))
+  }
+
+  /// Seconds for which a batch is tried.
+  private static var callbackLifetime: Int64 { 86_400 }
+
+  /// Notes what came of sending a batch: it is taken, or sent again at `next`, or given up.
+  public func noteAttempt(
+    batch id: Int64, _ attempt: CallbackAttemptRow, next: Timestamp?
+  ) throws(StorageError) {
+    let state: CallbackState = attempt.error == nil ? .done : next == nil ? .failed : .pending
+    let doneAt = state == .pending ? nil : attempt.at.milliseconds
+    let number = try database.first(
+      """
+      UPDATE callback_batch SET state = ?1, attempts = attempts + 1, next_at = coalesce(?2, next_at), status = ?3,
+        error = ?4, done_at = ?5 WHERE id = ?6 RETURNING attempts
+      """, .integer(state.rawValue), .optional(next?.milliseconds), .integer(attempt.status),
+      .optional(attempt.error), .optional(doneAt), .integer(id)
+    ) { $0.integer() }
+    guard let number else { return }
+    try database.run(
+      "INSERT INTO callback_attempt (batch_id, number, at, milliseconds, status, error) VALUES (?, ?, ?, ?, ?, ?)",
+      .integer(id), .integer(number), .time(attempt.at), .integer(attempt.milliseconds),
+      .integer(attempt.status),
+      .optional(attempt.error))
+  }
+
+  /// Has a batch of an app sent at once, whether it was taken, given up, or waits; false if the app has none of that
+  /// number.
+  public func resend(app: AppID, id: Int64, at now: Timestamp) throws(StorageError) -> Bool {
+    try database.run(
+      """
+      UPDATE callback_batch SET state = 0, next_at = ?1, ends_at = ?2, done_at = NULL WHERE app_id = ?3 AND id = ?4
+      """, .time(now), .time(now.adding(seconds: Self.callbackLifetime)), .app(app), .integer(id))
+    return database.changes > 0
+  }
+
+  /// Deletes batches made before a moment that are taken or given up, out of the `limit` oldest; tells how many went.
+  public func sweep(before moment: Timestamp, limit: Int) throws(StorageError) -> Int {
+    let ids = try database.all(
+      """
+      SELECT id FROM (SELECT id, state, created_at FROM callback_batch ORDER BY id LIMIT ?2)
+      WHERE state <> 0 AND created_at < ?1
+      """, .time(moment), .integer(limit)
+    ) { $0.integer() }
+    for id in ids {
+      try database.run("DELETE FROM callback_attempt WHERE batch_id = ?", .integer(id))
+      try database.run("DELETE FROM callback_batch WHERE id = ?", .integer(id))
+    }
+    return ids.count
+  }
+
+  /// Deletes what was to be told of up to `limit` pushes below an ID that are gone.
+  public func sweepPushes(below id: MessageID, limit: Int) throws(StorageError) {
+    try database.run(
+      """
+      DELETE FROM push_callback WHERE msg_id IN (
+        SELECT msg_id FROM push_callback WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push)
+        ORDER BY msg_id LIMIT ?2)
+      """, .message(id), .integer(limit))
+  }
+}

@@ -1,0 +1,231 @@
+import PushBase
+import PushDomain
+
+/// What apps' servers are told: settings, events, batches and attempts.
+public struct CallbackRepository<Access>: Repository {
+  let database: Database
+}
+
+extension CallbackRepository {
+  /// What goes wrong with telling an app's server of events whose names begin with something, which happened after a
+  /// moment. Looks at no more than the `depth` latest batches of those that wait, and of those that were given up: a body
+  /// may have hundreds of kilobytes.
+  public func trouble(
+    app: AppID, naming start: String, since moment: Timestamp, depth: Int = 200
+  ) throws(StorageError) -> CallbackTrouble {
+    // As it stands in bodies: `CallbackEvent.write`.
+    let text = Array("\"event_id\":\"\(start)".utf8)
+    let waiting = try batch(app, state: 0, text, since: moment, depth)
+    if let waiting {
+      var error = waiting.error
+      if error == nil { error = try failure(of: waiting.origin, of: app) }
+      if let error { return .waiting(error: error, since: waiting.createdAt) }
+    }
+    let lost = try batch(app, state: 2, text, since: moment, depth)
+    if let lost { return .givenUp(error: lost.error ?? "", at: lost.doneAt ?? lost.createdAt) }
+    guard waiting == nil else { return .none }
+    for state in [0, 2] where try isDeep(app, state: state, since: moment, depth) { return .unknown }
+    return .none
+  }
+
+  /// A batch that tells of something.
+  private struct Batch {
+    /// Where it goes: '' for the app's own address.
+    let origin: String
+    /// Why the latest attempt failed; nil if there was none.
+    let error: String?
+    let createdAt: Timestamp
+    let doneAt: Timestamp?
+  }
+
+  /// The oldest batch that holds a text.
+  private func batch(
+    _ app: AppID, state: Int, _ text: [UInt8], since moment: Timestamp, _ depth: Int
+  ) throws(StorageError) -> Batch? {
+    try database.first(
+      """
+      SELECT error, created_at, done_at, status, attempts, origin FROM callback_batch
+      WHERE id IN (SELECT id FROM callback_batch INDEXED BY callback_batch_list
+          WHERE app_id = ?1 AND state = ?2 ORDER BY id DESC LIMIT ?3)
+        AND created_at >= ?4 AND instr(body, ?5) > 0
+      ORDER BY id LIMIT 1
+      """, .app(app), .integer(state), .integer(depth), .time(moment), .blob(text)
+    ) { row in
+      let error =
+        row.integer("attempts") == 0 ? nil : row.optionalText("error") ?? "HTTP \(row.integer("status"))"
+      return Batch(
+        origin: row.text("origin"), error: error, createdAt: row.time("created_at"),
+        doneAt: row.optionalTime("done_at"))
+    }
+  }
+
+  /// Why nothing goes to an address: while it fails only the oldest batch is tried, and the others wait behind it.
+  private func failure(of origin: String, of app: AppID) throws(StorageError) -> String? {
+    try database.first(
+      """
+      SELECT error, status FROM (
+        SELECT error, status, attempts FROM callback_batch INDEXED BY callback_batch_due
+        WHERE state = 0 AND app_id = ?1 AND origin = ?2 ORDER BY next_at DESC LIMIT 200)
+      WHERE attempts > 0 LIMIT 1
+      """, .app(app), .text(origin)
+    ) { $0.optionalText("error") ?? "HTTP \($0.integer("status"))" }
+  }
+
+  /// Whether there are more batches that may tell of something after a moment.
+  private func isDeep(
+    _ app: AppID, state: Int, since moment: Timestamp, _ depth: Int
+  ) throws(StorageError) -> Bool {
+    try database.first(
+      """
+      SELECT created_at >= ?4 FROM callback_batch INDEXED BY callback_batch_list
+      WHERE app_id = ?1 AND state = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3
+      """, .app(app), .integer(state), .integer(depth), .time(moment)
+    ) { $0.bool() } ?? false
+  }
+
+  /// What an app has set up for callbacks, nil for nothing.
+  public func setting(app: AppID) throws(StorageError) -> CallbackSettingRow? {
+    try database.first(
+      """
+      SELECT app_id, url, types, format, secret, old_secret, old_until, changed_at FROM callback_setting WHERE app_id = ?
+      """, .app(app), map: Self.setting)
+  }
+
+  /// What all apps have set up for callbacks, by app.
+  public func settings() throws(StorageError) -> [CallbackSettingRow] {
+    try database.all(
+      """
+      SELECT app_id, url, types, format, secret, old_secret, old_until, changed_at FROM callback_setting ORDER BY app_id
+      """, map: Self.setting)
+  }
+
+  private static func setting(_ row: Row) -> CallbackSettingRow {
+    CallbackSettingRow(
+      app: row.app("app_id"), url: row.optionalText("url"),
+      types: CallbackTypes(rawValue: row.integer("types", as: UInt8.self)),
+      format: CallbackFormat(rawValue: row.integer("format", as: UInt8.self)) ?? .borealis,
+      secret: row.blob("secret"), old: row.optionalBlob("old_secret").map { ($0, row.time("old_until")) },
+      changedAt: row.time("changed_at"))
+  }
+
+  /// What is told of a push, nil for nothing.
+  public func push(of id: MessageID) throws(StorageError) -> PushCallbackRow? {
+    try database.first(
+      "SELECT msg_id, url, types, sendno, params FROM push_callback WHERE msg_id = ?", .message(id)
+    ) {
+      PushCallbackRow(
+        id: $0.message("msg_id"), url: $0.optionalText("url"),
+        types: CallbackTypes(rawValue: $0.integer("types", as: UInt8.self)),
+        sendno: $0.integer("sendno", as: Int32.self), params: $0.blob("params"))
+    }
+  }
+
+  /// Apps that have ever had a push of which something is told.
+  public func apps() throws(StorageError) -> [AppID] {
+    try database.all("SELECT app_id FROM callback_app") { $0.app() }
+  }
+
+  /// What is to be told of many registrations, the oldest in front; of those who will not get a push, only if it was over
+  /// before a moment.
+  public func bulks(restBefore moment: Timestamp, limit: Int) throws(StorageError)
+    -> [CallbackBulkRow]
+  {
+    try database.all(
+      """
+      SELECT id, msg_id, app_id, at, types, channel, targets, next FROM callback_bulk
+      WHERE targets IS NOT NULL OR at < ? ORDER BY id LIMIT ?
+      """, .time(moment), .integer(limit)
+    ) {
+      CallbackBulkRow(
+        id: $0.integer("id"), push: $0.message("msg_id"), app: $0.app("app_id"), at: $0.time("at"),
+        types: CallbackTypes(rawValue: $0.integer("types", as: UInt8.self)),
+        channel: $0.isNull("channel") ? nil : ChannelID(rawValue: $0.integer("channel", as: UInt8.self)),
+        targets: $0.optionalBlob("targets"),
+        next: $0.number("next"))
+    }
+  }
+
+  /// Destinations for which batches wait, in order, after a given one; at most `limit`.
+  public func destinations(
+    after last: CallbackDestination?, limit: Int
+  ) throws(StorageError) -> [CallbackDestination] {
+    var destinations: [CallbackDestination] = []
+    var last = last ?? CallbackDestination(app: AppID(0), origin: "")
+    // A step of the index for each, however many batches each has.
+    while destinations.count < limit {
+      let next = try database.first(
+        """
+        SELECT app_id, origin FROM callback_batch WHERE state = 0 AND (app_id, origin) > (?, ?)
+        ORDER BY app_id, origin LIMIT 1
+        """, .app(last.app), .text(last.origin)
+      ) { CallbackDestination(app: $0.app("app_id"), origin: $0.text("origin")) }
+      guard let next else { break }
+      destinations.append(next)
+      last = next
+    }
+    return destinations
+  }
+
+  /// Batches of a destination that are to be sent now, those that have waited longest in front, with their bodies.
+  public func due(
+    _ destination: CallbackDestination, at now: Timestamp, limit: Int
+  ) throws(StorageError) -> [CallbackBatchRow] {
+    try database.all(
+      """
+      SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error, done_at, body
+      FROM callback_batch WHERE state = 0 AND app_id = ? AND origin = ? AND next_at <= ? ORDER BY next_at LIMIT ?
+      """, .app(destination.app), .text(destination.origin), .time(now), .integer(limit), map: Self.batch)
+  }
+
+  /// Batches of an app below an ID, the newest in front, without their bodies.
+  public func batches(
+    app: AppID, state: CallbackState, before id: Int64, limit: Int
+  ) throws(StorageError) -> [CallbackBatchRow] {
+    try database.all(
+      """
+      SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error, done_at, x'' AS body
+      FROM callback_batch WHERE app_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
+      """, .app(app), .integer(state.rawValue), .integer(id), .integer(limit), map: Self.batch)
+  }
+
+  /// A batch of an app with its body, nil if the app has none of that number.
+  public func batch(app: AppID, id: Int64) throws(StorageError) -> CallbackBatchRow? {
+    try database.first(
+      """
+      SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error, done_at, body
+      FROM callback_batch WHERE app_id = ? AND id = ?
+      """, .app(app), .integer(id), map: Self.batch)
+  }
+
+  /// What came of sending a batch, the first attempt in front.
+  public func attempts(of id: Int64) throws(StorageError) -> [CallbackAttemptRow] {
+    try database.all(
+      "SELECT at, milliseconds, status, error FROM callback_attempt WHERE batch_id = ? ORDER BY number",
+      .integer(id)
+    ) {
+      CallbackAttemptRow(
+        at: $0.time("at"), milliseconds: $0.integer("milliseconds"), status: $0.count("status"),
+        error: $0.optionalText("error"))
+    }
+  }
+
+  /// How many batches wait, counted up to `limit`.
+  public func waiting(limit: Int) throws(StorageError) -> Int {
+    try database.first(
+      """
+      SELECT count(*) FROM (
+        SELECT 1 FROM callback_batch INDEXED BY callback_batch_due WHERE state = 0 LIMIT ?)
+      """, .integer(limit)
+    ) { $0.count() } ?? 0
+  }
+
+  private static func batch(_ row: Row) -> CallbackBatchRow {
+    CallbackBatchRow(
+      id: row.integer("id"), app: row.app("app_id"), origin: row.text("origin"), url: row.optionalText("url"),
+      events: row.count("events"), createdAt: row.time("created_at"), endsAt: row.time("ends_at"),
+      state: CallbackState(rawValue: row.integer("state", as: UInt8.self)) ?? .failed,
+      attempts: row.count("attempts"), nextAt: row.time("next_at"), status: row.count("status"),
+      error: row.optionalText("error"), doneAt: row.optionalTime("done_at"),
+      body: row.blob("body"))
+  }
+}

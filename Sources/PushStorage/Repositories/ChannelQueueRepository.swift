@@ -1,0 +1,240 @@
+import PushBase
+import PushDomain
+
+/// Pushes on their way by vendors' channels: their targets there, and what the channels' services answered.
+public struct ChannelQueueRepository<Access>: Repository {
+  let database: Database
+}
+
+extension ChannelQueueRepository {
+  /// The oldest pushes of an app that a channel's service has not answered for all devices of, above an ID, at most `limit`.
+  public func open(
+    of channel: ChannelID, app: AppID, after id: MessageID, limit: Int
+  ) throws(StorageError) -> [OpenChannelPush] {
+    try pushes(
+      of: channel, app: app, after: id, endingBy: Timestamp(milliseconds: .max), limit: limit)
+  }
+
+  /// The same, of those whose time is over.
+  public func expired(
+    of channel: ChannelID, app: AppID, at now: Timestamp, limit: Int
+  ) throws(StorageError) -> [OpenChannelPush] {
+    try pushes(of: channel, app: app, after: MessageID(0), endingBy: now, limit: limit)
+  }
+
+  private func pushes(
+    of channel: ChannelID, app: AppID, after id: MessageID, endingBy end: Timestamp, limit: Int
+  ) throws(StorageError) -> [OpenChannelPush] {
+    let ids = try database.all(
+      """
+      SELECT msg_id FROM channel_pending WHERE app_id = ? AND channel = ? AND msg_id > ? AND expires_at <= ?
+        AND EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_pending.msg_id)
+      ORDER BY msg_id LIMIT ?
+      """, .app(app), .integer(channel.rawValue), .message(id), .time(end), .integer(limit)
+    ) { $0.message("msg_id") }
+    var pushes: [OpenChannelPush] = []
+    for id in ids {
+      guard let push = try transaction.pushes.find(id: id) else { continue }
+      var open = OpenChannelPush(push: push, results: try legs(of: id).results)
+      open.tried = try tried(of: id)
+      open.isTakenBack = try transaction.deliveries.outcome(of: id)?.takenBack != nil
+      pushes.append(open)
+    }
+    return pushes
+  }
+
+  /// The channels whose services have not answered for all devices of a push.
+  func pending(of id: MessageID, app: AppID) throws(StorageError) -> Set<ChannelID> {
+    let channels = try database.all(
+      """
+      SELECT channel FROM channel_targets JOIN channel_pending USING (channel, msg_id)
+      WHERE channel_targets.msg_id = ? AND channel_pending.app_id = ?
+      """, .message(id), .app(app)
+    ) { ChannelID(rawValue: $0.integer("channel", as: UInt8.self)) }
+    return Set(channels)
+  }
+
+  /// Who is to get a push from vendors' channels.
+  func targets(of id: MessageID) throws(StorageError) -> [LegTargetsRow] {
+    try database.all(
+      "SELECT channel, leg, targets FROM channel_targets WHERE msg_id = ? AND outcome = ''", .message(id),
+      map: Self.leg)
+  }
+
+  /// Who is to get a push from vendors' channels, and for whom there is an outcome.
+  func legs(of id: MessageID) throws(StorageError) -> (targets: [LegTargetsRow], results: LegResults) {
+    let rows = try database.all(
+      "SELECT channel, leg, outcome, targets FROM channel_targets WHERE msg_id = ? AND targets IS NOT NULL",
+      .message(id)
+    ) { (Self.leg($0), $0.text("outcome")) }
+    var found: (targets: [LegTargetsRow], results: LegResults) = ([], [:])
+    for (row, outcome) in rows {
+      if outcome.isEmpty {
+        found.targets.append(row)
+      } else {
+        found.results[row.leg, default: [:]][outcome] = row.targets
+      }
+    }
+    return found
+  }
+
+  /// Who is to get pushes to several from vendors' channels, of which something is undelivered over the direct connection.
+  func openLegs() throws(StorageError) -> [MessageID: [LegTargetsRow]] {
+    let rows = try database.all(
+      """
+      SELECT msg_id, channel, leg, targets FROM channel_targets
+      WHERE outcome = ''
+        AND msg_id IN (SELECT msg_id FROM pending JOIN push USING (msg_id) WHERE push.target IS NULL)
+      """
+    ) { ($0.message("msg_id"), Self.leg($0)) }
+    return rows.reduce(into: [:]) { $0[$1.0, default: []].append($1.1) }
+  }
+
+  private static func leg(_ row: Row) -> LegTargetsRow {
+    LegTargetsRow(
+      leg: DeliveryLeg(
+        ChannelID(rawValue: row.integer("channel", as: UInt8.self)), row.integer("leg", as: UInt8.self)),
+      targets: row.blob("targets"))
+  }
+
+  /// Whose calls and starts of Live Activities may have been sent.
+  func tried(of id: MessageID) throws(StorageError) -> [APNsTokenKind: [RegistrationNumber]] {
+    let rows = try database.all(
+      "SELECT kind, taken FROM apns_taken WHERE msg_id = ? AND kind <> 1 ORDER BY kind, range", .message(id)
+    ) { (APNsTokenKind(rawValue: $0.integer("kind", as: UInt8.self)), $0.blob("taken")) }
+    return rows.reduce(into: [:]) { tried, row in
+      if let kind = row.0 { tried[kind, default: []] += TakenList.decode(row.1).map(\.number) }
+    }
+  }
+}
+
+extension ChannelQueueRepository<Writing> {
+  /// Notes that a push is on its way by a channel. `.constraint` if it is noted already.
+  public func insert(
+    id: MessageID, app: AppID, channel: ChannelID, expiresAt: Timestamp
+  ) throws(StorageError) {
+    try database.run(
+      "INSERT INTO channel_pending (app_id, channel, msg_id, expires_at) VALUES (?, ?, ?, ?)", .app(app),
+      .integer(channel.rawValue), .message(id), .time(expiresAt))
+  }
+
+  /// Ends a push's way by a channel; false if it had ended before.
+  @discardableResult
+  public func finish(id: MessageID, app: AppID, channel: ChannelID) throws(StorageError) -> Bool {
+    try database.run(
+      "DELETE FROM channel_pending WHERE app_id = ? AND channel = ? AND msg_id = ?", .app(app),
+      .integer(channel.rawValue), .message(id))
+    guard database.changes > 0 else { return false }
+    if channel == .apns { try database.run("DELETE FROM apns_taken WHERE msg_id = ?", .message(id)) }
+    return true
+  }
+
+  /// Saves for whom an outcome of a push's leg stands, also of one that was recalled meanwhile. Sets only grow.
+  public func saveResult(
+    _ id: MessageID, _ leg: DeliveryLeg, _ outcome: String, targets: [UInt8], count: Int
+  ) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO channel_targets (msg_id, channel, leg, outcome, count, targets) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (msg_id, channel, leg, outcome) DO UPDATE SET count = excluded.count, targets = excluded.targets
+      WHERE excluded.count >= channel_targets.count
+      """, .message(id), .integer(leg.channel.rawValue), .integer(leg.number), .text(outcome),
+      .integer(count), .blob(targets))
+  }
+
+  /// Stores who is to get a leg of a push, in place of what was stored.
+  public func setTargets(of id: MessageID, _ row: LegTargetsRow) throws(StorageError) {
+    try database.run(
+      """
+      INSERT OR REPLACE INTO channel_targets (msg_id, channel, leg, outcome, count, targets)
+      VALUES (?, ?, ?, '', 0, ?)
+      """, .message(id), .integer(row.leg.channel.rawValue), .integer(row.leg.number), .blob(row.targets))
+  }
+
+  /// Changes who waits for a push over the direct connection, after a channel's service has refused it for some.
+  public func setOwnTargets(id: MessageID, own: [UInt8]) throws(StorageError) {
+    try database.run("UPDATE push SET own_targets = ? WHERE msg_id = ?", .blob(own), .message(id))
+  }
+
+  /// Takes for devices what a push may take once: the next number for the icon, which is stored and told, and for calls and
+  /// starts of Live Activities the one try. Those for whom that was done before get the same number again. `numbers` ascend
+  /// strictly; unknown registrations are passed over. Costs the same however much the push has taken before.
+  public func take(
+    _ push: MessageID, app: AppID, _ kind: APNsTokenKind, for numbers: [RegistrationNumber],
+    _ badge: APNsBadge
+  ) throws(StorageError) -> [RegistrationNumber: Int64] {
+    var taken: [RegistrationNumber: Int64] = [:]
+    var rest = numbers[...]
+    while let first = rest.first {
+      let range = TakenList.range(of: first)
+      let asked = rest.prefix { $0.rawValue >> 8 == first.rawValue >> 8 }
+      rest = rest.dropFirst(asked.count)
+      let row = try database.first(
+        TakenList.row, .message(push), .integer(kind.rawValue), .blob(range), map: { $0.blob() })
+      var entries = row.map(TakenList.decode) ?? []
+      let known = Dictionary(entries.map { ($0.number, $0.badge) }) { first, _ in first }
+      for number in asked {
+        if let badge = known[number] {
+          taken[number] = badge
+        } else if let badge = try next(badge, for: number, of: app) {
+          entries.append((number, badge))
+          taken[number] = badge
+        }
+      }
+      guard entries.count > known.count else { continue }
+      entries.sort { $0.number < $1.number }
+      try database.run(
+        """
+        INSERT INTO apns_taken (msg_id, kind, range, taken) VALUES (?, ?, ?, ?)
+        ON CONFLICT (msg_id, kind, range) DO UPDATE SET taken = excluded.taken
+        """, .message(push), .integer(kind.rawValue), .blob(range), .blob(TakenList.encode(entries)))
+    }
+    return taken
+  }
+
+  /// Counts a device's icon on; gives 0 where nothing is counted, nil for an unknown registration.
+  private func next(_ badge: APNsBadge, for number: RegistrationNumber, of app: AppID) throws(StorageError)
+    -> Int64?
+  {
+    let stored = try database.first(
+      "SELECT badge FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
+    ) { $0.integer() }
+    guard let stored else { return nil }
+    guard let next = badge.applied(to: stored) else { return 0 }
+    if next != stored { _ = try transaction.registrations.setBadge(app: app, number: number, next) }
+    return next
+  }
+}
+
+/// Registration numbers with numbers for the icon, as `apns_taken` holds them.
+enum TakenList {
+  /// What finds the row of a range.
+  static let row: StaticString = "SELECT taken FROM apns_taken WHERE msg_id = ? AND kind = ? AND range = ?"
+
+  typealias Entry = (number: RegistrationNumber, badge: Int64)
+
+  /// What names the row of a number: 256 neighbours are in one.
+  static func range(of number: RegistrationNumber) -> [UInt8] {
+    var writer = ByteWriter(capacity: 4)
+    writer.write(number.rawValue)
+    return Array(writer.bytes.prefix(3))
+  }
+
+  static func encode(_ entries: [Entry]) -> [UInt8] {
+    var writer = ByteWriter(capacity: entries.count * 8)
+    for entry in entries {
+      writer.write(entry.number.rawValue)
+      writer.write(UInt32(clamping: entry.badge))
+    }
+    return writer.bytes
+  }
+
+  static func decode(_ bytes: [UInt8]) -> [Entry] {
+    var reader = ByteReader(bytes)
+    var entries: [Entry] = []
+    while let number = reader.read(UInt32.self), let badge = reader.read(UInt32.self) {
+      entries.append((RegistrationNumber(number), Int64(badge)))
+    }
+    return entries
+  }
+}

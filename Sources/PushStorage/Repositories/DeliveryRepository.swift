@@ -1,0 +1,189 @@
+import PushBase
+import PushDomain
+
+/// What a device says of a push.
+public enum PushReceipt: UInt8, Sendable, CaseIterable {
+  /// The notification was shown.
+  case shown = 1
+  /// The user tapped it.
+  case tapped = 2
+  /// The device acknowledged it when nothing waited for that any more.
+  case acknowledgedLate = 3
+}
+
+/// What became of pushes for their targets: who waits, who has one, how it ended.
+public struct DeliveryRepository<Access>: Repository {
+  let database: Database
+}
+
+extension DeliveryRepository {
+  /// Whether a push waits for nobody any more, whatever the channel.
+  public func isOver(_ id: MessageID, app: AppID) throws(StorageError) -> Bool {
+    try database.first(
+      """
+      SELECT NOT EXISTS (SELECT 1 FROM pending WHERE msg_id = ?1)
+        AND NOT EXISTS (
+          SELECT 1 FROM channel_targets JOIN channel_pending USING (channel, msg_id)
+          WHERE channel_targets.msg_id = ?1 AND channel_pending.app_id = ?2)
+      """, .message(id), .app(app)
+    ) { $0.bool() } ?? false
+  }
+
+  /// Whether a push is to one registration only.
+  public func isToOne(_ id: MessageID) throws(StorageError) -> Bool {
+    try database.first(
+      "SELECT target IS NOT NULL AND target_count = 1 FROM push WHERE msg_id = ?", .message(id)
+    ) { $0.bool() } ?? false
+  }
+
+  /// The outcome of a push for its targets, nil if it is unknown or swept.
+  public func targets(of id: MessageID) throws(StorageError) -> TargetRows? {
+    guard var push = try transaction.pushes.findWithoutLegs(id: id) else { return nil }
+    let legs = try transaction.channelQueue.legs(of: id)
+    push.legs = legs.targets
+    return TargetRows(
+      push: push, outcome: try outcome(of: id),
+      isPending: try isPending(id),
+      delivered: try delivered(id), dropped: try dropped(id),
+      pendingChannels: legs.targets.isEmpty && legs.results.isEmpty
+        ? [] : try transaction.channelQueue.pending(of: id, app: push.app),
+      results: legs.results, shown: try receipts(of: id, .shown),
+      tapped: try receipts(of: id, .tapped), late: try receipts(of: id, .acknowledgedLate))
+  }
+
+  /// Whether somebody waits for a push over the direct connection.
+  public func isPending(_ id: MessageID) throws(StorageError) -> Bool {
+    try database.first("SELECT 1 FROM pending WHERE msg_id = ?", .message(id)) { _ in true } == true
+  }
+
+  /// Who acknowledged a push to several, as it was saved; nil if nothing was.
+  public func delivered(_ id: MessageID) throws(StorageError) -> [UInt8]? {
+    try database.first("SELECT targets FROM delivered WHERE msg_id = ?", .message(id)) { $0.blob() }
+  }
+
+  /// Who will not get a push over the direct connection, by reason.
+  public func dropped(_ id: MessageID) throws(StorageError) -> [String: [UInt8]] {
+    let rows = try database.all("SELECT reason, targets FROM dropped WHERE msg_id = ?", .message(id)) {
+      ($0.text("reason"), $0.blob("targets"))
+    }
+    return Dictionary(rows) { first, _ in first }
+  }
+
+  /// Whose push it is and for whom: one alone, or several; `own` are those of them who were to get something over the direct
+  /// connection, nil if all were. Nil if it is unknown or swept.
+  public func audience(
+    of id: MessageID
+  ) throws(StorageError) -> (app: AppID, target: RegistrationNumber?, targets: [UInt8]?, own: [UInt8]?)? {
+    try database.first(
+      """
+      SELECT app_id, target, CASE WHEN target IS NULL THEN targets END AS several, own_targets FROM push WHERE msg_id = ?
+      """, .message(id)
+    ) { row in
+      (
+        row.app("app_id"), row.isNull("target") ? nil : row.number("target"), row.optionalBlob("several"),
+        row.optionalBlob("own_targets")
+      )
+    }
+  }
+
+  /// Whether a push has ended over the direct connection as one that all have.
+  public func isOverAsDelivered(_ id: MessageID) throws(StorageError) -> Bool {
+    try database.first(
+      """
+      SELECT status = 1 AND NOT EXISTS (SELECT 1 FROM pending WHERE msg_id = ?1)
+      FROM outcome WHERE msg_id = ?1
+      """, .message(id)
+    ) { $0.bool() } ?? false
+  }
+
+  /// Whether the only target of a push, who was to get it over the direct connection alone, has acknowledged it.
+  public func isDeliveredByOwnAlone(_ id: MessageID) throws(StorageError) -> Bool {
+    try database.first(
+      """
+      SELECT EXISTS (SELECT 1 FROM outcome WHERE msg_id = ?1 AND status = 1)
+        AND NOT EXISTS (SELECT 1 FROM channel_targets WHERE msg_id = ?1)
+        AND NOT EXISTS (SELECT 1 FROM pending WHERE msg_id = ?1) FROM push WHERE msg_id = ?1
+      """, .message(id)
+    ) { $0.bool() } ?? false
+  }
+
+  /// Whether targets of a push may be known to have it by something else than an acknowledgement in time.
+  public func hasOtherEvidence(_ id: MessageID) throws(StorageError) -> Bool {
+    if try hasReceipts(id) { return true }
+    return try database.first("SELECT 1 FROM channel_targets WHERE msg_id = ? LIMIT 1", .message(id)) { _ in
+      true
+    } ?? false
+  }
+
+  /// Whether a device has said anything of a push besides an acknowledgement in time.
+  public func hasReceipts(_ id: MessageID) throws(StorageError) -> Bool {
+    try database.first(
+      """
+      SELECT EXISTS (SELECT 1 FROM receipt WHERE msg_id = ?1)
+        OR EXISTS (SELECT 1 FROM outcome WHERE msg_id = ?1 AND (shown_at IS NOT NULL OR tapped_at IS NOT NULL))
+      """, .message(id)
+    ) { $0.bool() } ?? false
+  }
+
+  /// Who said something for a push to several; nil for nobody.
+  public func receipts(of id: MessageID, _ kind: PushReceipt) throws(StorageError) -> [UInt8]? {
+    try database.first(
+      "SELECT targets FROM receipt WHERE msg_id = ? AND kind = ?", .message(id), .integer(kind.rawValue)
+    ) { $0.blob() }
+  }
+
+  /// Calls `body` for each push of which something is undelivered, by ID.
+  public func open(each body: (OpenPush) -> Void) throws(StorageError) {
+    let statement = try database.statement(
+      """
+      SELECT push.msg_id, push.app_id, push.created_at, push.expires_at, push.sendno, push.platforms, push.target,
+        push.targets, push.target_count, push.strategy, push.overrides,
+        CASE WHEN push.target IS NULL THEN push.content ELSE x'' END AS content, push.own_targets,
+        NULL AS ios_targets, NULL AS unreached, push.online_only,
+        delivered.targets AS delivered
+      FROM pending JOIN push ON push.msg_id = pending.msg_id
+        LEFT JOIN delivered ON delivered.msg_id = pending.msg_id
+      ORDER BY pending.msg_id
+      """)
+    let legs = try transaction.channelQueue.openLegs()
+    try statement.each([]) { row in
+      var push = PushRow(row)
+      push.legs = legs[push.id] ?? []
+      body(OpenPush(push: push, delivered: row.optionalBlob("delivered")))
+    }
+  }
+
+  /// Calls `body` for each set of targets that will not get a push of which something is undelivered.
+  public func droppedOfOpen(
+    each body: (_ id: MessageID, _ reason: String, _ targets: [UInt8]) -> Void
+  ) throws(StorageError) {
+    let statement = try database.statement(
+      "SELECT msg_id, reason, targets FROM dropped WHERE msg_id IN (SELECT msg_id FROM pending)")
+    try statement.each([]) { body($0.message("msg_id"), $0.text("reason"), $0.blob("targets")) }
+  }
+
+  /// What is known of a push's end, nil if nothing.
+  public func outcome(of id: MessageID) throws(StorageError) -> OutcomeRow? {
+    try database.first(
+      """
+      SELECT status, at, shown_at, tapped_at, taken_back, taken_back_at, reached_all FROM outcome
+      WHERE msg_id = ?
+      """, .message(id)
+    ) {
+      let status = OutcomeStatus(rawValue: $0.integer("status", as: UInt8.self)) ?? .open
+      var row = OutcomeRow(
+        status: status, at: $0.time("at"), shownAt: $0.optionalTime("shown_at"),
+        tappedAt: $0.optionalTime("tapped_at"),
+        hasReachedAll: $0.bool("reached_all"))
+      if let moment = $0.optionalInteger("taken_back_at") {
+        row.takenBack = OutcomeRow.TakenBack(
+          status: OutcomeStatus(rawValue: $0.integer("taken_back", as: UInt8.self)) ?? .recalled,
+          at: Timestamp(milliseconds: moment))
+      } else if status.isTakenBack {
+        // Of before schema version 22.
+        row.takenBack = OutcomeRow.TakenBack(status: status, at: row.at)
+      }
+      return row
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import PushBase
+
+/// What an app calls Getui's API with.
+public struct GetuiAccessRow: Sendable, Equatable {
+  /// Whose it is.
+  public let app: AppID
+  /// The master secret, sealed.
+  public var secret: [UInt8]
+  /// When it was made.
+  public let changedAt: Timestamp
+
+  /// Puts a row together.
+  public init(app: AppID, secret: [UInt8], changedAt: Timestamp) {
+    (self.app, self.secret, self.changedAt) = (app, secret, changedAt)
+  }
+}
+
+/// A stored message, which is sent many times while it lasts.
+public struct GetuiTaskRow: Sendable, Equatable {
+  /// Its number.
+  public let id: MessageID
+  /// Whose it is.
+  public let app: AppID
+  /// The name of the request that stored it.
+  public let requestID: String
+  /// The group that its pushes count under; empty for none.
+  public let groupName: String
+  /// When it was stored.
+  public let createdAt: Timestamp
+  /// Until when it can be sent.
+  public let expiresAt: Timestamp
+  /// Whether it was stopped.
+  public let isStopped: Bool
+  /// The push object without its audience, JSON in UTF-8.
+  public let body: [UInt8]
+
+  /// Puts a row together.
+  public init(
+    id: MessageID, app: AppID, requestID: String, groupName: String, createdAt: Timestamp,
+    expiresAt: Timestamp, isStopped: Bool = false, body: [UInt8]
+  ) {
+    (self.id, self.app, self.requestID, self.groupName) = (id, app, requestID, groupName)
+    (self.createdAt, self.expiresAt, self.isStopped, self.body) = (createdAt, expiresAt, isStopped, body)
+  }
+}
+
+/// Access, tokens and tasks of Getui's API.
+public struct GetuiRepository<Access>: Repository {
+  let database: Database
+}
+
+extension GetuiRepository {
+  /// The access of an app, nil if it has none.
+  public func access(app: AppID) throws(StorageError) -> GetuiAccessRow? {
+    try database.first(
+      "SELECT app_id, secret, changed_at FROM getui_access WHERE app_id = ?", .app(app), map: Self.access)
+  }
+
+  /// The access of all apps, by number.
+  public func accesses() throws(StorageError) -> [GetuiAccessRow] {
+    try database.all("SELECT app_id, secret, changed_at FROM getui_access ORDER BY app_id", map: Self.access)
+  }
+
+  private static func access(_ row: Row) -> GetuiAccessRow {
+    GetuiAccessRow(app: row.app("app_id"), secret: row.blob("secret"), changedAt: row.time("changed_at"))
+  }
+
+  /// The pushes of an app's stored message, the oldest first; none for any other push.
+  public func pushes(ofTask task: MessageID, app: AppID, limit: Int) throws(StorageError) -> [MessageID] {
+    try database.all(
+      "SELECT push_id FROM getui_push WHERE task_id = ? AND app_id = ? ORDER BY push_id LIMIT ?",
+      .message(task), .app(app), .integer(limit)
+    ) { $0.message() }
+  }
+
+  /// The pushes of a group of an app's tasks in a range of IDs, the oldest first.
+  public func pushes(
+    ofGroup name: String, app: AppID, from first: MessageID, below end: MessageID, limit: Int
+  ) throws(StorageError) -> [MessageID] {
+    try database.all(
+      """
+      SELECT push_id FROM getui_push WHERE app_id = ? AND group_name = ? AND push_id >= ? AND push_id < ?
+      ORDER BY push_id LIMIT ?
+      """, .app(app), .text(name), .message(first), .message(end), .integer(limit)
+    ) { $0.message() }
+  }
+
+  /// The stored message that a push was sent from, nil for any other push.
+  public func task(of push: MessageID) throws(StorageError) -> MessageID? {
+    try database.first(
+      "SELECT task_id FROM getui_push WHERE push_id = ? AND task_id IS NOT NULL", .message(push)
+    ) { $0.message() }
+  }
+
+  /// The tokens of an app that were given back and have not ended yet.
+  public func revokedTokens(app: AppID, at now: Timestamp) throws(StorageError) -> [[UInt8]] {
+    try database.all(
+      "SELECT token FROM getui_revoked_token WHERE app_id = ? AND expires_at > ?", .app(app), .time(now)
+    ) { $0.blob("token") }
+  }
+}
+
+extension GetuiRepository {
+  /// A stored message of an app, nil if it has none of that number.
+  public func task(_ id: MessageID, app: AppID) throws(StorageError) -> GetuiTaskRow? {
+    try database.first(
+      """
+      SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at, body FROM getui_task
+      WHERE app_id = ? AND id = ?
+      """, .app(app), .message(id), map: Self.task)
+  }
+
+  /// The stored message that a request made.
+  public func task(requestID: String, app: AppID) throws(StorageError) -> GetuiTaskRow? {
+    try database.first(
+      """
+      SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at, body FROM getui_task
+      WHERE app_id = ? AND request_id = ?
+      """, .app(app), .text(requestID), map: Self.task)
+  }
+
+  private static func task(_ row: Row) -> GetuiTaskRow {
+    GetuiTaskRow(
+      id: row.message("id"), app: row.app("app_id"), requestID: row.text("request_id"),
+      groupName: row.text("group_name"), createdAt: row.time("created_at"), expiresAt: row.time("expires_at"),
+      isStopped: !row.isNull("stopped_at"), body: row.blob("body"))
+  }
+}
+
+extension GetuiRepository<Writing> {
+  /// Stores a message.
+  public func insertTask(_ row: GetuiTaskRow) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO getui_task (id, app_id, request_id, group_name, created_at, expires_at, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """, .message(row.id), .app(row.app), .text(row.requestID), .text(row.groupName), .time(row.createdAt),
+      .time(row.expiresAt), .blob(row.body))
+  }
+
+  /// Ends a stored message: it cannot be sent any more.
+  public func stopTask(_ id: MessageID, app: AppID, at now: Timestamp) throws(StorageError) {
+    try database.run(
+      "UPDATE getui_task SET stopped_at = ? WHERE id = ? AND app_id = ? AND stopped_at IS NULL", .time(now),
+      .message(id), .app(app))
+  }
+
+  /// Whether a stored message can still be sent.
+  public func isOpen(_ task: MessageID, app: AppID, at now: Timestamp) throws(StorageError) -> Bool {
+    try database.first(
+      "SELECT 1 FROM getui_task WHERE id = ? AND app_id = ? AND stopped_at IS NULL AND expires_at > ?",
+      .message(task), .app(app), .time(now)
+    ) { _ in true } ?? false
+  }
+
+  /// Notes a push of a stored message, with the group of the message.
+  public func insertPush(_ id: MessageID, app: AppID, task: MessageID) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO getui_push (push_id, app_id, task_id, group_name)
+      SELECT ?, app_id, id, group_name FROM getui_task WHERE id = ? AND app_id = ?
+      """, .message(id), .message(task), .app(app))
+  }
+
+  /// Deletes some of what is too old: messages and tokens that ended before a moment, and pushes below a number.
+  public func sweep(endedBefore: Timestamp, pushesBelow: MessageID, limit: Int) throws(StorageError) {
+    try database.run(
+      """
+      DELETE FROM getui_task WHERE id IN (
+        SELECT id FROM getui_task WHERE expires_at < ? ORDER BY expires_at LIMIT ?)
+      """, .time(endedBefore), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM getui_revoked_token WHERE (app_id, token) IN (
+        SELECT app_id, token FROM getui_revoked_token WHERE expires_at < ? ORDER BY expires_at LIMIT ?)
+      """, .time(endedBefore), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM getui_push WHERE push_id IN (
+        SELECT push_id FROM getui_push WHERE push_id < ? ORDER BY push_id LIMIT ?)
+      """, .message(pushesBelow), .integer(limit))
+  }
+
+  /// Gives an app a master secret, in the place of the one before.
+  public func setAccess(_ row: GetuiAccessRow) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO getui_access (app_id, secret, changed_at) VALUES (?, ?, ?)
+      ON CONFLICT (app_id) DO UPDATE SET secret = excluded.secret, changed_at = excluded.changed_at
+      """, .app(row.app), .blob(row.secret), .time(row.changedAt))
+  }
+
+  /// Takes an app's access away; false if it has none.
+  public func removeAccess(app: AppID) throws(StorageError) -> Bool {
+    try database.run("DELETE FROM getui_access WHERE app_id = ?", .app(app))
+    return database.changes > 0
+  }
+
+  /// Notes that a token was given back.
+  public func revokeToken(_ token: [UInt8], app: AppID, expiresAt: Timestamp) throws(StorageError) {
+    try database.run(
+      "INSERT OR IGNORE INTO getui_revoked_token (app_id, token, expires_at) VALUES (?, ?, ?)", .app(app),
+      .blob(token), .time(expiresAt))
+  }
+}

@@ -1,0 +1,52 @@
+import PushBase
+import PushDomain
+
+/// Pushes whose delivery is spread over some time.
+public struct PacedPushRepository<Access>: Repository {
+  let database: Database
+}
+
+extension PacedPushRepository {
+  /// Over how many minutes a push is being paced, nil for one that is not, or no more.
+  public func minutes(of id: MessageID) throws(StorageError) -> Int64? {
+    try database.first("SELECT minutes FROM steady_push WHERE msg_id = ?", .message(id)) { $0.integer() }
+  }
+
+  /// Over how many minutes from their acceptance pushes are spread, of those that are not all released.
+  public func all() throws(StorageError) -> [MessageID: Int64] {
+    var minutes: [MessageID: Int64] = [:]
+    let rows = try database.all("SELECT msg_id, minutes FROM steady_push") {
+      ($0.message("msg_id"), $0.integer("minutes"))
+    }
+    for (id, value) in rows { minutes[id] = value }
+    return minutes
+  }
+
+  /// How many pushes of an app are being paced.
+  public func count(app: AppID, at now: Timestamp) throws(StorageError) -> Int {
+    try database.first(
+      "SELECT count(*) FROM steady_push WHERE app_id = ? AND ends_at > ?", .app(app), .time(now)
+    ) { $0.count() } ?? 0
+  }
+}
+
+extension PacedPushRepository<Writing> {
+  /// Notes that a push is spread over minutes from its acceptance to an end.
+  public func insert(
+    id: MessageID, app: AppID, minutes: Int64, endsAt: Timestamp
+  ) throws(StorageError) {
+    try database.run(
+      "INSERT INTO steady_push (msg_id, app_id, minutes, ends_at) VALUES (?, ?, ?, ?)", .message(id),
+      .app(app), .integer(minutes), .time(endsAt))
+  }
+
+  /// A push is not spread any more, because it was recalled.
+  public func end(id: MessageID) throws(StorageError) {
+    try database.run("DELETE FROM steady_push WHERE msg_id = ?", .message(id))
+  }
+
+  /// Forgets the pushes that are all released.
+  public func sweep(endedBy now: Timestamp) throws(StorageError) {
+    try database.run("DELETE FROM steady_push WHERE ends_at <= ?", .time(now))
+  }
+}

@@ -1,0 +1,172 @@
+import PushBase
+
+/// People who may log in to the console.
+public struct PeopleRepository<Access>: Repository {
+  let database: Database
+}
+
+extension PeopleRepository {
+  /// Whose password a link may change, if it holds.
+  public func passwordReset(tokenHash: [UInt8], at now: Timestamp) throws(StorageError) -> PersonID? {
+    try database.first(
+      """
+      SELECT person_id FROM password_reset JOIN person ON person.id = person_id
+      WHERE token_hash = ? AND expires_at > ? AND replaced = 0 AND disabled = 0
+      """, .blob(tokenHash), .time(now)
+    ) { PersonID($0.integer()) }
+  }
+
+  /// Whether anybody can log in to the console yet.
+  public func isAny() throws(StorageError) -> Bool {
+    try database.first("SELECT 1 FROM person LIMIT 1") { _ in true } ?? false
+  }
+
+  /// Everybody, by address.
+  public func all() throws(StorageError) -> [PersonRow] {
+    try database.all(
+      """
+      SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled
+      FROM person ORDER BY email
+      """, map: Self.person)
+  }
+
+  /// Those who run the installation, by address.
+  public func operators() throws(StorageError) -> [PersonRow] {
+    try all().filter { $0.isOperator && !$0.isDisabled }
+  }
+
+  /// The person with an address.
+  public func find(email: String) throws(StorageError) -> PersonRow? {
+    try database.first(
+      """
+      SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled
+      FROM person WHERE email = ?
+      """, .text(email), map: Self.person)
+  }
+
+  /// A person by number.
+  public func find(_ id: PersonID) throws(StorageError) -> PersonRow? {
+    try database.first(
+      """
+      SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled
+      FROM person WHERE id = ?
+      """, .integer(id.rawValue), map: Self.person)
+  }
+
+  /// Recovery codes that a person has left.
+  public func recoveryCodes(of person: PersonID) throws(StorageError) -> Int {
+    try database.first("SELECT count(*) FROM recovery_code WHERE person_id = ?", .integer(person.rawValue)) {
+      $0.count()
+    } ?? 0
+  }
+
+  private static func person(_ row: Row) -> PersonRow {
+    PersonRow(
+      id: PersonID(row.integer("id")), email: row.text("email"), name: row.text("name"),
+      password: row.text("password"),
+      sealedTOTP: row.optionalBlob("totp"), totpStep: row.integer("totp_step"),
+      language: row.text("language"),
+      isOperator: row.bool("is_operator"), createdAt: row.time("created_at"), isDisabled: row.bool("disabled")
+    )
+  }
+}
+
+extension PeopleRepository<Writing> {
+  /// Adds a link for a new password, which ends those before it, unless the person was given `limit` of them that are not over yet; tells whether it did.
+  public func addPasswordReset(
+    tokenHash: [UInt8], of person: PersonID, at now: Timestamp, expiresAt: Timestamp, limit: Int
+  ) throws(StorageError) -> Bool {
+    try database.run("DELETE FROM password_reset WHERE expires_at <= ?", .time(now))
+    try database.run(
+      """
+      INSERT INTO password_reset (token_hash, person_id, created_at, expires_at)
+      SELECT ?1, ?2, ?3, ?4 WHERE (SELECT count(*) FROM password_reset WHERE person_id = ?2) < ?5
+      """, .blob(tokenHash), .integer(person.rawValue), .time(now), .time(expiresAt), .integer(limit))
+    guard database.changes > 0 else { return false }
+    try database.run(
+      "UPDATE password_reset SET replaced = 1 WHERE person_id = ? AND token_hash <> ?",
+      .integer(person.rawValue),
+      .blob(tokenHash))
+    return true
+  }
+
+  /// Takes away all links of a person; false if there were none: somebody was faster.
+  public func removePasswordResets(of person: PersonID) throws(StorageError) -> Bool {
+    try database.run("DELETE FROM password_reset WHERE person_id = ?", .integer(person.rawValue))
+    return database.changes > 0
+  }
+
+  /// Adds a person. `.constraint` if somebody has the address.
+  public func add(_ new: NewPerson, at now: Timestamp) throws(StorageError) -> PersonID {
+    try database.run(
+      "INSERT INTO person (email, name, password, language, is_operator, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+      .text(new.email), .text(new.name), .text(new.password), .text(new.language),
+      .integer(new.isOperator ? 1 : 0), .time(now))
+    return PersonID(database.lastInsertedRow)
+  }
+
+  /// Changes a person's name and language.
+  public func setProfile(of person: PersonID, name: String, language: String) throws(StorageError) {
+    try database.run(
+      "UPDATE person SET name = ?, language = ? WHERE id = ?", .text(name), .text(language),
+      .integer(person.rawValue))
+  }
+
+  /// Says whether a person runs the installation; false if that was so before.
+  public func setOperator(_ person: PersonID, _ isOperator: Bool) throws(StorageError) -> Bool {
+    try database.run(
+      "UPDATE person SET is_operator = ?1 WHERE id = ?2 AND is_operator <> ?1", .integer(isOperator ? 1 : 0),
+      .integer(person.rawValue))
+    return database.changes > 0
+  }
+
+  /// Changes a person's password and ends all sessions but one.
+  public func setPassword(of person: PersonID, _ hash: String, keeping session: Int64?) throws(StorageError) {
+    try database.run("UPDATE person SET password = ? WHERE id = ?", .text(hash), .integer(person.rawValue))
+    try database.run(
+      "DELETE FROM console_session WHERE person_id = ? AND id IS NOT ?", .integer(person.rawValue),
+      .optional(session))
+    // Links that were mailed before end with the old password.
+    try database.run("DELETE FROM password_reset WHERE person_id = ?", .integer(person.rawValue))
+  }
+
+  /// Turns one-time passwords on with a sealed secret, or off with nil.
+  public func setTOTP(of person: PersonID, sealed: [UInt8]?, step: Int64) throws(StorageError) {
+    try database.run(
+      "UPDATE person SET totp = ?, totp_step = ? WHERE id = ?", .optional(sealed), .integer(step),
+      .integer(person.rawValue))
+    // They belong to one authenticator app.
+    try setRecoveryCodes(of: person, [])
+  }
+
+  /// Seals the secret of a person's one-time passwords anew: it is the same one, so recovery codes stay good.
+  public func resealTOTP(of person: PersonID, sealed: [UInt8]) throws(StorageError) {
+    try database.run("UPDATE person SET totp = ? WHERE id = ?", .blob(sealed), .integer(person.rawValue))
+  }
+
+  /// Replaces a person's recovery codes, given by their digests.
+  public func setRecoveryCodes(of person: PersonID, _ hashes: [[UInt8]]) throws(StorageError) {
+    try database.run("DELETE FROM recovery_code WHERE person_id = ?", .integer(person.rawValue))
+    for hash in hashes {
+      try database.run(
+        "INSERT INTO recovery_code (person_id, code_hash) VALUES (?, ?)", .integer(person.rawValue),
+        .blob(hash))
+    }
+  }
+
+  /// Uses a recovery code up, given by its digest; false if the person has no such code: two browsers may try the same one.
+  public func useRecoveryCode(of person: PersonID, _ hash: [UInt8]) throws(StorageError) -> Bool {
+    try database.run(
+      "DELETE FROM recovery_code WHERE person_id = ? AND code_hash = ?", .integer(person.rawValue),
+      .blob(hash))
+    return database.changes > 0
+  }
+
+  /// Notes that the code of a step was used; false if it, or a later one, was before: two browsers may try the same one.
+  public func useTOTP(of person: PersonID, step: Int64) throws(StorageError) -> Bool {
+    try database.run(
+      "UPDATE person SET totp_step = ?1 WHERE id = ?2 AND totp_step < ?1", .integer(step),
+      .integer(person.rawValue))
+    return database.changes > 0
+  }
+}

@@ -1,0 +1,137 @@
+import PushBase
+import PushDomain
+
+extension PushRepository<Writing> {
+  /// Notes who made a push, unless it was the app's server.
+  func insertSender(of id: MessageID, app: AppID, _ sender: PushSender) throws(StorageError) {
+    guard let number = sender.number else { return }
+    try database.run(
+      "INSERT INTO push_sender (msg_id, app_id, kind, number) VALUES (?, ?, ?, ?)", .message(id), .app(app),
+      .integer(sender.kind.rawValue), .integer(number))
+  }
+
+  /// Deletes pushes with all that is known of them.
+  public func delete(_ ids: [MessageID]) throws(StorageError) {
+    for id in ids {
+      for statement in PushDeletions.all { try database.run(statement, .message(id)) }
+    }
+  }
+
+  /// Adds a push with where it comes from. `.constraint` if the ID is taken.
+  public func insert(_ push: PushRow, from source: PushSource = PushSource()) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
+        own_targets, ios_targets, unreached, online_only, target_count, strategy,
+        overrides, content, traits, object)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .message(push.id), .app(push.app), .time(push.createdAt), .time(push.expiresAt),
+      .integer(push.sendno), .integer(push.platforms.rawValue), .optional(push.target?.rawValue),
+      .optional(push.targets), .optional(push.ownTargets), .optional(push.iosTargets),
+      .optional(push.unreached),
+      .integer(push.isOnlineOnly ? 1 : 0), .integer(push.targetCount), .integer(push.strategy),
+      .optional(push.overrides?.rawValue), .blob(push.content), .integer(source.traits.rawValue),
+      .optional(source.object))
+    for row in push.legs { try transaction.channelQueue.setTargets(of: push.id, row) }
+    try insertSender(of: push.id, app: push.app, source.sender)
+  }
+
+  /// Notes that a push was replaced by a later one.
+  public func markReplaced(_ id: MessageID, by newer: MessageID) throws(StorageError) {
+    try database.run("UPDATE push SET replaced_by = ? WHERE msg_id = ?", .message(newer), .message(id))
+  }
+
+  /// Binds a request name to a push. `.constraint` if the app used it before.
+  public func insertCID(app: AppID, cid: String, id: MessageID, sendno: Int64, at now: Timestamp)
+    throws(StorageError)
+  {
+    try database.run(
+      "INSERT INTO cid (app_id, cid, msg_id, sendno, created_at) VALUES (?, ?, ?, ?, ?)", .app(app),
+      .text(cid),
+      .message(id), .integer(sendno), .time(now))
+  }
+
+  /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; tells how many
+  /// rows went: less than `limit` when nothing is left to do.
+  public func sweep(below id: MessageID, limit: Int) throws(StorageError) -> Int {
+    try database.run(
+      """
+      DELETE FROM push WHERE msg_id IN (
+        SELECT msg_id FROM push WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM pending)
+          AND NOT EXISTS (
+            SELECT 1 FROM channel_targets JOIN channel_pending USING (channel, msg_id)
+            WHERE channel_targets.msg_id = push.msg_id AND channel_pending.app_id = push.app_id)
+        ORDER BY msg_id LIMIT ?2)
+      """, .message(id), .integer(limit))
+    let pushes = database.changes
+    try database.run(
+      """
+      DELETE FROM outcome WHERE msg_id IN (
+        SELECT msg_id FROM outcome WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM pending)
+        ORDER BY msg_id LIMIT ?2)
+      """, .message(id), .integer(limit))
+    let outcomes = database.changes
+    // Their pushes are gone or go now; there are no more of them than outcomes.
+    try sweepRemains(below: id, limit: limit)
+    return pushes + outcomes
+  }
+
+  private func sweepRemains(below id: MessageID, limit: Int) throws(StorageError) {
+    try database.run(
+      """
+      DELETE FROM channel_targets WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM channel_targets WHERE msg_id < ?1
+          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM apns_taken WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM apns_taken WHERE msg_id < ?1
+          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM dropped WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM dropped WHERE msg_id < ?1
+          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM receipt WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM receipt WHERE msg_id < ?1
+          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM delivered WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM delivered WHERE msg_id < ?1
+          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+    try database.run(
+      """
+      DELETE FROM push_sender WHERE msg_id IN (
+        SELECT msg_id FROM push_sender WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      """, .message(id), .integer(limit))
+  }
+
+  /// Deletes request names made before a time, out of the `limit` oldest; tells how many went.
+  public func sweepCIDs(before time: Timestamp, limit: Int) throws(StorageError) -> Int {
+    try database.run(
+      "DELETE FROM cid WHERE id IN (SELECT id FROM cid ORDER BY id LIMIT ?2) AND created_at < ?1",
+      .time(time), .integer(limit))
+    return database.changes
+  }
+}
+
+/// What deletes a push and all that is known of it.
+enum PushDeletions {
+  /// One for each table whose rows belong to a push.
+  static let all: [StaticString] = [
+    "DELETE FROM push WHERE msg_id = ?", "DELETE FROM pending WHERE msg_id = ?",
+    "DELETE FROM delivered WHERE msg_id = ?", "DELETE FROM outcome WHERE msg_id = ?",
+    "DELETE FROM schedule_run WHERE msg_id = ?", "DELETE FROM channel_targets WHERE msg_id = ?",
+    "DELETE FROM dropped WHERE msg_id = ?", "DELETE FROM receipt WHERE msg_id = ?",
+    "DELETE FROM push_callback WHERE msg_id = ?", "DELETE FROM steady_push WHERE msg_id = ?",
+    "DELETE FROM push_sender WHERE msg_id = ?", "DELETE FROM apns_taken WHERE msg_id = ?",
+  ]
+}

@@ -1,0 +1,217 @@
+import PushBase
+import PushDomain
+
+extension RegistrationRepository<Writing> {
+  /// Remembers registrations that are replaced by another.
+  func remember(
+    _ gone: [ReplacedRegistration], of app: AppID, replacedBy successor: RegistrationID, at now: Timestamp
+  ) throws(StorageError) {
+    if !gone.isEmpty { try noteGivenUp(gone.count, of: app) }
+    for one in gone {
+      try database.run(
+        """
+        INSERT OR REPLACE INTO gone_registration (registration_id, app_id, number, platform, successor, at)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """, .blob(one.registrationID.stored), .app(app), .number(one.number),
+        .integer(one.platform.rawValue), .blob(successor.stored), .time(now))
+    }
+  }
+
+  /// Forgets registrations that went before a time, out of the `limit` oldest; tells how many.
+  public func sweepGone(before time: Timestamp, limit: Int) throws(StorageError) -> Int {
+    try database.run(
+      """
+      DELETE FROM gone_registration
+      WHERE id IN (SELECT id FROM gone_registration ORDER BY id LIMIT ?2) AND at < ?1
+      """, .time(time), .integer(limit))
+    return database.changes
+  }
+
+  /// The number of a new registration; nil if the app is unknown, deleted, or has used up its numbers.
+  func nextNumber(_ app: AppID) throws(StorageError) -> RegistrationNumber? {
+    try database.first(
+      """
+      UPDATE app SET next_number = next_number + 1
+      WHERE id = ? AND next_number < 4294967295 AND deleted_at IS NULL RETURNING next_number - 1
+      """, .app(app)
+    ) { $0.number() }
+  }
+
+  /// Gives an imported registration to the device that comes for it: number, ID, alias and tags stay, the secret is new,
+  /// and whatever the device says of itself replaces what was imported. Nil if none is meant for it.
+  func adopt(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
+    -> RegistrationNumber?
+  {
+    guard let number = try adoptable(app, new) else { return nil }
+    try database.run(
+      """
+      UPDATE registration SET secret_hash = ?3, fingerprint = ?4, app_version = ?5, last_seen_at = ?6, adoption = 0,
+        apns_environment = CASE WHEN ?7 IS NULL THEN apns_environment ELSE ?8 END,
+        apns_token_at = CASE WHEN ?7 IS NULL THEN apns_token_at ELSE ?6 END,
+        token_since = CASE WHEN ?7 IS NULL OR apns_token IS ?7 THEN token_since ELSE ?6 END,
+        token_end = CASE WHEN ?7 IS NULL THEN token_end ELSE 0 END,
+        apns_token = coalesce(?7, apns_token)
+      WHERE app_id = ?1 AND number = ?2
+      """, .app(app), .number(number), .blob(new.secretHash), .blob(new.fingerprint), .text(new.appVersion),
+      .time(now), new.token.isEmpty ? .null : .blob(new.token), .integer(new.environment.rawValue))
+    return number
+  }
+
+  private func adoptable(_ app: AppID, _ new: NewRegistration) throws(StorageError) -> RegistrationNumber? {
+    if let imported = new.imported {
+      let named = try database.first(
+        """
+        SELECT number FROM registration
+        WHERE registration_id = ? AND app_id = ? AND platform = ? AND adoption = 2
+        """, .blob(imported.stored), .app(app), .integer(new.platform.rawValue)
+      ) { $0.number() }
+      if let named { return named }
+    }
+    guard !new.token.isEmpty else { return nil }
+    // The index has to be named, as above: every device that registers with a token comes here.
+    return try database.first(
+      """
+      SELECT number FROM registration INDEXED BY registration_apns_token
+      WHERE app_id = ? AND apns_token = ? AND platform = ? AND adoption > 0
+      """, .app(app), .blob(new.token), .integer(new.platform.rawValue)
+    ) { $0.number() }
+  }
+
+  /// Adds a registration, or gives the device an imported one that is meant for it, and deletes all others of the same app
+  /// with the same fingerprint or the same token.
+  /// `.constraint` for an unknown app, a registration ID in use, a wrong size of the hash or used-up numbers.
+  public func register(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
+    -> RegistrationOutcome
+  {
+    let adopted = try adopt(app: app, new, at: now)
+    let kept = adopted.map { Int64($0.rawValue) } ?? -1
+    let replaced = try database.all(
+      """
+      DELETE FROM registration WHERE app_id = ?1 AND number <> ?4 AND number IN (
+        SELECT number FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x''
+        UNION SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?3)
+      RETURNING number, tags, registration_id, platform
+      """, .app(app), .blob(new.fingerprint), new.token.isEmpty ? .null : .blob(new.token),
+      .integer(kept)
+    ) {
+      ReplacedRegistration(
+        number: $0.number("number"), registrationID: RegistrationID(stored: $0.blob("registration_id")),
+        platform: Platform(rawValue: $0.integer("platform", as: UInt8.self)) ?? .android,
+        tags: TagList.decode($0, "tags"))
+    }
+    if let adopted {
+      let row = try deliveryRow(app: app, number: adopted)
+      if let row { try remember(replaced, of: app, replacedBy: row.registrationID, at: now) }
+      return RegistrationOutcome(
+        number: adopted, replaced: replaced.sorted { $0.number < $1.number },
+        adopted: row)
+    }
+    try remember(replaced, of: app, replacedBy: new.registrationID, at: now)
+    guard let number = try nextNumber(app) else {
+      throw StorageError(.constraint, "the app is unknown or has used up its numbers")
+    }
+    try database.run(
+      """
+      INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint,
+        apns_environment, apns_token, app_version, created_at, last_seen_at, apns_token_at, token_since)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?10, ?10)
+      """, .app(app), .number(number), .blob(new.registrationID.stored), .blob(new.secretHash),
+      .integer(new.platform.rawValue), .blob(new.fingerprint),
+      .integer(new.token.isEmpty ? 0 : new.environment.rawValue),
+      new.token.isEmpty ? .null : .blob(new.token), .text(new.appVersion), .time(now))
+    return RegistrationOutcome(number: number, replaced: replaced.sorted { $0.number < $1.number })
+  }
+
+  /// Deletes a registration, its alias and tags; false if there is none.
+  public func remove(app: AppID, number: RegistrationNumber) throws(StorageError) -> Bool {
+    try database.run("DELETE FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number))
+    guard database.changes > 0 else { return false }
+    try noteGivenUp(1, of: app)
+    return true
+  }
+
+  /// Counts registrations that were deleted: what is missing beyond that was lost.
+  func noteGivenUp(_ count: Int, of app: AppID) throws(StorageError) {
+    try database.run("UPDATE app SET given_up = given_up + ? WHERE id = ?", .integer(count), .app(app))
+  }
+
+  /// What `setAlias` would come to; changes nothing.
+  public func checkAlias(
+    app: AppID, number: RegistrationNumber, alias: String?, limit: Int
+  ) throws(StorageError) -> AliasOutcome {
+    let row = try database.first(
+      "SELECT alias FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
+    ) { $0.optionalText() }
+    guard let previous = row else { return .unknownRegistration }
+    guard let alias, alias != previous else { return .ok(previous: previous) }
+    let holders = try database.first(
+      "SELECT count(*) FROM registration WHERE app_id = ? AND alias = ?", .app(app), .text(alias)
+    ) { $0.integer() }
+    return holders ?? 0 < limit ? .ok(previous: previous) : .full
+  }
+
+  /// Sets or removes an alias that at most `limit` registrations of the app may share.
+  public func setAlias(
+    app: AppID, number: RegistrationNumber, alias: String?, limit: Int, at now: Timestamp
+  ) throws(StorageError) -> AliasOutcome {
+    let outcome = try checkAlias(app: app, number: number, alias: alias, limit: limit)
+    if case .ok(let previous) = outcome, previous != alias {
+      try database.run(
+        "UPDATE registration SET alias = ?, alias_at = ? WHERE app_id = ? AND number = ?", .optional(alias),
+        .time(now), .app(app), .number(number))
+    }
+    return outcome
+  }
+
+  /// Takes an alias from all its holders, and tells whom.
+  public func removeAlias(
+    app: AppID, alias: String, at now: Timestamp
+  ) throws(StorageError) -> [RegistrationNumber] {
+    try database.all(
+      "UPDATE registration SET alias = NULL, alias_at = ?3 WHERE app_id = ?1 AND alias = ?2 RETURNING number",
+      .app(app), .text(alias), .time(now)
+    ) { $0.number() }.sorted()
+  }
+
+  /// Sets the number on the icon; false for an unknown registration.
+  public func setBadge(app: AppID, number: RegistrationNumber, _ badge: Int64) throws(StorageError) -> Bool {
+    try database.run(
+      "UPDATE registration SET badge = ? WHERE app_id = ? AND number = ?", .integer(badge), .app(app),
+      .number(number))
+    return database.changes > 0
+  }
+
+  /// Puts a registration on the black list, or takes it off with nil; the time of one that is on it stays. False for an
+  /// unknown registration.
+  public func setBlocked(
+    app: AppID, number: RegistrationNumber, at now: Timestamp?
+  ) throws(StorageError) -> Bool {
+    try database.run(
+      """
+      UPDATE registration SET blocked_at = CASE WHEN ?1 IS NULL THEN NULL ELSE coalesce(blocked_at, ?1) END
+      WHERE app_id = ?2 AND number = ?3
+      """, now.map { .time($0) } ?? .null, .app(app), .number(number))
+    return database.changes > 0
+  }
+
+  /// Sets or removes the phone number; false for an unknown registration.
+  public func setMobile(app: AppID, number: RegistrationNumber, _ mobile: String?) throws(StorageError)
+    -> Bool
+  {
+    try database.run(
+      "UPDATE registration SET mobile = ? WHERE app_id = ? AND number = ?", .optional(mobile), .app(app),
+      .number(number))
+    return database.changes > 0
+  }
+
+  /// Notes when registrations were online, in whole seconds; unknown ones are skipped, a time never goes back.
+  public func touch(_ seen: [LastContact]) throws(StorageError) {
+    for one in seen {
+      try database.run(
+        """
+        UPDATE registration SET last_seen_at = max(last_seen_at, ?1), last_end = ?4
+        WHERE app_id = ?2 AND number = ?3 AND last_seen_at < ?1 + 1000
+        """, .time(one.at), .app(one.app), .number(one.number), .integer(one.end.rawValue))
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import PushBase
+import PushDomain
+
+/// What `register` did.
+public struct RegistrationOutcome: Sendable {
+  /// The new number.
+  public var number: RegistrationNumber
+  /// Registrations that this one replaced, ascending; their rows are gone, aliases and tags with them.
+  public var replaced: [ReplacedRegistration]
+  /// What was imported, if the device has taken that over.
+  public var adopted: DeliveryRow?
+}
+
+/// A registration that is gone.
+public struct ReplacedRegistration: Sendable, Equatable {
+  /// Its number.
+  public var number: RegistrationNumber
+  /// Its public name.
+  public var registrationID: RegistrationID
+  /// What its device ran.
+  public var platform: Platform
+  /// The tags that it had, ascending.
+  public var tags: [UInt32]
+}
+
+/// How a change of an alias ended.
+public enum AliasOutcome: Sendable, Equatable {
+  /// Done; the alias that the registration had before.
+  case ok(previous: String?)
+  /// As many registrations as allowed have the alias; nothing was changed.
+  case full
+  /// The app has no such registration.
+  case unknownRegistration
+}
+
+/// When a registration was online, and how its connection ended.
+public struct LastContact: Sendable {
+  /// Its app.
+  public var app: AppID
+  /// Its number.
+  public var number: RegistrationNumber
+  /// When.
+  public var at: Timestamp
+  /// How it ended; `connected` if it was there then.
+  public var end: ConnectionEnd
+
+  /// All fields.
+  public init(app: AppID, number: RegistrationNumber, at: Timestamp, end: ConnectionEnd) {
+    self.app = app
+    self.number = number
+    self.at = at
+    self.end = end
+  }
+}
+
+/// Registrations of apps: one for each install on a device.
+public struct RegistrationRepository<Access>: Repository {
+  let database: Database
+}
+
+extension RegistrationRepository {
+  /// When things of a registration came and went, nil if the app has none of that number.
+  public func history(app: AppID, number: RegistrationNumber) throws(StorageError) -> RegistrationHistory? {
+    try database.first(
+      """
+      SELECT alias_at, tags, tag_times, lost_tags, token_since, apns_token_at, token_end
+      FROM registration WHERE app_id = ? AND number = ?
+      """, .app(app), .number(number)
+    ) { row in
+      let tags = TagList.decode(row, "tags")
+      let times = TagTimes(tags: tags, row.blob("tag_times"), lost: row.blob("lost_tags"))
+      return RegistrationHistory(
+        aliasAt: row.notedTime("alias_at"),
+        tags: tags.map { TimedTag(number: $0, seconds: times.bound[$0] ?? 0) },
+        lostTags: times.lost, tokenSince: row.notedTime("token_since"),
+        tokenToldAt: row.notedTime("apns_token_at"),
+        tokenEnd: TokenEnd(rawValue: row.integer("token_end", as: UInt8.self)) ?? .none)
+    }
+  }
+
+  /// A registration of an app that is no more, nil if it is unknown or forgotten.
+  public func gone(_ id: RegistrationID, app: AppID) throws(StorageError) -> GoneRegistration? {
+    try database.first(
+      """
+      SELECT registration_id, number, platform, successor, at FROM gone_registration
+      WHERE registration_id = ? AND app_id = ?
+      """, .blob(id.stored), .app(app), map: Self.gone)
+  }
+
+  /// Registrations of an app that are no more, of a range of numbers.
+  public func gone(
+    of app: AppID, from first: RegistrationNumber, through last: RegistrationNumber
+  ) throws(StorageError) -> [GoneRegistration] {
+    try database.all(
+      """
+      SELECT registration_id, number, platform, successor, at FROM gone_registration
+      WHERE app_id = ? AND number BETWEEN ? AND ? ORDER BY id
+      """, .app(app), .number(first), .number(last), map: Self.gone)
+  }
+
+  private static func gone(_ row: Row) -> GoneRegistration {
+    GoneRegistration(
+      registrationID: RegistrationID(stored: row.blob("registration_id")), number: row.number("number"),
+      platform: Platform(rawValue: row.integer("platform", as: UInt8.self)) ?? .android,
+      successor: row.optionalBlob("successor").map { RegistrationID(stored: $0) }, at: row.time("at"))
+  }
+
+  /// How many registrations an app has.
+  public func count(app: AppID) throws(StorageError) -> Int {
+    try database.first("SELECT count(*) FROM registration WHERE app_id = ?", .app(app)) {
+      $0.count()
+    } ?? 0
+  }
+
+  /// Calls `body` for each registration of an app, by number, with what deliveries need of it: several times as fast as
+  /// `registrations`.
+  public func deliveryRows(app: AppID, each body: (DeliveryRow) -> Void) throws(StorageError) {
+    let statement = try database.statement(
+      """
+      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
+        last_end, blocked_at
+      FROM registration WHERE app_id = ? ORDER BY number
+      """)
+    try statement.each([.app(app)]) { body(Self.delivery($0)) }
+  }
+
+  /// Calls `body` for each registration of an app, by number, without holding them all.
+  public func all(app: AppID, each body: (RegistrationRow) -> Void) throws(StorageError) {
+    let statement = try database.statement(
+      """
+      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, apns_environment,
+        apns_token, badge, mobile, app_version, created_at, last_seen_at
+      FROM registration WHERE app_id = ? ORDER BY number
+      """)
+    try statement.each([.app(app)]) { body(Self.registration($0)) }
+  }
+
+  /// One registration, nil if the app has none of that number.
+  public func find(app: AppID, number: RegistrationNumber) throws(StorageError) -> RegistrationRow? {
+    try database.first(
+      """
+      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, apns_environment,
+        apns_token, badge, mobile, app_version, created_at, last_seen_at
+      FROM registration WHERE app_id = ? AND number = ?
+      """, .app(app), .number(number), map: Self.registration)
+  }
+
+  static func delivery(_ row: Row) -> DeliveryRow {
+    DeliveryRow(
+      number: row.number("number"),
+      registrationID: RegistrationID(
+        high: row.bigEndian("registration_id", at: 0), low: row.bigEndian("registration_id", at: 8)),
+      secretHash: (row.bigEndian("secret_hash", at: 0), row.bigEndian("secret_hash", at: 8)),
+      platform: Platform(rawValue: row.integer("platform", as: UInt8.self)) ?? .android,
+      alias: row.optionalText("alias"), tags: TagList.decode(row, "tags"),
+      lastSeenAt: row.time("last_seen_at"),
+      environment: APNsEnvironment(rawValue: row.integer("apns_environment", as: UInt8.self)) ?? .none,
+      lastEnd: ConnectionEnd(rawValue: row.integer("last_end", as: UInt8.self)) ?? .unknown,
+      isBlocked: !row.isNull("blocked_at"))
+  }
+
+  private static func registration(_ row: Row) -> RegistrationRow {
+    RegistrationRow(
+      app: row.app("app_id"), number: row.number("number"),
+      registrationID: RegistrationID(stored: row.blob("registration_id")),
+      secretHash: row.blob("secret_hash"),
+      platform: Platform(rawValue: row.integer("platform", as: UInt8.self)) ?? .android,
+      fingerprint: row.blob("fingerprint"), alias: row.optionalText("alias"),
+      tags: TagList.decode(row.blob("tags")),
+      environment: APNsEnvironment(rawValue: row.integer("apns_environment", as: UInt8.self)) ?? .none,
+      token: row.blob("apns_token"),
+      badge: row.integer("badge"), mobile: row.optionalText("mobile"), appVersion: row.text("app_version"),
+      createdAt: row.time("created_at"), lastSeenAt: row.time("last_seen_at"))
+  }
+
+  /// What is left of an import.
+  public func deliveryRows(_ batch: ImportBatch) throws(StorageError) -> [DeliveryRow] {
+    try database.all(
+      """
+      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
+        last_end, blocked_at
+      FROM registration WHERE app_id = ? AND number >= ? AND number - ? < ? ORDER BY number
+      """, .app(batch.app), .number(batch.first), .number(batch.first), .integer(batch.count),
+      map: Self.delivery)
+  }
+
+  /// One registration as deliveries need it.
+  public func deliveryRow(app: AppID, number: RegistrationNumber) throws(StorageError) -> DeliveryRow? {
+    try database.first(
+      """
+      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
+        last_end, blocked_at
+      FROM registration WHERE app_id = ? AND number = ?
+      """, .app(app), .number(number), map: Self.delivery)
+  }
+}
+
+extension Row {
+  /// A time; nil for NULL and for 0, which both mean that nobody noted it.
+  fileprivate func notedTime(_ column: StaticString) -> Timestamp? {
+    let milliseconds = integer(column)
+    return milliseconds == 0 ? nil : Timestamp(milliseconds: milliseconds)
+  }
+}

@@ -1,0 +1,203 @@
+import PushBase
+
+/// Schedules and what became of their occurrences.
+public struct ScheduleRepository<Access>: Repository {
+  let database: Database
+}
+
+extension ScheduleRepository {
+  /// The schedule of an app with a name, nil if it has none such.
+  public func find(app: AppID, uuid: String) throws(StorageError) -> ScheduleRow? {
+    try database.first(
+      """
+      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
+        last_local, last_at
+      FROM schedule WHERE uuid = ? AND app_id = ?
+      """, .text(uuid), .app(app), map: Self.schedule)
+  }
+
+  /// The schedule that a request of an app made, nil if there is none.
+  public func find(app: AppID, cid: String) throws(StorageError) -> ScheduleRow? {
+    try database.first(
+      """
+      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
+        last_local, last_at
+      FROM schedule WHERE app_id = ? AND cid = ?
+      """, .app(app), .text(cid), map: Self.schedule)
+  }
+
+  /// A schedule that may fire, nil if it is gone or disabled.
+  public func enabled(_ id: Int64) throws(StorageError) -> ScheduleRow? {
+    try database.first(
+      """
+      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
+        last_local, last_at
+      FROM schedule WHERE id = ? AND enabled = 1
+      """, .integer(id), map: Self.schedule)
+  }
+
+  /// An app's schedules of which something may still come, by age.
+  public func valid(
+    app: AppID, at now: Timestamp, offset: Int, limit: Int
+  ) throws(StorageError) -> [ScheduleRow] {
+    try database.all(
+      """
+      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
+        last_local, last_at
+      FROM schedule WHERE app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?)
+      ORDER BY id LIMIT ? OFFSET ?
+      """, .app(app), .time(now), .integer(limit), .integer(offset), map: Self.schedule)
+  }
+
+  /// How many schedules of which something may still come an app has.
+  public func validCount(app: AppID, at now: Timestamp) throws(StorageError) -> Int {
+    try database.first(
+      """
+      SELECT count(*) FROM schedule
+      WHERE app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?)
+      """, .app(app), .time(now)
+    ) { $0.count() } ?? 0
+  }
+
+  /// Schedules whose next occurrence has come, those that wait longest first.
+  public func due(at now: Timestamp, limit: Int) throws(StorageError) -> [ScheduleRow] {
+    try database.all(
+      """
+      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
+        last_local, last_at
+      FROM schedule WHERE enabled = 1 AND next_at IS NOT NULL AND next_at <= ? ORDER BY next_at LIMIT ?
+      """, .time(now), .integer(limit), map: Self.schedule)
+  }
+
+  /// Calls `body` with the number and the occurrences of each schedule.
+  public func occurrences(
+    each body: (_ id: Int64, _ next: ScheduleRow.Occurrence?, _ last: ScheduleRow.Occurrence) -> Void
+  ) throws(StorageError) {
+    let statement = try database.statement(
+      "SELECT id, next_local, next_at, last_local, last_at FROM schedule")
+    try statement.each([]) { row in
+      guard let last = row.occurrence("last_local", "last_at") else { return }
+      body(row.integer("id"), row.occurrence("next_local", "next_at"), last)
+    }
+  }
+
+  /// The outcome of a schedule's occurrences, by ID.
+  public func runs(of schedule: Int64) throws(StorageError) -> [ScheduleRunRow] {
+    try database.all(
+      """
+      SELECT msg_id, schedule_id, occurrence, at, code, message, need_retry FROM schedule_run
+      WHERE schedule_id = ? ORDER BY msg_id
+      """, .integer(schedule)
+    ) {
+      ScheduleRunRow(
+        id: $0.message("msg_id"), schedule: $0.integer("schedule_id"),
+        occurrence: LocalTime(count: $0.integer("occurrence")),
+        at: $0.time("at"),
+        code: $0.count("code"), message: $0.text("message"), needsRetry: $0.bool("need_retry"))
+    }
+  }
+
+  private static func schedule(_ row: Row) -> ScheduleRow {
+    var schedule = ScheduleRow(
+      app: row.app("app_id"), uuid: row.text("uuid"), cid: row.optionalText("cid"), name: row.text("name"),
+      trigger: row.blob("trigger_json"),
+      push: row.blob("push_json"), createdAt: row.time("created_at"),
+      next: row.occurrence("next_local", "next_at"),
+      last: row.occurrence("last_local", "last_at")
+        ?? ScheduleRow.Occurrence(local: LocalTime(count: 0), at: Timestamp(milliseconds: 0)))
+    schedule.id = row.integer("id")
+    schedule.isEnabled = row.bool("enabled")
+    return schedule
+  }
+}
+
+extension ScheduleRepository<Writing> {
+  /// Adds a schedule. `.constraint` if its `uuid`, or its app's `cid`, is taken.
+  public func insert(_ row: ScheduleRow) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO schedule (app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
+        next_at, last_local, last_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .app(row.app), .text(row.uuid), .optional(row.cid), .text(row.name),
+      .integer(row.isEnabled ? 1 : 0),
+      .blob(row.trigger), .blob(row.push), .time(row.createdAt), .optional(row.next?.local.count),
+      .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at))
+  }
+
+  /// Replaces what may change of a schedule: all but its names and its app.
+  public func update(_ row: ScheduleRow) throws(StorageError) {
+    try database.run(
+      """
+      UPDATE schedule SET name = ?, enabled = ?, trigger_json = ?, push_json = ?, next_local = ?, next_at = ?,
+        last_local = ?, last_at = ? WHERE id = ?
+      """, .text(row.name), .integer(row.isEnabled ? 1 : 0), .blob(row.trigger), .blob(row.push),
+      .optional(row.next?.local.count), .optional(row.next?.at.milliseconds), .integer(row.last.local.count),
+      .time(row.last.at), .integer(row.id))
+  }
+
+  /// Moves a schedule on; nil when all its occurrences are over.
+  public func advance(_ id: Int64, to next: ScheduleRow.Occurrence?) throws(StorageError) {
+    try database.run(
+      "UPDATE schedule SET next_local = ?, next_at = ? WHERE id = ?", .optional(next?.local.count),
+      .optional(next?.at.milliseconds), .integer(id))
+  }
+
+  /// Replaces the moments that a schedule's occurrences stand for.
+  public func setMoments(schedule id: Int64, next: Timestamp?, last: Timestamp) throws(StorageError) {
+    try database.run(
+      "UPDATE schedule SET next_at = ?, last_at = ? WHERE id = ?", .optional(next?.milliseconds), .time(last),
+      .integer(id))
+  }
+
+  /// Notes what became of an occurrence. `.constraint` if the ID is taken or there is no such schedule.
+  public func insertRun(_ run: ScheduleRunRow) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO schedule_run (msg_id, schedule_id, occurrence, at, code, message, need_retry)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """, .message(run.id), .integer(run.schedule), .integer(run.occurrence.count), .time(run.at),
+      .integer(run.code), .text(run.message), .integer(run.needsRetry ? 1 : 0))
+  }
+
+  /// Deletes a schedule of an app and what is known of its occurrences; false if the app has none of this name.
+  public func delete(app: AppID, uuid: String) throws(StorageError) -> Bool {
+    try database.run("DELETE FROM schedule WHERE uuid = ? AND app_id = ?", .text(uuid), .app(app))
+    return database.changes > 0
+  }
+
+  /// Deletes up to `limit` each of the runs with IDs below `id`, and of the schedules whose occurrences were all over
+  /// before `time`; tells how many rows went.
+  public func sweep(runsBelow id: MessageID, overBefore time: Timestamp, limit: Int)
+    throws(StorageError) -> Int
+  {
+    try database.run(
+      """
+      DELETE FROM schedule_run WHERE msg_id IN (
+        SELECT msg_id FROM schedule_run WHERE msg_id < ? ORDER BY msg_id LIMIT ?)
+      """, .message(id), .integer(limit))
+    let runs = database.changes
+    // One that has yet to deal with its last occurrences keeps them.
+    try database.run(
+      """
+      DELETE FROM schedule WHERE id IN (
+        SELECT id FROM schedule WHERE last_at < ? AND (next_local IS NULL OR enabled = 0) ORDER BY last_at LIMIT ?)
+      """, .time(time), .integer(limit))
+    return runs + database.changes
+  }
+
+  /// Whether a push was made for an occurrence of a schedule.
+  public func hasFired(schedule id: Int64, at occurrence: LocalTime) throws(StorageError) -> Bool {
+    try database.first(
+      "SELECT 1 FROM schedule_run WHERE schedule_id = ? AND occurrence = ? AND code = 0", .integer(id),
+      .integer(occurrence.count)
+    ) { _ in true } ?? false
+  }
+}
+
+extension Row {
+  /// An occurrence from two columns in a row; nil for NULL.
+  fileprivate func occurrence(_ local: StaticString, _ at: StaticString) -> ScheduleRow.Occurrence? {
+    optionalInteger(local).map { .init(local: LocalTime(count: $0), at: time(at)) }
+  }
+}

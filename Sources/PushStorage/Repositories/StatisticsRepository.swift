@@ -1,0 +1,129 @@
+import PushBase
+import PushDomain
+
+/// Counts by hour.
+public struct StatisticsRepository<Access>: Repository {
+  let database: Database
+}
+
+extension StatisticsRepository {
+  /// New registrations in a range of hours by hour and platform.
+  public func newcomers(
+    app: AppID, hours: Range<Int64>
+  ) throws(StorageError) -> [(hour: Int64, platform: Platform, count: Int)] {
+    guard !hours.isEmpty else { return [] }
+    return try database.all(
+      HourStatements.newcomers, .integer(hours.lowerBound), .integer(hours.upperBound), .app(app)
+    ) { row in
+      Platform(rawValue: row.integer("platform", as: UInt8.self)).map {
+        (row.integer("hour"), $0, row.count("count"))
+      }
+    }.compactMap { $0 }
+  }
+
+  /// Counts of an app's hours that have any, by hour.
+  public func find(
+    app: AppID, hours: Range<Int64>
+  ) throws(StorageError) -> [(hour: Int64, row: StatisticsRow)] {
+    guard !hours.isEmpty else { return [] }
+    return try database.all(
+      HourStatements.statistics, .integer(hours.lowerBound), .integer(hours.upperBound), .app(app)
+    ) { ($0.integer("hour"), Self.statistics($0)) }
+  }
+
+  private static func statistics(_ row: Row) -> StatisticsRow {
+    var found = StatisticsRow()
+    found.pushes = row.count("pushes")
+    found.targets = row.count("targets")
+    found.acknowledged = row.count("acknowledged")
+    for entry in row.text("accepted").split(separator: " ") {
+      let parts = entry.split(separator: "=")
+      guard parts.count == 2, let channel = UInt8(parts[0]), let count = Int(parts[1]) else { continue }
+      found.accepted[ChannelID(rawValue: channel)] = count
+    }
+    found.refused = row.count("refused")
+    found.shown = row.count("shown")
+    found.tapped = row.count("tapped")
+    found.online = row.count("online")
+    var reader = ByteReader(row.blob("latencies"))
+    while let latency = reader.read(UInt32.self) { found.latencies.append(latency) }
+    return found
+  }
+
+  fileprivate func statistics(app: AppID, hour: Int64) throws(StorageError) -> StatisticsRow? {
+    // A range of hours would be searched with the rows of all apps in it.
+    try database.first(
+      """
+      SELECT pushes, targets, acknowledged, accepted, refused, shown, tapped, online, latencies
+      FROM statistics WHERE hour = ? AND app_id = ?
+      """, .integer(hour), .app(app)
+    ) { Self.statistics($0) }
+  }
+
+  /// Pushes that are not counted in the statistics: those above the mark.
+  public func uncountedPushes(
+    each body: (_ app: AppID, _ id: MessageID, _ createdAt: Timestamp, _ targets: Int) -> Void
+  ) throws(StorageError) {
+    let statement = try database.statement(
+      """
+      SELECT app_id, msg_id, created_at, target_count FROM push
+      WHERE msg_id > coalesce((SELECT through FROM statistics_mark), 0) ORDER BY msg_id
+      """)
+    try statement.each([]) {
+      body($0.app("app_id"), $0.message("msg_id"), $0.time("created_at"), $0.count("target_count"))
+    }
+  }
+}
+
+extension StatisticsRepository<Writing> {
+  /// Counts a new registration.
+  public func countNewcomer(app: AppID, _ platform: Platform, hour: Int64) throws(StorageError) {
+    try database.run(
+      """
+      INSERT INTO newcomers (hour, app_id, platform, count) VALUES (?, ?, ?, 1)
+      ON CONFLICT DO UPDATE SET count = count + 1
+      """, .integer(hour), .app(app), .integer(platform.rawValue))
+  }
+
+  /// Adds counts to an app's hour.
+  public func add(app: AppID, hour: Int64, _ counts: StatisticsRow) throws(StorageError) {
+    var sum = try statistics(app: app, hour: hour) ?? StatisticsRow()
+    sum.add(counts)
+    var latencies = ByteWriter(capacity: sum.latencies.count * 4)
+    for count in sum.latencies { latencies.write(count) }
+    let accepted = sum.accepted.sorted { $0.key < $1.key }.map { "\($0.key.rawValue)=\($0.value)" }
+    try database.run(
+      """
+      INSERT OR REPLACE INTO statistics (hour, app_id, pushes, targets, acknowledged, accepted, refused, shown,
+        tapped, online, latencies)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .integer(hour), .app(app), .integer(sum.pushes), .integer(sum.targets), .integer(sum.acknowledged),
+      .text(accepted.joined(separator: " ")), .integer(sum.refused), .integer(sum.shown),
+      .integer(sum.tapped),
+      .integer(sum.online), .blob(latencies.bytes))
+  }
+
+  /// Notes that all pushes up to one are counted in the statistics.
+  public func mark(through id: MessageID) throws(StorageError) {
+    try database.run(
+      "INSERT INTO statistics_mark (id, through) VALUES (1, ?) ON CONFLICT DO UPDATE SET through = excluded.through",
+      .message(id))
+  }
+}
+
+/// What finds the rows of an app in a range of hours: `?1` up to `?2`, of `?3`.
+enum HourStatements {
+  /// One search for each hour of a range: all apps stand next to each other in an hour.
+  static let newcomers: StaticString = """
+    WITH RECURSIVE span (hour) AS (SELECT ?1 UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
+    SELECT newcomers.hour, platform, count
+    FROM span CROSS JOIN newcomers ON newcomers.hour = span.hour AND app_id = ?3 ORDER BY span.hour
+    """
+
+  /// The same for what was counted.
+  static let statistics: StaticString = """
+    WITH RECURSIVE span (hour) AS (SELECT ?1 UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
+    SELECT statistics.hour, pushes, targets, acknowledged, accepted, refused, shown, tapped, online, latencies
+    FROM span CROSS JOIN statistics ON statistics.hour = span.hour AND app_id = ?3 ORDER BY span.hour
+    """
+}

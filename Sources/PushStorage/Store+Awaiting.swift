@@ -1,0 +1,17 @@
+import PushBase
+
+extension Store {
+  /// What a reading transaction gives.
+  public func read<Value: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
+  ) async -> Result<Value, StorageError> {
+    await awaitCallback { read(body, completion: $0) }
+  }
+
+  /// What a transaction gives once it is committed.
+  public func write<Value: Sendable>(
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
+  ) async -> Result<Value, StorageError> {
+    await awaitCallback { write(body, completion: $0) }
+  }
+}

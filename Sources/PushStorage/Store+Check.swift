@@ -1,0 +1,138 @@
+import PushBase
+
+extension Store {
+  /// What `check` found.
+  public struct CheckReport: Sendable, Equatable {
+    /// Newest applied migration.
+    public var schemaVersion = 0
+    /// One sentence each; empty for a sound database.
+    public var problems: [String] = []
+  }
+
+  /// Looks for damage: the file's structure, changed migrations, rows that refer to nothing, rows that are gone. `more` may
+  /// look for more. Changes nothing and works beside a running server, but keeps its log from being reused meanwhile.
+  /// Throws only if the file cannot be opened or read.
+  public static func check(
+    path: String, more: (ReadTransaction) throws(StorageError) -> [String] = { _ in [] }
+  ) throws(StorageError) -> CheckReport {
+    let database = try Database(path: path, mode: .readOnly)
+    var report = CheckReport()
+    do throws(StorageError) {
+      report.problems = try database.all("PRAGMA quick_check(20)") { $0.text() }.filter { $0 != "ok" }
+    } catch {
+      // Some damage keeps SQLite from even looking further.
+      guard error.kind == .corrupt else { throw error }
+      report.problems.append(error.message)
+    }
+    guard report.problems.isEmpty else { return report }
+    // What follows compares tables: all as of one moment, whatever a server commits.
+    try database.run("BEGIN")
+    defer { database.rollBack() }
+    do throws(StorageError) {
+      report.schemaVersion = try Migrator.verify(database, against: embeddedMigrations)
+    } catch {
+      report.problems.append(error.message)
+      return report
+    }
+    // Older schemas may lack what the queries name; a start brings them up to date first.
+    guard report.schemaVersion == embeddedMigrations.count else { return report }
+    for (count, text) in try orphans(database) where count > 0 { report.problems.append("\(count) \(text)") }
+    report.problems += try lostRegistrations(database)
+    report.problems += try lostTags(database)
+    report.problems += try more(ReadTransaction(database))
+    return report
+  }
+
+  private static func orphans(_ database: Database) throws(StorageError) -> [(Int64, String)] {
+    func count(_ sql: StaticString) throws(StorageError) -> Int64 {
+      try database.first(sql) { $0.integer() } ?? 0
+    }
+    return [
+      (
+        try count("SELECT count(*) FROM pragma_foreign_key_check"),
+        "rows refer to an app, or a registration, that does not exist"
+      ),
+      (
+        try count("SELECT count(*) FROM pending WHERE msg_id NOT IN (SELECT msg_id FROM push)"),
+        "pending rows without their push: these pushes are lost"
+      ),
+      (
+        try count("SELECT count(*) FROM channel_pending WHERE msg_id NOT IN (SELECT msg_id FROM push)"),
+        "rows of the queue to a channel without their push: these pushes are lost"
+      ),
+      (
+        try count("SELECT count(*) FROM delivered WHERE msg_id NOT IN (SELECT msg_id FROM push)"),
+        "delivered sets without their push"
+      ),
+      (
+        try count(
+          """
+          SELECT count(*) FROM outcome WHERE msg_id NOT IN (SELECT msg_id FROM push)
+            AND msg_id > (SELECT min(msg_id) FROM push WHERE msg_id NOT IN (SELECT msg_id FROM pending)
+              AND msg_id NOT IN (SELECT msg_id FROM channel_pending))
+            AND at > (SELECT coalesce(max(purged_at), 0) FROM app)
+            AND NOT EXISTS (SELECT 1 FROM app WHERE deleted_at IS NOT NULL AND purged_at IS NULL)
+          """), "outcomes without their push, although older pushes are kept: these pushes are lost"
+      ),
+      (
+        try count(
+          """
+          SELECT count(*) FROM (
+            SELECT msg_id FROM pending WHERE acknowledged = 1
+            UNION SELECT msg_id FROM outcome
+              WHERE acknowledged = 1 AND status <> 1 AND msg_id IN (SELECT msg_id FROM push))
+          WHERE msg_id NOT IN (SELECT msg_id FROM delivered)
+          """), "pushes without the set of those who acknowledged them: it is lost who has them"
+      ),
+      (
+        try count("SELECT count(*) FROM push WHERE app_id NOT IN (SELECT id FROM app)"),
+        "pushes of apps that do not exist"
+      ),
+      (
+        try count(
+          "SELECT count(*) FROM registration JOIN app ON app.id = app_id WHERE number >= next_number"),
+        "registrations with a number that was never given"
+      ),
+    ]
+  }
+
+  private static func lostRegistrations(_ database: Database) throws(StorageError) -> [String] {
+    try database.all(
+      """
+      SELECT app_key, next_number - given_up AS expected, (SELECT count(*) FROM registration WHERE app_id = app.id) AS present
+      FROM app WHERE deleted_at IS NULL AND present <> next_number - given_up
+      """
+    ) {
+      "the app \($0.text("app_key")) has \($0.integer("present")) registrations where there should be \($0.integer("expected")): "
+        + "devices are lost"
+    }
+  }
+
+  /// Numbers of an app's tags have no gaps, and whatever number a registration has is the number of a tag.
+  private static func lostTags(_ database: Database) throws(StorageError) -> [String] {
+    var present: [Int64: Set<UInt32>] = [:]
+    try database.statement("SELECT app_id, number FROM tag").each([]) {
+      present[$0.integer("app_id"), default: []].insert($0.integer("number", as: UInt32.self))
+    }
+    // Tags that registrations have and nobody can name, and numbers that are missing between others.
+    var lost = present.mapValues { numbers in numbers.max().map { Int($0) + 1 - numbers.count } ?? 0 }
+    let highest = present.compactMapValues { $0.max() }
+    var unknown: [Int64: Set<UInt32>] = [:]
+    try database.statement("SELECT app_id, tags FROM registration WHERE tags IS NOT NULL").each([]) { row in
+      let app = row.integer("app_id")
+      let highest = highest[app]
+      for number in TagList.decode(row, "tags") where highest.map({ number > $0 }) ?? true {
+        unknown[app, default: []].insert(number)
+      }
+    }
+    for (app, numbers) in unknown { lost[app, default: 0] += numbers.count }
+    lost = lost.filter { $0.value > 0 }
+    guard !lost.isEmpty else { return [] }
+    let apps = try database.all("SELECT id, app_key FROM app WHERE deleted_at IS NULL") {
+      (id: $0.integer("id"), key: $0.text("app_key"))
+    }
+    return apps.compactMap { app in
+      lost[app.id].map { "the app \(app.key) has lost the names of \($0) tags" }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Glibc
+import PushBase
+
+extension Store {
+  /// Makes a new database with this program's schema unless there is one. It appears under its name only when it is whole,
+  /// so that an empty file of that name is never a new database, but one that lost what it held. `.corrupt` if only a
+  /// log is there: it belongs to a database that is gone, and SQLite would write its pages into the new one.
+  public static func make(path: String, time: any TimeSource = SystemTime()) throws(StorageError) {
+    guard access(path, F_OK) != 0 else { return }
+    let log = path + "-wal"
+    guard access(log, F_OK) != 0 else {
+      throw StorageError(
+        .corrupt,
+        "it is gone, but its log \(log) is there: restore it from a backup, or remove the log to begin anew")
+    }
+    // A name that no other thread or process has; two may do this at once.
+    let partial = "\(path).\(Hex.encode(SystemRandom.bytes(8)))"
+    defer { for end in ["", "-journal"] { unlink(partial + end) } }
+    do {
+      let database = try Database(path: partial, mode: .copy)
+      try Migrator.migrate(database, to: embeddedMigrations, at: time.now())
+    }
+    // Unlike rename, link never replaces a file that appeared meanwhile.
+    guard link(partial, path) == 0 || errno == EEXIST else {
+      throw StorageError(errno == ENOSPC ? .diskFull : .io, "cannot make it (errno \(errno))")
+    }
+    try synchronizeFolder(of: path)
+  }
+}

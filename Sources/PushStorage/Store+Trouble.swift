@@ -1,0 +1,66 @@
+import Glibc
+import PushBase
+
+extension Store {
+  /// Why the last commits failed, as far as an operator has to do something about it; nil while all is well. It ends when
+  /// `probe` finds that the database can be written again; damage stays until the store is opened anew.
+  public var trouble: StorageError.Kind? { statistics.trouble }
+
+  /// Room that there must be before a full disk counts as mended: with less, the next push of many would fail again.
+  private static let roomNeeded = 1 << 20
+
+  /// After a failed commit: tries whether the database can be written again. To be called from time to time, as no other
+  /// work may come meanwhile that would show it.
+  public func probe() {
+    guard let trouble, trouble != .corrupt else { return }
+    write { [path] transaction throws(StorageError) in
+      try Self.findRoom(beside: path)
+      try transaction.rewriteFirstMigration()
+    } completion: { [weak self] result in
+      if case .success = result { self?.noteGoodProbe() }
+    }
+  }
+
+  /// Writes a file that nobody else sees and that is gone at once: free space alone would not tell of quotas.
+  private static func findRoom(beside path: String) throws(StorageError) {
+    let name = path + "-probe"
+    let descriptor = Glibc.open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw StorageError(errno == EROFS ? .readOnly : .io, "cannot make a file (errno \(errno))")
+    }
+    defer { Glibc.close(descriptor) }
+    unlink(name)
+    let zeros = [UInt8](repeating: 0, count: 64 * 1024)
+    for offset in stride(from: 0, to: roomNeeded, by: zeros.count)
+    where pwrite(descriptor, zeros, zeros.count, off_t(offset)) != zeros.count {
+      throw StorageError(.diskFull, "there is no room yet")
+    }
+  }
+}
+
+extension StorageError.Kind {
+  /// Whether commits go on failing until an operator, or the disk, changes something.
+  var isTrouble: Bool {
+    switch self {
+    case .diskFull, .readOnly, .io, .corrupt: true
+    default: false
+    }
+  }
+
+  /// For people, without a path.
+  public var explanation: String {
+    switch self {
+    case .diskFull: "the disk is full"
+    case .readOnly: "the database cannot be written"
+    case .corrupt: "the database is damaged"
+    default: "writing to the database fails"
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Changes nothing, and writes a page all the same.
+  fileprivate func rewriteFirstMigration() throws(StorageError) {
+    try database.run("UPDATE schema_migration SET name = name WHERE version = 1")
+  }
+}
