@@ -37,11 +37,10 @@ public final class App: Sendable {
   }
 
   private let access: Mutex<Access>
-  private let environments = Atomic<UInt8>(0)
   private let deleted = Atomic<Bool>(false)
   /// When a call last came with the secret before the present one, in milliseconds; 0 for never since the start.
   private let oldSecretUse = Atomic<Int64>(0)
-  /// What the app has set up for callbacks: its bits, and above them whether it has set up any, and an address.
+  /// What the app has set up for callbacks: its bits, and above them whether it has set up any, an address, and Getui's format.
   private let callbacks = Atomic<UInt16>(0)
 
   init(_ row: AppRow, pendingLimit: UInt32, at now: Timestamp) {
@@ -53,26 +52,28 @@ public final class App: Sendable {
       app: row.id, pendingLimit: pendingLimit, start: UInt32(clamping: now.seconds))
   }
 
-  /// The services of Apple's that the app has credentials for; set by the channel to Apple.
-  public var apnsEnvironments: APNsEnvironments {
-    get { APNsEnvironments(rawValue: environments.load(ordering: .relaxed)) }
-    set { environments.store(newValue.rawValue, ordering: .relaxed) }
-  }
-
   /// Takes over what the app has set up for callbacks; nil for nothing.
   func setCallbacks(_ row: CallbackSettingRow?) {
-    let bits = row.map { UInt16($0.types.rawValue) | 1 << 8 | ($0.url == nil ? 0 : 1 << 9) }
+    let bits = row.map {
+      UInt16($0.types.rawValue) | 1 << 8 | ($0.url == nil ? 0 : 1 << 9) | ($0.format == .getui ? 1 << 10 : 0)
+    }
     callbacks.store(bits ?? 0, ordering: .relaxed)
+  }
+
+  /// How callbacks to the app's own address look.
+  public var callbackFormat: CallbackFormat {
+    callbacks.load(ordering: .relaxed) & 1 << 10 == 0 ? .borealis : .getui
   }
 
   /// What is told of a push: what it asks for itself, or else all that the app has switched on. Nil for nothing, as when
   /// neither names an address.
   func callback(for request: AcceptRequest) -> PushCallbackRow? {
     let bits = callbacks.load(ordering: .relaxed)
-    let asked = request.callback
+    let asked = request.push.callback
     guard asked?.url != nil || bits & 1 << 9 != 0 else { return nil }
     let switchedOn = bits & 1 << 8 == 0 ? .push : CallbackTypes(rawValue: UInt8(truncatingIfNeeded: bits))
-    let types = (asked?.types.map { CallbackTypes(rawValue: $0) } ?? switchedOn).intersection(.push)
+    var types = (asked?.types.map { CallbackTypes(rawValue: $0) } ?? switchedOn).intersection(.push)
+    if asked?.url == nil { types.formIntersection(callbackFormat.types) }
     guard !types.isEmpty else { return nil }
     return PushCallbackRow(
       id: MessageID(0), url: asked?.url, types: types, sendno: request.sendno, params: asked?.params ?? [])

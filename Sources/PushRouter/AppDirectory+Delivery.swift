@@ -5,14 +5,25 @@ import Synchronization
 
 /// A push that was committed, in the form that the directory needs to deliver it.
 public enum OpenedPush: Sendable {
-  /// To a few registrations, ascending.
-  case few([RegistrationNumber], expires: UInt32)
+  /// To a few registrations, ascending. `isToOne` says whether it was sent to one alone, whatever the channels; nil if that
+  /// is so when it is here for one alone.
+  case few([RegistrationNumber], expires: UInt32, isToOne: Bool? = nil)
   /// To many.
-  case many(GroupPush)
+  case many(FanOutPush)
+}
+
+/// For whom a push waits over our connection since Apple refused it.
+struct LateTargets: Sendable {
+  let numbers: [RegistrationNumber]
+  let expires: UInt32
+  /// Whether it was sent to one alone.
+  let isToOne: Bool
+  /// For whom it is settled over our connection, if its way there had ended before.
+  let progress: DeliveryProgress?
 }
 
 /// Where a freshly opened push to a few goes at once. A push to many goes to every loop instead.
-public struct Dispatch: Sendable {
+public struct DispatchPlan: Sendable {
   /// A device that is connected.
   public struct Reachable: Equatable, Sendable {
     /// Its registration.
@@ -30,13 +41,35 @@ public struct Dispatch: Sendable {
 extension AppDirectory {
   /// Takes in a committed push. From here on a login finds it; to those who are online already, the caller delivers.
   /// `progress` holds for whom it was settled before a restart.
-  public func open(_ id: MessageID, _ push: OpenedPush, progress: DeliveryProgress? = nil) -> Dispatch {
+  public func open(_ id: MessageID, _ push: OpenedPush, progress: DeliveryProgress? = nil) -> DispatchPlan {
     state.withLock { state in
       state.newest = max(state.newest, id)
       switch push {
-      case .few(let numbers, let expires): return state.open(id, numbers, expires: expires, progress)
+      case .few(let numbers, let expires, let isToOne):
+        return state.open(
+          id, numbers, expires: expires, isToOne: isToOne ?? (numbers.count == 1), progress)
       case .many(let group): return state.open(group)
       }
+    }
+  }
+
+  /// Keeps a push from ending over our connection until `unpin`: it is being stored that it waits there for more. Says
+  /// whether its end is yet to come.
+  func pin(_ id: MessageID) -> Bool { state.withLock { $0.ledger.pin(id) } }
+
+  /// Takes in for whom a pinned push waits besides, if that is stored, and lets it end again.
+  func unpin(_ id: MessageID, opening late: LateTargets?) -> DispatchPlan {
+    state.withLock { state in
+      var dispatch = DispatchPlan()
+      if let late, state.ledger.isPinned(id).isOver {
+        // Its time is over: for these as for the others.
+        dispatch.change.ended = [EndedPush(id, .expired, progress: late.progress)]
+      } else if let late {
+        dispatch = state.open(
+          id, late.numbers, expires: late.expires, isToOne: late.isToOne, late.progress)
+      }
+      if let ended = state.ledger.unpin(id) { dispatch.change.ended.append(ended) }
+      return dispatch
     }
   }
 
@@ -45,9 +78,15 @@ extension AppDirectory {
     for number: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int
   ) -> [MessageID] {
     state.withLock { state in
-      guard state.table.isActive(number) else { return [] }
+      guard state.table.isActive(number), !state.table.blocked.contains(number) else { return [] }
       return state.ledger.pending(for: number, after: sent, at: seconds, limit: limit, in: state.table)
     }
+  }
+
+  /// Whether a push that is open waits for a registration, however long it lives.
+  func isWaiting(_ id: MessageID, for number: RegistrationNumber) -> Bool {
+    let before = MessageID(id.rawValue &- 1)
+    return pending(for: number, after: before, at: 0, limit: 1).first == id
   }
 
   /// About how many pushes wait for a registration.
@@ -57,13 +96,36 @@ extension AppDirectory {
     }
   }
 
-  /// Takes a device's acknowledgements; returns what they mean for the pushes that waited for one.
-  public func acknowledge(_ ids: [MessageID], by number: RegistrationNumber) -> DeliveryChange {
+  /// How many of the pushes up to one wait for a registration and are alive.
+  public func waitingCount(
+    for number: RegistrationNumber, through sent: MessageID, at seconds: UInt32
+  ) -> Int {
     state.withLock { state in
-      var change = DeliveryChange()
-      guard state.table.isActive(number) else { return change }
-      for id in ids { _ = state.ledger.acknowledge(id, by: number, in: &state.table, &change) }
-      return change
+      guard state.table.isActive(number) else { return 0 }
+      return state.ledger.waitingCount(for: number, through: sent, at: seconds, in: state.table)
+    }
+  }
+
+  /// Takes acknowledgements of several devices; returns what they mean for the pushes that waited for them.
+  func acknowledge(_ batch: AcknowledgementBatch) -> TakenAcknowledgements {
+    state.withLock { state in
+      var taken = TakenAcknowledgements(of: batch)
+      for (index, sender) in batch.senders.enumerated() {
+        let isActive = state.table.isActive(sender.number)
+        for place in sender.places {
+          let arrival = batch.arrivals[place]
+          let isAwaited =
+            isActive
+            && state.ledger.acknowledge(
+              arrival.id, by: sender.number, at: arrival.at, in: &state.table, &taken.change)
+          if isAwaited {
+            taken.noteAwaited(place, of: index)
+          } else if !state.ledger.hasAcknowledged(arrival.id, by: sender.number) {
+            taken.noteLate(place, of: index)
+          }
+        }
+      }
+      return taken
     }
   }
 
@@ -88,10 +150,16 @@ extension AppDirectory {
     state.withLock { state in
       let (ended, next) = state.ledger.expireListed(
         from: state.sweepPlace, count: places, at: seconds, in: &state.table)
+      assert(
+        state.ledger.places > Self.checkedPlaces || state.ledger.isConsistent(in: state.table),
+        "the ledger's parts agree")
       state.sweepPlace = next
       return (ended, next == 0)
     }
   }
+
+  /// Places of a ledger that debug builds look through at each sweep.
+  private static var checkedPlaces: Int { 512 }
 
   /// Places of the pool, for a caller that plans a sweep.
   var places: Int { state.withLock { $0.ledger.places } }
@@ -99,9 +167,10 @@ extension AppDirectory {
 
 extension AppDirectory.State {
   fileprivate mutating func open(
-    _ id: MessageID, _ numbers: [RegistrationNumber], expires: UInt32, _ progress: DeliveryProgress?
-  ) -> Dispatch {
-    var dispatch = Dispatch()
+    _ id: MessageID, _ numbers: [RegistrationNumber], expires: UInt32, isToOne: Bool,
+    _ progress: DeliveryProgress?
+  ) -> DispatchPlan {
+    var dispatch = DispatchPlan()
     var progress = progress
     var waiting = progress.map { progress in numbers.filter { !progress.contains($0) } } ?? numbers
     let gone = waiting.filter { !table.isActive($0) }
@@ -111,21 +180,22 @@ extension AppDirectory.State {
       progress?.replaced.formUnion(NumberSet(gone))
     }
     // One that Apple refused for some may wait for others already.
-    guard !waiting.isEmpty || ledger.isOpen(id) else {
+    guard !waiting.isEmpty || ledger.isOpen(id) || ledger.isPinned(id).isPinned else {
       dispatch.change.ended = [EndedPush(id, gone.isEmpty ? .dropped : .replaced, progress: progress)]
       return dispatch
     }
-    dispatch.change = ledger.open(id, expires: expires, for: waiting, progress: progress, in: &table)
+    dispatch.change = ledger.open(
+      id, expires: expires, for: waiting, isToOne: isToOne, progress: progress, in: &table)
     if !gone.isEmpty { dispatch.change.partly.append(id) }
     for number in waiting {
       guard let location = table[number].location else { continue }
-      dispatch.reachable.append(Dispatch.Reachable(number: number, location: location))
+      dispatch.reachable.append(DispatchPlan.Reachable(number: number, location: location))
     }
     return dispatch
   }
 
-  fileprivate mutating func open(_ group: GroupPush) -> Dispatch {
-    var (group, dispatch) = (group, Dispatch())
+  fileprivate mutating func open(_ group: FanOutPush) -> DispatchPlan {
+    var (group, dispatch) = (group, DispatchPlan())
     var gone = group.targets.subtracting(table.members(platforms: .all))
     if !gone.isEmpty {
       gone.subtract(group.progress.delivered)

@@ -18,6 +18,9 @@ public enum LoginOutcome: Sendable {
 ///
 /// Changes to registrations come only from the storage writer's completions, after their commit and in commit order;
 /// logins, acknowledgements and disconnections come from the event loops.
+///
+/// One type over three files, since whatever touches its state has to hold the one lock; tables, ledger and sets are types of
+/// their own, and what is left here takes the lock and asks them.
 public final class AppDirectory: Sendable {
   /// Which app this is.
   public let app: AppID
@@ -26,10 +29,10 @@ public final class AppDirectory: Sendable {
     var table = RegistrationTable()
     var ledger: DeliveryLedger
     var onlineSet = NumberSet()
-    /// iOS devices that are connected with their app in the foreground.
-    var inReachSet = NumberSet()
+    /// Devices that are in reach of our connection because their app is in the foreground, of platforms where it has to be.
+    var reachableSet = NumberSet()
     /// Devices of all platforms that are connected with their app in the foreground.
-    var frontSet = NumberSet()
+    var foregroundSet = NumberSet()
     /// Who was there since the database was last told.
     var activity = Activity()
     /// The largest ID of all pushes opened so far.
@@ -51,28 +54,29 @@ public final class AppDirectory: Sendable {
       return (known.0 ^ hash.0) | (known.1 ^ hash.1) == 0
     }
 
-    /// Brings `inReachSet` and `frontSet` in line with a registration's record.
-    mutating func noteReach(of number: RegistrationNumber) {
-      let isInFront = table[number].isOnline && table[number].isForeground
-      let isPhone = table[number].platform == Platform.ios.rawValue
-      if isInFront {
-        frontSet.insert(number)
+    /// Brings `reachableSet` and `foregroundSet` in line with a registration's record.
+    mutating func updateReachability(of number: RegistrationNumber) {
+      let isForeground = table[number].isOnline && table[number].isForeground
+      let platform = Platform(rawValue: table[number].platform)
+      let isPhone = platform.map { Routing.needsForeground($0) } ?? false
+      if isForeground {
+        foregroundSet.insert(number)
         activity.active.insert(number)
-        if isPhone { inReachSet.insert(number) }
+        if isPhone { reachableSet.insert(number) }
       } else {
-        frontSet.remove(number)
-        if isPhone { inReachSet.remove(number) }
+        foregroundSet.remove(number)
+        if isPhone { reachableSet.remove(number) }
       }
     }
   }
 
-  let state: Mutex<State>
+  let state: OrderedMutex<State>
 
-  /// Starts empty. `pendingLimit` bounds the pushes that wait in the list of one registration; `start` is when the server
+  /// Starts empty. `pendingLimit` bounds the pushes to one registration alone that wait for it; `start` is when the server
   /// started, in Unix seconds.
   public init(app: AppID, pendingLimit: UInt32 = 10_000, start: UInt32 = 0) {
     self.app = app
-    state = Mutex(State(ledger: DeliveryLedger(limit: pendingLimit), start: start))
+    state = OrderedMutex(State(ledger: DeliveryLedger(limit: pendingLimit), start: start))
   }
 
   /// Registrations that are not replaced.
@@ -81,8 +85,8 @@ public final class AppDirectory: Sendable {
   /// Devices connected now.
   public var onlineCount: Int { state.withLock { $0.onlineSet.count } }
 
-  /// How many pushes are being spread over some time now, of those that our connection brings to anybody.
-  public var spreadingCount: Int { state.withLock { $0.ledger.steady.count } }
+  /// How many pushes are being paced now, of those that our connection brings to anybody.
+  public var pacedPushCount: Int { state.withLock { $0.ledger.paced.count } }
 
   /// How many of some devices are connected now.
   public func onlineCount(in recipients: Recipients) -> Int {
@@ -128,8 +132,8 @@ public final class AppDirectory: Sendable {
       guard state.table.isActive(number) else { return (nil, DeliveryChange()) }
       let location = state.table[number].location
       state.onlineSet.remove(number)
-      state.inReachSet.remove(number)
-      state.frontSet.remove(number)
+      state.reachableSet.remove(number)
+      state.foregroundSet.remove(number)
       state.seen.remove(number)
       let released = state.ledger.release(number, in: &state.table)
       state.table.remove(number, tags: tags)
@@ -149,9 +153,38 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// The registrations that an audience means now.
-  public func resolve(_ terms: AudienceTerms, platforms: PlatformSet) -> Recipients {
-    state.withLock { $0.table.resolve(terms, platforms: platforms) }
+  /// The registrations that an audience means now; nil for files and devices for tests, of which only the database knows.
+  public func resolve(_ audience: Audience, platforms: PlatformSet) -> Recipients? {
+    switch audience {
+    case .all: state.withLock { $0.table.everybody(on: platforms) }
+    case .filter(let filter): resolve(filter, platforms: platforms)
+    case .file, .testDevices: nil
+    }
+  }
+
+  /// The registrations that meet all conditions now.
+  public func resolve(_ filter: AudienceFilter, platforms: PlatformSet = .all) -> Recipients {
+    state.withLock { $0.table.resolve(filter, platforms: platforms) }
+  }
+
+  // MARK: The black list
+
+  /// Stops pushes to registrations, or lets them go again.
+  func setBlocked(_ isBlocked: Bool, _ numbers: [RegistrationNumber]) {
+    state.withLock { state in
+      for number in numbers where state.table.isActive(number) { state.table.setBlocked(isBlocked, number) }
+    }
+  }
+
+  /// Whether a registration gets no pushes.
+  public func isBlocked(_ number: RegistrationNumber) -> Bool {
+    state.withLock { $0.table.blocked.contains(number) }
+  }
+
+  /// Those of some registrations that may get pushes.
+  func unblocked(_ recipients: Recipients) -> Recipients {
+    let blocked = state.withLock { $0.table.blocked }
+    return blocked.isEmpty ? recipients : recipients.subtracting(blocked)
   }
 
   // MARK: Aliases and tags
@@ -208,7 +241,7 @@ public final class AppDirectory: Sendable {
       state.activity.online.insert(number)
       state.seen.insert(number)
       state.table[number].connect(at: location, isForeground: isForeground)
-      state.noteReach(of: number)
+      state.updateReachability(of: number)
       return .accepted(number, replaced: replaced, newest: state.newest)
     }
   }
@@ -231,7 +264,7 @@ public final class AppDirectory: Sendable {
       state.table[number].lastEnd = end.rawValue
       state.table[number].lastSeen = seconds
       state.onlineSet.remove(number)
-      state.noteReach(of: number)
+      state.updateReachability(of: number)
       state.seen.insert(number)
     }
   }
@@ -245,7 +278,7 @@ public final class AppDirectory: Sendable {
     state.withLock { state in
       guard state.table.isActive(number), state.table[number].location == location else { return nil }
       state.table[number].isForeground = isForeground
-      state.noteReach(of: number)
+      state.updateReachability(of: number)
       return state.newest
     }
   }

@@ -25,16 +25,24 @@ public enum CertificateRefusal: Error, Sendable, Equatable {
   case unavailable
 }
 
-extension Router {
+/// A channel that takes certificates.
+public protocol CertificateInstaller: Channel {
+  /// Checks certificates that a developer uploaded and stores them, all or none. Called on a thread that may wait.
+  func install(
+    _ files: [CertificateFile], for app: App,
+    reply: @escaping @Sendable (Result<Void, CertificateRefusal>) -> Void)
+}
+
+extension PluggedChannels {
   /// Checks certificates and stores them sealed: all of them, or none. Reading them takes some time: not for a loop.
   public func install(
     _ files: [CertificateFile], for app: App,
     reply: @escaping @Sendable (Result<Void, CertificateRefusal>) -> Void
   ) {
-    guard let apns else {
+    guard let installer = all.lazy.compactMap({ $0.channel as? any CertificateInstaller }).first else {
       reply(.failure(.refused("There is no channel to Apple")))
       return
     }
-    apns.install(files, for: app, reply: reply)
+    installer.install(files, for: app, reply: reply)
   }
 }

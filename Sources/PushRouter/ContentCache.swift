@@ -5,81 +5,118 @@ import Synchronization
 
 /// Contents of recent pushes, so that a device which reconnects shortly after does not cost a read. First in, first out,
 /// bounded in bytes.
+///
+/// They lie encoded in a few large blocks that are used again and again. An allocation for each, among others that live
+/// shortly, would let the process grow for hours.
 final class ContentCache: Sendable {
-  private struct State: Sendable {
-    var contents: [MessageID: StoredPush] = [:]
-    var order: [MessageID] = []
-    var head = 0
-    var bytes = 0
+  private struct Place: Sendable {
+    /// Blocks are counted from the first that ever was.
+    let block: Int
+    let start: UInt32
+    let count: UInt32
+    let strategy: Strategy
+    /// Whose notification another channel brings.
+    let elsewhere: NumberSet?
   }
+
+  private struct Block: Sendable {
+    var bytes: [UInt8] = []
+    var ids: [MessageID] = []
+
+    /// About what it takes, with the places of its contents.
+    var size: Int { bytes.count + 64 * ids.count }
+  }
+
+  private struct State: Sendable {
+    var places: [MessageID: Place] = [:]
+    /// Oldest first; the last is being filled.
+    var blocks: [Block] = []
+    /// How many blocks there were before the first of `blocks`.
+    var gone = 0
+    var size = 0
+    /// An emptied block, for its memory.
+    var spare: Block?
+    /// What was asked for lately, decoded: when a broadcast waits, many devices ask for the same.
+    var decoded: [MessageID: StoredPush] = [:]
+
+    mutating func insert(
+      _ id: MessageID, _ content: [UInt8], _ strategy: Strategy, _ elsewhere: NumberSet?, _ limit: Int
+    ) {
+      if blocks.last.map({
+        !$0.ids.isEmpty && $0.bytes.count + content.count > ContentCache.blockBytes(limit)
+      })
+        ?? true
+      {
+        var block = spare ?? Block()
+        spare = nil
+        block.bytes.reserveCapacity(ContentCache.blockBytes(limit))
+        blocks.append(block)
+      }
+      let last = blocks.count - 1
+      places[id] = Place(
+        block: gone + last, start: UInt32(blocks[last].bytes.count), count: UInt32(content.count),
+        strategy: strategy, elsewhere: elsewhere)
+      decoded[id] = nil
+      size -= blocks[last].size
+      blocks[last].bytes += content
+      blocks[last].ids.append(id)
+      size += blocks[last].size
+      while size > limit, blocks.count > 1 { dropFirst() }
+    }
+
+    private mutating func dropFirst() {
+      var block = blocks.removeFirst()
+      size -= block.size
+      for id in block.ids where places[id]?.block == gone {
+        places[id] = nil
+        decoded[id] = nil
+      }
+      gone += 1
+      block.bytes.removeAll(keepingCapacity: true)
+      block.ids.removeAll(keepingCapacity: true)
+      spare = block
+    }
+  }
+
+  /// Contents that are kept decoded.
+  private static let decodedLimit = 128
+
+  /// Bytes of a block: a small part of all.
+  private static func blockBytes(_ limit: Int) -> Int { min(256 * 1024, limit / 4) }
 
   private let byteLimit: Int
   private let state = Mutex(State())
 
   init(byteLimit: Int) { self.byteLimit = byteLimit }
 
-  func find(_ id: MessageID) -> StoredPush? { state.withLock { $0.contents[id] } }
+  /// The bytes that are held now, the places of the contents included.
+  var size: Int { state.withLock { $0.size } }
 
-  /// Adds a push, or puts it in the place of what was known of it.
-  func insert(_ id: MessageID, _ push: StoredPush) {
+  func find(_ id: MessageID) -> StoredPush? {
+    let (known, encoded) = state.withLock { state -> (StoredPush?, (Place, [UInt8])?) in
+      if let known = state.decoded[id] { return (known, nil) }
+      guard let place = state.places[id] else { return (nil, nil) }
+      let bytes = state.blocks[place.block - state.gone].bytes
+      return (nil, (place, Array(bytes[Int(place.start)..<Int(place.start + place.count)])))
+    }
+    guard let (place, bytes) = encoded, let content = PushContent(decoding: bytes) else { return known }
+    let push = StoredPush(content: content, strategy: place.strategy, elsewhere: place.elsewhere)
     state.withLock { state in
-      state.bytes += Self.size(push)
-      if let old = state.contents.updateValue(push, forKey: id) {
-        state.bytes -= Self.size(old)
-        return
-      }
-      state.order.append(id)
-      while state.bytes > byteLimit, state.head < state.order.count {
-        if let old = state.contents.removeValue(forKey: state.order[state.head]) {
-          state.bytes -= Self.size(old)
-        }
-        state.head += 1
-      }
-      if state.head > 4096, state.head * 2 > state.order.count {
-        state.order.removeFirst(state.head)
-        state.head = 0
-      }
+      // It may have gone, or another may have taken its place, meanwhile.
+      guard let now = state.places[id], now.block == place.block, now.start == place.start else { return }
+      if state.decoded.count >= Self.decodedLimit { state.decoded.removeAll(keepingCapacity: true) }
+      state.decoded[id] = push
     }
+    return push
   }
 
-  /// Two hundred bytes stand for the table entry and the arrays' headers.
-  private static func size(_ push: StoredPush) -> Int {
-    let shared = push.content.variants.reduce(200) { $0 + $1.notification.count + $1.message.count }
-    // At most about two bytes for each member of a set.
-    return push.content.apple.reduce(shared + 2 * (push.apns?.count ?? 0)) {
-      $0 + 200 + $1.payload.text.count
-    }
+  /// Adds a push with its encoded content, or puts it in the place of what was known of it.
+  func insert(_ id: MessageID, _ content: [UInt8], _ strategy: Strategy, elsewhere: NumberSet?) {
+    state.withLock { $0.insert(id, content, strategy, elsewhere, byteLimit) }
   }
-}
 
-extension Router {
-  /// The contents of pushes that wait for a device, in the order asked; those that are gone are left out. `found` may be
-  /// called on this thread or on a reader's.
-  public func contents(
-    of ids: [MessageID],
-    found: @escaping @Sendable (Result<[(MessageID, StoredPush)], DeviceFailure>) -> Void
-  ) {
-    let known = ids.map { ($0, contents.find($0)) }
-    let missing = known.filter { $0.1 == nil }.map(\.0)
-    guard !missing.isEmpty else {
-      found(.success(known.compactMap { id, content in content.map { (id, $0) } }))
-      return
-    }
-    store.read { transaction throws(StorageError) in
-      try transaction.contents(of: missing)
-    } completion: { [self] result in
-      guard case .success(let stored) = result else {
-        found(.failure(.unavailable))
-        return
-      }
-      var read: [MessageID: StoredPush] = [:]
-      for case (let id, let found?) in zip(missing, stored) {
-        guard let content = StoredPush(found) else { continue }
-        // After a restart many devices ask for the same one.
-        contents.insert(id, content)
-        read[id] = content
-      }
-      found(.success(known.compactMap { id, content in (content ?? read[id]).map { (id, $0) } }))
-    }
+  /// The same, of a push whose content is not at hand in its encoded form.
+  func insert(_ id: MessageID, _ push: StoredPush) {
+    insert(id, push.content.encode(), push.strategy, elsewhere: push.elsewhere)
   }
 }

@@ -7,16 +7,31 @@ import Synchronization
 public struct DeliveryEvent: Sendable {
   /// What it is.
   public enum What: Sendable {
-    /// It reached these: they acknowledged it over our connection, or Apple took it for them.
-    case delivered([RegistrationNumber], Channel)
-    /// Apple, or we ourselves on the way there, have a final reason why it does not reach these.
-    case refused([RegistrationNumber], reason: String)
+    /// It reached these: they acknowledged it over our connection, or a channel's service took it for them.
+    case delivered([RegistrationNumber], ChannelID)
+    /// What these said shows that they have it, by which channel: an acknowledgement that nothing waited for any more, or
+    /// that they showed it before they acknowledged it, or before the service's answer came.
+    case proven([RegistrationNumber], ChannelID)
+    /// A channel's service, or we ourselves on the way there, have a final reason why it does not reach these.
+    case refused([RegistrationNumber], ChannelID, reason: String)
     /// These reported that it was shown; each does once.
     case shown([RegistrationNumber])
     /// The users of these tapped it.
     case tapped([RegistrationNumber])
-    /// Nobody waits for it over our connection any more; `lastly` is who acknowledged it last.
+    /// Nobody waits for it over our connection any more; `lastly` is who acknowledged it last, unless it was known before
+    /// that this device has it.
     case ended(OutcomeStatus, lastly: RegistrationNumber?)
+
+    /// Of whom it is said.
+    var numbers: [RegistrationNumber] {
+      switch self {
+      case .delivered(let numbers, _), .proven(let numbers, _), .refused(let numbers, _, _),
+        .shown(let numbers),
+        .tapped(let numbers):
+        numbers
+      case .ended(_, let lastly): lastly.map { [$0] } ?? []
+      }
+    }
   }
 
   /// The push.
@@ -25,16 +40,22 @@ public struct DeliveryEvent: Sendable {
   public let app: AppID
   /// What became of it.
   public let what: What
-  /// When.
+  /// When; of several, when it was true for all of them.
   public let at: Timestamp
+  /// When it was true for each of them, in their order; empty if `at` is all that is known.
+  private let moments: [Timestamp]
 
   /// All fields.
-  public init(push: MessageID, app: AppID, what: What, at: Timestamp) {
+  public init(push: MessageID, app: AppID, what: What, at: Timestamp, moments: [Timestamp] = []) {
     self.push = push
     self.app = app
     self.what = what
     self.at = at
+    self.moments = moments
   }
+
+  /// When it was true for the one at a place among them.
+  public func moment(_ index: Int) -> Timestamp { moments.indices.contains(index) ? moments[index] : at }
 
   init(_ ended: EndedPush, app: AppID, at: Timestamp) {
     self.init(push: ended.id, app: app, what: .ended(ended.status, lastly: ended.acknowledger), at: at)

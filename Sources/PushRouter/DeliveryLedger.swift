@@ -12,12 +12,17 @@ struct DeliveryLedger: Sendable {
   private var lists = PendingLists()
   /// Of listed pushes with several targets, for whom they are settled.
   private var partly: [MessageID: DeliveryProgress] = [:]
+  /// Listed pushes that were sent to several, and how many of them each registration's list holds: they make no room, and
+  /// do not count for the limit.
+  private var shared: Set<MessageID> = []
+  private var sharedCounts: [RegistrationNumber: UInt32] = [:]
+  private var pins = PinnedPushes()
   /// Ordered by ID, since the writer hands IDs out growing.
-  var groups: [GroupPush] = []
-  /// Group pushes that are not released to all of their targets.
-  var steady: [MessageID] = []
+  var groups: [FanOutPush] = []
+  /// Paced pushes that are not yet due for all of their targets.
+  var paced: [MessageID] = []
 
-  /// Most pushes that wait in the list of one registration; beyond it the oldest is dropped.
+  /// Most pushes to one registration alone that wait for it; beyond it the oldest of these is dropped.
   let limit: UInt32
 
   init(limit: UInt32) { self.limit = limit }
@@ -31,32 +36,66 @@ struct DeliveryLedger: Sendable {
   /// Pushes to many that are open.
   var groupCount: Int { groups.count }
 
+  /// Whether all parts agree: lists and pool, pushes to many in order, and nothing kept of pushes that are over. For
+  /// assertions, since it visits everything.
+  func isConsistent(in table: RegistrationTable) -> Bool {
+    lists.isConsistent { table[$0].pending }
+      && zip(groups, groups.dropFirst()).allSatisfy { $0.id < $1.id }
+      && partly.keys.allSatisfy { isOpen($0) || pins.contains($0) }
+      && shared.allSatisfy { lists.contains($0) }
+      && sharedCounts.values.reduce(0) { $0 + Int($1) } == lists.count(of: shared)
+  }
+
   // MARK: Opening
 
-  /// Opens a push to a few, with those for whom it was settled before a restart. Returns what had to make room.
+  /// Opens a push to a few, with those for whom it was settled before a restart. One that was sent to one registration
+  /// alone may have to make room in its list: returns what had to.
   mutating func open(
-    _ id: MessageID, expires: UInt32, for numbers: [RegistrationNumber], progress: DeliveryProgress? = nil,
-    in table: inout RegistrationTable
+    _ id: MessageID, expires: UInt32, for numbers: [RegistrationNumber], isToOne: Bool,
+    progress: DeliveryProgress? = nil, in table: inout RegistrationTable
   ) -> DeliveryChange {
     var change = DeliveryChange()
+    if !isToOne, !numbers.isEmpty { shared.insert(id) }
     for number in numbers {
-      if table[number].pending.count >= limit, let oldest = lists.removeFirst(from: &table[number].pending) {
-        lose(oldest, number, .dropped, &change)
+      if !isToOne {
+        sharedCounts[number, default: 0] += 1
+      } else if table[number].pending.count - (sharedCounts[number] ?? 0) >= limit {
+        let oldest = lists.removeFirst(from: &table[number].pending) { [shared] in !shared.contains($0) }
+        if let oldest { lose(oldest, number, .dropped, &change) }
       }
       lists.append(id, expires: expires, of: number, to: &table[number].pending)
     }
     if let progress, !progress.isEmpty { partly[id, default: DeliveryProgress()].formUnion(progress) }
+    pins.noteOpened(id)
     return change
+  }
+
+  /// Notes that a push has left a registration's list.
+  private mutating func left(_ id: MessageID, _ number: RegistrationNumber) {
+    guard !shared.isEmpty, shared.contains(id) else { return }
+    let count = sharedCounts[number] ?? 0
+    assert(count > 0, "a list has as many shared pushes as it counts")
+    sharedCounts[number] = count > 1 ? count - 1 : nil
+    if !lists.contains(id) { shared.remove(id) }
+  }
+
+  /// Takes a push out of a registration's list; false if it is not there.
+  private mutating func remove(
+    _ id: MessageID, of number: RegistrationNumber, in table: inout RegistrationTable
+  ) -> Bool {
+    guard lists.remove(id, of: number, from: &table[number].pending) else { return false }
+    left(id, number)
+    return true
   }
 
   /// Whether a push waits for somebody.
   func isOpen(_ id: MessageID) -> Bool { lists.contains(id) || groupIndex(id) != nil }
 
-  /// Opens a group push; its ID is larger than that of every group push before it.
-  mutating func open(_ push: GroupPush) {
+  /// Opens a fan-out push; its ID is larger than that of every group push before it.
+  mutating func open(_ push: FanOutPush) {
     precondition(groups.last.map { $0.id < push.id } ?? true, "message IDs must grow")
     groups.append(push)
-    if push.steady != nil { steady.append(push.id) }
+    if push.paced != nil { paced.append(push.id) }
   }
 
   /// Notes that a push, which has left a registration's list, will not reach it.
@@ -75,13 +114,33 @@ struct DeliveryLedger: Sendable {
     change.partly.append(id)
   }
 
-  /// The end of a listed push that has left its last list; forgets the rest of it.
+  /// The end of a listed push that has left its last list; forgets the rest of it. That of a pinned push waits, unless its
+  /// time is over.
   private mutating func endIfOver(
     _ id: MessageID, _ status: OutcomeStatus, acknowledger: RegistrationNumber? = nil
   ) -> EndedPush? {
     guard !isOpen(id) else { return nil }
+    if status == .expired { pins.noteEnded(id) } else if pins.contains(id) { return nil }
     return EndedPush(
       id, status, progress: partly.isEmpty ? nil : partly.removeValue(forKey: id), acknowledger: acknowledger)
+  }
+
+  // MARK: Pins
+
+  /// Keeps a push from ending until `unpin`; says whether its end is yet to come.
+  mutating func pin(_ id: MessageID) -> Bool { pins.pin(id, isOpen: isOpen(id)) }
+
+  /// Whether a push is pinned, and whether it has ended all the same.
+  func isPinned(_ id: MessageID) -> (isPinned: Bool, isOver: Bool) { (pins.contains(id), pins.isOver(id)) }
+
+  /// Lets a push end again; returns its end if it waits for nobody.
+  mutating func unpin(_ id: MessageID) -> EndedPush? {
+    guard pins.unpin(id), !isOpen(id) else { return nil }
+    let progress = partly.removeValue(forKey: id)
+    let status: OutcomeStatus =
+      progress?.delivered.isEmpty == false
+      ? .delivered : progress?.crowdedOut.isEmpty == false ? .dropped : .replaced
+    return EndedPush(id, status, progress: progress)
   }
 
   /// Position of the first group push that is newer than an ID.
@@ -101,24 +160,33 @@ struct DeliveryLedger: Sendable {
 
   // MARK: Deliveries
 
-  /// Takes a device's word that a push arrived. False when nothing waited: an unknown ID, another device's, or said before.
+  /// Takes a device's word that a push arrived, and when if that is told. False when nothing waited: an unknown ID, another device's, or said before.
   mutating func acknowledge(
-    _ id: MessageID, by number: RegistrationNumber, in table: inout RegistrationTable,
-    _ change: inout DeliveryChange
+    _ id: MessageID, by number: RegistrationNumber, at moment: Timestamp? = nil,
+    in table: inout RegistrationTable, _ change: inout DeliveryChange
   ) -> Bool {
-    if lists.remove(id, of: number, from: &table[number].pending) {
+    if remove(id, of: number, in: &table) {
       if let ended = endIfOver(id, .delivered, acknowledger: number) {
         change.ended.append(ended)
         return true
       }
       partly[id, default: DeliveryProgress()].delivered.insert(number)
+      if let moment { partly[id]?.note(moment) }
+      assert(partly[id]?.isDisjoint(at: number) == true, "it waits for nobody for whom it is settled")
       change.partly.append(id)
       return true
     }
     guard let index = groupIndex(id), groups[index].isPending(for: number) else { return false }
     groups[index].progress.delivered.insert(number)
+    if let moment { groups[index].progress.note(moment) }
     change.partly.append(id)
     return true
+  }
+
+  /// Whether a registration has acknowledged a push that others wait for still.
+  func hasAcknowledged(_ id: MessageID, by number: RegistrationNumber) -> Bool {
+    if partly[id]?.delivered.contains(number) == true { return true }
+    return groupIndex(id).map { groups[$0].progress.delivered.contains(number) } ?? false
   }
 
   /// For whom an open push to several is settled; nil if nobody, or if it is not open.
@@ -139,7 +207,7 @@ struct DeliveryLedger: Sendable {
     let listed = found.count
     var index = firstGroup(after: sent)
     while index < groups.count, found.count - listed < limit {
-      if seconds < groups[index].expires, groups[index].isReleased(for: number),
+      if seconds < groups[index].expires, groups[index].isDue(for: number),
         groups[index].isPending(for: number)
       {
         found.append(groups[index].id)
@@ -154,7 +222,17 @@ struct DeliveryLedger: Sendable {
   /// About how many pushes wait for a registration: dead ones may be among them.
   func pendingCount(for number: RegistrationNumber, in table: RegistrationTable) -> Int {
     Int(table[number].pending.count)
-      + groups.count { $0.isReleased(for: number) && $0.isPending(for: number) }
+      + groups.count { $0.isDue(for: number) && $0.isPending(for: number) }
+  }
+
+  /// How many of the pushes up to one wait for a registration and are alive.
+  func waitingCount(
+    for number: RegistrationNumber, through sent: MessageID, at seconds: UInt32, in table: RegistrationTable
+  ) -> Int {
+    lists.aliveCount(in: table[number].pending, through: sent, at: seconds)
+      + groups[..<firstGroup(after: sent)].count {
+        seconds < $0.expires && $0.isDue(for: number) && $0.isPending(for: number)
+      }
   }
 
   // MARK: Ends
@@ -165,8 +243,9 @@ struct DeliveryLedger: Sendable {
   ) -> (waiting: Int, progress: DeliveryProgress?) {
     let progress = progress(id)
     let owners = lists.owners(of: id)
-    for owner in owners { _ = lists.remove(id, of: owner, from: &table[owner].pending) }
+    for owner in owners { _ = remove(id, of: owner, in: &table) }
     partly[id] = nil
+    pins.noteEnded(id)
     guard let index = groupIndex(id) else { return (owners.count, progress) }
     return (owners.count + groups.remove(at: index).waitingCount, progress)
   }
@@ -176,7 +255,10 @@ struct DeliveryLedger: Sendable {
     _ number: RegistrationNumber, in table: inout RegistrationTable
   ) -> DeliveryChange {
     var change = DeliveryChange()
-    while let id = lists.removeFirst(from: &table[number].pending) { lose(id, number, .replaced, &change) }
+    while let id = lists.removeFirst(from: &table[number].pending) {
+      left(id, number)
+      lose(id, number, .replaced, &change)
+    }
     for index in groups.indices where groups[index].isPending(for: number) {
       groups[index].progress.replaced.insert(number)
       change.partly.append(groups[index].id)
@@ -192,8 +274,9 @@ struct DeliveryLedger: Sendable {
     var ended: [EndedPush] = []
     for owner in lists.ownersOfExpired(in: place..<place + count, at: seconds) {
       for id in lists.removeExpired(at: seconds, from: &table[owner].pending) {
+        left(id, owner)
         // A push to several is dead for all of them, so that none can end it in another way.
-        for other in lists.owners(of: id) { _ = lists.remove(id, of: other, from: &table[other].pending) }
+        for other in lists.owners(of: id) { _ = remove(id, of: other, in: &table) }
         if let end = endIfOver(id, .expired) { ended.append(end) }
       }
     }
@@ -205,7 +288,7 @@ struct DeliveryLedger: Sendable {
   mutating func expireGroups(at seconds: UInt32, in table: inout RegistrationTable) -> [EndedPush] {
     var ended: [EndedPush] = []
     for group in groups {
-      let isComplete = group.isComplete && !lists.contains(group.id)
+      let isComplete = group.isComplete && !lists.contains(group.id) && !pins.contains(group.id)
       guard isComplete || group.expires <= seconds else { continue }
       let status: OutcomeStatus =
         !isComplete ? .expired : group.progress.delivered.isEmpty ? .replaced : .delivered
@@ -215,8 +298,9 @@ struct DeliveryLedger: Sendable {
     let over = Set(ended.map(\.id))
     groups.removeAll { over.contains($0.id) }
     for id in over {
-      for owner in lists.owners(of: id) { _ = lists.remove(id, of: owner, from: &table[owner].pending) }
+      for owner in lists.owners(of: id) { _ = remove(id, of: owner, in: &table) }
       partly[id] = nil
+      pins.noteEnded(id)
     }
     return ended
   }

@@ -5,10 +5,12 @@ import PushStorage
 public struct DeliveryProgress: Sendable {
   /// Who acknowledged it.
   public internal(set) var delivered: NumberSet
-  /// Whose list was full of newer pushes.
+  /// Whose list was full of newer pushes, as it came about until pushes to several were left out of that.
   public internal(set) var crowdedOut: NumberSet
   /// Whose registration was replaced.
   public internal(set) var replaced: NumberSet
+  /// When it reached the last of those who have it, as far as that is known since the start of the server.
+  var latest: Timestamp?
 
   /// What the database knows of it; at first nothing.
   public init(
@@ -27,6 +29,11 @@ public struct DeliveryProgress: Sendable {
     delivered.contains(number) || crowdedOut.contains(number) || replaced.contains(number)
   }
 
+  /// Whether a registration is in one of the sets at most.
+  func isDisjoint(at number: RegistrationNumber) -> Bool {
+    [delivered, crowdedOut, replaced].count { $0.contains(number) } <= 1
+  }
+
   /// Adds those who will not get it.
   mutating func add(_ targets: NumberSet, _ reason: LossReason?) {
     if reason == .replaced { replaced.formUnion(targets) } else { crowdedOut.formUnion(targets) }
@@ -36,7 +43,11 @@ public struct DeliveryProgress: Sendable {
     delivered.formUnion(other.delivered)
     crowdedOut.formUnion(other.crowdedOut)
     replaced.formUnion(other.replaced)
+    if let moment = other.latest { note(moment) }
   }
+
+  /// Notes when it reached somebody.
+  mutating func note(_ moment: Timestamp) { latest = max(latest ?? moment, moment) }
 
   /// The sets of those who will not get it that hold somebody, with the reason that is stored for each.
   var dropped: [(reason: LossReason, targets: NumberSet)] {
@@ -83,7 +94,15 @@ extension EndedPush {
   func settlement(at now: Timestamp) -> Settlement {
     let delivered = status == .delivered ? nil : progress?.delivered
     return Settlement(
-      id: id, status: status, at: now, delivered: delivered.flatMap { $0.isEmpty ? nil : $0.serialized() })
+      id: id, status: status, at: moment(now),
+      delivered: delivered.flatMap { $0.isEmpty ? nil : $0.serialized() })
+  }
+
+  /// When it had ended: what all have got ended when the last of them got it, whoever said so last, and whenever that was
+  /// noticed. `now` is when the last acknowledgement's push came, or when the end was noticed.
+  private func moment(_ now: Timestamp) -> Timestamp {
+    guard status == .delivered, let latest = progress?.latest else { return now }
+    return acknowledger == nil ? latest : max(now, latest)
   }
 
   /// Stores who will not get it.
@@ -96,7 +115,7 @@ extension DeliveryProgress {
   /// Stores who will not get a push.
   func saveDropped(of id: MessageID, in transaction: WriteTransaction) throws(StorageError) {
     for (reason, targets) in dropped {
-      try transaction.saveDropped(id: id, reason: reason.rawValue, targets: targets.serialized())
+      try transaction.deliveries.saveDropped(id: id, reason: reason.rawValue, targets: targets.serialized())
     }
   }
 }

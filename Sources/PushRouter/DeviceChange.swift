@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushStorage
 
 /// A change of one registration's tags, by name.
@@ -30,9 +31,15 @@ public struct DeviceChange: Sendable {
   public var alias: TextEdit?
   /// The change of its mobile number.
   public var mobile: TextEdit?
+  /// How many tags it may have afterwards.
+  public var tagLimit: Int
 
   /// Makes a change.
-  public init(tags: TagEdit? = nil, alias: TextEdit? = nil, mobile: TextEdit? = nil) {
+  public init(
+    tags: TagEdit? = nil, alias: TextEdit? = nil, mobile: TextEdit? = nil,
+    tagLimit: Int = RegistrationLimits.tags
+  ) {
+    self.tagLimit = tagLimit
     self.tags = tags
     self.alias = alias
     self.mobile = mobile
@@ -49,7 +56,10 @@ public struct DeviceChange: Sendable {
   func apply(
     to number: RegistrationNumber, app: AppID, at now: Timestamp, in transaction: WriteTransaction
   ) throws(StorageError) -> Result<Applied, DeviceFailure> {
-    switch try transaction.checkAlias(app: app, number: number, alias: alias?.text) {
+    let places = RegistrationLimits.devicesPerAlias
+    let outcome = try transaction.registrations.checkAlias(
+      app: app, number: number, alias: alias?.text, limit: places)
+    switch outcome {
     case .unknownRegistration: return .failure(.unknownRegistration)
     case .full: return .failure(.aliasFull)
     case .ok: break
@@ -59,23 +69,29 @@ public struct DeviceChange: Sendable {
       guard let change = try numbers(of: tags, app: app, in: transaction, names: &applied.names) else {
         return .failure(.tooManyTags)
       }
-      switch try transaction.changeTags(app: app, number: number, change, at: now) {
+      switch try transaction.tags.change(
+        app: app, number: number, change, limit: tagLimit, at: now)
+      {
       case .unknownRegistration: return .failure(.unknownRegistration)
       case .tooMany: return .failure(.tooManyTags)
       case .ok(let added, let removed): (applied.added, applied.removed) = (added, removed)
       }
     }
-    if let alias { _ = try transaction.setAlias(app: app, number: number, alias: alias.text, at: now) }
-    if let mobile { _ = try transaction.setMobile(app: app, number: number, mobile.text) }
+    if let alias {
+      _ = try transaction.registrations.setAlias(
+        app: app, number: number, alias: alias.text, limit: places, at: now)
+    }
+    if let mobile { _ = try transaction.registrations.setMobile(app: app, number: number, mobile.text) }
     return .success(applied)
   }
 
   /// The change in tag numbers; nil when the app has as many tags as it may have.
   private func numbers(
     of edit: TagEdit, app: AppID, in transaction: WriteTransaction, names: inout [(String, UInt32)]
-  ) throws(StorageError) -> WriteTransaction.TagChange? {
+  ) throws(StorageError) -> TagChange? {
     func known(_ wanted: [String], create: Bool) throws(StorageError) -> [UInt32?] {
-      let numbers = try transaction.tagNumbers(app: app, names: wanted, create: create)
+      let numbers = try transaction.tags.numbers(
+        app: app, names: wanted, creatingUpTo: create ? RegistrationLimits.tagsPerApp : nil)
       for case (let name, let number?) in zip(wanted, numbers) { names.append((name, number)) }
       return numbers
     }

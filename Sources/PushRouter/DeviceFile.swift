@@ -41,29 +41,29 @@ public struct DeviceFile: Sendable {
   }
 }
 
-extension Router {
+extension Diagnostics {
   /// Pushes of a device that are listed.
   private static var listedPushes: Int { 10 }
   /// Batches to the app's server that are looked through for each of them: a body may have hundreds of kilobytes.
   private static var callbackDepth: Int { 20 }
 
   /// All that is known of a device, nil if it is not there any more. Of its pushes those older than `before`.
-  public func deviceFile(
+  public func file(
     _ number: RegistrationNumber, in app: App, before: MessageID? = nil,
     reply: @escaping @Sendable (Result<DeviceFile?, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.read { [self] transaction throws(StorageError) -> DeviceFile? in
-      guard let row = try transaction.registration(app: app.id, number: number),
-        let history = try transaction.history(app: app.id, number: number),
+    store.read { transaction throws(StorageError) -> DeviceFile? in
+      guard let row = try transaction.registrations.find(app: app.id, number: number),
+        let history = try transaction.registrations.history(app: app.id, number: number),
         let standing = app.directory.standing(number)
       else { return nil }
-      let names = try transaction.tagNames(app: app.id, numbers: row.tags)
+      let names = try transaction.tags.names(app: app.id, numbers: row.tags)
       // Numbers without a name are left out of the names; then nobody knows which belong together.
       let times = names.count == history.tags.count ? history.tags.map(\.at) : names.map { _ in nil }
       let tags = zip(names, times).map { (name: $0, at: $1) }.sorted { $0.name < $1.name }
       let lostTags = try lost(history, app, transaction)
-      let latest = try transaction.latestPushes(
+      let latest = try transaction.pushes.latest(
         app: app.id, of: number, before: before ?? MessageID(UInt64(Int64.max)), limit: Self.listedPushes
       ) {
         [$0, $1].contains { NumberSet(serialized: $0)?.contains(number) == true }
@@ -76,7 +76,7 @@ extension Router {
         else { continue }
         var answer: String?
         if case .refused(let reason) = found.apple { answer = reason }
-        if found.apple == .accepted { answer = APNsEnd.delivered }
+        if found.apple == .accepted { answer = ChannelEnd.delivered }
         pushes.append(
           DeviceFile.Push(
             id: push.id, createdAt: push.createdAt, content: push.content, diagnosis: Diagnosis(found),
@@ -84,7 +84,7 @@ extension Router {
       }
       return DeviceFile(
         row: row, history: history, tags: tags, lostTags: lostTags, standing: standing,
-        isTestDevice: try transaction.isTestDevice(row.registrationID, app: app.id), pushes: pushes,
+        isTestDevice: try transaction.testDevices.contains(row.registrationID, app: app.id), pushes: pushes,
         lookedBackTo: latest.next)
     } completion: {
       reply($0.mapError { _ in .unavailable })
@@ -96,7 +96,7 @@ extension Router {
   ) throws(StorageError) -> [(name: String, at: Timestamp?)] {
     var found: [(name: String, at: Timestamp?)] = []
     for tag in history.lostTags {
-      guard let name = try transaction.tagNames(app: app.id, numbers: [tag.number]).first else { continue }
+      guard let name = try transaction.tags.names(app: app.id, numbers: [tag.number]).first else { continue }
       found.append((name, tag.at))
     }
     return found

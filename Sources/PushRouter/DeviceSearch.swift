@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushStorage
 
 /// Devices that somebody looked for.
@@ -38,10 +39,10 @@ public struct DeviceSearch: Sendable {
   }
 }
 
-extension Router {
+extension Diagnostics {
   /// Devices of an app with this registration ID, alias, token of Apple's or tag, the first of these that fits. Of a tag
   /// at most `limit` from a number on. `found` may be called on this thread or on a reader's.
-  public func searchDevices(
+  public func search(
     _ text: String, in app: App, from start: RegistrationNumber = RegistrationNumber(0), limit: Int,
     found: @escaping @Sendable (Result<DeviceSearch, DeviceFailure>) -> Void
   ) {
@@ -62,12 +63,12 @@ extension Router {
       return
     }
     store.read { transaction throws(StorageError) -> DeviceSearch in
-      if let token, let number = try transaction.holder(ofToken: token, app: app.id),
+      if let token, let number = try transaction.tokens.holder(ofToken: token, app: app.id),
         app.directory.identity(number) != nil
       {
         return DeviceSearch(.token, [number])
       }
-      if let id, let gone = try transaction.goneRegistration(id, app: app.id) {
+      if let id, let gone = try transaction.registrations.gone(id, app: app.id) {
         return DeviceSearch(.registrationID, [], gone: gone)
       }
       return tagged
@@ -79,9 +80,7 @@ extension Router {
   private static func devices(
     tag: String, in app: App, from start: RegistrationNumber, limit: Int
   ) -> DeviceSearch {
-    var terms = AudienceTerms()
-    terms.tags = [tag]
-    let members = app.directory.resolve(terms, platforms: .all).numbers
+    let members = app.directory.resolve(AudienceFilter(tags: [tag])).numbers
     guard !members.isEmpty else { return DeviceSearch() }
     let page = members.members(from: start, limit: limit + 1)
     return DeviceSearch(

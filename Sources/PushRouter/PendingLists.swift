@@ -36,6 +36,7 @@ struct PendingLists: Sendable {
     _ message: MessageID, expires: UInt32, of owner: RegistrationNumber, to list: inout List
   ) {
     let index = takeNode()
+    assert(message.rawValue != 0 && !contains(message, of: owner), "a list has each push once")
     var (previous, next) = (list.tail, UInt32.max)
     while previous != .max, nodes[previous].message > message.rawValue {
       (previous, next) = (nodes[previous].previous, previous)
@@ -47,6 +48,13 @@ struct PendingLists: Sendable {
     list.count += 1
     count += 1
     byMessage.insert(Self.hash(message), index)
+    precondition(byMessage.count == count, "every place of a list is in the index")
+  }
+
+  private func contains(_ message: MessageID, of owner: RegistrationNumber) -> Bool {
+    byMessage.first(Self.hash(message)) {
+      nodes[$0].message == message.rawValue && nodes[$0].owner == owner.rawValue
+    } != nil
   }
 
   private mutating func takeNode() -> UInt32 {
@@ -73,21 +81,33 @@ struct PendingLists: Sendable {
 
   private mutating func unlink(_ index: UInt32, from list: inout List) {
     let node = nodes[index]
+    precondition(node.message != 0 && list.count > 0, "a place of a list is given back twice")
     if node.previous == .max { list.head = node.next } else { nodes[node.previous].next = node.next }
     if node.next == .max { list.tail = node.previous } else { nodes[node.next].previous = node.previous }
     list.count -= 1
     count -= 1
-    byMessage.remove(Self.hash(MessageID(node.message)), index)
+    precondition((list.count == 0) == (list.head == .max), "a list has as many places as it counts")
+    precondition(
+      byMessage.remove(Self.hash(MessageID(node.message)), index) && byMessage.count == count,
+      "every place of a list is in the index")
     nodes[index] = Node(next: free)
     free = index
   }
 
-  /// Takes the oldest push out of a list.
-  mutating func removeFirst(from list: inout List) -> MessageID? {
-    guard list.head != .max else { return nil }
-    let message = MessageID(nodes[list.head].message)
-    unlink(list.head, from: &list)
-    return message
+  /// Takes the oldest push out of a list, of those that match.
+  mutating func removeFirst(
+    from list: inout List, where matches: (MessageID) -> Bool = { _ in true }
+  ) -> MessageID? {
+    var index = list.head
+    while index != .max {
+      let message = MessageID(nodes[index].message)
+      if matches(message) {
+        unlink(index, from: &list)
+        return message
+      }
+      index = nodes[index].next
+    }
+    return nil
   }
 
   /// Removes what is dead at a time and returns it.
@@ -130,6 +150,46 @@ struct PendingLists: Sendable {
       index = node.next
     }
     return found
+  }
+
+  /// How many entries of a list up to one are alive.
+  func aliveCount(in list: List, through sent: MessageID, at seconds: UInt32) -> Int {
+    var (count, index) = (0, list.head)
+    while index != .max, nodes[index].message <= sent.rawValue {
+      if seconds < nodes[index].expires { count += 1 }
+      index = nodes[index].next
+    }
+    return count
+  }
+
+  /// Whether all lists are what they should be: in order, of one owner each, and every place of the pool in one of them or
+  /// free. For assertions, since it visits all places.
+  func isConsistent(_ list: (RegistrationNumber) -> List) -> Bool {
+    let owners = Set((0..<used).filter { nodes[$0].message != 0 }.map { nodes[$0].owner })
+    var linked: UInt32 = 0
+    for owner in owners {
+      let list = list(RegistrationNumber(owner))
+      var (index, previous, length, last) = (list.head, UInt32.max, UInt32(0), UInt64(0))
+      while index != .max {
+        let node = nodes[index]
+        guard node.owner == owner, node.previous == previous, node.message > last else { return false }
+        (previous, last, length, index) = (index, node.message, length + 1, node.next)
+      }
+      guard previous == list.tail, length == list.count else { return false }
+      linked += length
+    }
+    var freed: UInt32 = 0
+    var index = free
+    while index != .max {
+      guard nodes[index].message == 0 else { return false }
+      (freed, index) = (freed + 1, nodes[index].next)
+    }
+    return linked == count && byMessage.count == count && linked + freed == used
+  }
+
+  /// How many entries of all lists belong to some pushes.
+  func count(of messages: Set<MessageID>) -> Int {
+    (0..<used).count { messages.contains(MessageID(nodes[$0].message)) }
   }
 
   /// How many places of the pool a sweep has to visit.

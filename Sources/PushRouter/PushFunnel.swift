@@ -5,29 +5,31 @@ import PushDomain
 public struct PushFunnel: Sendable {
   /// Who was to get it.
   public private(set) var target = NumberSet()
-  /// To whom it was handed: by us, as far as we know that the connection lives, or by Apple's taking it.
+  /// To whom it was handed: by us, as far as we know that the connection lives, or by the taking of a channel's service.
   public private(set) var sent = NumberSet()
   /// Who has it by their own word.
   public private(set) var received = NumberSet()
   /// Who showed it, and whose users tapped it.
   public private(set) var shown = NumberSet(), tapped = NumberSet()
 
-  init() {}
+  /// For nobody.
+  public init() {}
 
   fileprivate init(own members: NumberSet, of targets: PushTargets, online: NumberSet) {
     target = targets.own.intersection(members)
     received = targets.acknowledged.intersection(members)
     sent = received.union(targets.waiting.intersection(online).intersection(members))
-    shown = targets.shown.intersection(received)
-    tapped = targets.tapped.intersection(received)
+    let own = targets.on(.passthrough)
+    shown = own.shown.intersection(members)
+    tapped = own.tapped.intersection(members)
   }
 
-  fileprivate init(apple targets: PushTargets) {
-    target = targets.meantForApple
-    sent = targets.accepted
-    received = targets.shownFromApple
+  fileprivate init(_ channel: ChannelTargets) {
+    target = channel.meant
+    sent = channel.accepted
+    received = channel.shown
     shown = received
-    tapped = targets.tappedFromApple
+    tapped = channel.tapped
   }
 
   /// Whether it was for nobody.
@@ -52,15 +54,25 @@ extension PushReport {
   /// Over our connection, to the other platforms.
   public var ownOthers: PushFunnel { PushFunnel(own: others, of: targets, online: online) }
 
-  /// Through Apple.
-  public var apple: PushFunnel { PushFunnel(apple: targets) }
+  /// By a channel.
+  public func funnel(of channel: ChannelID) -> PushFunnel {
+    channel == .passthrough ? ownIOS.union(ownOthers) : PushFunnel(targets.on(channel))
+  }
 
-  /// What our connection carries of one part to iOS: to those who get their notification from Apple only the rest.
+  /// By each channel that was to bring it to somebody, passthrough first.
+  public var funnels: [(channel: ChannelID, funnel: PushFunnel)] {
+    targets.channels.map { ($0, funnel(of: $0)) }
+  }
+
+  /// What our connection carries of one part to iOS: to those who get their notification by another channel only the rest.
   public func ownIOS(_ part: PushParts) -> PushFunnel {
     var members = NumberSet()
-    let viaApple = targets.ios.intersection(targets.apns)
-    for (isViaApple, some) in [(true, viaApple), (false, targets.ios.subtracting(viaApple))] {
-      let parts = Routing.ownParts(.ios, of: iosParts, strategy: strategy, viaAPNs: isViaApple)
+    let elsewhere = targets.legs.filter(\.key.isMain).values.reduce(into: NumberSet()) {
+      $0.formUnion($1.targets)
+    }
+    let viaVendor = targets.ios.intersection(elsewhere)
+    for (isViaVendor, some) in [(true, viaVendor), (false, targets.ios.subtracting(viaVendor))] {
+      let parts = Routing.ownParts(.ios, of: iosParts, strategy: strategy, viaVendor: isViaVendor)
       if !parts.isDisjoint(with: part) { members.formUnion(some) }
     }
     return PushFunnel(own: members, of: targets, online: online)

@@ -3,30 +3,34 @@ import PushDomain
 import PushStorage
 
 /// What has become of a push for each of its targets: each target is in exactly one of `delivered`, `pending`, `recalled`,
-/// `expired` and the sets of `failed`.
+/// `expired` and the sets of `failed`. The one place where that is decided (Docs/decisions/0029): every reader takes it
+/// from here.
 public struct PushTargets: Sendable {
   /// All, and those of them on iOS.
   public let all, ios: NumberSet
-  /// Who was to get something over our connection, and from Apple.
-  public let own, apns: NumberSet
-  /// Who acknowledged it over our connection.
+  /// Who was to get something over our connection.
+  public let own: NumberSet
+  /// Who has it over our connection: by its acknowledgement, whenever that came, or since it showed what only our
+  /// connection brings it.
   public let acknowledged: NumberSet
-  /// For whom Apple took it.
+  /// For whom vendors' services took it: by their answers, or since the device showed what only they bring it.
   public let accepted: NumberSet
-  /// Who waits for it over our connection, and for whom Apple is to be asked.
-  public let waiting, waitingForApple: NumberSet
+  /// Who waits for it over our connection, and for whom services are to be asked.
+  public let waiting, waitingElsewhere: NumberSet
   /// Who will not get it over our connection for a reason of ours, by reason.
   public let lost: [LossReason: NumberSet]
-  /// Who will not get it from Apple, by reason: nobody stands under two.
+  /// Who will not get it from vendors' channels, by reason: of a leg nobody stands under two.
   public let refused: [String: NumberSet]
-  /// How the way to Apple stands, for calls and for all else.
-  public let calls, notifications: AppleStanding
-  /// For whom there is no outcome of the way to Apple, by kind of token.
-  let unanswered: [APNsTokenKind: NumberSet]
+  /// What has become of its legs on vendors' channels.
+  public let legs: [DeliveryLeg: LegTargets]
+  /// Whether somebody has no outcome and nothing says that they wait: a row is gone.
+  let hasLostRow: Bool
   /// Who is stored both among those who have it over our connection and among those who will not get it: nobody.
   let contradicted: NumberSet
   /// Who reported that it was shown, with those whose users tapped it; and the latter alone.
   public let shown, tapped: NumberSet
+  /// Who is known to have it over our connection by more than an acknowledgement in time.
+  let shownByOwn, lateByOwn: NumberSet
 
   /// Who has it, from whichever channel.
   public let delivered: NumberSet
@@ -44,48 +48,72 @@ public struct PushTargets: Sendable {
     guard let sets = Stored(rows) else { return nil }
     let isAlive = now < rows.push.expiresAt
     let status = rows.outcome?.status ?? .open
-    // What is taken back too late has expired.
-    let isTakenBack = status.isTakenBack && rows.outcome.map { $0.at < rows.push.expiresAt } == true
+    let isTakenBack = rows.takenBack != nil
     (all, ios, own) = (sets.reached.union(sets.unreached), sets.ios, sets.own)
     (shown, tapped) = (sets.shown.union(sets.tapped), sets.tapped)
 
-    // Our connection.
-    var rest = own
-    for targets in sets.dropped.values { rest.subtract(targets) }
+    // The notification that another channel brings our connection leaves out, so that it is known by which way came what was
+    // shown.
+    var unclaimed = shown
+    func claim(_ known: NumberSet) -> NumberSet {
+      let claimed = unclaimed.intersection(known)
+      unclaimed.subtract(claimed)
+      return claimed
+    }
+    var shownBy: [DeliveryLeg: NumberSet] = [:]
+    for leg in sets.legs.keys.sorted() where leg.isMain {
+      shownBy[leg] = claim(sets.legs[leg]?.known ?? NumberSet())
+    }
+    shownByOwn = claim(own)
+    for leg in sets.legs.keys.sorted() where !leg.isMain {
+      shownBy[leg] = claim(sets.legs[leg]?.known ?? NumberSet())
+    }
+    lateByOwn = sets.late.intersection(own)
+
+    // Our connection. That a device has it outweighs all that was given up before that was known.
+    var acknowledged = sets.delivered.intersection(own).union(shownByOwn).union(lateByOwn)
     contradicted = sets.dropped.values.reduce(into: NumberSet()) {
       $0.formUnion($1.intersection(sets.delivered))
     }
+    let dropped = sets.dropped.mapValues { $0.subtracting(acknowledged) }
+    var rest = own.subtracting(acknowledged)
+    for targets in dropped.values { rest.subtract(targets) }
     let isOwnOver = !rows.isPending && status != .open
-    acknowledged = isOwnOver && status == .delivered ? rest : sets.delivered.intersection(own)
-    rest.subtract(acknowledged)
+    if isOwnOver, status == .delivered {
+      acknowledged.formUnion(rest)
+      rest = NumberSet()
+    }
+    self.acknowledged = acknowledged
+    hasLostRow = !rows.isPending && status == .open && !rest.isEmpty
     waiting = isOwnOver || !isAlive ? NumberSet() : rest
     rest.subtract(waiting)
-    var lost = sets.dropped.filter { !$0.value.isEmpty }
+    var lost = dropped.filter { !$0.value.isEmpty }
     if !rest.isEmpty, isOwnOver, status == .dropped || status == .replaced {
       lost[status == .dropped ? .queueFull : .replaced, default: NumberSet()].formUnion(rest)
       rest = NumberSet()
     }
     self.lost = lost
 
-    // Apple: a device that gets two parts of it has it with the first of them.
-    let isAsked = rows.isAPNsPending && isAlive
-    let ways = [sets.notifications, sets.calls]
-    func union(_ set: (AppleWay) -> NumberSet) -> NumberSet { set(ways[0]).union(set(ways[1])) }
-    unanswered = [.device: sets.notifications.unanswered, .voip: sets.calls.unanswered]
-    apns = union(\.targets)
+    // Other channels: a device that gets two legs of it has it with the first of them.
+    var legs = sets.legs
+    for (leg, shown) in shownBy {
+      legs[leg]?.prove(shown, isAsked: rows.pendingChannels.contains(leg.channel), isAlive: isAlive)
+    }
+    self.legs = legs
+    func union(_ set: KeyPath<LegTargets, NumberSet>) -> NumberSet {
+      legs.values.reduce(into: NumberSet()) { $0.formUnion($1[keyPath: set]) }
+    }
     accepted = union(\.accepted)
     let (open, takenBack, late) = (union(\.unanswered), union(\.takenBack), union(\.expired))
-    waitingForApple = isAsked ? open : NumberSet()
-    refused = ways.reduce(into: [:]) { all, way in
-      for (reason, targets) in way.refused { all[reason, default: NumberSet()].formUnion(targets) }
+    waitingElsewhere = union(\.waiting)
+    refused = legs.values.reduce(into: [:]) { all, leg in
+      for (reason, targets) in leg.refused { all[reason, default: NumberSet()].formUnion(targets) }
     }
-    notifications = sets.notifications.standing(isAsked: isAsked, isAlive: isAlive)
-    calls = sets.calls.standing(isAsked: isAsked, isAlive: isAlive)
 
-    // Both: what is first in this order counts.
+    // All: what is first in this order counts.
     delivered = acknowledged.union(accepted).intersection(all)
     var left = all.subtracting(delivered)
-    pending = waiting.union(waitingForApple).intersection(left)
+    pending = waiting.union(waitingElsewhere).intersection(left)
     left.subtract(pending)
     recalled = (isTakenBack ? takenBack.union(rest) : takenBack).intersection(left)
     left.subtract(recalled)
@@ -113,61 +141,48 @@ extension PushTargets {
   /// Targets that will not get it for reasons other than its time or its sender.
   public var failedCount: Int { failed.values.reduce(0) { $0 + $1.count } }
 
-  /// Whom Apple was to bring it, with those for whom it waits here since Apple refused it.
-  public var meantForApple: NumberSet {
-    refused.values.reduce(into: apns.union(accepted)) { $0.formUnion($1) }
+  /// Whom vendors' channels were to bring it, with those for whom it waits here since a service refused it.
+  public var meantForVendors: NumberSet {
+    legs.values.reduce(into: NumberSet()) { $0.formUnion($1.meant) }
   }
 
-  /// Who showed what Apple brought, as far as devices have told: those that acknowledged it here got it here.
-  public var shownFromApple: NumberSet { shown.subtracting(acknowledged) }
-
-  /// Whose users tapped what Apple brought.
-  public var tappedFromApple: NumberSet { tapped.subtracting(acknowledged) }
-}
-
-/// How one of the ways to Apple stands.
-public struct AppleStanding: Sendable {
-  /// Devices that were to get something, with those that Apple refused and that wait here since.
-  public let targets: Int
-  /// Devices for which Apple is to be asked.
-  public let waiting: Int
-  /// Devices by outcome: one of `APNsEnd`, or a reason of Apple's. Those that wait are not in it.
-  public let results: [String: Int]
-}
-
-/// One of the ways to Apple: each of its targets is in one of the sets.
-private struct AppleWay {
-  let targets, accepted, takenBack, expired, unanswered: NumberSet
-  private(set) var refused: [String: NumberSet] = [:]
-
-  init(targets: NumberSet, results: [String: NumberSet]) {
-    self.targets = targets
-    accepted = results[APNsEnd.delivered] ?? NumberSet()
-    var answered = accepted
-    func rest(_ targets: NumberSet?) -> NumberSet {
-      let new = (targets ?? NumberSet()).subtracting(answered)
-      answered.formUnion(new)
-      return new
-    }
-    // What Apple says counts before our own words.
-    let own = [APNsEnd.delivered, APNsEnd.expired, APNsEnd.takenBack]
-    for reason in results.keys.sorted() where !own.contains(reason) {
-      let targets = rest(results[reason])
-      if !targets.isEmpty { refused[reason] = targets }
-    }
-    takenBack = rest(results[APNsEnd.takenBack])
-    expired = rest(results[APNsEnd.expired])
-    unanswered = targets.subtracting(answered)
+  /// The channels that were to bring it to somebody, passthrough first.
+  public var channels: [ChannelID] {
+    let vendors = Set(legs.filter { !$0.value.meant.isEmpty }.keys.map(\.channel)).sorted()
+    return (own.isEmpty ? [] : [.passthrough]) + vendors
   }
 
-  func standing(isAsked: Bool, isAlive: Bool) -> AppleStanding {
-    var counts = refused.mapValues(\.count)
-    counts[APNsEnd.delivered] = accepted.count
-    counts[APNsEnd.takenBack] = takenBack.count
-    counts[APNsEnd.expired] = expired.count + (isAlive ? 0 : unanswered.count)
-    let meant = refused.values.reduce(into: targets.union(accepted)) { $0.formUnion($1) }
-    return AppleStanding(
-      targets: meant.count, waiting: isAsked ? unanswered.count : 0, results: counts.filter { $0.value > 0 })
+  /// What has become of it on a channel.
+  public func on(_ channel: ChannelID) -> ChannelTargets {
+    if channel == .passthrough {
+      return ChannelTargets(
+        meant: own, accepted: acknowledged, waiting: waiting, shown: shownByOwn,
+        tapped: tapped.intersection(shownByOwn))
+    }
+    var sum = ChannelTargets()
+    for (leg, targets) in legs where leg.channel == channel {
+      sum.meant.formUnion(targets.meant)
+      sum.accepted.formUnion(targets.accepted)
+      sum.waiting.formUnion(targets.waiting)
+      sum.shown.formUnion(targets.shown)
+    }
+    sum.tapped = tapped.intersection(sum.shown)
+    return sum
+  }
+
+  /// Which channel has a final reason of this name why it does not bring the push to a device.
+  public func refusing(_ reason: String, _ number: RegistrationNumber) -> ChannelID? {
+    legs.keys.sorted().first { legs[$0]?.refused[reason]?.contains(number) == true }?.channel
+  }
+
+  /// Whether every target has it.
+  public var haveAll: Bool { !all.isEmpty && delivered.count == all.count }
+}
+
+extension TargetRows {
+  /// That the push was recalled or overridden; what came too late for that has no effect.
+  var takenBack: OutcomeRow.TakenBack? {
+    outcome?.takenBack.flatMap { $0.at < push.expiresAt ? $0 : nil }
   }
 }
 
@@ -175,38 +190,32 @@ private struct AppleWay {
 private struct Stored {
   let reached, unreached, own, ios, delivered: NumberSet
   var dropped: [LossReason: NumberSet] = [:]
-  let notifications, calls: AppleWay
-  let shown, tapped: NumberSet
+  var legs: [DeliveryLeg: LegTargets] = [:]
+  let shown, tapped, late: NumberSet
 
   init?(_ rows: TargetRows) {
     let push = rows.push
     func set(_ bytes: [UInt8]?) -> NumberSet? { bytes.map { NumberSet(serialized: $0) } ?? NumberSet() }
     let single = push.target.map { NumberSet([$0]) }
     guard let reached = single ?? set(push.targets), let unreached = set(push.unreached),
-      let own = push.ownTargets == nil ? reached : set(push.ownTargets), let apns = set(push.apnsTargets),
+      let own = push.ownTargets == nil ? reached : set(push.ownTargets), let targets = push.legTargets,
       let ios = set(push.iosTargets), let delivered = set(rows.delivered), let shown = set(rows.shown),
-      let tapped = set(rows.tapped), let calls = set(push.callTargets)
+      let tapped = set(rows.tapped), let late = set(rows.late)
     else { return nil }
     (self.reached, self.unreached, self.own, self.ios) = (reached, unreached, own, ios)
-    self.delivered = delivered
+    (self.delivered, self.late) = (delivered, late)
     for (reason, bytes) in rows.dropped {
       guard let targets = NumberSet(serialized: bytes) else { return nil }
       dropped[LossReason(rawValue: reason) ?? .queueFull, default: NumberSet()].formUnion(targets)
     }
-    var results: (notifications: [String: NumberSet], calls: [String: NumberSet]) = ([:], [:])
-    for (kind, outcomes) in rows.apnsResults {
-      for (reason, bytes) in outcomes {
-        guard let targets = NumberSet(serialized: bytes) else { return nil }
-        // A push goes to one kind of token besides those for calls.
-        if kind == .voip {
-          results.calls[reason] = targets
-        } else {
-          results.notifications[reason, default: NumberSet()].formUnion(targets)
-        }
+    for leg in Set(targets.keys).union(rows.results.keys) {
+      var results: [String: NumberSet] = [:]
+      for (outcome, bytes) in rows.results[leg] ?? [:] {
+        guard let numbers = NumberSet(serialized: bytes) else { return nil }
+        results[outcome] = numbers
       }
+      legs[leg] = LegTargets(targets: targets[leg] ?? NumberSet(), results: results)
     }
-    notifications = AppleWay(targets: apns, results: results.notifications)
-    self.calls = AppleWay(targets: calls, results: results.calls)
     // The receipts of a single stand with its outcome.
     self.shown = rows.outcome?.shownAt == nil ? shown : single ?? shown
     self.tapped = rows.outcome?.tappedAt == nil ? tapped : single ?? tapped

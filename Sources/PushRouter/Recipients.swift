@@ -41,6 +41,14 @@ public enum Recipients: Sendable {
     self = numbers.count <= DeliveryLedger.listedTargets ? .few(numbers) : .many(NumberSet(numbers))
   }
 
+  /// Leaves out the members of a set.
+  func subtracting(_ others: NumberSet) -> Recipients {
+    switch self {
+    case .few(let numbers): .few(numbers.filter { !others.contains($0) })
+    case .many(let set): Recipients(set.subtracting(others))
+    }
+  }
+
   /// Keeps only the members of a set.
   func intersection(_ others: NumberSet) -> Recipients {
     switch self {

@@ -38,12 +38,14 @@ public struct RegistrationEntry: Sendable {
   public var environment: APNsEnvironment
   /// How its last connection ended.
   public var lastEnd: ConnectionEnd
+  /// Whether it gets no pushes.
+  public var isBlocked: Bool
 
   /// Makes an entry.
   public init(
     number: RegistrationNumber, id: RegistrationID, platform: Platform, secretHash: (UInt64, UInt64),
     alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, environment: APNsEnvironment = .none,
-    lastEnd: ConnectionEnd = .unknown
+    lastEnd: ConnectionEnd = .unknown, isBlocked: Bool = false
   ) {
     self.number = number
     self.id = id
@@ -54,6 +56,7 @@ public struct RegistrationEntry: Sendable {
     self.lastSeen = lastSeen
     self.environment = environment
     self.lastEnd = lastEnd
+    self.isBlocked = isBlocked
   }
 }
 
@@ -116,6 +119,8 @@ struct RegistrationTable: Sendable {
   private var tagMembers: [UInt32: NumberSet] = [:]
   private var platformMembers: [Platform: NumberSet] = [:]
   private var tokenHolders = TokenHolders()
+  /// Registrations that get no pushes: mostly none.
+  private(set) var blocked = NumberSet()
 
   /// Registrations that are not replaced.
   private(set) var count = 0
@@ -155,22 +160,30 @@ struct RegistrationTable: Sendable {
     if let alias = entry.alias { setAlias(alias, of: entry.number) }
     for tag in entry.tags { tagMembers[tag, default: NumberSet()].insert(entry.number) }
     if entry.environment != .none { setToken(entry.environment, of: entry.number) }
+    if entry.isBlocked { blocked.insert(entry.number) }
   }
 
   /// Forgets a registration and all that points to it. Its number stays unused for ever. `tags` are those that it has: the
   /// database knows them, and remembering them here would cost every registration its bytes.
   mutating func remove(_ number: RegistrationNumber, tags: [UInt32]) {
+    assert(isActive(number) && self[number].pending.count == 0, "nothing waits for a registration that goes")
     setAlias(nil, of: number)
     byID.remove(self[number].idHigh, number.rawValue)
     if let platform = Platform(rawValue: self[number].platform) { platformMembers[platform]?.remove(number) }
     changeTags(of: number, added: [], removed: tags)
     tokenHolders.remove(number)
+    blocked.remove(number)
     self[number] = Record()
     count -= 1
   }
 
   func find(_ id: RegistrationID) -> RegistrationNumber? {
     byID.first(id.high) { self[RegistrationNumber($0)].idLow == id.low }.map { RegistrationNumber($0) }
+  }
+
+  /// Stops pushes to a registration, or lets them go again.
+  mutating func setBlocked(_ isBlocked: Bool, _ number: RegistrationNumber) {
+    if isBlocked { blocked.insert(number) } else { blocked.remove(number) }
   }
 
   // MARK: Aliases

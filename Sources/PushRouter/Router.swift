@@ -1,158 +1,148 @@
 import PushBase
 import PushDomain
 import PushStorage
-import Synchronization
 
-/// Accepts pushes, keeps what waits, and hands pushes to channels. Safe to use from any thread.
+/// Accepts pushes, keeps what waits, and hands pushes to channels. Puts together the services that do so, each of which has
+/// the parts that it needs and no others. Safe to use from any thread.
 ///
 /// Every change goes through the store's one writer and takes effect in memory in the completion, so memory never shows
 /// what a crash could take back.
 public final class Router: Sendable {
-  /// Where everything is kept.
-  public let store: Store
-  let options: RouterOptions
-  let time: any TimeSource
-  let log: Log
   /// The zone that times in the API's requests and answers are in.
-  public var zone: any Zone { options.zone }
-  /// What becomes of pushes passes here, in the commit that stores it.
-  public let journal = DeliveryJournal()
-  /// Whether the targets of all pushes are accounted for.
-  public let audit = TargetAudit()
-  let statistics: Statistics
-  let writeBehind: WriteBehind
-  let contents: ContentCache
-  let housekeeping = Housekeeping()
-  let speedPools = SpeedPools()
-  let telling = TellingApps()
+  public let zone: any Zone
 
-  private let apps = Mutex(LoadedApps())
-  private let plugged = PluggedChannels()
-  private let lastID = Mutex(MessageID(0))
+  /// The apps.
+  public let apps: Apps
+  /// The groups of apps.
+  public let groups: AppGroups
+  /// The registrations of apps.
+  public let registrations: Registrations
+  /// Pushes on their way in.
+  public let acceptance: Acceptance
+  /// Pushes that are under way.
+  public let deliveries: Deliveries
+  /// The pushes that are kept.
+  public let history: PushHistories
+  /// How pushes stand.
+  public let reports: PushReports
+  /// What is known of devices, and why pushes arrived there or not.
+  public let diagnostics: Diagnostics
+  /// The schedules of apps.
+  public let schedules: Schedules
+  /// Files with audiences.
+  public let files: Files
+  /// Who used the apps.
+  public let activity: UserActivity
+  /// The push plans of apps.
+  public let plans: PushPlans
+  /// The devices for tests of apps.
+  public let testDevices: TestDevices
+  /// Keys for contents that only devices read.
+  public let deviceKeys: DeviceKeys
+  /// Apps whose servers are told what becomes of pushes.
+  public let callbacks: CallbackApps
+  /// The ways to devices.
+  public let channels: PluggedChannels
+  /// What becomes of pushes passes here, in the commit that stores it.
+  public let journal: DeliveryJournal
+  /// Whether the targets of all pushes are accounted for.
+  public let audit: TargetAudit
+
+  let writeBehind: WriteBehind
+  let imports: Imports
+  let time: any TimeSource
+  let gateways: DeviceGateways
+  let ids: MessageIDs
+  let passthrough: Passthrough
+  private let pushRateLimiter: PushRateLimiter
+  private let loading: Loading
+  private let housekeeping: Housekeeping
 
   /// Makes a router on an open store; `load` comes next.
   public init(
     store: Store, options: RouterOptions = RouterOptions(), time: any TimeSource = SystemTime(), log: Log
   ) {
-    self.store = store
-    self.options = options
-    self.time = time
-    self.log = log
-    statistics = Statistics(zone: options.zone)
+    // What the services share.
+    let (zone, journal, audit) = (options.zone, DeliveryJournal(), TargetAudit())
+    let statistics = Statistics(zone: zone)
     journal.add(statistics)
-    writeBehind = WriteBehind(store: store, journal: journal, time: time) { [plugged] stored in
-      for channel in plugged.channels { channel.acknowledgementsStored(stored) }
-    }
-    contents = ContentCache(byteLimit: options.cachedContents)
+    let (gateways, pushRateLimiter, ids) = (DeviceGateways(), PushRateLimiter(), MessageIDs(time: time))
+    let writeBehind = WriteBehind(store: store, journal: journal, time: time) { gateways.tell($0) }
+    let contents = ContentCache(byteLimit: options.cachedContents)
+    let passthrough = Passthrough(contents: contents, writeBehind: writeBehind, gateways: gateways)
+    let channels = PluggedChannels()
+    channels.add(passthrough)
+    let table = AppTable(time: time, pendingLimit: options.pendingPerDevice)
+    let callbacks = CallbackApps(table)
+    let purge = AppPurge(
+      store: store, time: time, log: log, apps: table, channels: channels, passthrough: passthrough,
+      rows: options.sweepRows)
+    // The services.
+    let apps = Apps(
+      store: store, time: time, table: table, channels: channels, passthrough: passthrough,
+      callbacks: callbacks, purge: purge)
+    let files = Files(store: store, time: time)
+    let imports = Imports(store: store, apps: table)
+    let activity = UserActivity(store: store, zone: zone)
+    let schedules = Schedules(
+      store: store, time: time, zone: zone, limit: options.schedulesPerApp, apps: table, ids: ids, log: log)
+    let deliveries = Deliveries(
+      store: store, time: time, receiptLifetime: options.receiptLifetime, ids: ids, channels: channels,
+      passthrough: passthrough, contents: contents, writeBehind: writeBehind, statistics: statistics,
+      journal: journal)
+    acceptance = Acceptance(
+      store: store, options: options, time: time, log: log, ids: ids, channels: channels, files: files,
+      deliveries: deliveries, callbacks: callbacks, writeBehind: writeBehind, statistics: statistics,
+      pushRateLimiter: pushRateLimiter)
+    registrations = Registrations(
+      store: store, time: time, zone: zone, channels: channels, passthrough: passthrough,
+      writeBehind: writeBehind)
+    loading = Loading(
+      store: store, time: time, log: log, apps: table, imports: imports, callbacks: callbacks, ids: ids,
+      statistics: statistics, writeBehind: writeBehind, contents: contents, schedules: schedules)
+    housekeeping = Housekeeping(
+      store: store, options: options, time: time, log: log, apps: apps, imports: imports, files: files,
+      passthrough: passthrough, writeBehind: writeBehind, statistics: statistics, activity: activity,
+      audit: audit, pushRateLimiter: pushRateLimiter)
+    groups = AppGroups(store: store, table: table)
+    history = PushHistories(store: store)
+    reports = PushReports(store: store, time: time, log: log, apps: apps)
+    diagnostics = Diagnostics(store: store, time: time, channels: channels)
+    plans = PushPlans(store: store, time: time)
+    testDevices = TestDevices(store: store, time: time)
+    deviceKeys = DeviceKeys(store: store, time: time)
+    (self.zone, self.journal, self.audit, self.channels) = (zone, journal, audit, channels)
+    (self.gateways, self.pushRateLimiter, self.writeBehind) = (gateways, pushRateLimiter, writeBehind)
+    (self.time, self.ids, self.passthrough) = (time, ids, passthrough)
+    (self.apps, self.callbacks, self.files, self.imports) = (apps, callbacks, files, imports)
+    (self.activity, self.schedules, self.deliveries) = (activity, schedules, deliveries)
   }
 
-  // MARK: Channels
+  // MARK: Start and end
 
-  /// Plugs the way to Apple in. Before the first push.
-  public func add(apns delivery: any APNsDelivery) { plugged.apns = delivery }
+  /// Plugs a channel in, besides passthrough. Before the first push.
+  public func add(_ channel: any Channel) { channels.add(channel) }
 
-  var apns: (any APNsDelivery)? { plugged.apns }
+  /// Plugs connections of devices in. Before the first push.
+  public func add(_ gateway: any DeviceGateway) { gateways.add(gateway) }
 
-  /// Plugs a channel in. Before the first push.
-  public func add(_ channel: any DeliveryChannel) { plugged.add(channel) }
+  /// A number larger than that of every push and stored message before; on the writer's thread they grow in commit order.
+  public func nextMessageID() -> MessageID { ids.next() }
 
-  var channels: [any DeliveryChannel] { plugged.channels }
+  /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
+  public func load() throws(StorageError) { try loading.run() }
 
-  /// Ends a connection through every channel.
-  func disconnect(_ location: Location, _ reason: DisconnectReason) {
-    for channel in channels { channel.disconnect(location, reason) }
-  }
-
-  /// Ends the connection that a registration had before it logged in anew.
-  public func replaceConnection(_ location: Location) { disconnect(location, .replacedByLogin) }
-
-  // MARK: Apps
-
-  /// The app behind a key, if it is known already.
-  public func app(_ key: AppKey) -> App? { apps.withLock { $0.byKey[key] } }
-
-  /// An app in memory by its number.
-  public func app(_ id: AppID) -> App? { apps.withLock { $0.byID[id] } }
-
-  /// All apps in memory.
-  public var loadedApps: [App] { apps.withLock { Array($0.byKey.values) } }
-
-  /// The app behind a key, nil if there is none. One that is not in memory is looked for in the database, so that an app
-  /// made by another process works at once. `found` may be called on this thread or another.
-  public func findApp(_ key: AppKey, found: @escaping @Sendable (Result<App?, DeviceFailure>) -> Void) {
-    if let known = app(key) {
-      found(.success(known))
-      return
-    }
-    store.read { transaction throws(StorageError) in
-      try transaction.app(key: key)
-    } completion: { [self] result in
-      switch result {
-      case .failure: found(.failure(.unavailable))
-      case .success(nil): found(.success(nil))
-      // A new app has no registrations yet that memory would have to learn.
-      case .success(let row?): found(.success(adopt(row)))
-      }
-    }
-  }
-
-  /// The app of a row, made if it is not in memory yet.
-  func adopt(_ row: AppRow) -> App {
-    apps.withLock { apps in
-      if let known = apps.byKey[row.key] { return known }
-      let app = App(row, pendingLimit: options.pendingPerDevice, at: time.now())
-      apps.byKey[row.key] = app
-      apps.byID[app.id] = app
-      return app
-    }
-  }
-
-  /// Takes a deleted app out of memory.
-  func remove(_ key: AppKey) -> App? {
-    apps.withLock { apps in
-      let app = apps.byKey.removeValue(forKey: key)
-      if let app { apps.byID[app.id] = nil }
-      return app
-    }
-  }
+  /// Work of once a second, in small steps: writes what may be late, ends what is over, deletes what is too old. Called by
+  /// one thread at a time.
+  public func tick() { housekeeping.tick() }
 
   /// Pushes that wait for their plans to have speed left.
-  public var pushesWaitingForSpeed: Int { speedPools.waiting }
+  public var pushesWaitingForSpeed: Int { pushRateLimiter.waiting }
 
-  // MARK: Message IDs
+  /// Ends the waiting for a plan's speed, since no tick comes any more: 1030. The server stops, and awaits answers first.
+  public func endWaiting() { pushRateLimiter.close() }
 
-  /// An ID for a push that is not stored (validation).
-  public func freshID() -> MessageID { nextID() }
-
-  /// Larger than every ID before it.
-  func nextID() -> MessageID {
-    let now = time.now()
-    return lastID.withLock { last in
-      last = last.next(at: now)
-      return last
-    }
-  }
-
-  /// IDs from now on are larger than this one.
-  func raiseIDs(to newest: MessageID) { lastID.withLock { $0 = max($0, newest) } }
-}
-
-/// The apps of a router, found in both ways.
-private struct LoadedApps: Sendable {
-  var byKey: [AppKey: App] = [:]
-  var byID: [AppID: App] = [:]
-}
-
-/// The channels of a router.
-private final class PluggedChannels: Sendable {
-  private let all = Mutex<[any DeliveryChannel]>([])
-  private let toApple = Mutex<(any APNsDelivery)?>(nil)
-
-  var channels: [any DeliveryChannel] { all.withLock { $0 } }
-  func add(_ channel: any DeliveryChannel) { all.withLock { $0.append(channel) } }
-
-  var apns: (any APNsDelivery)? {
-    get { toApple.withLock { $0 } }
-    set { toApple.withLock { $0 = newValue } }
-  }
+  /// Writes what is late before the store is closed. Last contacts, of which there may be one for each device, only as long
+  /// as `isInTime` says so.
+  public func finish(isInTime: () -> Bool = { true }) { housekeeping.finish(isInTime: isInTime) }
 }

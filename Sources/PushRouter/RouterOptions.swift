@@ -2,10 +2,10 @@ import PushBase
 
 /// Bounds of the router's memory and of what the database keeps. The defaults suit a server.
 public struct RouterOptions: Sendable {
-  /// Pushes to one or a few that wait for one registration; beyond it the oldest is dropped.
+  /// Pushes to one registration alone that wait for it; beyond it the oldest of these is dropped (QueueFull).
   public var pendingPerDevice: UInt32 = 10_000
   /// Bytes of contents kept in memory for devices that come back.
-  public var cachedContents = 32 << 20
+  public var cachedContents = 16 << 20
   /// Seconds that a push and its outcome stay in the database, if nothing of it is undelivered. At least the longest time
   /// to live, so that overriding and reports work.
   public var retention: Int64 = 31 * 86_400
@@ -26,7 +26,7 @@ public struct RouterOptions: Sendable {
   /// Schedules that an app may have of which something may still come (JPush: 100).
   public var schedulesPerApp = 100
   /// Seconds by which a schedule may fire late, after the server was down or its clock jumped; but not longer than its
-  /// push lives, and a minute in any case.
+  /// push lives.
   public var scheduleGrace: Int64 = 6 * 3600
   /// The zone that times in the API's requests and answers are in (JPush: UTC+8).
   public var zone: any Zone = FixedZone.china

@@ -67,21 +67,21 @@ final class Statistics: DeliveryObserver {
     }
   }
 
-  /// Counts acknowledgements of pushes that were accepted while the device was in reach.
-  func acknowledged(
-    _ change: DeliveryChange, after newestWhileAway: MessageID, of app: AppID, at now: Timestamp
+  /// Counts how long pushes took that were accepted while the device was in reach, as far as the device has said when they
+  /// came: the others are known to within their acknowledgement's delay only.
+  func arrived(
+    _ taken: TakenAcknowledgements, _ batch: AcknowledgementBatch, of app: AppID, at now: Timestamp
   ) {
-    guard !change.isEmpty else { return }
-    let key = Key(app: app, hour: hour(of: now))
-    waiting.withLock { waiting in
-      func count(_ id: MessageID) {
-        guard id > newestWhileAway else { return }
-        let step = LatencySteps.index(milliseconds: now.milliseconds &- id.time.milliseconds)
-        waiting.rows[key, default: StatisticsRow()].countLatency(step)
-      }
-      for id in change.partly { count(id) }
-      for ended in change.ended { count(ended.id) }
+    var steps: [UInt32] = []
+    for (place, sender) in taken.awaited {
+      let arrival = batch.arrivals[place]
+      guard arrival.isExact, arrival.id > batch.senders[sender].newestWhileAway else { continue }
+      if steps.isEmpty { steps = Array(repeating: 0, count: LatencySteps.count) }
+      steps[LatencySteps.index(milliseconds: arrival.at.milliseconds &- arrival.id.time.milliseconds)] += 1
     }
+    guard !steps.isEmpty else { return }
+    let key = Key(app: app, hour: hour(of: now))
+    waiting.withLock { $0.rows[key, default: StatisticsRow()].countLatencies(steps) }
   }
 
   /// Zones change their clocks at quarters of an hour.
@@ -113,7 +113,7 @@ final class Statistics: DeliveryObserver {
       rows[key, default: StatisticsRow()].add(event)
     }
     for (key, row) in rows where row != StatisticsRow() {
-      try transaction.addStatistics(app: key.app, hour: key.hour, row)
+      try transaction.statistics.add(app: key.app, hour: key.hour, row)
     }
   }
 
@@ -140,8 +140,8 @@ final class Statistics: DeliveryObserver {
     }
     guard !step.isEmpty else { return }
     store.write { transaction throws(StorageError) in
-      for (key, row) in step { try transaction.addStatistics(app: key.app, hour: key.hour, row) }
-      try transaction.markStatistics(through: through)
+      for (key, row) in step { try transaction.statistics.add(app: key.app, hour: key.hour, row) }
+      try transaction.statistics.mark(through: through)
     } completion: { [self] result in
       if case .success = result, hasMore {
         flushStep(to: store)
@@ -159,24 +159,28 @@ final class Statistics: DeliveryObserver {
   /// Counts what a crash kept from being counted.
   func load(_ transaction: ReadTransaction, newest: MessageID) throws(StorageError) {
     waiting.withLock { $0.through = newest }
-    try transaction.uncountedPushes { app, id, createdAt, targets in
+    try transaction.statistics.uncountedPushes { app, id, createdAt, targets in
       accepted(id, targets: targets, of: app, at: createdAt)
     }
   }
 }
 
 extension StatisticsRow {
-  fileprivate mutating func countLatency(_ step: Int) {
+  fileprivate mutating func countLatencies(_ steps: [UInt32]) {
     if latencies.isEmpty { latencies = Array(repeating: 0, count: LatencySteps.count) }
-    latencies[step] &+= 1
+    for (step, count) in steps.enumerated() { latencies[step] &+= count }
   }
 
   fileprivate mutating func add(_ event: DeliveryEvent) {
     switch event.what {
-    case .delivered(let numbers, .passthrough): acknowledged += numbers.count
-    case .delivered(let numbers, .apns): acceptedByAPNs += numbers.count
-    case .refused(let numbers, let reason):
-      if ![APNsEnd.expired, APNsEnd.takenBack].contains(reason) { refused += numbers.count }
+    case .delivered(let numbers, let channel), .proven(let numbers, let channel):
+      if channel == .passthrough {
+        acknowledged += numbers.count
+      } else {
+        accepted[channel, default: 0] += numbers.count
+      }
+    case .refused(let numbers, _, let reason):
+      if ![ChannelEnd.expired, ChannelEnd.takenBack].contains(reason) { refused += numbers.count }
     case .shown(let numbers): shown += numbers.count
     case .tapped(let numbers): tapped += numbers.count
     case .ended(_, let lastly): if lastly != nil { acknowledged += 1 }

@@ -2,43 +2,51 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// What our own connection needs of a push.
+/// What channels need of a push, the same for all of them.
 public struct StoredPush: Sendable {
   /// What devices see of it.
   public let content: PushContent
   /// Whose rules chose the channels.
   public let strategy: Strategy
-  /// Who gets it from Apple as well, nil for nobody.
-  public let apns: NumberSet?
+  /// Whose notification another channel than our connection brings, nil for nobody.
+  public let elsewhere: NumberSet?
 
   /// Makes a push.
-  public init(content: PushContent, strategy: Strategy = .jpush, apns: NumberSet? = nil) {
+  public init(content: PushContent, strategy: Strategy = .jpush, elsewhere: NumberSet? = nil) {
     self.content = content
     self.strategy = strategy
-    self.apns = apns
+    self.elsewhere = elsewhere
   }
 
   /// What the database holds, nil if it is unreadable.
-  init?(_ stored: ReadTransaction.Content) {
+  init?(_ stored: StoredContent) {
     guard let content = PushContent(decoding: stored.content) else { return nil }
     self.init(
       content: content, strategy: Strategy(number: stored.strategy) ?? .jpush,
-      apns: stored.apnsTargets.flatMap { NumberSet(serialized: $0) })
+      elsewhere: Self.elsewhere(stored.legs))
   }
 
   /// What the database holds, nil if it is unreadable.
   init?(_ row: PushRow) {
     self.init(
-      ReadTransaction.Content(content: row.content, strategy: row.strategy, apnsTargets: row.apnsTargets))
+      StoredContent(content: row.content, strategy: row.strategy, legs: row.legs))
   }
 
-  /// Whether Apple brings a registration a part of this push.
-  public func goesToApple(for number: RegistrationNumber) -> Bool { apns?.contains(number) ?? false }
+  /// Whose notification other channels bring.
+  private static func elsewhere(_ legs: [LegTargetsRow]) -> NumberSet? {
+    legs.filter(\.leg.isMain).reduce(nil) { all, row in
+      guard let targets = NumberSet(serialized: row.targets) else { return all }
+      return all?.union(targets) ?? targets
+    }
+  }
 
-  /// The JSON that a device of a platform gets over our connection: without what Apple brings it.
-  public func deviceJSON(_ platform: Platform, viaAPNs: Bool) -> [UInt8] {
+  /// Whether another channel than our connection brings a registration the notification.
+  public func goesElsewhere(for number: RegistrationNumber) -> Bool { elsewhere?.contains(number) ?? false }
+
+  /// The JSON that a device of a platform gets over our connection: without what another channel brings it.
+  public func deviceJSON(_ platform: Platform, viaVendor: Bool) -> [UInt8] {
     let parts = Routing.ownParts(
-      platform, of: content.parts(for: platform), strategy: strategy, viaAPNs: viaAPNs)
+      platform, of: content.parts(for: platform), strategy: strategy, viaVendor: viaVendor)
     return content.deviceJSON(platform: platform, parts: parts)
   }
 }

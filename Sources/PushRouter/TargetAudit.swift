@@ -55,6 +55,37 @@ public final class TargetAudit: Sendable {
   /// What the last whole pass came to.
   public var totals: Totals { state.withLock { $0.complete } }
 
+  /// Looks at all pushes at once, for `borealis check`: one sentence for each of the first that do not add up.
+  public static func problems(
+    in transaction: ReadTransaction, at now: Timestamp, limit: Int = 20
+  ) throws(StorageError) -> [String] {
+    let migrated = try transaction.migratedAt(wholeSince) ?? Timestamp(milliseconds: .max)
+    var problems: [String] = []
+    var count = 0
+    var position = MessageID(0)
+    while true {
+      let ids = try transaction.pushes.ids(after: position, limit: step)
+      guard let last = ids.last else { break }
+      position = last
+      for id in ids {
+        guard let rows = try transaction.deliveries.targets(of: id) else { continue }
+        let isWhole = rows.push.createdAt > migrated
+        var totals = Totals()
+        let addsUp = totals.add(rows, at: now, isWhole: isWhole)
+        let hasLostRow = isWhole && PushTargets(rows, at: now)?.hasLostRow == true
+        guard !addsUp || hasLostRow else { continue }
+        count += 1
+        guard count <= limit else { continue }
+        problems.append(
+          hasLostRow
+            ? "the push \(id.text) neither waits nor has an outcome: those who have not got it never will"
+            : "what became of the push \(id.text) does not add up to its \(rows.push.targetCount) targets: "
+              + "\(totals.unaccounted) are unaccounted for")
+      }
+    }
+    return problems + (count > limit ? ["\(count - limit) other pushes do not add up"] : [])
+  }
+
   /// Looks at the next pushes, unless the last step is under way.
   func step(_ store: Store, at now: Timestamp, log: Log) {
     let begun = state.withLock { state -> State? in
@@ -65,10 +96,10 @@ public final class TargetAudit: Sendable {
     guard let begun else { return }
     store.read { transaction throws(StorageError) -> State in
       var next = begun
-      let ids = try transaction.pushIDs(after: begun.position, limit: Self.step)
+      let ids = try transaction.pushes.ids(after: begun.position, limit: Self.step)
       let migrated = try transaction.migratedAt(Self.wholeSince) ?? Timestamp(milliseconds: .max)
       for id in ids {
-        guard let rows = try transaction.targets(of: id) else { continue }
+        guard let rows = try transaction.deliveries.targets(of: id) else { continue }
         if !next.running.add(rows, at: now, isWhole: rows.push.createdAt > migrated) {
           log.error("the targets of a push do not add up", ["msg_id": .text(id.text)])
         }

@@ -18,34 +18,87 @@ final class WriteBehind: Sendable {
   private struct Partly: Sendable {
     let app: App
     var acknowledgers: [RegistrationNumber] = []
+    /// When it reached each of them.
+    var moments: [Timestamp] = []
+  }
+
+  private struct Speaker: Hashable, Sendable {
+    let app: AppID
+    let number: RegistrationNumber
+    let kind: DeviceWords.Kind
   }
 
   private struct Waiting: Sendable {
-    var ends: [End] = []
+    var ends = FirstInFirstOut<End>()
     var partly: [MessageID: Partly] = [:]
-    var receipts: [ReceiptNote] = []
+    var words: [DeviceWords.Key: DeviceWords] = [:]
+    /// How many these are, and how many of them, of how many pushes, are each app's.
+    var wordCount = 0
+    var shares: [AppID: (words: Int, pushes: Int)] = [:]
+    /// How many of each kind a device has said since the last flush.
+    var spoken: [Speaker: Int] = [:]
     /// Whose acknowledgements these are.
     var credits: [StoredAcknowledgements] = []
     /// A flush is under way, and another one is wanted after it.
     var isFlushing = false
-    var isHurried = false
+    var mustFlushAgain = false
     /// The last batch was refused: no further tries before the next tick.
     var isHeldUp = false
+
+    mutating func takePartly(_ id: MessageID) -> (id: MessageID, partly: Partly)? {
+      partly.removeValue(forKey: id).map { (id, $0) }
+    }
+
+    /// Whether there is room for another word of an app.
+    func hasRoom(for key: DeviceWords.Key) -> Bool {
+      let share = shares[key.app] ?? (0, 0)
+      guard wordCount < wordLimit, share.words < wordLimit / 4 else { return false }
+      return words.count < wordyPushes && share.pushes < wordyPushes / 4 || words[key] != nil
+    }
+
+    mutating func add(_ new: DeviceWords, _ key: DeviceWords.Key) {
+      count(new.count, pushes: words[key] == nil ? 1 : 0, of: key.app)
+      words[key, default: DeviceWords()].add(new)
+    }
+
+    mutating func takeWords(_ limit: Int) -> [(key: DeviceWords.Key, words: DeviceWords)] {
+      let taken = words.prefix(limit).map { (key: $0.key, words: $0.value) }
+      for (key, gone) in taken {
+        words[key] = nil
+        count(-gone.count, pushes: -1, of: key.app)
+      }
+      return taken
+    }
+
+    private mutating func count(_ words: Int, pushes: Int, of app: AppID) {
+      wordCount += words
+      let share = shares[app] ?? (0, 0)
+      shares[app] = share.pushes + pushes > 0 ? (share.words + words, share.pushes + pushes) : nil
+    }
 
     var hasBatch: Bool { ends.count >= WriteBehind.batch && !isHeldUp }
   }
 
-  /// Rows in one job; a job holds up the pushes that share its commit.
-  private static let batch = 256
+  /// Rows in one job. A job holds up the pushes that share its commit, here by half a millisecond; as many events are told
+  /// to an app server in one request.
+  private static let batch = 100
   /// Batches in one flush, so that they cannot fill the writer's queue.
-  static let batches = 64
-  /// Receipts are statistics: beyond this many the newest are lost.
-  private static let receiptLimit = 100_000
+  static let batches = 160
+  /// What devices say of pushes besides acknowledging them in time: beyond so many words, and pushes, the newest are lost. An
+  /// app may have a quarter of them: what its devices make up loses nobody else's.
+  private static let wordLimit = 1_000_000
+  private static let wordyPushes = 100_000
+  /// Words of a kind that a device may say between two flushes.
+  static let wordsOfDevice = 256
+  /// Bytes of audiences in one job: about one push to very many, or a batch of pushes to some hundred each.
+  private static let jobCost = 1 << 16
 
   private let store: Store
   private let journal: DeliveryJournal
   private let time: any TimeSource
-  private let waiting = Mutex(Waiting())
+  private let waiting = OrderedMutex(Waiting())
+  /// Held from taking what is known of a push until its job is with the writer, so that nobody stores the push's end between.
+  private let queueing = OrderedMutex((), .outer)
   private let stored: @Sendable ([StoredAcknowledgements]) -> Void
 
   /// `stored` is told of acknowledgements that the database has, on the writer's thread.
@@ -59,26 +112,41 @@ final class WriteBehind: Sendable {
     self.stored = stored
   }
 
-  /// Notes what became of pushes over our connection; `acknowledger` is whose word it is, if it is one.
-  func note(
-    _ change: DeliveryChange, of app: App, by acknowledger: RegistrationNumber? = nil, at now: Timestamp
-  ) {
+  /// Notes what became of pushes over our connection.
+  func note(_ change: DeliveryChange, of app: App, at now: Timestamp) {
     guard !change.isEmpty else { return }
-    var isFull = waiting.withLock { waiting in
+    let isFull = waiting.withLock { waiting in
       for push in change.ended { waiting.ends.append(End(push: push, app: app.id, at: now)) }
-      for id in change.partly {
-        if let acknowledger {
-          waiting.partly[id, default: Partly(app: app)].acknowledgers.append(acknowledger)
-        } else if waiting.partly[id] == nil {
-          waiting.partly[id] = Partly(app: app)
-        }
+      for id in change.partly where waiting.partly[id] == nil { waiting.partly[id] = Partly(app: app) }
+      return waiting.hasBatch
+    }
+    if isFull { flushFullBatches() }
+  }
+
+  /// Notes devices' word that pushes reached them: `taken` is what that meant. `stored` gets those whose they were when the
+  /// database has them.
+  func note(_ taken: TakenAcknowledgements, _ batch: AcknowledgementBatch, of app: App) {
+    guard !taken.change.isEmpty else { return }
+    let acknowledgers = taken.acknowledgers(batch)
+    let isFull = waiting.withLock { waiting in
+      for (push, place) in zip(taken.change.ended, taken.endPlaces) {
+        waiting.ends.append(End(push: push, app: app.id, at: batch.arrivals[place].at))
+      }
+      for one in acknowledgers {
+        waiting.partly[one.id, default: Partly(app: app)].acknowledgers += one.numbers
+        waiting.partly[one.id, default: Partly(app: app)].moments += one.moments
+      }
+      for (sender, count) in zip(batch.senders, taken.counts) where count > 0 {
+        guard let location = sender.location else { continue }
+        waiting.credits.append(StoredAcknowledgements(location: location, count: count))
       }
       return waiting.hasBatch
     }
-    while isFull {
-      _ = flushBatchOfEnds()
-      isFull = waiting.withLock { $0.hasBatch }
-    }
+    if isFull { flushFullBatches() }
+  }
+
+  private func flushFullBatches() {
+    repeat { _ = flushBatchOfEnds() } while waiting.withLock { $0.hasBatch }
   }
 
   /// Notes ends.
@@ -88,37 +156,53 @@ final class WriteBehind: Sendable {
     note(change, of: app, at: now)
   }
 
-  /// Notes whose the acknowledgements were that have been noted before; `stored` gets this when the database has them.
-  func credit(_ credit: StoredAcknowledgements) {
-    waiting.withLock { $0.credits.append(credit) }
-  }
-
-  /// Notes receipts.
-  func note(_ receipts: [ReceiptNote]) {
+  /// Notes what a device of an app says of pushes.
+  func note(
+    _ words: [(id: MessageID, kind: DeviceWords.Kind)], by number: RegistrationNumber, of app: AppID,
+    at now: Timestamp
+  ) {
+    guard !words.isEmpty else { return }
     waiting.withLock { waiting in
-      waiting.receipts += receipts.prefix(max(0, Self.receiptLimit - waiting.receipts.count))
+      for (id, kind) in words {
+        let key = DeviceWords.Key(id: id, app: app)
+        let speaker = Speaker(app: app, number: number, kind: kind)
+        guard waiting.spoken[speaker, default: 0] < Self.wordsOfDevice, waiting.hasRoom(for: key) else {
+          continue
+        }
+        waiting.add(DeviceWords(kind, number, at: now), key)
+        waiting.spoken[speaker, default: 0] += 1
+      }
     }
   }
 
+  /// How many words of devices wait to be written.
+  var wordCount: Int { waiting.withLock { $0.wordCount } }
+
   /// Whether nothing waits to be written.
   var isEmpty: Bool {
-    waiting.withLock { $0.ends.isEmpty && $0.partly.isEmpty && $0.receipts.isEmpty }
+    waiting.withLock { $0.ends.isEmpty && $0.partly.isEmpty && $0.words.isEmpty }
   }
 
   /// Writes what waits, up to so many batches of each kind.
-  func flush(batches: Int = WriteBehind.batches) {
-    waiting.withLock { $0.isHeldUp = false }
+  /// `isLast`: nothing may follow from what is written.
+  func flush(batches: Int = WriteBehind.batches, isLast: Bool = false) {
+    waiting.withLock { waiting in
+      waiting.isHeldUp = false
+      waiting.spoken = [:]
+    }
     flushAcknowledgements(batches: batches)
     for _ in 0..<batches {
-      guard flushBatchOfReceipts() else { break }
+      let batch = waiting.withLock { $0.takeWords(Self.batch) }
+      guard !batch.isEmpty else { break }
+      write(batch[...], jobCost: isLast ? .max : Self.jobCost)
     }
   }
 
   /// Writes acknowledgements soon: somebody waits until they are stored. One flush follows the other, so that the rate is
   /// that of commits, whoever asks how often.
-  func hurry() {
+  func flushSoon() {
     let isFirst = waiting.withLock { waiting in
-      waiting.isHurried = waiting.isFlushing
+      waiting.mustFlushAgain = waiting.isFlushing
       return !waiting.isFlushing
     }
     if isFirst { flushAcknowledgements(batches: Self.batches) }
@@ -136,17 +220,17 @@ final class WriteBehind: Sendable {
     // Behind all of these; done when they are.
     store.write(single: true) { _ throws(StorageError) in
     } completion: { [self] result in
-      let (isStored, isHurried) = waiting.withLock { waiting in
+      let (isStored, mustFlushAgain) = waiting.withLock { waiting in
         // What could not be written was noted again.
         var isStored = !waiting.isHeldUp
         if case .failure = result { isStored = false }
         if !isStored { waiting.credits += credits }
-        defer { waiting.isHurried = false }
+        defer { waiting.mustFlushAgain = false }
         waiting.isFlushing = false
-        return (isStored, waiting.isHurried && isStored)
+        return (isStored, waiting.mustFlushAgain && isStored)
       }
       if isStored, !credits.isEmpty { stored(credits) }
-      if isHurried { hurry() }
+      if mustFlushAgain { flushSoon() }
     }
   }
 
@@ -158,43 +242,81 @@ final class WriteBehind: Sendable {
   }
 
   private func flushBatchOfEnds() -> Bool {
-    let batch = waiting.withLock { $0.ends.takeLast(Self.batch) }
-    guard !batch.isEmpty else { return false }
+    queueing.withLock { _ in
+      // The oldest first: a server that is killed again and again stores those that it has resent most often, before their
+      // devices forget them.
+      let (batch, before) = waiting.withLock { waiting in
+        let batch = waiting.ends.take(Self.batch)
+        return (batch, waiting.partly.isEmpty ? [] : batch.compactMap { waiting.takePartly($0.push.id) })
+      }
+      // An end is stored with all who acknowledged: they are told of first.
+      for (id, partly) in before { flush(partly, of: id, at: time.now()) }
+      if !batch.isEmpty { write(batch) }
+      return !batch.isEmpty
+    }
+  }
+
+  private func write(_ batch: [End]) {
     store.write { [journal] transaction throws(StorageError) in
-      let over = try transaction.settle(batch.map { $0.push.settlement(at: $0.at) })
-      for end in batch { try end.push.saveDropped(in: transaction) }
-      try journal.stored(
-        batch.filter { !over.contains($0.push.id) }.map { DeliveryEvent($0.push, app: $0.app, at: $0.at) },
-        in: transaction)
+      var events: [DeliveryEvent] = []
+      for end in batch {
+        var push = end.push
+        if let lastly = push.acknowledger {
+          push.acknowledger = try transaction.unproven([lastly], push.id, at: end.at, \.provenOwn).first
+        }
+        events.append(DeliveryEvent(push, app: end.app, at: end.at))
+      }
+      let (over, unclear) = try transaction.deliveries.settle(batch.map { $0.push.settlement(at: $0.at) })
+      for end in batch {
+        try end.push.saveDropped(in: transaction)
+        if unclear.contains(end.push.id)
+          || end.push.status != .delivered && end.push.progress?.delivered.isEmpty == false
+        {
+          try transaction.reckon(end.push.id, at: end.at)
+        }
+      }
+      try journal.stored(events.filter { !over.contains($0.push) }, in: transaction)
     } completion: { [self] result in
       if case .failure = result {
         waiting.withLock { waiting in
-          waiting.ends += batch
+          for end in batch { waiting.ends.append(end) }
           waiting.isHeldUp = true
         }
       }
     }
-    return true
   }
 
-  private func flushBatchOfReceipts() -> Bool {
-    let batch = waiting.withLock { $0.receipts.takeLast(Self.batch) }
-    guard !batch.isEmpty else { return false }
-    store.write { [journal] transaction throws(StorageError) in
-      try journal.stored(try ReceiptNote.store(batch, in: transaction), in: transaction)
+  /// Writes words of devices. What would make the job too long goes into another, behind what waits for the writer.
+  private func write(_ batch: ArraySlice<(key: DeviceWords.Key, words: DeviceWords)>, jobCost: Int) {
+    store.write { [journal] transaction throws(StorageError) -> Int in
+      var events: [DeliveryEvent] = []
+      var (cost, next) = (0, batch.startIndex)
+      while next < batch.endIndex, cost < jobCost {
+        events += try batch[next].words.store(batch[next].key, in: transaction, cost: &cost)
+        next += 1
+      }
+      try journal.stored(events, in: transaction)
+      return next
     } completion: { [self] result in
-      if case .failure = result { note(batch) }
+      switch result {
+      case .success(batch.endIndex): break
+      case .success(let next): write(batch[next...], jobCost: jobCost)
+      case .failure:
+        waiting.withLock { waiting in
+          for (key, words) in batch { waiting.add(words, key) }
+        }
+      }
     }
-    return true
   }
 
   /// Each set is written at most once a flush, whatever the number of acknowledgements.
   private func flushPartly(at now: Timestamp) {
-    let taken = waiting.withLock { waiting in
-      defer { waiting.partly = [:] }
-      return waiting.partly
+    for id in waiting.withLock({ Array($0.partly.keys) }) {
+      queueing.withLock { _ in
+        guard let (_, partly) = waiting.withLock({ $0.takePartly(id) }) else { return }
+        flush(partly, of: id, at: now)
+      }
     }
-    for (id, partly) in taken { flush(partly, of: id, at: now) }
   }
 
   private func flush(_ partly: Partly, of id: MessageID, at now: Timestamp) {
@@ -202,31 +324,72 @@ final class WriteBehind: Sendable {
     let progress = partly.app.directory.progress(id)
     store.write { [journal] transaction throws(StorageError) in
       // Its end may have been stored in between, with newer sets.
-      if let progress, try transaction.reading.isPending(id) {
-        if !progress.delivered.isEmpty {
-          try transaction.saveDelivered(id: id, targets: progress.delivered.serialized())
+      if try transaction.deliveries.isPending(id) {
+        // Only these: the ledger may know of newer ones, who are stored when they are told of.
+        if !partly.acknowledgers.isEmpty {
+          let stored = try transaction.deliveries.delivered(id).flatMap { NumberSet(serialized: $0) }
+          let all = (stored ?? NumberSet()).union(NumberSet(partly.acknowledgers))
+          try transaction.deliveries.saveDelivered(id: id, targets: all.serialized())
         }
-        try progress.saveDropped(of: id, in: transaction)
+        try progress?.saveDropped(of: id, in: transaction)
       }
       guard !partly.acknowledgers.isEmpty else { return }
+      let unproven = Set(try transaction.unproven(partly.acknowledgers, id, at: now, \.provenOwn))
+      let new = zip(partly.acknowledgers, partly.moments).filter { unproven.contains($0.0) }
+      try Self.keep(partly.acknowledgers, of: id, at: now, in: transaction)
+      guard !new.isEmpty else { return }
       let event = DeliveryEvent(
-        push: id, app: partly.app.id, what: .delivered(partly.acknowledgers, .passthrough), at: now)
+        push: id, app: partly.app.id, what: .delivered(new.map(\.0), .passthrough),
+        at: new.map(\.1).max() ?? now, moments: new.map(\.1))
       try journal.stored([event], in: transaction)
     } completion: { [self] result in
       guard case .failure = result else { return }
       waiting.withLock { waiting in
         waiting.partly[id, default: Partly(app: partly.app)].acknowledgers += partly.acknowledgers
+        waiting.partly[id, default: Partly(app: partly.app)].moments += partly.moments
         waiting.isHeldUp = true
       }
     }
   }
 }
 
-extension Array {
-  /// Takes up to `limit` elements out; from the end, where that moves no others.
-  fileprivate mutating func takeLast(_ limit: Int) -> [Element] {
-    let taken = Array(suffix(limit))
-    removeLast(taken.count)
-    return taken
+extension WriteBehind {
+  /// Stores who acknowledged a push that was taken back while they did: its end is stored, and knows nothing of them.
+  private static func keep(
+    _ numbers: [RegistrationNumber], of id: MessageID, at now: Timestamp, in transaction: WriteTransaction
+  ) throws(StorageError) {
+    if try !transaction.deliveries.isPending(id),
+      let status = try transaction.deliveries.outcome(of: id)?.status,
+      status != .open, status != .delivered
+    {
+      let stored = try transaction.deliveries.receipts(of: id, .acknowledgedLate)
+      let late = stored.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
+      let all = late.union(NumberSet(numbers))
+      try transaction.deliveries.saveReceipts(id: id, .acknowledgedLate, targets: all.serialized())
+    }
+    // The others may have it by something else than an acknowledgement.
+    if try transaction.deliveries.hasOtherEvidence(id) { try transaction.reckon(id, at: now) }
+  }
+}
+
+/// A queue in an array: what was taken is dropped once it is half of all, so that no element is moved often.
+private struct FirstInFirstOut<Element: Sendable>: Sendable {
+  private var elements: [Element] = []
+  private var taken = 0
+
+  var count: Int { elements.count - taken }
+  var isEmpty: Bool { count == 0 }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  /// Takes up to `limit` of the oldest elements.
+  mutating func take(_ limit: Int) -> [Element] {
+    let found = Array(elements[taken...].prefix(limit))
+    taken += found.count
+    if taken * 2 >= elements.count {
+      elements.removeFirst(taken)
+      taken = 0
+    }
+    return found
   }
 }

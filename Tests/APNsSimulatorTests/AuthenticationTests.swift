@@ -76,11 +76,11 @@ import Testing
 
   @Test func anotherKeysSignatureIsRefused() throws {
     var world = try RuleWorld()
-    let stranger = try TestKey().token(at: RuleWorld.start)
-    #expect(world.reason(["authorization": "bearer " + stranger]) == "InvalidProviderToken")
+    let outsider = try TestKey().token(at: RuleWorld.start)
+    #expect(world.reason(["authorization": "bearer " + outsider]) == "InvalidProviderToken")
     // A key that is known is checked even where unknown ones are not.
     world.rules.providerTokens.takesUnknownKeys = true
-    #expect(world.reason(["authorization": "bearer " + stranger]) == "InvalidProviderToken")
+    #expect(world.reason(["authorization": "bearer " + outsider]) == "InvalidProviderToken")
     let unknown = try TestKey("KEY0000009", team: "TEAM000009").token(at: RuleWorld.start)
     #expect(world.reason(["authorization": "bearer " + unknown]) == "")
   }

@@ -42,7 +42,7 @@ import Testing
     directory.disconnect(number, from: place(30), at: 60)
     #expect(directory.onlineCount == 1)
     let dispatch = directory.open(.init(5), .few([number], expires: 100))
-    #expect(dispatch.reachable == [Dispatch.Reachable(number: number, location: place(31))])
+    #expect(dispatch.reachable == [DispatchPlan.Reachable(number: number, location: place(31))])
     directory.disconnect(number, from: place(31), at: 60)
     #expect(directory.onlineCount == 0)
     #expect(directory.open(.init(6), .few([number], expires: 100)).reachable == [])
@@ -57,10 +57,10 @@ import Testing
         continue
       }
     }
-    let stranger = RegistrationID(high: 1003, low: 6)
-    guard case .unknown = directory.login(stranger, secretHash: (3, 7), at: place(1), isForeground: true)
+    let outsider = RegistrationID(high: 1003, low: 6)
+    guard case .unknown = directory.login(outsider, secretHash: (3, 7), at: place(1), isForeground: true)
     else {
-      Issue.record("a stranger was let in")
+      Issue.record("a outsider was let in")
       return
     }
     #expect(directory.onlineCount == 0)
@@ -69,7 +69,7 @@ import Testing
   /// Singles and groups come out merged by ID, without what is dead, acknowledged, withdrawn or already sent.
   @Test func pendingIsOneOrderedList() {
     _ = directory.open(.init(10), .few([.init(1)], expires: 100))
-    let group = GroupPush(id: .init(11), expires: 100, targets: NumberSet([.init(1), .init(2)]))
+    let group = FanOutPush(id: .init(11), expires: 100, targets: NumberSet([.init(1), .init(2)]))
     _ = directory.open(group.id, .many(group))
     _ = directory.open(.init(12), .few([.init(1)], expires: 40))
     _ = directory.open(.init(13), .few([.init(1)], expires: 100))
@@ -92,6 +92,41 @@ import Testing
     #expect(directory.expireListed(places: 4096, at: 50).ended.map(\.id) == [.init(12)])
   }
 
+  /// Acknowledgements of several devices come to the same as each by itself.
+  @Test func batchOfAcknowledgements() {
+    let all = NumberSet([.init(1), .init(2), .init(3)])
+    for id in [20, 21] as [UInt64] {
+      _ = directory.open(.init(id), .many(FanOutPush(id: .init(id), expires: 100, targets: all)))
+    }
+    _ = directory.open(.init(22), .few([.init(2)], expires: 100))
+    var batch = AcknowledgementBatch()
+    // No push arrives before it was accepted.
+    let accepted = MessageID(20).time.milliseconds
+    for (number, ids) in [(1, [20, 21]), (2, [20, 99, 22, 21]), (7, [20]), (99_999, [21]), (3, [21, 21])]
+      as [(UInt32, [UInt64])]
+    {
+      batch.add(by: .init(number), at: nil, newestWhileAway: .init(0))
+      let now = Timestamp(milliseconds: accepted + Int64(number))
+      for id in ids { batch.add(Arrival(.init(id), acknowledgedAt: now)) }
+    }
+    #expect(batch.count == 10)
+    let taken = directory.acknowledge(batch)
+    #expect(taken.counts == [2, 3, 0, 0, 1])
+    #expect(taken.change.ended.map(\.id) == [.init(22)])
+    #expect(taken.endPlaces == [4])
+    // The last is a repeat that the ledger knows of: no news.
+    #expect(taken.late.map(\.place) == [3, 6, 7])
+    let acknowledgers = taken.acknowledgers(batch)
+    #expect(acknowledgers.map(\.id) == [.init(20), .init(21)])
+    #expect(
+      acknowledgers.map(\.numbers) == [[.init(1), .init(2)], [.init(1), .init(2), .init(3)]])
+    #expect(acknowledgers.map { $0.moments.map { $0.milliseconds - accepted } } == [[1, 2], [1, 2, 3]])
+    #expect(directory.progress(.init(20))?.delivered.members() == [.init(1), .init(2)])
+    #expect(pending(3) == [20])
+    batch.removeAll()
+    #expect(batch.isEmpty && directory.acknowledge(batch).change.isEmpty)
+  }
+
   /// Over the bound the oldest makes room and is reported, so that it can be settled.
   @Test func fullListDropsItsOldest() {
     for value in 1...3 as ClosedRange<UInt64> {
@@ -102,11 +137,11 @@ import Testing
     #expect(pending(1) == [2, 3, 4])
   }
 
-  /// A group push is over when all have it or its time is up.
+  /// A fan-out push is over when all have it or its time is up.
   @Test func groupsEnd() {
     let targets = NumberSet([.init(1), .init(2)])
-    _ = directory.open(.init(1), .many(GroupPush(id: .init(1), expires: 100, targets: targets)))
-    _ = directory.open(.init(2), .many(GroupPush(id: .init(2), expires: 60, targets: targets)))
+    _ = directory.open(.init(1), .many(FanOutPush(id: .init(1), expires: 100, targets: targets)))
+    _ = directory.open(.init(2), .many(FanOutPush(id: .init(2), expires: 60, targets: targets)))
     _ = directory.acknowledge([.init(1)], by: .init(1))
     #expect(directory.expireGroups(at: 50).isEmpty)
     _ = directory.acknowledge([.init(1)], by: .init(2))

@@ -10,7 +10,7 @@ import Testing
 @Suite struct AppLifeTests {
   private func delete(_ world: TestWorld) async -> Result<Void, AppFailure> {
     await withCheckedContinuation { done in
-      world.router.deleteApp(world.app.key, of: .standard) { done.resume(returning: $0) }
+      world.router.apps.delete(world.app.key, of: .standard) { done.resume(returning: $0) }
     }
   }
 
@@ -24,7 +24,7 @@ import Testing
   }
 
   private func isPurged(_ world: TestWorld) async throws -> Bool {
-    try await world.store.look { t throws(StorageError) in try t.deletedApps() }.isEmpty
+    try await world.store.look { t throws(StorageError) in try t.deletedApps.all() }.isEmpty
   }
 
   /// A deleted app's devices are sent away, nobody finds it, its data goes, and others keep theirs.
@@ -43,20 +43,21 @@ import Testing
       return
     }
     #expect(world.channel.take() == [.disconnect(place, .appDisabled), .forget(app.id)])
-    #expect(app.isDisabled && app.isDeleted && world.router.app(app.key) == nil)
+    #expect(app.isDisabled && app.isDeleted && world.router.apps.loaded(app.key) == nil)
     let found = await withCheckedContinuation { done in
-      world.router.findApp(app.key) { done.resume(returning: $0) }
+      world.router.apps.find(app.key) { done.resume(returning: $0) }
     }
     #expect(try found.get() == nil)
     #expect(await world.accept(AcceptRequest.test()) == .failure(.authenticationFailed))
     if case .success = await delete(world) { Issue.record("deleted twice") }
     #expect(try await eventually(world) { try await isPurged(world) })
     let counts = try await world.store.look { t throws(StorageError) in
-      (try t.registrationCount(app: app.id), try t.registrationCount(app: other.id))
+      (try t.registrations.count(app: app.id), try t.registrations.count(app: other.id))
     }
     #expect(counts == (0, 1))
-    let last = try await world.store.look { t throws(StorageError) in try t.lastMessageID() }
-    #expect(try await world.store.look { t throws(StorageError) in try t.push(id: last)?.app } == other.id)
+    let last = try await world.store.look { t throws(StorageError) in try t.pushes.lastID() }
+    #expect(
+      try await world.store.look { t throws(StorageError) in try t.pushes.find(id: last)?.app } == other.id)
   }
 
   /// Another process deletes an app: the server learns it and does the work, also if it was stopped in between.
@@ -66,7 +67,7 @@ import Testing
     let place = world.login(device)
     let app = world.app
     _ = try await world.store.change { t throws(StorageError) in
-      try t.deleteApp(app.id, at: Timestamp(milliseconds: 1))
+      try t.apps.delete(app.id, at: Timestamp(milliseconds: 1))
     }
     #expect(try await eventually(world) { app.isDeleted })
     #expect(world.channel.take().contains(.disconnect(place, .appDisabled)))
@@ -101,16 +102,16 @@ import Testing
     let phone = try await world.register(token: [1], platform: .ios)
     let slot = try #require(APNsTokenSlot(.liveActivity, name: "match"))
     let set = await withCheckedContinuation { done in
-      world.router.setToken([2], .production, as: slot, of: phone.number, in: world.app) {
+      world.router.registrations.setToken([2], .production, as: slot, of: phone.number, in: world.app) {
         done.resume(returning: $0)
       }
     }
     try set.get()
     try await put(world, on: PlanRow(name: "small", broadcasts: 0))
     var request = AcceptRequest.test()
-    request.content = try .activity(slot)
+    request.push.content = try .activity(slot)
     #expect(await world.accept(request) == .failure(.broadcastLimit))
-    request.terms.liveActivityID = "match"
+    request.push.audience = .filter(AudienceFilter(liveActivityID: "match"))
     #expect(try await world.accept(request).get().targets == 1)
   }
 
@@ -121,7 +122,9 @@ import Testing
     try await put(world, on: PlanRow(name: "slow", speed: 1))
     let first = try await world.accept(.test()).get()
     let second = Mutex<AcceptedPush?>(nil)
-    world.router.accept(.test(), for: world.app) { result in second.withLock { $0 = try? result.get() } }
+    world.router.acceptance.accept(.test(), for: world.app) { result in
+      second.withLock { $0 = try? result.get() }
+    }
     try await world.tick()
     #expect(second.withLock { $0 } == nil)
     world.clock.advance(seconds: 1)
@@ -133,8 +136,8 @@ import Testing
   private func put(_ world: TestWorld, on plan: PlanRow) async throws {
     let id = world.app.id
     _ = try await world.store.change { t throws(StorageError) in
-      try t.setPlan(plan)
-      return try t.setPlan(app: id, plan.name)
+      try t.plans.set(plan)
+      return try t.apps.setPlan(app: id, plan.name)
     }
     let app = world.app
     #expect(try await eventually(world) { app.plan == plan })

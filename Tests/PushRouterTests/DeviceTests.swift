@@ -32,13 +32,12 @@ import Testing
     #expect(world.app.directory.tags == ["red"])
     #expect(!world.app.directory.hasTag("red", old.number))
     #expect(isFailed(await world.change(named, of: old), .unknownRegistration))
-    world.router.acknowledge([single, shared], by: old.number, in: world.app)
+    world.router.deliveries.acknowledge([single, shared], by: old.number, in: world.app)
     try await world.tick()
     #expect(try await world.outcome(of: single)?.status == .replaced)
     #expect(try await world.storedPending() == [shared])
     for _ in 0..<2 {
-      var terms = AudienceTerms()
-      terms.tags = ["red", "blue"]
+      let terms = AudienceFilter(tags: ["red", "blue"])
       #expect(world.app.directory.resolve(terms, platforms: .all).numbers.members() == [other.number])
       try await world.restart(isOrderly: false)
     }
@@ -58,10 +57,12 @@ import Testing
         gate.wait()
       } completion: { _ in
       }
-      world.router.register(
+      world.router.registrations.register(
         in: world.app, platform: .ios, fingerprint: [1], environment: .none, token: [], appVersion: ""
       ) { done.resume(returning: $0) }
-      world.router.accept(.test(to: [old]), for: world.app) { answer in racing.withLock { $0 = answer } }
+      world.router.acceptance.accept(.test(to: [old]), for: world.app) { answer in
+        racing.withLock { $0 = answer }
+      }
       gate.open()
     }
     try await world.barrier()
@@ -84,7 +85,7 @@ import Testing
       for device in devices {
         group.addTask { [router = world.router, app = world.app] in
           await withCheckedContinuation { done in
-            router.setAlias("zoe", of: device.number, in: app) { done.resume(returning: $0) }
+            router.registrations.setAlias("zoe", of: device.number, in: app) { done.resume(returning: $0) }
           }
         }
       }
@@ -123,9 +124,9 @@ import Testing
     ]
     for (change, failure) in refused { #expect(isFailed(await world.change(change, of: last), failure)) }
     let details = await withCheckedContinuation { done in
-      world.router.details(of: last.number, in: world.app) { done.resume(returning: $0) }
+      world.router.registrations.details(of: last.number, in: world.app) { done.resume(returning: $0) }
     }
-    #expect(try details.get() == Router.Details(alias: "own", tags: ["a"], mobile: "123"))
+    #expect(try details.get() == Registrations.Details(alias: "own", tags: ["a"], mobile: "123"))
     #expect(world.app.directory.registrations(alias: "own") == [last.number])
     #expect(world.app.directory.registrations(alias: "new") == [])
     #expect(world.app.directory.hasTag("a", last.number) && !world.app.directory.hasTag("b", last.number))
@@ -137,13 +138,13 @@ import Testing
   @Test func receipts() async throws {
     let world = try await TestWorld()
     let other = try await world.addApp()
-    let stranger = try await world.register(in: other)
+    let outsider = try await world.register(in: other)
     let (one, two) = (try await world.register(), try await world.register())
     let single = try await world.push(to: [one])
     let shared = try await world.push()
     let both: [(id: MessageID, isTap: Bool)] = [(single, false), (shared, true), (MessageID(5), false)]
-    world.router.note(both, by: stranger.number, in: other)
-    world.router.note(both, by: two.number, in: world.app)
+    world.router.deliveries.note(both, by: outsider.number, in: other)
+    world.router.deliveries.note(both, by: two.number, in: world.app)
     try await world.tick()
     #expect(try await world.outcome(of: single) == nil)
     #expect(try await world.outcome(of: MessageID(5)) == nil)
@@ -154,18 +155,18 @@ import Testing
     #expect(try await world.outcome(of: shared) == nil)
     world.clock.advance(seconds: 9)
     let shown = world.clock.now()
-    world.router.note([(single, false), (shared, true)], by: one.number, in: world.app)
-    world.router.acknowledge([single], by: one.number, in: world.app)
+    world.router.deliveries.note([(single, false), (shared, true)], by: one.number, in: world.app)
+    world.router.deliveries.acknowledge([single], by: one.number, in: world.app)
     try await world.tick()
     #expect(
       try await world.outcome(of: single)
         == OutcomeRow(status: .delivered, at: shown, shownAt: shown, tappedAt: nil))
     #expect(try await sharedTaps() == [one.number, two.number])
-    world.router.note([(single, false), (shared, true)], by: one.number, in: world.app)
+    world.router.deliveries.note([(single, false), (shared, true)], by: one.number, in: world.app)
     try await world.tick()
     #expect(try await sharedTaps()?.count == 2, "a repeat counts once")
     world.clock.advance(seconds: 5 * 86_400)
-    world.router.note([(shared, false)], by: one.number, in: world.app)
+    world.router.deliveries.note([(shared, false)], by: one.number, in: world.app)
     try await world.tick()
     #expect(try await world.targets(of: shared)?.shown.count == 2, "too late: those who tapped alone")
   }
@@ -177,7 +178,7 @@ import Testing
     func stored() async throws -> Int64? {
       let (app, number) = (world.app.id, device.number)
       return try await world.store.look { transaction throws(StorageError) in
-        try transaction.registration(app: app, number: number)?.lastSeenAt.seconds
+        try transaction.registrations.find(app: app, number: number)?.lastSeenAt.seconds
       }
     }
     let start = world.clock.now().seconds
@@ -214,8 +215,8 @@ import Testing
     let places = [world.login(devices[0]), world.login(devices[2])]
     let id = world.app.id
     try await world.store.change { transaction throws(StorageError) in
-      _ = try transaction.setDisabled(app: id, true)
-      _ = try transaction.setSecret(app: id, hash: [UInt8](repeating: 1, count: 32))
+      _ = try transaction.apps.setDisabled(app: id, true)
+      _ = try transaction.apps.setSecret(app: id, hash: [UInt8](repeating: 1, count: 32))
     }
     #expect(!world.app.isDisabled && world.app.accepts(masterSecret: Array("secret".utf8)))
     for _ in 0..<5 { try await world.tick() }
@@ -233,9 +234,9 @@ import Testing
   @Test func findApp() async throws {
     let world = try await TestWorld()
     let other = try await world.addApp()
-    #expect(world.router.app(other.key) === other && world.router.loadedApps.count == 2)
+    #expect(world.router.apps.loaded(other.key) === other && world.router.apps.all.count == 2)
     let unknown = await withCheckedContinuation { done in
-      world.router.findApp(AppKey(high: 1, low: 2)) { done.resume(returning: $0) }
+      world.router.apps.find(AppKey(high: 1, low: 2)) { done.resume(returning: $0) }
     }
     #expect(try unknown.get() == nil)
   }

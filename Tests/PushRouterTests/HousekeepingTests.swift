@@ -1,6 +1,6 @@
 import PushBase
 import PushDomain
-import PushRouter
+@testable import PushRouter
 import PushStorage
 import PushTesting
 import Testing
@@ -75,13 +75,13 @@ import Testing
     for number in 0..<20 {
       ids.append(try await world.push(timeToLive: 40 * 86_400, cid: "c\(number)"))
     }
-    world.router.acknowledge(Array(ids.prefix(15)), by: device.number, in: world.app)
+    world.router.deliveries.acknowledge(Array(ids.prefix(15)), by: device.number, in: world.app)
     try await world.tick()
     func kept() async throws -> (pushes: Int, outcomes: Int) {
       try await world.store.look { [ids] transaction throws(StorageError) in
-        let contents = try transaction.contents(of: ids)
+        let contents = try transaction.pushes.contents(of: ids)
         var outcomes = 0
-        for id in ids where try transaction.outcome(of: id) != nil { outcomes += 1 }
+        for id in ids where try transaction.deliveries.outcome(of: id) != nil { outcomes += 1 }
         return (contents.count { $0 != nil }, outcomes)
       }
     }
@@ -110,9 +110,9 @@ import Testing
     let app = world.app.id
     try await world.store.change { transaction throws(StorageError) in
       for hour in 1...30 as ClosedRange<Int64> {
-        try transaction.addStatistics(app: app, hour: hour, StatisticsRow())
-        try transaction.countNewcomer(app: app, .ios, hour: hour)
-        try transaction.saveActivity(
+        try transaction.statistics.add(app: app, hour: hour, StatisticsRow())
+        try transaction.statistics.countNewcomer(app: app, .ios, hour: hour)
+        try transaction.activity.save(
           app: app, .hour, hour, ActivityKind(.ios, isActive: false), targets: [1])
       }
     }
@@ -121,12 +121,39 @@ import Testing
     for _ in 0..<20 { try await world.barrier() }
     let left = try await world.store.look { transaction throws(StorageError) in
       [
-        try transaction.statistics(app: app, hours: 0..<99).count,
-        try transaction.newcomers(app: app, hours: 0..<99).count,
-        try transaction.activity(app: app, .hour, 0..<99).count,
+        try transaction.statistics.find(app: app, hours: 0..<99).count,
+        try transaction.statistics.newcomers(app: app, hours: 0..<99).count,
+        try transaction.activity.find(app: app, .hour, 0..<99).count,
       ]
     }
     #expect(left == [0, 0, 0])
+  }
+
+  /// The cache holds what came last, within its bound, also of pushes that came again with other content.
+  @Test func cacheIsBounded() {
+    let cache = ContentCache(byteLimit: 10_000)
+    func push(_ number: Int) -> StoredPush {
+      let message = Array("{\"msg_content\":\"\(number)\"}".utf8)
+      return StoredPush(
+        content: PushContent(variants: [ContentVariant(platforms: .all, message: message)]),
+        elsewhere: number % 3 == 0 ? NumberSet([RegistrationNumber(UInt32(number))]) : nil)
+    }
+    func message(_ id: UInt64) -> [UInt8]? { cache.find(MessageID(id))?.content.variants.first?.message }
+    for number in 1...1000 {
+      cache.insert(MessageID(UInt64(number)), push(number))
+      cache.insert(MessageID(UInt64(number)), push(number + 5000))
+      #expect(cache.size <= 10_000)
+      #expect(message(UInt64(number)) == push(number + 5000).content.variants.first?.message)
+      #expect(
+        cache.find(MessageID(UInt64(number)))?.elsewhere?.members().count == (number % 3 == 1 ? 1 : nil))
+    }
+    #expect(message(1) == nil && message(900) == nil)
+    #expect(message(990) == push(5990).content.variants.first?.message)
+    // One that is larger than all may be: it stays until the next comes.
+    cache.insert(MessageID(2000), [UInt8](repeating: 0, count: 20_000), .jpush, elsewhere: nil)
+    #expect(cache.size > 20_000 && message(1000) == nil)
+    cache.insert(MessageID(2001), push(1))
+    #expect(cache.size <= 10_000 && message(2001) == push(1).content.variants.first?.message)
   }
 
   /// Contents that the cache does not hold any more are read; those of unknown pushes are left out.
@@ -139,12 +166,12 @@ import Testing
     for _ in 0..<10 { ids.append(try await world.push()) }
     let asked = [ids[9], MessageID(3), ids[0], ids[5]]
     let found = await withCheckedContinuation { done in
-      world.router.contents(of: asked) { done.resume(returning: $0) }
+      world.router.deliveries.contents(of: asked) { done.resume(returning: $0) }
     }
     #expect(try found.get().map(\.0) == [ids[9], ids[0], ids[5]])
     world.store.close()
     let refused = await withCheckedContinuation { done in
-      world.router.contents(of: asked) { done.resume(returning: $0) }
+      world.router.deliveries.contents(of: asked) { done.resume(returning: $0) }
     }
     guard case .failure(.unavailable) = refused else {
       Issue.record("a read that failed must not look like pushes that are gone")

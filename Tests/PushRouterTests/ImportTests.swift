@@ -17,7 +17,7 @@ import Testing
   {
     let app = world.app.id
     let outcomes = try await world.store.change { t throws(StorageError) in
-      try t.importRegistrations(app: app, imported, adoption: adoption, at: Timestamp(milliseconds: 5))
+      try t.imports.add(app: app, imported, adoption: adoption, at: Timestamp(milliseconds: 5))
     }
     try await learn(world)
     return outcomes
@@ -25,16 +25,16 @@ import Testing
 
   /// Waits until the server has learned of all imports.
   private func learn(_ world: TestWorld) async throws {
-    let last = try await world.store.look { t throws(StorageError) in try t.lastImportBatch() }
-    for _ in 0..<200 where world.router.housekeeping.lastImport != last { try await world.tick() }
-    #expect(world.router.housekeeping.lastImport == last)
+    let last = try await world.store.look { t throws(StorageError) in try t.imports.last() }
+    for _ in 0..<200 where world.router.imports.last != last { try await world.tick() }
+    #expect(world.router.imports.last == last)
   }
 
   private func register(
     _ world: TestWorld, _ platform: Platform, fingerprint: String = "own", token: [UInt8] = []
-  ) async throws -> Router.Registered {
+  ) async throws -> Registrations.Registered {
     let result = await withCheckedContinuation { done in
-      world.router.register(
+      world.router.registrations.register(
         in: world.app, platform: platform, fingerprint: Array(fingerprint.utf8),
         environment: token.isEmpty ? .none : .sandbox, token: token, appVersion: "2"
       ) { done.resume(returning: $0) }
@@ -61,8 +61,7 @@ import Testing
     for isNew in [false, true] {
       if isNew { try await world.restart(isOrderly: false) }
       #expect(aliasHolders(world, "anna") == [id(1)])
-      var terms = AudienceTerms()
-      terms.tags = ["b"]
+      let terms = AudienceFilter(tags: ["b"])
       #expect(world.app.directory.resolve(terms, platforms: .all).count == 2)
       let number = try #require(world.app.directory.find(id(1)))
       let holders = world.app.directory.state.withLock {
@@ -85,7 +84,7 @@ import Testing
     #expect(try await make(world, [one, one]) == [.added, .known])
     #expect(try await make(world, [one]) == [.known])
     let foreign = try await world.store.change { t throws(StorageError) in
-      try t.importRegistrations(app: other.id, [one], adoption: .token, at: Timestamp(milliseconds: 5))
+      try t.imports.add(app: other.id, [one], adoption: .token, at: Timestamp(milliseconds: 5))
     }
     #expect(foreign == [.foreign])
     let taken = ImportedRegistration(registrationID: id(2), platform: .ios, token: [9])
@@ -109,13 +108,12 @@ import Testing
         )
       ])
     let number = try #require(world.app.directory.find(id(1)))
-    var terms = AudienceTerms()
-    terms.aliases = ["a"]
-    let content = AcceptRequest.test().content
-    let push = try await world.accept(AcceptRequest(terms: terms, content: content)).get()
+    var request = AcceptRequest.test()
+    request.push.audience = .filter(AudienceFilter(aliases: ["a"]))
+    let push = try await world.accept(request).get()
     // Naming the ID is not enough.
-    let stranger = try await register(world, .ios, fingerprint: "jpush:\(id(1).text)")
-    #expect(stranger.id != id(1))
+    let outsider = try await register(world, .ios, fingerprint: "jpush:\(id(1).text)")
+    #expect(outsider.id != id(1))
     let registered = try await register(world, .ios, fingerprint: "new", token: [1])
     #expect(registered.id == id(1))
     let device = TestDevice(id: registered.id, secret: registered.secret, number: number)
@@ -157,7 +155,7 @@ import Testing
       ImportedRegistration(registrationID: id(2), platform: .android, tags: ["t"]),
     ]
     _ = try await world.store.change { t throws(StorageError) in
-      try t.importRegistrations(app: app, imported, adoption: .registrationID, at: Timestamp(milliseconds: 5))
+      try t.imports.add(app: app, imported, adoption: .registrationID, at: Timestamp(milliseconds: 5))
     }
     let registered = try await register(world, .android, fingerprint: "jpush:\(id(1).text)")
     #expect(registered.id == id(1))
@@ -165,8 +163,7 @@ import Testing
     #expect(world.login(TestDevice(id: registered.id, secret: registered.secret, number: number)).loop == 0)
     try await learn(world)
     #expect(aliasHolders(world, "a") == [id(1)])
-    var terms = AudienceTerms()
-    terms.tags = ["t"]
+    let terms = AudienceFilter(tags: ["t"])
     #expect(world.app.directory.resolve(terms, platforms: .all).count == 2)
     #expect(world.app.directory.onlineCount == 1)
   }
@@ -181,9 +178,8 @@ import Testing
     imported.insert(imported[0], at: 7)
     let outcomes = try await make(world, imported)
     #expect(outcomes[7] == .known && outcomes.count { $0 == .added } == 2500)
-    #expect(try await world.store.look { t throws(StorageError) in try t.lastImportBatch() } == 3)
-    var terms = AudienceTerms()
-    terms.tags = ["t0"]
+    #expect(try await world.store.look { t throws(StorageError) in try t.imports.last() } == 3)
+    let terms = AudienceFilter(tags: ["t0"])
     #expect(world.app.directory.resolve(terms, platforms: .all).count == 833)
     #expect(aliasHolders(world, "a2500") == [id(2500)])
     #expect(world.app.directory.find(id(2500)) == RegistrationNumber(2499))

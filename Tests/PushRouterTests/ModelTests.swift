@@ -27,7 +27,7 @@ private struct Model {
   var registrations: [Registration] = []
   var pushes: [Push] = []
 
-  func audience(_ terms: AudienceTerms, ids: [Int]?) -> Set<Int> {
+  func audience(_ terms: AudienceFilter, ids: [Int]?) -> Set<Int> {
     Set(
       registrations.indices.filter { index in
         let one = registrations[index]
@@ -162,27 +162,31 @@ private struct Client {
     func some(_ names: [String]) -> [String] {
       Int.random(in: 0..<3, using: &random) == 0 ? names.filter { _ in Bool.random(using: &random) } : []
     }
-    var terms = AudienceTerms()
+    var terms = AudienceFilter()
     (terms.tags, terms.tagsAnd, terms.tagsNot) = (some(Self.tags), some(Self.tags), some(Self.tags))
     terms.aliases = some(Self.aliases)
     let ids =
       Int.random(in: 0..<3, using: &random) == 0
       ? (0..<3).compactMap { _ in clients.indices.randomElement(using: &random) } : nil
-    if let ids { terms.registrationIDs = ids.map { clients[$0].device.id } }
+    if let ids { terms.registrationIDs = ids.map { clients[$0].device.id.text } }
     var request = AcceptRequest.test(timeToLive: Int.random(in: 1...90, using: &random))
-    request.terms = terms
+    request.push.audience = terms.isEmpty ? .all : .filter(terms)
     let targets = model.audience(terms, ids: ids)
     let overridden = model.pushes.last { !$0.isWithdrawn }
-    if overridden != nil, Int.random(in: 0..<8, using: &random) == 0 { request.overrides = overridden?.id }
+    if overridden != nil, Int.random(in: 0..<8, using: &random) == 0 {
+      request.push.options.overrideMessageID = overridden?.id
+    }
     switch await world.accept(request) {
     case .failure(let error):
       #expect(error == .noTarget && targets.isEmpty)
     case .success(let accepted):
       #expect(accepted.targets == targets.count && !targets.isEmpty)
-      if let old = request.overrides, let index = model.pushes.firstIndex(where: { $0.id == old }) {
+      if let old = request.push.options.overrideMessageID,
+        let index = model.pushes.firstIndex(where: { $0.id == old })
+      {
         model.pushes[index].isWithdrawn = true
       }
-      let expires = world.clock.seconds + UInt32(request.timeToLive)
+      let expires = world.clock.seconds + UInt32(request.push.options.timeToLive)
       model.pushes.append(Model.Push(id: accepted.id, targets: targets, expires: expires))
     }
   }
@@ -207,7 +211,8 @@ private struct Client {
   ) {
     guard clients[index].location != nil else { return }
     let ids = clients[index].shown.filter { _ in Bool.random(using: &random) }
-    world.router.acknowledge(ids.shuffled(using: &random), by: clients[index].device.number, in: world.app)
+    world.router.deliveries.acknowledge(
+      ids.shuffled(using: &random), by: clients[index].device.number, in: world.app)
     model.registrations[index].acknowledged.formUnion(ids)
   }
 
@@ -224,7 +229,7 @@ private struct Client {
         model.registrations[index].acknowledged.contains($0)
       }
       #expect(back.allSatisfy { clients[index].shown.contains($0) })
-      world.router.acknowledge(back, by: clients[index].device.number, in: world.app)
+      world.router.deliveries.acknowledge(back, by: clients[index].device.number, in: world.app)
     }
   }
 

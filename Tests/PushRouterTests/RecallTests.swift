@@ -12,7 +12,7 @@ import Testing
     let world = try await TestWorld()
     let devices = try await world.registerMany(count)
     let id = try await world.push()
-    world.router.acknowledge([id], by: devices[0].number, in: world.app)
+    world.router.deliveries.acknowledge([id], by: devices[0].number, in: world.app)
     _ = world.channel.take()
     #expect(await world.recall(id) == .success(count - 1))
     #expect(world.channel.take() == [.recall(id, devices.map(\.number))])
@@ -47,13 +47,13 @@ import Testing
     let world = try await TestWorld()
     let devices = try await world.registerMany(2)
     let old = try await world.push()
-    world.router.acknowledge([old], by: devices[0].number, in: world.app)
+    world.router.deliveries.acknowledge([old], by: devices[0].number, in: world.app)
     let new = try await world.push(overrides: old)
     #expect(world.pending(devices[0]) == [new] && world.pending(devices[1]) == [new])
     #expect(try await world.outcome(of: old)?.status == .overridden)
     for isOrderly in [true, false] {
       let contents = await withCheckedContinuation { done in
-        world.router.contents(of: [new]) { done.resume(returning: $0) }
+        world.router.deliveries.contents(of: [new]) { done.resume(returning: $0) }
       }
       #expect(try contents.get().map(\.1.content.overrides) == [old])
       try await world.restart(isOrderly: isOrderly)
@@ -71,10 +71,10 @@ import Testing
     let foreign = try await world.accept(.test(timeToLive: days), in: other).get().id
     let old = try await world.push(timeToLive: days)
     let delivered = try await world.push()
-    world.router.acknowledge([delivered], by: device.number, in: world.app)
+    world.router.deliveries.acknowledge([delivered], by: device.number, in: world.app)
     let replaced = try await world.push()
     let replacement = try await world.push(overrides: replaced)
-    world.router.acknowledge([replacement], by: device.number, in: world.app)
+    world.router.deliveries.acknowledge([replacement], by: device.number, in: world.app)
     func refusal(_ id: MessageID) async -> Int? {
       var codes: [Int] = []
       for isReal in [false, true] {
@@ -82,7 +82,7 @@ import Testing
         let answer: Result<AcceptedPush, APIError> =
           if isReal { await world.accept(request) } else {
             await withCheckedContinuation { done in
-              world.router.validate(request, for: world.app) { done.resume(returning: $0) }
+              world.router.acceptance.validate(request, for: world.app) { done.resume(returning: $0) }
             }
           }
         if case .failure(let error) = answer { codes.append(error.code) }

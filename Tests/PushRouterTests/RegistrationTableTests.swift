@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import Testing
 
 @testable import PushRouter
@@ -25,12 +26,12 @@ private struct Fixture {
 
   func tags(_ number: UInt32) -> [UInt32] { (0..<3).filter { number >> $0 & 1 == 1 } }
 
-  func means(_ terms: AudienceTerms, _ number: UInt32) -> Bool {
+  func means(_ terms: AudienceFilter, _ number: UInt32) -> Bool {
     let tags = tags(number).map { names[Int($0)] }
     return (terms.tags.isEmpty || terms.tags.contains { tags.contains($0) })
       && terms.tagsAnd.allSatisfy { tags.contains($0) } && !terms.tagsNot.contains { tags.contains($0) }
       && (terms.aliases.isEmpty || number % 5 != 0 && terms.aliases.contains("user\(number % 8)"))
-      && (terms.registrationIDs.isEmpty || terms.registrationIDs.contains(id(number)))
+      && (terms.registrationIDs.isEmpty || terms.registrationIDs.contains(id(number).text))
   }
 }
 
@@ -40,21 +41,21 @@ private struct Fixture {
     let fixture = Fixture()
     let tagChoices: [[String]] = [[], ["red"], ["red", "blue"], ["nobody"]]
     let aliasChoices: [[String]] = [[], ["user1", "user2"], ["nobody", "user3"], ["nobody"]]
-    let idChoices: [[RegistrationID]] = [[], [1, 2, 3, 21, 22, 900].map { fixture.id($0) }]
+    let idChoices: [[String]] = [[], [1, 2, 3, 21, 22, 900].map { fixture.id($0).text }]
     var checked = 0
     for tags in tagChoices {
       for tagsAnd in tagChoices {
         for tagsNot in tagChoices {
           for aliases in aliasChoices {
             for ids in idChoices {
-              var terms = AudienceTerms()
+              var terms = AudienceFilter()
               (terms.tags, terms.tagsAnd, terms.tagsNot) = (tags, tagsAnd, tagsNot)
               (terms.aliases, terms.registrationIDs) = (aliases, ids)
               for platforms in [PlatformSet.all, PlatformSet(.ios)] {
                 let expected = (0..<40 as Range<UInt32>).filter {
                   fixture.means(terms, $0) && (platforms == .all || $0 % 3 == 0)
                 }
-                let found = fixture.table.resolve(terms, platforms: platforms).numbers.members()
+                let found = fixture.table.means(terms, platforms).numbers.members()
                   .map(\.rawValue)
                 #expect(found == expected)
                 checked += 1
@@ -65,6 +66,10 @@ private struct Fixture {
       }
     }
     #expect(checked == 1024)
+  }
+
+  @Test func `Without any condition nobody is meant`() {
+    #expect(Fixture().table.resolve(AudienceFilter(), platforms: .all).isEmpty)
   }
 
   /// A removed registration is in no audience, and its alias and tags are free.
@@ -79,7 +84,7 @@ private struct Fixture {
     #expect(!fixture.table.registrations(alias: "user7").contains(number))
     #expect(!fixture.table.members(tag: "red").contains(number))
     for tag in fixture.names { #expect(!fixture.table.members(tag: tag).contains(number)) }
-    #expect(!fixture.table.resolve(AudienceTerms(), platforms: .all).numbers.contains(number))
+    #expect(!fixture.table.everybody(on: .all).numbers.contains(number))
     #expect(fixture.table.count == 39)
   }
 
@@ -128,20 +133,21 @@ private struct Fixture {
         Int.random(in: 0..<2, using: &random) == 0
           ? [] : names.filter { _ in Int.random(in: 0..<chance, using: &random) == 0 }
       }
-      var terms = AudienceTerms()
+      var terms = AudienceFilter()
       (terms.tags, terms.tagsAnd, terms.tagsNot) = (some(3), some(6), some(6))
       if Int.random(in: 0..<4, using: &random) == 0 {
         terms.aliases = (0..<20).map { _ in "user\(Int.random(in: 0...count / 40, using: &random))" }
       }
       if Int.random(in: 0..<4, using: &random) == 0 {
         let share = [2, 100].randomElement(using: &random) ?? 2
-        terms.registrationIDs = entries.filter { _ in Int.random(in: 0..<share, using: &random) == 0 }
-          .map(\.id)
-        terms.namesRegistrations = true
+        // What is malformed names nobody; without it the list could be empty, and no condition.
+        terms.registrationIDs =
+          ["x"]
+          + entries.filter { _ in Int.random(in: 0..<share, using: &random) == 0 }.map(\.id.text)
       }
       let platforms = PlatformSet(rawValue: UInt8.random(in: 0...15, using: &random) << 1)
       let expected = entries.filter { isMeant($0, terms, platforms, names) }.map(\.number)
-      let found = table.resolve(terms, platforms: platforms)
+      let found = table.means(terms, platforms)
       #expect(found.numbers.members() == expected)
       #expect(found.count == expected.count && found.isEmpty == expected.isEmpty)
       if case .few(let numbers) = found { #expect(numbers == expected) } else { #expect(expected.count > 64) }
@@ -149,12 +155,19 @@ private struct Fixture {
   }
 
   private func isMeant(
-    _ entry: RegistrationEntry, _ terms: AudienceTerms, _ platforms: PlatformSet, _ names: [String]
+    _ entry: RegistrationEntry, _ terms: AudienceFilter, _ platforms: PlatformSet, _ names: [String]
   ) -> Bool {
     let tags = Set(entry.tags.map { names[Int($0)] })
     return platforms.contains(entry.platform) && (terms.tags.isEmpty || !tags.isDisjoint(with: terms.tags))
       && tags.isSuperset(of: terms.tagsAnd) && tags.isDisjoint(with: terms.tagsNot)
       && (terms.aliases.isEmpty || entry.alias.map { terms.aliases.contains($0) } == true)
-      && (!terms.namesRegistrations || terms.registrationIDs.contains(entry.id))
+      && (terms.registrationIDs.isEmpty || terms.registrationIDs.contains(entry.id.text))
+  }
+}
+
+extension RegistrationTable {
+  /// Without any condition everybody is meant here, who otherwise has to be asked for.
+  fileprivate func means(_ filter: AudienceFilter, _ platforms: PlatformSet) -> Recipients {
+    filter.isEmpty ? everybody(on: platforms) : resolve(filter, platforms: platforms)
   }
 }

@@ -9,7 +9,7 @@ import Testing
 /// Who of an audience gets a push which way.
 @Suite struct RoutePlanTests {
   /// The plans for sets and for lists are the table of routes, applied to each device.
-  @Test(arguments: Strategy.allCases, [1, 200])
+  @Test(arguments: Strategy.Rule.allCases.map({ Strategy($0) }), [1, 200])
   func followsTheTable(strategy: Strategy, copies: Int) throws {
     let directory = AppDirectory(app: AppID(1))
     var devices: [RouteInput] = []
@@ -31,23 +31,23 @@ import Testing
               devices.append(
                 RouteInput(
                   platform: platform, parts: [], isOnline: isOnline, appState: state,
-                  apnsAvailable: environment == .production))
+                  vendor: platform == .ios && environment == .production ? .apns : nil))
             }
           }
         }
       }
     }
-    let all = directory.resolve(AudienceTerms(), platforms: .all)
+    let all = try #require(directory.resolve(.all, platforms: .all))
     for parts in [PushParts.notification, .message, [.notification, .message]] {
       for timeToLive in [0, 100] {
-        let request = AcceptRequest(content: try .test(parts), timeToLive: timeToLive, strategy: strategy)
-        let plan = directory.plan(all, RouteTerms(request, apns: .production))
+        let request = AcceptRequest(to: .all, try .test(parts), timeToLive: timeToLive, strategy: strategy)
+        let plan = directory.plan(all, RouteTerms(request.push, apns: .production))
         let routes = devices.map { device in
           var input = device
           input.parts = parts
           input.strategy = strategy
           input.onlineOnly = timeToLive == 0
-          input.apnsAvailable = device.apnsAvailable && parts.contains(.notification)
+          if !parts.contains(.notification) { input.vendor = nil }
           return Routing.route(input)
         }
         func numbers(_ isWanted: (Route) -> Bool) -> [RegistrationNumber] {
@@ -55,13 +55,13 @@ import Testing
         }
         let own = numbers { !$0.keep.isEmpty || $0.now.contains { $0.channel == .passthrough } }
         #expect(plan.own.numbers.members() == own)
-        #expect(plan.apns.numbers.members() == numbers { $0.now.contains { $0.channel == .apns } })
+        #expect(plan[.apns].numbers.members() == numbers { $0.now.contains { $0.channel == .apns } })
         // And each gets over our connection what its route says.
         for (device, route) in zip(devices, routes) {
           let expected = route.keep.union(route.now.first { $0.channel == .passthrough }?.parts ?? [])
           guard !expected.isEmpty else { continue }
-          let viaAPNs = route.now.contains { $0.channel == .apns }
-          let found = Routing.ownParts(device.platform, of: parts, strategy: strategy, viaAPNs: viaAPNs)
+          let viaVendor = route.now.contains { $0.channel == .apns }
+          let found = Routing.ownParts(device.platform, of: parts, strategy: strategy, viaVendor: viaVendor)
           #expect(found == expected, "\(device)")
         }
       }
@@ -72,11 +72,12 @@ import Testing
   @Test func followsTheDevice() async throws {
     let world = try await TestWorld()
     let phone = try await world.register(token: [1], platform: .ios)
-    let request = AcceptRequest(content: try .test([.notification]), strategy: .ownThenVendor)
+    let request = AcceptRequest(to: .all, try .test([.notification]), strategy: .ownThenVendor)
     func plan() -> (own: Bool, apns: Bool) {
-      let audience = world.app.directory.resolve(request.terms, platforms: request.platforms)
-      let plan = world.app.directory.plan(audience, RouteTerms(request, apns: .production))
-      return (!plan.own.isEmpty, !plan.apns.isEmpty)
+      let audience =
+        world.app.directory.resolve(request.push.audience, platforms: request.push.platforms) ?? .few([])
+      let plan = world.app.directory.plan(audience, RouteTerms(request.push, apns: .production))
+      return (!plan.own.isEmpty, !plan[.apns].isEmpty)
     }
     #expect(plan() == (false, true))
     let place = world.login(phone)
@@ -90,7 +91,7 @@ import Testing
     #expect(plan() == (false, true))
     func set(_ token: [UInt8], _ environment: APNsEnvironment) async throws {
       try await withCheckedContinuation { done in
-        world.router.setToken(token, environment, of: phone.number, in: world.app) {
+        world.router.registrations.setToken(token, environment, of: phone.number, in: world.app) {
           done.resume(returning: $0)
         }
       }.get()
@@ -100,20 +101,22 @@ import Testing
     try await set([1], .production)
     try await world.restart(isOrderly: true)
     #expect(plan() == (false, true))
-    world.router.retireToken([2], of: phone.number, in: world.app, unlessToldAfter: world.clock.now())
+    world.router.registrations.retireToken(
+      [2], of: phone.number, in: world.app, unlessToldAfter: world.clock.now())
     try await world.barrier()
     #expect(plan() == (false, true), "another token was meant")
     let before = world.clock.now().adding(seconds: -1)
-    world.router.retireToken([1], of: phone.number, in: world.app, unlessToldAfter: before)
+    world.router.registrations.retireToken([1], of: phone.number, in: world.app, unlessToldAfter: before)
     try await world.barrier()
     #expect(plan() == (false, true), "the device told it anew")
-    world.router.retireToken([1], of: phone.number, in: world.app, unlessToldAfter: world.clock.now())
+    world.router.registrations.retireToken(
+      [1], of: phone.number, in: world.app, unlessToldAfter: world.clock.now())
     try await world.barrier()
     #expect(plan() == (true, false))
   }
 
   /// Calls go to those with a token for them, whatever becomes of the rest; only a strategy without Apple drops them.
-  @Test(arguments: Strategy.allCases, [1, 100])
+  @Test(arguments: Strategy.Rule.allCases.map({ Strategy($0) }), [1, 100])
   func callsHaveTokensOfTheirOwn(strategy: Strategy, copies: UInt32) throws {
     let directory = AppDirectory(app: AppID(1))
     for number in 0..<(4 * copies) {
@@ -127,20 +130,20 @@ import Testing
         number < copies ? .production : number < 2 * copies ? .sandbox : .none
       directory.setToken(environment, as: .voip, of: RegistrationNumber(number))
     }
-    let all = directory.resolve(AudienceTerms(), platforms: .all)
+    let all = try #require(directory.resolve(.all, platforms: .all))
     let callable = (0..<copies).map { RegistrationNumber($0) }
     for content in [
       try PushContent.test([.notification], calls: true), try PushContent.test([], calls: true),
     ] {
-      let request = AcceptRequest(content: content, strategy: strategy)
-      let plan = directory.plan(all, RouteTerms(request, apns: .production))
-      #expect(plan.calls.numbers.members() == (strategy == .ownOnly ? [] : callable))
-      let without = AcceptRequest(content: try .test(content.parts(for: .ios)), strategy: strategy)
-      let rest = directory.plan(all, RouteTerms(without, apns: .production))
+      let request = AcceptRequest(to: .all, content, strategy: strategy)
+      let plan = directory.plan(all, RouteTerms(request.push, apns: .production))
+      #expect(plan[.apnsCall].numbers.members() == (strategy == .ownOnly ? [] : callable))
+      let without = AcceptRequest(to: .all, try .test(content.parts(for: .ios)), strategy: strategy)
+      let rest = directory.plan(all, RouteTerms(without.push, apns: .production))
       let isCallAlone = content.variants.isEmpty
       #expect(plan.own.numbers.members() == (isCallAlone ? [] : rest.own.numbers.members()))
-      #expect(plan.apns.numbers.members() == (isCallAlone ? [] : rest.apns.numbers.members()))
-      #expect(directory.plan(all, RouteTerms(request, apns: [])).calls.isEmpty)
+      #expect(plan[.apns].numbers.members() == (isCallAlone ? [] : rest[.apns].numbers.members()))
+      #expect(directory.plan(all, RouteTerms(request.push, apns: []))[.apnsCall].isEmpty)
     }
   }
 
@@ -156,7 +159,9 @@ import Testing
     ]
     func set(_ token: [UInt8], _ slot: APNsTokenSlot, _ index: Int) async throws {
       try await withCheckedContinuation { done in
-        world.router.setToken(token, .production, as: slot, of: phones[index].number, in: world.app) {
+        world.router.registrations.setToken(
+          token, .production, as: slot, of: phones[index].number, in: world.app
+        ) {
           done.resume(returning: $0)
         }
       }.get()
@@ -165,13 +170,13 @@ import Testing
     try await set([5], game, 1)
     try await set([6], start, 2)
     func plan(_ slot: APNsTokenSlot, named: String?) throws -> (audience: Int, apns: [RegistrationNumber]) {
-      var terms = AudienceTerms()
-      terms.liveActivityID = named
-      let request = AcceptRequest(terms: terms, content: try .activity(slot))
-      let audience = world.app.directory.resolve(request.terms, platforms: request.platforms)
-      let plan = world.app.directory.plan(audience, RouteTerms(request, apns: .production))
-      #expect(plan.own.isEmpty && plan.calls.isEmpty)
-      return (audience.count, plan.apns.numbers.members())
+      let request = AcceptRequest(
+        to: named.map { .filter(AudienceFilter(liveActivityID: $0)) } ?? .all, try .activity(slot))
+      let audience = try #require(
+        world.app.directory.resolve(request.push.audience, platforms: request.push.platforms))
+      let plan = world.app.directory.plan(audience, RouteTerms(request.push, apns: .production))
+      #expect(plan.own.isEmpty && plan[.apnsCall].isEmpty)
+      return (audience.count, plan[.apns].numbers.members())
     }
     for _ in 0..<2 {
       #expect(try plan(game, named: "game") == (2, [phones[0].number, phones[1].number]))
@@ -183,10 +188,16 @@ import Testing
     // The same token again: it has moved.
     try await set([5], game, 2)
     #expect(try plan(game, named: "game").apns == [phones[2].number])
-    world.router.retireToken(
+    world.router.registrations.retireToken(
       [5], as: game, of: phones[2].number, in: world.app, unlessToldAfter: world.clock.now())
     try await world.barrier()
     #expect(try plan(game, named: "game").audience == 0)
+  }
+}
+
+extension RouteTerms {
+  init(_ request: PushRequest, apns environments: APNsEnvironments) {
+    self.init(request, offers: request.content.apnsOffers(request.options.strategy, environments))
   }
 }
 

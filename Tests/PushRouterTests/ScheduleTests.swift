@@ -10,21 +10,23 @@ import Testing
 @Suite struct ScheduleTests {
   private static let utc = FixedZone(secondsEast: 0)
 
-  private static func makeSchedule(_ trigger: ScheduleTrigger, in world: TestWorld) async throws -> Schedule {
+  static func makeSchedule(_ trigger: ScheduleTrigger, in world: TestWorld) async throws -> Schedule {
     let json = #"{"platform":"all","audience":"all","message":{"msg_content":"x"}}"#
     let push = try ScheduledPush(stored: Array(json.utf8), rules: PushRules())
     let request = ScheduleRequest(cid: nil, name: "n", trigger: trigger, push: push)
     let (router, app) = (world.router, world.app)
     let result = await withCheckedContinuation { done in
-      router.schedule(request, named: "uuid-\(SystemRandom.next())", in: app) { done.resume(returning: $0) }
+      router.schedules.create(request, named: "uuid-\(SystemRandom.next())", in: app) {
+        done.resume(returning: $0)
+      }
     }
     return try result.get()
   }
 
-  private static func due(in world: TestWorld) async throws -> [DueSchedule] {
+  static func due(in world: TestWorld) async throws -> [DueSchedule] {
     let router = world.router
     let result = await withCheckedContinuation { done in
-      router.dueSchedules(limit: 10) { done.resume(returning: $0) }
+      router.schedules.due(limit: 10) { done.resume(returning: $0) }
     }
     return try result.get()
   }
@@ -35,7 +37,7 @@ import Testing
 
   private static func fire(_ due: DueSchedule, by router: Router) async -> FiringEnd {
     await withCheckedContinuation { done in
-      router.fire(due, .success(.test())) { done.resume(returning: $0) }
+      router.acceptance.fire(due, .success(AcceptRequest.test().push)) { done.resume(returning: $0) }
     }
   }
 
@@ -110,7 +112,7 @@ import Testing
     let router = world.router
     let (id, app) = (schedule.id, world.app)
     let runs = await withCheckedContinuation { done in
-      router.runs(ofSchedule: id, in: app) { done.resume(returning: $0) }
+      router.schedules.runs(of: id, in: app) { done.resume(returning: $0) }
     }
     let run = try #require(try runs.get().first)
     #expect(run.code == 1011 && run.occurrence == local)
@@ -130,7 +132,7 @@ import Testing
     func isThere() async -> Bool {
       let (router, app) = (world.router, world.app)
       return await withCheckedContinuation { done in
-        router.schedule(named: schedule.id, in: app) { done.resume(returning: (try? $0.get()) != nil) }
+        router.schedules.find(schedule.id, in: app) { done.resume(returning: (try? $0.get()) != nil) }
       }
     }
     for (seconds, expected) in [(31 * 86_400, true), (1, false)] as [(Int64, Bool)] {
@@ -157,7 +159,7 @@ import Testing
     for uuid in broken.map(\.id) {
       let app = world.app.id
       let row = try await world.store.look { t throws(StorageError) in
-        try t.schedule(app: app, uuid: uuid)
+        try t.schedules.find(app: app, uuid: uuid)
       }
       #expect(row?.next == nil && row != nil)
     }

@@ -14,8 +14,8 @@ import Testing
     let world = try await TestWorld()
     let (app, id) = (world.app, world.app.id)
     _ = try await world.store.change { t throws(StorageError) in
-      try t.setPlan(PlanRow(name: "slow", speed: speed))
-      return try t.setPlan(app: id, "slow")
+      try t.plans.set(PlanRow(name: "slow", speed: speed))
+      return try t.apps.setPlan(app: id, "slow")
     }
     for _ in 0..<200 where app.plan.name != "slow" { try await world.tick() }
     try #require(app.plan.name == "slow")
@@ -27,7 +27,8 @@ import Testing
     private let answer = Mutex<Result<AcceptedPush, APIError>?>(nil)
     var result: Result<AcceptedPush, APIError>? { answer.withLock { $0 } }
     init(_ request: AcceptRequest, _ world: TestWorld) {
-      world.router.accept(request, for: world.app) { result in self.answer.withLock { $0 = result } }
+      world.router.acceptance.accept(request, for: world.app) { result in self.answer.withLock { $0 = result }
+      }
     }
   }
 
@@ -62,8 +63,7 @@ import Testing
     _ = await world.change(DeviceChange(tags: .set(["red"])), of: early)
     _ = try await world.accept(.test()).get()
     var request = AcceptRequest.test()
-    request.terms = AudienceTerms()
-    request.terms.tags = ["red"]
+    request.push.audience = .filter(AudienceFilter(tags: ["red"]))
     let waits = Asked(request, world)
     #expect(waits.result == nil && world.router.pushesWaitingForSpeed == 1)
     _ = await world.change(DeviceChange(tags: .set(["red"])), of: late)
@@ -80,8 +80,7 @@ import Testing
     _ = await world.change(DeviceChange(tags: .set(["red"])), of: devices[0])
     _ = try await world.accept(.test()).get()
     var request = AcceptRequest.test()
-    request.terms = AudienceTerms()
-    request.terms.tags = ["red"]
+    request.push.audience = .filter(AudienceFilter(tags: ["red"]))
     let waits = Asked(request, world)
     for device in devices { _ = await world.change(DeviceChange(tags: .set(["red"])), of: device) }
     world.clock.advance(seconds: 6)

@@ -29,7 +29,7 @@ import Testing
   private func stored(_ app: UInt32) async throws -> StatisticsRow? {
     let hour = FixedZone.china.hour(of: now)
     return try await world.store.look { transaction throws(StorageError) in
-      try transaction.statistics(app: AppID(app), hours: hour..<hour + 1).first?.row
+      try transaction.statistics.find(app: AppID(app), hours: hour..<hour + 1).first?.row
     }
   }
 

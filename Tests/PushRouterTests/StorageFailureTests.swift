@@ -22,7 +22,7 @@ import Testing
     var refusals = 0
     while refusals < 5 {
       var request = AcceptRequest.test(cid: "c\(accepted.count)", large: true)
-      request.overrides = accepted.last
+      request.push.options.overrideMessageID = accepted.last
       switch await world.accept(request) {
       case .success(let push): accepted.append(push.id)
       case .failure(let error):
@@ -42,7 +42,7 @@ import Testing
     #expect(world.app.directory.find(device.id) == device.number, "not replaced")
     #expect(world.app.directory.registrations(alias: "zoe") == [])
     #expect(world.pending(device) == waiting)
-    world.router.acknowledge([before], by: device.number, in: world.app)
+    world.router.deliveries.acknowledge([before], by: device.number, in: world.app)
     for _ in 0..<3 { world.router.tick() }
     try await world.setFault(fault, false)
     try await world.tick()
@@ -65,7 +65,7 @@ import Testing
     }
     #expect(error.httpStatus == 500)
     let found = await withCheckedContinuation { done in
-      world.router.findApp(AppKey(high: 1, low: 2)) { done.resume(returning: $0) }
+      world.router.apps.find(AppKey(high: 1, low: 2)) { done.resume(returning: $0) }
     }
     #expect(throws: DeviceFailure.unavailable) { try found.get() }
   }
@@ -79,10 +79,10 @@ import Testing
     let store = world.store
     async let seen = store.look { transaction throws(StorageError) in
       var ids: [MessageID] = []
-      try transaction.openPushes { ids.append($0.push.id) }
+      try transaction.deliveries.open { ids.append($0.push.id) }
       started.open()
       go.wait()
-      try transaction.openPushes { ids.append($0.push.id) }
+      try transaction.deliveries.open { ids.append($0.push.id) }
       return ids
     }
     started.wait()
@@ -98,7 +98,7 @@ extension AcceptRequest {
   fileprivate static func test(cid: String, large: Bool) -> AcceptRequest {
     var request = AcceptRequest.test(cid: cid)
     let text = [UInt8](repeating: UInt8(ascii: "x"), count: 4000)
-    request.content = PushContent(variants: [
+    request.push.content = PushContent(variants: [
       ContentVariant(platforms: .all, message: Array("{\"msg_content\":\"".utf8) + text + Array("\"}".utf8))
     ])
     return request

@@ -14,22 +14,22 @@ import Testing
       if isWanted(world.router.audit.totals) { return true }
       try await world.tick()
       // The audit reads; so it has its turn.
-      _ = try await world.store.look { t throws(StorageError) in try t.lastMessageID() }
+      _ = try await world.store.look { t throws(StorageError) in try t.pushes.lastID() }
     }
     return false
   }
 
   @Test func `Targets that stand nowhere are found, but in pushes of which less was stored`() async throws {
     let world = try await TestWorld()
-    world.app.apnsEnvironments = .production
+    world.router.add(SilentAPNs())
     let phone = try await world.register(token: [1], platform: .ios)
     var request = AcceptRequest.test(to: [phone])
-    request.content = try .test(.notification)
+    request.push.content = try .test(.notification)
     _ = try await world.accept(request).get()
     // The world's clock is behind the one that dates migrations.
     try await world.run(script: "UPDATE schema_migration SET applied_at = 0")
     #expect(try await finds(world) { $0.pending == 1 && $0.unaccounted == 0 })
-    try await world.run(script: "DELETE FROM apns_pending")
+    try await world.run(script: "DELETE FROM channel_pending")
     #expect(try await finds(world) { $0.unaccounted == 1 && $0.pending == 0 && $0.failed == 0 })
     try await world.run(script: "UPDATE schema_migration SET applied_at = \(Int64.max) WHERE version = 9")
     #expect(try await finds(world) { $0.unaccounted == 0 && $0.failed == 1 })
@@ -39,7 +39,7 @@ import Testing
     let world = try await TestWorld()
     let devices = try await world.registerMany(3)
     let id = try await world.push(to: devices)
-    world.router.acknowledge([id], by: devices[0].number, in: world.app)
+    world.router.deliveries.acknowledge([id], by: devices[0].number, in: world.app)
     #expect(try await finds(world) { $0.delivered == 1 && $0.pending == 2 && $0.unaccounted == 0 })
     try await world.run(script: "INSERT INTO dropped SELECT msg_id, 'Replaced', targets FROM delivered")
     #expect(try await finds(world) { $0.unaccounted == 1 })

@@ -8,32 +8,22 @@ import Testing
 @testable import PushRouter
 
 /// Plays Apple's queue: takes pushes and answers as the test says.
-private final class FakeApple: APNsDelivery {
+private final class FakeApple: FakeAPNs {
   struct Work: Sendable {
-    var push: APNsPush
+    var push: ChannelPush
     var results: [String: NumberSet] = [:]
     var left: NumberSet
   }
 
   private let open = Mutex<[MessageID: Work]>([:])
 
-  func deliver(_ push: APNsPush) {
+  func deliver(_ push: ChannelPush) {
     open.withLock { $0[push.id] = Work(push: push, left: push.targets.numbers) }
   }
 
-  func withdraw(_ id: MessageID, of app: App) -> Int {
+  func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int {
     open.withLock { $0.removeValue(forKey: id)?.left.count ?? 0 }
   }
-
-  func install(
-    _ files: [CertificateFile], for app: App,
-    reply: @escaping @Sendable (Result<Void, CertificateRefusal>) -> Void
-  ) {
-    reply(.failure(.unavailable))
-  }
-  func forget(_ app: App) {}
-
-  func status(of app: App) -> [APNsServiceStatus] { [] }
 
   var waiting: [MessageID: NumberSet] { open.withLock { $0.mapValues(\.left) } }
 
@@ -49,7 +39,7 @@ private struct Target {
   /// Ends of the two ways; nil while they are open.
   var ownEnd: End?
   var appleEnd: End?
-  /// Whether it stands in the device's list, which may fill up.
+  /// Whether it is the push's only target, so that it may have to make room for newer ones.
   var isListed = false
 
   enum End: Equatable { case delivered, expired, recalled, failed(String) }
@@ -107,8 +97,7 @@ private struct IdentityRun {
     options.pendingPerDevice = UInt32(limit)
     world = try await TestWorld(options: options)
     apple = FakeApple()
-    world.router.add(apns: apple)
-    world.app.apnsEnvironments = .production
+    world.router.add(apple)
     for index in 0..<(seed.isMultiple(of: 4) ? 90 : 7) { try await addDevice(index) }
   }
 
@@ -143,33 +132,35 @@ private struct IdentityRun {
 
   private mutating func push() async throws {
     var request = AcceptRequest.test(timeToLive: [0, 10, 40, 90].randomElement(using: &random) ?? 10)
-    request.strategy = Strategy.allCases.randomElement(using: &random) ?? .jpush
+    request.push.options.strategy = Strategy(
+      Strategy.Rule.allCases.randomElement(using: &random) ?? .jpush,
+      ios: Strategy.Rule.allCases.randomElement(using: &random))
     let parts: [PushParts] = [.notification, .message, .all]
-    request.content = try .test(parts.randomElement(using: &random) ?? .all)
+    request.push.content = try .test(parts.randomElement(using: &random) ?? .all)
     if Bool.random(using: &random) {
       let chosen = (0..<2).compactMap { _ in devices.randomElement(using: &random) }
-      request.terms.registrationIDs = chosen.map(\.id)
-      request.terms.namesRegistrations = true
+      request.push.audience = .devices(chosen.map(\.id))
     }
     if Int.random(in: 0..<6, using: &random) == 0 {
-      request.overrides = pushes.randomElement(using: &random)?.id
+      request.push.options.overrideMessageID = pushes.randomElement(using: &random)?.id
     }
-    let audience = world.app.directory.resolve(request.terms, platforms: request.platforms)
-    let plan = world.app.directory.plan(audience, RouteTerms(request, apns: .production))
+    let audience = try #require(
+      world.app.directory.resolve(request.push.audience, platforms: request.push.platforms))
+    let plan = world.app.directory.plan(audience, RouteTerms(request.push, apns: .production))
     guard case .success(let accepted) = await world.accept(request) else { return }
     if let old = request.overrides { takeBack(old) }
     var targets: [RegistrationNumber: Target] = [:]
     for number in audience.numbers.members() {
       targets[number] = Target(
-        isOwn: plan.own.numbers.contains(number), isApple: plan.apns.numbers.contains(number),
-        isListed: plan.own.numbers.contains(number) && plan.own.count <= 64)
+        isOwn: plan.own.numbers.contains(number), isApple: plan[.apns].numbers.contains(number),
+        isListed: plan.own.numbers.contains(number) && audience.count == 1)
     }
-    let life: Int64 = request.timeToLive == 0 ? 30 : Int64(request.timeToLive)
+    let life: Int64 = request.push.options.timeToLive == 0 ? 30 : Int64(request.push.options.timeToLive)
     pushes.append(
       ModelPush(
-        id: accepted.id, expires: world.clock.now().seconds + life, strategy: request.strategy,
-        isOnlineOnly: request.timeToLive == 0, targets: targets))
-    if plan.own.count <= 64 { crowd(plan.own.numbers.members(), accepted.id) }
+        id: accepted.id, expires: world.clock.now().seconds + life, strategy: request.push.options.strategy,
+        isOnlineOnly: request.push.options.timeToLive == 0, targets: targets))
+    if audience.count == 1 { crowd(plan.own.numbers.members(), accepted.id) }
   }
 
   /// A newcomer takes the place of the oldest in lists that are full.
@@ -187,7 +178,7 @@ private struct IdentityRun {
   private mutating func acknowledge() {
     for device in devices where online.contains(device.number) {
       let ids = world.pending(device).filter { _ in Bool.random(using: &random) }
-      world.router.acknowledge(ids, by: device.number, in: world.app)
+      world.router.deliveries.acknowledge(ids, by: device.number, in: world.app)
       for id in ids { note(id, device.number) { $0.ownEnd = .delivered } }
     }
   }
@@ -209,31 +200,33 @@ private struct IdentityRun {
     var news: [String: NumberSet] = [:]
     var refused: [RegistrationNumber] = []
     for number in work.left.members() where Int.random(in: 0..<3, using: &random) > 0 {
-      let word = [APNsEnd.delivered, "BadDeviceToken", APNsEnd.noToken].randomElement(using: &random) ?? ""
+      let word =
+        [ChannelEnd.delivered, "BadDeviceToken", ChannelEnd.noToken].randomElement(using: &random) ?? ""
       news[word, default: NumberSet()].insert(number)
       work.results[word, default: NumberSet()].insert(number)
       work.left.remove(number)
-      note(id, number) { $0.appleEnd = word == APNsEnd.delivered ? .delivered : .failed(word) }
-      if word != APNsEnd.delivered, pushes[index].strategy == .vendorThenOwn { refused.append(number) }
+      note(id, number) { $0.appleEnd = word == ChannelEnd.delivered ? .delivered : .failed(word) }
+      if word != ChannelEnd.delivered, pushes[index].strategy.ios == .vendorThenOwn { refused.append(number) }
     }
     if !refused.isEmpty {
-      world.router.takeBackFromApple(id, in: world.app, for: refused) { _ in }
+      world.router.deliveries.takeBack(id, in: world.app, from: .apns, for: refused) { _ in }
       try await world.barrier()
       let isAlive = world.clock.now().seconds < pushes[index].expires
       let new = refused.filter { isAlive && pushes[index].targets[$0]?.isOwn == false }
       for number in new {
         let isGone = gone.contains(number)
+        let isOnly = pushes[index].targets.count == 1
         note(id, number) {
-          ($0.isOwn, $0.isListed) = (true, !isGone)
+          ($0.isOwn, $0.isListed) = (true, !isGone && isOnly)
           if isGone { $0.ownEnd = .failed("Replaced") }
         }
       }
-      crowd(new.filter { !gone.contains($0) }, id)
+      if pushes[index].targets.count == 1 { crowd(new.filter { !gone.contains($0) }, id) }
     }
-    let answers = APNsAnswers(
-      id: id, results: [.device: work.results], news: [.device: news], isFinal: work.left.isEmpty)
+    let answers = ChannelAnswers(
+      id: id, channel: .apns, results: [.apns: work.results], news: [.apns: news], isFinal: work.left.isEmpty)
     await withCheckedContinuation { done in
-      world.router.store(answers, of: world.app) { _ in done.resume() }
+      world.router.deliveries.store(answers, of: world.app) { _ in done.resume() }
     }
     if !work.left.isEmpty { apple.put(work) }
   }
@@ -290,11 +283,10 @@ private struct IdentityRun {
   private mutating func restart() async throws {
     let old = apple.waiting.keys
     try await world.restart(isOrderly: Bool.random(using: &random))
-    world.router.add(apns: apple)
-    world.app.apnsEnvironments = .production
+    world.router.add(apple)
     online = []
     for index in pushes.indices {
-      let isListed = pushes[index].targets.values.count { $0.isOwn } <= 64
+      let isListed = pushes[index].targets.count == 1
       for (number, target) in pushes[index].targets {
         pushes[index].targets[number]?.isListed = isListed && target.isOwn
       }

@@ -8,37 +8,36 @@ import Synchronization
 
 @testable import PushStorage
 
-/// Notes what the router asks of a channel, in order.
-final class RecordingChannel: DeliveryChannel {
+/// Notes what the router asks of the connections of devices, in order.
+final class RecordingChannel: DeviceGateway {
   enum Event: Equatable, Sendable {
     case single(MessageID, RegistrationNumber, Location)
     case group(MessageID, [RegistrationNumber])
     case recall(MessageID, [RegistrationNumber])
     case stored([Location: Int])
-    case disconnect(Location, DisconnectReason)
+    case disconnect(Location, EndReason)
     case forget(AppID)
   }
 
   private let events = Mutex<[Event]>([])
 
-  func deliver(_ push: LivePush, to number: RegistrationNumber, at location: Location) {
-    events.withLock { $0.append(.single(push.id, number, location)) }
-  }
-  func deliver(_ push: LivePush, group: GroupPush) {
-    events.withLock { $0.append(.group(push.id, group.targets.members())) }
-  }
-  func recall(_ id: MessageID, app: App, audience: NumberSet) {
-    events.withLock { $0.append(.recall(id, audience.members())) }
-  }
-  func acknowledgementsStored(_ stored: [StoredAcknowledgements]) {
-    let counts = Dictionary(stored.map { ($0.location, $0.count) }, uniquingKeysWith: +)
-    events.withLock { $0.append(.stored(counts)) }
-  }
-  func disconnect(_ location: Location, _ reason: DisconnectReason) {
-    events.withLock { $0.append(.disconnect(location, reason)) }
-  }
+  func send(_ message: HomeMessage, to loop: UInt16) { note(message) }
+  func sendToAll(_ message: HomeMessage) { note(message) }
 
-  func forget(_ app: AppID) { events.withLock { $0.append(.forget(app)) } }
+  private func note(_ message: HomeMessage) {
+    let event: Event
+    switch message {
+    case .push(let push, let number, let location): event = .single(push.id, number, location)
+    case .broadcast(let push, let targets): event = .group(push.id, targets.members())
+    case .recall(let id, _, let audience): event = .recall(id, audience.members())
+    case .stored(let stored):
+      event = .stored(Dictionary(stored.map { ($0.location, $0.count) }, uniquingKeysWith: +))
+    case .endSession(let location, let reason): event = .disconnect(location, reason)
+    case .forget(let app): event = .forget(app)
+    default: return
+    }
+    events.withLock { $0.append(event) }
+  }
 
   /// What came since the last call.
   func take() -> [Event] {
@@ -49,6 +48,20 @@ final class RecordingChannel: DeliveryChannel {
   }
 }
 
+/// Plays the channel to Apple, for apps with credentials for its production service.
+protocol FakeAPNs: Channel {}
+
+extension FakeAPNs {
+  var info: ChannelInfo { .apns }
+  func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
+    content.apnsOffers(strategy, .production)
+  }
+  func deliver(_ push: ChannelPush) {}
+}
+
+/// Does nothing by itself: the test answers.
+final class SilentAPNs: FakeAPNs {}
+
 /// A device as the router sees it.
 struct TestDevice: Sendable {
   let id: RegistrationID
@@ -58,60 +71,54 @@ struct TestDevice: Sendable {
 
 /// A router on a real database, with one app at first.
 final class TestWorld {
-  let folder = TemporaryFolder()
   let clock = ManualClock()
   private(set) var options: RouterOptions
   private(set) var channel = RecordingChannel()
   private let writer = WriterConnection()
-  private(set) var store: Store
+  private var database: TestDatabase
+  var folder: TemporaryFolder { database.folder }
+  var store: Store { database.store }
   private(set) var router: Router
   private(set) var app: App
   private var slots: UInt32 = 0
 
   init(options: RouterOptions = RouterOptions()) async throws {
     self.options = options
-    store = try Self.open(folder, writer)
-    router = Router(store: store, options: options, time: clock, log: .silent)
+    database = try Self.open(TemporaryFolder(), writer)
+    router = Router(store: database.store, options: options, time: clock, log: .silent)
     router.add(channel)
     try router.load()
-    app = try await Self.makeApp(store, router)
+    app = try await router.makeApp(in: database.store)
   }
 
-  deinit { store.close() }
-
-  private static func open(_ folder: TemporaryFolder, _ writer: WriterConnection) throws -> Store {
-    try Store.open(
-      path: folder.path + "/test.sqlite", readers: 2, log: .silent, options: Store.Options(),
-      migrations: embeddedMigrations
-    ) { writer.database = $0 }
+  deinit {
+    // Who still waits keeps the router, which keeps him.
+    router.endWaiting()
   }
 
-  private static func makeApp(_ store: Store, _ router: Router) async throws -> App {
-    let key = AppKey(high: SystemRandom.next(), low: 1)
-    _ = try await store.change { transaction throws(StorageError) in
-      try transaction.createApp(
-        key: key, name: "test", secretHash: SHA256.digest(Array("secret".utf8)),
-        at: Timestamp(milliseconds: 0))
+  private static func open(_ folder: TemporaryFolder, _ writer: WriterConnection) throws -> TestDatabase {
+    try TestDatabase(in: folder) { path in
+      try Store.open(
+        path: path, readers: 2, log: .silent, options: Store.Options(), migrations: embeddedMigrations
+      ) { writer.database = $0 }
     }
-    let found = await withCheckedContinuation { done in router.findApp(key) { done.resume(returning: $0) } }
-    guard let app = try found.get() else { throw StorageError(.other, "no app") }
-    return app
   }
 
-  func addApp() async throws -> App { try await Self.makeApp(store, router) }
+  func addApp() async throws -> App { try await router.makeApp(in: store) }
 
   /// Starts anew from the database; what was to be written late is lost unless the end is orderly.
   func restart(isOrderly: Bool, zone: (any Zone)? = nil) async throws {
     if let zone { options.zone = zone }
     if isOrderly { router.finish() }
+    router.endWaiting()
     store.close()
-    store = try Self.open(folder, writer)
+    database = try Self.open(database.folder, writer)
     channel = RecordingChannel()
     router = Router(store: store, options: options, time: clock, log: .silent)
     router.add(channel)
     try router.load()
     let key = app.key
-    guard let again = router.app(key) else { throw StorageError(.other, "no app") }
+    guard let again = router.apps.loaded(key) else { throw StorageError(.other, "no app") }
     app = again
   }
 
@@ -123,7 +130,8 @@ final class TestWorld {
 
   /// Waits until all changes that were asked for, and those that follow from them, are made.
   func barrier() async throws {
-    for _ in 0..<3 { _ = try await store.change { _ throws(StorageError) in 0 } }
+    for _ in 0..<3 { try await store.change(lowPriority: true) { _ throws(StorageError) in } }
+    try await store.change { _ throws(StorageError) in }
   }
 
   // MARK: Devices
@@ -131,16 +139,10 @@ final class TestWorld {
   func register(
     fingerprint: [UInt8] = [], token: [UInt8] = [], platform: Platform = .android, in other: App? = nil
   ) async throws -> TestDevice {
-    let app = other ?? app
-    let result = await withCheckedContinuation { done in
-      router.register(
-        in: app, platform: platform, fingerprint: fingerprint,
-        environment: token.isEmpty ? .none : .production, token: token, appVersion: "1"
-      ) { done.resume(returning: $0) }
-    }
-    let registered = try result.get()
-    guard let number = app.directory.find(registered.id) else { throw DeviceFailure.unknownRegistration }
-    return TestDevice(id: registered.id, secret: registered.secret, number: number)
+    let new = try await router.newDevice(
+      in: other ?? app, platform: platform, fingerprint: fingerprint,
+      environment: token.isEmpty ? .none : .production, token: token)
+    return TestDevice(id: new.id, secret: new.secret, number: new.number)
   }
 
   func registerMany(_ count: Int) async throws -> [TestDevice] {
@@ -162,7 +164,7 @@ final class TestWorld {
 
   func change(_ change: DeviceChange, of device: TestDevice) async -> Result<Void, DeviceFailure> {
     await withCheckedContinuation { done in
-      router.change(change, of: device.number, in: app) { done.resume(returning: $0) }
+      router.registrations.change(change, of: device.number, in: app) { done.resume(returning: $0) }
     }
   }
 
@@ -174,9 +176,7 @@ final class TestWorld {
   // MARK: Pushes
 
   func accept(_ request: AcceptRequest, in other: App? = nil) async -> Result<AcceptedPush, APIError> {
-    await withCheckedContinuation { done in
-      router.accept(request, for: other ?? app) { done.resume(returning: $0) }
-    }
+    await router.acceptance.accept(request, for: other ?? app)
   }
 
   /// Pushes to some devices, or to all, and returns the ID.
@@ -188,21 +188,21 @@ final class TestWorld {
 
   func recall(_ id: MessageID, in other: App? = nil) async -> Result<Int, APIError> {
     await withCheckedContinuation { done in
-      router.recall(id, in: other ?? app) { done.resume(returning: $0) }
+      router.deliveries.recall(id, in: other ?? app) { done.resume(returning: $0) }
     }
   }
 
   // MARK: The database
 
   func outcome(of id: MessageID) async throws -> OutcomeRow? {
-    try await store.look { transaction throws(StorageError) in try transaction.outcome(of: id) }
+    try await store.look { transaction throws(StorageError) in try transaction.deliveries.outcome(of: id) }
   }
 
   /// What became of a push for each of its targets, as it is stored.
   func targets(of id: MessageID) async throws -> PushTargets? {
     let now = clock.now()
     return try await store.look { transaction throws(StorageError) in
-      try transaction.targets(of: id).flatMap { PushTargets($0, at: now) }
+      try transaction.deliveries.targets(of: id).flatMap { PushTargets($0, at: now) }
     }
   }
 
@@ -210,7 +210,7 @@ final class TestWorld {
   func storedPending() async throws -> [MessageID] {
     try await store.look { transaction throws(StorageError) in
       var ids: [MessageID] = []
-      try transaction.openPushes { ids.append($0.push.id) }
+      try transaction.deliveries.open { ids.append($0.push.id) }
       return ids
     }
   }
@@ -220,11 +220,24 @@ extension AcceptRequest {
   static func test(
     to devices: [TestDevice]? = nil, timeToLive: Int = 86_400, overrides: MessageID? = nil, cid: String? = nil
   ) -> AcceptRequest {
-    var terms = AudienceTerms()
-    if let devices { terms.registrationIDs = devices.map(\.id) }
     let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])
     return AcceptRequest(
-      cid: cid, terms: terms, content: content, sendno: 5, timeToLive: timeToLive, overrides: overrides)
+      PushRequest(
+        cid: cid, platforms: .all, audience: devices.map { .devices($0.map(\.id)) } ?? .all, content: content,
+        options: PushOptions(sendno: 5, timeToLive: timeToLive, overrideMessageID: overrides)))
+  }
+
+  init(to audience: Audience, _ content: PushContent, timeToLive: Int? = nil, strategy: Strategy = .jpush) {
+    self.init(
+      PushRequest(
+        platforms: .all, audience: audience, content: content,
+        options: PushOptions(timeToLive: timeToLive, strategy: strategy)))
+  }
+}
+
+extension Audience {
+  static func devices(_ ids: [RegistrationID]) -> Audience {
+    .filter(AudienceFilter(registrationIDs: ids.map(\.text)))
   }
 }
 

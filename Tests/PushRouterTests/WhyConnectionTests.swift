@@ -12,7 +12,9 @@ import Testing
   ) async throws -> WhyCause? {
     try await world.tick()
     let result = await withCheckedContinuation { done in
-      world.router.diagnose(id, .there(device.number), in: world.app) { done.resume(returning: $0) }
+      world.router.diagnostics.diagnose(id, .there(device.number), in: world.app) {
+        done.resume(returning: $0)
+      }
     }
     return try result.get()?.step(.connection)?.cause
   }

@@ -13,7 +13,7 @@ import Testing
   ) async throws -> Diagnosis {
     try await world.tick()
     let result = await withCheckedContinuation { done in
-      world.router.diagnose(id, device, in: world.app) { done.resume(returning: $0) }
+      world.router.diagnostics.diagnose(id, device, in: world.app) { done.resume(returning: $0) }
     }
     return try #require(try result.get())
   }
@@ -28,7 +28,7 @@ import Testing
     _ text: String, in world: TestWorld, from start: UInt32 = 0, limit: Int = 10
   ) async throws -> DeviceSearch {
     let result = await withCheckedContinuation { done in
-      world.router.searchDevices(text, in: world.app, from: RegistrationNumber(start), limit: limit) {
+      world.router.diagnostics.search(text, in: world.app, from: RegistrationNumber(start), limit: limit) {
         done.resume(returning: $0)
       }
     }
@@ -36,10 +36,11 @@ import Testing
   }
 
   /// A request with its push object, as it comes from outside.
-  private static func request(_ audience: String, _ change: (inout AudienceTerms) -> Void) -> AcceptRequest {
+  private static func request(_ audience: String, _ change: (inout AudienceFilter) -> Void) -> AcceptRequest {
     var request = AcceptRequest.test()
-    request.terms = AudienceTerms()
-    change(&request.terms)
+    var filter = AudienceFilter()
+    change(&filter)
+    request.push.audience = .filter(filter)
     request.object = Array(#"{"audience":{\#(audience)}}"#.utf8)
     return request
   }
@@ -62,7 +63,7 @@ import Testing
     let without = try await world.accept(Self.request(#""tag_not":["blue"]"#) { $0.tagsNot = ["blue"] }).get()
       .id
     let named = try await world.accept(
-      Self.request(#""registration_id":["\#(anna.id.text)"]"#) { $0.registrationIDs = [anna.id] }
+      Self.request(#""registration_id":["\#(anna.id.text)"]"#) { $0.registrationIDs = [anna.id.text] }
     ).get().id
     world.clock.advance(seconds: 10)
     _ = await world.change(DeviceChange(tags: .set(["red"]), alias: .set("anna")), of: late)
@@ -178,13 +179,13 @@ import Testing
     let id = try await world.push(to: [device])
     #expect(try await Self.why(id, device, in: world).step(.connection)?.cause == .notAcknowledged)
     world.clock.advance(seconds: 2)
-    world.router.acknowledge([id], by: device.number, in: world.app)
+    world.router.deliveries.acknowledge([id], by: device.number, in: world.app)
     let taken = world.clock.now()
     var diagnosis = try await Self.why(id, device, in: world)
     #expect(diagnosis.conclusion == .arrived && diagnosis.firstFailure == nil)
     #expect(diagnosis.step(.connection)?.at == taken)
     world.clock.advance(seconds: 2)
-    world.router.note([(id, false)], by: device.number, in: world.app)
+    world.router.deliveries.note([(id, false)], by: device.number, in: world.app)
     diagnosis = try await Self.why(id, device, in: world)
     // A message is shown by the app alone; that it was is known all the same.
     #expect(diagnosis.conclusion == .arrived)
@@ -210,11 +211,11 @@ import Testing
     #expect(try await Self.why(brief, device, in: world).firstFailure?.cause == .onlineOnly)
   }
 
-  @Test func `A spread push says when it is a device's turn`() async throws {
+  @Test func `A paced push says when it is a device's turn`() async throws {
     let world = try await TestWorld()
     let devices = try await world.registerMany(10)
     var request = AcceptRequest.test()
-    request.spreadMinutes = 10
+    request.push.options.bigPushDuration = 10
     let id = try await world.accept(request).get().id
     let start = world.clock.now()
     for (place, device) in devices.enumerated() {
@@ -234,7 +235,7 @@ import Testing
     func history() async throws -> RegistrationHistory {
       let (app, number) = (world.app.id, phone.number)
       let found = try await world.store.look { transaction throws(StorageError) in
-        try transaction.history(app: app, number: number)
+        try transaction.registrations.history(app: app, number: number)
       }
       return try #require(found)
     }
@@ -242,7 +243,7 @@ import Testing
     #expect(try await history().tokenSince == first)
     world.clock.advance(seconds: 10)
     _ = await withCheckedContinuation { done in
-      world.router.setToken([1, 2, 3], .sandbox, of: phone.number, in: world.app) {
+      world.router.registrations.setToken([1, 2, 3], .sandbox, of: phone.number, in: world.app) {
         done.resume(returning: $0)
       }
     }
@@ -251,13 +252,13 @@ import Testing
     let thief = try await world.register(platform: .ios)
     world.clock.advance(seconds: 10)
     _ = await withCheckedContinuation { done in
-      world.router.setToken([1, 2, 3], .sandbox, of: thief.number, in: world.app) {
+      world.router.registrations.setToken([1, 2, 3], .sandbox, of: thief.number, in: world.app) {
         done.resume(returning: $0)
       }
     }
     let taken = try await history()
     #expect(taken.tokenEnd == .taken && taken.tokenSince == world.clock.now())
-    world.router.retireToken(
+    world.router.registrations.retireToken(
       [1, 2, 3], of: thief.number, in: world.app, for: .otherTopic, unlessToldAfter: world.clock.now())
     try await world.barrier()
     let file = try await Self.file(thief, in: world)
@@ -268,7 +269,7 @@ import Testing
 
   private static func file(_ device: TestDevice, in world: TestWorld) async throws -> DeviceFile? {
     let result = await withCheckedContinuation { done in
-      world.router.deviceFile(device.number, in: world.app) { done.resume(returning: $0) }
+      world.router.diagnostics.file(device.number, in: world.app) { done.resume(returning: $0) }
     }
     return try result.get()
   }
@@ -304,7 +305,7 @@ import Testing
     _ = try await world.push(to: [other])
     let own = try await world.push(to: [device])
     let all = try await world.push()
-    world.router.acknowledge([own], by: device.number, in: world.app)
+    world.router.deliveries.acknowledge([own], by: device.number, in: world.app)
     try await world.tick()
     let file = try #require(try await Self.file(device, in: world))
     #expect(file.pushes.map(\.id) == [all, own])

@@ -1,6 +1,6 @@
 /// What may be done to connections from outside; the transport does it.
 protocol ConnectionKeeper: AnyObject {
-  /// What becomes of new connections.
+  /// What happens to new connections.
   var admission: Admission { get set }
   /// The open connections.
   var openConnections: [SimulatedConnection] { get }
@@ -8,7 +8,7 @@ protocol ConnectionKeeper: AnyObject {
   func order(_ order: ConnectionOrder, connection: UInt64?) -> Int
 }
 
-/// What becomes of new connections.
+/// What happens to new connections.
 enum Admission: String, Sendable, CaseIterable {
   case serve
   /// They are closed at once.

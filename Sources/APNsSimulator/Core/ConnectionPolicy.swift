@@ -6,6 +6,6 @@ struct ConnectionPolicy: Sendable, Equatable {
   var limitsAfterRefusal = false
   /// Such refusals on one connection before it gets a GOAWAY and ends; nil for any number.
   var refusalsBeforeClose: Int?
-  /// Seconds without a request before a GOAWAY with the reason IdleTimeout; nil for ever.
+  /// Seconds without a request before a GOAWAY with the reason IdleTimeout; nil forever.
   var idleSeconds: Int?
 }

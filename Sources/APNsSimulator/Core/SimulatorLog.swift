@@ -1,7 +1,7 @@
 import PushBase
 import PushCrypto
 
-/// One request and what came of it.
+/// One request and its outcome.
 struct LogEntry: Sendable {
   /// Counts requests from 1.
   var number: UInt64 = 0

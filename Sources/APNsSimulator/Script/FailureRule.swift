@@ -14,7 +14,7 @@ struct FailureRule: Sendable, Equatable {
   var after = 0
   /// Takes every so many-th of the others.
   var every = 1
-  /// How often it acts; nil for ever.
+  /// How often it acts; nil forever.
   var times: Int?
   /// Milliseconds before the answer.
   var delay = 0

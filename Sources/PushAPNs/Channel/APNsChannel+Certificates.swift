@@ -83,10 +83,10 @@ extension APNsChannel {
     reply: @escaping @Sendable (Result<Void, CredentialRefusal>) -> Void
   ) {
     parts.store.read { transaction throws(StorageError) in
-      try transaction.sealedCount()
+      SealingKeys.ids(of: try transaction.credentials.allSealed())
     } completion: { [self] result in
-      guard case .success(let sealed) = result else { return reply(.failure(.unavailable)) }
-      switch parts.sealingKeys(sealed) {
+      guard case .success(let keysInUse) = result else { return reply(.failure(.unavailable)) }
+      switch parts.sealingKeys(keysInUse) {
       case .failure(let failure):
         parts.log.error("credentials cannot be sealed", ["reason": .text(failure.message)])
         reply(.failure(.noKey))
@@ -101,7 +101,7 @@ extension APNsChannel {
   ) {
     let now = parts.time.now()
     parts.store.write { transaction throws(StorageError) -> CredentialRefusal? in
-      let existing = try transaction.reading.apnsCredentials(app: app.id)
+      let existing = try transaction.credentials.all(app: app.id)
       var new: [CredentialUpload] = []
       for upload in uploads {
         do throws(CredentialError) {
@@ -113,9 +113,9 @@ extension APNsChannel {
         }
       }
       for row in new.flatMap({ $0.rows(for: app.id, sealedWith: keys) }) {
-        _ = try transaction.addAPNsCredential(app: app.id, row, at: now)
+        _ = try transaction.credentials.add(app: app.id, row, at: now)
       }
-      if let entry { try transaction.audit(entry) }
+      if let entry { try transaction.audit.add(entry) }
       return nil
     } completion: { [self] result in
       switch result {

@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushDomain
 import PushNet
@@ -8,59 +9,74 @@ import Synchronization
 
 /// The channel to Apple: a queue for each app in the database, worked on in memory a piece at a time, and a pool of
 /// connections for each key or certificate and each of Apple's services. Safe to use from any thread.
-public final class APNsChannel: APNsDelivery {
+public final class APNsChannel: Channel, CertificateInstaller {
   /// What shares connections: apps of one team may, since a key speaks for all of them.
-  private enum LaneKey: Hashable {
+  private enum DispatcherKey: Hashable {
     case key(team: String, id: String, APNsEnvironment)
     case certificate(APNsCredentialID)
   }
 
   private struct State {
     var drivers: [APNsDriver.Address] = []
-    var lanes: [LaneKey: APNsLane] = [:]
+    var dispatchers: [DispatcherKey: APNsDispatcher] = [:]
     var nextDriver = 0
     var isClosed = false
+    /// The services that apps have credentials for, as their queues know them.
+    var environments: [AppID: APNsEnvironments] = [:]
+    /// Whether the credentials of the start have been taken over: what comes later is new, and Apple is asked about it.
+    var isStarted = false
   }
 
+  /// What it is.
+  public let info = ChannelInfo.apns
   let parts: APNsParts
   private let hosts: APNsHosts
   private let state = Mutex(State())
   private let changed: ChangedApps
+  private let reminders: ExpiryReminders?
 
   /// Makes the channel; drivers come next, then `start`. `keys` opens the credentials; `sealingKeys` seals new ones and may
-  /// make a key if nothing is sealed yet, which its argument counts. Without it, `keys` seals as well.
+  /// make a key if none is in use yet, as its argument tells. Without it, `keys` seals as well. `reminders` are given as time
+  /// goes on.
   public init(
-    router: Router, hosts: APNsHosts = APNsHosts(), keys: @escaping CredentialStore.KeySource,
-    sealingKeys: (@Sendable (_ sealed: Int) -> Result<SealingKeys, CredentialStore.KeyFailure>)? = nil,
-    metrics: Metrics, time: any TimeSource = SystemTime(), log: Log
+    router: Router, store: Store, hosts: APNsHosts = APNsHosts(), keys: @escaping CredentialStore.KeySource,
+    sealingKeys: (@Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, CredentialStore.KeyFailure>)? =
+      nil,
+    reminders: ExpiryReminders? = nil, metrics: Metrics, time: any TimeSource = SystemTime(), log: Log
   ) {
     self.hosts = hosts
+    self.reminders = reminders
     let changed = ChangedApps()
     self.changed = changed
-    let credentials = CredentialStore(store: router.store, keys: keys, time: time, log: log) { change in
+    let credentials = CredentialStore(store: store, keys: keys, time: time, log: log) { change in
       changed.add(change.app)
     }
     credentials.register(metrics)
     parts = APNsParts(
-      store: router.store, router: router, credentials: credentials,
+      store: store, router: router, credentials: credentials,
       sealingKeys: sealingKeys ?? { _ in keys() },
       metrics: APNsMetrics(metrics), time: time, log: log)
     let queues = parts.queues
     metrics.computed("borealis_apns_in_flight", "Requests to APNs without an answer.") {
-      Double(queues.all.reduce(0) { $0 + $1.counts.flights })
+      Double(queues.all.reduce(0) { $0 + $1.queue.counts.flights })
     }
     metrics.computed("borealis_apns_retries_waiting", "Devices to whom Apple is asked again later.") {
-      Double(queues.all.reduce(0) { $0 + $1.counts.later })
+      Double(queues.all.reduce(0) { $0 + $1.queue.counts.later })
     }
+    metrics.computed(
+      "borealis_apns_reachable",
+      "Whether the latest connection to APNs with the credential in use was good; absent until one was tried."
+    ) { [weak self] in self?.reachability ?? [] }
   }
 
   /// Adds a loop that connections may run on; all of them before `start`.
   public func add(_ driver: APNsDriver.Address) { state.withLock { $0.drivers.append(driver) } }
 
   /// Reads the credentials and takes up what was left of the last run. `done` is called when the credentials are known.
-  public func start(_ done: @escaping CredentialStore.Completion = { _ in }) {
+  public func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     parts.credentials.refresh { [self] result in
       takeOverChanges()
+      state.withLock { $0.isStarted = true }
       done(result)
     }
   }
@@ -69,26 +85,28 @@ public final class APNsChannel: APNsDelivery {
   public func tick() {
     parts.credentials.tick()
     takeOverChanges()
-    for lane in state.withLock({ Array($0.lanes.values) }) { lane.tick() }
+    for dispatcher in state.withLock({ Array($0.dispatchers.values) }) { dispatcher.tick() }
     for queue in parts.queues.all { queue.tick() }
+    parts.checks.tick(at: parts.time.monotonic())
+    reminders?.tick()
   }
 
   /// Ends the connections; what is under way is awaited for a while by whoever stops the loops. Afterwards `finish`.
   public func close() {
-    let lanes = state.withLock { state in
+    let dispatchers = state.withLock { state in
       state.isClosed = true
-      return Array(state.lanes.values)
+      return Array(state.dispatchers.values)
     }
-    for lane in lanes { lane.close(drain: true) }
+    for dispatcher in dispatchers { dispatcher.close(drain: true) }
   }
 
   /// Whether no connection has an answer to come.
   public var isIdle: Bool {
-    state.withLock { Array($0.lanes.values) }.allSatisfy { $0.status?.isClosed ?? true }
+    state.withLock { Array($0.dispatchers.values) }.allSatisfy { $0.status?.isClosed ?? true }
   }
 
   /// Saves what is known before the store is closed.
-  public func finish() { for queue in parts.queues.all { queue.finish() } }
+  public func finish() { for queue in parts.queues.all { queue.queue.finish() } }
 
   // MARK: Credentials
 
@@ -96,64 +114,66 @@ public final class APNsChannel: APNsDelivery {
     // Until then nobody can tell that an app has none.
     guard parts.credentials.isKnown else { return }
     var apps = changed.take()
-    for app in parts.router.loadedApps where parts.queues.find(app.id) == nil { apps.insert(app.id) }
+    for app in parts.router.apps.all where parts.queues.find(app.id) == nil { apps.insert(app.id) }
     guard !apps.isEmpty else { return }
-    for app in parts.router.loadedApps where apps.contains(app.id) { update(app) }
+    for app in parts.router.apps.all where apps.contains(app.id) { update(app) }
   }
 
   /// Brings an app's queue in line with its credentials.
   private func update(_ app: App) {
     let (queue, _) = parts.queues.queue(of: app, parts)
-    var available: APNsEnvironments = []
+    let available = environments(of: app.id)
     for environment in [APNsEnvironment.production, .sandbox] {
-      let old = queue.exit(for: environment)
+      let old = queue.target(for: environment)
       switch parts.credentials.selection(app: app.id, environment: environment) {
       case .use(let credential):
-        available.formUnion(APNsEnvironments(environment))
-        guard let lane = join(queue, laneOf: credential) else {
+        guard let dispatcher = join(queue, dispatcherOf: credential) else {
           queue.set(nil, isStopped: true, for: environment)
           continue
         }
-        queue.set(APNsQueue.Exit(lane: lane, credential: credential), isStopped: false, for: environment)
-        if let old, old.lane !== lane { leave(old.lane, queue) }
+        queue.set(APNsQueue.Target(dispatcher, credential), isStopped: false, for: environment)
+        if let old, old.dispatcher !== dispatcher { leave(old.dispatcher, queue) }
+        if old?.credential.id != credential.id, state.withLock({ $0.isStarted }) {
+          ask(dispatcher, credential)
+        }
       case .unusable:
         // Pushes are still meant for Apple and wait until somebody has mended the credential.
-        available.formUnion(APNsEnvironments(environment))
         queue.set(nil, isStopped: true, for: environment)
-        if let old { leave(old.lane, queue) }
+        if let old { leave(old.dispatcher, queue) }
       case .missing:
         queue.set(nil, isStopped: false, for: environment)
-        if let old { leave(old.lane, queue) }
+        if let old { leave(old.dispatcher, queue) }
       }
     }
-    app.apnsEnvironments = available
-    queue.credentialsAreSet()
+    state.withLock { $0.environments[app.id] = available }
+    queue.queue.credentialsAreSet()
   }
 
   /// An app was deleted: Apple gets nothing more for it.
   public func forget(_ app: App) {
+    state.withLock { $0.environments[app.id] = nil }
     guard let queue = parts.queues.remove(app.id) else { return }
     for environment in [APNsEnvironment.production, .sandbox] {
-      let old = queue.exit(for: environment)
+      let old = queue.target(for: environment)
       queue.set(nil, isStopped: true, for: environment)
-      if let old { leave(old.lane, queue) }
+      if let old { leave(old.dispatcher, queue) }
     }
   }
 
-  private func leave(_ lane: APNsLane, _ queue: APNsQueue) {
-    // In one with looking for others, so that nobody joins a lane that is about to be closed.
+  private func leave(_ dispatcher: APNsDispatcher, _ queue: APNsQueue) {
+    // In one with looking for others, so that nobody joins a dispatcher that is about to be closed.
     let isUnused = state.withLock { state in
-      lane.remove(queue)
-      guard lane.isUnused else { return false }
-      for (key, known) in state.lanes where known === lane { state.lanes[key] = nil }
+      dispatcher.remove(queue)
+      guard dispatcher.isUnused else { return false }
+      for (key, known) in state.dispatchers where known === dispatcher { state.dispatchers[key] = nil }
       return true
     }
-    if isUnused { lane.close(drain: true) }
+    if isUnused { dispatcher.close(drain: true) }
   }
 
-  /// Puts a queue into the lane of its credential, made if there is none; nil when its TLS context cannot be made.
-  private func join(_ queue: APNsQueue, laneOf credential: APNsCredential) -> APNsLane? {
-    let key: LaneKey
+  /// Puts a queue into the dispatcher of its credential, made if there is none; nil when its TLS context cannot be made.
+  private func join(_ queue: APNsQueue, dispatcherOf credential: APNsCredential) -> APNsDispatcher? {
+    let key: DispatcherKey
     var mint: ProviderTokenMint?
     var identity: TLSIdentity?
     switch credential.authentication {
@@ -165,8 +185,8 @@ public final class APNsChannel: APNsDelivery {
       identity = .pem(
         certificates: Array(pair.certificatesPEM.utf8), key: Array(pair.keyPEM.utf8))
     }
-    let (known, driver) = state.withLock { state -> (APNsLane?, APNsDriver.Address?) in
-      if let known = state.lanes[key] {
+    let (known, driver) = state.withLock { state -> (APNsDispatcher?, APNsDriver.Address?) in
+      if let known = state.dispatchers[key] {
         known.add(queue)
         return (known, nil)
       }
@@ -181,16 +201,16 @@ public final class APNsChannel: APNsDelivery {
       let host = hosts.host(for: credential.environment)
       let configuration = APNsPoolConfiguration(
         host: host.name, port: host.port, tls: tls, usesToken: mint != nil)
-      let new = APNsLane(environment: credential.environment, mint: mint, parts: parts)
-      let lane = state.withLock { state in
+      let new = APNsDispatcher(environment: credential.environment, mint: mint, parts: parts)
+      let dispatcher = state.withLock { state in
         // Another thread may have been as far.
-        let lane = state.lanes[key] ?? new
-        state.lanes[key] = lane
-        lane.add(queue)
-        return lane
+        let dispatcher = state.dispatchers[key] ?? new
+        state.dispatchers[key] = dispatcher
+        dispatcher.add(queue)
+        return dispatcher
       }
-      if lane === new { lane.start(on: driver, configuration) }
-      return lane
+      if dispatcher === new { dispatcher.start(on: driver, configuration) }
+      return dispatcher
     } catch {
       parts.log.error("no TLS for APNs", ["reason": .text(error.description)])
       return nil
@@ -199,72 +219,52 @@ public final class APNsChannel: APNsDelivery {
 
   // MARK: Pushes
 
+  /// A notification for each kind of token, as far as the app has credentials.
+  public func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
+    guard !content.apple.isEmpty else { return [] }
+    let known = state.withLock { $0.environments[app.id] }
+    return content.apnsOffers(strategy, known ?? environments(of: app.id))
+  }
+
   /// Takes a push that was committed.
-  public func deliver(_ push: APNsPush) {
+  public func deliver(_ push: ChannelPush) {
     let (queue, isNew) = parts.queues.queue(of: push.app, parts)
     if isNew { changed.add(push.app.id) }
-    queue.deliver(push)
+    queue.queue.deliver(push)
+  }
+
+  /// Learns what another process has changed about credentials.
+  public func learnChanges(_ done: @escaping @Sendable () -> Void) { credentialsChanged(done) }
+
+  /// The services for which an app has a credential, whether it can be used now or not.
+  private func environments(of app: AppID) -> APNsEnvironments {
+    var found: APNsEnvironments = []
+    for environment in [APNsEnvironment.production, .sandbox] {
+      if case .missing = parts.credentials.selection(app: app, environment: environment) { continue }
+      found.formUnion(APNsEnvironments(environment))
+    }
+    return found
+  }
+
+  /// Registrations have other tokens, or none.
+  public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
+    guard !numbers.isEmpty else { return }
+    parts.queues.find(app.id)?.queue.tokensChanged(of: numbers)
+  }
+
+  /// Lets a push rest that is being taken back.
+  public func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
+    parts.queues.find(app.id)?.queue.hold(id, by: holder) ?? ChannelHold()
+  }
+
+  /// Goes on with it.
+  public func resume(_ id: MessageID, of app: App, by holder: PushHolder) {
+    parts.queues.find(app.id)?.queue.resume(id, by: holder)
   }
 
   /// Sends no more of a push.
-  public func withdraw(_ id: MessageID, of app: App) -> Int { parts.queues.find(app.id)?.withdraw(id) ?? 0 }
-}
-
-// MARK: - What an operator sees
-extension APNsChannel {
-  /// How the way to each of Apple's services stands for an app.
-  public func status(of app: App) -> [APNsServiceStatus] {
-    [APNsEnvironment.production, .sandbox].map { environment in
-      let lane = parts.queues.find(app.id)?.exit(for: environment)?.lane
-      let pool = lane?.status
-      var status = APNsServiceStatus(
-        environment: environment, problem: nil, hasCredential: true, connections: pool?.ready ?? 0,
-        inFlight: pool?.openStreams ?? 0, lastFailure: pool?.lastFailure)
-      switch parts.credentials.selection(app: app.id, environment: environment) {
-      case .use: status.problem = lane?.problem
-      case .unusable(let problem): status.problem = problem
-      case .missing: status.hasCredential = false
-      }
-      return status
-    }
-  }
-}
-
-/// Something about an app's way to Apple that somebody has to look at.
-public struct APNsAlert: Sendable, Equatable {
-  /// What it is.
-  public enum Kind: Sendable, Equatable {
-    /// The certificate in use ends soon.
-    case ends(Timestamp)
-    /// No push leaves; with the reason, for people.
-    case broken(String)
-  }
-
-  /// The service.
-  public let environment: APNsEnvironment
-  /// What is to be looked at.
-  public let kind: Kind
-
-  /// Seconds before the end of a certificate from which on it is worth an alert.
-  public static let notice: Int64 = 30 * 86_400
-}
-
-extension APNsChannel {
-  /// What somebody has to look at about an app's way to Apple.
-  public func alerts(of app: App) -> [APNsAlert] {
-    let horizon = parts.time.now().adding(seconds: APNsAlert.notice)
-    return [APNsEnvironment.production, .sandbox].compactMap { environment in
-      switch parts.credentials.selection(app: app.id, environment: environment) {
-      case .missing: return nil
-      case .unusable(let problem): return APNsAlert(environment: environment, kind: .broken(problem))
-      case .use(let credential):
-        if let problem = parts.queues.find(app.id)?.exit(for: environment)?.lane.problem {
-          return APNsAlert(environment: environment, kind: .broken(problem))
-        }
-        guard let end = credential.expiresAt, end <= horizon else { return nil }
-        return APNsAlert(environment: environment, kind: .ends(end))
-      }
-    }
+  public func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int {
+    parts.queues.find(app.id)?.queue.withdraw(id) ?? 0
   }
 }
 

@@ -35,21 +35,22 @@ public struct APNsHosts: Sendable {
   func host(for environment: APNsEnvironment) -> Host { environment == .sandbox ? sandbox : production }
 }
 
-/// What all queues and lanes share.
+/// What all queues and dispatchers share.
 final class APNsParts: Sendable {
   let store: Store
   let router: Router
   let credentials: CredentialStore
-  /// What credentials are sealed with; may make a key while nothing is sealed, as the number of what is sealed says.
-  let sealingKeys: @Sendable (_ sealed: Int) -> Result<SealingKeys, CredentialStore.KeyFailure>
+  /// What credentials are sealed with; may make a key while none is in use, as the IDs of those in use say.
+  let sealingKeys: @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, CredentialStore.KeyFailure>
   let queues = QueueTable()
+  let checks = CredentialChecks()
   let metrics: APNsMetrics
   let time: any TimeSource
   let log: Log
 
   init(
     store: Store, router: Router, credentials: CredentialStore,
-    sealingKeys: @escaping @Sendable (Int) -> Result<SealingKeys, CredentialStore.KeyFailure> = { _ in
+    sealingKeys: @escaping @Sendable (Set<String>) -> Result<SealingKeys, CredentialStore.KeyFailure> = { _ in
       .failure(.init("there is no key"))
     }, metrics: APNsMetrics, time: any TimeSource, log: Log
   ) {
@@ -104,6 +105,7 @@ final class APNsMetrics: Sendable {
     let name =
       switch result {
       case .notSent: "not_sent"
+      case .refused: "refused_stream"
       case .unknown: "unknown"
       case .answered(let answer, _):
         answer.status == 200 ? "delivered" : answer.knownReason?.rawValue ?? "status_\(answer.status)"

@@ -15,7 +15,7 @@ extension APNsConnection {
     case .end(let stream): takeEnd(stream.context)
     case .closed(let stream, let code): takeClose(stream, code)
     case .settings(let settings): takeSettings(settings)
-    case .goAway(_, let code, let debug): takeGoAway(code, debug)
+    case .goAway(let last, let code, let debug): takeGoAway(last, code, debug)
     case .settingsAcknowledged, .ping, .pong, .priority, .violation, .ignoredStream: break
     }
   }
@@ -33,6 +33,7 @@ extension APNsConnection {
     guard flights[slot].status == 0, let status = headers.status, status >= 200 else { return }
     flights[slot].status = status
     flights[slot].uniqueID = headers.text("apns-unique-id").map { String($0.prefix(64)) }
+    flights[slot].retryAfter = headers.text("retry-after").flatMap { Int64($0) }
   }
 
   private func takeBody(_ slot: UInt32, _ bytes: [UInt8]) {
@@ -45,22 +46,28 @@ extension APNsConnection {
   private func takeEnd(_ slot: UInt32) {
     let flight = flights[slot]
     guard !flight.isReported, flight.status > 0 else { return }
-    let answer =
+    var answer =
       flight.status == 200
       ? APNsAnswer(status: 200) : APNsAnswer(status: flight.status, body: flight.body)
+    answer.retryAfter = flight.retryAfter.map { min(max($0, 0), APNsAnswer.longestRetryAfter) }
     report(slot, .answered(answer, uniqueID: flight.uniqueID))
     judge(answer)
   }
 
   private func takeClose(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
     let slot = stream.context
-    if !flights[slot].isReported { report(slot, code == .refusedStream ? .notSent : .unknown) }
+    if !flights[slot].isReported {
+      // nghttp2 closes the streams above a GOAWAY's last one as if each had been refused.
+      let isNotSent = goAwayLast.map { stream.id > $0 } ?? false
+      report(slot, code != .refusedStream ? .unknown : isNotSent ? .notSent : .refused)
+    }
     flights.remove(slot)
     pool.markDirty(self)
   }
 
-  private func takeGoAway(_ code: HTTP2ErrorCode, _ debug: [UInt8]) {
+  private func takeGoAway(_ last: Int32, _ code: HTTP2ErrorCode, _ debug: [UInt8]) {
     let text = String(decoding: debug.prefix(256), as: UTF8.self)
+    goAwayLast = last
     if phase == .settling || phase == .ready { pool.goingAway(self, code, text) }
     retire()
   }

@@ -1,4 +1,3 @@
-import CLinux
 import PushHTTP2
 import PushNet
 
@@ -28,6 +27,8 @@ final class APNsConnection {
   var isProven = false
   /// Answers with status 500 or above, one after the other.
   var serverErrorsInRow = 0
+  /// The last stream that the server will answer, once it has said so.
+  var goAwayLast: Int32?
   var isDirty = false
   /// Time of the loop when a request was sent last, or when it became ready.
   var lastUse: UInt64 = 0
@@ -35,9 +36,7 @@ final class APNsConnection {
   private(set) var address = ""
   private var addresses: ArraySlice<String> = []
   private var fields: RequestFields
-  private var descriptor: Int32 = -1
-  private(set) var token: ConnectionToken?
-  private var watched: Readiness = []
+  private var token: ConnectionToken?
   private let connectDeadline: UInt64
   private var addressDeadline: UInt64 = 0
   private var lastRead: UInt64 = 0
@@ -53,7 +52,7 @@ final class APNsConnection {
     connectDeadline = driver.now &+ configuration.connectMilliseconds * 1_000_000
   }
 
-  deinit { if descriptor >= 0 { _ = cl_close(descriptor) } }
+  deinit { transport?.connection.cut() }
 
   // MARK: Connecting
 
@@ -79,60 +78,53 @@ final class APNsConnection {
     phase = .connecting
     addressDeadline =
       addresses.isEmpty ? connectDeadline : driver.now &+ configuration.addressMilliseconds * 1_000_000
-    let result = cl_connect(next, configuration.port)
-    guard result >= 0 else {
-      tryNextAddress(Self.describe(next, configuration.port, -result))
-      return
+    do throws(SystemError) {
+      try connect(Connection(to: next, port: configuration.port))
+    } catch {
+      tryNextAddress(describe(error))
     }
-    descriptor = result
-    watched = .writable
-    token = driver.watch(self, result, .writable)
-    if token == nil { end("the kernel cannot watch the socket") }
   }
 
-  private static func describe(_ address: String, _ port: UInt16, _ number: Int32) -> String {
-    "\(address) port \(port): " + SystemError(call: "connect", number: number).description
+  private func connect(_ new: Connection) {
+    var connection = new
+    do {
+      try connection.secure(with: configuration.tls, peerName: configuration.host)
+      let transport = HTTP2Transport(connection: connection, session: try HTTP2Session(role: .client))
+      self.transport = transport
+      token = driver.watch(self, transport)
+      if token == nil { end("the kernel cannot watch the socket") }
+    } catch {
+      connection.cut()
+      end("\(error)")
+    }
+  }
+
+  private func describe(_ error: SystemError) -> String {
+    "\(address) port \(configuration.port): " + error.description
   }
 
   /// The socket is ready.
   func proceed() {
     switch phase {
-    case .connecting: connected()
-    case .handshaking: handshake()
+    case .connecting, .handshaking: advance()
     case .settling, .ready, .draining: read()
     case .resolving, .ended: break
     }
   }
 
-  private func connected() {
-    let number = cl_socket_error(descriptor)
-    guard number == 0 else {
-      tryNextAddress(Self.describe(address, configuration.port, number))
-      return
-    }
-    do {
-      let tls = try TLSSession(context: configuration.tls, fd: descriptor, peerName: configuration.host)
-      transport = HTTP2Transport(tls: tls, session: try HTTP2Session(role: .client))
-    } catch {
-      end("\(error)")
-      return
-    }
-    phase = .handshaking
-    handshake()
-  }
-
-  private func handshake() {
+  private func advance() {
     guard let transport else { return }
-    switch transport.handshake() {
-    case .done:
-      guard transport.tls.applicationProtocol == "h2" else {
+    switch transport.connection.proceed() {
+    case .underWay: phase = .handshaking
+    case .open:
+      guard transport.connection.tls?.applicationProtocol == "h2" else {
         end("TLS: \(address) does not speak HTTP/2 (no ALPN)")
         return
       }
       phase = .settling
       lastRead = driver.now
       read()
-    case .wantRead, .wantWrite: break
+    case .unreachable(let error): tryNextAddress(describe(error))
     case .failed(let reason): end("TLS with \(address): \(reason)")
     }
     pool.markDirty(self)
@@ -201,7 +193,7 @@ final class APNsConnection {
 
   /// Sends what was queued, and ends the connection when it has done its work.
   func settle() {
-    guard let transport, phase != .handshaking, phase != .ended else {
+    guard let transport, transport.connection.stage == .open else {
       updateInterest()
       return
     }
@@ -220,18 +212,13 @@ final class APNsConnection {
   }
 
   private func updateInterest() {
-    guard let token, let transport, phase != .connecting, phase != .ended else { return }
-    let wanted = transport.interest
-    guard wanted != watched else { return }
-    watched = wanted
-    driver.change(descriptor, token, wanted)
+    if let token, let transport { driver.settle(transport, token) }
   }
 
   private func sayGoodbye() {
     guard let transport else { return }
     try? transport.session.goAway()
     _ = transport.flush()
-    transport.tls.shutdown()
   }
 
   // MARK: Time
@@ -258,8 +245,21 @@ final class APNsConnection {
     while let late = slot, flights[late].deadline <= now {
       slot = flights.next(after: late)
       guard !flights[late].isReported else { continue }
-      report(late, wasSent(late) ? .unknown : .notSent)
+      // What has been given out leaves yet, however late.
+      report(late, isGivenOut(late) ? .unknown : .notSent)
       try? transport?.session.reset(flights[late].streamID, .cancel)
+    }
+  }
+
+  /// Gives back what is wanted back and has not been given to the socket.
+  func recall(_ tags: Set<UInt64>) {
+    var next = flights.oldest
+    while let slot = next {
+      next = flights.next(after: slot)
+      guard tags.contains(flights[slot].tag), !flights[slot].isReported, !isGivenOut(slot) else { continue }
+      report(slot, .notSent)
+      try? transport?.session.reset(flights[slot].streamID, .cancel)
+      pool.markDirty(self)
     }
   }
 
@@ -290,6 +290,11 @@ final class APNsConnection {
     return end <= transport.sentPosition
   }
 
+  /// Whether the whole request is among the bytes for the socket: it leaves unless the connection ends.
+  private func isGivenOut(_ slot: UInt32) -> Bool {
+    transport?.session.endPosition(of: flights[slot].streamID) != nil
+  }
+
   func report(_ slot: UInt32, _ result: APNsResult) {
     flights[slot].isReported = true
     pool.report(flights[slot].tag, result)
@@ -298,22 +303,19 @@ final class APNsConnection {
   /// Ends the connection at once; without a reason it ended as it should.
   func end(_ reason: String?) {
     guard phase != .ended else { return }
-    let wasDraining = phase == .draining
+    let last = phase
     phase = .ended
     while let slot = flights.oldest {
       if !flights[slot].isReported { report(slot, wasSent(slot) ? .unknown : .notSent) }
       flights.remove(slot)
     }
-    transport = nil
-    dropSocket()
-    pool.ended(self, reason: reason, wasDraining: wasDraining)
+    dropSocket(isOrderly: reason == nil)
+    pool.ended(self, reason: reason, in: last)
   }
 
-  private func dropSocket() {
-    if let token { driver.unwatch(token) }
-    token = nil
+  private func dropSocket(isOrderly: Bool = false) {
+    if let transport { driver.close(transport, token, isOrderly: isOrderly) }
     transport = nil
-    if descriptor >= 0 { _ = cl_close(descriptor) }
-    descriptor = -1
+    token = nil
   }
 }

@@ -134,20 +134,24 @@ public final class APNsDriver: LoopDriver {
     }
   }
 
-  /// Watches a connection's socket; nil if the kernel refuses.
-  func watch(_ connection: APNsConnection, _ descriptor: Int32, _ interest: Readiness) -> ConnectionToken? {
+  /// Has a connection watched; nil if the kernel refuses.
+  func watch(_ connection: APNsConnection, _ transport: HTTP2Transport) -> ConnectionToken? {
     let (slot, generation) = sockets.insert(connection)
     let token = ConnectionToken(driver: index, generation: generation, slot: slot)
-    guard loop.watch(descriptor, token, interest) else {
+    guard transport.connection.watch(token, on: loop) else {
       sockets.remove(slot)
       return nil
     }
     return token
   }
 
-  func change(_ descriptor: Int32, _ token: ConnectionToken, _ interest: Readiness) {
-    loop.change(descriptor, token, interest)
+  func settle(_ transport: HTTP2Transport, _ token: ConnectionToken) {
+    transport.connection.settle(token, on: loop)
   }
 
-  func unwatch(_ token: ConnectionToken) { sockets.remove(token.slot) }
+  /// Closes a connection; without a token it was not watched.
+  func close(_ transport: HTTP2Transport, _ token: ConnectionToken?, isOrderly: Bool) {
+    if let token { sockets.remove(token.slot) }
+    if isOrderly { transport.connection.close(on: loop) } else { transport.connection.cut(on: loop) }
+  }
 }

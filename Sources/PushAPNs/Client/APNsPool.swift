@@ -22,6 +22,8 @@ public final class APNsPool: Sendable {
     var status = APNsPoolStatus()
     /// Counts the calls to `renewConnections`.
     var renewals = 0
+    /// Requests that are wanted back.
+    var recalls: [UInt64] = []
   }
 
   enum Closing: Sendable { case drain, atOnce }
@@ -78,6 +80,13 @@ public final class APNsPool: Sendable {
   /// topic, which open connections do not know, or a key of another kind.
   public func renewConnections() {
     shared.withLock { $0.renewals &+= 1 }
+    noteChange()
+  }
+
+  /// Wants requests back, by their tags: those that have not been given to the socket come back as not sent. Of the others
+  /// nothing changes.
+  public func recall(_ tags: [UInt64]) {
+    shared.withLock { $0.recalls += tags }
     noteChange()
   }
 

@@ -6,6 +6,8 @@ public enum APNsPoolEvent: Equatable, Sendable {
   case connected(address: String)
   /// A connection could not be made, or was lost; with the reason and the milliseconds until the next attempt.
   case failed(reason: String, retryMilliseconds: UInt64)
+  /// The server refuses the client's certificate; with what it said. No other connection would fare better.
+  case refusedCertificate(reason: String)
   /// The server takes no more requests on a connection; with the code's name and what it said, such as
   /// `{"reason":"Shutdown"}`.
   case goAway(code: String, debug: String)
@@ -33,6 +35,12 @@ public struct APNsPoolStatus: Equatable, Sendable {
   public var lastFailure: String?
   /// When that was.
   public var lastFailureAt: Timestamp?
+  /// Since when there has been a connection without a break; nil if there is none.
+  public var connectedSince: Timestamp?
+  /// When there was a connection last.
+  public var lastConnectedAt: Timestamp?
+  /// Since when connections have failed without one that could be used; nil if the latest could.
+  public var failingSince: Timestamp?
   /// Failures since the last answer.
   public var failuresInRow = 0
   /// Connections that became ready.

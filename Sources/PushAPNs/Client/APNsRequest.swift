@@ -75,9 +75,11 @@ public enum APNsResult: Equatable, Sendable {
   /// Apple has answered. `uniqueID` is `apns-unique-id`, which only the sandbox gives: the key to the log in Apple's
   /// console.
   case answered(APNsAnswer, uniqueID: String? = nil)
-  /// Apple has certainly not processed it: it never left in full, its stream was refused, or it lay above the last one
-  /// that a GOAWAY named. It may be sent again at once.
+  /// Apple has certainly not processed it: it never left in full, or its stream lay above the last one that a GOAWAY
+  /// named. It may be sent again at once: the pool waits where connections fail.
   case notSent
+  /// Apple refused its stream alone and has not processed it: it may be sent again, but not again and again at once.
+  case refused
   /// It left and no answer came: the connection was lost, the stream reset, or the time was over. It may have been
   /// delivered.
   case unknown

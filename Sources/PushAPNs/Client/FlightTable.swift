@@ -8,6 +8,8 @@ struct FlightTable {
     /// Of the answer so far; 0 before it has begun.
     var status = 0
     var uniqueID: String?
+    /// `retry-after` in seconds, as it came.
+    var retryAfter: Int64?
     var body: [UInt8] = []
     /// Whether the source has the result; the stream may live on for a moment.
     var isReported = false

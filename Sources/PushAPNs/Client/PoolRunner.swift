@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushHTTP2
 import Synchronization
 
@@ -61,7 +62,14 @@ final class PoolRunner {
   private func noticeChanges() {
     guard pool.isChanged.exchange(false, ordering: .acquiringAndReleasing) else { return }
     if pool.hasRequests.exchange(false, ordering: .acquiringAndReleasing) { hasWork = true }
-    let shared = pool.shared.withLock { $0 }
+    let shared = pool.shared.withLock { shared in
+      defer { shared.recalls = [] }
+      return shared
+    }
+    if !shared.recalls.isEmpty {
+      let tags = Set(shared.recalls)
+      for connection in connections { connection.recall(tags) }
+    }
     status.isPaused = shared.isPaused
     closing = shared.closing
     authorization = shared.authorization
@@ -179,7 +187,7 @@ final class PoolRunner {
   func report(_ tag: UInt64, _ result: APNsResult) {
     switch result {
     case .answered: status.answered &+= 1
-    case .notSent: status.notSent &+= 1
+    case .notSent, .refused: status.notSent &+= 1
     case .unknown: status.unknown &+= 1
     }
     results.append(APNsResultEntry(tag: tag, result: result))
@@ -188,6 +196,7 @@ final class PoolRunner {
 
   func becameReady(_ connection: APNsConnection) {
     status.connected &+= 1
+    status.failingSince = nil
     pool.source.noticed(.connected(address: connection.address))
     markDirty(connection)
   }
@@ -197,25 +206,44 @@ final class PoolRunner {
   func goingAway(_ connection: APNsConnection, _ code: HTTP2ErrorCode, _ debug: String) {
     status.goAways &+= 1
     note("GOAWAY \(code) \(debug)")
-    // The credential is bad, or the server found fault with what was sent: a new connection would meet the same.
-    let isFailure = code != .noError || debug.contains("Certificate") || debug.contains("ProviderToken")
-    let wait = isFailure ? backOff.afterFailure() : backOff.afterGracefulEnd()
-    waitBeforeNext(wait)
+    // The credential is bad, or the server found fault with what was sent: a new connection would meet the same. One that
+    // has served before it goes is followed by the next at once.
+    let isFailure =
+      code == .enhanceYourCalm || APNsOutcome(goAway: debug) != nil
+      || code != .noError && !connection.isProven
+    waitBeforeNext(isFailure ? backOff.afterFailure() : connection.isProven ? 0 : backOff.afterGracefulEnd())
     pool.source.noticed(.goAway(code: code.description, debug: debug))
   }
 
   /// A connection is retired for what it answers.
   func gaveUp(_ connection: APNsConnection) { waitBeforeNext(backOff.afterGracefulEnd()) }
 
-  func ended(_ connection: APNsConnection, reason: String?, wasDraining: Bool) {
+  /// A connection has ended that was in `phase` until then.
+  func ended(_ connection: APNsConnection, reason: String?, in phase: APNsConnection.Phase) {
     connections.removeAll { $0 === connection }
     driver.markDirty(self)
-    guard let reason, !wasDraining else { return }
+    guard let reason, phase != .draining else { return }
     status.failed &+= 1
     note(reason)
+    // One that is lost says nothing of whether the next can be made.
+    if phase != .ready { noteUnreachable() }
     let wait = backOff.afterFailure()
     waitBeforeNext(wait)
     pool.source.noticed(.failed(reason: reason, retryMilliseconds: wait))
+    if !configuration.usesToken, Self.isAboutCertificate(reason) {
+      pool.source.noticed(.refusedCertificate(reason: reason))
+    }
+  }
+
+  /// The alerts of RFC 8446 section 6.2 by which a server refuses the client's certificate, in OpenSSL's words.
+  private static let alerts = [
+    "alert bad certificate", "alert unsupported certificate", "alert certificate revoked",
+    "alert certificate expired", "alert certificate unknown", "alert unknown ca", "alert access denied",
+    "alert certificate required",
+  ]
+
+  private static func isAboutCertificate(_ reason: String) -> Bool {
+    alerts.contains { reason.contains($0) }
   }
 
   private func waitBeforeNext(_ milliseconds: UInt64) {
@@ -223,8 +251,15 @@ final class PoolRunner {
   }
 
   private func note(_ failure: String) {
+    let now = driver.time.now()
     status.lastFailure = failure
-    status.lastFailureAt = driver.time.now()
+    status.lastFailureAt = now
+  }
+
+  /// No connection is left that could be used.
+  private func noteUnreachable() {
+    guard !connections.contains(where: { $0.phase == .ready }), status.failingSince == nil else { return }
+    status.failingSince = driver.time.now()
   }
 
   private func publish() {
@@ -243,6 +278,13 @@ final class PoolRunner {
       case .resolving, .connecting, .handshaking, .settling: status.connecting += 1
       case .ended: break
       }
+    }
+    if status.ready > 0 {
+      let now = driver.time.now()
+      status.connectedSince = status.connectedSince ?? now
+      status.lastConnectedAt = now
+    } else {
+      status.connectedSince = nil
     }
     status.failuresInRow = backOff.failures
     status.isClosed = isOver

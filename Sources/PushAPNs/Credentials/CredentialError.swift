@@ -20,6 +20,8 @@ public enum CredentialError: Error, Equatable, CustomStringConvertible {
   case missingTopic
   /// Not a bundle ID.
   case badTopic(String)
+  /// The topic of one kind of push instead of the bundle ID.
+  case topicOfKind(String, bundleID: String)
   /// The certificate is for other topics.
   case certificateForOthers(topics: [String], environments: [APNsEnvironment], wanted: String)
   /// The certificate is for none of Apple's push services, or names no app.
@@ -41,27 +43,29 @@ public enum CredentialError: Error, Equatable, CustomStringConvertible {
     case .file(let error): error.description
     case .seal(let error): error.description
     case .missingKeyID:
-      "the key's ID is missing: ten characters, on Apple's page of the key and in the name AuthKey_XXXXXXXXXX.p8"
-    case .badKeyID(let text): "\"\(text)\" is no key ID: it has 10 characters of A-Z and 0-9"
+      "the key ID is missing: enter its ten characters, from Apple's page of the key or the file name AuthKey_XXXXXXXXXX.p8"
+    case .badKeyID(let text): "\"\(text)\" is not a key ID: enter 10 characters of A-Z and 0-9"
     case .missingTeamID:
-      "the team's ID is missing: ten characters, on the membership page of the developer account"
-    case .badTeamID(let text): "\"\(text)\" is no team ID: it has 10 characters of A-Z and 0-9"
+      "the team ID is missing: enter its ten characters, from the membership page of the developer account"
+    case .badTeamID(let text): "\"\(text)\" is not a team ID: enter 10 characters of A-Z and 0-9"
     case .missingTopic: "the app's bundle ID is missing"
     case .badTopic(let text):
-      "\"\(text)\" is no bundle ID: it has parts of letters, digits and hyphens with dots between them"
+      "\"\(text)\" is not a bundle ID: enter parts of letters, digits and hyphens, separated by dots"
+    case .topicOfKind(let text, let bundleID):
+      "\"\(text)\" is the topic of one kind of push: enter the app's bundle ID, \(bundleID); the server adds the rest"
     case .certificateForOthers(let topics, let environments, let wanted):
       "this certificate is for \(topics.joined(separator: ", ")) (\(Self.names(environments))); the app's topic is \(wanted)"
     case .notForPushes(let name):
-      "this is no certificate of Apple's push services\(name.map { " (its name is \($0))" } ?? "")"
+      "this is not an APNs certificate\(name.map { " (its name is \($0))" } ?? "")"
     case .wrongEnvironment(let allowed, let wanted):
       "this certificate is for \(Self.names(allowed)), not for \(wanted.name)"
-    case .expired(let days): "this certificate ended \(days == 0 ? "today" : "\(Self.count(days)) ago")"
+    case .expired(let days): "this certificate expired \(days == 0 ? "today" : "\(Self.count(days)) ago")"
     case .notYetValid(let days):
-      "this certificate begins only \(days == 0 ? "today" : "in \(Self.count(days))"); is the clock right"
+      "this certificate becomes valid \(days == 0 ? "today" : "in \(Self.count(days))"); check the clock"
     case .otherTopic(let existing, let new):
       "this credential is for \(new); the app's topic is \(existing). Remove the app's other credentials first"
     case .alreadyThere(let id, let environment):
-      "the app uses this for \(environment.name) already: it is credential \(id.rawValue)"
+      "the app already uses this credential for \(environment.name): it is number \(id.rawValue)"
     }
   }
 
@@ -69,16 +73,5 @@ public enum CredentialError: Error, Equatable, CustomStringConvertible {
 
   private static func names(_ environments: [APNsEnvironment]) -> String {
     environments.isEmpty ? "no environment" : environments.map(\.name).joined(separator: " and ")
-  }
-}
-
-extension APNsEnvironment {
-  /// `production` or `sandbox`, as in settings, metrics and logs.
-  public var name: String {
-    switch self {
-    case .none: "none"
-    case .production: "production"
-    case .sandbox: "sandbox"
-    }
   }
 }

@@ -7,7 +7,7 @@ extension WriteTransaction {
   func storePause(
     of id: APNsCredentialID, app: AppID, reason: String, at now: Timestamp
   ) throws(StorageError) {
-    guard try pauseAPNsCredential(app: app, id: id, reason: reason, at: now) else { return }
+    guard try credentials.pause(app: app, id: id, reason: reason, at: now) else { return }
     var event = CallbackEvent(
       .credentialPaused, id: "credential-\(id.rawValue)-\(now.milliseconds)", at: now)
     event.channel = .apns
@@ -17,9 +17,9 @@ extension WriteTransaction {
 
   /// Has an app's server told of something that is about no push, if it wants to know.
   func tell(_ event: CallbackEvent, of app: AppID, at now: Timestamp) throws(StorageError) {
-    guard let setting = try reading.callbackSetting(app: app), setting.url != nil,
+    guard let setting = try callbacks.setting(app: app), setting.url != nil,
       setting.types.contains(event.type)
     else { return }
-    try insertCallbackBatch(app: app, to: nil, events: 1, body: CallbackEvent.body([event]), at: now)
+    try callbacks.insertBatch(app: app, to: nil, events: 1, body: CallbackEvent.body([event]), at: now)
   }
 }

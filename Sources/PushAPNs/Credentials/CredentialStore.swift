@@ -147,10 +147,10 @@ public final class CredentialStore: Sendable {
   private func read(for completions: [Completion]) {
     let (number, opened) = state.withLock { ($0.credentials.beginRead(), $0.credentials.openedIDs) }
     store.read { transaction throws(StorageError) in
-      let rows = try transaction.apnsCredentials()
+      let rows = try transaction.credentials.all()
       var sealed: [APNsCredentialID: [UInt8]] = [:]
       for row in rows where !opened.contains(row.id) {
-        sealed[row.id] = try transaction.sealedAPNsCredential(app: row.app, id: row.id)
+        sealed[row.id] = try transaction.credentials.sealed(app: row.app, id: row.id)
       }
       return (rows, sealed)
     } completion: { [self] result in
@@ -237,7 +237,7 @@ public final class CredentialStore: Sendable {
   private func sweep() {
     let now = time.now()
     store.write { transaction throws(StorageError) in
-      try transaction.sweepAPNsCredentials(retiringSince: now.adding(seconds: -Self.keepReplaced), at: now)
+      try transaction.credentials.sweep(retiringSince: now.adding(seconds: -Self.keepReplaced), at: now)
     } completion: { [log] result in
       guard case .success(let count) = result, count > 0 else { return }
       log.info("replaced APNs credentials removed", ["count": .number(Int64(count))])

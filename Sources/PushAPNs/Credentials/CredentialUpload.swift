@@ -33,7 +33,7 @@ public struct CredentialUpload: Sendable {
     guard let teamID else { throw .missingTeamID }
     guard Self.isAppleID(teamID) else { throw .badTeamID(teamID) }
     guard let topic else { throw .missingTopic }
-    guard Self.isBundleID(topic) else { throw .badTopic(topic) }
+    try Self.checkTopic(topic)
     content = .key(key, keyID: keyID)
     self.teamID = teamID
     self.topic = topic
@@ -47,7 +47,7 @@ public struct CredentialUpload: Sendable {
   ) throws(CredentialError) {
     let pair: CertificateKeyPair
     do throws(CredentialFileError) {
-      pair = try PKCS12.parse(bytes, password: password, rounds: PKCS12.maximumRoundsOfStrangers)
+      pair = try PKCS12.parse(bytes, password: password, rounds: PKCS12.maximumRoundsOfUploads)
     } catch {
       throw .file(error)
     }
@@ -64,7 +64,7 @@ public struct CredentialUpload: Sendable {
     let names = facts.topics.map(\.name)
     guard !allowed.isEmpty, !names.isEmpty else { throw .notForPushes(name: facts.commonName) }
     guard let topic = topic ?? Self.bundleID(facts) else { throw .missingTopic }
-    guard Self.isBundleID(topic) else { throw .badTopic(topic) }
+    try Self.checkTopic(topic)
     guard names.contains(where: { $0 == topic || $0.hasPrefix(topic + ".") }) else {
       throw .certificateForOthers(topics: names, environments: allowed, wanted: topic)
     }
@@ -143,6 +143,19 @@ public struct CredentialUpload: Sendable {
   /// IDs of keys and teams.
   static func isAppleID(_ text: String) -> Bool {
     text.utf8.count == 10 && text.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) }
+  }
+
+  /// What Apple appends to a bundle ID for other kinds of pushes (Sending notification requests to APNs).
+  private static let suffixes = [
+    ".voip", ".voip-ptt", ".complication", ".pushkit.fileprovider", ".location-query",
+    ".push-type.liveactivity", ".push-type.widgets", ".push-type.controls",
+  ]
+
+  static func checkTopic(_ topic: String) throws(CredentialError) {
+    guard isBundleID(topic) else { throw .badTopic(topic) }
+    let lowered = topic.lowercased()
+    guard let suffix = suffixes.first(where: { lowered.hasSuffix($0) }) else { return }
+    throw .topicOfKind(topic, bundleID: String(topic.dropLast(suffix.utf8.count)))
   }
 
   static func isBundleID(_ text: String) -> Bool {

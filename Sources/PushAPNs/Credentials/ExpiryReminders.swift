@@ -53,11 +53,16 @@ public final class ExpiryReminders: Sendable {
   private func give(at now: Timestamp, _ done: @escaping @Sendable (Result<Int, StorageError>) -> Void) {
     store.write { [site] transaction throws(StorageError) in
       let due = try Self.due(in: transaction.reading, at: now).prefix(Self.atOnce)
-      for credential in due { try Self.remind(of: credential, site, at: now, in: transaction) }
+      // One certificate may stand for both services: nobody is told twice of it.
+      var known: Set<Certificate> = []
+      for credential in due where known.insert(Certificate(credential)).inserted {
+        let same = due.filter { Certificate($0) == Certificate(credential) }
+        try Self.remind(of: credential, with: same, site, at: now, in: transaction)
+      }
       return due.count
     } completion: { [log] result in
       if case .success(let count) = result, count > 0 {
-        log.warning("APNs certificates end soon", ["count": .number(Int64(count))])
+        log.warning("APNs certificates expire soon", ["count": .number(Int64(count))])
       }
       done(result)
     }
@@ -70,31 +75,46 @@ public final class ExpiryReminders: Sendable {
     return reached
   }
 
+  /// What is told of once.
+  private struct Certificate: Hashable {
+    let app: AppID
+    let fingerprint: [UInt8]
+    let end: Timestamp
+
+    init(_ credential: EndingCredential) {
+      (app, fingerprint, end) = (credential.app, credential.fingerprint, credential.expiresAt)
+    }
+  }
+
   private static func due(
     in transaction: ReadTransaction, at now: Timestamp
   ) throws(StorageError) -> [EndingCredential] {
-    try transaction.endingCredentials(
+    try transaction.credentials.ending(
       after: now.adding(seconds: -afterwards), before: now.adding(seconds: Int64(days[0]) * day)
     ).filter { threshold(of: $0, at: now) != nil }
   }
 
   private static func remind(
-    of credential: EndingCredential, _ site: Site?, at now: Timestamp, in transaction: WriteTransaction
+    of credential: EndingCredential, with same: [EndingCredential], _ site: Site?, at now: Timestamp,
+    in transaction: WriteTransaction
   ) throws(StorageError) {
-    guard let threshold = threshold(of: credential, at: now),
-      try transaction.noteReminder(of: credential.id, days: threshold, at: now)
-    else { return }
-    let text = ReminderText(credential, at: now)
+    guard let threshold = threshold(of: credential, at: now) else { return }
+    var told: [APNsEnvironment] = []
+    for one in same where try transaction.credentials.noteReminder(of: one.id, days: threshold, at: now) {
+      told.append(one.environment)
+    }
+    guard !told.isEmpty else { return }
+    let text = ReminderText(credential, for: told, at: now)
     var event = CallbackEvent(
       .credentialExpires, id: "credential-\(credential.id.rawValue)-expires-\(threshold)", at: now)
     event.channel = .apns
-    event.environment = credential.environment.name
+    event.environment = told.count > 1 ? "both" : told[0].name
     event.expiresAt = credential.expiresAt
     event.reason = text.reason
     try transaction.tell(event, of: credential.app, at: now)
     guard let site else { return }
-    for recipient in try transaction.reading.recipients(of: credential.account, from: .admin) {
-      try transaction.addMail(text.mail(to: recipient, site: site), at: now)
+    for recipient in try transaction.members.recipients(of: credential.account, from: .admin) {
+      try transaction.mail.add(text.mail(to: recipient, site: site), at: now)
     }
   }
 }

@@ -1,16 +1,18 @@
 import PushBase
 import PushStorage
 
-/// What is said of a certificate that ends.
+/// The texts of a reminder about a certificate that expires.
 struct ReminderText {
   private let credential: EndingCredential
+  private let environments: [APNsEnvironment]
   private let days: Int
   private let isOver: Bool
   /// Such as `2026-12-05 10:00 UTC`.
   private let end: String
 
-  init(_ credential: EndingCredential, at now: Timestamp) {
+  init(_ credential: EndingCredential, for environments: [APNsEnvironment], at now: Timestamp) {
     self.credential = credential
+    self.environments = environments
     isOver = credential.expiresAt <= now
     days = APNsCredentialExpiry.spokenDays(until: credential.expiresAt, from: now)
     end = "\(LocalTime(count: credential.expiresAt.seconds).text.dropLast(3)) UTC"
@@ -18,10 +20,10 @@ struct ReminderText {
 
   private var whenInEnglish: String {
     switch days {
-    case _ where isOver: "has ended"
-    case ...0: "ends today"
-    case 1: "ends in one day"
-    default: "ends in \(days) days"
+    case _ where isOver: "has expired"
+    case ...0: "expires today"
+    case 1: "expires in one day"
+    default: "expires in \(days) days"
     }
   }
 
@@ -35,7 +37,7 @@ struct ReminderText {
 
   /// For app servers and logs.
   var reason: String {
-    "the \(credential.environment.name) certificate for \(credential.topic) \(whenInEnglish)"
+    "the \(environmentInEnglish) APNs certificate for \(credential.topic) \(whenInEnglish)"
   }
 
   func mail(to recipient: MailRecipient, site: String) -> NewMail {
@@ -48,34 +50,38 @@ struct ReminderText {
   }
 
   private var englishSubject: String {
-    "\(credential.appName): the \(credential.environment.name) certificate for Apple \(whenInEnglish)"
+    "\(credential.appName): \(environmentInEnglish) APNs certificate \(whenInEnglish)"
   }
 
   private var chineseSubject: String {
     "\(credential.appName)：苹果推送证书（\(environmentInChinese)）\(whenInChinese)"
   }
 
-  private var environmentInChinese: String { credential.environment == .sandbox ? "开发环境" : "生产环境" }
+  private var environmentInEnglish: String { environments.map(\.name).joined(separator: " and ") }
+
+  private var environmentInChinese: String {
+    environments.map { $0 == .sandbox ? "开发环境" : "生产环境" }.joined(separator: "和")
+  }
 
   private func english(_ name: String, _ page: String) -> String {
     let consequence =
       isOver
-      ? "Apple takes no more pushes with it; they wait until they expire."
-      : "From then on Apple takes no more pushes with it."
+      ? "APNs rejects pushes that use it; they wait until they expire."
+      : "After that, APNs rejects pushes that use it."
     return """
       Hello \(name),
 
-      the \(credential.environment.name) certificate with which the app \(credential.appName) (\(credential.topic)) \
-      sends pushes through Apple \(whenInEnglish): \(end). \(consequence)
+      The \(environmentInEnglish) APNs certificate of the app \(credential.appName) (\(credential.topic)) \
+      \(whenInEnglish): \(end). \(consequence)
 
-      Upload a new certificate, or better a key (.p8), which never ends:
+      Upload a new certificate or, better, a key (.p8), which never expires:
 
       \(page)
 
-      The new one takes the place of the old one at once; no push is lost meanwhile.
+      The new credential replaces the old one at once. No push is lost.
 
-      You get this mail as an admin of the app's account, 30, 14, 7 and 1 days before the end, until the certificate is \
-      replaced.
+      You get this mail because you are an admin of the app's account. Borealis sends it 30, 14, 7 and 1 days before the \
+      expiry until you replace the certificate.
 
       Borealis
 

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import PushAPNs
+@testable import PushChannels
 @testable import PushStorage
 
 /// What Apple will not bring, under the strategy that wants our connection then.
@@ -25,8 +26,9 @@ import Testing
   private static func stored(_ id: MessageID, in world: CredentialWorld) async throws -> Stored {
     try await withCheckedThrowingContinuation { done in
       world.store.read { transaction throws(StorageError) in
-        let rows = try transaction.targets(of: id)
-        return Stored(isWithApple: rows?.isAPNsPending ?? false, waitsHere: rows?.isPending ?? false)
+        let rows = try transaction.deliveries.targets(of: id)
+        return Stored(
+          isWithApple: rows?.pendingChannels.contains(.apns) ?? false, waitsHere: rows?.isPending ?? false)
       } completion: {
         done.resume(with: $0)
       }
@@ -39,18 +41,16 @@ import Testing
     _ = try await world.makeApp()
     let router = Router(store: world.store, time: world.clock, log: .silent)
     try router.load()
-    let app = try #require(router.loadedApps.first)
-    app.apnsEnvironments = .production
-    let phone = try await withCheckedThrowingContinuation { done in
-      router.register(
-        in: app, platform: .ios, fingerprint: [], environment: .production, token: [1], appVersion: ""
-      ) { done.resume(with: $0) }
-    }
-    let number = try #require(app.directory.find(phone.id))
-    let request = AcceptRequest(content: try Self.makeContent(), strategy: .vendorThenOwn)
-    let id = try await withCheckedThrowingContinuation { done in
-      router.accept(request, for: app) { done.resume(with: $0) }
-    }.id
+    let app = try #require(router.apps.all.first)
+    router.add(IdleAPNs())
+    let number = try await router.newDevice(
+      in: app, platform: .ios, environment: .production, token: [1]
+    ).number
+    let request = AcceptRequest(
+      PushRequest(
+        platforms: .all, audience: .all, content: try Self.makeContent(),
+        options: PushOptions(strategy: .vendorThenOwn)))
+    let id = try await router.acceptance.accept(request, for: app).get().id
     #expect(try await Self.stored(id, in: world) == Stored(isWithApple: true, waitsHere: false))
     try await world.run(
       script: "CREATE TRIGGER fault BEFORE UPDATE ON push BEGIN SELECT RAISE(ABORT, 'on purpose'); END")
@@ -59,8 +59,8 @@ import Testing
       metrics: APNsMetrics(Metrics()), time: world.clock, log: .silent)
     let queue = parts.queues.queue(of: app, parts).queue
     // There is no credential, so Apple will not bring it.
-    queue.credentialsAreSet()
-    try await eventually { queue.state.withLock { $0.failed[id] == [number] } }
+    queue.queue.credentialsAreSet()
+    try await eventually { queue.queue.state.withLock { $0.failed[id] == [number] } }
     for _ in 0..<5 {
       world.clock.advance(seconds: 1)
       queue.tick()
@@ -85,4 +85,13 @@ extension CredentialWorld {
     try await store.change { transaction throws(StorageError) in try transaction.database.run(script: script)
     }
   }
+}
+
+/// Leaves all in the database.
+private final class IdleAPNs: Channel {
+  let info = ChannelInfo.apns
+  func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
+    content.apnsOffers(strategy, .production)
+  }
+  func deliver(_ push: ChannelPush) {}
 }

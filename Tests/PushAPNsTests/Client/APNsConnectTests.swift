@@ -27,8 +27,8 @@ import Testing
 
   @Test func anUnknownCA() async throws {
     let server = try FakeAPNs()
-    let stranger = try FakeAPNs()
-    let reason = try await firstFailure(try testConfiguration(server, trust: stranger.certificate))
+    let outsider = try FakeAPNs()
+    let reason = try await firstFailure(try testConfiguration(server, trust: outsider.certificate))
     #expect(reason.contains("certificate refused: self-signed certificate"), "\(reason)")
   }
 

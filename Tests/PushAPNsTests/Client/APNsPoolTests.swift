@@ -129,7 +129,7 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
     source.push(0..<300)
     await source.untilSettled(300)
     #expect(
-      source.results.values.allSatisfy { $0.last == delivered && $0.dropLast().allSatisfy { $0 == .notSent } }
+      source.results.values.allSatisfy { $0.last == delivered && $0.dropLast().allSatisfy { $0 == .refused } }
     )
     try await eventually { pool.status.notSent > 0 }
   }
@@ -168,7 +168,25 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
     #expect(accepted.count == Int(total))
     #expect(Set(accepted).count == Int(total))
     try await eventually { pool.status.goAways >= 50 }
+    // Each connection served something, so none had to wait.
+    #expect(pool.status.failuresInRow == 0)
     #expect(source.failures.isEmpty)
+  }
+
+  @Test func whatHasNotLeftComesBackWhenItIsWanted() async throws {
+    // The server gives bodies no room, so no request leaves in full.
+    var options = HTTP2ServerOptions()
+    options.session.streamWindow = 0
+    let server = try FakeAPNs(options: options)
+    let loop = try await ClientLoop()
+    let source = TestSource(repeats: false)
+    let pool = source.start(on: loop, try testConfiguration(server))
+    source.push(0..<3)
+    try await eventually { pool.status.openStreams == 3 }
+    pool.recall([1, 77])
+    await source.until { $0.results[1] != nil }
+    #expect(source.results == [1: [.notSent]])
+    try await eventually { pool.status.openStreams == 2 }
   }
 
   @Test func aCutConnectionLeavesItUnknown() async throws {
@@ -183,6 +201,8 @@ let delivered = APNsResult.answered(APNsAnswer(status: 200))
     #expect(source.results.values.allSatisfy { $0 == [.unknown] })
     try await eventually { pool.status.failed == 1 }
     #expect(source.failures.count == 1)
+    // Nobody has tried another one.
+    #expect(pool.status.failingSince == nil && pool.status.lastFailure != nil)
   }
 
   @Test func aFrozenServerIsFound() async throws {

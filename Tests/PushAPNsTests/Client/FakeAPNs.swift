@@ -38,7 +38,9 @@ final class FakeAPNs: Sendable {
     let tls = try TLSContext.server(identity: identity, protocols: protocols, clients: clients)
     self.tls = Mutex(tls)
     try handle.start(
-      { [unowned self] loop throws(SystemError) in
+      { [weak self] loop throws(SystemError) in
+        // The test may be over before the loop begins.
+        guard let self else { return }
         let handler = Handler(owner: self, began: began, answer: answer)
         let server = HTTP2Server(loop: loop, tls: tls, options: options, handler: handler)
         try loop.listen(listener) { [unowned server, weak self] in

@@ -80,6 +80,11 @@ import Testing
       case .none: "certificate required"
       }
     #expect(reason.contains("alert") && reason.contains(expected), "\(reason)")
+    // Somebody has to look at the certificate: another connection would fare no better.
+    await source.until { state in
+      state.events.contains { if case .refusedCertificate = $0 { true } else { false } }
+    }
+    #expect(pool.status.failingSince != nil && pool.status.connectedSince == nil)
     #expect(source.results.isEmpty)
     #expect(pool.status.connected == 0)
     try server.accept(clients: .notAsked)

@@ -71,7 +71,7 @@ final class TestSource: APNsSource {
       var hasMore = false
       for entry in results {
         state.results[entry.tag, default: []].append(entry.result)
-        if repeats, entry.result == .notSent, let request = state.all[entry.tag] {
+        if repeats, entry.result.isFree, let request = state.all[entry.tag] {
           state.queue.append(request)
           hasMore = true
         }
@@ -99,7 +99,7 @@ final class TestSource: APNsSource {
 
   /// Waits until so many requests have a result other than "not sent".
   func untilSettled(_ count: Int) async {
-    await until { $0.results.values.count { $0.contains { $0 != .notSent } } >= count }
+    await until { $0.results.values.count { $0.contains { !$0.isFree } } >= count }
   }
 
   var results: [UInt64: [APNsResult]] { state.withLock { $0.results } }
@@ -111,4 +111,9 @@ final class TestSource: APNsSource {
   var failures: [String] {
     events.compactMap { if case .failed(let reason, _) = $0 { reason } else { nil } }
   }
+}
+
+extension APNsResult {
+  /// Whether the request may be sent again.
+  var isFree: Bool { self == .notSent || self == .refused }
 }

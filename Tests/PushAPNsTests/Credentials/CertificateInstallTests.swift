@@ -2,6 +2,7 @@ import PushBase
 import PushCrypto
 import PushRouter
 import PushStorage
+import PushTesting
 import Synchronization
 import Testing
 
@@ -17,41 +18,15 @@ import Testing
     }
   }
 
-  private func makeApp(_ router: Router) async throws -> App {
-    let key = AppKey.random()
-    let made: Result<AppID, StorageError> = await withCheckedContinuation { done in
-      router.store.write { transaction throws(StorageError) in
-        try transaction.createApp(
-          key: key, name: "a", secretHash: [UInt8](repeating: 0, count: 32), at: Timestamp(milliseconds: 0))
-      } completion: {
-        done.resume(returning: $0)
-      }
-    }
-    _ = try made.get()
-    let found = await withCheckedContinuation { done in router.findApp(key) { done.resume(returning: $0) } }
-    return try #require(try found.get())
-  }
-
-  private func rows(_ router: Router, _ app: App) async throws -> [APNsCredentialRow] {
-    let found: Result<[APNsCredentialRow], StorageError> = await withCheckedContinuation { done in
-      router.store.read { transaction throws(StorageError) in
-        try transaction.apnsCredentials(app: app.id)
-      } completion: {
-        done.resume(returning: $0)
-      }
-    }
-    return try found.get()
-  }
-
   @Test func `All files of a form are stored, or none`() async throws {
     let world = try CredentialWorld()
     let router = Router(store: world.store, log: .silent)
     let channel = APNsChannel(
-      router: router,
+      router: router, store: world.store,
       keys: { [world] in
         world.keys.withLock { $0 }.map { .success($0) } ?? .failure(.init("the secret key file is missing"))
       }, metrics: Metrics(), log: .silent)
-    let app = try await makeApp(router)
+    let app = try await router.makeApp(in: world.store)
     let pair = try await TestCertificate.make()
     let other = try await TestCertificate.make(name: "com.example.other")
     func file(
@@ -69,12 +44,12 @@ import Testing
         Issue.record("not refused")
         continue
       }
-      #expect(try await rows(router, app).isEmpty)
+      #expect(try await world.rows().isEmpty)
     }
     for _ in 0..<2 {
       let files = [try file(pair, .sandbox), try file(pair, .production)]
       if case .failure(let refusal) = await install(channel, app, files) { Issue.record("\(refusal)") }
-      let stored = try await rows(router, app)
+      let stored = try await world.rows()
       #expect(Set(stored.map(\.environment)) == [.production, .sandbox] && stored.count == 2)
       #expect(stored.allSatisfy { $0.topic == "com.example.app" })
     }

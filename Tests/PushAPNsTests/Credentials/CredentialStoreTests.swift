@@ -32,7 +32,7 @@ import Testing
     #expect(world.told().isEmpty)
     let now = world.clock.now()
     _ = try await world.store.change { transaction throws(StorageError) in
-      try transaction.removeAPNsCredential(app: app, id: new[0], at: now)
+      try transaction.credentials.remove(app: app, id: new[0], at: now)
     }
     try await credentials.refreshed()
     #expect(credentials.inUse(app) == old)
@@ -68,11 +68,11 @@ import Testing
     try await credentials.refreshed()
     _ = try await world.add(try CredentialWorld.upload(key, topic: "com.example.other"), to: other)
     // Another key under the same name, by mistake: not the same mint.
-    let stranger = try await world.makeApp()
-    _ = try await world.add(try CredentialWorld.upload(.generate()), to: stranger)
+    let outsider = try await world.makeApp()
+    _ = try await world.add(try CredentialWorld.upload(.generate()), to: outsider)
     try await credentials.refreshed()
     let mints = [
-      (app, APNsEnvironment.production), (app, .sandbox), (other, .production), (stranger, .production),
+      (app, APNsEnvironment.production), (app, .sandbox), (other, .production), (outsider, .production),
     ]
     .compactMap { app, environment -> ProviderTokenMint? in
       guard case .use(let credential) = credentials.selection(app: app, environment: environment),
@@ -92,7 +92,7 @@ import Testing
     let credentials = world.makeCredentials()
     try await credentials.refreshed()
     try await world.store.change { transaction throws(StorageError) in
-      try transaction.setCallback(
+      try transaction.callbacks.set(
         CallbackSettingRow(
           app: app, url: "https://a.example/", types: types, secret: [1],
           changedAt: Timestamp(milliseconds: 0)))
@@ -101,8 +101,8 @@ import Testing
     credentials.pause(id, app: app, reason: "again")
     try await world.written()
     let bodies = try await world.store.change { transaction throws(StorageError) in
-      try transaction.reading.dueCallbacks(
-        CallbackLane(app: app, origin: ""), at: Timestamp(milliseconds: .max), limit: 9
+      try transaction.callbacks.due(
+        CallbackDestination(app: app, origin: ""), at: Timestamp(milliseconds: .max), limit: 9
       ).map { String(decoding: $0.body, as: UTF8.self) }
     }
     #expect(bodies.count == count)
@@ -142,7 +142,7 @@ import Testing
       ])
     let now = world.clock.now()
     _ = try await world.store.change { transaction throws(StorageError) in
-      try transaction.resumeAPNsCredential(app: app, id: new, at: now)
+      try transaction.credentials.resume(app: app, id: new, at: now)
     }
     for known in [credentials, restarted] {
       try await known.refreshed()
@@ -176,7 +176,7 @@ import Testing
     let rows = try CredentialWorld.upload(.generate()).rows(for: app, sealedWith: keys)
     let now = world.clock.now()
     _ = try await world.store.change { transaction throws(StorageError) in
-      try transaction.addAPNsCredential(app: other, rows[0], at: now)
+      try transaction.credentials.add(app: other, rows[0], at: now)
     }
     let credentials = world.makeCredentials()
     try await credentials.refreshed()

@@ -11,18 +11,14 @@ final class CredentialWorld: Sendable {
   struct Missing: Error {}
 
   let clock = ManualClock()
-  let store: Store
+  private let database: TestDatabase
+  var store: Store { database.store }
   let keys: Mutex<SealingKeys?>
   let changes = Mutex<[APNsCredentialChange]>([])
-  private let folder = TemporaryFolder()
 
   init() throws {
-    store = try Store.open(path: folder.database, readers: 1, log: .silent)
+    database = try TestDatabase(readers: 1)
     keys = Mutex(try SealingKeys(text: SealingKeys.makeLine()))
-  }
-
-  deinit {
-    store.close()
   }
 
   func makeCredentials() -> CredentialStore {
@@ -42,12 +38,15 @@ final class CredentialWorld: Sendable {
   }
 
   /// Waits for all changes that were begun.
-  func written() async throws { try await store.change { _ throws(StorageError) in } }
+  func written() async throws {
+    try await store.change(lowPriority: true) { _ throws(StorageError) in }
+    try await store.change { _ throws(StorageError) in }
+  }
 
   func rows() async throws -> [APNsCredentialRow] {
     try await withCheckedThrowingContinuation { done in
       store.read { transaction throws(StorageError) in
-        try transaction.apnsCredentials()
+        try transaction.credentials.all()
       } completion: {
         done.resume(with: $0)
       }
@@ -57,7 +56,7 @@ final class CredentialWorld: Sendable {
   func makeApp() async throws -> AppID {
     let now = clock.now()
     return try await store.change { transaction throws(StorageError) in
-      try transaction.createApp(
+      try transaction.apps.create(
         key: AppKey(high: SystemRandom.next(), low: 7), name: "test",
         secretHash: Array(repeating: 1, count: 32), at: now)
     }
@@ -69,7 +68,7 @@ final class CredentialWorld: Sendable {
     let now = clock.now()
     return try await store.change { transaction throws(StorageError) in
       var ids: [APNsCredentialID] = []
-      for row in rows { ids.append(try transaction.addAPNsCredential(app: app, row, at: now)) }
+      for row in rows { ids.append(try transaction.credentials.add(app: app, row, at: now)) }
       return ids
     }
   }

@@ -26,13 +26,13 @@ import Testing
         for (name, language, role) in [
           ("Olga", "en", Role.owner), ("阿德", "zh", .admin), ("Sam", "en", .sender),
         ] {
-          let person = try transaction.addPerson(
+          let person = try transaction.people.add(
             NewPerson(
               email: "\(role)@example.com", name: name, password: "", language: language, isOperator: false),
             at: Timestamp(milliseconds: 0))
-          try transaction.setRole(of: person, in: .standard, role)
+          try transaction.members.setRole(of: person, in: .standard, role)
         }
-        try transaction.setCallback(
+        try transaction.callbacks.set(
           CallbackSettingRow(
             app: app, url: "https://a.example/", types: .all, secret: [1],
             changedAt: Timestamp(milliseconds: 0)))
@@ -43,7 +43,7 @@ import Testing
     {
       let (now, app) = (world.clock.now(), app)
       return try await world.store.change { transaction throws(StorageError) in
-        try transaction.addAPNsCredential(
+        try transaction.credentials.add(
           app: app,
           NewAPNsCredential(
             kind: .certificate, environment: environment, topic: "com.example.app", teamID: nil, keyID: nil,
@@ -58,7 +58,7 @@ import Testing
         _ = try await withCheckedThrowingContinuation { done in reminders.check { done.resume(with: $0) } }
       }
       let all = try await world.store.change { transaction throws(StorageError) in
-        try transaction.reading.dueMail(at: Timestamp(milliseconds: .max), limit: 1000)
+        try transaction.mail.due(at: Timestamp(milliseconds: .max), limit: 1000)
       }
       let before = seen.withLock { seen in
         defer { seen = all.count }
@@ -69,8 +69,8 @@ import Testing
 
     func callbacks() async throws -> [String] {
       try await world.store.change { [app] transaction throws(StorageError) in
-        try transaction.reading.dueCallbacks(
-          CallbackLane(app: app, origin: ""), at: Timestamp(milliseconds: .max), limit: 99
+        try transaction.callbacks.due(
+          CallbackDestination(app: app, origin: ""), at: Timestamp(milliseconds: .max), limit: 99
         ).map { String(decoding: $0.body, as: UTF8.self) }
       }
     }
@@ -89,11 +89,24 @@ import Testing
     for (day, mails) in told {
       #expect(mails.map(\.recipient) == ["owner@example.com", "admin@example.com"])
       let (english, chinese) = (mails[0], mails[1])
-      #expect(english.subject.contains(day == 1 ? "ends in one day" : "ends in \(day) days"))
+      #expect(english.subject.contains(day == 1 ? "expires in one day" : "expires in \(day) days"))
       #expect(english.body.contains("Hello Olga,") && english.body.contains("com.example.app"))
       #expect(english.body.contains("https://push.example.com/console/apps/"))
       #expect(chinese.subject.contains("将于 \(day) 天后过期") && chinese.body.contains("阿德，您好"))
     }
+  }
+
+  @Test func `One certificate for both services is told of once`() async throws {
+    let scene = try await Scene()
+    for environment in [APNsEnvironment.production, .sandbox] {
+      _ = try await scene.add(endingIn: 20, environment: environment)
+    }
+    let mails = try await scene.mails()
+    #expect(mails.map(\.recipient) == ["owner@example.com", "admin@example.com"])
+    #expect(mails.first?.subject.contains("production and sandbox APNs certificate") == true)
+    let bodies = try await scene.callbacks()
+    #expect(bodies.count == 1 && bodies[0].contains(#""environment":"both""#), "\(bodies)")
+    #expect(try await scene.mails().isEmpty)
   }
 
   @Test func `The app's server is told as often, also where no mail is set up`() async throws {
@@ -116,7 +129,7 @@ import Testing
     let scene = try await Scene()
     _ = try await scene.add(endingIn: 10, environment: .sandbox)
     #expect(
-      try await scene.mails().map(\.subject).first?.contains("sandbox certificate for Apple ends in 10 days")
+      try await scene.mails().map(\.subject).first?.contains("sandbox APNs certificate expires in 10 days")
         == true)
     scene.world.clock.advance(seconds: 3 * Self.day)
     #expect(try await scene.mails().count == 2)
@@ -133,7 +146,7 @@ import Testing
     // Down from the 29th day before the end until the day after it.
     scene.world.clock.advance(seconds: 31 * Self.day)
     let mails = try await scene.mails()
-    #expect(mails.count == 2 && mails[0].subject.contains("has ended"))
+    #expect(mails.count == 2 && mails[0].subject.contains("has expired"))
     scene.world.clock.advance(seconds: 30 * Self.day)
     #expect(try await scene.mails().isEmpty)
   }
@@ -145,7 +158,7 @@ import Testing
     #expect(try await scene.mails().isEmpty)
     let (app, now) = (scene.app, scene.world.clock.now())
     _ = try await scene.world.store.change { transaction throws(StorageError) in
-      try transaction.removeAPNsCredential(app: app, id: new, at: now)
+      try transaction.credentials.remove(app: app, id: new, at: now)
     }
     #expect(try await scene.mails().count == 2)
   }
@@ -155,7 +168,7 @@ import Testing
     _ = try await scene.add(endingIn: 20)
     let (app, now) = (scene.app, scene.world.clock.now())
     _ = try await scene.world.store.change { transaction throws(StorageError) in
-      try transaction.deleteApp(app, at: now)
+      try transaction.apps.delete(app, at: now)
     }
     #expect(try await scene.mails().isEmpty)
   }

@@ -1,0 +1,152 @@
+import PushBase
+import PushStorage
+
+/// The accounts of the installation, and who operates it. Each change is noted among what people did, in the same commit.
+public struct Accounts: Sendable {
+  private let store: Store
+
+  /// On an open store.
+  public init(store: Store) { self.store = store }
+
+  /// An account with what belongs to it.
+  public struct Overview: Sendable {
+    /// The account.
+    public let account: AccountRow
+    /// Its apps.
+    public let apps: [AppRow]
+    /// How many members it has.
+    public let members: Int
+    /// Its open invitations, if it has no members.
+    public let invitations: [InvitationRow]
+  }
+
+  /// A page of accounts.
+  public struct Page: Sendable {
+    /// The accounts, by number.
+    public let accounts: [Overview]
+    /// All plans.
+    public let plans: [PlanRow]
+    /// Who operates the installation, also those who are turned off.
+    public let operators: [PersonRow]
+  }
+
+  /// Apps that went to another plan with their account.
+  public struct MovedApps: Sendable {
+    /// They, as they are now.
+    public let rows: [AppRow]
+    /// How many apps of the account keep another plan of their own.
+    public let others: Int
+  }
+
+  /// Accounts after one, at most `limit`, as of a moment.
+  public func page(
+    after last: AccountID?, limit: Int, at now: Timestamp
+  ) async -> Result<Page, StorageError> {
+    await store.read { transaction throws(StorageError) in
+      let accounts = try transaction.accounts.all(after: last, limit: limit)
+      let overviews = try accounts.map { account throws(StorageError) in
+        let members = try transaction.members.count(of: account.id)
+        return Overview(
+          account: account, apps: try transaction.apps.all(of: account.id), members: members,
+          invitations: members == 0 ? try transaction.invitations.all(to: account.id, at: now) : [])
+      }
+      return Page(
+        accounts: overviews, plans: try transaction.plans.all(),
+        operators: try transaction.people.all().filter(\.isOperator))
+    }
+  }
+
+  /// Makes an account and invites its owner; false if there is no such plan.
+  public func create(
+    _ name: String, key: AppKey, secretHash: [UInt8], plan: String, inviting owner: NewInvitation,
+    noting entry: AuditRow
+  ) async -> Result<Bool, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      guard try transaction.plans.contains(plan) else { return false }
+      let account = try transaction.accounts.create(
+        key: key, name: name, secretHash: secretHash, plan: plan, at: entry.at)
+      try owner.add(to: account, in: transaction)
+      var noted = entry
+      noted.account = account
+      try transaction.audit.add(noted)
+      return true
+    }
+  }
+
+  /// Puts an account on another plan, and its apps with it, unless they have plans of their own: those only with
+  /// `withAllApps`. `appEntry` notes it of each app. Nil if there is no such account or plan.
+  public func setPlan(
+    _ plan: String, of account: AccountID, withAllApps: Bool, noting entry: AuditRow,
+    ofApps appEntry: AuditRow
+  ) async -> Result<MovedApps?, StorageError> {
+    await store.write { transaction throws(StorageError) -> MovedApps? in
+      let name = try transaction.accounts.all().first { $0.id == account }?.name
+      guard let name, try transaction.plans.contains(plan),
+        let change = try transaction.accounts.setPlan(account: account, plan, withAllApps: withAllApps)
+      else { return nil }
+      var noted = entry
+      (noted.account, noted.target) = (account, "\(name): \(change.before) → \(plan)")
+      try transaction.audit.add(noted)
+      for app in change.moved {
+        var noted = appEntry
+        (noted.account, noted.app, noted.target) = (account, app.id, "\(app.plan.name) → \(plan)")
+        try transaction.audit.add(noted)
+      }
+      var rows: [AppRow] = []
+      for app in change.moved {
+        if let row = try transaction.apps.find(key: app.key) { rows.append(row) }
+      }
+      return MovedApps(rows: rows, others: change.others)
+    }
+  }
+
+  /// Turns an account off, or on again; false if there is none.
+  public func setDisabled(
+    _ isDisabled: Bool, _ account: AccountID, noting entry: AuditRow
+  ) async -> Result<Bool, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      let name = try transaction.accounts.all().first { $0.id == account }?.name
+      guard let name, try transaction.accounts.setDisabled(account: account, isDisabled) else { return false }
+      var noted = entry
+      (noted.account, noted.target) = (account, name)
+      try transaction.audit.add(noted)
+      return true
+    }
+  }
+
+  // MARK: Operators
+
+  /// Who operates the installation now.
+  public func operators() async -> Result<[PersonRow], StorageError> {
+    await store.read { transaction throws(StorageError) in try transaction.people.operators() }
+  }
+
+  /// Makes a person an operator; false if nobody has the address.
+  public func addOperator(_ email: String, noting entry: AuditRow) async -> Result<Bool, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      guard let person = try transaction.people.find(email: email) else { return false }
+      if try transaction.people.setOperator(person.id, true) { try Self.note(person, entry, in: transaction) }
+      return true
+    }
+  }
+
+  /// Has a person operate the installation no more; false for the last one who does.
+  public func removeOperator(_ id: PersonID, noting entry: AuditRow) async -> Result<Bool, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      let operators = try transaction.people.all().filter(\.isOperator)
+      guard operators.contains(where: { !$0.isDisabled && $0.id != id }) else { return false }
+      if let person = operators.first(where: { $0.id == id }), try transaction.people.setOperator(id, false) {
+        try Self.note(person, entry, in: transaction)
+      }
+      return true
+    }
+  }
+
+  private static func note(
+    _ person: PersonRow, _ entry: AuditRow, in transaction: WriteTransaction
+  ) throws(StorageError) {
+    var noted = entry
+    noted.target = person.signature
+    try transaction.audit.add(noted)
+  }
+}

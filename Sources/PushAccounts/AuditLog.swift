@@ -1,0 +1,26 @@
+import PushBase
+import PushStorage
+
+/// What people did.
+public struct AuditLog: Sendable {
+  private let store: Store
+
+  /// On an open store.
+  public init(store: Store) { self.store = store }
+
+  /// Entries before one, newest first.
+  public func list(_ scope: AuditScope, before: Int64?, limit: Int) async -> Result<AuditList, StorageError> {
+    await store.read { transaction throws(StorageError) in
+      try transaction.audit.list(scope, before: before, limit: limit)
+    }
+  }
+
+  /// Adds an entry that stands by itself. `done` comes when it is stored, or could not be.
+  public func add(_ entry: AuditRow, done: @escaping @Sendable () -> Void) {
+    store.write { transaction throws(StorageError) in
+      try transaction.audit.add(entry)
+    } completion: { _ in
+      done()
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import PushBase
+import PushStorage
+
+/// Who belongs to accounts, and who is invited. Each change is noted among what people did, in the same commit.
+public struct Members: Sendable {
+  private let store: Store
+
+  /// On an open store.
+  public init(store: Store) { self.store = store }
+
+  /// What came of a change of a member's role.
+  public enum RoleChange: Sendable {
+    /// It is made.
+    case changed
+    /// The last owner stays one.
+    case lastOwner
+    /// The account has no such member.
+    case unknown
+  }
+
+  /// Who joins by an invitation.
+  public enum Joining: Sendable {
+    /// Somebody who is here already.
+    case known(PersonID)
+    /// Somebody new.
+    case new(NewPerson)
+  }
+
+  /// The members of an account, and its open invitations.
+  public func all(
+    of account: AccountID, at now: Timestamp
+  ) async -> Result<(members: [MemberRow], invitations: [InvitationRow]), StorageError> {
+    await store.read { transaction throws(StorageError) in
+      (
+        members: try transaction.members.all(of: account),
+        invitations: try transaction.invitations.all(to: account, at: now)
+      )
+    }
+  }
+
+  /// Gives a member another role, or with nil none. The entry's target is filled in.
+  public func setRole(
+    of person: PersonID, in account: AccountID, _ role: Role?, noting entry: AuditRow
+  ) async -> Result<RoleChange, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      guard let member = try transaction.members.all(of: account).first(where: { $0.person == person })
+      else { return .unknown }
+      if role != .owner, try transaction.members.owners(of: account, besides: person) == 0 {
+        return .lastOwner
+      }
+      if let role {
+        try transaction.members.setRole(of: person, in: account, role)
+      } else {
+        _ = try transaction.members.remove(person, from: account)
+      }
+      var noted = entry
+      noted.target = "\(member.name) <\(member.email)>: \(member.role.word) → \(role?.word ?? "none")"
+      try transaction.audit.add(noted)
+      return .changed
+    }
+  }
+
+  // MARK: Invitations
+
+  /// Invites somebody to an account.
+  public func invite(
+    _ new: NewInvitation, to account: AccountID, noting entry: AuditRow
+  ) async -> Result<Void, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      try new.add(to: account, in: transaction)
+      try transaction.audit.add(entry)
+    }
+  }
+
+  /// Ends an invitation; false if the account has no such one. The entry's target is filled in.
+  public func withdraw(
+    _ id: Int64, of account: AccountID, noting entry: AuditRow
+  ) async -> Result<Bool, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      let open = try transaction.invitations.all(to: account, at: entry.at)
+      guard try transaction.invitations.remove(id, to: account) else { return false }
+      var noted = entry
+      noted.target = open.first { $0.id == id }.map { "\($0.email) (\($0.role.word))" } ?? String(id)
+      try transaction.audit.add(noted)
+      return true
+    }
+  }
+
+  /// Gives an invitation a new link; nil if there is none, or it is not the account's. The entry's account and target are
+  /// filled in.
+  public func renew(
+    _ id: Int64, of account: AccountID?, tokenHash: [UInt8], by person: PersonID, mail: InvitationMail.State,
+    noting entry: AuditRow
+  ) async -> Result<InvitationRow?, StorageError> {
+    await store.write { transaction throws(StorageError) -> InvitationRow? in
+      guard let row = try transaction.invitations.find(id, at: entry.at),
+        account ?? row.account == row.account,
+        try transaction.invitations.renew(
+          id, tokenHash: tokenHash, by: person, at: entry.at,
+          expiresAt: entry.at.adding(seconds: NewInvitation.days * 86_400), mail: mail)
+      else { return nil }
+      var noted = entry
+      (noted.account, noted.target) = (row.account, "\(row.email) (\(row.role.word))")
+      try transaction.audit.add(noted)
+      return row
+    }
+  }
+
+  /// The invitation behind a link, nil if it does not hold.
+  public func invitation(
+    tokenHash: [UInt8], at now: Timestamp
+  ) async -> Result<InvitationRow?, StorageError> {
+    await store.read { transaction throws(StorageError) in
+      try transaction.invitations.find(tokenHash: tokenHash, at: now)
+    }
+  }
+
+  /// Makes somebody a member by an invitation; false if it does not hold any more. The entry's person is filled in. Fails with
+  /// `.constraint` if somebody else has the address of a new person.
+  public func join(
+    _ joining: Joining, by invitation: InvitationRow, tokenHash: [UInt8], noting entry: AuditRow
+  ) async -> Result<Bool, StorageError> {
+    await store.write { transaction throws(StorageError) -> Bool in
+      // Whoever comes second with the same link finds nothing; nor does who was invited by somebody who meanwhile left.
+      guard try transaction.invitations.find(tokenHash: tokenHash, at: entry.at) != nil,
+        try transaction.invitations.remove(invitation.id, to: invitation.account)
+      else { return false }
+      let id =
+        switch joining {
+        case .known(let id): id
+        case .new(let new): try transaction.people.add(new, at: entry.at)
+        }
+      var noted = entry
+      noted.person = id
+      try transaction.members.join(id, to: invitation.account, as: invitation.role)
+      try transaction.audit.add(noted)
+      return true
+    }
+  }
+
+  /// Notes how far the mail with an invitation's link has come.
+  public func noteMail(
+    tokenHash: [UInt8], _ mail: InvitationMail, done: @escaping @Sendable (Result<Void, StorageError>) -> Void
+  ) {
+    store.write(
+      { transaction throws(StorageError) in try transaction.invitations.noteMail(tokenHash: tokenHash, mail)
+      },
+      completion: done)
+  }
+
+  /// Notes that mail which was waiting is gone: it was in memory only.
+  public func loseQueuedMail(
+    at now: Timestamp, done: @escaping @Sendable (Result<Void, StorageError>) -> Void
+  ) {
+    store.write(
+      { transaction throws(StorageError) in try transaction.invitations.loseQueuedMail(at: now) },
+      completion: done)
+  }
+}
+
+extension Role {
+  /// The word in forms and in the audit log.
+  public var word: String {
+    switch self {
+    case .viewer: "viewer"
+    case .sender: "sender"
+    case .admin: "admin"
+    case .owner: "owner"
+    }
+  }
+}

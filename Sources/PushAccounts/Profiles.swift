@@ -1,0 +1,174 @@
+import PushBase
+import PushCrypto
+import PushStorage
+
+/// What is stored of people. Each change is noted among what people did, in the same commit.
+public struct Profiles: Sendable {
+  private let store: Store
+
+  /// On an open store.
+  public init(store: Store) { self.store = store }
+
+  /// What a person's page shows.
+  public struct Overview: Sendable {
+    /// Where the person is logged in.
+    public let sessions: [ConsoleSessionRow]
+    /// What the person did last.
+    public let deeds: AuditList
+    /// Recovery codes that are left.
+    public let recoveryCodes: Int
+  }
+
+  /// Whether anybody can log in at all.
+  public func isAny() async -> Result<Bool, StorageError> {
+    await store.read { transaction throws(StorageError) in try transaction.people.isAny() }
+  }
+
+  /// The person with an address.
+  public func find(email: String) async -> Result<PersonRow?, StorageError> {
+    await store.read { transaction throws(StorageError) in try transaction.people.find(email: email) }
+  }
+
+  /// A person, and the names of the accounts that the person belongs to.
+  public func find(
+    _ id: PersonID
+  ) async -> Result<(person: PersonRow?, accounts: [String]), StorageError> {
+    await store.read { transaction throws(StorageError) in
+      (
+        person: try transaction.people.find(id),
+        accounts: try transaction.members.memberships(of: id).map(\.accountName)
+      )
+    }
+  }
+
+  /// What a person's page shows, with so many of the person's deeds.
+  public func overview(of person: PersonID, deeds: Int) async -> Result<Overview, StorageError> {
+    await store.read { transaction throws(StorageError) in
+      Overview(
+        sessions: try transaction.consoleSessions.all(of: person),
+        deeds: try transaction.audit.list(.person(person), before: nil, limit: deeds),
+        recoveryCodes: try transaction.people.recoveryCodes(of: person))
+    }
+  }
+
+  /// Makes the first person: operator of the installation and owner of its first account; false if there is one already. The
+  /// entry's person is filled in.
+  public func addFirst(_ person: NewPerson, noting entry: AuditRow) async -> Result<Bool, StorageError> {
+    await store.write { transaction throws(StorageError) -> Bool in
+      guard try !transaction.people.isAny() else { return false }
+      let id = try transaction.people.add(person, at: entry.at)
+      try transaction.members.setRole(of: id, in: .standard, .owner)
+      var noted = entry
+      noted.person = id
+      try transaction.audit.add(noted)
+      return true
+    }
+  }
+
+  /// Changes a person's name and language.
+  public func setProfile(
+    of person: PersonID, name: String, language: String, noting entries: [AuditRow] = []
+  ) async -> Result<Void, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      try transaction.people.setProfile(of: person, name: name, language: language)
+      for entry in entries { try transaction.audit.add(entry) }
+    }
+  }
+
+  // MARK: Passwords
+
+  /// Changes a person's password, given as it is stored; all sessions end but one.
+  public func setPassword(
+    _ hash: String, of person: PersonID, keeping session: Int64, noting entry: AuditRow
+  ) async -> Result<Void, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      try transaction.people.setPassword(of: person, hash, keeping: session)
+      try transaction.audit.add(entry)
+    }
+  }
+
+  /// Stores a link by which the person with an address may set a password, and calls `done` then. Nothing comes of it if nobody
+  /// has the address, or if the person is turned off or has had too many links.
+  public func requestPasswordReset(
+    tokenHash: [UInt8], email: String, at now: Timestamp, seconds: Int64, limit: Int,
+    done: @escaping @Sendable (PersonRow) -> Void
+  ) {
+    store.read { transaction throws(StorageError) in
+      try transaction.people.find(email: email)
+    } completion: { [store] result in
+      guard case .success(let person?) = result, !person.isDisabled else { return }
+      store.write { transaction throws(StorageError) in
+        try transaction.people.addPasswordReset(
+          tokenHash: tokenHash, of: person.id, at: now, expiresAt: now.adding(seconds: seconds), limit: limit)
+      } completion: { result in
+        if case .success(true) = result { done(person) }
+      }
+    }
+  }
+
+  /// Who may set a password by a link.
+  public func passwordReset(
+    tokenHash: [UInt8], at now: Timestamp
+  ) async -> Result<PersonID?, StorageError> {
+    await store.read { transaction throws(StorageError) in
+      try transaction.people.passwordReset(tokenHash: tokenHash, at: now)
+    }
+  }
+
+  /// Sets a password by a link, and ends all links and sessions of the person; false if the link does not hold any more.
+  public func resetPassword(
+    _ hash: String, of person: PersonID, tokenHash: [UInt8], noting entry: AuditRow
+  ) async -> Result<Bool, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      guard try transaction.people.passwordReset(tokenHash: tokenHash, at: entry.at) == person else {
+        return false
+      }
+      _ = try transaction.people.removePasswordResets(of: person)
+      try transaction.people.setPassword(of: person, hash, keeping: nil)
+      try transaction.audit.add(entry)
+      return true
+    }
+  }
+
+  // MARK: One-time passwords
+
+  /// The keys that secrets are sealed with now.
+  public func sealingKeysInUse() async -> Result<Set<String>, StorageError> {
+    await store.read { transaction throws(StorageError) in
+      SealingKeys.ids(of: try transaction.credentials.allSealed())
+    }
+  }
+
+  /// Sets a person's secret for one-time passwords, sealed, or none, and the digests of new recovery codes. Returns the person
+  /// as it is then; nil if there is none.
+  public func setTOTP(
+    _ sealed: [UInt8]?, step: Int64, recoveryCodes: [[UInt8]], of person: PersonID, noting entry: AuditRow
+  ) async -> Result<PersonRow?, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      try transaction.people.setTOTP(of: person, sealed: sealed, step: step)
+      try transaction.people.setRecoveryCodes(of: person, recoveryCodes)
+      try transaction.audit.add(entry)
+      return try transaction.people.find(person)
+    }
+  }
+
+  /// Sets the digests of new recovery codes.
+  public func setRecoveryCodes(
+    _ hashes: [[UInt8]], of person: PersonID, noting entry: AuditRow
+  ) async -> Result<Void, StorageError> {
+    await store.write { transaction throws(StorageError) in
+      try transaction.people.setRecoveryCodes(of: person, hashes)
+      try transaction.audit.add(entry)
+    }
+  }
+}
+
+extension PersonRow {
+  /// How somebody is named in the audit log: a name alone is anybody's.
+  public var signature: String { "\(name) <\(email)>" }
+}
+
+extension NewPerson {
+  /// How somebody is named in the audit log.
+  public var signature: String { "\(name) <\(email)>" }
+}

@@ -1,0 +1,313 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// Looking up devices, reading more of the queue, and saving what became of it. Each is done by at most one job at a time.
+extension ChannelQueue {
+  /// Devices of pushes to be looked up.
+  struct Batch: Sendable {
+    struct Part: Sendable {
+      let key: LegKey
+      let slot: APNsTokenSlot?
+      let badge: APNsBadge
+      /// Ascending.
+      let numbers: [RegistrationNumber]
+
+      /// What is known of its devices: what `find` reads of a slot, or nothing where no tokens are needed.
+      func rows(
+        _ find: (APNsTokenSlot) throws(StorageError) -> [TokenRow]
+      ) throws(StorageError) -> [TokenRow] {
+        guard let slot else { return numbers.map { TokenRow(number: $0) } }
+        return try find(slot)
+      }
+
+      /// Whether its devices have numbers for their icons taken.
+      var changesBadges: Bool { badge != .unchanged }
+    }
+
+    let isLarge: Bool
+    /// The moment by `TokenChanges` before which nothing of it was read.
+    let readAt: UInt64
+    /// In the order of the pushes, so that numbers for icons ascend with them.
+    var parts: [Part] = []
+    var count = 0
+  }
+
+  enum Step {
+    case fetch(Batch)
+    case readAgain([Delivery], at: UInt64)
+    case arm([Delivery])
+    case load(after: MessageID, skipped: MessageID)
+    case save([ChannelAnswers])
+  }
+
+  /// Starts what can be done now.
+  func advance() {
+    let (failed, steps) = state.withLock { state in (state.takeFailed(), state.nextSteps()) }
+    // Before their ends are saved, so that a crash in between repeats something and loses nothing.
+    for (id, numbers) in failed {
+      deliveries.takeBack(id, in: app, from: channel, for: numbers) { [self] isStored in
+        state.withLock { $0.settled(id, numbers, isStored: isStored) }
+        if isStored { advance() }
+      }
+    }
+    for step in steps {
+      switch step {
+      case .fetch(let batch): fetch(batch)
+      case .readAgain(let deliveries, let moment): readAgain(deliveries, at: moment)
+      case .arm(let deliveries): arm(deliveries)
+      case .load(let id, let skipped): load(after: id, skipped: skipped)
+      case .save(let finished): save(finished)
+      }
+    }
+  }
+
+  // MARK: Tokens
+
+  private func fetch(_ batch: Batch) {
+    let id = app.id
+    guard batch.parts.contains(where: \.changesBadges) else {
+      store.read { transaction throws(StorageError) in
+        var all: [[TokenRow]] = []
+        for part in batch.parts {
+          all.append(
+            try part.rows { slot throws(StorageError) in
+              try transaction.tokens.find(app: id, of: part.numbers, as: slot)
+            })
+        }
+        return all
+      } completion: { [self] in
+        fetched(batch, $0)
+      }
+      return
+    }
+    store.write(lowPriority: true) { transaction throws(StorageError) in
+      var all: [[TokenRow]] = []
+      for part in batch.parts {
+        var taken: [RegistrationNumber: Int64] = [:]
+        if part.changesBadges, let kind = part.slot?.kind {
+          taken = try transaction.channelQueue.take(
+            part.key.push, app: id, kind, for: part.numbers, part.badge)
+        }
+        var rows = try part.rows { slot throws(StorageError) in
+          try transaction.tokens.find(app: id, of: part.numbers, as: slot)
+        }
+        for index in rows.indices { rows[index].badge = taken[rows[index].number] ?? rows[index].badge }
+        all.append(rows)
+      }
+      return all
+    } completion: { [self] in
+      fetched(batch, $0)
+    }
+  }
+
+  /// Stores that deliveries are being tried which are sent at most once, before they leave: whatever happens then, they are
+  /// not sent again.
+  private func arm(_ deliveries: [Delivery]) {
+    let id = app.id
+    let byLeg = Dictionary(grouping: deliveries, by: \.key).mapValues {
+      (slot: $0.first?.slot, numbers: $0.map(\.row.number).sorted())
+    }
+    store.write { transaction throws(StorageError) in
+      for (key, part) in byLeg {
+        guard let kind = part.slot?.kind else { continue }
+        _ = try transaction.channelQueue.take(key.push, app: id, kind, for: part.numbers, .unchanged)
+      }
+    } completion: { [self] result in
+      let targets = state.withLock { state in
+        state.isArming = false
+        guard case .success = result else {
+          for delivery in deliveries { state.arming.append(delivery) }
+          state.isHeldUp = true
+          return [any ServiceTarget]()
+        }
+        for var delivery in deliveries.reversed() {
+          delivery.isArmed = true
+          state.prepare(delivery, atFront: true)
+        }
+        return state.targetsWithWork
+      }
+      for target in targets { target.wake() }
+      advance()
+    }
+  }
+
+  /// Reads the tokens of devices once more that are tried again.
+  private func readAgain(_ deliveries: [Delivery], at moment: UInt64) {
+    let id = app.id
+    store.read { transaction throws(StorageError) in
+      var rows: [TokenRow?] = []
+      for delivery in deliveries {
+        guard let slot = delivery.slot else {
+          rows.append(delivery.row)
+          continue
+        }
+        rows.append(try transaction.tokens.find(app: id, of: [delivery.row.number], as: slot).first)
+      }
+      return rows
+    } completion: { [self] result in
+      let targets = state.withLock { state in
+        state.isReadingAgain = false
+        guard case .success(let rows) = result else {
+          for delivery in deliveries { state.again.append(delivery) }
+          state.isHeldUp = true
+          return [any ServiceTarget]()
+        }
+        // The last first, since each goes to the front.
+        for (delivery, row) in zip(deliveries, rows).reversed() {
+          state.retake(delivery, row, readAt: moment)
+        }
+        return state.targetsWithWork
+      }
+      for target in targets { target.wake() }
+      advance()
+    }
+  }
+
+  private func fetched(_ batch: Batch, _ result: Result<[[TokenRow]], StorageError>) {
+    let targets = state.withLock { state in
+      if batch.isLarge { state.isFetchingMany = false } else { state.isFetchingFew = false }
+      guard case .success(let rows) = result else {
+        state.giveBack(batch)
+        state.isHeldUp = true
+        return [any ServiceTarget]()
+      }
+      for (part, rows) in zip(batch.parts, rows) { state.take(part, rows, readAt: batch.readAt) }
+      return state.targetsWithWork
+    }
+    for target in targets { target.wake() }
+    advance()
+  }
+
+  // MARK: The rest of the queue
+
+  /// `skipped` was the newest push left in the database when this began: it and all before it are seen.
+  private func load(after id: MessageID, skipped: MessageID) {
+    let (app, channel) = (app.id, channel)
+    store.read { transaction throws(StorageError) in
+      (
+        rows: try transaction.channelQueue.open(of: channel, app: app, after: id, limit: Bounds.pushes / 4),
+        pacingMinutes: try transaction.pacedPushes.all()
+      )
+    } completion: { [self] result in
+      state.withLock { state in
+        state.isLoading = false
+        defer { state.withdrawn = [] }
+        guard case .success(let (rows, pacingMinutes)) = result else {
+          state.isHeldUp = true
+          return
+        }
+        for row in rows where !state.withdrawn.contains(row.push.id) {
+          add(row, pacingMinutes[row.push.id], to: &state)
+        }
+        state.loadedThrough = rows.last?.push.id ?? id
+        if rows.count < Bounds.pushes / 4, state.skippedThrough == skipped {
+          state.loadedThrough = max(state.loadedThrough, skipped)
+          state.isSpilled = false
+        }
+      }
+      advance()
+    }
+  }
+
+  private func add(_ row: OpenChannelPush, _ pacingMinutes: Int64?, to state: inout QueueState) {
+    let push = ChannelPush(row.push, channel, app: app, pacingMinutes: pacingMinutes)
+    guard let push, case let parts = parts(push), !parts.isEmpty else {
+      log.error(
+        "a stored push is unreadable",
+        ["msg_id": .text(row.push.id.text), "channel": .number(Int64(channel.rawValue))])
+      state.finished.append(
+        ChannelAnswers(id: row.push.id, channel: channel, results: [:], news: [:], isFinal: true))
+      return
+    }
+    state.add(
+      push, parts, results: row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } },
+      tried: row.tried, at: time.now())
+    guard row.isTakenBack else { return }
+    // An earlier run was asking the service when it ended.
+    for leg in state.legs(of: row.push.id) {
+      state.open[leg]?.finishAll(ChannelEnd.noAnswer)
+      state.end(leg)
+    }
+  }
+
+  /// Ends what expired in the database, for an app whose queue stands still.
+  private func sweep(at now: Timestamp) {
+    let (app, channel) = (app.id, channel)
+    store.read { transaction throws(StorageError) in
+      try transaction.channelQueue.expired(of: channel, app: app, at: now, limit: Bounds.batch)
+    } completion: { [self] result in
+      guard case .success(let rows) = result, !rows.isEmpty else { return }
+      state.withLock { state in
+        for row in rows where state.legs(of: row.push.id).isEmpty {
+          add(row, nil, to: &state)
+          for leg in state.legs(of: row.push.id) { state.expire(leg) }
+        }
+      }
+      advance()
+    }
+  }
+
+  // MARK: Saving
+
+  private func save(_ finished: [ChannelAnswers]) {
+    deliveries.store(finished, of: app) { [self] isStored in
+      state.withLock { state in
+        state.isSaving = false
+        if !isStored {
+          state.finished += finished
+          state.isHeldUp = true
+        }
+      }
+      advance()
+    }
+  }
+
+  /// Saves what was answered of pushes that are not finished, so that a restart does not send it again.
+  private func saveProgress() {
+    let dirty = state.withLock { state in
+      // A restart would take those for answered whose fallback to the direct connection could not be stored.
+      let dirty = state.open.values.filter { !$0.news.isEmpty && state.mayEnd($0.id) }
+      for push in dirty { state.open[push.key]?.news = [:] }
+      return dirty.map { [channel] in ChannelAnswers($0.id, of: channel, [$0], isFinal: false) }
+    }
+    for answers in dirty {
+      deliveries.store(answers, of: app) { [self] isStored in
+        if !isStored { state.withLock { $0.giveBack(answers) } }
+      }
+    }
+  }
+
+  /// The work of once a second.
+  public func tick() {
+    let now = time.now()
+    let targets = state.withLock { state in
+      state.isHeldUp = false
+      state.expire(at: now)
+      state.release(at: now)
+      state.takeDue(at: now.seconds)
+      state.held = state.held.filter { $0.value.until > now.seconds }
+      state.forgetChanges()
+      return state.targetsWithWork
+    }
+    saveProgress()
+    if now.seconds % 60 == 0, state.withLock({ $0.isSpilled }) { sweep(at: now) }
+    advance()
+    for target in targets { target.wake() }
+  }
+
+  /// Saves everything before the end; what is under way is sent again after the next start.
+  public func finish() {
+    saveProgress()
+    advance()
+    // All that `advance` leaves for later: there is no later.
+    let finished = state.withLock { state in
+      defer { state.finished = [] }
+      // Those in between are stored before: the writer keeps the order.
+      return state.finished.filter { state.failed[$0.id] == nil }
+    }
+    if !finished.isEmpty { save(finished) }
+  }
+}

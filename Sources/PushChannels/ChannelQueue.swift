@@ -1,0 +1,183 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// What one app has to send by one channel. The database is the queue: here is only the part of it that is being worked on,
+/// so memory stays flat however much waits. Safe to use from any thread.
+///
+/// The channel says what a push is made of (`QueuedPart`) and where requests go (`ServiceTarget`); it takes what may leave
+/// now, makes requests of it, and judges the answers. The queue keeps the order, reads tokens, tries again, ends what is over,
+/// and stores answers.
+public final class ChannelQueue: Sendable {
+  /// Divides a push into the parts that the channel delivers; none if it is not for the channel.
+  public typealias Parts = @Sendable (ChannelPush) -> [QueuedPart]
+
+  /// The bounds of what is in memory.
+  enum Bounds {
+    /// Pushes that are worked on; the others stay in the database.
+    static let pushes = 2048
+    /// Devices of pushes to a few, and of pushes to many, that are ready to be sent.
+    static let ready = 1024
+    /// Devices looked up at a time.
+    static let batch = 256
+    /// Pushes whose ends are saved at a time: about a millisecond for the writer.
+    static let saved = 32
+    /// Devices that wait for another try; with so many nothing new is begun.
+    static let later = 16_384
+    /// Seconds for which a push rests that is being taken back.
+    static let hold: Int64 = 60
+  }
+
+  /// The app.
+  public let app: App
+  let channel: ChannelID
+  let store: Store
+  let deliveries: Deliveries
+  let time: any TimeSource
+  let log: Log
+  let parts: Parts
+  let state: Mutex<QueueState>
+
+  /// Makes a queue; nothing moves before `credentialsAreSet`.
+  public init(
+    of channel: ChannelID, app: App, store: Store, deliveries: Deliveries, time: any TimeSource, log: Log,
+    parts: @escaping Parts
+  ) {
+    self.app = app
+    self.channel = channel
+    self.store = store
+    self.deliveries = deliveries
+    self.time = time
+    self.log = log
+    self.parts = parts
+    state = Mutex(QueueState(channel: channel))
+  }
+
+  /// Requests under way, and devices that wait for another try, for the metrics.
+  public var counts: (flights: Int, later: Int) {
+    state.withLock { ($0.flights.count, $0.laterCount + $0.again.count) }
+  }
+
+  // MARK: What comes in
+
+  /// Takes a push that was committed, or leaves it in the database if there is no room.
+  public func deliver(_ push: ChannelPush) {
+    state.withLock { state in
+      // The queue was read from the database between the commit and this call: it may even be answered.
+      guard push.id > state.loadedThrough else { return }
+      guard !state.isSpilled, state.open.count < Bounds.pushes else {
+        state.isSpilled = true
+        state.skippedThrough = push.id
+        return
+      }
+      state.loadedThrough = push.id
+      state.add(push, parts(push), at: time.now())
+    }
+    advance()
+  }
+
+  /// Sends no more of a push; tells how many it still waited for, as far as it is in memory.
+  public func withdraw(_ id: MessageID) -> Int {
+    let (count, over, wasAsked) = state.withLock { state in
+      if state.isLoading { state.withdrawn.insert(id) }
+      return state.withdraw(id)
+    }
+    // The service may have answered for some since the answers were last saved. The end itself is stored already, unless the
+    // service was being asked then.
+    if wasAsked || over.contains(where: { !$0.news.isEmpty }), !over.isEmpty {
+      let answers = ChannelAnswers(id, of: channel, over, isFinal: true)
+      deliveries.store(answers, of: app) { [self] isStored in
+        guard !isStored else { return }
+        state.withLock { state in
+          state.finished.append(answers)
+          state.isHeldUp = true
+        }
+      }
+    }
+    return count
+  }
+
+  /// Lets a push rest that is being taken back; tells what of it cannot be.
+  public func hold(_ id: MessageID, by holder: PushHolder) -> ChannelHold {
+    let now = time.now().seconds
+    return state.withLock { $0.hold(id, by: holder, until: now + Bounds.hold) }
+  }
+
+  /// The push was not taken back by one who may hold it.
+  public func resume(_ id: MessageID, by holder: PushHolder) { state.withLock { $0.resume(id, by: holder) } }
+
+  /// Registrations have other tokens than before, or are gone. What was read of them is read again; what is under way and
+  /// has not left yet comes back for that.
+  public func tokensChanged(of numbers: [RegistrationNumber]) {
+    let recalled = state.withLock { $0.tokensChanged(of: numbers) }
+    for (target, tags) in recalled { target.recall(tags) }
+  }
+
+  // MARK: Credentials
+
+  /// Sets where a service's requests go; nil with `isStopped` when they have to wait, nil without when there is no
+  /// credential: then what was meant for it ends.
+  public func set(_ target: (any ServiceTarget)?, isStopped: Bool, for service: ServiceID) {
+    let targets = state.withLock { state in
+      state.targets[service] = target
+      if isStopped { state.stopped.insert(service) } else { state.stopped.remove(service) }
+      state.sortOut(service)
+      return state.targetsWithWork
+    }
+    advance()
+    for target in targets { target.wake() }
+  }
+
+  /// `set` was called for each service: devices may be looked up.
+  public func credentialsAreSet() {
+    state.withLock { $0.knowsCredentials = true }
+    advance()
+  }
+
+  /// Where a service's requests go.
+  public func target(of service: ServiceID) -> (any ServiceTarget)? { state.withLock { $0.targets[service] } }
+
+  // MARK: Requests and answers
+
+  /// At most so many deliveries to a service that leave now. `authorization` is what they will be sent with.
+  public func take(
+    _ service: ServiceID, upTo count: Int, authorization: (any AnyObject & Sendable)? = nil
+  ) -> [Outgoing] {
+    let now = time.now()
+    let taken = state.withLock { state in
+      state.take(service, upTo: count, authorization: authorization, app: app.id, at: now)
+    }
+    advance()
+    return taken
+  }
+
+  /// Takes requests that have their results: `tag` and whether the service has taken the push. `judge` is called for each that
+  /// is known, with its place in `results`, under the queue's lock: it must not call the queue.
+  public func landed(
+    _ results: [(tag: UInt64, isTaken: Bool)], judge: (Int, inout Landed) -> DeliveryVerdict
+  ) {
+    let now = time.now()
+    let woken = state.withLock { state in
+      var unsent: [(tag: UInt64, delivery: Delivery)] = []
+      var woken: Set<ServiceID> = []
+      let services = Set(state.targets.keys)
+      for (index, result) in results.enumerated() {
+        guard var landed = state.land(RequestTag(rawValue: result.tag), isTaken: result.isTaken, services)
+        else {
+          continue
+        }
+        let verdict = judge(index, &landed)
+        if verdict == .unsent { unsent.append((result.tag, landed.delivery)) }
+        if verdict == .unsent || verdict == .resend { woken.insert(landed.delivery.service) }
+        state.settle(landed.delivery, verdict, at: now)
+      }
+      // The last first, since each goes to the front: in the end they stand in the order in which they left.
+      for (_, delivery) in unsent.sorted(by: { $0.tag > $1.tag }) { state.prepare(delivery, atFront: true) }
+      return woken.compactMap { state.targets[$0] }
+    }
+    for target in woken { target.wake() }
+    advance()
+  }
+}

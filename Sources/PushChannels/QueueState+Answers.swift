@@ -1,0 +1,80 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// What leaves, and what follows from its results.
+extension QueueState {
+  mutating func take(
+    _ service: ServiceID, upTo count: Int, authorization: (any AnyObject & Sendable)?, app: AppID,
+    at now: Timestamp
+  ) -> [Outgoing] {
+    guard let target = targets[service], var queue = ready.removeValue(forKey: service) else { return [] }
+    var taken: [Outgoing] = []
+    taken.reserveCapacity(min(count, queue.count))
+    while taken.count < count, let delivery = queue.next(place: taken.count) {
+      guard let push = open[delivery.key], !endIfTakenBack(delivery) else { continue }
+      guard now < push.end(for: delivery.row.number) else {
+        finish(delivery.key, delivery.row.number, ChannelEnd.expired)
+        continue
+      }
+      guard !changes.hasChanged(delivery.row.number, since: delivery.readAt) else {
+        again.append(delivery)
+        continue
+      }
+      guard held[delivery.key.push] == nil else {
+        tryAgain(delivery, at: now.seconds + 1)
+        continue
+      }
+      guard delivery.isArmed || !push.part.isTriedOnce else {
+        arming.append(delivery)
+        continue
+      }
+      let tag = flights.begin(
+        Flight(delivery: delivery, sentAt: now, target: target, authorization: authorization), of: app)
+      taken.append(
+        Outgoing(
+          tag: tag, delivery: delivery, push: push.id, expires: push.expires, content: push.part.content,
+          target: target))
+    }
+    // What was put in meanwhile is nothing: `finish` touches no queue.
+    ready[service] = queue
+    return taken
+  }
+
+  /// Takes a request that has its result; nil for one that is not known.
+  mutating func land(_ tag: RequestTag, isTaken: Bool, _ services: Set<ServiceID>) -> Landed? {
+    guard let (flight, hasWorkedSince) = flights.land(tag, isTaken: isTaken) else { return nil }
+    let push = open[flight.delivery.key]
+    return Landed(
+      delivery: flight.delivery, sentAt: flight.sentAt, target: flight.target,
+      authorization: flight.authorization, hasWorkedSince: hasWorkedSince,
+      isLastTry: push.map { $0.part.isTriedOnce || $0.isTakenBack } ?? false, services: services)
+  }
+
+  /// Does what a verdict says; what was not sent is put back by whoever knows the order.
+  mutating func settle(_ delivery: Delivery, _ verdict: DeliveryVerdict, at now: Timestamp) {
+    switch verdict {
+    case .ended(let result): finish(delivery.key, delivery.row.number, result)
+    case .refused(let reason): fail(delivery.key, delivery.row.number, reason)
+    case .retry(let schedule, let seconds): retry(delivery, schedule, notBefore: seconds, at: now)
+    case .wait(let seconds): tryAgain(delivery, at: now.seconds + seconds)
+    case .resend: prepare(delivery, atFront: true)
+    case .unsent: break
+    }
+  }
+
+  private mutating func retry(
+    _ failed: Delivery, _ schedule: RetrySchedule, notBefore seconds: Int64, at now: Timestamp
+  ) {
+    var delivery = failed
+    delivery.failures += 1
+    guard let push = open[delivery.key] else { return }
+    var random = SystemRandomNumberGenerator()
+    let next = schedule.next(afterFailures: delivery.failures, now: now, end: push.expires, using: &random)
+    guard let next = next.map({ max($0, now.adding(seconds: seconds)) }), next < push.expires else {
+      finish(delivery.key, delivery.row.number, ChannelEnd.expired)
+      return
+    }
+    tryAgain(delivery, at: Timestamp(milliseconds: next.milliseconds + 999).seconds)
+  }
+}

@@ -1,0 +1,180 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// What the queue does next, worked out under its lock.
+extension QueueState {
+  /// What can be done now, marked as begun.
+  mutating func nextSteps() -> [ChannelQueue.Step] {
+    guard !isHeldUp else { return [] }
+    var steps: [ChannelQueue.Step] = []
+    if !isReadingAgain, let deliveries = takeBatch(\.again) {
+      isReadingAgain = true
+      steps.append(.readAgain(deliveries, at: changes.now))
+    }
+    if !isArming, let deliveries = takeBatch(\.arming) {
+      isArming = true
+      steps.append(.arm(deliveries))
+    }
+    if mayLookUp, laterCount + again.count < ChannelQueue.Bounds.later {
+      let waiting = ready.values.reduce((few: 0, many: 0)) {
+        ($0.few + $1.few.count, $0.many + $1.many.count)
+      }
+      if !isFetchingFew, waiting.few < ChannelQueue.Bounds.ready, let batch = nextBatch(isLarge: false) {
+        isFetchingFew = true
+        steps.append(.fetch(batch))
+      }
+      if !isFetchingMany, waiting.many < ChannelQueue.Bounds.ready, let batch = nextBatch(isLarge: true) {
+        isFetchingMany = true
+        steps.append(.fetch(batch))
+      }
+      if isSpilled, !isLoading, open.count < ChannelQueue.Bounds.pushes / 2 {
+        isLoading = true
+        steps.append(.load(after: loadedThrough, skipped: skippedThrough))
+      }
+    }
+    if !finished.isEmpty, !isSaving {
+      let batch = takeFinished()
+      isSaving = !batch.isEmpty
+      if isSaving { steps.append(.save(batch)) }
+    }
+    return steps
+  }
+
+  /// The ends that may be stored now, as many as are stored at a time.
+  private mutating func takeFinished() -> [ChannelAnswers] {
+    if failed.isEmpty, failuresBeingStored.isEmpty {
+      defer { finished.removeFirst(min(finished.count, ChannelQueue.Bounds.saved)) }
+      return Array(finished.prefix(ChannelQueue.Bounds.saved))
+    }
+    var batch: [ChannelAnswers] = []
+    var others: [ChannelAnswers] = []
+    for answers in finished {
+      if batch.count < ChannelQueue.Bounds.saved, mayEnd(answers.id) {
+        batch.append(answers)
+      } else {
+        others.append(answers)
+      }
+    }
+    finished = others
+    return batch
+  }
+
+  /// The first of those whose pushes are still there; nil if there are none.
+  private mutating func takeBatch(_ queue: WritableKeyPath<Self, FIFO<Delivery>>) -> [Delivery]? {
+    var deliveries: [Delivery] = []
+    while deliveries.count < ChannelQueue.Bounds.batch, let next = self[keyPath: queue].popFirst() {
+      if open[next.key] != nil { deliveries.append(next) }
+    }
+    return deliveries.isEmpty ? nil : deliveries
+  }
+
+  private mutating func nextBatch(isLarge: Bool) -> ChannelQueue.Batch? {
+    var batch = ChannelQueue.Batch(isLarge: isLarge, readAt: changes.now)
+    while batch.count < ChannelQueue.Bounds.batch {
+      guard let leg = isLarge ? many.popFirst() : few.popFirst() else { break }
+      guard let part = open[leg]?.part else { continue }
+      let wanted = ChannelQueue.Bounds.batch - batch.count
+      let numbers = open[leg]?.claim(wanted) ?? []
+      if !numbers.isEmpty {
+        batch.parts.append(
+          ChannelQueue.Batch.Part(
+            key: leg, slot: part.slot, badge: part.badge, numbers: numbers))
+        batch.count += numbers.count
+      }
+      if numbers.count == wanted {
+        // There may be more of it. It goes to the end, so that several large pushes move on together.
+        if isLarge { many.append(leg) } else { few.putBack(leg) }
+      } else {
+        open[leg]?.isQueued = false
+      }
+    }
+    return batch.parts.isEmpty ? nil : batch
+  }
+
+  mutating func take(_ part: ChannelQueue.Batch.Part, _ rows: [TokenRow], readAt: UInt64) {
+    var known: Set<RegistrationNumber> = []
+    for row in rows {
+      known.insert(row.number)
+      guard let service = open[part.key]?.part.service(for: row) else { return }
+      prepare(Delivery(key: part.key, slot: part.slot, row: row, readAt: readAt, service: service))
+    }
+    for number in part.numbers where !known.contains(number) {
+      fail(part.key, number, ChannelEnd.noToken)
+    }
+  }
+
+  /// A device that is tried again, with the token that it has now.
+  mutating func retake(_ old: Delivery, _ row: TokenRow?, readAt: UInt64) {
+    guard let part = open[old.key]?.part else { return }
+    guard var row else {
+      if !endIfTakenBack(old) { fail(old.key, old.row.number, ChannelEnd.noToken) }
+      return
+    }
+    row.badge = old.row.badge
+    var delivery = old
+    delivery.row = row
+    delivery.readAt = readAt
+    if row.token != old.row.token || row.environment != old.row.environment {
+      delivery.service = part.service(for: row)
+      delivery.otherHasRefused = false
+    }
+    prepare(delivery, atFront: true)
+  }
+
+  /// Which tokens have changed is forgotten when nothing is in hand that was read before.
+  mutating func forgetChanges() {
+    guard flights.isEmpty, !isFetchingFew, !isFetchingMany, !isReadingAgain, !isArming, arming.isEmpty,
+      ready.values.allSatisfy({ $0.count == 0 })
+    else { return }
+    changes.forgetAll()
+  }
+
+  mutating func giveBack(_ batch: ChannelQueue.Batch) {
+    for part in batch.parts {
+      for number in part.numbers { open[part.key]?.claimed.remove(number) }
+      open[part.key]?.position = RegistrationNumber(0)
+      queue(part.key)
+    }
+  }
+
+  /// Answers could not be saved.
+  mutating func giveBack(_ answers: ChannelAnswers) {
+    // Where it is through by now, or was taken back, this is stored besides its end.
+    let legs = legs(of: answers.id)
+    let over = answers.news.filter { news in !legs.contains { DeliveryLeg(channel, $0.leg) == news.key } }
+    if !over.isEmpty {
+      finished.append(
+        ChannelAnswers(id: answers.id, channel: channel, results: answers.results, news: over, isFinal: false)
+      )
+    }
+    for leg in legs {
+      for (reason, targets) in answers.news[DeliveryLeg(channel, leg.leg)] ?? [:] {
+        open[leg]?.news[reason, default: NumberSet()].formUnion(targets)
+      }
+    }
+  }
+
+  mutating func expire(at now: Timestamp) {
+    for leg in open.keys where open[leg].map({ $0.expires <= now }) ?? false { expire(leg) }
+  }
+
+  /// The time of a push is over.
+  mutating func expire(_ leg: LegKey) {
+    // The service may take what it is being asked for.
+    let asked = flights.numbers(of: leg.push)[leg.leg] ?? NumberSet()
+    open[leg]?.finishAll(ChannelEnd.expired, except: asked)
+    if open[leg]?.left == 0 { end(leg) }
+  }
+
+  mutating func takeDue(at second: Int64) {
+    for due in later.keys.filter({ $0 <= second }).sorted() {
+      let deliveries = later.removeValue(forKey: due) ?? []
+      laterCount -= deliveries.count
+      // Its token may be somebody else's by now.
+      for delivery in deliveries { again.append(delivery) }
+    }
+  }
+}

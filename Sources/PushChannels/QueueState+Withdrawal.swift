@@ -1,0 +1,70 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+
+/// Taking pushes back, and what follows when a token belongs to somebody else.
+extension QueueState {
+  /// Lets a push rest until it is known whether it was taken back.
+  mutating func hold(_ id: MessageID, by holder: PushHolder, until second: Int64) -> ChannelHold {
+    var hold = ChannelHold()
+    for leg in legs(of: id) {
+      if let answered = open[leg]?.answered, !answered.isEmpty {
+        hold.answered[DeliveryLeg(channel, leg.leg)] = answered
+      }
+    }
+    let underWay = flights.numbers(of: id)
+    for (leg, numbers) in underWay { hold.underWay[DeliveryLeg(channel, leg)] = numbers }
+    var held = held[id] ?? HeldPush()
+    held.holders.insert(holder)
+    for (leg, numbers) in underWay { held.underWay[leg, default: NumberSet()].formUnion(numbers) }
+    held.until = second
+    self.held[id] = held
+    return hold
+  }
+
+  /// Lets a push go on that nobody else holds.
+  mutating func resume(_ id: MessageID, by holder: PushHolder) {
+    held[id]?.holders.remove(holder)
+    if held[id]?.holders.isEmpty == true { held[id] = nil }
+  }
+
+  /// Takes a push back; what the service was asked for it answers yet. Tells for how many devices the push waited, and gives the
+  /// parts that are over with this, and whether the service was being asked when it began to be taken back.
+  mutating func withdraw(_ id: MessageID) -> (count: Int, over: [ActivePush], wasAsked: Bool) {
+    let held = held.removeValue(forKey: id)?.underWay ?? [:]
+    let flying = flights.numbers(of: id)
+    let legs = legs(of: id)
+    guard !flying.isEmpty else {
+      // What is ready or waits for another try is passed over when its turn comes.
+      var over = legs.compactMap { open.removeValue(forKey: $0) }
+      var count = 0
+      for index in over.indices {
+        count += over[index].takeBack(except: NumberSet(), held: held[over[index].part.leg] ?? NumberSet())
+      }
+      return (count, over, !held.isEmpty)
+    }
+    var count = 0
+    for leg in legs {
+      count +=
+        open[leg]?.takeBack(
+          except: flying[leg.leg] ?? NumberSet(), held: held[leg.leg] ?? NumberSet()) ?? 0
+    }
+    return (count, [], true)
+  }
+
+  /// A request of a push that was taken back meanwhile was not answered for good: it is not repeated.
+  mutating func endIfTakenBack(_ delivery: Delivery) -> Bool {
+    guard open[delivery.key]?.isTakenBack == true else { return false }
+    finish(delivery.key, delivery.row.number, ChannelEnd.takenBack)
+    return true
+  }
+
+  /// Nothing leaves with what was read of these before; gives the requests that may not have left yet.
+  mutating func tokensChanged(
+    of numbers: [RegistrationNumber]
+  ) -> [(target: any ServiceTarget, tags: [UInt64])] {
+    changes.note(numbers)
+    return flights.requests(to: numbers)
+  }
+}

@@ -1,0 +1,228 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+
+/// What is ready to be sent to a service.
+struct ReadyDeliveries: Sendable {
+  private(set) var few = FIFO<Delivery>()
+  private(set) var many = FIFO<Delivery>()
+  var count: Int { few.count + many.count }
+
+  mutating func append(_ delivery: Delivery, isLarge: Bool, atFront: Bool) {
+    switch (isLarge, atFront) {
+    case (true, true): many.putBack(delivery)
+    case (true, false): many.append(delivery)
+    case (false, true): few.putBack(delivery)
+    case (false, false): few.append(delivery)
+    }
+  }
+
+  /// The next of a batch. Pushes to a few go first; of every eight places one is for those to many, so that they move too.
+  mutating func next(place: Int) -> Delivery? {
+    place % 8 == 7
+      ? many.popFirst() ?? few.popFirst()
+      : few.popFirst() ?? many.popFirst()
+  }
+
+  mutating func removeAll() -> [Delivery] { few.removeAll() + many.removeAll() }
+}
+
+/// A push that is being taken back.
+struct HeldPush: Sendable {
+  var holders: Set<PushHolder> = []
+  /// Who was under way when that began, by leg.
+  var underWay: [UInt8: NumberSet] = [:]
+  /// When to go on if nobody says how it ended.
+  var until: Int64 = 0
+}
+
+/// What an app's queue to a channel has in memory, and what follows from what happens, without input or output.
+struct QueueState: Sendable {
+  let channel: ChannelID
+  var open: [LegKey: ActivePush] = [:]
+  /// Those whose devices are to be looked up.
+  var few = FIFO<LegKey>()
+  var many = FIFO<LegKey>()
+  var ready: [ServiceID: ReadyDeliveries] = [:]
+  /// What is tried again, by second.
+  var later: [Int64: [Delivery]] = [:]
+  var laterCount = 0
+  /// Whose token is read again before they are tried again.
+  var again = FIFO<Delivery>()
+  var isReadingAgain = false
+  /// What is sent at most once, before that is stored.
+  var arming = FIFO<Delivery>()
+  var isArming = false
+  var changes = TokenChanges()
+  var flights = Flights()
+  /// Pushes that are being taken back: nothing of them is sent.
+  var held: [MessageID: HeldPush] = [:]
+  /// Whether `targets` and `stopped` say something of all services.
+  var knowsCredentials = false
+  var targets: [ServiceID: any ServiceTarget] = [:]
+  /// Services that have a credential which cannot be used now.
+  var stopped: Set<ServiceID> = []
+  var isFetchingFew = false
+  var isFetchingMany = false
+  /// What the database has beyond this ID is not in memory, if `isSpilled`.
+  var loadedThrough = MessageID(0)
+  var skippedThrough = MessageID(0)
+  var isSpilled = true
+  var isLoading = false
+  /// Taken back while a load was under way, which may not have seen it.
+  var withdrawn: Set<MessageID> = []
+  /// Pushes that have gone their way.
+  var finished: [ChannelAnswers] = []
+  /// Whom the service will not bring a push whose strategy then wants the direct connection.
+  var failed: [MessageID: [RegistrationNumber]] = [:]
+  /// Pushes for which that is being stored, by how many jobs.
+  var failuresBeingStored: [MessageID: Int] = [:]
+  var isSaving = false
+  /// The database refused something: nothing more is tried before the next tick.
+  var isHeldUp = false
+
+  init(channel: ChannelID) { self.channel = channel }
+}
+
+extension QueueState {
+  /// Takes a push in. `results` are what an earlier run saved.
+  mutating func add(
+    _ push: ChannelPush, _ parts: [QueuedPart], results: LegOutcomes = [:],
+    tried: [APNsTokenKind: [RegistrationNumber]] = [:],
+    at now: Timestamp
+  ) {
+    guard legs(of: push.id).isEmpty else { return }
+    let legs = parts.map { part in
+      let new = ActivePush(
+        push, part, results: results[DeliveryLeg(channel, part.leg)] ?? [:], at: now)
+      open[new.key] = new
+      // An earlier run may have sent these.
+      for number in part.slot.flatMap({ tried[$0.kind] }) ?? [] {
+        open[new.key]?.finish(number, ChannelEnd.noAnswer)
+      }
+      return new.key
+    }
+    for leg in legs {
+      if open[leg]?.left == 0 { end(leg) } else { queue(leg) }
+    }
+  }
+
+  /// The parts of a push that are in memory.
+  func legs(of id: MessageID) -> [LegKey] {
+    (DeliveryLeg.main...QueuedPart.maximumLeg).map { LegKey(push: id, leg: $0) }.filter { open[$0] != nil }
+  }
+
+  /// Has devices looked up whose moment has come, of pushes with paced delivery.
+  mutating func release(at now: Timestamp) {
+    for leg in open.keys where open[leg]?.advancePacing(to: now) == true { queue(leg) }
+  }
+
+  /// Has the devices looked up that nobody has claimed.
+  mutating func queue(_ leg: LegKey) {
+    guard let push = open[leg], !push.isQueued else { return }
+    open[leg]?.isQueued = true
+    if push.isLarge { many.append(leg) } else { few.append(leg) }
+  }
+
+  /// Notes an end for one device, and ends the push with the last one.
+  mutating func finish(_ leg: LegKey, _ number: RegistrationNumber, _ result: String) {
+    open[leg]?.finish(number, result)
+    if open[leg]?.left == 0 { end(leg) }
+  }
+
+  /// Notes that the service will not bring a push to one device.
+  mutating func fail(_ leg: LegKey, _ number: RegistrationNumber, _ result: String) {
+    if open[leg].map({ $0.part.canFallBack && Routing.fallsBackToOwn($0.strategy) }) == true {
+      failed[leg.push, default: []].append(number)
+    }
+    finish(leg, number, result)
+  }
+
+  /// The targets for which something is ready.
+  var targetsWithWork: [any ServiceTarget] {
+    targets.filter { (ready[$0.key]?.count ?? 0) > 0 }.map(\.value)
+  }
+
+  /// Whether devices may be looked up: not while the only credentials are stopped. Without any, that ends the pushes.
+  var mayLookUp: Bool { knowsCredentials && (!targets.isEmpty || stopped.isEmpty) }
+
+  /// Takes what `fail` noted; it is being stored from now on.
+  mutating func takeFailed() -> [MessageID: [RegistrationNumber]] {
+    guard !isHeldUp, !failed.isEmpty else { return [:] }
+    defer { failed = [:] }
+    for id in failed.keys { failuresBeingStored[id, default: 0] += 1 }
+    return failed
+  }
+
+  /// What `takeFailed` gave is stored, or has to be tried again.
+  mutating func settled(_ id: MessageID, _ numbers: [RegistrationNumber], isStored: Bool) {
+    let others = failuresBeingStored[id, default: 1] - 1
+    failuresBeingStored[id] = others > 0 ? others : nil
+    guard !isStored else { return }
+    failed[id, default: []] += numbers
+    isHeldUp = true
+  }
+
+  /// Whether a push's end may be stored: not before it waits at the direct connection for those whom the service refused.
+  func mayEnd(_ id: MessageID) -> Bool { failed[id] == nil && failuresBeingStored[id] == nil }
+
+  /// A part of a push has gone its way. It stays until the others have: they are saved together.
+  mutating func end(_ leg: LegKey) {
+    let legs = legs(of: leg.push)
+    guard !legs.isEmpty, legs.allSatisfy({ open[$0]?.left == 0 }) else { return }
+    finished.append(
+      ChannelAnswers(leg.push, of: channel, legs.compactMap { open.removeValue(forKey: $0) }, isFinal: true))
+  }
+
+  /// Nobody works on a device of a push any more: it is looked up anew.
+  mutating func release(_ delivery: Delivery) {
+    let number = delivery.row.number
+    open[delivery.key]?.claimed.remove(number)
+    if stopped.contains(delivery.service) {
+      open[delivery.key]?.deferred.insert(number)
+      return
+    }
+    open[delivery.key]?.position = RegistrationNumber(0)
+    queue(delivery.key)
+  }
+
+  /// Puts a device where it belongs by the state of its service.
+  mutating func prepare(_ delivery: Delivery, atFront: Bool = false) {
+    guard let isLarge = open[delivery.key]?.isLarge, !endIfTakenBack(delivery) else { return }
+    guard let target = targets[delivery.service] else {
+      if stopped.contains(delivery.service) {
+        release(delivery)
+      } else {
+        fail(delivery.key, delivery.row.number, ChannelEnd.noCredential)
+      }
+      return
+    }
+    guard target.takes(delivery.slot) else {
+      fail(delivery.key, delivery.row.number, ChannelEnd.noCredential)
+      return
+    }
+    ready[delivery.service, default: ReadyDeliveries()].append(delivery, isLarge: isLarge, atFront: atFront)
+  }
+
+  /// Has a device tried again from a second on.
+  mutating func tryAgain(_ delivery: Delivery, at second: Int64) {
+    guard !endIfTakenBack(delivery) else { return }
+    later[second, default: []].append(delivery)
+    laterCount += 1
+  }
+
+  /// The state of a service has changed: what was ready for it, or waited for it, is looked at again.
+  mutating func sortOut(_ service: ServiceID) {
+    if targets[service] == nil {
+      var deliveries = ready.removeValue(forKey: service) ?? ReadyDeliveries()
+      for delivery in deliveries.removeAll() { prepare(delivery) }
+    }
+    guard !stopped.contains(service) else { return }
+    for leg in open.keys where open[leg]?.deferred.isEmpty == false {
+      open[leg]?.deferred = NumberSet()
+      open[leg]?.position = RegistrationNumber(0)
+      queue(leg)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+extension Acceptance {
+  /// The most pushes of an app that are being paced at a time, as at JPush.
+  private static var maximumPacedPushes: Int { 20 }
+
+  /// Checks a request as `accept` does, without storing or delivering anything.
+  public func validate(
+    _ request: AcceptRequest, for app: App,
+    reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    if let fault = app.plan.fault(timeToLive: request.push.options.timeToLive) {
+      reply(.failure(fault))
+      return
+    }
+    let push = request.push
+    if let audience = app.directory.resolve(push.audience, platforms: push.platforms) {
+      return validate(request, to: audience, of: app, reply)
+    }
+    find(push.audience, platforms: push.platforms, in: app, filesOf: app.key) { [self] result in
+      switch result {
+      case .success(let audience): validate(request, to: audience, of: app, reply)
+      case .failure(let error): reply(.failure(error))
+      }
+    }
+  }
+
+  private func validate(
+    _ request: AcceptRequest, to audience: Recipients, of app: App,
+    _ reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
+  ) {
+    let count = app.directory.unblocked(audience).count
+    guard count > 0 else {
+      reply(.failure(.noTarget))
+      return
+    }
+    let accepted = AcceptedPush(id: ids.next(), sendno: request.sendno, targets: count)
+    guard request.overrides != nil || request.push.options.pushPlan != nil || request.pacingMinutes > 0 else {
+      reply(.success(accepted))
+      return
+    }
+    let now = time.now()
+    store.read { [self] transaction throws(StorageError) in
+      try fault(of: request, in: app, transaction, at: now)
+    } completion: { result in
+      switch result {
+      case .failure(let error):
+        reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
+      case .success(let fault?): reply(.failure(fault))
+      case .success(nil): reply(.success(accepted))
+      }
+    }
+  }
+
+  /// What the database has against a request.
+  func fault(
+    of request: AcceptRequest, in app: App, _ transaction: ReadTransaction, at now: Timestamp
+  ) throws(StorageError) -> APIError? {
+    if let old = request.overrides,
+      let fault = overrideFault(try transaction.pushes.origin(of: old), in: app, at: now)
+    {
+      return fault
+    }
+    if let plan = request.push.options.pushPlan, try !transaction.pushPlans.contains(app: app.id, name: plan)
+    {
+      return .invalidValue("options.business_operation_code names no push plan")
+    }
+    if request.pacingMinutes > 0,
+      try transaction.pacedPushes.count(app: app.id, at: now) >= Self.maximumPacedPushes
+    {
+      return .overLimit("\(Self.maximumPacedPushes) pushes with options.big_push_duration are under way")
+    }
+    return nil
+  }
+
+  /// Why a push cannot be overridden: JPush answers 1003 for an ID that it does not know or that is over a day old.
+  private func overrideFault(_ origin: PushOrigin?, in app: App, at now: Timestamp) -> APIError? {
+    // Another app's push looks like an unknown one.
+    guard let origin, origin.app == app.id else {
+      return .invalidValue("options.override_msg_id is unknown")
+    }
+    guard now <= origin.createdAt.adding(seconds: options.overrideLifetime) else {
+      return .invalidValue("options.override_msg_id is too old")
+    }
+    return origin.isReplaced ? .invalidValue("options.override_msg_id was overridden before") : nil
+  }
+}
+
+extension PlanRow {
+  /// Why a plan does not allow a push.
+  func fault(timeToLive: Int) -> APIError? {
+    guard let most = maxTimeToLive, timeToLive > most else { return nil }
+    return .invalidValue("options.time_to_live is more than the \(most) of the app's plan")
+  }
+}

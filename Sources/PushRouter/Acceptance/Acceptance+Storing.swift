@@ -1,0 +1,126 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+extension Acceptance {
+  // MARK: Routing
+
+  /// Divides the audience of a part by the way that it goes to everyone in it. 1011 when nobody matches and nothing else
+  /// could come of it.
+  func route(_ part: inout AcceptancePart) {
+    guard case .resolved(let audience) = part.state else { return }
+    let (app, request, wishes) = (part.app, part.request, part.request.push.options)
+    guard !audience.isEmpty || request.push.cid != nil else { return part.state = .refused(.noTarget) }
+    if let fault = app.plan.fault(timeToLive: wishes.timeToLive) {
+      return part.state = .refused(fault)
+    }
+    let offers = channels.all.flatMap {
+      $0.channel.offers(request.push.content, wishes.strategy, in: app)
+    }
+    let plan = app.directory.plan(audience, RouteTerms(request.push, offers: offers))
+    if request.overrides != nil { writeBehind.flushEnds() }
+    let seconds = wishes.timeToLive == 0 ? options.onlineOnlySeconds : Int64(wishes.timeToLive)
+    // So that the last device has as long as it would have without pacing.
+    part.state = .routed(
+      NewPush(
+        request: request, audience: audience, plan: plan, expiresIn: seconds + request.pacingMinutes * 60,
+        at: time.now()))
+  }
+
+  /// Stores a part that has its routes, on the writer's thread.
+  func store(_ part: inout AcceptancePart, in transaction: WriteTransaction) throws(StorageError) {
+    guard case .routed(let push) = part.state else { return }
+    part.state = try store(push, of: part.app, in: transaction)
+  }
+
+  /// Stores a push, on the writer's thread.
+  private func store(
+    _ new: NewPush, of app: App, in transaction: WriteTransaction
+  ) throws(StorageError) -> AcceptancePart.State {
+    var push = new
+    let request = push.request
+    if let cid = request.push.cid, let first = try transaction.pushes.lookupCID(app: app.id, cid: cid) {
+      return .repeated(AcceptedPush(first))
+    }
+    guard push.audienceCount > 0 else { return .refused(.noTarget) }
+    guard !app.isDeleted else { return .refused(.authenticationFailed) }
+    if let fault = try fault(of: request, in: app, transaction.reading, at: push.now) {
+      return .refused(fault)
+    }
+    if let task = request.task, try !transaction.getui.isOpen(task, app: app.id, at: push.now) {
+      return .refused(.taskEnded)
+    }
+    if case .all = request.push.audience, let limit = app.plan.broadcasts {
+      guard try transaction.apps.countBroadcast(app: app.id, day: localDay(push.now), limit: limit) else {
+        return .refused(.broadcastLimit)
+      }
+    }
+    if let old = request.overrides, !push.content.apple.isEmpty,
+      let row = try transaction.pushes.find(id: old)
+    {
+      push.inheritCollapseIDs(from: row.content)
+    }
+    // On the writer's thread, so that IDs grow in commit order.
+    let id = ids.next()
+    try transaction.pushes.insert(push.row(id, app: app.id), from: push.source)
+    try callbacks.note(push, id, of: app, in: transaction)
+    if let plan = request.push.options.pushPlan {
+      _ = try transaction.pushPlans.count(app: app.id, plan: plan, at: push.now)
+    }
+    if let pacing = push.pacing {
+      try transaction.pacedPushes.insert(
+        id: id, app: app.id, minutes: request.pacingMinutes, endsAt: pacing.end)
+    }
+    if push.plan.isEmpty {
+      let status: OutcomeStatus = request.push.options.timeToLive == 0 ? .expired : .refused
+      try deliveries.settle(EndedPush(id, status), of: app, at: push.now, in: transaction)
+    }
+    if !push.plan.own.isEmpty {
+      try transaction.deliveries.insertPending(
+        id: id, app: app.id, target: push.onlyOwn, expiresAt: push.expires)
+    }
+    for channel in Set(push.plan.vendors.map(\.leg.channel)) {
+      try transaction.channelQueue.insert(id: id, app: app.id, channel: channel, expiresAt: push.expires)
+    }
+    if let task = request.task {
+      try transaction.getui.insertPush(id, app: app.id, task: task)
+    }
+    if let cid = request.push.cid {
+      try transaction.pushes.insertCID(
+        app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now)
+    }
+    if let old = request.overrides {
+      try deliveries.takeBack(
+        old, of: app, .overridden, at: push.now, by: push.holder, in: transaction)
+      try transaction.pushes.markReplaced(old, by: id)
+    }
+    if var note = request.note {
+      note.target = "\(id.text) (\(push.audienceCount))"
+      try transaction.audit.add(note)
+    }
+    return .accepted(
+      AcceptedPush(id: id, sendno: request.sendno, targets: push.audienceCount), push)
+  }
+
+  /// Days since 1970-01-01 by the clocks of the server's zone: at JPush, of China.
+  private func localDay(_ time: Timestamp) -> Int64 { options.zone.local(time).date.dayNumber }
+
+  // MARK: Delivering
+
+  /// A push that was stored starts on its way, in the place of one that it overrides. On the writer's thread.
+  func deliver(_ accepted: AcceptedPush, _ push: NewPush, in app: App) {
+    if let old = push.request.overrides {
+      _ = channels.withdraw(old, of: app, .overridden, at: push.now)
+    }
+    open(accepted.id, push, in: app)
+  }
+
+  /// A committed push joins the delivery state and starts on its way. On the writer's thread.
+  private func open(_ id: MessageID, _ push: NewPush, in app: App) {
+    statistics.accepted(id, targets: push.audienceCount, of: app.id, at: push.now)
+    guard !push.plan.isEmpty else { return }
+    for plugged in channels.all {
+      if let part = push.part(of: plugged.id, as: id, in: app) { plugged.channel.deliver(part) }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// A push whose audience is fixed, on its way into the database.
+struct NewPush: Sendable {
+  let request: AcceptRequest
+  /// Holds the push that it overrides while it is being stored.
+  let holder = PushHolder()
+  /// Members of the audience.
+  let audienceCount: Int
+  /// Which way it goes to whom.
+  let plan: RoutePlan
+  let now: Timestamp
+  let expires: Timestamp
+  /// What devices get.
+  private(set) var content: PushContent
+  private var contentBytes: [UInt8]
+  private let targetBytes: [UInt8]?
+  private let ownBytes: [UInt8]?
+  private let elsewhere: NumberSet?
+  private let single: RegistrationNumber?
+  private let iosBytes: [UInt8]?
+  private let unreachedBytes: [UInt8]?
+  /// When each device gets it, nil for at once.
+  let pacing: PacingWindow?
+  /// What is kept for looking back.
+  let source: PushSource
+
+  /// Encodes what the database keeps, so that the writer's thread need not.
+  init(
+    request: AcceptRequest, audience: Recipients, plan: RoutePlan, expiresIn seconds: Int64, at now: Timestamp
+  ) {
+    self.request = request
+    audienceCount = audience.count
+    self.plan = plan
+    self.now = now
+    expires = now.adding(seconds: seconds)
+    source = request.source
+    content = request.push.content
+    content.overrides = request.overrides
+    contentBytes = content.encode()
+    // Without other channels, the targets are those who wait for it over our connection.
+    var reached = plan.own
+    var elsewhere: NumberSet?
+    if !plan.vendors.isEmpty {
+      var all = plan.own.numbers
+      for vendor in plan.vendors { all.formUnion(vendor.targets.numbers) }
+      reached = Recipients(all)
+      for vendor in plan.vendors where vendor.leg.isMain {
+        elsewhere = (elsewhere ?? NumberSet()).union(vendor.targets.numbers)
+      }
+    }
+    self.elsewhere = elsewhere
+    if case .few(let numbers) = reached, numbers.count == 1 { single = numbers.first } else { single = nil }
+    let isPaced = request.pacingMinutes > 0 && reached.count > 1
+    pacing =
+      isPaced ? PacingWindow(targets: reached.numbers, start: now, minutes: request.pacingMinutes) : nil
+    targetBytes = single == nil ? reached.numbers.serialized() : nil
+    ownBytes = plan.own.count == reached.count ? nil : plan.own.numbers.serialized()
+    iosBytes = plan.ios?.serialized()
+    unreachedBytes =
+      reached.count == audience.count
+      ? nil : audience.numbers.subtracting(reached.numbers).serialized()
+  }
+
+  /// What a channel has to deliver of it, nil for nothing.
+  func part(of channel: ChannelID, as id: MessageID, in app: App) -> ChannelPush? {
+    let targets = plan[DeliveryLeg(channel)]
+    var others: [UInt8: Recipients] = [:]
+    for vendor in plan.vendors where vendor.leg.channel == channel && !vendor.leg.isMain {
+      others[vendor.leg.number] = vendor.targets
+    }
+    guard !targets.isEmpty || !others.isEmpty else { return nil }
+    return ChannelPush(
+      app: app, id: id, targets: targets, others: others,
+      push: StoredPush(content: content, strategy: request.push.options.strategy, elsewhere: elsewhere),
+      content: contentBytes, acceptedAt: now, expires: expires, pacing: pacing,
+      isToOne: audienceCount == 1)
+  }
+
+  /// The only one who waits for it over our connection, nil if there are none or several.
+  var onlyOwn: RegistrationNumber? {
+    if case .few(let numbers) = plan.own, numbers.count == 1 { numbers.first } else { nil }
+  }
+
+  /// Takes the place that the banner of an overridden push has.
+  mutating func inheritCollapseIDs(from old: [UInt8]) {
+    guard !content.apple.isEmpty, let old = PushContent(decoding: old) else { return }
+    content.inheritCollapseIDs(from: old)
+    contentBytes = content.encode()
+  }
+
+  /// What is stored of it.
+  func row(_ id: MessageID, app: AppID) -> PushRow {
+    let legs = plan.vendors.map { LegTargetsRow(leg: $0.leg, targets: $0.targets.numbers.serialized()) }
+    return PushRow(
+      id: id, app: app, createdAt: now, expiresAt: expires, sendno: Int64(request.sendno),
+      platforms: request.push.platforms, target: single, targets: targetBytes, ownTargets: ownBytes,
+      legs: legs, iosTargets: iosBytes,
+      unreached: unreachedBytes, isOnlineOnly: request.push.options.timeToLive == 0,
+      targetCount: UInt32(clamping: audienceCount), strategy: request.push.options.strategy.number,
+      overrides: request.overrides, content: contentBytes)
+  }
+}

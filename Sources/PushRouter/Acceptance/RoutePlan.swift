@@ -1,0 +1,202 @@
+import PushBase
+import PushDomain
+import Synchronization
+
+/// Which way a push goes to the members of its audience.
+struct RoutePlan: Sendable {
+  /// Who gets one leg of a vendor's channel.
+  struct Leg: Sendable {
+    let leg: DeliveryLeg
+    let targets: Recipients
+  }
+
+  /// Who gets something over our connection, now or later.
+  var own: Recipients
+  /// Who gets something from vendors' channels, a leg each; none is for nobody.
+  private(set) var vendors: [Leg] = []
+  /// The audience's members on iOS, nil for nobody.
+  var ios: NumberSet?
+
+  /// Whether nobody gets anything.
+  var isEmpty: Bool { own.isEmpty && vendors.isEmpty }
+
+  init(own: Recipients) { self.own = own }
+
+  /// Who gets a leg.
+  subscript(leg: DeliveryLeg) -> Recipients {
+    if leg.channel == .passthrough { return own }
+    return vendors.first { $0.leg == leg }?.targets ?? .few([])
+  }
+
+  fileprivate mutating func add(_ targets: Recipients, to leg: DeliveryLeg) {
+    guard !targets.isEmpty else { return }
+    if let known = vendors.firstIndex(where: { $0.leg == leg }) {
+      vendors[known] = Leg(
+        leg: leg, targets: Recipients(vendors[known].targets.numbers.union(targets.numbers)))
+    } else {
+      vendors.append(Leg(leg: leg, targets: targets))
+    }
+  }
+}
+
+/// What routes depend on, besides the device.
+struct RouteTerms: Sendable {
+  let strategy: Strategy
+  let content: PushContent
+  /// What channels could bring in place of our connection: of two for one device the first counts.
+  let vendors: [ChannelOffer]
+  /// What they could bring in addition.
+  let additions: [ChannelOffer]
+  /// Only devices that are online now.
+  let isOnlineOnly: Bool
+
+  init(_ request: PushRequest, offers: [ChannelOffer]) {
+    strategy = request.options.strategy
+    content = request.content
+    vendors = offers.filter(\.leg.isMain)
+    additions = offers.filter { !$0.leg.isMain }
+    isOnlineOnly = request.options.timeToLive == 0
+  }
+
+  /// Whether the push has something for our connection.
+  var hasOwnContent: Bool { !content.variants.isEmpty }
+
+  /// Whether everybody goes the way of our connection.
+  var isPlain: Bool {
+    strategy == .jpush && vendors.isEmpty && additions.isEmpty && !isOnlineOnly && hasOwnContent
+  }
+
+  /// The platforms on which routes differ from device to device.
+  fileprivate var platforms: PlatformSet {
+    vendors.reduce(into: PlatformSet(.ios)) { $0.formUnion($1.platforms) }
+  }
+
+  /// Whether our connection has something for devices that no vendor's channel reaches.
+  fileprivate func reachesWithoutVendor(reachable: Bool) -> Bool {
+    Routing.reachesWithoutVendor(strategy, reachable: reachable, onlineOnly: isOnlineOnly)
+  }
+
+  /// The route of devices that are alike.
+  fileprivate func route(_ platform: Platform, isReachable: Bool, _ vendor: ChannelOffer?) -> Route {
+    Routing.route(
+      RouteInput(
+        platform: platform, parts: content.parts(for: platform), isOnline: isReachable,
+        appState: isReachable ? .foreground : .background, vendor: vendor?.leg.channel, strategy: strategy,
+        onlineOnly: isOnlineOnly))
+  }
+}
+
+extension Route {
+  fileprivate var usesOwn: Bool { !keep.isEmpty || now.contains { $0.channel == .passthrough } }
+  fileprivate var usesVendor: Bool { now.contains { $0.channel != .passthrough } }
+}
+
+extension AppDirectory {
+  /// Divides an audience by the table of routes, as its devices are now.
+  func plan(_ audience: Recipients, _ terms: RouteTerms) -> RoutePlan {
+    state.withLock { state in
+      var plan = RoutePlan(own: terms.isPlain ? audience : .few([]))
+      if !terms.isPlain {
+        if terms.hasOwnContent {
+          switch audience {
+          case .few(let numbers): state.add(numbers, terms, to: &plan)
+          case .many(let set): state.add(set, terms, to: &plan)
+          }
+        } else {
+          for offer in terms.vendors {
+            plan.add(audience.intersection(state.table.members(of: offer)), to: offer.leg)
+          }
+        }
+        for offer in terms.additions {
+          plan.add(audience.intersection(state.table.members(of: offer)), to: offer.leg)
+        }
+      }
+      plan.ios = state.ios(of: audience)
+      return plan
+    }
+  }
+}
+
+extension RegistrationTable {
+  fileprivate func members(of offer: ChannelOffer) -> NumberSet {
+    switch offer.holders {
+    case .tokens(let slot, let environments): members(tokensFor: environments, as: slot)
+    case .platforms(let platforms): members(platforms: platforms)
+    }
+  }
+}
+
+extension AppDirectory.State {
+  fileprivate func ios(of audience: Recipients) -> NumberSet? {
+    switch audience {
+    case .few(let numbers):
+      let found = numbers.filter { table[$0].platform == Platform.ios.rawValue }
+      return found.isEmpty ? nil : NumberSet(found)
+    case .many(let set):
+      let found = set.intersection(table.members(platforms: PlatformSet(.ios)))
+      return found.isEmpty ? nil : found
+    }
+  }
+
+  fileprivate func add(_ numbers: [RegistrationNumber], _ terms: RouteTerms, to plan: inout RoutePlan) {
+    let platforms = terms.platforms
+    let holders = terms.vendors.map { table.members(of: $0) }
+    var own: [RegistrationNumber] = []
+    var vendors = terms.vendors.map { _ in [RegistrationNumber]() }
+    for number in numbers {
+      let record = table[number]
+      guard let platform = Platform(rawValue: record.platform), platforms.contains(platform) else {
+        if terms.reachesWithoutVendor(reachable: record.isOnline) { own.append(number) }
+        continue
+      }
+      let state: AppState = record.isForeground ? .foreground : .background
+      let isReachable = Routing.isReachable(platform, isOnline: record.isOnline, state)
+      let place = terms.vendors.indices.first {
+        terms.vendors[$0].platforms.contains(platform) && holders[$0].contains(number)
+      }
+      let route = terms.route(platform, isReachable: isReachable, place.map { terms.vendors[$0] })
+      if route.usesOwn { own.append(number) }
+      if route.usesVendor, let place { vendors[place].append(number) }
+    }
+    plan.own = Recipients(own)
+    for (offer, numbers) in zip(terms.vendors, vendors) { plan.add(Recipients(numbers), to: offer.leg) }
+  }
+
+  fileprivate func add(_ audience: NumberSet, _ terms: RouteTerms, to plan: inout RoutePlan) {
+    var own = NumberSet()
+    if terms.reachesWithoutVendor(reachable: true) {
+      own = audience.subtracting(table.members(platforms: terms.platforms))
+      if !terms.reachesWithoutVendor(reachable: false) { own.formIntersection(onlineSet) }
+    }
+    for platform in Platform.allCases where terms.platforms.contains(platform) {
+      var left = table.members(platforms: PlatformSet(platform))
+      left.formIntersection(audience)
+      let reachable = Routing.needsForeground(platform) ? reachableSet : onlineSet
+      for offer in terms.vendors.filter({ $0.platforms.contains(platform) }) {
+        let members = left.intersection(table.members(of: offer))
+        left.subtract(members)
+        var brought = NumberSet()
+        add(members, platform, offer, terms, reachable, own: &own, brought: &brought)
+        plan.add(Recipients(brought), to: offer.leg)
+      }
+      var nothing = NumberSet()
+      add(left, platform, nil, terms, reachable, own: &own, brought: &nothing)
+    }
+    plan.own = Recipients(own)
+  }
+
+  /// Adds devices of a platform that one channel could reach, or none.
+  private func add(
+    _ members: NumberSet, _ platform: Platform, _ offer: ChannelOffer?, _ terms: RouteTerms,
+    _ reachable: NumberSet, own: inout NumberSet, brought: inout NumberSet
+  ) {
+    guard !members.isEmpty else { return }
+    for isReachable in [false, true] {
+      let route = terms.route(platform, isReachable: isReachable, offer)
+      guard route.usesOwn || route.usesVendor else { continue }
+      let some = isReachable ? members.intersection(reachable) : members.subtracting(reachable)
+      if route.usesOwn { own.formUnion(some) }
+      if route.usesVendor { brought.formUnion(some) }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import PushBase
+import PushStorage
+import Synchronization
+
+/// The apps in memory, found in both ways.
+final class AppTable: Sendable {
+  private struct Apps: Sendable {
+    var byKey: [AppKey: App] = [:]
+    var byID: [AppID: App] = [:]
+  }
+
+  private let apps = Mutex(Apps())
+  private let time: any TimeSource
+  /// Pushes to one registration alone that may wait for it.
+  private let pendingLimit: UInt32
+
+  init(time: any TimeSource, pendingLimit: UInt32) {
+    self.time = time
+    self.pendingLimit = pendingLimit
+  }
+
+  func find(_ key: AppKey) -> App? { apps.withLock { $0.byKey[key] } }
+
+  func find(_ id: AppID) -> App? { apps.withLock { $0.byID[id] } }
+
+  var all: [App] { apps.withLock { Array($0.byKey.values) } }
+
+  /// The app of a row, made if it is not in memory yet.
+  func adopt(_ row: AppRow) -> App {
+    if let known = find(row.key) { return known }
+    let new = App(row, pendingLimit: pendingLimit, at: time.now())
+    return apps.withLock { apps in
+      if let known = apps.byKey[row.key] { return known }
+      apps.byKey[row.key] = new
+      apps.byID[new.id] = new
+      return new
+    }
+  }
+
+  /// Takes a deleted app out of memory.
+  func remove(_ key: AppKey) -> App? {
+    apps.withLock { apps in
+      let app = apps.byKey.removeValue(forKey: key)
+      if let app { apps.byID[app.id] = nil }
+      return app
+    }
+  }
+}

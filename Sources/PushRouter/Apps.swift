@@ -1,0 +1,208 @@
+import PushBase
+import PushCrypto
+import PushStorage
+import Synchronization
+
+/// Why an app could not be made or deleted.
+public enum AppFailure: Error, Sendable {
+  /// The account has as many apps as one may have.
+  case tooMany
+  /// The account has no such app.
+  case unknown
+  /// The store cannot take changes now; try again later.
+  case unavailable
+}
+
+extension AccountRow {
+  /// Compares a developer's secret in constant time.
+  public func accepts(secret: [UInt8]) -> Bool { constantTimeEquals(SHA256.digest(secret), secretHash) }
+}
+
+/// The apps: those in memory, and how they are made, changed and deleted.
+public final class Apps: Sendable {
+  let store: Store
+  private let time: any TimeSource
+  private let table: AppTable
+  private let channels: PluggedChannels
+  private let passthrough: Passthrough
+  private let callbacks: CallbackApps
+  private let purge: AppPurge
+  private let isRefreshing = Atomic<Bool>(false)
+
+  init(
+    store: Store, time: any TimeSource, table: AppTable, channels: PluggedChannels, passthrough: Passthrough,
+    callbacks: CallbackApps, purge: AppPurge
+  ) {
+    self.store = store
+    self.time = time
+    self.table = table
+    self.channels = channels
+    self.passthrough = passthrough
+    self.callbacks = callbacks
+    self.purge = purge
+  }
+
+  // MARK: In memory
+
+  /// The app behind a key, if it is in memory.
+  public func loaded(_ key: AppKey) -> App? { table.find(key) }
+
+  /// An app in memory by its number.
+  public func loaded(_ id: AppID) -> App? { table.find(id) }
+
+  /// All apps in memory.
+  public var all: [App] { table.all }
+
+  /// The app behind a key, nil if there is none. One that is not in memory is looked for in the database, so that an app
+  /// made by another process works at once. `found` may be called on this thread or another.
+  public func find(_ key: AppKey, found: @escaping @Sendable (Result<App?, DeviceFailure>) -> Void) {
+    if let known = table.find(key) {
+      found(.success(known))
+      return
+    }
+    store.read { transaction throws(StorageError) in
+      try transaction.apps.find(key: key)
+    } completion: { [self] result in
+      switch result {
+      case .failure: found(.failure(.unavailable))
+      case .success(nil): found(.success(nil))
+      // A new app has no registrations yet that memory would have to learn.
+      case .success(let row?):
+        learnChanges(of: channels.all[...]) { [self] in found(.success(table.adopt(row))) }
+      }
+    }
+  }
+
+  /// Has channels learn, one after the other, what another process has changed.
+  private func learnChanges(of channels: ArraySlice<PluggedChannel>, _ done: @escaping @Sendable () -> Void) {
+    guard let first = channels.first else { return done() }
+    first.channel.learnChanges { [self] in learnChanges(of: channels.dropFirst(), done) }
+  }
+
+  // MARK: Changes
+
+  /// Apps that an account may have.
+  public static let appsInAccount = 1000
+
+  /// What whoever asked for an app learns of it.
+  public struct CreatedApp: Sendable {
+    /// Its key.
+    public let key: AppKey
+    /// Its master secret, which is told only now; nil for an app that was there before.
+    public let masterSecret: String?
+  }
+
+  /// The account behind a developer key, nil if there is none.
+  public func findAccount(
+    _ key: AppKey, found: @escaping @Sendable (Result<AccountRow?, DeviceFailure>) -> Void
+  ) {
+    store.read { transaction throws(StorageError) in
+      try transaction.accounts.find(key: key)
+    } completion: {
+      found($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// Makes an app of an account, on the plan that the account gives; or finds the one with the same Android package.
+  /// `noting` tells who made it, in the same commit.
+  public func create(
+    _ name: String, key: AppKey = .random(), androidPackage: String? = nil, group: String? = nil,
+    for account: AccountID, noting entry: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<CreatedApp, AppFailure>) -> Void
+  ) {
+    let secret = SecretKey24.generate()
+    let new = NewApp(
+      key: key, name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account,
+      androidPackage: androidPackage, groupName: group)
+    let now = time.now()
+    store.write { transaction throws(StorageError) -> Result<CreatedApp, AppFailure> in
+      if let androidPackage,
+        let known = try transaction.apps.key(account: account, androidPackage: androidPackage)
+      {
+        return .success(CreatedApp(key: known, masterSecret: nil))
+      }
+      guard try transaction.apps.count(account: account) < Self.appsInAccount else {
+        return .failure(.tooMany)
+      }
+      _ = try transaction.apps.create(new, at: now)
+      if let entry { try transaction.audit.add(entry) }
+      return .success(CreatedApp(key: new.key, masterSecret: secret))
+    } completion: { result in
+      reply((try? result.get()) ?? .failure(.unavailable))
+    }
+  }
+
+  // MARK: Deletion
+
+  /// Deletes an app of an account, together with a note of who did it: its calls and devices are refused at once, its data goes in small steps later.
+  public func delete(
+    _ key: AppKey, of account: AccountID, noting entry: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<Void, AppFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.write { transaction throws(StorageError) -> DeletedApp? in
+      guard let row = try transaction.apps.find(key: key), row.account == account else { return nil }
+      _ = try transaction.apps.delete(row.id, at: now)
+      if let entry { try transaction.audit.add(entry) }
+      return DeletedApp(id: row.id, key: key)
+    } completion: { [self] result in
+      switch result {
+      case .failure: reply(.failure(.unavailable))
+      case .success(nil): reply(.failure(.unknown))
+      case .success(let deleted?):
+        purge.forget(deleted)
+        reply(.success(()))
+      }
+    }
+  }
+
+  /// Changes what is stored of an app, and has it hold at once instead of after the next look at the database. `body` tells
+  /// whether there is such an app.
+  func change(
+    _ app: App, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool,
+    done: @escaping @Sendable (Result<Void, AppFailure>) -> Void
+  ) {
+    store.write { transaction throws(StorageError) -> AppRow? in
+      guard try body(transaction) else { return nil }
+      return try transaction.apps.find(key: app.key)
+    } completion: { [self] result in
+      switch result {
+      case .failure: done(.failure(.unavailable))
+      case .success(nil): done(.failure(.unknown))
+      case .success(let row?):
+        if app.update(row) { passthrough.disconnectAll(app) }
+        done(.success(()))
+      }
+    }
+  }
+
+  /// Learns what a change outside of `change(_:_:done:)` has made of some apps, so that it counts at once.
+  public func learn(_ rows: [AppRow]) {
+    for row in rows {
+      if let app = table.find(row.key), app.update(row) { passthrough.disconnectAll(app) }
+    }
+  }
+
+  /// Learns what was changed about apps by other processes: secrets, plans, networks, whether they are turned off or
+  /// deleted.
+  func refresh() {
+    // One at a time: of two readers the later may have the older news.
+    guard !isRefreshing.exchange(true, ordering: .acquiring) else { return }
+    let changes = callbacks.changes
+    store.read { transaction throws(StorageError) in
+      (
+        rows: try transaction.apps.all(), deleted: try transaction.deletedApps.all(),
+        callbacks: try transaction.callbacks.settings()
+      )
+    } completion: { [self] result in
+      defer { isRefreshing.store(false, ordering: .releasing) }
+      guard case .success(let found) = result else { return }
+      callbacks.takeOver(found.callbacks, readAt: changes)
+      for row in found.rows {
+        guard let app = table.find(row.key), app.update(row) else { continue }
+        passthrough.disconnectAll(app)
+      }
+      for deleted in found.deleted { purge.forget(deleted) }
+    }
+  }
+}

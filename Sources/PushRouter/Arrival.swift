@@ -1,0 +1,35 @@
+import PushBase
+import PushStorage
+
+/// A device's word that a push has reached it, and when: the one place that decides the time of a delivery over our
+/// connection, for pages, reports, callbacks and latencies (Docs/decisions/0025-when-a-push-arrived.md).
+public struct Arrival: Sendable, Equatable {
+  /// The push.
+  public let id: MessageID
+  /// When it arrived by what the device said of its age; without that, when the server first knew that it had.
+  public let at: Timestamp
+  /// Whether the device said how long it has had it.
+  public let isExact: Bool
+
+  /// An acknowledgement that came at `received` for a push that the device has had for `age` milliseconds, nil if it does not
+  /// say. `reported` is when the device told that it was shown, if it did before. A push neither comes before it was
+  /// accepted nor after the device has told of it.
+  public init(
+    _ id: MessageID, acknowledgedAt received: Timestamp, age: UInt32? = nil,
+    reportedAt reported: Timestamp? = nil
+  ) {
+    self.id = id
+    isExact = age != nil
+    let latest = min(received, reported ?? received)
+    let told = age.map { Timestamp(milliseconds: received.milliseconds - Int64($0)) } ?? latest
+    at = max(min(told, latest), id.time)
+  }
+}
+
+extension OutcomeRow {
+  /// When it ended. A push that its only target has shown, or that was tapped, had arrived by then, whichever way that was told.
+  public var endedAt: Timestamp {
+    guard status == .delivered else { return at }
+    return [shownAt, tappedAt].compactMap { $0 }.reduce(at) { min($0, $1) }
+  }
+}

@@ -1,0 +1,59 @@
+import PushBase
+import PushStorage
+import Synchronization
+
+/// Apps that have, or had, pushes of which their servers are told. What becomes of the pushes of all others is passed over
+/// without a look at the database.
+public final class CallbackApps: Sendable {
+  private let loaded: AppTable
+  private let apps = Mutex<Set<AppID>>([])
+  /// Grows with each change of what an app has set up, so that what was read before it is not taken over after it.
+  private let changeCount = Atomic<Int>(0)
+  private let isFilled = Atomic<Bool>(false)
+
+  init(_ loaded: AppTable) { self.loaded = loaded }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { !isFilled.load(ordering: .relaxed) }
+
+  /// Whether something may be told of pushes of an app.
+  public func contains(_ app: AppID) -> Bool { apps.withLock { $0.contains(app) } }
+
+  private func insert(_ app: AppID) {
+    apps.withLock { _ = $0.insert(app) }
+    isFilled.store(true, ordering: .relaxed)
+  }
+
+  /// Reads what apps have set up for callbacks.
+  func load(_ transaction: ReadTransaction) throws(StorageError) {
+    for app in try transaction.callbacks.apps() { insert(app) }
+    takeOver(try transaction.callbacks.settings(), readAt: changes)
+  }
+
+  /// How often something was changed.
+  var changes: Int { changeCount.load(ordering: .sequentiallyConsistent) }
+
+  /// Has pushes accepted from now on follow what an app has set up; nil for nothing.
+  public func takeOver(_ setting: CallbackSettingRow?, of app: AppID) {
+    changeCount.add(1, ordering: .sequentiallyConsistent)
+    loaded.find(app)?.setCallbacks(setting)
+  }
+
+  /// Takes over what apps have set up for callbacks; `settings` are those of all apps, read at a count of changes.
+  func takeOver(_ settings: [CallbackSettingRow], readAt changes: Int) {
+    guard self.changes == changes else { return }
+    let byApp = Dictionary(settings.map { ($0.app, $0) }) { first, _ in first }
+    for app in loaded.all { app.setCallbacks(byApp[app.id]) }
+  }
+
+  /// Notes what is told of a push that is being stored; nothing for most.
+  func note(
+    _ push: NewPush, _ id: MessageID, of app: App, in transaction: WriteTransaction
+  ) throws(StorageError) {
+    guard var row = app.callback(for: push.request) else { return }
+    row.id = id
+    try transaction.callbacks.insertPush(row, app: app.id)
+    // Before anything becomes of the push.
+    insert(app.id)
+  }
+}

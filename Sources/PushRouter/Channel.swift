@@ -1,0 +1,176 @@
+import PushBase
+import PushDomain
+import PushStorage
+import Synchronization
+
+/// A committed push with what one channel has to deliver of it.
+public struct ChannelPush: Sendable {
+  /// The app it belongs to.
+  public let app: App
+  /// Its ID, the same on every channel.
+  public let id: MessageID
+  /// Who gets the channel's main leg.
+  public let targets: Recipients
+  /// Who gets its other legs, by number.
+  public let others: [UInt8: Recipients]
+  /// What it is.
+  public let push: StoredPush
+  /// Its content as the database holds it.
+  public let content: [UInt8]
+  /// When it was accepted, and when it ends.
+  public let acceptedAt, expires: Timestamp
+  /// When each device gets it, nil for at once.
+  public let pacing: PacingWindow?
+  /// Whether it was sent to one device alone, whatever the channels.
+  public let isToOne: Bool
+
+  /// Makes a push. `content` may be left out where no device asks for it again.
+  public init(
+    app: App, id: MessageID, targets: Recipients, others: [UInt8: Recipients] = [:], push: StoredPush,
+    content: [UInt8] = [], acceptedAt: Timestamp = Timestamp(milliseconds: 0), expires: Timestamp,
+    pacing: PacingWindow? = nil, isToOne: Bool = false
+  ) {
+    self.app = app
+    self.id = id
+    self.targets = targets
+    self.others = others
+    self.push = push
+    self.content = content
+    self.acceptedAt = acceptedAt
+    self.expires = expires
+    self.pacing = pacing
+    self.isToOne = isToOne
+  }
+
+  /// What the database holds, nil if it is unreadable. `pacingMinutes` is the pacing window in minutes, nil for a push
+  /// that is not, or not any more.
+  public init?(_ row: PushRow, _ channel: ChannelID, app: App, pacingMinutes: Int64? = nil) {
+    guard let push = StoredPush(row), let legs = row.legTargets else { return nil }
+    var others: [UInt8: Recipients] = [:]
+    for (leg, targets) in legs where leg.channel == channel && !leg.isMain {
+      others[leg.number] = Recipients(targets)
+    }
+    self.init(
+      app: app, id: row.id, targets: Recipients(legs[DeliveryLeg(channel)] ?? NumberSet()), others: others,
+      push: push, content: row.content, acceptedAt: row.createdAt, expires: row.expiresAt,
+      pacing: PacingWindow(row, minutes: pacingMinutes), isToOne: row.targetCount == 1)
+  }
+
+  /// Who gets a leg of the channel, nil for nobody.
+  public func targets(leg number: UInt8) -> Recipients? {
+    let targets = number == DeliveryLeg.main ? targets : others[number]
+    return targets.flatMap { $0.isEmpty ? nil : $0 }
+  }
+}
+
+extension PushRow {
+  /// Who gets it from which vendor's channel; nil if a set is unreadable.
+  var legTargets: [DeliveryLeg: NumberSet]? {
+    var targets: [DeliveryLeg: NumberSet] = [:]
+    for row in legs {
+      guard let set = NumberSet(serialized: row.targets) else { return nil }
+      targets[row.leg] = set
+    }
+    return targets
+  }
+}
+
+/// What a channel can no longer take back of a push, by leg.
+public struct ChannelHold: Sendable {
+  /// For whom its service has answered, also where that is not stored yet.
+  public var answered: [DeliveryLeg: NumberSet] = [:]
+  /// Who is in a request that its service has not answered: it may have taken it.
+  public var underWay: [DeliveryLeg: NumberSet] = [:]
+
+  /// Nothing.
+  public init() {}
+}
+
+/// Who takes a push back: one that fails lets go of what it held itself, and of nothing that another holds.
+public struct PushHolder: Hashable, Sendable {
+  private static let last = Atomic<UInt64>(0)
+  private let number = last.wrappingAdd(1, ordering: .relaxed).newValue
+
+  /// Makes one like no other.
+  public init() {}
+}
+
+/// A way to reach devices. The router holds a list of them and knows none by name: passthrough, over our own connections, is
+/// one of them.
+///
+/// It is called from the storage writer's thread, in commit order, unless said otherwise, and must only pass the work on.
+/// What it was given stands in the database as well (`ChannelQueueRepository.open`): it may forget what it has no room
+/// for, and takes up after a restart what has no answer. It tells answers by `Deliveries.store(_:of:done:)`.
+///
+/// The server calls `start` once before the first push, `tick` about once a second, and at the end `close` and, when it
+/// `isIdle` or has had its time, `finish`.
+public protocol Channel: AnyObject, Sendable {
+  /// What it is and can do.
+  var info: ChannelInfo { get }
+  /// What it could bring of a push, and to whom. Called for each push on any thread: fast if there is nothing. Passthrough
+  /// offers nothing; what waits, waits for it.
+  func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer]
+  /// Takes a push that was committed.
+  func deliver(_ push: ChannelPush)
+  /// A push is being taken back, or replaced: it rests until `withdraw`, or `resume` by all who hold it. Tells what cannot be
+  /// taken back.
+  func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold
+  /// A push was not taken back after all by one who may hold it. On any thread.
+  func resume(_ id: MessageID, of app: App, by holder: PushHolder)
+  /// A push was taken back, or replaced, at a moment: nobody gets it any more. Returns for how many devices it still waited.
+  func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int
+  /// Tells those of a recalled push's audience who got it, and have not shown it yet, to forget it.
+  func recall(_ id: MessageID, of app: App, audience: NumberSet)
+  /// Registrations have other tokens than before, or none, or are gone: nothing leaves any more with what was read of them
+  /// before.
+  func tokensChanged(of numbers: [RegistrationNumber], in app: App)
+  /// Learns what another process has changed about what the channel needs of apps, such as credentials; `done` is called when
+  /// it is known.
+  func learnChanges(_ done: @escaping @Sendable () -> Void)
+  /// How each of its services stands for an app. On any thread.
+  func status(of app: App) -> [ChannelStatus]
+  /// An app was deleted.
+  func forget(_ app: App)
+  /// Reads what it needs of apps, and takes up what an earlier run left. `done` is called once, on any thread, when it knows
+  /// what it can offer; after an error the server does not start.
+  func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void)
+  /// The work of once a second. On any thread but one at a time.
+  func tick()
+  /// Begins nothing new; requests that are under way go on. On any thread.
+  func close()
+  /// Whether all requests that were under way at `close` have ended. On any thread.
+  var isIdle: Bool { get }
+  /// Saves the answers that are known; the store is closed afterwards. Pushes without an answer are delivered again after the
+  /// next start. On any thread.
+  func finish()
+}
+
+/// What a channel need not have.
+extension Channel {
+  /// Nothing is under way.
+  public func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold { ChannelHold() }
+  /// Nothing rests.
+  public func resume(_ id: MessageID, of app: App, by holder: PushHolder) {}
+  /// Nothing waits.
+  public func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int { 0 }
+  /// Nothing can be taken back from devices.
+  public func recall(_ id: MessageID, of app: App, audience: NumberSet) {}
+  /// Nothing depends on tokens.
+  public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {}
+  /// Nothing is known of apps.
+  public func learnChanges(_ done: @escaping @Sendable () -> Void) { done() }
+  /// There are no services.
+  public func status(of app: App) -> [ChannelStatus] { [] }
+  /// Nothing is known of apps.
+  public func forget(_ app: App) {}
+  /// Nothing has to be read.
+  public func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) { done(.success(())) }
+  /// Nothing depends on the time.
+  public func tick() {}
+  /// Nothing has to be closed.
+  public func close() {}
+  /// No requests are awaited.
+  public var isIdle: Bool { true }
+  /// All answers are saved.
+  public func finish() {}
+}

@@ -1,0 +1,82 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// For whom each outcome of a push's legs stands: one of `ChannelEnd`, or a reason of the channel's service.
+public typealias LegOutcomes = [DeliveryLeg: [String: NumberSet]]
+
+/// What a channel's service has answered for a push, to be stored.
+public struct ChannelAnswers: Sendable {
+  /// The push.
+  public let id: MessageID
+  /// The channel that all of it is about.
+  public let channel: ChannelID
+  /// All that is known.
+  public let results: LegOutcomes
+  /// What of it is new.
+  public let news: LegOutcomes
+  /// Whether there is an outcome for all.
+  public let isFinal: Bool
+
+  /// All fields.
+  public init(
+    id: MessageID, channel: ChannelID, results: LegOutcomes, news: LegOutcomes, isFinal: Bool
+  ) {
+    self.id = id
+    self.channel = channel
+    self.results = results
+    self.news = news
+    self.isFinal = isFinal
+  }
+
+  /// How the push ended, if nobody waits for it over our connection.
+  private var status: OutcomeStatus {
+    func has(_ reason: String) -> Bool { results.values.contains { $0[reason]?.isEmpty == false } }
+    if has(ChannelEnd.delivered) { return .delivered }
+    return has(ChannelEnd.expired) ? .expired : .refused
+  }
+
+  func store(
+    of app: AppID, at now: Timestamp, in transaction: WriteTransaction
+  ) throws(StorageError) -> [DeliveryEvent] {
+    var events: [DeliveryEvent] = []
+    var newly = news.mapValues { $0.mapValues { $0.members() } }
+    for leg in newly.keys {
+      guard let accepted = newly[leg]?[ChannelEnd.delivered] else { continue }
+      newly[leg]?[ChannelEnd.delivered] = try transaction.unproven(accepted, id, at: now) {
+        $0.on(leg.channel).shown
+      }
+    }
+    for (leg, outcomes) in results {
+      // With the last of them all are stored: an earlier attempt may have failed.
+      for (reason, all) in outcomes where isFinal || news[leg]?[reason] != nil {
+        try transaction.channelQueue.saveResult(id, leg, reason, targets: all.serialized(), count: all.count)
+        guard let numbers = newly[leg]?[reason] else { continue }
+        let what: DeliveryEvent.What =
+          reason == ChannelEnd.delivered
+          ? .delivered(numbers, channel) : .refused(numbers, channel, reason: reason)
+        events.append(DeliveryEvent(push: id, app: app, what: what, at: now))
+      }
+    }
+    // Whether all have it the end alone does not tell then: something waits here besides, devices have said more, or the
+    // push was taken back before the service answered.
+    var isUnclear = try transaction.deliveries.hasReceipts(id)
+    if isFinal {
+      if try transaction.channelQueue.finish(id: id, app: app, channel: channel) {
+        let isEnd = try transaction.deliveries.settleUnlessPending(
+          Settlement(id: id, status: status, at: now))
+        isUnclear = isUnclear || !isEnd
+        // All that became of it was stored before: that this is the end is told all the same.
+        if events.isEmpty, try transaction.deliveries.isOver(id, app: app) {
+          events.append(DeliveryEvent(push: id, app: app, what: .ended(status, lastly: nil), at: now))
+        }
+      } else {
+        isUnclear = true
+      }
+    } else if try transaction.deliveries.isOver(id, app: app) {
+      isUnclear = true
+    }
+    if isUnclear { try transaction.reckon(id, at: now) }
+    return events
+  }
+}

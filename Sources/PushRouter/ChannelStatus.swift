@@ -1,0 +1,59 @@
+import PushBase
+import PushDomain
+
+/// What was seen of the connections to a channel's service since the server started.
+public enum ChannelHealth: Sendable, Equatable {
+  /// Nobody has connected yet.
+  case unused
+  /// There is a connection, since this moment.
+  case connected(since: Timestamp)
+  /// There is none now, and the latest, until this moment, ended as it should.
+  case idle(since: Timestamp)
+  /// No connection can be made since this moment, for this reason.
+  case unreachable(since: Timestamp, reason: String)
+}
+
+/// How one of a channel's services stands for an app.
+public struct ChannelStatus: Sendable, Equatable {
+  /// The channel.
+  public let channel: ChannelID
+  /// Which of its services: for APNs `production` or `sandbox`; empty for a channel that has only one.
+  public let service: String
+  /// What is wrong, for people; nil if pushes leave as far as the service can be reached.
+  public var problem: String?
+  /// Whether the app has a credential for it at all.
+  public var hasCredential: Bool
+  /// Connections that take requests; other apps may use them as well.
+  public var connections = 0
+  /// Requests that have no answer yet, of all who use these connections.
+  public var inFlight = 0
+  /// What was seen of the connections.
+  public var health = ChannelHealth.unused
+  /// When there was a connection last; nil if there was none since the server started.
+  public var lastConnectedAt: Timestamp?
+  /// Why the latest connection failed; nil if none has.
+  public var lastFailure: String?
+  /// When that was.
+  public var lastFailureAt: Timestamp?
+
+  /// A service without anything known of it.
+  public init(_ channel: ChannelID, service: String = "", problem: String? = nil, hasCredential: Bool = true)
+  {
+    self.channel = channel
+    self.service = service
+    self.problem = problem
+    self.hasCredential = hasCredential
+  }
+
+  /// One word for it: `no credential`, `stopped` (nothing is sent until somebody has looked), `unreachable` (no connection can
+  /// be made), `ready` (the latest connection was good) or `unused` (none was tried since the server started).
+  public var state: String {
+    if !hasCredential { return "no credential" }
+    if problem != nil { return "stopped" }
+    return switch health {
+    case .unused: "unused"
+    case .connected, .idle: "ready"
+    case .unreachable: "unreachable"
+    }
+  }
+}

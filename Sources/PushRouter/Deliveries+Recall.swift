@@ -1,0 +1,88 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// Taking pushes back for their senders.
+extension Deliveries {
+  /// Takes a push back: who does not have it yet never gets it. `reply` says how many it still waited for. The audit log
+  /// says it in the same commit, if there is something to note.
+  public func recall(
+    _ id: MessageID, in app: App, noting note: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<Int, APIError>) -> Void
+  ) {
+    let (now, holder) = (time.now(), PushHolder())
+    writeBehind.flushEnds()
+    store.write { [self] transaction throws(StorageError) -> NumberSet? in
+      guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
+      try takeBack(id, of: app, .recalled, at: now, by: holder, in: transaction)
+      if let note { try transaction.audit.add(note) }
+      if let target = push.target { return NumberSet([target]) }
+      return push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
+    } completion: { [self] result in
+      switch result {
+      case .failure(let error):
+        channels.resume(id, of: app, by: holder)
+        reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
+      case .success(nil): reply(.failure(.invalidValue("msg_id is unknown")))
+      case .success(let audience?):
+        let count = channels.withdraw(id, of: app, .recalled, at: now)
+        for plugged in channels.all { plugged.channel.recall(id, of: app, audience: audience) }
+        reply(.success(count))
+      }
+    }
+  }
+
+  /// Stores that a push is taken back, with all that is known until now of whom it has reached.
+  func takeBack(
+    _ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp, by holder: PushHolder,
+    in transaction: WriteTransaction
+  ) throws(StorageError) {
+    guard let rows = try transaction.deliveries.targets(of: id) else { return }
+    let isInTime = now < rows.push.expiresAt
+    let hold = channels.hold(id, of: app, by: holder)
+    let refused = isInTime ? try takeBackFromQueue(rows, of: app, hold, at: now, in: transaction) : []
+    if isInTime { try transaction.deliveries.markTakenBack(id, status, at: now) }
+    // What a service is being asked for cannot be taken back: its answers end the push's way there.
+    for channel in rows.pendingChannels where !hold.underWay.keys.contains(where: { $0.channel == channel }) {
+      try transaction.channelQueue.finish(id: id, app: app.id, channel: channel)
+    }
+    // Also when our own part has ended before: this is the end then.
+    try journal.stored(refused, in: transaction)
+    try transaction.pacedPushes.end(id: id)
+    let progress = app.directory.progress(id)
+    let ended = EndedPush(id, isInTime ? status : .expired, progress: progress)
+    try settle(ended, of: app, at: now, in: transaction)
+    try transaction.reckon(id, at: now)
+  }
+
+  /// Stores that those for whom no service has answered will not get the push.
+  private func takeBackFromQueue(
+    _ rows: TargetRows, of app: App, _ hold: ChannelHold, at now: Timestamp, in transaction: WriteTransaction
+  ) throws(StorageError) -> [DeliveryEvent] {
+    guard !rows.pendingChannels.isEmpty, let targets = PushTargets(rows, at: now) else { return [] }
+    let id = rows.push.id
+    var events: [DeliveryEvent] = []
+    for (leg, of) in targets.legs where rows.pendingChannels.contains(leg.channel) {
+      var left = of.unanswered
+      for held in [hold.answered, hold.underWay] {
+        if let numbers = held[leg] { left.subtract(numbers) }
+      }
+      guard !left.isEmpty else { continue }
+      try transaction.channelQueue.saveResult(
+        id, leg, ChannelEnd.takenBack, targets: left.serialized(), count: left.count)
+      let what = DeliveryEvent.What.refused(left.members(), leg.channel, reason: ChannelEnd.takenBack)
+      events.append(DeliveryEvent(push: id, app: app.id, what: what, at: now))
+    }
+    return events
+  }
+
+  /// Stores the end of a push over our connection at once.
+  func settle(
+    _ ended: EndedPush, of app: App, at now: Timestamp, in transaction: WriteTransaction
+  ) throws(StorageError) {
+    let over = try transaction.deliveries.settle([ended.settlement(at: now)]).over
+    try ended.saveDropped(in: transaction)
+    guard over.isEmpty else { return }
+    try journal.stored([DeliveryEvent(ended, app: app.id, at: now)], in: transaction)
+  }
+}

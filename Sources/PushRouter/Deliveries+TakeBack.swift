@@ -1,0 +1,87 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// What taking a push back from a channel came to in the database.
+private enum TakeBack: Sendable {
+  /// It waits at our connection now for some more.
+  case stored(PushRow, LateTargets)
+  /// That changes nothing.
+  case needless
+  /// The push's end over our connection is on its way into the database: to be tried again behind it.
+  case tooEarly
+}
+
+/// Taking pushes back from channels.
+extension Deliveries {
+  /// A channel will not bring a push to some devices, and the push's strategy wants our connection then: it waits for them
+  /// there, and the channel's part is over for them. Nothing changes for those for whom it waits there already, or has come
+  /// that way. `done` says whether that is stored: until then nothing may be stored that makes the push's way by the channel an
+  /// ended one. Not stored is also what has to be tried again since the push ends at this moment.
+  public func takeBack(
+    _ id: MessageID, in app: App, from channel: ChannelID, for refused: [RegistrationNumber],
+    done: @escaping @Sendable (_ isStored: Bool) -> Void
+  ) {
+    let now = time.now()
+    // Between the commit and the moment at which memory knows of it no end may be stored that knows nothing of these devices.
+    let isYetToEnd = app.directory.pin(id)
+    writeBehind.flushEnds()
+    store.write { transaction throws(StorageError) -> TakeBack in
+      guard let rows = try transaction.deliveries.targets(of: id), rows.push.app == app.id,
+        rows.push.expiresAt > now, rows.takenBack == nil, let targets = PushTargets(rows, at: now)
+      else { return .needless }
+      var push = rows.push
+      let all =
+        push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(push.target.map { [$0] } ?? [])
+      var own = push.ownTargets.flatMap { NumberSet(serialized: $0) } ?? all
+      let numbers = refused.filter { !own.contains($0) && !targets.delivered.contains($0) }
+      guard !numbers.isEmpty else { return .needless }
+      guard isYetToEnd || !rows.isPending else { return .tooEarly }
+      own.formUnion(NumberSet(numbers))
+      push.ownTargets = own.serialized()
+      try transaction.channelQueue.setOwnTargets(id: id, own: own.serialized())
+      if let place = push.legs.firstIndex(where: { $0.leg == DeliveryLeg(channel) }) {
+        let left = NumberSet(serialized: push.legs[place].targets)?.subtracting(NumberSet(numbers))
+        push.legs[place].targets = (left ?? NumberSet()).serialized()
+        try transaction.channelQueue.setTargets(of: id, push.legs[place])
+      }
+      // What had ended goes on, with those who have it and those who never will.
+      let progress = rows.isPending ? nil : DeliveryProgress(targets)
+      try progress?.saveDropped(of: id, in: transaction)
+      try transaction.deliveries.reopen(
+        id: id, app: app.id, expiresAt: push.expiresAt, delivered: progress?.delivered.serialized())
+      let late = LateTargets(
+        numbers: numbers, expires: push.expiresAt.secondsRoundedUp, isToOne: push.targetCount == 1,
+        progress: progress)
+      return .stored(push, late)
+    } completion: { [self] result in
+      if case .success(.stored(let row, let late)) = result {
+        reopen(row, for: late, in: app, at: now)
+      } else {
+        writeBehind.note(app.directory.unpin(id, opening: nil).change, of: app, at: now)
+      }
+      switch result {
+      case .success(.stored), .success(.needless): done(true)
+      case .success(.tooEarly), .failure: done(false)
+      }
+    }
+  }
+
+  private func reopen(_ row: PushRow, for late: LateTargets, in app: App, at now: Timestamp) {
+    let push = StoredPush(row)
+    if let push { contents.insert(row.id, push) }
+    let dispatch = app.directory.unpin(row.id, opening: late)
+    writeBehind.note(dispatch.change, of: app, at: now)
+    guard let push else { return }
+    let live = LivePush(app: app.id, id: row.id, push: push, isLate: true)
+    passthrough.send(live, of: app, to: dispatch.reachable)
+  }
+}
+
+extension DeliveryProgress {
+  /// Where a push stands over our connection whose way there had ended.
+  fileprivate init(_ targets: PushTargets) {
+    self.init(delivered: targets.acknowledged)
+    for (reason, lost) in targets.lost { add(lost, reason) }
+  }
+}

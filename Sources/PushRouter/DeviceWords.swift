@@ -1,0 +1,228 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// What devices have said of one push since that was last stored, besides acknowledgements that were waited for.
+struct DeviceWords: Sendable {
+  typealias Kind = PushReceipt
+
+  /// The push, and the app of the devices; it may be another app's.
+  struct Key: Hashable, Sendable {
+    let id: MessageID
+    let app: AppID
+  }
+
+  private struct Said: Sendable {
+    var numbers: [RegistrationNumber]
+    /// When it was true for each of them.
+    var moments: [Timestamp]
+    /// When it was for the first of them.
+    var at: Timestamp
+  }
+
+  private var said: [Kind: Said] = [:]
+
+  /// How many words these are.
+  var count: Int { said.values.reduce(0) { $0 + $1.numbers.count } }
+
+  /// One word.
+  init(_ kind: Kind, _ number: RegistrationNumber, at now: Timestamp) {
+    said = [kind: Said(numbers: [number], moments: [now], at: now)]
+  }
+
+  /// None.
+  init() {}
+
+  /// Adds others.
+  mutating func add(_ other: DeviceWords) {
+    for (kind, words) in other.said {
+      var all = said[kind] ?? Said(numbers: [], moments: [], at: words.at)
+      all.numbers += words.numbers
+      all.moments += words.moments
+      all.at = min(all.at, words.at)
+      said[kind] = all
+    }
+  }
+
+  // MARK: Storing
+
+  /// Stores words of devices, each once, without those of devices whose push it was not. Returns what is new by them.
+  /// `cost` grows by the bytes of the sets that were read for it.
+  func store(
+    _ key: Key, in transaction: WriteTransaction, cost: inout Int
+  ) throws(StorageError) -> [DeliveryEvent] {
+    guard let audience = try transaction.deliveries.audience(of: key.id), audience.app == key.app else {
+      return []
+    }
+    cost += (audience.targets?.count ?? 0) + (audience.own?.count ?? 0)
+    let single = audience.target.map { NumberSet([$0]) }
+    guard let targets = single ?? audience.targets.flatMap({ NumberSet(serialized: $0) }),
+      let own = audience.own == nil ? targets : audience.own.flatMap({ NumberSet(serialized: $0) }),
+      try mayHaveNews(of: key.id, for: targets, own, in: transaction)
+    else { return [] }
+    if audience.targets == nil, let events = try storeOfDelivered(key, in: transaction) { return events }
+    guard let at = said.values.map(\.at).min(), let rows = try transaction.deliveries.targets(of: key.id),
+      let before = PushTargets(rows, at: at)
+    else { return [] }
+    var isNew = false
+    for kind in Kind.allCases {
+      guard let words = said[kind] else { continue }
+      if try store(kind, words, of: rows.push, known: before, in: transaction) { isNew = true }
+    }
+    guard isNew, let rows = try transaction.deliveries.targets(of: key.id),
+      let after = PushTargets(rows, at: at)
+    else { return [] }
+    if after.haveAll { try transaction.deliveries.markReachedAll(key.id, at: at) }
+    return events(key, before, after, at: at)
+  }
+
+  /// Whether a target says something that is not stored already. Looked at before all that is stored of the push is read:
+  /// anybody can say anything of any push, as often as they like.
+  private func mayHaveNews(
+    of id: MessageID, for targets: NumberSet, _ own: NumberSet, in transaction: WriteTransaction
+  ) throws(StorageError) -> Bool {
+    for (kind, words) in said {
+      var new = NumberSet(words.numbers)
+      new.formIntersection(kind == .acknowledgedLate ? own : targets)
+      guard !new.isEmpty else { continue }
+      func subtract(_ stored: [UInt8]?) {
+        if let stored = stored.flatMap({ NumberSet(serialized: $0) }) { new.subtract(stored) }
+      }
+      subtract(try transaction.deliveries.receipts(of: id, kind))
+      if kind == .acknowledgedLate {
+        subtract(try transaction.deliveries.delivered(id))
+        // Of those that have it by its end, all but those who were given up before.
+        if !new.isEmpty, try transaction.deliveries.isOverAsDelivered(id) {
+          new.formIntersection(try transaction.reading.givenUp(id))
+        }
+      }
+      if !new.isEmpty { return true }
+    }
+    return false
+  }
+
+  /// Receipts of a push to one that has acknowledged it, which is what most are: nothing else follows from them. Nil if
+  /// there may be more to it.
+  private func storeOfDelivered(
+    _ key: Key, in transaction: WriteTransaction
+  ) throws(StorageError) -> [DeliveryEvent]? {
+    guard said[.acknowledgedLate] == nil, try transaction.deliveries.isDeliveredByOwnAlone(key.id) else {
+      return nil
+    }
+    var events: [DeliveryEvent] = []
+    for kind in [Kind.shown, .tapped] {
+      for number in said[kind]?.numbers ?? [] {
+        guard let at = said[kind]?.at else { continue }
+        let outcome = try transaction.deliveries.outcome(of: key.id)
+        let isFirst = outcome?.shownAt == nil && outcome?.tappedAt == nil
+        guard try transaction.deliveries.markReceipt(id: key.id, app: key.app, by: number, kind, at: at)
+        else {
+          continue
+        }
+        // A tap counts as shown.
+        if isFirst { events.append(event(key, .shown([number]), at: at)) }
+        if kind == .tapped { events.append(event(key, .tapped([number]), at: at)) }
+      }
+    }
+    return events
+  }
+
+  private func store(
+    _ kind: Kind, _ words: Said, of push: PushRow, known: PushTargets, in transaction: WriteTransaction
+  ) throws(StorageError) -> Bool {
+    if push.target != nil, kind != .acknowledgedLate {
+      var isNew = false
+      for number in words.numbers
+      where try transaction.deliveries.markReceipt(id: push.id, app: push.app, by: number, kind, at: words.at)
+      {
+        isNew = true
+      }
+      return isNew
+    }
+    var new = NumberSet(words.numbers)
+    if kind == .acknowledgedLate {
+      new.formIntersection(known.own)
+      // Whoever showed it may still say so: what they say stands by itself then.
+      new.subtract(known.acknowledged.subtracting(known.shownByOwn))
+    } else {
+      new.formIntersection(push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet())
+    }
+    let stored = try transaction.deliveries.receipts(of: push.id, kind).flatMap { NumberSet(serialized: $0) }
+    new.subtract(stored ?? NumberSet())
+    guard !new.isEmpty else { return false }
+    new.formUnion(stored ?? NumberSet())
+    try transaction.deliveries.saveReceipts(id: push.id, kind, targets: new.serialized())
+    return true
+  }
+
+  private func events(
+    _ key: Key, _ before: PushTargets, _ after: PushTargets, at: Timestamp
+  ) -> [DeliveryEvent] {
+    func new(_ set: KeyPath<PushTargets, NumberSet>) -> [RegistrationNumber] {
+      after[keyPath: set].subtracting(before[keyPath: set]).members()
+    }
+    let proven = after.channels.map { channel -> DeliveryEvent.What in
+      let known = before.on(channel).accepted
+      return .proven(after.on(channel).accepted.subtracting(known).members(), channel)
+    }
+    let all = proven + [.shown(new(\.shown)), .tapped(new(\.tapped))]
+    return all.filter { !$0.numbers.isEmpty }.map { what in
+      guard case .proven(let numbers, .passthrough) = what else { return event(key, what, at: at) }
+      let moments = moments(of: numbers, at)
+      return DeliveryEvent(
+        push: key.id, app: key.app, what: what, at: moments.max() ?? at, moments: moments)
+    }
+  }
+
+  /// Since when it is known of each that they have it.
+  private func moments(of numbers: [RegistrationNumber], _ otherwise: Timestamp) -> [Timestamp] {
+    var first: [RegistrationNumber: Timestamp] = [:]
+    for words in said.values {
+      for (number, moment) in zip(words.numbers, words.moments) {
+        first[number] = min(first[number] ?? moment, moment)
+      }
+    }
+    return numbers.map { first[$0] ?? otherwise }
+  }
+
+  private func event(_ key: Key, _ what: DeliveryEvent.What, at: Timestamp) -> DeliveryEvent {
+    DeliveryEvent(push: key.id, app: key.app, what: what, at: at)
+  }
+}
+
+extension WriteTransaction {
+  /// Notes it if every target of a push has it, so that lists of pushes show what its report does.
+  func reckon(_ id: MessageID, at now: Timestamp) throws(StorageError) {
+    guard let rows = try deliveries.targets(of: id), rows.outcome?.hasReachedAll != true,
+      let targets = PushTargets(rows, at: now), targets.haveAll
+    else { return }
+    try deliveries.markReachedAll(id, at: now)
+  }
+
+  /// Of those whose acknowledgement, or for whom a service's answer, is being stored, those who were not known to have the push
+  /// by that channel: what their devices said may have been faster.
+  func unproven(
+    _ numbers: [RegistrationNumber], _ id: MessageID, at now: Timestamp,
+    _ known: (PushTargets) -> NumberSet
+  ) throws(StorageError) -> [RegistrationNumber] {
+    guard try deliveries.hasReceipts(id), let rows = try deliveries.targets(of: id),
+      let targets = PushTargets(rows, at: now)
+    else { return numbers }
+    let known = known(targets)
+    return numbers.filter { !known.contains($0) }
+  }
+}
+
+extension ReadTransaction {
+  /// Who was given up over our connection.
+  fileprivate func givenUp(_ id: MessageID) throws(StorageError) -> NumberSet {
+    try deliveries.dropped(id).values.reduce(into: NumberSet()) { all, bytes in
+      if let targets = NumberSet(serialized: bytes) { all.formUnion(targets) }
+    }
+  }
+}
+
+extension PushTargets {
+  /// Who is known to have it over our connection by more than an acknowledgement in time.
+  var provenOwn: NumberSet { shownByOwn.union(lateByOwn) }
+}

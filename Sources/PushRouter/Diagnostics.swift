@@ -1,0 +1,266 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// A device that somebody asks about.
+public enum DeviceInQuestion: Sendable {
+  /// A registration that is there.
+  case there(RegistrationNumber)
+  /// One that is no more.
+  case gone(GoneRegistration)
+  /// One that the app never had, or had too long ago.
+  case unknown
+
+  /// What somebody found by looking for one device. A tag names none.
+  public init(_ search: DeviceSearch) {
+    if search.kind != .tag, let number = search.numbers.first {
+      self = .there(number)
+    } else if let gone = search.gone {
+      self = .gone(gone)
+    } else {
+      self = .unknown
+    }
+  }
+
+  /// Its number, if it had one.
+  var number: RegistrationNumber? {
+    switch self {
+    case .there(let number): number
+    case .gone(let gone): gone.number
+    case .unknown: nil
+    }
+  }
+}
+
+/// Collects what is known of pushes and devices; `Diagnosis` judges it.
+public struct Diagnostics: Sendable {
+  let store: Store
+  let time: any TimeSource
+  let channels: PluggedChannels
+
+  /// Why a push of an app arrived at a device or did not, by what is stored: up to a second late. Nil if the push is
+  /// unknown, another app's, or swept.
+  public func diagnose(
+    _ id: MessageID, _ device: DeviceInQuestion, in app: App,
+    reply: @escaping @Sendable (Result<Diagnosis?, DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.read { transaction throws(StorageError) in
+      try facts(of: id, device, app, transaction, at: now).map { Diagnosis($0) }
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// What is known of a push and a device. On a reader's thread.
+  func facts(
+    of id: MessageID, _ device: DeviceInQuestion, _ app: App, _ transaction: ReadTransaction,
+    at now: Timestamp, callbackDepth depth: Int = 200
+  ) throws(StorageError) -> WhyFacts? {
+    guard let rows = try transaction.deliveries.targets(of: id), rows.push.app == app.id,
+      let targets = PushTargets(rows, at: now)
+    else { return nil }
+    let audience = try transaction.pushes.object(of: id).flatMap { Audience(recorded: $0) }
+    let content = PushContent(decoding: rows.push.content)
+    var push = WhyFacts.Push(rows.push, content, audience)
+    if let takenBack = rows.takenBack {
+      push.takenBack = WhyFacts.TakenBack(
+        at: takenBack.at, isReplaced: takenBack.status == .overridden,
+        by: try transaction.pushes.replacement(of: id)
+      )
+    }
+    var facts = WhyFacts(now: now, push: push, isTarget: false)
+    if case .gone(let gone) = device {
+      facts.gone = WhyFacts.Gone(at: gone.at, successor: gone.successor, platform: gone.platform)
+    }
+    guard let number = device.number else { return facts }
+    let minutes = try transaction.pacedPushes.minutes(of: id)
+    facts.push.releaseAt = PacingWindow(rows.push, minutes: minutes)?.moment(of: number)
+    facts.add(targets, rows, of: number)
+    let vendor = targets.channels.first { $0 != .passthrough && targets.on($0).meant.contains(number) }
+    if let vendor, vendor != .apns { facts.vendor = channels.info(vendor) }
+    facts.callback = try callback(facts, of: id, to: number, app, transaction, depth)
+    let platform = facts.gone?.platform ?? app.directory.identity(number)?.platform
+    facts.push.parts = platform.flatMap { content?.parts(for: $0) } ?? []
+    guard case .there = device else { return facts }
+    let slot = (content?.apple.first { $0.slot.kind != .voip } ?? content?.apple.first)?.slot ?? .device
+    facts.device = try self.device(number, app, transaction, audience: audience, slot: slot)
+    if facts.device?.platform == .ios, facts.push.isForApple {
+      let service = facts.device?.token ?? .none
+      facts.credential = try credential(app, transaction, service, at: now)
+      let status = channels.status(of: .apns, for: app).first {
+        $0.hasCredential && (service == .none || $0.service == service.name)
+      }
+      if case .unreachable(let since, let reason)? = status?.health {
+        facts.unreachable = WhyFacts.Unreachable(since: since, reason: reason)
+      }
+    }
+    return facts
+  }
+
+  // MARK: The device
+
+  private func device(
+    _ number: RegistrationNumber, _ app: App, _ transaction: ReadTransaction, audience: Audience?,
+    slot: APNsTokenSlot
+  ) throws(StorageError) -> WhyFacts.Device? {
+    guard let row = try transaction.registrations.find(app: app.id, number: number),
+      let history = try transaction.registrations.history(app: app.id, number: number)
+    else { return nil }
+    var device = WhyFacts.Device(platform: row.platform, registeredAt: row.createdAt)
+    if let standing = app.directory.standing(number) {
+      device.isOnline = standing.isOnline
+      device.isForeground = standing.isForeground
+      device.since = standing.since
+      (device.cameAt, device.awaySince) = (standing.cameAt, standing.awaySince)
+      device.goneBy = standing.goneBy
+      device.lastEnd = standing.lastEnd
+    }
+    (device.alias, device.aliasAt) = (row.alias, history.aliasAt)
+    (device.token, device.tokenSince, device.tokenEnd) = (
+      row.environment, history.tokenSince, history.tokenEnd
+    )
+    if slot != .device {
+      let token = try transaction.tokens.find(app: app.id, of: [number], as: slot).first
+      (device.token, device.tokenSince, device.tokenEnd) = (token?.environment ?? .none, nil, .none)
+      device.hasLiveActivity = token != nil
+    }
+    if audience?.isForTestDevices == true {
+      device.isTestDevice = try transaction.testDevices.contains(row.registrationID, app: app.id)
+    }
+    guard let filter = audience?.filter else { return device }
+    for name in filter.tags + filter.tagsAnd + filter.tagsNot {
+      device.tags.append(try tag(name, app, transaction, history))
+    }
+    device.fullAliases = filter.aliases.filter {
+      app.directory.registrations(alias: $0).count >= RegistrationLimits.devicesPerAlias
+    }
+    return device
+  }
+
+  private func tag(
+    _ name: String, _ app: App, _ transaction: ReadTransaction, _ history: RegistrationHistory
+  ) throws(StorageError) -> WhyFacts.Tag {
+    let number = try transaction.tags.number(app: app.id, name: name)
+    let bound = history.tags.first { $0.number == number }
+    let lost = history.lostTags.first { $0.number == number }
+    return WhyFacts.Tag(name, isBound: bound != nil, boundAt: bound?.at, removedAt: lost?.at)
+  }
+
+  // MARK: The app
+
+  private func credential(
+    _ app: App, _ transaction: ReadTransaction, _ environment: APNsEnvironment, at now: Timestamp
+  ) throws(StorageError) -> WhyFacts.Credential {
+    // Without a token either service would do.
+    let all = try transaction.credentials.all(app: app.id).filter {
+      environment == .none || $0.environment == environment
+    }
+    guard let newest = all.last else { return .missing }
+    let usable = all.last { if case .paused = $0.state { false } else { ($0.expiresAt ?? .distant) > now } }
+    if let usable {
+      let status = channels.status(of: .apns, for: app).first { $0.service == usable.environment.name }
+      if let problem = status?.problem { return .stopped(reason: problem, since: nil) }
+      return .ready(topic: usable.topic)
+    }
+    if case .paused(let reason) = newest.state { return .stopped(reason: reason, since: newest.changedAt) }
+    return .expired(newest.expiresAt ?? now)
+  }
+
+  /// What became of telling the app's server of this push and this device.
+  private func callback(
+    _ facts: WhyFacts, of id: MessageID, to number: RegistrationNumber, _ app: App,
+    _ transaction: ReadTransaction, _ depth: Int
+  ) throws(StorageError) -> WhyFacts.Callback {
+    guard let wanted = try transaction.callbacks.push(of: id), !wanted.types.isDisjoint(with: facts.toldTypes)
+    else { return .nothingToTell }
+    let trouble = try transaction.callbacks.trouble(
+      app: app.id, naming: CallbackEvent.idStart(of: id, to: number), since: facts.push.createdAt,
+      depth: depth)
+    return switch trouble {
+    case .none: .fine
+    case .unknown: .unknown
+    case .waiting(let error, let since): .failing(error: error, since: since)
+    case .givenUp(let error, let at): .givenUp(error: error, at: at)
+    }
+  }
+}
+
+extension Timestamp {
+  fileprivate static let distant = Timestamp(milliseconds: .max)
+}
+
+extension WhyFacts.Push {
+  fileprivate init(_ row: PushRow, _ content: PushContent?, _ audience: Audience?) {
+    self.init(createdAt: row.createdAt, expiresAt: row.expiresAt)
+    platforms = row.platforms
+    isForApple = content?.apple.isEmpty == false
+    strategy = Strategy(number: row.strategy) ?? .jpush
+    isOnlineOnly = row.isOnlineOnly
+    self.audience = audience
+  }
+}
+
+extension WhyFacts {
+  /// What may have happened to it that an app's server is told of.
+  fileprivate var toldTypes: CallbackTypes {
+    var types: CallbackTypes = .handedOver
+    if isShown || isTapped || apple == .accepted { types.insert(.delivered) }
+    if case .acknowledged = own { types.insert(.delivered) }
+    if isTapped { types.insert(.clicked) }
+    if !types.contains(.delivered) { types.insert(.notDelivered) }
+    return types
+  }
+
+  /// Adds what is stored of a registration as a target of the push.
+  fileprivate mutating func add(_ targets: PushTargets, _ rows: TargetRows, of number: RegistrationNumber) {
+    isTarget = targets.all.contains(number)
+    isUnreached = isTarget && !targets.own.contains(number) && !targets.meantForVendors.contains(number)
+    let isOnly = rows.push.target == number
+    // The moment of an end is that of a single device only if the push was for it alone.
+    let endedAt = isOnly ? rows.outcome?.endedAt : nil
+    own = OwnWay(targets, number, at: rows.outcome?.status == .delivered ? endedAt : nil)
+    apple = AppleWay(targets, number)
+    // What Apple's answer did not end, ended for another reason.
+    let isOfApple = apple != .accepted || rows.outcome?.status == .delivered
+    appleAt = own == .notMeant && isOfApple ? endedAt : nil
+    isShown = targets.shown.contains(number)
+    isTapped = targets.tapped.contains(number)
+    shownAt = isOnly ? rows.outcome?.shownAt : nil
+    tappedAt = isOnly ? rows.outcome?.tappedAt : nil
+  }
+}
+
+extension WhyFacts.OwnWay {
+  fileprivate init(_ targets: PushTargets, _ number: RegistrationNumber, at moment: Timestamp?) {
+    func isLost(_ reason: LossReason) -> Bool { targets.lost[reason]?.contains(number) == true }
+    self =
+      if targets.acknowledged.contains(number) {
+        .acknowledged(moment)
+      } else if targets.waiting.contains(number) {
+        .waiting
+      } else if isLost(.queueFull) {
+        .queueFull
+      } else if isLost(.replaced) {
+        .replaced
+      } else {
+        targets.own.contains(number) ? .over : .notMeant
+      }
+  }
+}
+
+extension WhyFacts.AppleWay {
+  fileprivate init(_ targets: PushTargets, _ number: RegistrationNumber) {
+    let refusal = targets.refused.filter { $0.value.contains(number) }.keys.min()
+    self =
+      if targets.accepted.contains(number) {
+        .accepted
+      } else if let refusal {
+        .refused(refusal)
+      } else if targets.waitingElsewhere.contains(number) {
+        .waiting
+      } else {
+        targets.meantForVendors.contains(number) ? .over : .notMeant
+      }
+  }
+}

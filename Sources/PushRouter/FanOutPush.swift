@@ -1,0 +1,45 @@
+import PushBase
+
+/// An accepted push to many: one for all of them.
+public struct FanOutPush: Sendable {
+  /// The push.
+  public let id: MessageID
+  /// Unix seconds; from then on it is dead.
+  public let expires: UInt32
+  /// Its audience, fixed when it was accepted.
+  public let targets: NumberSet
+  /// Who acknowledged it, and who never will.
+  public internal(set) var progress: DeliveryProgress
+  /// Set if its delivery is paced.
+  public let paced: PacedPush?
+  /// Devices with numbers from this on have to wait for their moment.
+  var dueBelow: UInt64
+
+  /// Makes a fan-out push; `progress` comes from the database after a restart.
+  public init(
+    id: MessageID, expires: UInt32, targets: NumberSet, progress: DeliveryProgress = DeliveryProgress(),
+    paced: PacedPush? = nil
+  ) {
+    self.id = id
+    self.expires = expires
+    self.targets = targets
+    self.progress = progress
+    self.paced = paced
+    dueBelow = paced == nil ? .max : 0
+  }
+
+  /// Whether a device's moment to get it has come.
+  func isDue(for number: RegistrationNumber) -> Bool { UInt64(number.rawValue) < dueBelow }
+
+  /// Whether it still waits for a registration.
+  public func isPending(for number: RegistrationNumber) -> Bool {
+    targets.contains(number) && !progress.delivered.contains(number)
+      && !progress.replaced.contains(number)
+  }
+
+  /// For how many it still waits.
+  var waitingCount: Int { targets.count - progress.delivered.count - progress.replaced.count }
+
+  /// Whether it waits for nobody.
+  public var isComplete: Bool { waitingCount <= 0 }
+}

@@ -1,0 +1,126 @@
+import PushBase
+import PushDomain
+import PushStorage
+import Synchronization
+
+/// Why a file could not be stored.
+public enum FileFailure: Error, Sendable {
+  /// The app has as many as it may.
+  case tooMany
+  /// The store cannot take it now; try again later.
+  case unavailable
+}
+
+/// Files with audiences that apps upload.
+public final class Files: Sendable {
+  private let store: Store
+  private let time: any TimeSource
+  private let isSweeping = Atomic<Bool>(false)
+
+  init(store: Store, time: any TimeSource) {
+    self.store = store
+    self.time = time
+  }
+
+  /// The most files of an app that have not ended.
+  static var maximumFiles: Int { 20 }
+  /// Seconds after which a file that was begun and not completed is given up.
+  private static var uploadSeconds: Int64 { 3600 }
+  /// Pieces that one step of the sweep deletes.
+  private static var sweptPieces: Int { 4 }
+
+  // MARK: Storing
+
+  /// Stores a file, a piece with each commit, so that other work comes in between.
+  public func store(
+    _ file: NewFile, for seconds: Int64, reply: @escaping @Sendable (FileFailure?) -> Void
+  ) {
+    let now = time.now()
+    store.write { transaction throws(StorageError) in
+      try transaction.files.begin(
+        file, limit: Self.maximumFiles, at: now, expiresAt: now.adding(seconds: seconds))
+    } completion: { [self] result in
+      switch result {
+      case .failure: reply(.unavailable)
+      case .success(nil): reply(.tooMany)
+      case .success(let id?): storePiece(0, of: file, id, reply)
+      }
+    }
+  }
+
+  private func storePiece(
+    _ number: Int, of file: NewFile, _ id: Int64, _ reply: @escaping @Sendable (FileFailure?) -> Void
+  ) {
+    let isLast = number + 1 >= file.pieces.count
+    store.write { transaction throws(StorageError) in
+      try transaction.files.addPiece(id, number: number, lines: file.pieces[number])
+      if isLast { try transaction.files.complete(id) }
+    } completion: { [self] result in
+      switch result {
+      case .failure: reply(.unavailable)
+      case .success where isLast: reply(nil)
+      case .success: storePiece(number + 1, of: file, id, reply)
+      }
+    }
+  }
+
+  // MARK: Looking up
+
+  /// An app's files that have not ended, the oldest first.
+  public func list(
+    of owner: String, reply: @escaping @Sendable (Result<[FileRow], DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.read { transaction throws(StorageError) in
+      try transaction.files.all(owner: owner, at: now)
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// One of an app's files, nil if it has none of that name or if it has ended.
+  public func find(
+    _ fileID: String, of owner: String, reply: @escaping @Sendable (Result<FileRow?, DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.read { transaction throws(StorageError) in
+      try transaction.files.find(owner: owner, fileID, at: now)
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// Ends a file; that it is not there is no failure.
+  public func end(
+    _ fileID: String, of owner: String, reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.write(single: true) { transaction throws(StorageError) in
+      try transaction.files.end(owner: owner, fileID, at: now)
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  // MARK: Housekeeping
+
+  /// Starts to delete the files that have ended, unless that is under way.
+  func sweep(at now: Timestamp) {
+    guard !isSweeping.exchange(true, ordering: .relaxed) else { return }
+    sweepStep(at: now)
+  }
+
+  /// One step, and the next behind the pushes that wait meanwhile.
+  private func sweepStep(at now: Timestamp) {
+    store.write { transaction throws(StorageError) in
+      try transaction.files.sweep(
+        endedBefore: now, begunBefore: now.adding(seconds: -Self.uploadSeconds), limit: Self.sweptPieces)
+    } completion: { [self] result in
+      if case .success(true) = result {
+        sweepStep(at: now)
+      } else {
+        isSweeping.store(false, ordering: .relaxed)
+      }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import PushBase
+import PushDomain
+
+/// A connected device as gateway and home both name it.
+public struct BoundSession: Sendable {
+  /// The app.
+  public let app: AppID
+  /// The registration.
+  public let number: RegistrationNumber
+  /// The connection. Only the gateway that it names knows what is there.
+  public let location: Location
+
+  /// Puts the three together.
+  public init(app: AppID, number: RegistrationNumber, location: Location) {
+    self.app = app
+    self.number = number
+    self.location = location
+  }
+}
+
+/// What a gateway says to the home of an app, about a connection of its own. All of it is values: it could be sent to another process.
+public enum GatewayMessage: Sendable {
+  /// A device wants to be connected; answered by `loginResult`.
+  case login(DeviceLogin)
+  /// A device wants a registration; answered by `registerResult`.
+  case register(NewDevice)
+  /// A session has ended.
+  case close(BoundSession, ConnectionEnd)
+  /// The app came to the foreground or left it; answered by `stateTaken` if the gateway wants to know the newest push.
+  case state(BoundSession, isForeground: Bool, wantsNewest: Bool)
+  /// Devices acknowledged pushes of an app; answered by `acknowledgementsTaken`, and by `stored` when the database has them.
+  case acknowledgements(AppID, AcknowledgementBatch)
+  /// Connections wait for acknowledgements to be stored.
+  case flushSoon
+  /// A device showed pushes, or its user tapped them.
+  case receipts(BoundSession, [DeviceReceipt])
+  /// A device reads or changes what is kept about it; answered by `result` with the same sequence.
+  case operation(BoundSession, sequence: UInt32, DeviceOperation)
+  /// Asks for what waits for a device behind a push, at most so many, oldest first; answered by `pulled`.
+  case pull(BoundSession, after: MessageID, limit: Int)
+  /// Asks how many of the pushes up to one wait for a device; answered by `waiting`.
+  case recount(BoundSession, through: MessageID)
+}
+
+/// A device that wants to be connected.
+public struct DeviceLogin: Sendable {
+  /// Its app.
+  public let app: AppKey
+  /// Its registration.
+  public let registrationID: RegistrationID
+  /// The digest of its secret.
+  public let secretHash: (UInt64, UInt64)
+  /// Whether its app is in the foreground.
+  public let isForeground: Bool
+  /// Its connection.
+  public let location: Location
+
+  /// All fields.
+  public init(
+    app: AppKey, registrationID: RegistrationID, secretHash: (UInt64, UInt64), isForeground: Bool,
+    location: Location
+  ) {
+    self.app = app
+    self.registrationID = registrationID
+    self.secretHash = secretHash
+    self.isForeground = isForeground
+    self.location = location
+  }
+}
+
+/// A device that wants a registration.
+public struct NewDevice: Sendable {
+  /// Its app.
+  public let app: AppKey
+  /// What it runs on.
+  public let platform: Platform
+  /// What tells one install from another, as the device made it.
+  public let fingerprint: [UInt8]
+  /// Which of Apple's services its token is for.
+  public let environment: APNsEnvironment
+  /// Its token, empty for none.
+  public let token: [UInt8]
+  /// The version of the app on it.
+  public let appVersion: String
+  /// Its connection.
+  public let location: Location
+
+  /// All fields.
+  public init(
+    app: AppKey, platform: Platform, fingerprint: [UInt8], environment: APNsEnvironment, token: [UInt8],
+    appVersion: String, location: Location
+  ) {
+    self.app = app
+    self.platform = platform
+    self.fingerprint = fingerprint
+    self.environment = environment
+    self.token = token
+    self.appVersion = appVersion
+    self.location = location
+  }
+}
+
+/// A device's word that it showed a push, or that its user tapped it.
+public struct DeviceReceipt: Sendable {
+  /// The push.
+  public let id: MessageID
+  /// Whether it was tapped.
+  public let isTap: Bool
+
+  /// Makes a receipt.
+  public init(id: MessageID, isTap: Bool) {
+    self.id = id
+    self.isTap = isTap
+  }
+}
+
+/// What a device reads or changes of what is kept about it. Names were checked for form.
+public enum DeviceOperation: Sendable {
+  /// Sets an alias, or with nil clears it.
+  case setAlias(String?)
+  case changeTags(TagEdit)
+  case readAlias
+  case readTags
+  case checkTag(String)
+  case setBadge(Int64)
+  /// An empty token, or one of no service, takes the stored one away.
+  case setToken([UInt8], APNsEnvironment, APNsTokenSlot)
+  /// The device's public key; an empty one takes the stored one away.
+  case setKey(DeviceKeyKind, [UInt8])
+  /// Reads a key that an app server shares with the device.
+  case readKey(ContentKeyID)
+}

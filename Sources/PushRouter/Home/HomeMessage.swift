@@ -1,0 +1,152 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// What the home of an app says to a gateway, about a connection there.
+public enum HomeMessage: Sendable {
+  /// What a login came to.
+  case loginResult(Location, LoginResult)
+  /// The app of a login has been loaded: if the connection is still there, it asks once more.
+  case loginAgain(DeviceLogin)
+  /// What a registration came to.
+  case registerResult(Location, RegisterResult)
+  /// Whether the app is in the foreground was noted; pushes up to this one were accepted before.
+  case stateTaken(Location, newest: MessageID)
+  /// Acknowledgements count from now on.
+  case acknowledgementsTaken([TakenFromSender])
+  /// The database has acknowledgements.
+  case stored([StoredAcknowledgements])
+  /// What an operation came to.
+  case result(Location, sequence: UInt32, OperationResult)
+  /// What waits for a device.
+  case pulled(Location, PulledPushes)
+  /// How many pushes wait that were asked about.
+  case waiting(Location, count: Int)
+  /// A push for one device.
+  case push(LivePush, RegistrationNumber, Location)
+  /// A push for all devices of a set that are connected here.
+  case broadcast(LivePush, targets: NumberSet)
+  /// A push was recalled: those of its audience who got it are told, the others do not get it.
+  case recall(MessageID, AppID, audience: NumberSet)
+  /// A connection is to be ended.
+  case endSession(Location, EndReason)
+  /// An app was deleted: what connections it has left end.
+  case forget(AppID)
+}
+
+/// A committed push on its way to connected devices.
+public struct LivePush: Sendable {
+  /// The app it belongs to.
+  public let app: AppID
+  /// Its ID, the same on every channel.
+  public let id: MessageID
+  /// What it is.
+  public let push: StoredPush
+  /// Whether newer ones may be on their way before it: another channel had it until now, or its delivery is paced.
+  public let isLate: Bool
+
+  /// Makes a live push.
+  public init(app: AppID, id: MessageID, push: StoredPush, isLate: Bool = false) {
+    self.app = app
+    self.id = id
+    self.push = push
+    self.isLate = isLate
+  }
+}
+
+/// Why the home ends a device's connection.
+public enum EndReason: Sendable {
+  /// The same registration logged in elsewhere.
+  case replacedByLogin
+  /// Another registration took this one's place.
+  case registrationReplaced
+  /// The operator turned the app off.
+  case appDisabled
+}
+
+/// Why a device is refused before it has a session.
+public enum DeviceRefusal: Sendable {
+  /// No app has the key.
+  case unknownApp
+  /// The app takes nothing now.
+  case appDisabled
+  /// No such registration, or not with this secret.
+  case notRegistered
+  /// The database does not answer.
+  case unavailable
+}
+
+/// What a login came to.
+public enum LoginResult: Sendable {
+  /// The device is connected.
+  case accepted(LoggedIn)
+  case refused(DeviceRefusal)
+}
+
+/// A device that is connected.
+public struct LoggedIn: Sendable {
+  /// Its app.
+  public let app: AppID
+  /// Its registration.
+  public let number: RegistrationNumber
+  /// What it runs on.
+  public let platform: Platform?
+  /// Pushes up to this one were accepted before the login.
+  public let newest: MessageID
+  /// About how many pushes wait for it.
+  public let pending: Int
+}
+
+/// What a registration came to.
+public enum RegisterResult: Sendable {
+  /// It is stored; the secret is what the device logs in with.
+  case registered(RegistrationID, secret: [UInt8])
+  case refused(DeviceRefusal)
+}
+
+/// What became of acknowledgements of one connection.
+public struct TakenFromSender: Sendable {
+  /// The connection.
+  public let location: Location
+  /// How many they were.
+  public let count: Int
+  /// How many of these pushes waited for them; there is nothing to store about the others.
+  public let awaited: Int
+}
+
+/// Acknowledgements of one connection that the database has now: a crash no longer makes the server send these pushes
+/// again.
+public struct StoredAcknowledgements: Sendable {
+  /// The connection that they came on.
+  public let location: Location
+  /// How many they are.
+  public let count: Int
+}
+
+/// What an operation came to.
+public enum OperationResult: Sendable {
+  case done
+  case alias(String?)
+  case tags([String])
+  case hasTag(Bool)
+  /// A shared key, enciphered for the device.
+  case key([UInt8])
+  case failed(DeviceFailure)
+}
+
+/// What waits for a device.
+public enum PulledPushes: Sendable {
+  case nothing
+  /// All that waits up to `through`, oldest first, without what ended meanwhile.
+  case pushes([KeptPush], through: MessageID)
+  /// It cannot be read now.
+  case unavailable
+}
+
+/// A push that waits for a device.
+public struct KeptPush: Sendable {
+  /// Its ID.
+  public let id: MessageID
+  /// What it is.
+  public let push: StoredPush
+}

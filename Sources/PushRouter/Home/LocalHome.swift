@@ -1,0 +1,199 @@
+import PushBase
+import PushDomain
+
+/// The home of all apps of this process: a message is a call.
+public final class LocalHome: AppHome {
+  private let router: Router
+
+  /// A gateway's way to a router's apps.
+  public init(_ router: Router) { self.router = router }
+
+  /// Takes messages in their order; what is known at once is added to the answers, the rest goes to the gateway later.
+  public func take(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
+    for message in messages { take(message, &answers) }
+  }
+
+  private func take(_ message: GatewayMessage, _ answers: inout [HomeMessage]) {
+    switch message {
+    case .login(let login): take(login, &answers)
+    case .register(let device): take(device, &answers)
+    case .close(let session, let end):
+      directory(of: session)?.disconnect(session.number, from: session.location, at: seconds, end: end)
+    case .state(let session, let isForeground, let wantsNewest):
+      let newest = directory(of: session)?
+        .setForeground(isForeground, of: session.number, at: session.location)
+      if let newest, wantsNewest { answers.append(.stateTaken(session.location, newest: newest)) }
+    case .acknowledgements(let app, let batch): take(batch, of: app, &answers)
+    case .flushSoon: router.deliveries.flushSoon()
+    case .receipts(let session, let receipts):
+      guard let app = router.apps.loaded(session.app) else { return }
+      router.deliveries.note(receipts.map { ($0.id, $0.isTap) }, by: session.number, in: app)
+    case .operation(let session, let sequence, let operation): perform(operation, sequence, session)
+    case .pull(let session, let id, let limit): pull(session, after: id, limit, &answers)
+    case .recount(let session, let id):
+      let count = directory(of: session)?.waitingCount(for: session.number, through: id, at: seconds)
+      answers.append(.waiting(session.location, count: count ?? 0))
+    }
+  }
+
+  private func directory(of session: BoundSession) -> AppDirectory? {
+    router.apps.loaded(session.app)?.directory
+  }
+
+  private var seconds: UInt32 { UInt32(clamping: router.time.now().seconds) }
+
+  /// Answers later, from any thread.
+  private func answer(_ message: HomeMessage, at location: Location) {
+    router.gateways.send(message, to: location)
+  }
+
+  // MARK: Logins and registrations
+
+  private func take(_ login: DeviceLogin, _ answers: inout [HomeMessage]) {
+    // Nearly always in memory.
+    if let app = router.apps.loaded(login.app) {
+      answers.append(.loginResult(login.location, connect(login, in: app)))
+      return
+    }
+    router.apps.find(login.app) { [self] found in
+      let message: HomeMessage =
+        switch found {
+        // The connection may be gone by now, and the device back on another one.
+        case .success(.some): .loginAgain(login)
+        case .success(nil): .loginResult(login.location, .refused(.unknownApp))
+        case .failure: .loginResult(login.location, .refused(.unavailable))
+        }
+      answer(message, at: login.location)
+    }
+  }
+
+  private func connect(_ login: DeviceLogin, in app: App) -> LoginResult {
+    guard !app.isDisabled else { return .refused(.appDisabled) }
+    let outcome = app.directory.login(
+      login.registrationID, secretHash: login.secretHash, at: login.location,
+      isForeground: login.isForeground,
+      since: seconds)
+    // Unknown and wrong look alike from outside, so that nobody can search for registration IDs.
+    guard case .accepted(let number, let replaced, let newest) = outcome else {
+      return .refused(.notRegistered)
+    }
+    if let replaced { router.passthrough.disconnect(replaced, .replacedByLogin) }
+    return .accepted(
+      LoggedIn(
+        app: app.id, number: number, platform: app.directory.identity(number)?.platform, newest: newest,
+        pending: app.directory.pendingCount(for: number)))
+  }
+
+  private func take(_ device: NewDevice, _ answers: inout [HomeMessage]) {
+    if let app = router.apps.loaded(device.app) {
+      if app.isDisabled {
+        answers.append(.registerResult(device.location, .refused(.appDisabled)))
+      } else {
+        register(device, in: app)
+      }
+      return
+    }
+    router.apps.find(device.app) { [self] found in
+      switch found {
+      case .success(let app?) where !app.isDisabled: register(device, in: app)
+      case .success(let app):
+        let refusal: DeviceRefusal = app == nil ? .unknownApp : .appDisabled
+        answer(.registerResult(device.location, .refused(refusal)), at: device.location)
+      case .failure: answer(.registerResult(device.location, .refused(.unavailable)), at: device.location)
+      }
+    }
+  }
+
+  private func register(_ device: NewDevice, in app: App) {
+    router.registrations.register(
+      in: app, platform: device.platform, fingerprint: device.fingerprint, environment: device.environment,
+      token: device.token, appVersion: device.appVersion
+    ) { [self] result in
+      let answered: RegisterResult =
+        switch result {
+        case .success(let new): .registered(new.id, secret: new.secret)
+        case .failure: .refused(.unavailable)
+        }
+      answer(.registerResult(device.location, answered), at: device.location)
+    }
+  }
+
+  // MARK: Deliveries
+
+  private func take(_ batch: AcknowledgementBatch, of id: AppID, _ answers: inout [HomeMessage]) {
+    guard let app = router.apps.loaded(id) else { return }
+    let awaited = router.deliveries.acknowledge(batch, in: app)
+    let taken = zip(batch.senders, awaited).compactMap { sender, awaited in
+      sender.location.map { TakenFromSender(location: $0, count: sender.count, awaited: awaited) }
+    }
+    answers.append(.acknowledgementsTaken(taken))
+  }
+
+  private func pull(
+    _ session: BoundSession, after id: MessageID, _ limit: Int, _ answers: inout [HomeMessage]
+  ) {
+    guard let directory = directory(of: session) else { return }
+    let number = session.number
+    let ids = directory.pending(for: number, after: id, at: seconds, limit: limit)
+    guard let last = ids.last else {
+      answers.append(.pulled(session.location, .nothing))
+      return
+    }
+    router.deliveries.contents(of: ids) { [self] result in
+      guard case .success(let contents) = result else {
+        return answer(.pulled(session.location, .unavailable), at: session.location)
+      }
+      // Asked again, because a push may have been taken back while its content was read. A recall from here on is told behind
+      // this answer or before it, and the session minds it.
+      let waiting = Set(directory.pending(for: number, after: id, at: seconds, limit: limit))
+      let kept = contents.filter { waiting.contains($0.0) }.map { KeptPush(id: $0.0, push: $0.1) }
+      answer(.pulled(session.location, .pushes(kept, through: last)), at: session.location)
+    }
+  }
+
+  // MARK: Operations
+
+  private func perform(_ operation: DeviceOperation, _ sequence: UInt32, _ session: BoundSession) {
+    let (number, location) = (session.number, session.location)
+    @Sendable func finish(_ result: OperationResult) {
+      answer(.result(location, sequence: sequence, result), at: location)
+    }
+    @Sendable func finish(_ result: Result<Void, DeviceFailure>) {
+      switch result {
+      case .success: finish(.done)
+      case .failure(let failure): finish(.failed(failure))
+      }
+    }
+    guard let app = router.apps.loaded(session.app) else { return finish(.failed(.unknownRegistration)) }
+    let registrations = router.registrations
+    switch operation {
+    case .setAlias(let alias): registrations.setAlias(alias, of: number, in: app, reply: finish)
+    case .changeTags(let edit): registrations.changeTags(edit, of: number, in: app, reply: finish)
+    case .readAlias, .readTags:
+      registrations.details(of: number, in: app, afterChanges: true) { result in
+        switch result {
+        case .success(let details):
+          if case .readAlias = operation {
+            finish(.alias(details.alias))
+          } else {
+            finish(.tags(details.tags))
+          }
+        case .failure(let failure): finish(.failed(failure))
+        }
+      }
+    case .checkTag(let tag):
+      registrations.afterChanges { finish(.hasTag(app.directory.hasTag(tag, number))) }
+    case .setBadge(let badge): registrations.setBadge(badge, of: number, in: app, reply: finish)
+    case .setToken(let token, let environment, let slot):
+      registrations.setToken(token, environment, as: slot, of: number, in: app, reply: finish)
+    case .setKey(let kind, let key): router.deviceKeys.set(kind, key, of: number, in: app, reply: finish)
+    case .readKey(let id):
+      router.deviceKeys.shared(id, with: number, in: app) { result in
+        switch result {
+        case .success(let sealed): finish(.key(sealed))
+        case .failure(let failure): finish(.failed(failure))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import PushBase
+import PushStorage
+import Synchronization
+
+/// The work of once a second, in small steps: writes what may be late, ends what is over, deletes what is too old.
+final class Housekeeping: Sendable {
+  private let store: Store
+  private let options: RouterOptions
+  private let time: any TimeSource
+  private let log: Log
+  private let apps: Apps
+  private let imports: Imports
+  private let files: Files
+  private let passthrough: Passthrough
+  private let writeBehind: WriteBehind
+  private let statistics: Statistics
+  private let activity: UserActivity
+  private let audit: TargetAudit
+  private let pushRateLimiter: PushRateLimiter
+  private let retention: Retention
+  private let ticks = Atomic<Int>(0)
+
+  init(
+    store: Store, options: RouterOptions, time: any TimeSource, log: Log, apps: Apps, imports: Imports,
+    files: Files, passthrough: Passthrough, writeBehind: WriteBehind, statistics: Statistics,
+    activity: UserActivity, audit: TargetAudit, pushRateLimiter: PushRateLimiter
+  ) {
+    self.store = store
+    self.options = options
+    self.time = time
+    self.log = log
+    self.apps = apps
+    self.imports = imports
+    self.files = files
+    self.passthrough = passthrough
+    self.writeBehind = writeBehind
+    self.statistics = statistics
+    self.activity = activity
+    self.audit = audit
+    self.pushRateLimiter = pushRateLimiter
+    retention = Retention(store: store, options: options, time: time, activity: activity)
+  }
+
+  /// A step over the pool looks at so many places before the lock is let go.
+  private static let placesInStep = 1024
+  /// Seconds in which the sweep of dead pushes comes around.
+  private static let sweepSeconds = 30
+  /// Last contacts that one app writes in a second.
+  private static let touches = 500
+  /// Devices that are looked at for that under one lock, and how often in a second.
+  private static let looks = 1024
+  private static let looksInTick = 4
+  /// Last contacts in one commit when the server stops.
+  private static let lastTouches = 2000
+  /// Between two looks at what the operator changed about apps goes a second for each so many apps, at most five.
+  private static let appsInSecond = 250
+  /// Seconds between two savings of who used the apps.
+  private static let activitySeconds = 60
+  /// Seconds between two sweeps of what is too old.
+  private static let retentionSeconds = 60
+
+  /// Work of once a second, in small steps: writes what may be late, ends what is over, deletes what is too old. Called by
+  /// one thread at a time.
+  func tick() {
+    let tick = ticks.add(1, ordering: .relaxed).oldValue
+    let now = time.now()
+    let loaded = apps.all
+    for app in loaded {
+      expire(app, at: now)
+      deliverDuePacedPushes(of: app, at: now)
+      touch(app, at: now)
+      statistics.online(app.directory.onlineCount, of: app.id, at: now)
+    }
+    imports.learn()
+    pushRateLimiter.tick(at: time.monotonic())
+    writeBehind.flush()
+    statistics.flush(to: store)
+    audit.step(store, at: now, log: log)
+    if tick % Self.activitySeconds == 0 { activity.flush(loaded, at: now) }
+    if tick % Self.retentionSeconds == 0 {
+      retention.sweep(at: now)
+      files.sweep(at: now)
+    }
+    if tick % min(loaded.count / Self.appsInSecond + 1, 5) == 0 { apps.refresh() }
+  }
+
+  /// Writes what is late before the store is closed. Last contacts, of which there may be one for each device, only as long
+  /// as `isInTime` says so.
+  func finish(isInTime: () -> Bool) {
+    writeBehind.flush(batches: 4096, isLast: true)
+    statistics.finish(to: store)
+    activity.flush(apps.all, at: time.now())
+    for app in apps.all {
+      guard touchAll(of: app, isInTime) else {
+        return log.warning("not all last contacts of devices were noted")
+      }
+    }
+  }
+
+  private func touchAll(of app: App, _ isInTime: () -> Bool) -> Bool {
+    var isAround = false
+    app.directory.seeFromStart()
+    while !isAround {
+      guard isInTime() else { return false }
+      let seen: [SeenDevice]
+      (seen, isAround) = app.directory.takeSeen(
+        limit: Self.lastTouches, looks: Self.lastTouches, coarse: 0, at: UInt32(clamping: time.now().seconds))
+      let contacts = Self.contacts(seen, of: app)
+      do throws(StorageError) {
+        // One after the other: the writer's queue takes no more than some.
+        try Store.wait {
+          store.write(
+            { transaction throws(StorageError) in try transaction.registrations.touch(contacts) },
+            completion: $0)
+        }
+      } catch {
+        return false
+      }
+    }
+    return true
+  }
+
+  private func expire(_ app: App, at now: Timestamp) {
+    let seconds = UInt32(clamping: now.seconds)
+    writeBehind.end(app.directory.expireGroups(at: seconds), of: app, at: now)
+    let steps = app.directory.places / (Self.placesInStep * Self.sweepSeconds) + 1
+    for _ in 0..<steps {
+      let (ended, isAround) = app.directory.expireListed(places: Self.placesInStep, at: seconds)
+      writeBehind.end(ended, of: app, at: now)
+      if isAround { break }
+    }
+  }
+
+  private func touch(_ app: App, at now: Timestamp) {
+    let seconds = UInt32(clamping: now.seconds)
+    app.directory.noteLasting(looks: Self.looks, period: options.lastingPeriod, at: seconds)
+    var late: [SeenDevice] = []
+    for _ in 0..<Self.looksInTick where late.count < Self.touches {
+      let (seen, isAround) = app.directory.takeSeen(
+        limit: Self.touches - late.count, looks: Self.looks, coarse: options.lastSeenPrecision, at: seconds)
+      late += seen
+      if isAround { break }
+    }
+    guard !late.isEmpty else { return }
+    let contacts = Self.contacts(late, of: app)
+    store.write { transaction throws(StorageError) in
+      try transaction.registrations.touch(contacts)
+    } completion: { _ in
+      // A time that is lost is replaced by the device's next contact.
+    }
+  }
+
+  private static func contacts(_ seen: [SeenDevice], of app: App) -> [LastContact] {
+    seen.map {
+      LastContact(
+        app: app.id, number: $0.number, at: Timestamp(milliseconds: Int64($0.at) * 1000), end: $0.end)
+    }
+  }
+
+  // MARK: Paced pushes
+
+  /// Targets for which the directory's lock is held once.
+  private static let dueInStep = 2048
+
+  /// Delivers pushes with paced delivery to those whose moment has come since the last call. Called by one
+  /// thread at a time.
+  private func deliverDuePacedPushes(of app: App, at now: Timestamp) {
+    var hasMore = true
+    while hasMore {
+      let step = app.directory.deliverDuePacedPushes(at: now, limit: Self.dueInStep)
+      hasMore = step.hasMore
+      for released in step.released {
+        // Newer pushes may have been sent on these connections before.
+        let live = LivePush(app: app.id, id: released.id, push: released.push, isLate: true)
+        passthrough.send(live, of: app, to: released.reachable)
+      }
+    }
+  }
+}

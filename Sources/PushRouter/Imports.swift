@@ -1,0 +1,100 @@
+import PushBase
+import PushCrypto
+import PushStorage
+import Synchronization
+
+/// Registration IDs of other platforms.
+public enum ImportedID {
+  /// What a device that had one puts before it in its fingerprint.
+  public static let mark = "jpush:"
+
+  /// The ID that a registration of the other platform gets here: its own if it has the form of ours, else one that is made
+  /// from it and the app's key.
+  public static func registrationID(_ text: String, in app: AppKey) -> RegistrationID {
+    if let own = RegistrationID(text) { return own }
+    let digest = SHA256.digest(Array("\(app.text) \(text)".utf8))
+    return RegistrationID(
+      high: digest[..<8].reduce(0) { $0 << 8 | UInt64($1) }, low: UInt16(digest[8]) << 8 | UInt16(digest[9]))
+  }
+
+  /// The registration that a device names by its fingerprint, `jpush:` and the ID that it had.
+  static func registrationID(fingerprint: [UInt8], in app: AppKey) -> RegistrationID? {
+    guard fingerprint.starts(with: mark.utf8),
+      let text = String(validating: fingerprint.dropFirst(mark.utf8.count), as: UTF8.self), !text.isEmpty
+    else { return nil }
+    return registrationID(text, in: app)
+  }
+}
+
+extension App {
+  /// The registration that an ID names, as another platform's API has it: one of ours, or one that was imported.
+  public func registration(_ id: String) -> RegistrationNumber? {
+    guard (1...64).contains(id.utf8.count) else { return nil }
+    return directory.find(ImportedID.registrationID(id, in: key))
+  }
+}
+
+/// Learns the registrations that other processes import while this one runs.
+final class Imports: Sendable {
+  private let store: Store
+  private let apps: AppTable
+  private let isLearning = Atomic<Bool>(false)
+  private let newest = Atomic<Int64>(0)
+
+  init(store: Store, apps: AppTable) {
+    self.store = store
+    self.apps = apps
+  }
+
+  /// The latest import that memory knows.
+  var last: Int64 {
+    get { newest.load(ordering: .acquiring) }
+    set { newest.store(newValue, ordering: .releasing) }
+  }
+
+  /// Learns what another process has imported since the last look, a batch after another.
+  func learn() {
+    guard !isLearning.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    learnNext()
+  }
+
+  private func end() { isLearning.store(false, ordering: .releasing) }
+
+  private func learnNext() {
+    let known = last
+    store.read { transaction throws(StorageError) -> (ImportBatch, AppRow?)? in
+      guard let batch = try transaction.imports.next(after: known) else { return nil }
+      return (batch, try transaction.apps.all().first { $0.id == batch.app })
+    } completion: { [self] result in
+      guard case .success(let (batch, row)?) = result else {
+        end()
+        return
+      }
+      guard let row else {
+        // The app is deleted.
+        last = batch.id
+        learnNext()
+        return
+      }
+      learn(batch, of: apps.adopt(row))
+    }
+  }
+
+  /// On the writer's thread, so that memory sees it in order with all other changes of these registrations.
+  private func learn(_ batch: ImportBatch, of app: App) {
+    store.write { transaction throws(StorageError) in
+      let rows = try transaction.registrations.deliveryRows(batch)
+      let tags = Set(rows.flatMap(\.tags)).sorted()
+      return (rows: rows, tags: tags, names: try transaction.tags.names(app: app.id, numbers: tags))
+    } completion: { [self] result in
+      guard case .success(let found) = result else {
+        end()
+        return
+      }
+      for (tag, name) in zip(found.tags, found.names) { app.directory.defineTag(name, number: tag) }
+      for row in found.rows { app.directory.insertIfMissing(RegistrationEntry(row)) }
+      last = batch.id
+      learnNext()
+    }
+  }
+}

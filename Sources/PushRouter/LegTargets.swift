@@ -1,0 +1,82 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// What has become of a push on one channel.
+public struct ChannelTargets: Sendable {
+  /// Who was to get it, with those for whom it waits at our connection since the channel's service refused it.
+  public var meant = NumberSet()
+  /// Who has it, or for whom the channel's service took it.
+  public var accepted = NumberSet()
+  /// Who may still get it.
+  public var waiting = NumberSet()
+  /// Who showed what the channel brought, and whose users tapped that.
+  public var shown = NumberSet(), tapped = NumberSet()
+}
+
+/// What has become of one leg of a push: each of its targets is in one of `accepted`, `takenBack`, `expired`, the sets of
+/// `refused`, and `unanswered`.
+public struct LegTargets: Sendable {
+  /// Who was to get it, without those for whom it waits at our connection.
+  public let targets: NumberSet
+  private let results: [String: NumberSet]
+  /// For whom the service took it, or who showed it.
+  public private(set) var accepted = NumberSet()
+  /// For whom it was taken back, whose time was over, and for whom there is no outcome.
+  private(set) var takenBack = NumberSet(), expired = NumberSet(), unanswered = NumberSet()
+  /// Whom the service will not bring it, by reason: nobody stands under two.
+  public private(set) var refused: [String: NumberSet] = [:]
+  /// Who showed it.
+  private(set) var shown = NumberSet()
+  /// Whom the service is still to be asked for.
+  public private(set) var waiting = NumberSet()
+  private var isAlive = true
+
+  init(targets: NumberSet, results: [String: NumberSet]) {
+    (self.targets, self.results) = (targets, results)
+    divide()
+  }
+
+  /// Whom the service brings it, or has brought it; those whom our connection took over after a refusal are not.
+  var known: NumberSet { targets.union(results[ChannelEnd.delivered] ?? NumberSet()) }
+
+  /// Everybody for whom the service was asked, or is to be.
+  public var meant: NumberSet { refused.values.reduce(into: targets.union(accepted)) { $0.formUnion($1) } }
+
+  /// Adds those who have it by their own word, and whether the service is being asked.
+  mutating func prove(_ shown: NumberSet, isAsked: Bool, isAlive: Bool) {
+    self.shown = shown
+    self.isAlive = isAlive
+    if !shown.isEmpty { divide() }
+    waiting = isAsked && isAlive ? unanswered : NumberSet()
+  }
+
+  private mutating func divide() {
+    accepted = (results[ChannelEnd.delivered] ?? NumberSet()).union(shown)
+    refused = [:]
+    var answered = accepted
+    func rest(_ targets: NumberSet?) -> NumberSet {
+      let new = (targets ?? NumberSet()).subtracting(answered)
+      answered.formUnion(new)
+      return new
+    }
+    // What the service says counts before our own words.
+    let own = [ChannelEnd.delivered, ChannelEnd.expired, ChannelEnd.takenBack]
+    for reason in results.keys.sorted() where !own.contains(reason) {
+      let targets = rest(results[reason])
+      if !targets.isEmpty { refused[reason] = targets }
+    }
+    takenBack = rest(results[ChannelEnd.takenBack])
+    expired = rest(results[ChannelEnd.expired])
+    unanswered = targets.subtracting(answered)
+  }
+
+  /// Devices by outcome: one of `ChannelEnd`, or a reason of the service. Those that wait are not in it.
+  public var counts: [String: Int] {
+    var counts = refused.mapValues(\.count)
+    counts[ChannelEnd.delivered] = accepted.count
+    counts[ChannelEnd.takenBack] = takenBack.count
+    counts[ChannelEnd.expired] = expired.count + (isAlive ? 0 : unanswered.count)
+    return counts.filter { $0.value > 0 }
+  }
+}

@@ -1,0 +1,119 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// Reads what is kept in memory when the server starts.
+struct Loading {
+  let store: Store
+  let time: any TimeSource
+  let log: Log
+  let apps: AppTable
+  let imports: Imports
+  let callbacks: CallbackApps
+  let ids: MessageIDs
+  let statistics: Statistics
+  let writeBehind: WriteBehind
+  let contents: ContentCache
+  let schedules: Schedules
+
+  /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
+  func run() throws(StorageError) {
+    // First of all: what is imported while the rest is read is learned afterwards, once more where need be.
+    imports.last = try store.wait { transaction throws(StorageError) in
+      try transaction.imports.last()
+    }
+    for row in try store.wait({ transaction throws(StorageError) in try transaction.apps.all() }) {
+      try load(row)
+    }
+    try store.wait { [callbacks] transaction throws(StorageError) in try callbacks.load(transaction) }
+    let newest = try store.wait { transaction throws(StorageError) in try transaction.pushes.lastID() }
+    ids.raise(to: newest)
+    try store.wait { [statistics] transaction throws(StorageError) in
+      try statistics.load(transaction, newest: newest)
+    }
+    try store.wait { transaction throws(StorageError) in
+      let paced = try transaction.pacedPushes.all()
+      var progress: [MessageID: DeliveryProgress] = [:]
+      try transaction.deliveries.droppedOfOpen { id, reason, bytes in
+        guard let targets = NumberSet(serialized: bytes) else { return }
+        progress[id, default: DeliveryProgress()].add(targets, LossReason(rawValue: reason))
+      }
+      try transaction.deliveries.open { open in
+        guard let app = apps.find(open.push.app) else { return }
+        var known = progress.removeValue(forKey: open.push.id) ?? DeliveryProgress()
+        known.delivered = open.delivered.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
+        reopen(open, known, pacingMinutes: paced[open.push.id], in: app)
+      }
+    }
+    writeBehind.flush()
+    try schedules.recomputeMoments()
+  }
+
+  private func load(_ row: AppRow) throws(StorageError) {
+    let app = apps.adopt(row)
+    try store.wait { transaction throws(StorageError) in
+      for tag in try transaction.tags.all(app: row.id) {
+        app.directory.defineTag(tag.name, number: tag.number)
+      }
+      app.directory.reserve(try transaction.registrations.count(app: row.id))
+      try transaction.registrations.deliveryRows(app: row.id) { app.directory.insert(RegistrationEntry($0)) }
+      try transaction.tokens.others(app: row.id) { token in
+        app.directory.setToken(token.environment, as: token.slot, of: token.number)
+      }
+    }
+  }
+
+  /// Takes up a push that was undelivered when the server stopped, or ends it if nobody is left to wait for it.
+  private func reopen(
+    _ open: OpenPush, _ progress: DeliveryProgress, pacingMinutes: Int64?, in app: App
+  ) {
+    let expires = open.push.expiresAt.secondsRoundedUp
+    if let target = open.push.target, open.push.ownTargets == nil {
+      let opened = OpenedPush.few([target], expires: expires, isToOne: open.push.targetCount == 1)
+      note(app.directory.open(open.push.id, opened), in: app)
+      return
+    }
+    guard let targets = (open.push.ownTargets ?? open.push.targets).flatMap({ NumberSet(serialized: $0) })
+    else {
+      log.error("stored audience is unreadable", ["msg_id": .text(open.push.id.text)])
+      return
+    }
+    if !open.push.content.isEmpty, let push = StoredPush(open.push) { contents.insert(open.push.id, push) }
+    if let pacing = PacingWindow(open.push, minutes: pacingMinutes), let push = StoredPush(open.push) {
+      let paced = PacedPush(pacing: pacing, push: push)
+      let group = FanOutPush(
+        id: open.push.id, expires: expires, targets: targets, progress: progress, paced: paced)
+      note(app.directory.open(open.push.id, .many(group)), in: app)
+      return
+    }
+    switch Recipients(targets) {
+    case .few(let numbers):
+      let opened = OpenedPush.few(numbers, expires: expires, isToOne: open.push.targetCount == 1)
+      note(app.directory.open(open.push.id, opened, progress: progress), in: app)
+    case .many(let targets):
+      let group = FanOutPush(id: open.push.id, expires: expires, targets: targets, progress: progress)
+      note(app.directory.open(open.push.id, .many(group)), in: app)
+    }
+  }
+
+  private func note(_ dispatch: DispatchPlan, in app: App) {
+    writeBehind.note(dispatch.change, of: app, at: time.now())
+  }
+}
+
+extension RegistrationEntry {
+  /// Takes over what memory needs of a stored registration.
+  init(_ row: DeliveryRow) {
+    self.init(
+      number: row.number, id: row.registrationID, platform: row.platform, secretHash: row.secretHash,
+      alias: row.alias, tags: row.tags, lastSeen: UInt32(clamping: row.lastSeenAt.seconds),
+      environment: row.environment,
+      // What was connected when it was last noted, and nobody noted more.
+      lastEnd: row.lastEnd == .connected ? .serverStopped : row.lastEnd, isBlocked: row.isBlocked)
+  }
+}
+
+extension Timestamp {
+  /// Whole seconds that are not before this moment: a push lives at least as long as its sender asked for.
+  var secondsRoundedUp: UInt32 { UInt32(clamping: Timestamp(milliseconds: milliseconds &+ 999).seconds) }
+}

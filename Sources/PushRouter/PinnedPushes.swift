@@ -1,0 +1,46 @@
+import PushBase
+
+/// Pushes whose end over our connection has to wait: it is being stored that they wait there for more devices, whom Apple
+/// refused. What has an end meanwhile in the ledger alone would be stored as the end for these devices too.
+struct PinnedPushes: Sendable {
+  private enum Standing { case unknown, open, over }
+
+  private struct Pin {
+    var count = 0
+    var standing: Standing
+  }
+
+  private var pins: [MessageID: Pin] = [:]
+
+  /// Pins a push; says whether its end is yet to come. Not so if the ledger does not know it: its end is stored, or on its
+  /// way there.
+  mutating func pin(_ id: MessageID, isOpen: Bool) -> Bool {
+    var pin = pins[id] ?? Pin(standing: isOpen ? .open : .unknown)
+    pin.count += 1
+    pins[id] = pin
+    return pin.standing == .open
+  }
+
+  func contains(_ id: MessageID) -> Bool { !pins.isEmpty && pins[id] != nil }
+
+  /// Notes that the ledger knows a push from now on.
+  mutating func noteOpened(_ id: MessageID) {
+    if contains(id), pins[id]?.standing == .unknown { pins[id]?.standing = .open }
+  }
+
+  /// Notes an end that does not wait: the push's time is over, or it was taken back.
+  mutating func noteEnded(_ id: MessageID) {
+    if contains(id) { pins[id]?.standing = .over }
+  }
+
+  /// Whether a push has ended while it was pinned.
+  func isOver(_ id: MessageID) -> Bool { pins[id]?.standing == .over }
+
+  /// Takes one pin away; true if it was the last one of a push whose end is yet to come.
+  mutating func unpin(_ id: MessageID) -> Bool {
+    guard var pin = pins[id] else { return false }
+    pin.count -= 1
+    pins[id] = pin.count > 0 ? pin : nil
+    return pin.count == 0 && pin.standing == .open
+  }
+}

@@ -1,0 +1,64 @@
+import PushBase
+import PushDomain
+import PushStorage
+import Synchronization
+
+/// The channels of a router, in the order in which they were plugged in; passthrough is the first.
+public final class PluggedChannels: Sendable {
+  private let plugged = Mutex<[PluggedChannel]>([])
+
+  var all: [PluggedChannel] { plugged.withLock { $0 } }
+
+  func add(_ channel: any Channel) { plugged.withLock { $0.append(PluggedChannel(channel)) } }
+
+  /// What the channels are.
+  public var infos: [ChannelInfo] { all.map(\.channel.info) }
+
+  /// What a channel is, also one that this program does not have.
+  public func info(_ id: ChannelID) -> ChannelInfo { all.first { $0.id == id }?.channel.info ?? .unknown(id) }
+
+  /// How a channel's services stand for an app.
+  public func status(of id: ChannelID, for app: App) -> [ChannelStatus] {
+    all.first { $0.id == id }?.channel.status(of: app) ?? []
+  }
+
+  /// How the services of all channels stand for an app.
+  public func status(of app: App) -> [ChannelStatus] { all.flatMap { $0.channel.status(of: app) } }
+
+  // MARK: All channels
+
+  /// Tells them that what they have read of some registrations is not true any more.
+  func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
+    for plugged in all { plugged.channel.tokensChanged(of: numbers, in: app) }
+  }
+
+  /// A push is being taken back: tells what cannot be.
+  func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
+    all.reduce(into: ChannelHold()) { all, plugged in
+      let one = plugged.channel.hold(id, of: app, by: holder)
+      all.answered.merge(one.answered) { $0.union($1) }
+      all.underWay.merge(one.underWay) { $0.union($1) }
+    }
+  }
+
+  /// A push was not taken back after all by one who may hold it.
+  func resume(_ id: MessageID, of app: App, by holder: PushHolder) {
+    for plugged in all { plugged.channel.resume(id, of: app, by: holder) }
+  }
+
+  /// A push that was taken back waits for nobody any more; returns for how many it did.
+  func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int {
+    all.reduce(0) { $0 + $1.channel.withdraw(id, of: app, status, at: now) }
+  }
+}
+
+/// A channel of a router, with its number at hand.
+struct PluggedChannel: Sendable {
+  let id: ChannelID
+  let channel: any Channel
+
+  init(_ channel: any Channel) {
+    id = channel.info.id
+    self.channel = channel
+  }
+}

@@ -1,0 +1,77 @@
+import PushBase
+import PushStorage
+
+/// The pushes of apps that are kept, for those who look back at them.
+public struct PushHistories: Sendable {
+  let store: Store
+
+  /// A push with what it was made from.
+  public struct Found: Sendable {
+    /// The push.
+    public let row: PushRow
+    /// What it was made from, and by whom.
+    public let source: PushSource
+    /// What its sender is called.
+    public let senderName: String?
+  }
+
+  /// What an app has done of the first steps.
+  public struct FirstSteps: Sendable, Equatable {
+    /// A device has had a push.
+    public var wasDelivered = false
+    /// The app's server has made one.
+    public var wasCalled = false
+    /// Its server is told what becomes of pushes.
+    public var hasCallbacks = false
+
+    /// Nothing.
+    public init() {}
+  }
+
+  /// Pushes that are looked at for that, the latest.
+  private static let firstLooks = 500
+
+  /// A push of an app, nil if it has none of the ID.
+  public func find(_ id: MessageID, in app: App) async -> Result<Found?, StorageError> {
+    await store.read { transaction throws(StorageError) -> Found? in
+      guard let row = try transaction.pushes.find(id: id), row.app == app.id else { return nil }
+      let source = try transaction.pushes.source(of: id)
+      return Found(row: row, source: source?.source ?? PushSource(), senderName: source?.name)
+    }
+  }
+
+  /// Where a push comes from, of whatever app; nil if there is none of the ID.
+  public func origin(of id: MessageID) async -> Result<PushOrigin?, StorageError> {
+    await store.read { transaction throws(StorageError) in try transaction.pushes.origin(of: id) }
+  }
+
+  /// Pushes of an app, newest first: at most `limit`. However rare what is looked for, no more than `looks` pushes are looked
+  /// at. `matches`, if there is one, has the last word on those that the filter lets through.
+  public func list(
+    of app: App, _ filter: PushFilter, limit: Int, looks: Int,
+    matches: (@Sendable (PushSummary) -> Bool)? = nil
+  ) async -> Result<PushHistory, StorageError> {
+    await store.read { transaction throws(StorageError) in
+      try transaction.pushes.history(of: app.id, filter, limit: limit, looks: looks, matches: matches)
+    }
+  }
+
+  /// An app's latest pushes, and what it has done of the first steps.
+  public func overview(
+    of app: App, limit: Int
+  ) async -> Result<(pushes: [PushSummary], steps: FirstSteps), StorageError> {
+    await store.read { transaction throws(StorageError) in
+      func isThere(_ change: (inout PushFilter) -> Void) throws(StorageError) -> Bool {
+        var filter = PushFilter()
+        change(&filter)
+        let found = try transaction.pushes.history(of: app.id, filter, limit: 1, looks: Self.firstLooks)
+        return !found.pushes.isEmpty
+      }
+      var steps = FirstSteps()
+      steps.wasDelivered = try isThere { $0.states = [.delivered] }
+      steps.wasCalled = try isThere { $0.sender = .api }
+      steps.hasCallbacks = try transaction.callbacks.setting(app: app.id) != nil
+      return (pushes: try transaction.pushes.history(of: app.id, limit: limit).pushes, steps: steps)
+    }
+  }
+}

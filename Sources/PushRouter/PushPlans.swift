@@ -1,0 +1,49 @@
+import PushBase
+import PushStorage
+
+/// The push plans of apps: lists that their servers keep.
+public struct PushPlans: Sendable {
+  /// The most push plans of an app.
+  public static let most = 1000
+
+  let store: Store
+  let time: any TimeSource
+
+  /// Adds a push plan to an app.
+  public func add(
+    _ name: String, description: String, to app: App,
+    reply: @escaping @Sendable (Result<Addition, DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.write { transaction throws(StorageError) in
+      try transaction.pushPlans.add(
+        app: app.id, name: name, description: description, limit: Self.most, at: now)
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// Describes a push plan anew; false if the app has none of the name.
+  public func describe(
+    _ name: String, as description: String, of app: App,
+    reply: @escaping @Sendable (Result<Bool, DeviceFailure>) -> Void
+  ) {
+    store.write { transaction throws(StorageError) in
+      try transaction.pushPlans.describe(app: app.id, name: name, description: description)
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// A part of an app's push plans whose names contain a text, and how many there are in all.
+  public func list(
+    of app: App, containing text: String, limit: Int, offset: Int,
+    reply: @escaping @Sendable (Result<(total: Int, rows: [PushPlanRow]), DeviceFailure>) -> Void
+  ) {
+    store.read { transaction throws(StorageError) in
+      try transaction.pushPlans.list(app: app.id, containing: text, limit: limit, offset: offset)
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+}

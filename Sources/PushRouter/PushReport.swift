@@ -1,0 +1,60 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// How a push stands.
+public struct PushReport: Sendable {
+  /// Its ID.
+  public let id: MessageID
+  /// When it was accepted, and when it ends.
+  public let createdAt, expiresAt: Timestamp
+  /// Whose rules chose the channels.
+  public let strategy: Strategy
+  /// Members of its audience, as they were counted when it was accepted.
+  public let audience: Int
+  /// The push in a word: `delivered` if every target has it, `recalled` or `overridden` if it was taken back before that,
+  /// `open` as long as it may still reach somebody, and else how its way over our connection ended, or over Apple's if
+  /// it had none.
+  public let status: OutcomeStatus
+  /// When it ended so; nil as long as it is open, or if that is not known.
+  public let endedAt: Timestamp?
+  /// That it was recalled or overridden, and when, also if it had arrived everywhere; nil if nobody did in time.
+  public let takenBack: OutcomeRow.TakenBack?
+  /// When its only target showed it, and when the user tapped it; nil until then, and of a push to several.
+  public let shownAt, tappedAt: Timestamp?
+  /// What has become of it for each target.
+  public let targets: PushTargets
+  /// What it has for iOS, and for the other platforms.
+  public let iosParts, otherParts: PushParts
+  /// Who is connected now.
+  let online: NumberSet
+
+  init?(_ rows: TargetRows, at now: Timestamp, online: NumberSet) {
+    self.online = online
+    guard let targets = PushTargets(rows, at: now) else { return nil }
+    let push = rows.push
+    id = push.id
+    (createdAt, expiresAt) = (push.createdAt, push.expiresAt)
+    strategy = Strategy(number: push.strategy) ?? .jpush
+    audience = Int(push.targetCount)
+    takenBack = rows.takenBack
+    let stored = rows.outcome.flatMap { $0.status == .open ? nil : $0 }
+    status =
+      if targets.haveAll {
+        .delivered
+      } else if let takenBack {
+        takenBack.status
+      } else if !targets.pending.isEmpty {
+        .open
+      } else {
+        stored.map { $0.status.isTakenBack ? .expired : $0.status } ?? (now < expiresAt ? .open : .expired)
+      }
+    endedAt =
+      status == stored?.status ? stored?.endedAt : status.isTakenBack ? takenBack?.at : nil
+    (shownAt, tappedAt) = (rows.outcome?.shownAt, rows.outcome?.tappedAt)
+    self.targets = targets
+    let content = PushContent(decoding: push.content)
+    iosParts = content?.parts(for: .ios) ?? []
+    otherParts = content.map { $0.parts(for: .android).union($0.parts(for: .hmos)) } ?? []
+  }
+}

@@ -1,0 +1,96 @@
+import PushBase
+import PushStorage
+import Synchronization
+
+/// A change of one of several registrations.
+public struct RegistrationChange: Sendable {
+  /// Which.
+  public let number: RegistrationNumber
+  /// What changes about it.
+  public let change: DeviceChange
+
+  /// All fields.
+  public init(_ number: RegistrationNumber, _ change: DeviceChange) {
+    (self.number, self.change) = (number, change)
+  }
+}
+
+/// Why none of several registrations was changed.
+public struct RegistrationRefusal: Error, Sendable {
+  /// Why.
+  public let failure: DeviceFailure
+  /// Which of them stand in the way of it; empty if that is not for them.
+  public let numbers: [RegistrationNumber]
+}
+
+extension Registrations {
+  /// Changes tags, alias and mobile number that were checked for form: all of what is asked, or nothing. The same commit
+  /// notes it among what people did, if `entry` is given.
+  public func change(
+    _ change: DeviceChange, of number: RegistrationNumber, in app: App, noting entry: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    self.change([RegistrationChange(number, change)], in: app, noting: entry) {
+      reply($0.mapError(\.failure))
+    }
+  }
+
+  /// Changes several registrations in one commit: all of them, or none, in the database and in memory. With
+  /// `passingOverUnknown` those that are no more are left out. The caller bounds how many they are: they hold up the
+  /// pushes that share the commit.
+  public func change(
+    _ changes: [RegistrationChange], in app: App, passingOverUnknown: Bool = false,
+    noting entry: AuditRow? = nil,
+    reply: @escaping @Sendable (Result<Void, RegistrationRefusal>) -> Void
+  ) {
+    let now = time.now()
+    let kept = Kept()
+    store.write { transaction throws(StorageError) -> [DeviceChange.Applied?] in
+      // It may be run once more, when another job has lost the transaction.
+      kept.refusal.withLock { $0 = nil }
+      var (applied, refused): ([DeviceChange.Applied?], [(RegistrationNumber, DeviceFailure)]) = ([], [])
+      for one in changes {
+        switch try one.change.apply(to: one.number, app: app.id, at: now, in: transaction) {
+        case .success(let done): applied.append(done)
+        case .failure(.unknownRegistration) where passingOverUnknown: applied.append(nil)
+        case .failure(let failure): refused.append((one.number, failure))
+        }
+      }
+      if let failure = refused.first?.1 {
+        kept.refusal.withLock {
+          $0 = RegistrationRefusal(
+            failure: failure, numbers: refused.filter { $0.1 == failure }.map(\.0))
+        }
+        // Undoes what was changed for the others.
+        throw StorageError(.constraint, "a registration does not allow a change")
+      }
+      if let entry { try transaction.audit.add(entry) }
+      return applied
+    } completion: { result in
+      switch result {
+      case .failure:
+        reply(
+          .failure(kept.refusal.withLock { $0 } ?? RegistrationRefusal(failure: .unavailable, numbers: [])))
+      case .success(let applied):
+        for (one, applied) in zip(changes, applied) {
+          if let applied { app.directory.take(one, applied) }
+        }
+        reply(.success(()))
+      }
+    }
+  }
+}
+
+/// What a job says besides that it failed.
+private final class Kept: Sendable {
+  let refusal = Mutex<RegistrationRefusal?>(nil)
+}
+
+extension AppDirectory {
+  /// Takes over a change that was stored.
+  fileprivate func take(_ one: RegistrationChange, _ applied: DeviceChange.Applied) {
+    for (name, tag) in applied.names { defineTag(name, number: tag) }
+    changeTags(of: one.number, added: applied.added, removed: applied.removed)
+    if let alias = one.change.alias { setAlias(alias.text, of: one.number) }
+  }
+}

@@ -1,0 +1,26 @@
+import PushBase
+import PushStorage
+
+extension Registrations {
+  /// The aliases of some registrations that have one.
+  public func aliases(
+    of numbers: [RegistrationNumber], in app: App
+  ) async -> Result<[RegistrationNumber: String], StorageError> {
+    await store.read { transaction throws(StorageError) in
+      var aliases: [RegistrationNumber: String] = [:]
+      for number in numbers {
+        aliases[number] = try transaction.registrations.find(app: app.id, number: number)?.alias
+      }
+      return aliases
+    }
+  }
+
+  /// Registrations of an app that are no more, by number.
+  public func gone(
+    in app: App, from first: RegistrationNumber, through last: RegistrationNumber
+  ) async -> Result<[GoneRegistration], StorageError> {
+    await store.read { transaction throws(StorageError) in
+      try transaction.registrations.gone(of: app.id, from: first, through: last)
+    }
+  }
+}

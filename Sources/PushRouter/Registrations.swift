@@ -1,0 +1,306 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushStorage
+
+/// How an operation of a device or of the device API ended when it could not be done.
+public enum DeviceFailure: Error, Sendable {
+  /// As many registrations as allowed have the alias already.
+  case aliasFull
+  /// The registration would have too many tags.
+  case tooManyTags
+  /// There is no such registration (any more).
+  case unknownRegistration
+  /// There is no key of that name for the registration, or not yet.
+  case unknownKey
+  /// The store cannot take changes now; try again later.
+  case unavailable
+}
+
+/// The registrations of apps: who they are, and what they have set.
+public final class Registrations: Sendable {
+  let store: Store
+  let time: any TimeSource
+  private let zone: any Zone
+  private let channels: PluggedChannels
+  private let passthrough: Passthrough
+  private let writeBehind: WriteBehind
+
+  init(
+    store: Store, time: any TimeSource, zone: any Zone, channels: PluggedChannels, passthrough: Passthrough,
+    writeBehind: WriteBehind
+  ) {
+    self.store = store
+    self.time = time
+    self.zone = zone
+    self.channels = channels
+    self.passthrough = passthrough
+    self.writeBehind = writeBehind
+  }
+
+  /// What a device gets when it registers.
+  public struct Registered: Sendable {
+    /// Its public name.
+    public let id: RegistrationID
+    /// What it logs in with: 16 random bytes that the server keeps only a digest of.
+    public let secret: [UInt8]
+  }
+
+  /// Makes a registration. One with the same fingerprint or APNs token is replaced: its alias and tags are released, what
+  /// waits for it dies, its connection ends. But an imported one that is meant for the device becomes its own, with all
+  /// that it has.
+  public func register(
+    in app: App, platform: Platform, fingerprint: [UInt8], environment: APNsEnvironment, token: [UInt8],
+    appVersion: String, reply: @escaping @Sendable (Result<Registered, DeviceFailure>) -> Void
+  ) {
+    // A token of no service is none.
+    let token = environment == .none ? [] : token
+    let id = RegistrationID(
+      high: SystemRandom.next(), low: UInt16(truncatingIfNeeded: SystemRandom.next()))
+    let secret = SystemRandom.bytes(16)
+    let digest = Array(SHA256.digest(secret).prefix(16))
+    let new = NewRegistration(
+      registrationID: id, secretHash: digest, platform: platform, fingerprint: fingerprint,
+      environment: environment, token: token, appVersion: appVersion,
+      imported: ImportedID.registrationID(fingerprint: fingerprint, in: app.key))
+    let now = time.now()
+    let hour = zone.hour(of: now)
+    store.write { transaction throws(StorageError) in
+      try transaction.statistics.countNewcomer(app: app.id, platform, hour: hour)
+      return try transaction.registrations.register(app: app.id, new, at: now)
+    } completion: { [self] result in
+      guard case .success(let registered) = result else {
+        reply(.failure(.unavailable))
+        return
+      }
+      // Before anybody learns of it: no push that is on its way to an old owner of the token may leave from here on.
+      channels.tokensChanged(
+        of: registered.replaced.map(\.number) + (registered.adopted.map { [$0.number] } ?? []), in: app)
+      for old in registered.replaced { forget(old, in: app, at: now) }
+      if let row = registered.adopted {
+        app.directory.adopt(RegistrationEntry(row))
+        reply(.success(Registered(id: row.registrationID, secret: secret)))
+        return
+      }
+      app.directory.insert(
+        RegistrationEntry(
+          number: registered.number, id: id, platform: platform, secretHash: SHA256.digest128(secret),
+          lastSeen: UInt32(clamping: now.seconds), environment: token.isEmpty ? .none : environment))
+      reply(.success(Registered(id: id, secret: secret)))
+    }
+  }
+
+  private func forget(_ old: ReplacedRegistration, in app: App, at now: Timestamp) {
+    let (location, released) = app.directory.remove(old.number, tags: old.tags)
+    writeBehind.note(released, of: app, at: now)
+    if let location { passthrough.disconnect(location, .registrationReplaced) }
+  }
+
+  // MARK: Alias, tags, mobile number
+
+  /// Sets (or with nil clears) an alias that was checked for form.
+  public func setAlias(
+    _ alias: String?, of number: RegistrationNumber, in app: App,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    change(DeviceChange(alias: alias.map { .set($0) } ?? .clear), of: number, in: app, reply: reply)
+  }
+
+  /// Changes tags whose names were checked for form.
+  public func changeTags(
+    _ edit: TagEdit, of number: RegistrationNumber, in app: App,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    change(DeviceChange(tags: edit), of: number, in: app, reply: reply)
+  }
+
+  /// Calls `then` on the writer's thread once every change asked for before has been made or has failed, so that a
+  /// question sees what the same device changed before it asked.
+  public func afterChanges(_ then: @escaping @Sendable () -> Void) {
+    store.write { _ throws(StorageError) in
+    } completion: { _ in
+      then()
+    }
+  }
+
+  /// What the database knows of a registration beyond memory.
+  public struct Details: Sendable, Equatable {
+    /// Its alias, if one is set.
+    public let alias: String?
+    /// Its tags, sorted.
+    public let tags: [String]
+    /// Its mobile number, if one is set.
+    public let mobile: String?
+  }
+
+  /// Reads alias, tags and mobile number of a registration. With `afterChanges` every change that was asked for before
+  /// has been made and none that was asked for later, as a device expects of its own operations.
+  public func details(
+    of number: RegistrationNumber, in app: App, afterChanges: Bool = false,
+    reply: @escaping @Sendable (Result<Details, DeviceFailure>) -> Void
+  ) {
+    @Sendable func read(_ transaction: ReadTransaction) throws(StorageError) -> Details? {
+      guard let row = try transaction.registrations.find(app: app.id, number: number) else { return nil }
+      let names = try transaction.tags.names(app: app.id, numbers: row.tags)
+      return Details(alias: row.alias, tags: names.sorted(), mobile: row.mobile)
+    }
+    @Sendable func finish(_ result: Result<Details?, StorageError>) {
+      switch result {
+      case .failure: reply(.failure(.unavailable))
+      case .success(nil): reply(.failure(.unknownRegistration))
+      case .success(let found?): reply(.success(found))
+      }
+    }
+    if afterChanges {
+      store.write({ transaction throws(StorageError) in try read(transaction.reading) }, completion: finish)
+    } else {
+      store.read({ transaction throws(StorageError) in try read(transaction) }, completion: finish)
+    }
+  }
+
+  /// Stores the badge number that the server counts from.
+  public func setBadge(
+    _ badge: Int64, of number: RegistrationNumber, in app: App,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    store.write(single: true) { transaction throws(StorageError) in
+      try transaction.registrations.setBadge(app: app.id, number: number, badge)
+    } completion: {
+      reply(Self.found($0))
+    }
+  }
+
+  /// Puts registrations on the app's black list, or takes them off: while they are on it they are in no push's audience, and
+  /// what waits for them stays where it is until their next connection after that. All of them or none.
+  public func setBlocked(
+    _ isBlocked: Bool, _ numbers: [RegistrationNumber], in app: App,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.write { transaction throws(StorageError) in
+      for number in numbers {
+        // One that is replaced meanwhile gets nothing anyway.
+        _ = try transaction.registrations.setBlocked(app: app.id, number: number, at: isBlocked ? now : nil)
+      }
+    } completion: { result in
+      if case .success = result { app.directory.setBlocked(isBlocked, numbers) }
+      reply(result.mapError { _ in .unavailable })
+    }
+  }
+
+  /// Changes the badge numbers that the server counts from, in one commit.
+  public func changeBadges(
+    _ badge: APNsBadge, of numbers: [RegistrationNumber], in app: App,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    store.write { transaction throws(StorageError) in
+      for number in numbers {
+        guard let row = try transaction.registrations.find(app: app.id, number: number),
+          let next = badge.applied(to: row.badge)
+        else { continue }
+        _ = try transaction.registrations.setBadge(app: app.id, number: number, next)
+      }
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  /// What is stored of a registration from its device.
+  public struct Facts: Sendable, Equatable {
+    /// What it runs.
+    public let platform: Platform
+    /// When it registered, or was imported.
+    public let createdAt: Timestamp
+    /// Its token of APNs in hexadecimal digits; nil if it has none.
+    public let token: String?
+    /// Which of Apple's services has the token.
+    public let environment: APNsEnvironment
+  }
+
+  /// Reads facts of registrations, nil for those that are no more. The caller bounds how many they are.
+  public func facts(
+    of numbers: [RegistrationNumber], in app: App,
+    reply: @escaping @Sendable (Result<[Facts?], DeviceFailure>) -> Void
+  ) {
+    store.read { transaction throws(StorageError) in
+      var found: [Facts?] = []
+      for number in numbers {
+        let row = try transaction.registrations.find(app: app.id, number: number)
+        found.append(
+          row.map {
+            Facts(
+              platform: $0.platform, createdAt: $0.createdAt,
+              token: $0.token.isEmpty ? nil : Hex.encode($0.token),
+              environment: $0.environment)
+          })
+      }
+      return found
+    } completion: {
+      reply($0.mapError { _ in .unavailable })
+    }
+  }
+
+  private static func found(_ result: Result<Bool, StorageError>) -> Result<Void, DeviceFailure> {
+    switch result {
+    case .success(true): .success(())
+    case .success(false): .failure(.unknownRegistration)
+    case .failure: .failure(.unavailable)
+    }
+  }
+
+  // MARK: Apple's tokens
+
+  /// Stores one of Apple's tokens of a registration, none if it is empty; another registration of the app that had it
+  /// loses it.
+  public func setToken(
+    _ token: [UInt8], _ environment: APNsEnvironment, as slot: APNsTokenSlot = .device,
+    of number: RegistrationNumber, in app: App,
+    reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.write { transaction throws(StorageError) -> (isNew: Bool, lost: [OtherTokenRow]?) in
+      let old = try transaction.tokens.find(app: app.id, of: [number], as: slot).first
+      let isNew = old?.token != token || old?.environment != environment
+      let lost = try transaction.tokens.set(
+        app: app.id, number: number, as: slot, environment: environment, token: token, at: now)
+      return (isNew, lost)
+    } completion: { [self] result in
+      if case .success(let (isNew, lost?)) = result {
+        channels.tokensChanged(of: lost.map(\.number) + (isNew ? [number] : []), in: app)
+        app.directory.setToken(token.isEmpty ? .none : environment, as: slot, of: number)
+        for other in lost { app.directory.setToken(.none, as: other.slot, of: other.number) }
+      }
+      reply(Self.found(result.map { $0.lost != nil }))
+    }
+  }
+
+  /// Apple found a fault with a token: it is taken from its registration, unless the device has told it anew after `moment`.
+  public func retireToken(
+    _ token: [UInt8], as slot: APNsTokenSlot = .device, of number: RegistrationNumber, in app: App,
+    for fault: APNsTokenFault = .unregistered, unlessToldAfter moment: Timestamp
+  ) {
+    let now = time.now()
+    store.write { transaction throws(StorageError) in
+      try transaction.tokens.retire(
+        app: app.id, number: number, as: slot, token: token, for: fault, unlessToldAfter: moment,
+        at: now)
+    } completion: { [self] result in
+      // If it could not be stored, the next push to it has the same answer.
+      guard case .success(true) = result else { return }
+      channels.tokensChanged(of: [number], in: app)
+      app.directory.setToken(.none, as: slot, of: number)
+    }
+  }
+
+  /// A token works at the other of Apple's services than its device said.
+  public func moveToken(
+    _ token: [UInt8], as slot: APNsTokenSlot = .device, of number: RegistrationNumber, in app: App,
+    to environment: APNsEnvironment
+  ) {
+    store.write { transaction throws(StorageError) in
+      try transaction.tokens.move(app: app.id, number: number, as: slot, token: token, to: environment)
+    } completion: { result in
+      if case .success(true) = result { app.directory.setToken(environment, as: slot, of: number) }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// What is due, and when.
+extension Schedules {
+  /// Schedules whose next occurrence has come, at most `limit`, those that wait longest first. `found` is called on a
+  /// reader's thread.
+  public func due(
+    limit: Int, found: @escaping @Sendable (Result<[DueSchedule], DeviceFailure>) -> Void
+  ) {
+    let now = time.now()
+    store.read { transaction throws(StorageError) in
+      try transaction.schedules.due(at: now, limit: limit)
+    } completion: { result in
+      guard case .success(let rows) = result else {
+        found(.failure(.unavailable))
+        return
+      }
+      var due: [DueSchedule] = []
+      var unreadable: [ScheduleRow] = []
+      for row in rows {
+        guard let schedule = Schedule(row), let occurrence = row.next else {
+          unreadable.append(row)
+          continue
+        }
+        let app = apps.find(row.app).flatMap { $0.isDisabled ? nil : $0 }
+        due.append(DueSchedule(schedule: schedule, app: app, occurrence: occurrence))
+      }
+      end(unreadable, at: now) { [due] in found(.success(due)) }
+    }
+  }
+
+  /// Schedules whose trigger no rule of today's can read never fire again: else they would be the first that are due for
+  /// ever, before those of all other apps. `done` comes on the writer's thread, or on this one if there are none.
+  private func end(_ schedules: [ScheduleRow], at now: Timestamp, done: @escaping @Sendable () -> Void) {
+    guard !schedules.isEmpty else { return done() }
+    for row in schedules { log.error("stored schedule is unreadable", ["schedule": .text(row.uuid)]) }
+    store.write { transaction throws(StorageError) in
+      let error = APIError.scheduleInternalError
+      for row in schedules {
+        guard let stored = try transaction.schedules.enabled(row.id), stored.next == row.next,
+          stored.trigger == row.trigger
+        else { continue }
+        try transaction.schedules.advance(row.id, to: nil)
+        guard let occurrence = row.next else { continue }
+        try transaction.schedules.insertRun(
+          ScheduleRunRow(
+            id: ids.next(), schedule: row.id, occurrence: occurrence.local, at: now, code: error.code,
+            message: error.message))
+      }
+    } completion: { _ in
+      // What could not be stored is due again.
+      done()
+    }
+  }
+
+  // MARK: Start
+
+  /// Schedules keep what the clocks are to show; the moments that this stands for may have changed with the server's zone
+  /// or with its rules. Blocks; before anything is served.
+  func recomputeMoments() throws(StorageError) {
+    let changed = try Store.wait { (done: @escaping @Sendable (Result<[Moments], StorageError>) -> Void) in
+      store.read(
+        { transaction throws(StorageError) in
+          var changed: [Moments] = []
+          try transaction.schedules.occurrences { id, next, last in
+            let moments = Moments(
+              schedule: id, next: next.map { zone.moment(of: $0.local) }, last: zone.moment(of: last.local))
+            if moments.next != next?.at || moments.last != last.at { changed.append(moments) }
+          }
+          return changed
+        }, completion: done)
+    }
+    guard !changed.isEmpty else { return }
+    try Store.wait { (done: @escaping @Sendable (Result<Void, StorageError>) -> Void) in
+      store.write(
+        { transaction throws(StorageError) in
+          for one in changed {
+            try transaction.schedules.setMoments(schedule: one.schedule, next: one.next, last: one.last)
+          }
+        }, completion: done)
+    }
+  }
+
+  private struct Moments: Sendable {
+    let schedule: Int64
+    let next: Timestamp?
+    let last: Timestamp
+  }
+}

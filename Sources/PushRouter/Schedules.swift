@@ -1,0 +1,189 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// The schedules of apps, as their servers make and change them.
+public struct Schedules: Sendable {
+  /// How an answer comes.
+  public typealias Reply<Value> = @Sendable (Result<Value, APIError>) -> Void
+
+  let store: Store
+  let time: any TimeSource
+  let zone: any Zone
+  /// The most schedules of an app that are not over.
+  let limit: Int
+  let apps: AppTable
+  let ids: MessageIDs
+  let log: Log
+
+  /// Makes a schedule with a name of the caller's, a UUID. A request with a `cid` that was used before gets the schedule
+  /// that the first one made. 8100 if nothing would come of it, or if the app has as many as it may.
+  public func create(
+    _ request: ScheduleRequest, named uuid: String, in app: App, reply: @escaping Reply<Schedule>
+  ) {
+    let now = time.now()
+    if let fault = planFault(request.push, app) {
+      reply(.failure(fault))
+      return
+    }
+    write(reply) { transaction throws(StorageError) in
+      if let cid = request.cid, let known = try transaction.schedules.find(app: app.id, cid: cid) {
+        return .success(known)
+      }
+      let count = try transaction.schedules.validCount(app: app.id, at: now)
+      guard count < limit else {
+        return .failure(
+          .scheduleInvalid("The app has \(limit) schedules, and may not have more"))
+      }
+      let first: LocalTime
+      do throws(APIError) { first = try request.trigger.first(from: now, in: zone) } catch {
+        return .failure(error)
+      }
+      let row = ScheduleRow(
+        app: app.id, uuid: uuid, cid: request.cid, name: request.name, trigger: request.trigger.stored,
+        push: request.push.json, createdAt: now, next: zone.occurrence(first),
+        last: zone.occurrence(request.trigger.last ?? first))
+      try transaction.schedules.insert(row)
+      return .success(row)
+    }
+  }
+
+  /// Changes a schedule. 8104 if the app has none of the name; 8100 if it is over, or if nothing would come of it.
+  public func change(
+    _ uuid: String, _ update: ScheduleUpdate, in app: App, reply: @escaping Reply<Schedule>
+  ) {
+    let now = time.now()
+    if let push = update.push, let fault = planFault(push, app) {
+      reply(.failure(fault))
+      return
+    }
+    write(reply) { transaction throws(StorageError) in
+      guard let row = try transaction.schedules.find(app: app.id, uuid: uuid), let old = Schedule(row)
+      else {
+        return .failure(.scheduleUnknown)
+      }
+      guard row.isValid(at: now) else {
+        return .failure(.scheduleInvalid("The schedule is over, and cannot be changed"))
+      }
+      var new = row
+      new.name = update.name ?? row.name
+      new.isEnabled = update.isEnabled ?? row.isEnabled
+      new.push = update.push?.json ?? row.push
+      let trigger = update.trigger ?? old.trigger
+      guard trigger.isSameKind(as: old.trigger) else {
+        return .failure(.scheduleInvalid("trigger must stay single or periodical, as it is"))
+      }
+      // What was to happen while it was disabled is not made up for. A trigger that stays as it is leaves an occurrence
+      // alone that has come just now.
+      if trigger != old.trigger || new.isEnabled && !row.isEnabled {
+        let first: LocalTime
+        do throws(APIError) { first = try trigger.first(from: now, in: zone) } catch {
+          return .failure(error)
+        }
+        guard let next = try notFired(first, of: trigger, row.id, in: transaction) else {
+          return .failure(.scheduleInvalid("trigger has no time that the schedule has not fired at"))
+        }
+        new.trigger = trigger.stored
+        new.next = zone.occurrence(next)
+        new.last = zone.occurrence(trigger.last ?? next)
+      }
+      try transaction.schedules.update(new)
+      return .success(new)
+    }
+  }
+
+  /// The first occurrence, not before one, at which a schedule has not fired: the clock may have been set back.
+  private func notFired(
+    _ first: LocalTime, of trigger: ScheduleTrigger, _ id: Int64, in transaction: WriteTransaction
+  ) throws(StorageError) -> LocalTime? {
+    var next: LocalTime? = first
+    while let time = next, try transaction.schedules.hasFired(schedule: id, at: time) {
+      next = trigger.next(after: time)
+    }
+    return next
+  }
+
+  /// Deletes a schedule. 8104 if the app has none of the name.
+  public func delete(_ uuid: String, in app: App, reply: @escaping Reply<Void>) {
+    store.write { transaction throws(StorageError) in
+      try transaction.schedules.delete(app: app.id, uuid: uuid)
+    } completion: { result in
+      reply(result.mapError(Self.failure).flatMap { $0 ? .success(()) : .failure(.scheduleUnknown) })
+    }
+  }
+
+  /// A schedule, also one that is over. 8104 if the app has none of the name.
+  public func find(_ uuid: String, in app: App, reply: @escaping Reply<Schedule>) {
+    store.read { transaction throws(StorageError) in
+      try transaction.schedules.find(app: app.id, uuid: uuid)
+    } completion: { result in
+      reply(result.mapError(Self.failure).flatMap { Self.readable($0) })
+    }
+  }
+
+  /// A page of the schedules of which something may still come; pages count from 0.
+  public func list(
+    of app: App, page: Int, size: Int, reply: @escaping Reply<SchedulePage>
+  ) {
+    let now = time.now()
+    let (offset, isFar) = page.multipliedReportingOverflow(by: size)
+    store.read { transaction throws(StorageError) in
+      let rows =
+        isFar ? [] : try transaction.schedules.valid(app: app.id, at: now, offset: offset, limit: size)
+      return SchedulePage(
+        total: try transaction.schedules.validCount(app: app.id, at: now),
+        schedules: rows.compactMap { Schedule($0) })
+    } completion: { result in
+      reply(result.mapError(Self.failure))
+    }
+  }
+
+  /// What became of a schedule's occurrences, the oldest first. 8104 if the app has none of the name.
+  public func runs(of uuid: String, in app: App, reply: @escaping Reply<[ScheduleRunRow]>) {
+    store.read { transaction throws(StorageError) -> [ScheduleRunRow]? in
+      guard let row = try transaction.schedules.find(app: app.id, uuid: uuid) else { return nil }
+      return try transaction.schedules.runs(of: row.id)
+    } completion: { result in
+      reply(
+        result.mapError(Self.failure).flatMap { $0.map { .success($0) } ?? .failure(.scheduleUnknown) })
+    }
+  }
+
+  // MARK: Helpers
+
+  /// Why an app's plan does not allow a push.
+  private func planFault(_ push: ScheduledPush, _ app: App) -> APIError? {
+    app.plan.fault(timeToLive: push.request.options.timeToLive).map {
+      .scheduleInvalid("push: \($0.message)")
+    }
+  }
+
+  private func write(
+    _ reply: @escaping Reply<Schedule>,
+    _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Result<ScheduleRow, APIError>
+  ) {
+    store.write(body) { result in
+      switch result {
+      case .failure(let error): reply(.failure(Self.failure(error)))
+      case .success(.failure(let error)): reply(.failure(error))
+      case .success(.success(let row)): reply(Self.readable(row))
+      }
+    }
+  }
+
+  private static func readable(_ row: ScheduleRow?) -> Result<Schedule, APIError> {
+    guard let row else { return .failure(.scheduleUnknown) }
+    return Schedule(row).map { .success($0) } ?? .failure(.scheduleInternalError)
+  }
+
+  private static func failure(_ error: StorageError) -> APIError {
+    error.kind == .overloaded ? .scheduleTimeout : .scheduleInternalError
+  }
+}
+
+extension Zone {
+  /// A local time with the moment that it stands for.
+  func occurrence(_ local: LocalTime) -> ScheduleRow.Occurrence {
+    ScheduleRow.Occurrence(local: local, at: moment(of: local))
+  }
+}

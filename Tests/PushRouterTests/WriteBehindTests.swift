@@ -1,0 +1,129 @@
+import Dispatch
+import Glibc
+import PushBase
+import PushDomain
+import PushStorage
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushRouter
+
+/// What is written late is written in its order.
+@Suite struct WriteBehindTests {
+  /// One thread has taken an acknowledgement to write it, and another writes the push's end meanwhile: whoever acknowledged is
+  /// told of first.
+  @Test func acknowledgementsComeBeforeTheEnd() async throws {
+    let world = try await TestWorld()
+    let devices = try await world.registerMany(2)
+    let told = ToldOrder()
+    world.router.journal.add(told)
+    let id = try await world.push(to: devices)
+    let (app, writeBehind, clock) = (world.app, world.router.writeBehind, world.clock)
+    world.router.deliveries.acknowledge([id], by: devices[0].number, in: app)
+    let end = app.directory.acknowledge([id], by: devices[1].number)
+    #expect(end.ended.count == 1)
+
+    let (isLocked, unlock, done) = (Gate(), Gate(), Gate())
+    _ = WatchedThread {
+      // Whoever writes an acknowledgement asks the directory how far the push is.
+      app.directory.state.withLock { _ in
+        isLocked.open()
+        unlock.wait()
+      }
+    }
+    isLocked.wait()
+    let first = WatchedThread {
+      writeBehind.flush()
+      done.open()
+    }
+    first.awaitRest()
+    writeBehind.note(end, of: app, at: clock.now())
+    let second = WatchedThread {
+      writeBehind.flushEnds()
+      done.open()
+    }
+    second.awaitRest()
+    unlock.open()
+    done.wait()
+    done.wait()
+    try await world.barrier()
+    #expect(told.events.withLock { $0 } == ["delivered \(devices[0].number.rawValue)", "ended"])
+  }
+
+  /// A device that says how long it has had a push that was recalled since is believed, as always.
+  @Test func lateAcknowledgementsHaveTheirOwnMoments() async throws {
+    let world = try await TestWorld()
+    let devices = try await world.registerMany(2)
+    let told = ToldOrder()
+    world.router.journal.add(told)
+    let id = try await world.push(to: devices)
+    _ = try await world.recall(id).get()
+    let accepted = world.clock.now()
+    world.clock.advance(seconds: 600)
+    for (device, age) in zip(devices, [599_000, nil] as [UInt32?]) {
+      let arrival = Arrival(id, acknowledgedAt: world.clock.now(), age: age)
+      world.router.deliveries.acknowledge([arrival], by: device.number, in: world.app)
+    }
+    try await world.tick()
+    #expect(
+      told.moments.withLock { $0 } == [
+        devices[0].number: accepted.adding(seconds: 1), devices[1].number: accepted.adding(seconds: 600),
+      ])
+  }
+}
+
+/// A thread of which it is known whether it waits for something.
+private final class WatchedThread: Sendable {
+  private let path = Mutex("")
+  private let isOver = Atomic<Bool>(false)
+
+  init(_ body: @escaping @Sendable () -> Void) {
+    let started = Gate()
+    DispatchQueue(label: "watched").async { [self] in
+      var name = [CChar](repeating: 0, count: 64)
+      _ = readlink("/proc/thread-self", &name, name.count - 1)
+      path.withLock {
+        $0 = "/proc/" + String(decoding: name.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+      }
+      started.open()
+      body()
+      isOver.store(true, ordering: .releasing)
+    }
+    started.wait()
+  }
+
+  /// Returns when it is over, or sleeps.
+  func awaitRest() {
+    while !isOver.load(ordering: .acquiring), !isAsleep { sched_yield() }
+  }
+
+  private var isAsleep: Bool {
+    guard let file = fopen(path.withLock { $0 } + "/stat", "r") else { return false }
+    defer { fclose(file) }
+    var line = [UInt8](repeating: 0, count: 256)
+    let count = fread(&line, 1, line.count, file)
+    // PID, name in parentheses, state.
+    return String(decoding: line.prefix(count), as: UTF8.self).contains(") S ")
+  }
+}
+
+/// Notes what is told of acknowledgements.
+private final class ToldOrder: DeliveryObserver {
+  let events = Mutex<[String]>([])
+  let moments = Mutex<[RegistrationNumber: Timestamp]>([:])
+
+  func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    for event in events {
+      switch event.what {
+      case .delivered(let numbers, _), .proven(let numbers, _):
+        for (index, number) in numbers.enumerated() {
+          self.events.withLock { $0.append("delivered \(number.rawValue)") }
+          moments.withLock { $0[number] = event.moment(index) }
+        }
+      case .ended: self.events.withLock { $0.append("ended") }
+      case .refused, .shown, .tapped: break
+      }
+    }
+  }
+}
