@@ -47,7 +47,8 @@ public final class Device: Sendable {
     self.events = events
     self.hub = hub
     key = hub.makeKey()
-    hub.post(.add(key, DeviceRunner.Parts(core: core, state: state, events: continuation)))
+    let keys = profile.keyKind.map { _ in DeviceKeyRing(stored.keys) }
+    hub.post(.add(key, DeviceRunner.Parts(core: core, state: state, keys: keys, events: continuation)))
   }
 
   deinit { hub.post(.close(key, {})) }
@@ -105,7 +106,7 @@ public final class Device: Sendable {
   /// and nothing is done, if the payload is none of ours.
   ///
   /// Reports the notification as shown or tapped, and notes it in the state file: a push of the same `msg_id` that comes
-  /// over our connection afterwards has `notificationWasShown`, so that the user sees one notification and the app still
+  /// over the direct connection afterwards has `notificationWasShown`, so that the user sees one notification and the app still
   /// gets the push's message.
   ///
   ///     if let notification = device.handleRemoteNotification(payload), !notification.shouldPresent {
@@ -121,6 +122,16 @@ public final class Device: Sendable {
     if isNew, payload.isVisible { reportShown(id) }
     if tapped { reportTapped(id) }
     return RemoteNotification(messageID: id, wasTapped: tapped, shouldPresent: isNew && !tapped)
+  }
+
+  /// Makes a new key for contents that only this device reads and tells it to the server. The old one opens contents for eleven
+  /// days more, as no push is kept for longer. Ends with 6017 for a device without keys, with 6011 if 16 old ones are
+  /// still needed.
+  public func rotateKey() async throws(DeviceOperationError) {
+    let result = await withCheckedContinuation { continuation in
+      hub.post(.rotateKey(key, { continuation.resume(returning: $0) }))
+    }
+    guard result.code == .ok else { throw DeviceOperationError(result.code) }
   }
 
   func result(of operation: Operation) async -> OperationResult {

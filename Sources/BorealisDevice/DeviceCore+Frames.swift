@@ -113,17 +113,19 @@ extension DeviceCore {
   /// the push out again if the acknowledgement is lost; a note that failed is no reason to keep the acknowledgement
   /// back, since the push is still noted as in hand and would be marked as redelivered.
   public mutating func pushHandled(_ id: MessageID, at now: UInt64) -> [DeviceAction] {
-    inHand.remove(id)
+    let came = inHand.removeValue(forKey: id)
     handled.insert(id)
-    acknowledge(id, at: now)
+    acknowledge(id, came: came, at: now)
     if let ackDue, ackDue <= now { flushAcks(at: now) }
     return takeActions()
   }
 
   private mutating func take(_ push: PushView, from buffer: [UInt8], at now: UInt64) {
     if handled.contains(push.messageID) {
-      acknowledge(push.messageID, at: now)
-    } else if inHand.insert(push.messageID).inserted {
+      // It came before, and when is forgotten.
+      acknowledge(push.messageID, came: nil, at: now)
+    } else if inHand[push.messageID] == nil {
+      inHand[push.messageID] = now
       let content = Array(buffer[push.content])
       let copy = DevicePush(
         messageID: push.messageID, isOffline: push.isOffline,
@@ -135,17 +137,17 @@ extension DeviceCore {
   /// A push that is in the app's hands already stays there until it has been handled; one that comes later is a repeat.
   private mutating func recall(_ id: MessageID) {
     inHandEarlier.remove(id)
-    if !inHand.contains(id), handled.insert(id) { actions.append(.noteHandled(id)) }
+    if inHand[id] == nil, handled.insert(id) { actions.append(.noteHandled(id)) }
     actions.append(.event(.recalled(id)))
   }
 
-  private mutating func acknowledge(_ id: MessageID, at now: UInt64) {
+  private mutating func acknowledge(_ id: MessageID, came: UInt64?, at now: UInt64) {
     switch phase {
     case .session, .draining: break
     // The push comes again at the next login and is acknowledged then.
     default: return
     }
-    acks.append(id)
+    acks.append((id, came))
     if ackDue == nil { ackDue = now + ackDelay }
     if acks.count >= WireLimits.acksPerFrame.upperBound { flushAcks(at: now) }
   }
@@ -153,7 +155,15 @@ extension DeviceCore {
   mutating func flushAcks(at now: UInt64) {
     guard !acks.isEmpty else { return }
     var bytes: [UInt8] = []
-    ClientFrame.encodeAcknowledge(acks, into: &bytes)
+    if version >= 3 {
+      let aged = acks.map { ack in
+        let age = ack.came.flatMap { $0 < clockSince ? nil : UInt32(exactly: now &- $0) }
+        return AgedAcknowledgement(ack.id, age: age ?? AgedAcknowledgement.unknownAge)
+      }
+      ClientFrame.encodeAcknowledge(aged, into: &bytes)
+    } else {
+      ClientFrame.encodeAcknowledge(acks.map(\.id), into: &bytes)
+    }
     send(bytes, at: now)
     acks = []
     ackDue = nil

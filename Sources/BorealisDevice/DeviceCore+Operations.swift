@@ -37,7 +37,7 @@ extension DeviceCore {
     return (number, takeActions())
   }
 
-  /// Reports what became of a push; kept for the next login while there is no session.
+  /// Reports the outcome of a push; kept for the next login while there is no session.
   public mutating func report(_ receipt: Receipt, at now: UInt64) -> [DeviceAction] {
     if receipts.count >= Self.mostReceipts { receipts.removeFirst() }
     receipts.append(receipt)
@@ -212,16 +212,28 @@ extension DeviceCore {
       if let pongDue, pongDue <= now, !isPaused {
         end(.heartbeatTimeout, .afterBackOff, at: now)
       } else if pingDue <= now {
-        var bytes: [UInt8] = []
-        ClientFrame.ping.encode(into: &bytes)
-        send(bytes, at: now)
-        if pongDue == nil { pongDue = now &+ Self.pongTime }
+        ping(at: now)
       }
     case .draining(let retryAfter):
       if drainSince &+ Self.drainTime <= now {
         end(.goAway(.drain), .atOnce, retryAfter: retryAfter, at: now)
       }
     }
+    return takeActions()
+  }
+
+  private mutating func ping(at now: UInt64) {
+    var bytes: [UInt8] = []
+    ClientFrame.ping.encode(into: &bytes)
+    send(bytes, at: now)
+    if pongDue == nil { pongDue = now &+ Self.pongTime }
+  }
+
+  /// The process was stopped or the machine suspended, for a time that `now` does not count: the connection may be gone
+  /// since then without a word, so the server is asked at once.
+  public mutating func resumed(at now: UInt64) -> [DeviceAction] {
+    clockSince = now &+ 1
+    if phase == .session { ping(at: now) }
     return takeActions()
   }
 

@@ -4,6 +4,9 @@ import PushWire
 /// The device's side of the protocol as a state machine: no input or output, no clock, no randomness of its own. The
 /// caller passes in what happens with a monotonic time in milliseconds and carries out the actions it gets back. It
 /// never asks for more than one connection at a time.
+///
+/// It is over 600 lines long because a session is one machine: operations, receipts, keys and held pushes are types of their own,
+/// and each event has to change several of them together.
 public struct DeviceCore: Sendable {
   enum Phase: Equatable {
     /// No connection is wanted; operations fail with this code.
@@ -41,8 +44,10 @@ public struct DeviceCore: Sendable {
   public internal(set) var identity: DeviceIdentity?
   /// Pushes that were handled, for telling repeats apart.
   public internal(set) var handled: RecentMessages
-  /// Pushes that the app has got, but has not handled yet.
-  var inHand: Set<MessageID> = []
+  /// Pushes that the app has got, but has not handled yet, with the time at which they came.
+  var inHand: [MessageID: UInt64] = [:]
+  /// Since when the clock has counted all time: it stands still while the process is stopped.
+  var clockSince: UInt64 = 0
   /// Pushes that an earlier run had in hand when it ended.
   var inHandEarlier: Set<MessageID>
   /// Alias and tags to set again after a new registration.
@@ -69,7 +74,8 @@ public struct DeviceCore: Sendable {
   var lastReceived: UInt64 = 0
   var pongDue: UInt64?
   var isPaused = false
-  var acks: [MessageID] = []
+  /// Pushes to acknowledge, with the time at which they came; nil if that is not known.
+  var acks: [(id: MessageID, came: UInt64?)] = []
   var ackDue: UInt64?
   var operations: [PendingOperation] = []
   var receipts: [Receipt] = []
@@ -163,7 +169,7 @@ extension DeviceCore {
   /// A registration could not be stored, or these pushes could not be noted: the app does not have them, and the
   /// server is to send them again.
   public mutating func storageFailed(notTaken ids: [MessageID] = [], at now: UInt64) -> [DeviceAction] {
-    inHand.subtract(ids)
+    for id in ids { inHand[id] = nil }
     switch phase {
     case .greeting:
       // The server has given a registration that cannot be kept; a later REGISTER replaces it.

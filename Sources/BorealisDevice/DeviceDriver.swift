@@ -1,5 +1,3 @@
-import CLinux
-import Glibc
 import PushBase
 import PushNet
 import PushWire
@@ -13,6 +11,7 @@ enum HubMessage: Sendable {
   case submit(UInt32, Operation, DeviceRunner.Completion)
   case handled(UInt32, MessageID)
   case report(UInt32, Receipt)
+  case rotateKey(UInt32, DeviceRunner.Completion)
   case resolved(UInt32, attempt: UInt32, [String])
   /// Ends a device; the closure runs when its socket is closed.
   case close(UInt32, @Sendable () -> Void)
@@ -27,7 +26,11 @@ final class DeviceDriver: LoopDriver {
   let tls: TLSContext?
   /// Where every connection reads into.
   var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+  /// Where small pieces that leave together are gathered.
+  var scratch: [UInt8] = []
   private var index: UInt8 = 0
+  /// The loop's pauses that the devices know of.
+  private var pauses = 0
   private var runners: [UInt32: DeviceRunner] = [:]
   /// Keys of devices by their deadlines, in milliseconds.
   private var deadlines = DeadlineHeap<UInt32>()
@@ -38,20 +41,11 @@ final class DeviceDriver: LoopDriver {
     self.loop = loop
     self.mail = mail
     self.tls = tls
-    Self.blockBrokenPipeSignal()
     index = loop.add(self)
   }
 
   /// Milliseconds on the loop's clock.
   var now: UInt64 { loop.now / 1_000_000 }
-
-  /// OpenSSL writes without MSG_NOSIGNAL: the signal, which goes to the writing thread, must not end the process.
-  private static func blockBrokenPipeSignal() {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
-  }
 
   func ready(_ token: ConnectionToken, _ readiness: Readiness) {
     guard let runner = runners[token.slot], runner.generation & 0xff_ffff == token.generation else { return }
@@ -63,6 +57,10 @@ final class DeviceDriver: LoopDriver {
   func tick() {}
 
   func endTurn() -> Bool {
+    if loop.pauses != pauses {
+      pauses = loop.pauses
+      for runner in runners.values { runner.resumed() }
+    }
     while let due = deadlines.popDue(at: now) {
       // Entries of devices that have an earlier one now, or are gone, mean nothing.
       guard let runner = runners[due.element], runner.scheduled == due.deadline else { continue }
@@ -88,6 +86,12 @@ final class DeviceDriver: LoopDriver {
         completion(OperationResult(sequence: 0, operation: operation, code: .stopped))
       }
     case .handled(let key, let id): runners[key]?.handled(id)
+    case .rotateKey(let key, let completion):
+      if let runner = runners[key] {
+        runner.rotateKey(completion)
+      } else {
+        completion(OperationResult(sequence: 0, operation: .setKey(DeviceKey(.x25519, [])), code: .stopped))
+      }
     case .report(let key, let receipt): runners[key]?.report(receipt)
     case .resolved(let key, let attempt, let addresses): runners[key]?.resolved(addresses, attempt)
     case .close(let key, let done):
@@ -108,14 +112,21 @@ extension DeviceDriver {
     deadlines.add(runner.key, at: deadline)
   }
 
-  @discardableResult
-  func watch(
-    _ connection: DeviceConnection, _ key: UInt32, _ generation: UInt32, _ interest: Readiness, isNew: Bool
-  ) -> Bool {
-    let token = ConnectionToken(driver: index, generation: generation, slot: key)
-    guard !isNew else { return loop.watch(connection.descriptor, token, interest) }
-    loop.change(connection.descriptor, token, interest)
-    return true
+  /// Has a new connection watched; false if the kernel refuses.
+  func watch(_ connection: inout Connection, _ key: UInt32, _ generation: UInt32) -> Bool {
+    connection.watch(token(key, generation), on: loop)
+  }
+
+  func settle(_ connection: inout Connection, _ key: UInt32, _ generation: UInt32) {
+    connection.settle(token(key, generation), on: loop)
+  }
+
+  func close(_ connection: inout Connection) { connection.close(on: loop) }
+
+  func cut(_ connection: inout Connection) { connection.cut(on: loop) }
+
+  private func token(_ key: UInt32, _ generation: UInt32) -> ConnectionToken {
+    ConnectionToken(driver: index, generation: generation, slot: key)
   }
 
   func resolve(_ host: String, for key: UInt32, _ attempt: UInt32) {

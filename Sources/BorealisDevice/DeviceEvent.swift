@@ -13,26 +13,36 @@ public struct DevicePush: Hashable, Sendable {
   /// On iOS, whether the app has had the notification of this push already, from Apple: `handleRemoteNotification` was
   /// called for it. The push's message is new; its notification, if the content has one, is not to be shown again.
   public let notificationWasShown: Bool
-  /// A JSON object in UTF-8, as Docs/protocol.md section 3 describes it.
+  /// A JSON object in UTF-8, as Docs/protocol.md section 3 describes it; what was enciphered in it stands in plain text.
   public let content: [UInt8]
+  /// The key that opened the content; nil if nothing of it was enciphered.
+  public let keyID: ContentKeyID?
 
   /// Puts the fields together.
   public init(
     messageID: MessageID, isOffline: Bool, isRedelivered: Bool = false, notificationWasShown: Bool = false,
-    content: [UInt8]
+    content: [UInt8], keyID: ContentKeyID? = nil
   ) {
     self.messageID = messageID
     self.isOffline = isOffline
     self.isRedelivered = isRedelivered
     self.notificationWasShown = notificationWasShown
     self.content = content
+    self.keyID = keyID
   }
 
   /// The same push, to an app that has its notification from Apple.
   func afterNotification() -> DevicePush {
     DevicePush(
       messageID: messageID, isOffline: isOffline, isRedelivered: isRedelivered, notificationWasShown: true,
-      content: content)
+      content: content, keyID: keyID)
+  }
+
+  /// The same push, deciphered.
+  func opened(_ content: [UInt8], by keyID: ContentKeyID) -> DevicePush {
+    DevicePush(
+      messageID: messageID, isOffline: isOffline, isRedelivered: isRedelivered,
+      notificationWasShown: notificationWasShown, content: content, keyID: keyID)
   }
 }
 
@@ -89,6 +99,12 @@ public enum DeviceEvent: Hashable, Sendable {
   case disconnected(DisconnectReason, retryIn: UInt64?)
   /// A push to show or to hand over; the app says when that is done.
   case push(DevicePush)
+  /// The content of a push cannot be deciphered and never will be: 6040 the device's key is gone, 6041 it is not of the
+  /// coding's form, 6042 it was changed or made for another key. There is nothing to show or to handle.
+  case unreadable(MessageID, key: ContentKeyID, code: ResultCode)
+  /// Pushes wait for a key that is shared with other devices: 6040 the server does not have it yet, 6042 what it has is not for
+  /// this device. The library goes on asking.
+  case keyMissing(ContentKeyID, code: ResultCode)
   /// The sender has taken a push back: remove its notification if it is shown.
   case recalled(MessageID)
   /// An operation has ended: one of the app's, or one by which the library has set alias or tags again after a new

@@ -20,12 +20,15 @@ public struct DeviceProfile: Sendable {
   /// The registration ID that JPush gave the install, at most 58 bytes; nil if there was none. If it was imported and the
   /// operator lets devices name such IDs, the first registration takes it over with its alias and tags.
   public var formerRegistrationID: String?
+  /// The kind of key for contents that only this device reads; nil for no key: enciphered pushes are then handed out as they
+  /// come, with their neutral text.
+  public var keyKind: DeviceKeyKind?
 
   /// A profile; only app key and platform have no default.
   public init(
     appKey: AppKey, platform: Platform, appVersion: String = "", clientName: String = "borealis-device/1",
     heartbeat: UInt16 = 0, appState: AppState = .background, token: DeviceToken = DeviceToken(.none, []),
-    formerRegistrationID: String? = nil
+    formerRegistrationID: String? = nil, keyKind: DeviceKeyKind? = nil
   ) {
     self.appKey = appKey
     self.platform = platform
@@ -35,6 +38,7 @@ public struct DeviceProfile: Sendable {
     self.appState = appState
     self.token = token
     self.formerRegistrationID = formerRegistrationID
+    self.keyKind = keyKind
   }
 }
 

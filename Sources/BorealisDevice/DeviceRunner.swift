@@ -11,6 +11,8 @@ final class DeviceRunner {
   struct Parts: Sendable {
     let core: DeviceCore
     let state: DeviceState
+    /// Keys for contents that only this device reads; nil if it has none.
+    let keys: DeviceKeyRing?
     let events: AsyncStream<DeviceEvent>.Continuation
   }
 
@@ -18,17 +20,22 @@ final class DeviceRunner {
   static let mostInHand = 1024
 
   let key: UInt32
-  private unowned let driver: DeviceDriver
-  private let state: DeviceState
-  private let events: AsyncStream<DeviceEvent>.Continuation
-  private var core: DeviceCore
+  unowned let driver: DeviceDriver
+  let state: DeviceState
+  let events: AsyncStream<DeviceEvent>.Continuation
+  var core: DeviceCore
+  /// Keys for contents that only this device reads; nil if it has none.
+  var keys: DeviceKeyRing?
+  /// Pushes that wait for a key.
+  var held = HeldPushes()
+  /// What waits for the library's own operations, of which the app does not hear.
+  var ownCompletions: [UInt32: (OperationResult) -> Void] = [:]
   /// Those who wait for an operation's result, by its number.
   private var completions: [UInt32: Completion] = [:]
 
-  private var connection: DeviceConnection?
+  private var connection = Connection()
   /// Counts connections, so that a report about an earlier one is recognised.
   private(set) var generation: UInt32 = 0
-  private var watched: Readiness = []
   private var target = ServerAddress(host: "", port: 0)
   /// Addresses that were not tried yet.
   private var candidates: [String] = []
@@ -44,11 +51,13 @@ final class DeviceRunner {
     self.driver = driver
     core = parts.core
     state = parts.state
+    keys = parts.keys
     events = parts.events
   }
 
   func start() { perform(core.start(at: driver.now)) }
   func stop() { perform(core.stop(at: driver.now)) }
+  func resumed() { perform(core.resumed(at: driver.now)) }
   func networkChanged() { perform(core.networkChanged(at: driver.now)) }
   func handled(_ id: MessageID) { perform(core.pushHandled(id, at: driver.now)) }
   func report(_ receipt: Receipt) { perform(core.report(receipt, at: driver.now)) }
@@ -58,6 +67,8 @@ final class DeviceRunner {
     completions[sequence] = completion
     perform(actions)
   }
+
+  deinit { connection.cut() }
 
   /// Ends everything; nothing may be called afterwards.
   func close() {
@@ -69,6 +80,10 @@ final class DeviceRunner {
   func deadlineReached() {
     if let next = core.nextDeadline, next <= driver.now {
       perform(core.tick(at: driver.now))
+      askForKeys()
+    } else if held.deadline.map({ $0 <= driver.now }) == true {
+      askForKeys()
+      settle()
     } else {
       settle()
     }
@@ -76,14 +91,15 @@ final class DeviceRunner {
 
   /// Sends what was queued during the turn.
   func flush() {
-    connection?.flush()
+    // A broken connection shows itself when it is read.
+    _ = connection.flush(scratch: &driver.scratch)
     settle()
   }
 }
 
 // MARK: - Actions
 extension DeviceRunner {
-  private func perform(_ actions: [DeviceAction]) {
+  func perform(_ actions: [DeviceAction]) {
     var notTaken: [MessageID] = []
     let pushes = actions.compactMap { if case .deliver(let push) = $0 { push.messageID } else { nil } }
     // One write for all of them, before the app gets the first.
@@ -92,7 +108,8 @@ extension DeviceRunner {
       switch action {
       case .connect(let server): connect(server)
       case .send(let bytes):
-        connection?.queue(bytes)
+        guard connection.stage != .closed else { continue }
+        connection.append { $0 += bytes }
         driver.flushLater(key)
       case .close: dropConnection()
       case .storeIdentity(let identity):
@@ -103,7 +120,7 @@ extension DeviceRunner {
       case .forgetIdentity: state.store(nil)
       case .storeWishes(let wishes): state.append([.wishes(wishes)])
       case .noteHandled(let id): state.append([.handled([id])])
-      case .deliver(let push): if notTaken.isEmpty { handOver(push) }
+      case .deliver(let push): if notTaken.isEmpty { read(push) }
       case .event(let event): tell(event)
       }
     }
@@ -115,7 +132,7 @@ extension DeviceRunner {
   }
 
   /// Gives a push to the app. On iOS its notification may have come from Apple before.
-  private func handOver(_ push: DevicePush) {
+  func handOver(_ push: DevicePush) {
     guard core.profile.platform == .ios else {
       events.yield(.push(push))
       return
@@ -128,24 +145,30 @@ extension DeviceRunner {
   private func tell(_ event: DeviceEvent) {
     // Should Apple bring it later, it is not shown.
     if case .recalled(let id) = event, core.profile.platform == .ios { state.settle(id) }
+    if case .operationResult(let result) = event {
+      if let own = ownCompletions.removeValue(forKey: result.sequence) { return own(result) }
+      events.yield(event)
+      completions.removeValue(forKey: result.sequence)?(result)
+      return
+    }
     events.yield(event)
-    if case .operationResult(let result) = event { completions.removeValue(forKey: result.sequence)?(result) }
+    noteForKeys(event)
   }
 
   /// Brings pause, watch and deadline in line with what has changed.
-  private func settle() {
-    if let connection {
-      let isPaused = core.inHandCount >= (connection.isPaused ? Self.mostInHand / 2 + 1 : Self.mostInHand)
+  func settle() {
+    if connection.stage != .closed {
+      // What waits for a key does not keep its answer from being read.
+      let inHand = core.inHandCount - held.count
+      let isPaused = inHand >= (connection.isPaused ? Self.mostInHand / 2 + 1 : Self.mostInHand)
       if isPaused != connection.isPaused {
         connection.isPaused = isPaused
         core.readingPaused(isPaused, at: driver.now)
       }
-      if connection.interest != watched {
-        watched = connection.interest
-        driver.watch(connection, key, generation, watched, isNew: false)
-      }
+      driver.settle(&connection, key, generation)
     }
-    driver.schedule(self, core.nextDeadline)
+    let deadline = [core.nextDeadline, core.isLoggedIn ? held.deadline : nil].compactMap { $0 }.min()
+    driver.schedule(self, deadline)
   }
 }
 
@@ -164,7 +187,7 @@ extension DeviceRunner {
 
   /// Addresses of the server have been found; those of an attempt that is over are ignored.
   func resolved(_ addresses: [String], _ generation: UInt32) {
-    guard generation == self.generation, connection == nil else { return }
+    guard generation == self.generation, connection.stage == .closed else { return }
     let start = addresses.isEmpty ? 0 : rotation % addresses.count
     candidates = Array(addresses[start...] + addresses[..<start])
     tryNextAddress(after: "no address found for \(target.host)")
@@ -174,18 +197,23 @@ extension DeviceRunner {
     var reason = failure
     while !candidates.isEmpty {
       let address = candidates.removeFirst()
-      do throws(SystemError) {
-        let protection = driver.tls.map {
-          DeviceConnection.Protection(context: $0, peerName: target.host, session: session)
+      do {
+        var new = try Connection(to: address, port: target.port)
+        do throws(TLSError) {
+          if let tls = driver.tls { try new.secure(with: tls, peerName: target.host, resuming: session) }
+        } catch {
+          new.cut()
+          throw error
         }
-        let new = try DeviceConnection(address: address, port: target.port, protection: protection)
         generation &+= 1
-        guard driver.watch(new, key, generation, new.interest, isNew: true) else { continue }
-        watched = new.interest
+        guard driver.watch(&new, key, generation) else {
+          new.cut()
+          continue
+        }
         connection = new
         return settle()
       } catch {
-        reason = error.description
+        reason = "\(error)"
       }
     }
     perform(core.connectionEnded(reason, at: driver.now))
@@ -193,43 +221,61 @@ extension DeviceRunner {
 
   /// The connection's socket is ready.
   func ready(_ readiness: Readiness) {
-    guard let connection else { return }
-    if connection.isOpen {
+    switch connection.stage {
+    case .closed, .shut: return
+    case .connecting, .handshaking: proceed()
+    case .open:
       // A broken socket is reported even while nothing is to be read; what it still holds comes again.
-      if readiness.contains(.readable) || !readiness.isDisjoint(with: .broken) { read(connection) }
-      if readiness.contains(.writable) { driver.flushLater(key) }
-      return
-    }
-    switch connection.proceed() {
-    case .underWay: settle()
-    case .open: perform(core.connected(at: driver.now))
-    case .failed(let reason):
-      self.connection = nil
-      // If the session that was offered is the cause, the next attempt is free of it.
-      session = nil
-      tryNextAddress(after: reason)
+      if connection.canRead(readiness) { read() }
+      if connection.canSend(readiness) { driver.flushLater(key) }
     }
   }
 
-  private func read(_ connection: DeviceConnection) {
+  private func proceed() {
+    let failure: String
+    switch connection.proceed() {
+    case .underWay: return settle()
+    case .open: return perform(core.connected(at: driver.now))
+    case .unreachable(let error): failure = error.description
+    case .failed(let reason): failure = "TLS: " + reason
+    }
+    driver.cut(&connection)
+    // If the session that was offered is the cause, the next attempt is free of it.
+    session = nil
+    tryNextAddress(after: failure)
+  }
+
+  private func read() {
+    let current = generation
     repeat {
       switch connection.read(into: &driver.buffer) {
       case .bytes(let count): perform(core.received(Array(driver.buffer[..<count]), at: driver.now))
       case .nothing: return settle()
-      case .ended(let reason):
-        dropConnection()
-        return perform(core.connectionEnded(reason, at: driver.now))
+      case .ended: return lost("the server closed")
+      case .failed(let reason): return lost(reason)
       }
-    } while self.connection === connection && connection.hasDecrypted
+    } while generation == current && connection.hasUnread
+  }
+
+  private func lost(_ reason: String) {
+    dropConnection()
+    perform(core.connectionEnded(reason, at: driver.now))
   }
 
   private func dropConnection() {
     // Addresses that are still looked up are not wanted any more.
     generation &+= 1
     candidates = []
-    guard let connection else { return }
-    if !connection.isOpen { rotation &+= 1 }
-    session = connection.finish() ?? session
-    self.connection = nil
+    switch connection.stage {
+    case .closed: return
+    case .open:
+      // What the socket still takes, and what the next connection may resume.
+      _ = connection.flush(scratch: &driver.scratch)
+      session = connection.tls?.exportSession() ?? session
+      driver.close(&connection)
+    case .connecting, .handshaking, .shut:
+      rotation &+= 1
+      driver.cut(&connection)
+    }
   }
 }

@@ -14,7 +14,7 @@ final class DeviceState: Sendable {
   private struct Notifications {
     /// Shown already, or not to be shown any more.
     var settled = RecentMessages()
-    /// In the app's hands, with a push that came over our connection.
+    /// In the app's hands, with a push that came over the direct connection.
     var inHand: Set<MessageID> = []
   }
 
@@ -39,6 +39,9 @@ final class DeviceState: Sendable {
 
   @discardableResult
   func append(_ records: [StateRecord]) -> Bool { store.append(records, for: number) }
+
+  /// Stores a key durably.
+  func store(_ key: KeyRecord) -> Bool { store.append([.key(key)], for: number, durable: true) }
 
   /// Stores a registration durably, or that there is none.
   @discardableResult

@@ -3,12 +3,12 @@ import PushJSON
 
 /// A notification of ours that Apple has brought.
 public struct RemoteNotification: Hashable, Sendable {
-  /// Names its push on every channel: the `msg_id` of a push that came over our connection is the same.
+  /// Names its push on every channel: the `msg_id` of a push that came over the direct connection is the same.
   public let messageID: MessageID
   /// Whether the user has tapped it.
   public let wasTapped: Bool
-  /// Whether an app that is in front of its user should show it. Not if it was shown before, if the same push has come
-  /// over our connection with its notification, or if the sender has taken the push back.
+  /// Whether an app that is in the foreground should show it. Not if it was shown before, if the same push has come
+  /// over the direct connection with its notification, or if the sender has taken the push back.
   public let shouldPresent: Bool
 }
 

@@ -18,6 +18,8 @@ enum StateRecord: Hashable, Sendable {
   /// Pushes whose notification was shown, on whichever way it came, or is not to be shown any more. Only on iOS. Files
   /// of versions that knew no notifications from Apple have none.
   case notified([MessageID])
+  /// A key for contents that only this device reads. Only on devices that have such keys.
+  case key(KeyRecord)
 
   private static let headBytes = 9
   private static let checkBytes = 4
@@ -63,6 +65,9 @@ extension StateRecord {
     case .inHand: 5
     case .handled: 6
     case .notified: 7
+    case .key(.own): 8
+    case .key(.shared): 9
+    case .key(.told): 10
     }
   }
 
@@ -86,6 +91,14 @@ extension StateRecord {
       }
     case .inHand(let ids), .handled(let ids), .notified(let ids):
       for id in ids { writer.write(id.rawValue) }
+    case .key(.own(let kind, let bytes, let since)):
+      writer.write(kind.rawValue)
+      writer.write(since)
+      writer.write(bytes: bytes)
+    case .key(.shared(let id, let bytes)):
+      writer.write(id.rawValue)
+      writer.write(bytes: bytes)
+    case .key(.told(let text)): writer.write(bytes: text.utf8)
     }
     return writer.bytes
   }
@@ -123,6 +136,23 @@ extension StateRecord {
         ids.append(MessageID(id))
       }
       self = kind == 5 ? .inHand(ids) : kind == 6 ? .handled(ids) : .notified(ids)
+    case 8:
+      guard let kind = payload.read(UInt8.self).flatMap({ DeviceKeyKind(rawValue: $0) }),
+        let since = payload.read(Int64.self),
+        payload.remaining == 32 + kind.pointSize + WireLimits.keyAuthBytes,
+        let bytes = payload.read(count: payload.remaining)
+      else { return nil }
+      self = .key(.own(kind, bytes, since: since))
+    case 9:
+      guard let id = payload.read(UInt64.self), (1...WireLimits.maxCounted).contains(payload.remaining),
+        let bytes = payload.read(count: payload.remaining)
+      else { return nil }
+      self = .key(.shared(ContentKeyID(id), bytes))
+    case 10:
+      guard (1...WireLimits.maxCounted).contains(payload.remaining),
+        let text = payload.read(count: payload.remaining).flatMap({ String(validating: $0, as: UTF8.self) })
+      else { return nil }
+      self = .key(.told(text))
     default: return nil
     }
   }

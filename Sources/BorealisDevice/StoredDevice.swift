@@ -6,6 +6,9 @@ struct StoredDevice: Sendable {
   /// How many pushes in hand are remembered: the newest ones. More than a server sends without acknowledgements.
   static let mostInHand = 2048
 
+  /// Records of keys that are kept before they are summed up.
+  private static let mostKeys = 256
+
   /// Empty until one was made.
   var fingerprint: [UInt8] = []
   /// The app that the registration belongs to.
@@ -17,6 +20,8 @@ struct StoredDevice: Sendable {
   var handled = RecentMessages()
   /// Pushes whose notification needs no showing any more.
   var notified = RecentMessages()
+  /// Keys for contents that only this device reads, oldest first.
+  var keys: [KeyRecord] = []
 
   mutating func apply(_ record: StateRecord) {
     switch record {
@@ -34,6 +39,10 @@ struct StoredDevice: Sendable {
       inHand.subtract(ids)
       for id in ids { handled.insert(id) }
     case .notified(let ids): for id in ids { notified.insert(id) }
+    case .key(let record):
+      keys.append(record)
+      // Most are gone when there are many: the ring knows which.
+      if keys.count > Self.mostKeys { keys = DeviceKeyRing(keys).records }
     }
   }
 
@@ -45,6 +54,7 @@ struct StoredDevice: Sendable {
     if wishes != DeviceWishes() { records.append(.wishes(wishes)) }
     if handled.count > 0 { records.append(.handled(handled.oldestFirst)) }
     if notified.count > 0 { records.append(.notified(notified.oldestFirst)) }
+    records += DeviceKeyRing(keys).records.map { .key($0) }
     if !inHand.isEmpty { records.append(.inHand(inHand.sorted())) }
     return records
   }

@@ -5,273 +5,278 @@ import PushRouter
 import PushWebSocket
 import PushWire
 
-/// The device connections of one event loop.
+/// The device connections of one event loop: lets them in, passes on what sockets and homes bring to whoever deals with it, and ends
+/// them when the server stops. Touched on its loop alone.
 public final class DeviceServer: LoopDriver {
-  struct AppSessions {
-    /// Nil in a place that is free.
-    var app: App?
-    /// Slots of the app's logged-in sessions, in no order.
-    var slots: [UInt32] = []
-  }
+  let connections: DeviceConnections
+  let sending: PushSending
+  let broadcasts: Broadcasts
+  let requests: DeviceRequests
+  let intake: FrameIntake
+  private let mailbox: Mailbox<HomeMessage>
+  /// Connections without a login, the oldest first.
+  private var unauthenticated = UnauthenticatedQueue()
+  private var isDraining = false
+  /// When those that were told to leave are closed, on the loop's clock.
+  private var drainEnd: UInt64?
 
-  let loop: EventLoop
-  let router: Router
-  let limits: PassthroughLimits
-  let peers: PeerGuard
-  let metrics: PassthroughMetrics
-  let time: any TimeSource
-  let mailbox: Mailbox<DeviceMail>
-  var slab = Slab(blank: Session())
-  var apps: [AppSessions] = []
-  var appIndexes: [AppID: Int32] = [:]
-  /// Places in `apps` of apps that were deleted.
-  var freeApps: [Int32] = []
-  var fanOuts: [FanOut] = []
-  /// What was sent before its turn to sessions that catch up meanwhile, by slot.
-  var sentOutOfTurn: [UInt32: Set<MessageID>] = [:]
-  /// Sessions whose kept pushes could not be read; tried again each second.
-  var unserved: [SessionToken] = []
-
-  /// Sessions to write to at the end of the turn.
-  var dirty: [UInt32] = []
-  var input = [UInt8](repeating: 0, count: 64 * 1024)
-  var scratch: [UInt8] = []
-  /// Bytes of unfinished frames of all sessions.
-  var unfinishedBytes = 0
-  /// What WebSocket connections need besides, by slot: plain ones pay nothing for it.
-  var webSockets: [UInt32: WebSocketLink] = [:]
-  /// The header of the latest message to a WebSocket; of a broadcast it is the same for all.
-  var latestHeader: (count: Int, frame: SharedFrame)?
-  /// Handshake steps that this turn may still take.
-  var handshakesLeft: Int
-  var counts = TurnCounts()
-  private(set) var driver: UInt8 = 0
-  private var wheel: DeadlineWheel
-  private(set) var isDraining = false
+  private var loop: EventLoop { connections.loop }
+  private var limits: PassthroughLimits { connections.limits }
+  private var peers: PeerGuard { connections.peers }
 
   /// Joins a loop. The channel's mailbox of that loop is read from now on. The guard and the metrics are those of all
-  /// loops.
+  /// loops; `home` has the state of the apps.
   public init(
-    loop: EventLoop, channel: PassthroughChannel, router: Router, limits: PassthroughLimits,
+    loop: EventLoop, channel: PassthroughChannel, home: any AppHome, limits: PassthroughLimits,
     peers: PeerGuard, metrics: PassthroughMetrics, time: any TimeSource
   ) {
-    self.loop = loop
-    self.router = router
-    self.limits = limits
-    self.peers = peers
-    self.metrics = metrics
-    self.time = time
-    handshakesLeft = limits.handshakesPerTurn
+    connections = DeviceConnections(
+      loop: loop, home: home, limits: limits, peers: peers, metrics: metrics, time: time)
+    sending = PushSending(connections)
+    broadcasts = Broadcasts(connections, sending)
+    requests = DeviceRequests(connections, sending)
+    intake = FrameIntake(connections, requests)
     mailbox = channel.mailboxes[loop.handle.index]
-    wheel = DeadlineWheel(second: Self.second(loop.now))
-    driver = loop.add(self)
+    connections.driver = loop.add(self)
+    connections.onAnswer = { [unowned self] in handle($0, isAtOnce: true) }
   }
-
-  private static func second(_ nanoseconds: UInt64) -> UInt32 {
-    UInt32(truncatingIfNeeded: nanoseconds / 1_000_000_000)
-  }
-
-  var second: UInt32 { Self.second(loop.now) }
 
   /// Connections now.
-  public var connectionCount: Int { slab.count }
+  public var connectionCount: Int { connections.slab.count }
 
-  // MARK: Connections
+  // MARK: New connections
 
   /// Takes an accepted socket; `tls` is nil on a plain port.
   public func accept(_ descriptor: Int32, tls: TLSContext? = nil) {
     let network = PeerNetwork(of: descriptor)
     guard admit(network) else {
-      loop.close(descriptor)
+      loop.discard(descriptor)
       return
     }
-    let slot = insert(descriptor, network)
-    guard startTLS(tls, slot), loop.watch(descriptor, connectionToken(slot), .readable) else {
-      close(slot)
-      return
+    do throws(TLSError) {
+      let slot = insert(try Connection(accepted: descriptor, tls: tls), network)
+      let token = connections.connectionToken(slot)
+      if !connections.slab[slot].connection.watch(token, on: loop) { connections.close(slot) }
+    } catch {
+      peers.leave(network, at: connections.sharedSecond)
+      loop.discard(descriptor)
+    }
+  }
+
+  /// Takes over a connection whose WebSocket handshake the HTTP side did, after `admit` has let its network in.
+  public func adopt(_ moving: MovingConnection, from network: PeerNetwork) {
+    connections.metrics.webSockets.add()
+    let slot = insert(moving.connection, network)
+    let token = connections.connectionToken(slot)
+    connections.slab[slot].core.startWebSocket(limit: limits.webSocketMessage)
+    connections.slab[slot].connection.isPaused = false
+    connections.slab[slot].connection.move(to: token, on: loop)
+    guard moving.connection.queue.byteCount <= connections.slab[slot].core.mostQueuedBytes(limits) else {
+      return connections.cutOff(slot)
+    }
+    connections.markDirty(slot)
+    var unread = moving.unread
+    intake.take(&unread, unread.count, slot)
+    if moving.connection.hasEnded, connections.slab.isCurrent(slot, token.generation) {
+      connections.close(slot, .closedByPeer)
     }
   }
 
   /// Counts a connection that comes from a network; false if there is no room for it.
   public func admit(_ network: PeerNetwork) -> Bool {
-    guard !isDraining, slab.count < limits.connections, peers.enter(network, at: second) else {
-      metrics.turnedAway.add()
+    loop.assertIsOurs()
+    guard !isDraining, peers.enter(network, at: connections.sharedSecond) else {
+      connections.metrics.turnedAway.add()
+      return false
+    }
+    // Only now: nobody else goes for a network that has its share.
+    guard connections.slab.count < limits.connections || evictUnauthenticated() else {
+      peers.leave(network, at: connections.sharedSecond)
+      connections.metrics.turnedAway.add()
       return false
     }
     return true
   }
 
-  /// Makes the session of a connection that was admitted.
-  func insert(_ descriptor: Int32, _ network: PeerNetwork) -> UInt32 {
-    metrics.connections.add()
-    var session = Session()
-    session.descriptor = descriptor
-    session.phase = .greeting
-    session.isStranger = true
-    session.network = network
-    session.deadline = second + UInt32(WireLimits.loginSeconds)
-    let (slot, generation) = slab.insert(session)
-    slab[slot].generation = generation
-    wheel.add(.init(slot: slot, generation: generation), at: session.deadline)
+  /// Seconds after which a connection without a login may be closed for another.
+  private static let patience: UInt32 = 2
+
+  /// Closes the oldest connection without a login, to make room for another; false if there is none that had time to log in: in a crowd
+  /// of honest devices nobody would get through.
+  private func evictUnauthenticated() -> Bool {
+    guard let oldest = unauthenticated.oldest(where: isUnauthenticated),
+      // Not by its deadline, which moves on when it is told to leave.
+      connections.second >= oldest.since + Self.patience
+    else { return false }
+    connections.metrics.turnedAway.add()
+    connections.close(oldest.token.slot)
+    return true
+  }
+
+  private func isUnauthenticated(_ token: SessionToken) -> Bool {
+    connections.slab.isCurrent(token.slot, token.generation)
+      && connections.slab[token.slot].marks.contains(.unauthenticated)
+  }
+
+  private func insert(_ connection: Connection, _ network: PeerNetwork) -> UInt32 {
+    let slot = connections.insert(connection, network)
+    unauthenticated.add(
+      connections.token(slot), since: connections.deadline(after: 0), where: isUnauthenticated)
     return slot
   }
 
-  private func startTLS(_ context: TLSContext?, _ slot: UInt32) -> Bool {
-    guard let context else { return true }
-    do throws(TLSError) {
-      slab[slot].tls = try TLSSession(context: context, fd: slab[slot].descriptor)
-      slab[slot].phase = .handshaking
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  /// Ends a session at once.
-  func close(_ slot: UInt32, _ end: ConnectionEnd = .connectionError) {
-    guard slab[slot].phase != .vacant else { return }
-    leave(slot, end)
-    identified(slot)
-    unfinishedBytes -= slab[slot].partial.count
-    if slab[slot].isWebSocket { webSockets[slot] = nil }
-    slab[slot].tls?.shutdown()
-    loop.close(slab[slot].descriptor)
-    slab.remove(slot)
-  }
-
-  /// The connection no longer counts as a stranger's: it logged in, or is gone.
-  func identified(_ slot: UInt32) {
-    guard slab[slot].isStranger else { return }
-    slab[slot].isStranger = false
-    peers.leave(slab[slot].network, at: second)
-  }
-
-  /// Takes a session out of its app's list and out of the directory.
-  func leave(_ slot: UInt32, _ end: ConnectionEnd) {
-    let (app, position) = (Int(slab[slot].app), Int(slab[slot].position))
-    guard app >= 0 else { return }
-    slab[slot].app = -1
-    sentOutOfTurn[slot] = nil
-    let last = apps[app].slots.removeLast()
-    if last != slot {
-      apps[app].slots[position] = last
-      slab[last].position = UInt32(position)
-    }
-    apps[app].app?.directory.disconnect(
-      RegistrationNumber(slab[slot].number), from: location(slot), at: UInt32(clamping: time.now().seconds),
-      end: end)
-  }
-
-  func location(_ slot: UInt32) -> Location {
-    Location(loop: UInt16(loop.handle.index), slot: slot, generation: slab[slot].generation)
-  }
-
-  func connectionToken(_ slot: UInt32) -> ConnectionToken {
-    ConnectionToken(driver: driver, generation: slab[slot].generation, slot: slot)
-  }
-
-  func token(_ slot: UInt32) -> SessionToken { SessionToken(slot: slot, generation: slab[slot].generation) }
-
   // MARK: Turns
 
+  /// A socket is readable, writable again, or broken.
+  public func ready(_ token: ConnectionToken, _ readiness: Readiness) {
+    loop.assertIsOurs()
+    let slot = token.slot
+    guard connections.slab.isCurrent(slot, token.generation) else { return }
+    if connections.slab[slot].core.phase == .handshaking { return intake.handshake(slot) }
+    if connections.slab[slot].connection.canSend(readiness) { flush(slot) }
+    guard connections.slab.isCurrent(slot, token.generation) else { return }
+    if connections.slab[slot].connection.canRead(readiness) { intake.read(slot) }
+  }
+
+  private func flush(_ slot: UInt32) { if connections.flush(slot) { sending.catchUp(slot) } }
+
   /// Looks at what other threads posted.
-  public func drainMail() { for mail in mailbox.drain() { handle(mail) } }
+  public func drainMail() {
+    loop.assertIsOurs()
+    let (mail, hasRefused) = mailbox.take()
+    for one in mail { handle(one) }
+    if hasRefused { sending.missedPushes() }
+  }
 
   /// Closes what is overdue.
   public func tick() {
-    let now = second
-    if loop.handle.index == 0, now % 60 == 0 { peers.sweep(at: now) }
-    var due: [DeadlineWheel.Entry] = []
-    wheel.advance(to: now) { entry, now in
-      guard slab.isCurrent(entry.slot, entry.generation) else { return nil }
-      let deadline = slab[entry.slot].deadline
-      if deadline > now { return deadline }
-      due.append(entry)
-      return nil
-    }
-    // Only now, because the end of a session adds to the wheel.
-    for entry in due where slab.isCurrent(entry.slot, entry.generation) { overdue(entry.slot) }
-    serveUnserved()
-  }
-
-  private func overdue(_ slot: UInt32) {
-    switch slab[slot].phase {
-    case .greeting, .greeted, .waiting: fail(slot, .loginTimeout, .afterBackOff, "no login in time")
-    case .loggedIn:
-      metrics.heartbeatsMissed.add()
-      if slab[slot].queue.isEmpty { goAway(slot, .heartbeatMissed) } else { close(slot, .heartbeatLost) }
-    case .handshaking, .closing, .vacant: close(slot)
-    }
-  }
-
-  /// Refuses a connection and closes it when the refusal has left.
-  func fail(_ slot: UInt32, _ code: ResultCode, _ reconnect: ReconnectRule, _ message: String) {
-    if code == .protocolError { metrics.protocolErrors.add() }
-    send(slot, .error(code, reconnect, message: message))
-    finish(slot, .protocolError)
-  }
-
-  /// Ends a session and closes it when what is queued has left.
-  func goAway(_ slot: UInt32, _ reason: CloseReason, retryAfter: UInt32 = 0) {
-    send(slot, .goAway(reason, retryAfter: retryAfter, host: ""))
-    finish(slot, ConnectionEnd(reason), reason == .drain ? .goingAway : .normal)
-  }
-
-  /// Takes no more frames; the code is for WebSocket connections.
-  func finish(_ slot: UInt32, _ end: ConnectionEnd, _ code: WebSocketCloseCode = .normal) {
-    leave(slot, end)
-    if slab[slot].isWebSocket { sendClose(slot, code) }
-    slab[slot].phase = .closing
-    slab[slot].deadline = second + UInt32(WireLimits.loginSeconds)
-    // The entry in the wheel may be a heartbeat away.
-    wheel.add(.init(slot: slot, generation: slab[slot].generation), at: slab[slot].deadline)
+    loop.assertIsOurs()
+    if loop.handle.index == 0, connections.second % 60 == 0 { peers.sweep(at: connections.sharedSecond) }
+    connections.closeOverdue()
+    intake.closeUnfinished()
+    sending.serveUnserved()
+    sending.serveCrowded()
   }
 
   /// Serves broadcasts a slice further and writes what the turn has queued.
   public func endTurn() -> Bool {
-    handshakesLeft = limits.handshakesPerTurn
-    let isBusy = advanceFanOuts()
-    var slots: [UInt32] = []
-    swap(&slots, &dirty)
-    for slot in slots where slab[slot].isDirty {
-      slab[slot].isDirty = false
-      if !slab[slot].wantsWrite || slab[slot].queue.isEmpty { flush(slot) }
+    loop.assertIsOurs()
+    intake.endTurn()
+    sending.tellAcknowledgements()
+    let isLagging = sending.serveLagging()
+    let isBusy = broadcasts.advance() || isLagging
+    let isDirty = connections.serveDirty { slot in
+      if connections.slab[slot].connection.hasUnread { intake.read(slot) }
+      if !connections.slab[slot].connection.isBlocked || connections.slab[slot].connection.queue.isEmpty {
+        flush(slot)
+      }
     }
-    if dirty.isEmpty {
-      slots.removeAll(keepingCapacity: true)
-      swap(&slots, &dirty)
-    }
-    counts.flush(to: metrics)
-    return isBusy || !dirty.isEmpty
+    endDrain()
+    connections.counts.flush(to: connections.metrics)
+    return isBusy || isDirty
   }
 
-  /// Tells every device to come back later, at moments spread over `spread` milliseconds, and takes no more connections.
-  public func drain(spread: UInt32) {
+  // MARK: Messages
+
+  /// Does what a home says: at once in answer to a question, or later by mail.
+  func handle(_ message: HomeMessage, isAtOnce: Bool = false) {
+    switch message {
+    case .loginResult(let location, let result):
+      requests.loggedIn(result, location, isAtOnce: isAtOnce)
+    case .loginAgain(let login):
+      if connections.slot(login.location) != nil { connections.tell(.login(login)) }
+    case .registerResult(let location, let result):
+      if let slot = connections.slot(location) { requests.registered(result, slot) }
+    case .stateTaken(let location, let newest):
+      if let slot = connections.slot(location) { requests.stateTaken(newest: newest, slot) }
+    case .result(let location, let sequence, let result):
+      if let slot = connections.slot(location) { requests.finished(sequence, result, slot) }
+    case .acknowledgementsTaken(let taken): sending.acknowledgementsTaken(taken)
+    case .stored(let stored): sending.stored(stored)
+    case .pulled(let location, let pushes):
+      if let slot = connections.slot(location) { sending.pulled(pushes, slot) }
+    case .waiting(let location, let count):
+      if let slot = connections.slot(location) { sending.recount(count, slot) }
+    case .push(let push, _, let location):
+      if let slot = connections.slot(location) { deliver(push, slot) }
+    case .broadcast(let push, let targets): broadcasts.add(push, targets: targets)
+    case .recall(let id, let app, let audience): recall(id, app, audience)
+    case .endSession(let location, let reason):
+      if let slot = connections.slot(location) { connections.goAway(slot, CloseReason(reason)) }
+    case .forget(let app):
+      if let place = connections.forget(app) { broadcasts.forget(app: place) }
+    }
+  }
+
+  private func deliver(_ push: LivePush, _ slot: UInt32) {
+    if push.isLate, connections.slab[slot].core.isOutOfTurn(push.id) {
+      sending.deliverOutOfTurn(push, slot)
+    } else {
+      broadcasts.send(before: push.id, slot)
+      sending.deliver(push, slot)
+    }
+  }
+
+  /// Tells those who got a push that it was taken back. Those whom a broadcast has not come to yet never get it.
+  private func recall(_ id: MessageID, _ app: AppID, _ audience: NumberSet) {
+    guard let index = connections.appIndexes[app] else { return }
+    broadcasts.withdraw(id)
+    var bytes: [UInt8] = []
+    ServerFrame.recall(id).encode(into: &bytes)
+    let frame = SharedFrame(bytes)
+    for slot in connections.apps[Int(index)].slots
+    where audience.contains(connections.number(slot)) && connections.slab[slot].core.noteRecall(id) {
+      connections.send(slot, frame)
+    }
+  }
+
+  // MARK: The end
+
+  /// Tells every device to come back later, at moments spread over `spread` milliseconds, and takes no more connections. A
+  /// session with pushes that are not acknowledged stays until they are, at most for `patience` milliseconds.
+  public func drain(spread: UInt32, patience: UInt64 = 3000) {
+    loop.assertIsOurs()
     isDraining = true
-    for slot in 0..<UInt32(slab.capacity) {
-      switch slab[slot].phase {
+    drainEnd = loop.now &+ patience * 1_000_000
+    for slot in 0..<UInt32(connections.slab.capacity) {
+      let retryAfter = UInt32.random(in: 0...spread)
+      switch connections.slab[slot].core.phase {
       case .vacant, .closing: continue
-      case .handshaking: close(slot)
-      default: goAway(slot, .drain, retryAfter: UInt32.random(in: 0...spread))
+      case .handshaking: connections.close(slot)
+      case .greeting, .greeted, .waiting: connections.goAway(slot, .drain, retryAfter: retryAfter)
+      case .loggedIn:
+        connections.send(slot, .goAway(.drain, retryAfter: retryAfter, host: ""))
+        // Nothing new is sent to it from now on.
+        if connections.slab[slot].core.phase == .loggedIn {
+          connections.slab[slot].core.isLeaving = true
+          connections.endIfSettled(slot)
+        }
       }
+    }
+    // What was acknowledged before is to be stored as well.
+    connections.tell(.flushSoon)
+  }
+
+  /// Ends what is left when the patience is over; until then asks the loop to wake for that.
+  private func endDrain() {
+    guard let drainEnd, connections.slab.count > 0 else { return }
+    guard loop.now >= drainEnd else { return loop.wake(by: drainEnd) }
+    self.drainEnd = nil
+    for slot in 0..<UInt32(connections.slab.capacity)
+    where connections.slab[slot].core.isLeaving && connections.slab[slot].core.phase == .loggedIn {
+      connections.finish(slot, .serverDrain, .goingAway)
     }
   }
 }
 
-extension ConnectionEnd {
-  /// What an end for one of our own reasons is kept as.
-  fileprivate init(_ reason: CloseReason) {
+extension CloseReason {
+  /// What a device is told when the home ends its connection.
+  fileprivate init(_ reason: EndReason) {
     self =
       switch reason {
-      case .drain: .serverDrain
-      case .replaced: .replacedByLogin
-      case .slowReader: .tooSlow
-      case .heartbeatMissed: .heartbeatLost
-      case .protocolError: .protocolError
-      case .loggedOut: .loggedOut
+      case .replacedByLogin: .replaced
       case .registrationReplaced: .registrationReplaced
       case .appDisabled: .appDisabled
-      default: .unknown
       }
   }
 }

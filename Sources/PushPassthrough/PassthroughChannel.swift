@@ -1,75 +1,41 @@
 import PushBase
-import PushDomain
 import PushNet
 import PushRouter
-import PushWire
 
-/// What other threads tell the device sessions of one loop.
-enum DeviceMail: Sendable {
-  case deliver(LivePush, Location)
-  case group(LivePush, GroupPush)
-  case recall(MessageID, App, audience: NumberSet)
-  case disconnect(Location, DisconnectReason)
-  case forget(AppID)
-  case acknowledgementsStored([StoredAcknowledgements])
-  /// Contents for a session that catches up; all that waits up to `through` was read, or nothing could be.
-  case contents(SessionToken, Result<[(MessageID, StoredPush)], DeviceFailure>, through: MessageID)
-  /// An encoded answer to an operation.
-  case answer(SessionToken, [UInt8])
-  /// The answer to a registration; nil if it could not be stored.
-  case registered(SessionToken, ServerFrame?)
-  /// The app of a login or registration was looked for.
-  case resolved(SessionToken, ClientFrame, Result<App?, DeviceFailure>)
-}
-
-/// A session as others name it.
+/// A session as its loop names it.
 struct SessionToken: Sendable {
   let slot: UInt32
   let generation: UInt32
 }
 
-/// Our own long connection as a channel of the router: passes work on to the loops that own the connections.
-public final class PassthroughChannel: DeliveryChannel {
-  let mailboxes: [Mailbox<DeviceMail>]
+/// The connections of devices as homes reach them: passes messages on to the loops that own the connections.
+public final class PassthroughChannel: DeviceGateway {
+  let mailboxes: [Mailbox<HomeMessage>]
 
-  /// Makes the channel over the process' loops, in the order of their indexes.
-  public init(loops: [LoopHandle]) { mailboxes = loops.map { Mailbox(of: $0) } }
-
-  /// Passes a push to the loop that owns the device's connection.
-  public func deliver(_ push: LivePush, to number: RegistrationNumber, at location: Location) {
-    post(.deliver(push, location), to: location)
+  /// Makes the channel over the process' loops, in the order of their indexes. A loop takes so many pushes at a time; beyond that
+  /// its devices catch up from those that are kept.
+  public init(loops: [LoopHandle], capacity: Int = 1 << 16) {
+    mailboxes = loops.map { Mailbox(of: $0, capacity: capacity) }
   }
 
-  /// Passes a push to all loops.
-  public func deliver(_ push: LivePush, group: GroupPush) {
-    for mailbox in mailboxes { mailbox.post(.group(push, group)) }
+  /// Passes a message on to one loop, if there is one of this index.
+  public func send(_ message: HomeMessage, to loop: UInt16) {
+    guard Int(loop) < mailboxes.count else { return }
+    Self.put(message, into: mailboxes[Int(loop)])
   }
 
-  /// Passes a recall to all loops.
-  public func recall(_ id: MessageID, app: App, audience: NumberSet) {
-    for mailbox in mailboxes { mailbox.post(.recall(id, app, audience: audience)) }
+  /// Passes a message on to all loops.
+  public func sendToAll(_ message: HomeMessage) {
+    for mailbox in mailboxes { Self.put(message, into: mailbox) }
   }
 
-  /// Passes the news to the loops of the connections.
-  public func acknowledgementsStored(_ stored: [StoredAcknowledgements]) {
-    for (loop, stored) in Dictionary(grouping: stored, by: \.location.loop) where Int(loop) < mailboxes.count
-    {
-      mailboxes[Int(loop)].post(.acknowledgementsStored(stored))
+  /// Pushes are only offered: what a full mailbox refuses is caught up with. One that comes out of turn cannot be; how many
+  /// of those there are is bounded where they are held back.
+  private static func put(_ message: HomeMessage, into mailbox: Mailbox<HomeMessage>) {
+    switch message {
+    case .push(let push, _, _) where !push.isLate: mailbox.offer(message)
+    case .broadcast: mailbox.offer(message)
+    default: mailbox.post(message)
     }
-  }
-
-  /// Ends a connection.
-  public func disconnect(_ location: Location, _ reason: DisconnectReason) {
-    post(.disconnect(location, reason), to: location)
-  }
-
-  /// Passes the end of an app to all loops.
-  public func forget(_ app: AppID) {
-    for mailbox in mailboxes { mailbox.post(.forget(app)) }
-  }
-
-  private func post(_ mail: DeviceMail, to location: Location) {
-    guard Int(location.loop) < mailboxes.count else { return }
-    mailboxes[Int(location.loop)].post(mail)
   }
 }

@@ -12,6 +12,7 @@ public final class PassthroughMetrics: Sendable {
   let pushFrames: Counter
   let acknowledgements: Counter
   let slowDevices: Counter
+  let overflows: Counter
   let heartbeatsMissed: Counter
   let protocolErrors: Counter
 
@@ -34,6 +35,10 @@ public final class PassthroughMetrics: Sendable {
       "Acknowledgements of devices, repeated and unknown ones included")
     slowDevices = metrics.counter(
       "borealis_device_slow_total", "Times that a device read so slowly that its pushes had to wait")
+    overflows = metrics.counter(
+      "borealis_device_overflows_total",
+      "Times that a loop had more pushes to deliver than it takes, and its devices caught up from the kept ones"
+    )
     heartbeatsMissed = metrics.counter(
       "borealis_device_heartbeats_missed_total", "Sessions ended because the device was silent for too long")
     protocolErrors = metrics.counter(

@@ -7,19 +7,21 @@ import Synchronization
 public final class PeerGuard: Sendable {
   private struct Entry {
     /// Connections without a login.
-    var strangers: UInt32 = 0
+    var unauthenticated: UInt32 = 0
     /// Registrations that are still free in the current minute.
     var registrations: UInt32
     var minute: UInt32
   }
 
-  private let strangers: UInt32
+  private let unauthenticated: UInt32
   private let registrations: UInt32
+  /// What devices ask for once they have said who they are.
+  let operations = OperationLimit()
   private let entries = Mutex<[PeerNetwork: Entry]>([:])
 
   /// Allows each network so many connections without a login at a time, and so many registrations a minute.
-  public init(strangers: UInt32 = 5_000, registrationsPerMinute: UInt32 = 3_000) {
-    self.strangers = strangers
+  public init(unauthenticated: UInt32 = 5_000, registrationsPerMinute: UInt32 = 3_000) {
+    self.unauthenticated = unauthenticated
     registrations = registrationsPerMinute
   }
 
@@ -27,8 +29,8 @@ public final class PeerGuard: Sendable {
   func enter(_ network: PeerNetwork, at second: UInt32) -> Bool {
     entries.withLock { entries in
       var entry = entries[network] ?? Entry(registrations: registrations, minute: second / 60)
-      guard entry.strangers < strangers else { return false }
-      entry.strangers += 1
+      guard entry.unauthenticated < unauthenticated else { return false }
+      entry.unauthenticated += 1
       entries[network] = entry
       return true
     }
@@ -38,10 +40,10 @@ public final class PeerGuard: Sendable {
   func leave(_ network: PeerNetwork, at second: UInt32) {
     entries.withLock { entries in
       guard var entry = entries[network] else { return }
-      entry.strangers -= min(1, entry.strangers)
+      entry.unauthenticated -= min(1, entry.unauthenticated)
       // Remembered only for as long as it limits something.
       let isSpent = entry.registrations < registrations && entry.minute == second / 60
-      entries[network] = entry.strangers > 0 || isSpent ? entry : nil
+      entries[network] = entry.unauthenticated > 0 || isSpent ? entry : nil
     }
   }
 
@@ -63,7 +65,7 @@ public final class PeerGuard: Sendable {
   /// Forgets networks that have nothing open and a fresh share; called about once a minute.
   func sweep(at second: UInt32) {
     entries.withLock { entries in
-      entries = entries.filter { $0.value.strangers > 0 || $0.value.minute == second / 60 }
+      entries = entries.filter { $0.value.unauthenticated > 0 || $0.value.minute == second / 60 }
     }
   }
 }

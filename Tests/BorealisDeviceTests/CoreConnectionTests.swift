@@ -147,7 +147,8 @@ import Testing
 
   @Test(arguments: [
     CoreRun.loginOK(), CoreRun.push(1), Wire.bytes(.pong), Wire.result(1),
-    Wire.bytes(.helloOK(version: 3, serverTime: Timestamp(milliseconds: 0), maxFrame: 65_536)),
+    // A version that was not offered.
+    Wire.bytes(.helloOK(version: 5, serverTime: Timestamp(milliseconds: 0), maxFrame: 65_536)),
   ])
   func nothingButHelloOKComesFirst(bytes: [UInt8]) {
     var run = CoreRun()

@@ -27,22 +27,23 @@ struct CoreRun {
   /// A run in a session, with nothing kept of how it came about.
   static func loggedIn(
     heartbeat: UInt16 = 300, ackDelay: UInt16 = 1000, handled: RecentMessages = RecentMessages(),
-    inHand: Set<MessageID> = []
+    inHand: Set<MessageID> = [], version: UInt8 = 1
   ) -> CoreRun {
     var run = CoreRun(handled: handled, inHand: inHand)
-    run.logIn(heartbeat: heartbeat, ackDelay: ackDelay)
+    run.logIn(heartbeat: heartbeat, ackDelay: ackDelay, version: version)
     _ = run.take()
     return run
   }
 
-  mutating func logIn(heartbeat: UInt16 = 300, ackDelay: UInt16 = 1000) {
+  mutating func logIn(heartbeat: UInt16 = 300, ackDelay: UInt16 = 1000, version: UInt8 = 1) {
     start()
     connected()
-    receive(Self.helloOK + Self.loginOK(heartbeat: heartbeat, ackDelay: ackDelay))
+    receive(Self.helloOK(version: version) + Self.loginOK(heartbeat: heartbeat, ackDelay: ackDelay))
   }
 
   mutating func start() { actions += core.start(at: now) }
   mutating func stop() { actions += core.stop(at: now) }
+  mutating func resume() { actions += core.resumed(at: now) }
   mutating func connected() { actions += core.connected(at: now) }
   mutating func lost() { actions += core.connectionEnded("gone", at: now) }
   mutating func receive(_ bytes: [UInt8]) { actions += core.received(bytes, at: now) }
@@ -103,6 +104,7 @@ struct CoreRun {
   }
 
   var sentTypes: [FrameType] { Wire.types(sent.flatMap { $0 }) }
+  var ages: [AgedAcknowledgement] { Wire.ages(sent.flatMap { $0 }) }
   var acknowledged: [UInt64] { Wire.acknowledged(sent.flatMap { $0 }) }
 }
 
@@ -159,10 +161,22 @@ enum Wire {
 
   static func types(_ bytes: [UInt8]) -> [FrameType] { frames(bytes).map(\.type) }
 
+  /// What acknowledgements with ages say.
+  static func ages(_ bytes: [UInt8]) -> [AgedAcknowledgement] {
+    frames(bytes).flatMap { frame -> [AgedAcknowledgement] in
+      guard case .acknowledgeWithAges(let list) = frame else { return [] }
+      return (0..<list.count).map { list[$0, in: bytes.span] }
+    }
+  }
+
   static func acknowledged(_ bytes: [UInt8]) -> [UInt64] {
     frames(bytes).flatMap { frame -> [UInt64] in
-      guard case .acknowledge(let list) = frame else { return [] }
-      return (0..<list.count).map { list[$0, in: bytes.span].rawValue }
+      switch frame {
+      case .acknowledge(let list): return (0..<list.count).map { list[$0, in: bytes.span].rawValue }
+      case .acknowledgeWithAges(let list):
+        return (0..<list.count).map { list[$0, in: bytes.span].messageID.rawValue }
+      default: return []
+      }
     }
   }
 }

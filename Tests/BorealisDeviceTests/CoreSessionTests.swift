@@ -46,6 +46,41 @@ import Testing
     #expect(run.acknowledged == [1])
   }
 
+  @Test func `The age counts from the arrival, not from when the app was done`() {
+    var run = CoreRun.loggedIn(version: 3)
+    run.receive(CoreRun.push(1))
+    run.wait(5000)
+    run.handle(1)
+    run.receive(CoreRun.push(2) + CoreRun.push(2))
+    run.handle(2)
+    _ = run.take()
+    run.wait(1000)
+    #expect(
+      run.ages == [
+        AgedAcknowledgement(MessageID(1), age: 6000), AgedAcknowledgement(MessageID(2), age: 1000),
+      ])
+  }
+
+  /// The clock stands still while the process is stopped: an age across that would be too small.
+  @Test func `What came before a stop has no age, and the server is asked at once whether it is there`() {
+    var run = CoreRun.loggedIn(version: 3)
+    run.receive(CoreRun.push(1))
+    run.resume()
+    #expect(run.sentTypes == [.ping])
+    run.receive(Wire.bytes(.pong))
+    run.wait(10)
+    run.receive(CoreRun.push(2))
+    run.handle(1)
+    run.handle(2)
+    _ = run.take()
+    run.wait(1000)
+    #expect(
+      run.ages == [
+        AgedAcknowledgement(MessageID(1), age: AgedAcknowledgement.unknownAge),
+        AgedAcknowledgement(MessageID(2), age: 1000),
+      ])
+  }
+
   @Test func repeatsAreDroppedAfterARestart() {
     var handled = RecentMessages()
     for id in 1...3 as ClosedRange<UInt64> { handled.insert(MessageID(id)) }

@@ -26,6 +26,23 @@ import Testing
 
   private func vector(_ name: String) throws -> [UInt8] { try #require(vectors[name], "no vector \(name)") }
 
+  @Test func `A push that was processed is acknowledged with its age, if the server knows ages`() throws {
+    for (version, acknowledgement) in [("hello-ok", "ack"), ("hello-ok-2", "ack"), ("hello-ok-3", "ack-age")]
+    {
+      var core = DeviceCore(
+        server: CoreRun.server, profile: DeviceProfile(appKey: CoreRun.appKey, platform: .android),
+        fingerprint: [1], identity: CoreRun.identity, seed: 1)
+      _ = core.start(at: 0)
+      _ = core.connected(at: 0)
+      _ = try core.received(vector(version) + vector("login-ok") + vector("push"), at: 0)
+      let id = MessageID(403_926_205_595_649)
+      #expect(core.pushHandled(id, at: 0).isEmpty)
+      // Handled by an earlier run: when it came is forgotten.
+      #expect(core.pushHandled(MessageID(id.rawValue + 1), at: 0).isEmpty)
+      #expect(core.tick(at: 1000) == [.send(try vector(acknowledgement))], "\(version)")
+    }
+  }
+
   @Test func wholeConversation() throws {
     var profile = DeviceProfile(
       appKey: CoreRun.appKey, platform: .android, appVersion: "2.3.", clientName: "demo/1.0", heartbeat: 300,
@@ -39,7 +56,7 @@ import Testing
     profile.token = golden.token
     var core = DeviceCore(server: CoreRun.server, profile: profile, fingerprint: golden.fingerprint, seed: 1)
     _ = core.start(at: 0)
-    #expect(core.connected(at: 0) == [.send(try vector("hello-both-versions") + vector("register"))])
+    #expect(core.connected(at: 0) == [.send(try vector("hello-all-versions") + vector("register"))])
     let registered = try core.received(vector("hello-ok") + vector("register-ok"), at: 0)
     let identity = try #require(core.identity)
     #expect(

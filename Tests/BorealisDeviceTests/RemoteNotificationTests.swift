@@ -6,7 +6,7 @@ import Testing
 
 @testable import BorealisDevice
 
-/// One push by two ways: Apple brings its notification, our connection its message, perhaps both.
+/// One push by two ways: Apple brings its notification, the direct connection its message, perhaps both.
 @Suite(.timeLimit(.minutes(1))) struct RemoteNotificationTests {
   private let fixture: DeviceFixture
   private let server: TestServer
@@ -98,7 +98,8 @@ import Testing
     device = nil
 
     let again = try phone()
-    #expect(again.handleRemoteNotification(Self.payload(4))?.shouldPresent == false, "our connection had it")
+    #expect(
+      again.handleRemoteNotification(Self.payload(4))?.shouldPresent == false, "the direct connection had it")
     again.start()
     async let second: Void = server.play { server in
       let peer = try server.accept()

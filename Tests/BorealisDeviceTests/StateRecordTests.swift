@@ -11,6 +11,8 @@ import Testing
     .wishes(DeviceWishes(alias: String(repeating: "a", count: 40))),
     .inHand([]), .inHand([MessageID(1), MessageID(.max)]), .handled((0..<20).map { MessageID($0) }),
     .notified([MessageID(3)]),
+    .key(.own(.x25519, Array(0..<80), since: 1_800_000_000)), .key(.own(.sm2, Array(0..<113), since: 0)),
+    .key(.shared(ContentKeyID(.max), Array(0..<33))), .key(.told("1a2b3c4d5e6f7081923 0123456789abcdef")),
   ]
 
   @Test func knownChecksum() {
@@ -55,7 +57,8 @@ import Testing
   /// Payloads that no version writes are damage too, even under a right checksum.
   @Test(
     arguments: [
-      (0, []), (8, []), (1, []), (1, Array(repeating: 1, count: 65)), (2, [1, 2]),
+      (0, []), (8, []), (8, Array(repeating: 1, count: 88)), (9, Array(repeating: 1, count: 8)), (10, []),
+      (11, []), (1, []), (1, Array(repeating: 1, count: 65)), (2, [1, 2]),
       (2, Array(repeating: 0, count: 39)), (3, [0]), (4, [1]), (4, [1, 1, 2, 65]), (4, [1, 1, 1, 0xff]),
       (5, [1, 2, 3]), (6, Array(repeating: 0, count: 12)), (7, [1]),
     ] as [(UInt8, [UInt8])])

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushPassthrough
 import PushRouter
 import PushStorage
@@ -11,15 +12,13 @@ import Testing
   @Test func pushToManyAndItsRecall() throws {
     let server = try TestServer()
     let devices = try (0..<80).map { _ in try server.device() }
-    var tagged = AudienceTerms()
-    tagged.tags = ["most"]
+    let tagged = Audience.filter(AudienceFilter(tags: ["most"]))
     for (index, device) in devices.enumerated() where index > 0 {
       #expect(try device.0.perform(.addTags(["most"])).0 == .ok)
     }
-    let all = try server.push("all", to: AudienceTerms())
+    let all = try server.push("all", to: .all)
     let most = try server.push("most", to: tagged)
-    var one = AudienceTerms()
-    one.registrationIDs = [devices[1].1.id]
+    let one = Audience.filter(AudienceFilter(registrationIDs: [devices[1].1.id.text]))
     let single = try server.push("one", to: one)
     for (index, device) in devices.enumerated() {
       let expected = [all] + (index > 0 ? [most] : []) + (index == 1 ? [single] : [])
@@ -27,10 +26,12 @@ import Testing
     }
     // Those whom it had not reached would not get it any more.
     let count: Int = try TestServer.wait { done in
-      server.router.recall(most, in: server.app) { done($0.mapError { TestServer.Failed("\($0)") }) }
+      server.router.deliveries.recall(most, in: server.app) {
+        done($0.mapError { TestServer.Failed("\($0)") })
+      }
     }
     #expect(count == 79)
-    let last = try server.push("last", to: AudienceTerms())
+    let last = try server.push("last", to: .all)
     for (index, device) in devices.enumerated() {
       if index > 0 { #expect(try device.0.next() == .frame(.recall(most))) }
       #expect(try device.0.pushes(1).map(\.id) == [last], "device \(index)")
@@ -44,8 +45,8 @@ import Testing
     func set(_ isDisabled: Bool) throws {
       let app = server.app.id
       let isKnown: Bool = try TestServer.wait { done in
-        server.router.store.write { transaction throws(StorageError) in
-          try transaction.setDisabled(app: app, isDisabled)
+        server.store.write { transaction throws(StorageError) in
+          try transaction.apps.setDisabled(app: app, isDisabled)
         } completion: {
           done($0.mapError { $0 as any Error })
         }
@@ -66,7 +67,7 @@ import Testing
     }
     #expect(code == .unavailable && reconnect == .afterBackOff)
     try set(false)
-    let id = try server.push("hi", to: AudienceTerms())
+    let id = try server.push("hi", to: .all)
     #expect(try server.back(identity).pushes(1).map(\.id) == [id])
   }
 }

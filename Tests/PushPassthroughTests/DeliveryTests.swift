@@ -7,10 +7,8 @@ import PushWire
 import Testing
 
 @Suite struct DeliveryTests {
-  private static func to(_ id: RegistrationID) -> AudienceTerms {
-    var terms = AudienceTerms()
-    terms.registrationIDs = [id]
-    return terms
+  private static func to(_ id: RegistrationID) -> Audience {
+    .filter(AudienceFilter(registrationIDs: [id.text]))
   }
 
   @Test func onlineDeviceGetsThePushAtOnce() throws {
@@ -34,7 +32,7 @@ import Testing
     // More than one batch of catching up, single and group pushes mixed.
     _ = try server.device()
     for index in 0..<150 {
-      ids.append(try server.push("\(index)", to: index % 3 == 0 ? AudienceTerms() : Self.to(identity.id)))
+      ids.append(try server.push("\(index)", to: index % 3 == 0 ? .all : Self.to(identity.id)))
     }
     let device = try server.back(identity)
     let arrived = try device.pushes(150)
@@ -53,7 +51,7 @@ import Testing
     _ = try server.push("1", to: Self.to(identity.id))
     _ = try device.pushes(1)
     _ = try device.perform(.appState(.background))
-    let kept = [try server.push("2", to: Self.to(identity.id)), try server.push("3", to: AudienceTerms())]
+    let kept = [try server.push("2", to: Self.to(identity.id)), try server.push("3", to: .all)]
     _ = try device.perform(.appState(.foreground))
     let arrived = try device.pushes(2)
     #expect(arrived.map(\.id) == kept)
@@ -66,7 +64,7 @@ import Testing
     let server = try TestServer()
     let (device, identity) = try server.device()
     let ids = try (0..<6).map {
-      try server.push("\($0)", to: $0 % 2 == 0 ? AudienceTerms() : Self.to(identity.id))
+      try server.push("\($0)", to: $0 % 2 == 0 ? .all : Self.to(identity.id))
     }
     _ = try device.pushes(6)
     try device.acknowledge([ids[0], ids[3], ids[4]])
@@ -91,14 +89,14 @@ import Testing
     let (device, identity) = try server.device()
     let (away, awayIdentity) = try server.device()
     _ = try away.perform(.logout)
-    let id = try server.push("wrong", to: AudienceTerms())
+    let id = try server.push("wrong", to: .all)
     _ = try device.pushes(1)
     let count: Int = try TestServer.wait { done in
-      server.router.recall(id, in: server.app) { done($0.mapError { TestServer.Failed("\($0)") }) }
+      server.router.deliveries.recall(id, in: server.app) { done($0.mapError { TestServer.Failed("\($0)") }) }
     }
     #expect(count == 2)
     #expect(try device.next() == .frame(.recall(id)))
-    let after = try server.push("right", to: AudienceTerms())
+    let after = try server.push("right", to: .all)
     let kept = try server.back(awayIdentity).pushes(1).map(\.id)
     #expect(kept == [after])
     #expect(server.waiting(for: identity.id) == [after])
@@ -108,7 +106,7 @@ import Testing
     let server = try TestServer()
     let (device, identity) = try server.device(platform: .ios, state: .background)
     let first = try server.push("1", to: Self.to(identity.id))
-    let second = try server.push("2", to: AudienceTerms())
+    let second = try server.push("2", to: .all)
     try device.send(.operation(sequence: 9, .appState(.foreground)))
     #expect(try device.next() == .frame(.result(sequence: 9, code: .ok, payload: [])))
     let arrived = try device.pushes(2).map(\.id)
@@ -131,7 +129,7 @@ import Testing
     let (device, identity) = try server.device()
     let (away, awayIdentity) = try server.device()
     _ = try away.perform(.logout)
-    let id = try server.push("now", to: AudienceTerms(), timeToLive: 0)
+    let id = try server.push("now", to: .all, timeToLive: 0)
     let arrived = try device.pushes(1).map(\.id)
     #expect(arrived == [id])
     #expect(server.waiting(for: identity.id) == [id])
@@ -147,7 +145,7 @@ import Testing
     let total = 300
     let pusher = try Worker {
       for index in 0..<total {
-        _ = try? server.push("\(index)", to: index % 2 == 0 ? AudienceTerms() : Self.to(identity.id))
+        _ = try? server.push("\(index)", to: index % 2 == 0 ? .all : Self.to(identity.id))
       }
     }
     var seen: Set<MessageID> = []
@@ -175,7 +173,7 @@ import Testing
     limits.unsettled = 20
     let server = try TestServer(limits: limits)
     let (device, identity) = try server.device()
-    let ids = try (0..<60).map { _ in try server.push("x", to: AudienceTerms()) }
+    let ids = try (0..<60).map { _ in try server.push("x", to: .all) }
     let first = try device.pushes(20).map(\.id)
     #expect(first == Array(ids[..<20]))
     // The answer comes behind whatever was sent before it: nothing was.
@@ -200,7 +198,7 @@ import Testing
     let (quick, _) = try server.device()
     let text = String(repeating: "x", count: 3000)
     // Far over what the kernel buffers for a socket on loopback.
-    let ids = try (0..<4000).map { _ in try server.push(text, to: AudienceTerms()) }
+    let ids = try (0..<4000).map { _ in try server.push(text, to: .all) }
     let quickly = try quick.pushes(ids.count).map(\.id)
     let slowly = try slow.pushes(ids.count).map(\.id)
     #expect(quickly == ids)

@@ -1,6 +1,7 @@
 import Glibc
 import PushBase
 import PushCrypto
+import PushDomain
 import PushNet
 import PushPassthrough
 import PushRouter
@@ -33,7 +34,7 @@ import Testing
     let server = try TestServer(tls: certificate.server)
     let (device, identity) = try server.device(tls: certificate.client)
     let text = String(repeating: "x", count: 40_000)
-    let ids = try (0..<50).map { _ in try server.push(text, to: AudienceTerms()) }
+    let ids = try (0..<50).map { _ in try server.push(text, to: .all) }
     let arrived = try device.pushes(50).map(\.id)
     #expect(arrived == ids)
     try device.acknowledge(ids)
@@ -53,11 +54,11 @@ import Testing
     signal(SIGPIPE, SIG_IGN)
     let certificate = try Certificate()
     let server = try TestServer(tls: certificate.server, loops: 1)
-    let stranger = try TestDevice(port: server.port)
-    try stranger.send(TestDevice.hello)
+    let unauthenticated = try TestDevice(port: server.port)
+    try unauthenticated.send(TestDevice.hello)
     // Bytes of a TLS alert, or nothing, then the end; never an answer of ours.
     #expect(throws: TestServer.Failed.self) {
-      if try stranger.next() == .end { throw TestServer.Failed("ended") }
+      if try unauthenticated.next() == .end { throw TestServer.Failed("ended") }
     }
     let (device, _) = try server.device(tls: certificate.client)
     #expect(try device.perform(.getAlias).0 == .ok)

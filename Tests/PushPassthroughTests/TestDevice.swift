@@ -168,6 +168,18 @@ final class TestDevice {
     try say(bytes)
   }
 
+  func acknowledge(_ aged: [AgedAcknowledgement]) throws {
+    var bytes: [UInt8] = []
+    ClientFrame.encodeAcknowledge(aged, into: &bytes)
+    try say(bytes)
+  }
+
+  func report(_ receipts: [Receipt]) throws {
+    var bytes: [UInt8] = []
+    ClientFrame.encodeReceipt(receipts, into: &bytes)
+    try say(bytes)
+  }
+
   /// Sends frames as the connection wants them: over WebSocket in one message.
   private func say(_ frames: [UInt8]) throws {
     try write(unwrapper == nil ? frames : WebSocketUnwrapper.masked(0x82, frames))
@@ -206,6 +218,12 @@ final class TestDevice {
       throw TestServer.Failed("not logged in")
     }
     return pending
+  }
+
+  /// Waits for a turn of the server's.
+  func ping() throws {
+    try send(.ping)
+    guard try next() == .frame(.pong) else { throw TestServer.Failed("no PONG") }
   }
 
   /// Carries an operation out and gives its result; other frames in between are an error.

@@ -19,7 +19,8 @@ final class TestServer: Sendable {
     init(_ description: String) { self.description = description }
   }
 
-  let folder = TemporaryFolder()
+  private let database: TestDatabase
+  var store: Store { database.store }
   let router: Router
   let app: App
   let port: UInt16
@@ -29,29 +30,24 @@ final class TestServer: Sendable {
   private let handles: [LoopHandle]
   private let servers = Servers()
 
-  private static let secretHash = [UInt8](repeating: 7, count: 32)
-
   init(
     limits: PassthroughLimits = PassthroughLimits(), peers: PeerGuard = PeerGuard(), tls: TLSContext? = nil,
-    loops: Int = 2
+    loops: Int = 2, mailCapacity: Int = 1 << 16, clock: ManualClock? = nil, handshake: String = "101\n",
+    answersByMail: Bool = false
   ) throws {
-    let store = try Store.open(path: folder.database, log: .silent)
-    let key = AppKey(high: SystemRandom.next(), low: 1)
-    _ = try Self.wait { done in
-      store.write { transaction throws(StorageError) in
-        try transaction.createApp(
-          key: key, name: "test", secretHash: Self.secretHash, at: Timestamp(milliseconds: 0))
-      } completion: {
-        done($0.mapError { $0 as any Error })
-      }
-    }
-    let router = Router(store: store, log: .silent)
+    database = try TestDatabase()
+    let key = try Self.makeApp(in: database.store)
+    let router = Router(store: database.store, log: .silent)
     try router.load()
-    guard let app = router.app(key) else { throw Failed("no app") }
+    guard let app = router.apps.loaded(key) else { throw Failed("no app") }
     (self.router, self.app) = (router, app)
-    handles = try (0..<loops).map { index in try LoopHandle(index: index) }
-    let channel = PassthroughChannel(loops: handles)
+    handles = try (0..<loops).map { index in
+      guard let clock else { return try LoopHandle(index: index) }
+      return try LoopHandle(index: index, clock: { clock.monotonic() })
+    }
+    let channel = PassthroughChannel(loops: handles, capacity: mailCapacity)
     router.add(channel)
+    let home: any AppHome = answersByMail ? MailHome(LocalHome(router), channel) : LocalHome(router)
     let shared = PassthroughMetrics(metrics)
     let first = try SystemError.check(cl_listen("127.0.0.1", 0, 512, 1), "listen")
     port = UInt16(try SystemError.check(cl_local_port(first), "getsockname"))
@@ -63,10 +59,11 @@ final class TestServer: Sendable {
       let started = DispatchSemaphore(value: 0)
       try handle.start { [servers] loop throws(SystemError) in
         let server = DeviceServer(
-          loop: loop, channel: channel, router: router, limits: limits, peers: peers, metrics: shared,
+          loop: loop, channel: channel, home: home, limits: limits, peers: peers,
+          metrics: shared,
           time: SystemTime())
         try loop.listen(listener) { server.accept($0, tls: tls) }
-        if handle.index == 0 { try loop.listen(webListener) { Self.adopt($0, loop, server) } }
+        if handle.index == 0 { try loop.listen(webListener) { Self.adopt($0, loop, server, handshake) } }
         let bound = LoopBound(value: server)
         servers.all.withLock { $0[handle.index] = bound }
         started.signal()
@@ -77,21 +74,31 @@ final class TestServer: Sendable {
     }
   }
 
-  private static func adopt(_ descriptor: Int32, _ loop: EventLoop, _ server: DeviceServer) {
+  private static func adopt(
+    _ descriptor: Int32, _ loop: EventLoop, _ server: DeviceServer, _ handshake: String
+  ) {
     let network = PeerNetwork(of: descriptor)
     let anyone = ConnectionToken(driver: 199, generation: 0, slot: 0)
-    guard server.admit(network), loop.watch(descriptor, anyone, .readable) else {
-      loop.close(descriptor)
+    guard server.admit(network), var connection = try? Connection(accepted: descriptor),
+      connection.watch(anyone, on: loop)
+    else {
+      loop.discard(descriptor)
       return
     }
-    server.adopt(
-      MovingConnection(descriptor: descriptor, tls: nil, unread: [], unsent: Array("101\n".utf8)),
-      from: network)
+    connection.append { $0 += Array(handshake.utf8) }
+    server.adopt(MovingConnection(connection, unread: []), from: network)
+  }
+
+  /// Lets the loops stand still while something is done.
+  func whileStalled(_ body: () throws -> Void) rethrows {
+    let gate = DispatchSemaphore(value: 0)
+    for handle in handles { handle.post { _ in gate.wait() } }
+    defer { for _ in handles { gate.signal() } }
+    try body()
   }
 
   deinit {
     for handle in handles { handle.post { $0.stop() } }
-    router.store.close()
   }
 
   /// Waits for what comes on another thread.
@@ -113,25 +120,31 @@ final class TestServer: Sendable {
   /// Pushes a message and waits until it is committed.
   @discardableResult
   func push(
-    _ text: String, to terms: AudienceTerms, timeToLive: Int = 86_400, overrides: MessageID? = nil
+    _ text: String, to audience: Audience, timeToLive: Int = 86_400, overrides: MessageID? = nil
   ) throws -> MessageID {
     let content = PushContent(variants: [
       ContentVariant(platforms: .all, message: Array(#"{"msg_content":"\#(text)"}"#.utf8))
     ])
     return try Self.wait { done in
-      router.accept(
-        AcceptRequest(terms: terms, content: content, timeToLive: timeToLive, overrides: overrides), for: app
+      router.acceptance.accept(
+        AcceptRequest(
+          PushRequest(
+            platforms: .all, audience: audience, content: content,
+            options: PushOptions(timeToLive: timeToLive, overrideMessageID: overrides))), for: app
       ) { done($0.map(\.id).mapError { Failed("\($0)") }) }
     }
   }
 
   /// Adds an app of the standard account; gives its key.
-  func addApp() throws -> AppKey {
-    let key = AppKey(high: SystemRandom.next(), low: 2)
-    _ = try Self.wait { done in
-      router.store.write { transaction throws(StorageError) in
-        try transaction.createApp(
-          key: key, name: "other", secretHash: Self.secretHash, at: Timestamp(milliseconds: 0))
+  func addApp() throws -> AppKey { try Self.makeApp(in: database.store) }
+
+  private static func makeApp(in store: Store) throws -> AppKey {
+    let key = AppKey.random()
+    _ = try wait { done in
+      store.write { transaction throws(StorageError) in
+        try transaction.apps.create(
+          key: key, name: "test", secretHash: [UInt8](repeating: 7, count: 32),
+          at: Timestamp(milliseconds: 0))
       } completion: {
         done($0.mapError { $0 as any Error })
       }
@@ -148,6 +161,29 @@ final class TestServer: Sendable {
         done.signal()
       }
       done.wait()
+    }
+  }
+
+  /// Stops the loops, as SIGSTOP would, while something is done.
+  func whileStopped(_ work: () throws -> Void) rethrows {
+    let (stopped, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    for handle in handles {
+      handle.post { _ in
+        stopped.signal()
+        goOn.wait()
+      }
+    }
+    for _ in handles { stopped.wait() }
+    defer { for _ in handles { goOn.signal() } }
+    try work()
+  }
+
+  /// Lets seconds go by one after the other, with a look at the sockets and a tick in each.
+  func pass(seconds: Int, on clock: ManualClock) {
+    for _ in 0..<seconds {
+      clock.advance(seconds: 1)
+      // The time is read in the first turn, the tick comes in the second.
+      for _ in 0..<3 { onEachServer { _ in } }
     }
   }
 

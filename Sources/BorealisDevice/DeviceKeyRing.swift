@@ -1,0 +1,159 @@
+import PushBase
+import PushCrypto
+import PushJSON
+
+/// The keys of one device for contents that only it reads (Docs/encryption.md). Knows no time and no storage: the caller passes
+/// Unix seconds in and stores what is made.
+struct DeviceKeyRing: Sendable {
+  /// Seconds for which an old key still opens contents: no push is kept for longer than ten days.
+  static let oldKeyLife: Int64 = 11 * 86_400
+  /// Old keys that may be there at a time; another rotation is refused until one of them has ended.
+  static let mostOldKeys = 16
+  /// Shared keys that are kept, the newest ones; the server keeps as many.
+  static let mostShared = 32
+
+  /// A key pair with the time since which it is used.
+  struct Own: Sendable {
+    let key: DevicePrivateKey
+    let since: Int64
+  }
+
+  /// Oldest first; the last is told to the server.
+  private(set) var own: [Own] = []
+  /// Oldest first.
+  private(set) var shared: [ContentKey] = []
+  /// The registration and the key that the server knows, as one text.
+  private(set) var told = ""
+
+  init() {}
+
+  /// Puts what is stored together. Keys that cannot be read are passed over.
+  init(_ records: [KeyRecord]) {
+    for record in records { apply(record) }
+  }
+
+  private mutating func apply(_ record: KeyRecord) {
+    switch record {
+    case .own(let kind, let bytes, let since):
+      if let key = try? DevicePrivateKey(kind: kind, bytes: bytes) { own.append(Own(key: key, since: since)) }
+    case .shared(let id, let bytes):
+      if let key = ContentKey(id: id, bytes: bytes) { add(key) }
+    case .told(let text): told = text
+    }
+  }
+
+  /// The key that others may know.
+  var publicKey: DevicePublicKey? { own.last?.key.publicKey }
+
+  /// Makes a key that takes the place of the last one; nil if there are too many old ones.
+  mutating func rotate(_ kind: DeviceKeyKind, at now: Int64) -> KeyRecord? {
+    dropOld(at: now)
+    guard own.count <= Self.mostOldKeys, let key = try? DevicePrivateKey(kind) else { return nil }
+    own.append(Own(key: key, since: now))
+    return .own(kind, key.bytes, since: now)
+  }
+
+  /// An old key ends some time after the next one was made.
+  mutating func dropOld(at now: Int64) {
+    while own.count > 1, own[1].since + Self.oldKeyLife <= now { own.removeFirst() }
+  }
+
+  /// Notes that the server knows the last key, under a registration.
+  mutating func noteTold(to registration: String) -> KeyRecord {
+    told = Self.mark(registration, publicKey)
+    return .told(told)
+  }
+
+  /// Whether the server has to be told the last key.
+  func isToTell(to registration: String) -> Bool { told != Self.mark(registration, publicKey) }
+
+  private static func mark(_ registration: String, _ key: DevicePublicKey?) -> String {
+    "\(registration) \(key?.id.text ?? "")"
+  }
+
+  /// Takes a shared key as the server gave it: enciphered for one of the device's keys. Nil if it is for none of them.
+  mutating func take(_ id: ContentKeyID, sealed: [UInt8]) -> KeyRecord? {
+    for own in own.reversed() {
+      if let bytes = try? own.key.open(sealed), let key = ContentKey(id: id, bytes: bytes) {
+        add(key)
+        return .shared(id, bytes)
+      }
+    }
+    return nil
+  }
+
+  private mutating func add(_ key: ContentKey) {
+    shared.removeAll { $0.id == key.id }
+    shared.append(key)
+    if shared.count > Self.mostShared { shared.removeFirst() }
+  }
+
+  /// What is to be stored of it.
+  var records: [KeyRecord] {
+    own.map { .own($0.key.kind, $0.key.bytes, since: $0.since) } + shared.map { .shared($0.id, $0.bytes) }
+      + (told.isEmpty ? [] : [.told(told)])
+  }
+}
+
+/// A change of a key ring that is stored.
+enum KeyRecord: Hashable, Sendable {
+  /// A key pair, used since a time in Unix seconds.
+  case own(DeviceKeyKind, [UInt8], since: Int64)
+  /// A key that the app server shares with the device.
+  case shared(ContentKeyID, [UInt8])
+  /// The registration and the key that the server knows.
+  case told(String)
+}
+
+// MARK: - Contents
+extension DeviceKeyRing {
+  /// What a push comes to.
+  enum Reading: Equatable, Sendable {
+    /// Nothing of it is enciphered.
+    case plain
+    /// Its content, and the key that opened it.
+    case opened([UInt8], ContentKeyID)
+    /// The key that it needs is shared with others and not there yet.
+    case missing(ContentKeyID)
+    /// It will never be read.
+    case failed(ContentKeyID, ContentError)
+  }
+
+  /// Opens the parts of a push that are enciphered: all of them, or none.
+  func read(_ content: [UInt8]) -> Reading {
+    guard var object = (try? parseJSON(content))?.object else { return .plain }
+    var last: ContentKeyID?
+    for part in ["notification", "message"] {
+      guard let encrypted = object[part]?["encrypted"] else { continue }
+      guard let id = encrypted["key"]?.string.flatMap({ ContentKeyID($0) }) else {
+        return .failed(ContentKeyID(0), .malformed)
+      }
+      guard let data = encrypted["data"]?.string.flatMap({ Base64.decode($0.utf8) }),
+        let header = ContentCoding.Header(data)
+      else { return .failed(id, .malformed) }
+      do throws(ContentError) {
+        let plain = try open(data, header, id)
+        guard let opened = try? parseJSON(plain), opened.object != nil else { return .failed(id, .malformed) }
+        object.set(part, opened)
+      } catch {
+        // One that is shared may come; a key pair of this device that is gone does not come back.
+        let isShared = header.keyName == id.bytes
+        return error == .unknownKey && isShared ? .missing(id) : .failed(id, error)
+      }
+      last = id
+    }
+    guard let last else { return .plain }
+    return .opened(JSONWriter.serialize(.object(object)), last)
+  }
+
+  private func open(
+    _ data: [UInt8], _ header: ContentCoding.Header, _ id: ContentKeyID
+  ) throws(ContentError) -> [UInt8] {
+    if header.keyName == id.bytes {
+      guard let key = shared.last(where: { $0.id == id }) else { throw .unknownKey }
+      return try key.open(data)
+    }
+    guard let own = own.last(where: { $0.key.publicKey.id == id }) else { throw .unknownKey }
+    return try own.key.open(data)
+  }
+}

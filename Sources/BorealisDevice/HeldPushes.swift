@@ -1,0 +1,64 @@
+import PushBase
+
+/// Pushes whose content waits for a key, and when the server is asked for it again. Milliseconds are those of the caller's clock.
+struct HeldPushes: Sendable {
+  /// Milliseconds until a key is asked for again the first time; each time after that twice as long.
+  static let firstWait: UInt64 = 5000
+  /// The longest such time.
+  static let longestWait: UInt64 = 600_000
+
+  private struct Wait: Sendable {
+    var pushes: [DevicePush] = []
+    /// Nil while an answer is awaited.
+    var askAgain: UInt64?
+    var pause = HeldPushes.firstWait
+    var isReported = false
+  }
+
+  private var waits: [ContentKeyID: Wait] = [:]
+
+  /// How many there are.
+  var count: Int { waits.values.reduce(0) { $0 + $1.pushes.count } }
+
+  /// When a key is to be asked for next.
+  var deadline: UInt64? { waits.values.lazy.compactMap(\.askAgain).min() }
+
+  /// Holds a push; true if its key is to be asked for now.
+  mutating func hold(_ push: DevicePush, for key: ContentKeyID) -> Bool {
+    let isNew = waits[key] == nil
+    waits[key, default: Wait()].pushes.append(push)
+    return isNew
+  }
+
+  /// A key did not come; true if the app is to learn of it: once, and not for a passing reason.
+  mutating func notFound(_ key: ContentKeyID, at now: UInt64, isFinal: Bool) -> Bool {
+    guard var wait = waits[key] else { return false }
+    wait.askAgain = now &+ wait.pause
+    wait.pause = min(2 * wait.pause, Self.longestWait)
+    defer { waits[key] = wait }
+    guard isFinal, !wait.isReported else { return false }
+    wait.isReported = true
+    return true
+  }
+
+  /// The keys to ask for now; all of them when a session begins.
+  mutating func due(at now: UInt64, isNewSession: Bool = false) -> [ContentKeyID] {
+    let due = waits.filter { isNewSession || ($0.value.askAgain.map { $0 <= now } ?? false) }.keys
+    for key in due { waits[key]?.askAgain = nil }
+    return due.sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// The pushes that waited for a key, in the order in which they came.
+  mutating func release(_ key: ContentKeyID) -> [DevicePush] { waits.removeValue(forKey: key)?.pushes ?? [] }
+
+  /// A push was recalled; true if it was held.
+  mutating func remove(_ id: MessageID) -> Bool {
+    for key in Array(waits.keys) {
+      guard let index = waits[key]?.pushes.firstIndex(where: { $0.messageID == id }) else { continue }
+      waits[key]?.pushes.remove(at: index)
+      if waits[key]?.pushes.isEmpty == true { waits[key] = nil }
+      return true
+    }
+    return false
+  }
+}

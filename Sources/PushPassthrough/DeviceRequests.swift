@@ -1,0 +1,190 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushNet
+import PushRouter
+import PushWire
+
+/// Carries out what devices ask for: registrations, logins and operations are questions to the home of their app.
+final class DeviceRequests {
+  private let connections: DeviceConnections
+  private let sending: PushSending
+  private var limits: PassthroughLimits { connections.limits }
+  private var peers: PeerGuard { connections.peers }
+
+  init(_ connections: DeviceConnections, _ sending: PushSending) {
+    self.connections = connections
+    self.sending = sending
+  }
+
+  /// Carries out what follows from a frame of a device.
+  func perform(_ step: DeviceSession.Step, in bytes: Span<UInt8>, _ slot: UInt32) {
+    switch step {
+    case .send(let frame): connections.send(slot, frame)
+    case .sendControl(let bytes): connections.sendControl(slot, bytes)
+    case .end(let farewell): connections.end(slot, farewell)
+    case .logIn(let request): logIn(request, slot)
+    case .register(let request): register(request, slot)
+    case .acknowledge(let list): sending.acknowledge((0..<list.count).map { list[$0, in: bytes] }, slot)
+    case .acknowledgeWithAges(let list):
+      let aged = (0..<list.count).map { list[$0, in: bytes] }
+      sending.acknowledge(aged.map(\.messageID), ages: aged.map(\.age), slot)
+    case .note(let list):
+      let receipts = (0..<list.count).map { index in
+        let receipt = list[index, in: bytes]
+        return DeviceReceipt(id: receipt.messageID, isTap: receipt.kind == .tapped)
+      }
+      guard let bound = connections.bound(slot) else { return }
+      // What it has acknowledged just now is no news of an arrival.
+      sending.tellAcknowledgements()
+      connections.slab[slot].core.noteReported(receipts.map(\.id), at: connections.time.now())
+      connections.tell(.receipts(bound, receipts))
+    case .perform(let sequence, let operation): perform(operation, sequence, slot)
+    }
+  }
+
+  // MARK: Registration
+
+  private func register(_ request: RegisterRequest, _ slot: UInt32) {
+    let second = connections.sharedSecond
+    guard peers.mayRegister(connections.slab[slot].network, at: second) else {
+      return connections.fail(slot, .busy, .afterBackOff, "too many registrations from one address")
+    }
+    let install = OperationLimit.Asker.install(request.appKey, fingerprint: request.fingerprint)
+    guard peers.operations.take(install, most: limits.registrationsPerTenSeconds, at: second) else {
+      return connections.fail(slot, .busy, .afterBackOff, "too many registrations of one install")
+    }
+    connections.slab[slot].core.phase = .waiting
+    connections.tell(
+      .register(
+        NewDevice(
+          app: request.appKey, platform: request.platform, fingerprint: request.fingerprint,
+          environment: request.token.environment, token: request.token.bytes,
+          appVersion: request.appVersion, location: connections.location(slot))))
+  }
+
+  /// The home has answered a registration.
+  func registered(_ result: RegisterResult, _ slot: UInt32) {
+    var answer: ServerFrame?
+    switch result {
+    case .registered(let id, let secret): answer = DeviceSecret(secret).map { .registerOK(id, $0) }
+    case .refused(.unavailable): break
+    case .refused(let refusal):
+      if connections.slab[slot].core.phase == .waiting { refuse(refusal, slot) }
+      return
+    }
+    guard let step = connections.slab[slot].core.registered(answer) else { return }
+    if answer != nil { connections.metrics.registrations.add() }
+    perform(step, in: [UInt8]().span, slot)
+  }
+
+  private func refuse(_ refusal: DeviceRefusal, _ slot: UInt32) {
+    switch refusal {
+    case .unavailable:
+      connections.fail(slot, .busy, .afterBackOff, "the app cannot be looked up now")
+    case .unknownApp:
+      connections.metrics.loginFailures.add()
+      connections.fail(slot, .appKeyUnknown, .never, "no app has this key")
+    case .appDisabled:
+      connections.fail(slot, .unavailable, .afterBackOff, "the app is disabled")
+    case .notRegistered:
+      connections.metrics.loginFailures.add()
+      connections.fail(slot, .notRegistered, .never, "not registered")
+    }
+  }
+
+  // MARK: Login
+
+  private func logIn(_ request: LoginRequest, _ slot: UInt32) {
+    // What the device's last connection said before it ended counts.
+    sending.tellAcknowledgements()
+    connections.slab[slot].core.beginLogin(request, limits)
+    connections.tell(
+      .login(
+        DeviceLogin(
+          app: request.appKey, registrationID: request.registrationID,
+          secretHash: SHA256.digest128(request.secret.bytes), isForeground: request.appState == .foreground,
+          location: connections.location(slot))))
+  }
+
+  /// The home has answered a login: at once, or later, when pushes may have come before the answer that do not count in it.
+  func loggedIn(_ result: LoginResult, _ location: Location, isAtOnce: Bool) {
+    guard let slot = connections.slot(location), connections.slab[slot].core.phase == .waiting else {
+      // The connection has ended meanwhile.
+      if case .accepted(let login) = result {
+        let bound = BoundSession(app: login.app, number: login.number, location: location)
+        connections.tell(.close(bound, .closedByPeer))
+      }
+      return
+    }
+    switch result {
+    case .refused(let refusal): refuse(refusal, slot)
+    case .accepted(let login):
+      connections.counts.logins += 1
+      connections.identified(slot)
+      connections.join(slot, login)
+      connections.slab[slot].core.logIn(login, second: connections.deadline(after: 0))
+      connections.send(
+        slot,
+        .loginOK(
+          heartbeat: connections.slab[slot].core.heartbeat, ackDelay: limits.ackDelay,
+          serverTime: connections.time.now(),
+          pending: UInt32(clamping: login.pending)))
+      if login.pending > 0 || !isAtOnce { sending.catchUp(slot) }
+    }
+  }
+
+  // MARK: Operations
+
+  private func perform(_ operation: Operation, _ sequence: UInt32, _ slot: UInt32) {
+    guard let bound = connections.bound(slot) else { return }
+    let asker = OperationLimit.Asker.registration(bound.app, bound.number)
+    guard peers.operations.take(asker, most: limits.operationsPerTenSeconds, at: connections.sharedSecond)
+    else { return answer(slot, sequence, .tooFrequent) }
+    switch operation {
+    case .appState(let state):
+      enter(isForeground: state == .foreground, bound, slot)
+      answer(slot, sequence, .ok)
+      sending.catchUp(slot)
+    case .logout:
+      answer(slot, sequence, .ok)
+      connections.finish(slot, .loggedOut)
+    default:
+      switch OperationCheck.check(operation) {
+      case .failure(let fault): answer(slot, sequence, fault.code)
+      case .success(let operation): connections.tell(.operation(bound, sequence: sequence, operation))
+      }
+    }
+  }
+
+  private func enter(isForeground: Bool, _ bound: BoundSession, _ slot: UInt32) {
+    let isReceptiveNow = connections.slab[slot].core.enter(isForeground: isForeground)
+    connections.tell(.state(bound, isForeground: isForeground, wantsNewest: isReceptiveNow))
+  }
+
+  /// The home has noted whether the app is in the foreground.
+  func stateTaken(newest: MessageID, _ slot: UInt32) {
+    connections.slab[slot].core.newestWhileAway = newest
+  }
+
+  /// The home has answered an operation.
+  func finished(_ sequence: UInt32, _ result: OperationResult, _ slot: UInt32) {
+    switch result {
+    case .done: answer(slot, sequence, .ok)
+    case .alias(let alias): answer(slot, sequence, .ok, .alias(alias ?? ""))
+    case .tags(let tags): answer(slot, sequence, .ok, .tags(tags))
+    case .hasTag(let hasTag): answer(slot, sequence, .ok, .hasTag(hasTag))
+    case .key(let sealed): answer(slot, sequence, .ok, .key(sealed))
+    case .failed(let failure): answer(slot, sequence, OperationCheck.code(failure))
+    }
+  }
+
+  private func answer(
+    _ slot: UInt32, _ sequence: UInt32, _ code: ResultCode, _ payload: ResultPayload = .none
+  ) {
+    var bytes: [UInt8] = []
+    if ServerFrame.encodeResult(sequence: sequence, code: code, payload: payload, into: &bytes) {
+      connections.send(slot, SharedFrame(bytes))
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushWire
+
+/// Between the operations of the device protocol and those of the home: what has the right form, and which code says what is wrong.
+enum OperationCheck {
+  /// What is wrong with an operation.
+  struct Fault: Error {
+    let code: ResultCode
+  }
+
+  /// The operation for the home, whose names have the right form. Those that are about the connection itself are none.
+  static func check(_ operation: Operation) -> Result<DeviceOperation, Fault> {
+    switch operation {
+    case .setAlias(let alias): result(.setAlias(alias), unless: aliasFault(alias))
+    case .deleteAlias: .success(.setAlias(nil))
+    case .setTags(let tags): result(.changeTags(.set(tags)), unless: tagFault(tags))
+    case .addTags(let tags): result(.changeTags(.edit(add: tags, remove: [])), unless: tagFault(tags))
+    case .deleteTags(let tags): result(.changeTags(.edit(add: [], remove: tags)), unless: tagFault(tags))
+    case .cleanTags: .success(.changeTags(.clean))
+    case .getAlias: .success(.readAlias)
+    case .getTags: .success(.readTags)
+    case .checkTag(let tag): result(.checkTag(tag), unless: tagFault([tag]))
+    case .setBadge(let badge):
+      result(.setBadge(Int64(badge)), unless: badge <= 99_999 ? nil : .requestInvalid)
+    case .setToken(let token): .success(.setToken(token.bytes, token.environment, .device))
+    case .setOtherToken(let other):
+      .success(.setToken(other.token.bytes, other.token.environment, other.slot))
+    case .setKey(let key): .success(.setKey(key.kind, key.bytes))
+    case .getKey(let id): .success(.readKey(id))
+    case .appState, .logout: .failure(Fault(code: .requestInvalid))
+    }
+  }
+
+  /// How an operation that could not be done is told.
+  static func code(_ failure: DeviceFailure) -> ResultCode {
+    switch failure {
+    case .aliasFull: .aliasFull
+    case .tooManyTags: .deviceTagsFull
+    case .unknownRegistration: .userInvalid
+    case .unknownKey: .keyMissing
+    case .unavailable: .serverError
+    }
+  }
+
+  private static func result(
+    _ operation: DeviceOperation, unless code: ResultCode?
+  ) -> Result<DeviceOperation, Fault> {
+    code.map { .failure(Fault(code: $0)) } ?? .success(operation)
+  }
+
+  private static func aliasFault(_ alias: String) -> ResultCode? {
+    switch NameRules.check(alias) {
+    case .ok: nil
+    case .empty: .nothingSet
+    case .tooLong: .aliasTooLong
+    case .illegalCharacter: .aliasIllegal
+    }
+  }
+
+  private static func tagFault(_ tags: [String]) -> ResultCode? {
+    guard tags.count <= WireLimits.tagsPerOperation else { return .tooManyTags }
+    for tag in tags {
+      switch NameRules.check(tag) {
+      case .ok: continue
+      case .empty: return .nothingSet
+      case .tooLong: return .tagTooLong
+      case .illegalCharacter: return .tagIllegal
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,255 @@
+import PushBase
+import PushDomain
+import PushNet
+import PushRouter
+import PushWire
+
+/// Sends single pushes and those that were kept, as far as windows and queues allow, and takes acknowledgements.
+final class PushSending {
+  private let connections: DeviceConnections
+  private var limits: PassthroughLimits { connections.limits }
+  /// Places among the apps that have acknowledgements.
+  private(set) var acknowledgedApps: [Int] = []
+  /// Sessions whose kept pushes could not be read; tried again each second.
+  private var unserved: [SessionToken] = []
+  /// Sessions that may have missed pushes, to catch up.
+  private var lagging = SessionQueue()
+  /// Sessions whose window was full, to be looked at again.
+  private var crowded = SessionQueue()
+
+  init(_ connections: DeviceConnections) { self.connections = connections }
+
+  // MARK: Live pushes
+
+  /// Sends a push to a session in its turn.
+  func deliver(_ push: LivePush, _ slot: UInt32) {
+    guard takesLive(slot, push.id), let frame = encode(push.id, push.push, slot) else { return }
+    noteSent(push.id, slot)
+    connections.send(slot, frame)
+  }
+
+  /// Sends a push that was held back until now, although newer ones were sent on this connection, or older ones still are.
+  /// If that is not possible it waits for its turn, or for the next login.
+  func deliverOutOfTurn(_ push: LivePush, _ slot: UInt32) {
+    let cost = connections.slab[slot].connection.queue.cost
+    guard connections.slab[slot].core.offerOutOfTurn(queued: cost, limits) == .sent,
+      let frame = encode(push.id, push.push, slot)
+    else { return }
+    connections.slab[slot].core.noteSentOutOfTurn(push.id)
+    connections.counts.pushFrames += 1
+    connections.send(slot, frame)
+  }
+
+  /// Whether a session takes a new push now. One that catches up, or has too much on its way, gets it later.
+  func takesLive(_ slot: UInt32, _ id: MessageID) -> Bool {
+    let cost = connections.slab[slot].connection.queue.cost
+    let offer = connections.slab[slot].core.offer(id, queued: cost, limits)
+    if offer == .behind { fallBehind(slot) }
+    return offer == .sent
+  }
+
+  func noteSent(_ id: MessageID, _ slot: UInt32) {
+    connections.slab[slot].core.noteSent(id)
+    connections.counts.pushFrames += 1
+  }
+
+  private func encode(_ id: MessageID, _ push: StoredPush, _ slot: UInt32) -> SharedFrame? {
+    guard let platform = Platform(rawValue: connections.slab[slot].core.platform) else { return nil }
+    let viaVendor = push.goesElsewhere(for: connections.number(slot))
+    let isOffline = id <= connections.slab[slot].core.newestWhileAway
+    return Self.encode(id, push, platform, viaVendor: viaVendor, offline: isOffline)
+  }
+
+  /// The frame of a push for devices of a platform; nil if it is too large for one.
+  static func encode(
+    _ id: MessageID, _ push: StoredPush, _ platform: Platform, viaVendor: Bool, offline: Bool
+  ) -> SharedFrame? {
+    let json = push.deviceJSON(platform, viaVendor: viaVendor)
+    let bytes = ServerFrame.encodePush(messageID: id, offline: offline, content: json)
+    return bytes.isEmpty ? nil : SharedFrame(bytes)
+  }
+
+  // MARK: Full windows
+
+  private func fallBehind(_ slot: UInt32) {
+    if connections.slab[slot].core.fallBehind() { connections.metrics.slowDevices.add() }
+    guard connections.slab[slot].core.unsettled >= limits.unsettled else { return }
+    // The acknowledgements may be here already, and only have to be stored.
+    connections.tell(.flushSoon)
+    noteCrowded(slot)
+  }
+
+  func noteCrowded(_ slot: UInt32) {
+    guard !connections.slab[slot].marks.contains(.crowded) else { return }
+    connections.slab[slot].marks.insert(.crowded)
+    crowded.append(connections.token(slot))
+  }
+
+  /// Looks again at some sessions whose window was full: pushes that were taken back or are over count no longer.
+  func serveCrowded() {
+    for token in crowded.take(limits.crowdedPerTick) where connections.isCurrent(token) {
+      let slot = token.slot
+      connections.slab[slot].marks.remove(.crowded)
+      guard connections.slab[slot].core.isBehind, let bound = connections.bound(slot) else { continue }
+      connections.tell(.recount(bound, through: connections.slab[slot].core.sentThrough))
+      guard connections.isCurrent(token), connections.slab[slot].core.isBehind,
+        connections.slab[slot].core.unsettled > limits.unsettled / 2
+      else { continue }
+      noteCrowded(slot)
+    }
+  }
+
+  /// The home has counted what waits of the pushes that were sent.
+  func recount(_ waiting: Int, _ slot: UInt32) {
+    connections.slab[slot].core.recount(waiting: waiting)
+    settled(0, slot)
+  }
+
+  // MARK: Acknowledgements
+
+  /// Notes a device's acknowledgements, with how long it has had each push if it says so; all of a turn are taken together.
+  func acknowledge(_ ids: [MessageID], ages: [UInt32] = [], _ slot: UInt32) {
+    let app = Int(connections.slab[slot].app)
+    guard app >= 0 else { return }
+    connections.counts.acknowledgements += UInt64(ids.count)
+    if connections.apps[app].acknowledgements.isEmpty { acknowledgedApps.append(app) }
+    connections.apps[app].acknowledgements.add(
+      by: connections.number(slot), at: connections.location(slot),
+      newestWhileAway: connections.slab[slot].core.newestWhileAway)
+    let now = connections.time.now()
+    for (index, id) in ids.enumerated() {
+      let age = index < ages.count ? ages[index] : nil
+      connections.apps[app].acknowledgements.add(
+        connections.slab[slot].core.arrival(id, age: age, at: now))
+    }
+    if connections.apps[app].acknowledgements.count >= Self.mostAcknowledgements { tellAcknowledgements() }
+  }
+
+  /// Acknowledgements of an app that one turn may gather.
+  private static var mostAcknowledgements: Int { 4096 }
+
+  /// Tells the home the gathered acknowledgements.
+  func tellAcknowledgements() {
+    guard !acknowledgedApps.isEmpty else { return }
+    var messages: [GatewayMessage] = []
+    for index in acknowledgedApps {
+      let batch = connections.apps[index].acknowledgements
+      connections.apps[index].acknowledgements.removeAll()
+      if let app = connections.apps[index].app { messages.append(.acknowledgements(app, batch)) }
+    }
+    acknowledgedApps.removeAll(keepingCapacity: true)
+    connections.tell(messages)
+  }
+
+  /// The home has taken acknowledgements.
+  func acknowledgementsTaken(_ taken: [TakenFromSender]) {
+    var needsFlush = false
+    for one in taken {
+      guard let slot = connections.slot(one.location) else { continue }
+      connections.slab[slot].core.noteUnstored(one.awaited)
+      if connections.slab[slot].core.isBehind || connections.slab[slot].core.isLeaving, one.awaited > 0 {
+        needsFlush = true
+      }
+      // There is nothing to store about the others.
+      settled(one.count - one.awaited, slot)
+    }
+    if needsFlush { connections.tell(.flushSoon) }
+  }
+
+  /// The database has acknowledgements.
+  func stored(_ stored: [StoredAcknowledgements]) {
+    for one in stored {
+      guard let slot = connections.slot(one.location) else { continue }
+      connections.slab[slot].core.noteStored(one.count)
+      settled(one.count, slot)
+    }
+  }
+
+  /// So many pushes are settled; a session that was behind may go on.
+  private func settled(_ count: Int, _ slot: UInt32) {
+    if connections.slab[slot].core.settle(count, limits) { catchUp(slot) }
+    if connections.slab[slot].core.isLeaving { connections.endIfSettled(slot) }
+  }
+
+  // MARK: Kept pushes
+
+  /// Starts to deliver what waits for a session, oldest first, a batch at a time.
+  func catchUp(_ slot: UInt32) {
+    guard let bound = connections.bound(slot) else { return }
+    let cost = connections.slab[slot].connection.queue.cost
+    switch connections.slab[slot].core.beginCatchUp(queued: cost, limits) {
+    case .left: break
+    case .behind: fallBehind(slot)
+    case .sent:
+      let after = connections.slab[slot].core.sentThrough
+      connections.tell(.pull(bound, after: after, limit: limits.catchUpBatch))
+    }
+  }
+
+  /// The home has answered what waits for a session.
+  func pulled(_ pushes: PulledPushes, _ slot: UInt32) {
+    switch pushes {
+    case .nothing: if connections.slab[slot].core.endCatchUp() { catchUp(slot) }
+    case .unavailable:
+      connections.slab[slot].core.keptWasUnread()
+      unserved.append(connections.token(slot))
+    case .pushes(let kept, let through):
+      guard connections.slab[slot].core.beginKept() else { return catchUp(slot) }
+      let isThrough = send(kept, slot)
+      connections.slab[slot].core.endReading()
+      guard isThrough else { return fallBehind(slot) }
+      connections.slab[slot].core.noteLooked(through: through)
+      catchUp(slot)
+    }
+  }
+
+  /// Sends pushes that were kept; false if there was no room for one.
+  private func send(_ kept: [KeptPush], _ slot: UInt32) -> Bool {
+    for one in kept {
+      let cost = connections.slab[slot].connection.queue.cost
+      switch connections.slab[slot].core.offerKept(one.id, queued: cost, limits) {
+      case .left: continue
+      case .behind: return false
+      case .sent:
+        if let frame = encode(one.id, one.push, slot) {
+          noteSent(one.id, slot)
+          connections.send(slot, frame)
+        }
+        connections.slab[slot].core.noteLooked(through: one.id)
+      }
+    }
+    return true
+  }
+
+  /// Tries again for sessions whose kept pushes could not be read.
+  func serveUnserved() {
+    var tokens: [SessionToken] = []
+    swap(&tokens, &unserved)
+    for token in tokens where connections.isCurrent(token) { catchUp(token.slot) }
+  }
+
+  // MARK: Lost pushes
+
+  /// More pushes came than this loop takes at a time, and some were dropped: every session has fallen behind, and gets what it missed from
+  /// those that are kept. Sessions that wait for that since an earlier time keep their places, so that each has its turn.
+  func missedPushes() {
+    connections.metrics.overflows.add()
+    for app in connections.apps {
+      for slot in app.slots
+      where connections.slab[slot].core.noteMissed() && !connections.slab[slot].marks.contains(.lagging) {
+        connections.slab[slot].marks.insert(.lagging)
+        lagging.append(connections.token(slot))
+      }
+    }
+  }
+
+  /// Lets some of them catch up; true if there are more.
+  func serveLagging() -> Bool {
+    guard !lagging.isEmpty else { return false }
+    for token in lagging.take(limits.fanOutSlice) where connections.isCurrent(token) {
+      connections.slab[token.slot].marks.remove(.lagging)
+      if connections.slab[token.slot].core.isBehind { catchUp(token.slot) }
+    }
+    return !lagging.isEmpty
+  }
+}

@@ -1,0 +1,28 @@
+/// Connections in the order they came, as long as they are without a login. Those that are not any more stay in it until they come
+/// first, which is soon: a login has a deadline.
+struct UnauthenticatedQueue {
+  struct Entry {
+    let token: SessionToken
+    /// The second at which it came, rounded up.
+    let since: UInt32
+  }
+
+  private var entries: [Entry] = []
+  private var head = 0
+
+  /// Adds the latest.
+  mutating func add(_ token: SessionToken, since: UInt32, where isUnauthenticated: (SessionToken) -> Bool) {
+    _ = oldest(where: isUnauthenticated)
+    entries.append(Entry(token: token, since: since))
+  }
+
+  /// The oldest of which `isUnauthenticated` holds.
+  mutating func oldest(where isUnauthenticated: (SessionToken) -> Bool) -> Entry? {
+    while head < entries.count, !isUnauthenticated(entries[head].token) { head += 1 }
+    if head > 64, head > entries.count / 2 {
+      entries.removeFirst(head)
+      head = 0
+    }
+    return head < entries.count ? entries[head] : nil
+  }
+}

@@ -1,0 +1,172 @@
+import PushBase
+import PushNet
+import PushRouter
+import PushTesting
+import PushWire
+import Testing
+
+@testable import PushPassthrough
+
+/// What one device may ask for, and who pays when memory is short.
+@Suite struct LimitTests {
+  @Test func `Whoever connects anew goes on counting operations`() throws {
+    var limits = PassthroughLimits()
+    limits.operationsPerTenSeconds = 5
+    // Both loops count together.
+    let server = try TestServer(limits: limits, loops: 2)
+    let (first, identity) = try server.device()
+    var codes = try (0..<3).map { _ in try first.perform(.checkTag("a")).0 }
+    for _ in 0..<6 {
+      let device = try server.back(identity)
+      codes.append(try device.perform(.checkTag("a")).0)
+    }
+    // Ten seconds may end between them, but not often.
+    #expect(codes.count { $0 == .tooFrequent } >= 1)
+    #expect(codes.prefix(5).allSatisfy { $0 == .ok })
+    // Another registration has a share of its own.
+    #expect(try server.device().0.perform(.checkTag("a")).0 == .ok)
+  }
+
+  @Test func `Operations are counted from the first on, and then again`() {
+    let limit = OperationLimit()
+    let asker = OperationLimit.Asker.registration(AppID(1), RegistrationNumber(1))
+    func take(_ second: UInt32) -> Bool { limit.take(asker, most: 2, at: second) }
+    #expect(take(100) && take(109) && !take(109))
+    #expect(take(110) && take(115) && !take(119))
+    #expect(take(120))
+    // Across the change of the periods, too.
+    #expect(take(126) && !take(129))
+  }
+
+  @Test func `A loop whose second is not the latest forgets nothing`() {
+    let limit = OperationLimit()
+    let askers = (0..<2).map { OperationLimit.Asker.registration(AppID(1), RegistrationNumber($0)) }
+    // The first begins a period, the second only a count.
+    #expect(limit.take(askers[0], most: 1, at: 100) && limit.take(askers[1], most: 1, at: 105))
+    #expect(!limit.take(askers[0], most: 1, at: 99) && !limit.take(askers[1], most: 1, at: 104))
+    #expect(limit.count == 2)
+  }
+
+  @Test func `Who asked is remembered for as long as it counts`() {
+    let limit = OperationLimit()
+    for number in 0..<1000 {
+      _ = limit.take(.registration(AppID(1), RegistrationNumber(UInt32(number))), most: 1, at: 100)
+    }
+    #expect(limit.count == 1000)
+    _ = limit.take(.registration(AppID(1), RegistrationNumber(1)), most: 1, at: 130)
+    #expect(limit.count == 1)
+  }
+
+  @Test func `One install does not register again and again`() throws {
+    var limits = PassthroughLimits()
+    limits.registrationsPerTenSeconds = 2
+    let server = try TestServer(limits: limits, loops: 2)
+    var answers: [TestDevice.Event] = []
+    for _ in 0..<5 {
+      let device = try TestDevice(port: server.port)
+      try device.send(
+        TestDevice.hello,
+        .register(
+          RegisterRequest(
+            appKey: server.app.key, platform: .android, fingerprint: [1, 2, 3], appVersion: "")))
+      _ = try device.next()
+      answers.append(try device.next())
+    }
+    let refused = answers.count {
+      if case .frame(.error(.busy, .afterBackOff, _)) = $0 { true } else { false }
+    }
+    // Ten seconds may end between them.
+    #expect(refused >= 1)
+    _ = try server.device()
+  }
+
+  // MARK: Memory of unfinished frames
+
+  private static let (crowd, other) = (PeerNetwork(rawValue: 1), PeerNetwork(rawValue: 2))
+
+  /// The slot of the only session without a network of its own yet, which gets one.
+  private static func give(_ network: PeerNetwork, _ server: TestServer) {
+    server.onEachServer { server in
+      for slot in 0..<UInt32(server.connections.slab.capacity)
+      where server.connections.slab[slot].core.phase == .loggedIn
+        && ![crowd, other].contains(server.connections.slab[slot].network)
+      {
+        server.connections.slab[slot].network = network
+      }
+    }
+  }
+
+  @Test func `A crowd with unfinished frames pays for itself, whoever comes last`() throws {
+    var limits = PassthroughLimits()
+    limits.unfinishedBytes = 1 << 20
+    let clock = ManualClock()
+    let server = try TestServer(limits: limits, loops: 1, clock: clock)
+    let attackers = try (0..<60).map { _ in try server.device() }
+    Self.give(Self.crowd, server)
+    let neighbour = try server.device()
+    Self.give(Self.crowd, server)
+    let honest = try server.device()
+    Self.give(Self.other, server)
+    let half: [UInt8] = [0xe0, 0xd4, 0x03, 0x33]
+    for (device, _) in attackers.prefix(20) {
+      try device.write(half + [UInt8](repeating: 0, count: 26_000))
+    }
+    server.pass(seconds: 3, on: clock)
+    // Honest devices whose frames come in two halves, the one from elsewhere, the other in the attackers' own network.
+    var tags: [UInt8] = []
+    ClientFrame.operation(sequence: 7, .deleteTags((0..<900).map { "tag_\($0)_of_a_device_with_many" }))
+      .encode(into: &tags)
+    #expect(tags.count > 26_000)
+    for (device, _) in [honest, neighbour] { try device.write(Array(tags.prefix(tags.count / 2))) }
+    for (device, _) in attackers.dropFirst(20) {
+      try? device.write(half + [UInt8](repeating: 0, count: 26_000))
+      server.onEachServer { #expect($0.connections.unfinished.cost <= 1 << 20) }
+    }
+    for (device, _) in [honest, neighbour] {
+      try device.write(Array(tags.suffix(tags.count - tags.count / 2)))
+      guard case .frame(.result(7, .ok, _)) = try device.next() else {
+        Issue.record("an honest device paid")
+        continue
+      }
+    }
+    #expect(server.app.directory.onlineCount < 62)
+  }
+
+  @Test func `Memory that is held is counted, not bytes that came`() {
+    var session = DeviceSession()
+    session.phase = .loggedIn
+    // A frame of 1000 bytes that never ends, in small pieces.
+    let bytes: [UInt8] = [0xe8, 0x07] + [UInt8](repeating: 1, count: 800)
+    var frames = UnfinishedFrames()
+    for (index, byte) in bytes.enumerated() {
+      var input = DeviceInput([byte], count: 1)
+      let moment = DeviceSession.Moment(second: 0, frameEnd: 10 + UInt32(index))
+      #expect(session.next(in: &input, moment, now: Timestamp(milliseconds: 0)) == nil)
+      for slot in 0..<100 as Range<UInt32> { frames.note(slot, cost: session.partialCost) }
+    }
+    let held = session.extras?.partial ?? []
+    #expect(held == bytes && session.frameDeadline == 10)
+    #expect(session.partialCost > held.capacity && frames.cost == 100 * session.partialCost)
+    session.dropPartial()
+    for slot in 0..<100 as Range<UInt32> { frames.note(slot, cost: session.partialCost) }
+    #expect(frames.cost == 0 && session.frameDeadline == nil)
+  }
+
+  @Test func `Those who share network and app with most of it go first, then those who held it longest`() {
+    var frames = UnfinishedFrames()
+    // Slots below 50 are a crowd of one network and app; 60 has just begun, in another, with more than each of them.
+    for slot in 0..<50 as Range<UInt32> { frames.note(slot, cost: 20_128) }
+    frames.note(60, cost: 50_128)
+    func order(otherApp: Int32) -> [UInt32] {
+      frames.holders(at: 11, lifetime: 10) { slot in
+        slot < 50
+          ? .init(network: Self.crowd, app: 0, deadline: slot == 7 ? 12 : 20)
+          : .init(network: Self.other, app: otherApp, deadline: 21)
+      }
+    }
+    let (apart, together) = (order(otherApp: 1), order(otherApp: 0))
+    #expect(apart.first == 7 && apart.last == 60)
+    #expect(together.first == 7 && together.last == 60)
+    #expect(Set(apart) == Set(together) && apart.count == 51)
+  }
+}
