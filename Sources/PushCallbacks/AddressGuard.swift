@@ -1,41 +1,46 @@
 import CLinux
 import PushBase
 
-/// Decides to which addresses the server connects on behalf of apps: to public ones that are not this machine's own, and to
-/// the networks that the operator has named. Whoever may name a URL must not reach what only this machine can reach.
+/// Decides which addresses callbacks may connect to: public addresses of other machines, and the networks that the operator
+/// allows. An app must not reach internal services through a callback URL (SSRF).
 public struct AddressGuard: Sendable {
   private let allowed: [IPNetwork]
-  private let own: @Sendable () -> [IPAddress]
+  private let own: @Sendable () -> [IPAddress]?
 
-  /// `allowed` are networks that may be connected to in any case. `own` tells this machine's addresses; it is asked each
-  /// time, since they may change.
+  /// `allowed` are networks that may be connected to in any case. `own` tells this machine's addresses, nil if it cannot;
+  /// it is asked each time, since they may change.
   public init(
-    allowing allowed: [IPNetwork] = [], own: @escaping @Sendable () -> [IPAddress] = AddressGuard.ownAddresses
+    allowing allowed: [IPNetwork] = [],
+    own: @escaping @Sendable () -> [IPAddress]? = AddressGuard.ownAddresses
   ) {
     self.allowed = allowed
     self.own = own
   }
 
-  /// The addresses of this machine's network interfaces. One that a router translates to them is not among them.
-  public static func ownAddresses() -> [IPAddress] {
+  /// The addresses of this machine's network interfaces, nil if the system does not tell them. One that a router
+  /// translates to them is not among them.
+  public static func ownAddresses() -> [IPAddress]? {
     var bytes: [UInt8] = []
     var count = 64
     repeat {
       bytes = [UInt8](repeating: 0, count: 16 * count)
       count = Int(cl_own_addresses(&bytes, Int32(clamping: bytes.count / 16)))
     } while 16 * count > bytes.count
-    return (0..<max(0, count)).compactMap { IPAddress(bytes: Array(bytes[16 * $0..<16 * ($0 + 1)])) }
+    guard count >= 0 else { return nil }
+    return (0..<count).compactMap { IPAddress(bytes: Array(bytes[16 * $0..<16 * ($0 + 1)])) }
   }
 
   /// Whether a connection to an address may be made.
   public func allows(_ address: IPAddress) -> Bool {
     if allowed.contains(where: { $0.contains(address) }) { return true }
     if let inner = Self.embedded(in: address) { return allows(inner) }
-    // A service that listens on all addresses often trusts whoever comes from this machine.
-    return Self.isPublic(address) && !own().contains(address)
+    guard Self.isPublic(address) else { return false }
+    // A service that listens on all addresses often trusts whoever comes from this machine. Which addresses these are must
+    // be known: else any public address might be one of them.
+    return own().map { !$0.contains(address) } ?? false
   }
 
-  /// Whether the internet routes an address to somebody.
+  /// Whether the Internet routes an address.
   static func isPublic(_ address: IPAddress) -> Bool {
     if !address.isV4, !global.contains(where: { $0.contains(address) }) { return false }
     return !special.contains { $0.contains(address) }
@@ -49,11 +54,11 @@ public struct AddressGuard: Sendable {
 
   private static let translated = ranges(["64:ff9b::/96"])
 
-  /// All of IPv6 that is handed out (IANA, IPv6 address space): the rest is loopback, link-local, private, multicast or
-  /// nobody's.
+  /// The IPv6 space that IANA has allocated as global unicast: the rest is loopback, link-local, private, multicast or
+  /// unassigned.
   private static let global = ranges(["2000::/3"])
 
-  /// What is for other than public use: IANA's registries of special-purpose addresses (RFC 6890).
+  /// Special-purpose addresses (IANA registries, RFC 6890).
   private static let special = ranges([
     "0.0.0.0/8",  // this network
     "10.0.0.0/8",  // private

@@ -1,6 +1,6 @@
 import PushCrypto
 
-/// Where the keys come from that the apps' secrets are sealed with.
+/// The source of the keys that encrypt the apps' secrets.
 public struct CallbackKeys: Sendable {
   /// Why there are no keys.
   public struct Failure: Error, Sendable {
@@ -13,13 +13,13 @@ public struct CallbackKeys: Sendable {
 
   /// Reads the keys.
   let read: @Sendable () -> Result<SealingKeys, Failure>
-  /// Reads the keys, and makes them if there are none and nothing is sealed with any: with the number of what is.
-  let readOrMake: @Sendable (_ sealed: Int) -> Result<SealingKeys, Failure>
+  /// Reads the keys, and makes one if there are none and none is in use. Fails if one that is in use, by its ID, is missing.
+  let readOrMake: @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, Failure>
 
   /// Both may block for as long as a small file takes; they are called on threads of the store.
   public init(
     read: @escaping @Sendable () -> Result<SealingKeys, Failure>,
-    readOrMake: @escaping @Sendable (_ sealed: Int) -> Result<SealingKeys, Failure>
+    readOrMake: @escaping @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, Failure>
   ) {
     self.read = read
     self.readOrMake = readOrMake

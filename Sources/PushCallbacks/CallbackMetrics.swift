@@ -1,7 +1,7 @@
 import PushBase
 import Synchronization
 
-/// What is counted about callbacks.
+/// Metrics of callbacks.
 final class CallbackMetrics: Sendable {
   let sent: Counter
   let failed: Counter

@@ -4,27 +4,29 @@ import PushBase
 struct CallbackPost: Sendable {
   let url: String
   /// Header fields besides those of every request, as `Name: value`.
-  let fields: [String]
+  var fields: [String]
   let body: [UInt8]
+  /// What the body is.
+  var contentType = "application/json"
 }
 
-/// What came of a request.
+/// The outcome of a request.
 public struct CallbackAnswer: Sendable, Equatable {
-  /// The HTTP status; 0 if there was no answer.
+  /// The HTTP status; 0 without a response.
   public var status = 0
-  /// Why there is no whole answer; nil if there is one.
+  /// Why there is no complete response; nil if there is one.
   public var error: String?
-  /// The beginning of the answer's body.
+  /// The beginning of the response body.
   public var body: [UInt8] = []
-  /// From the begin to the end, in milliseconds.
+  /// Duration in milliseconds.
   public var milliseconds: Int64 = 0
-  /// The address that the guard refused; for the operator's log only, since it may tell of the inner network.
+  /// The address that the guard refused; for the operator's log only, since it may reveal the internal network.
   var refused: IPAddress?
 
-  /// Whether the app server has taken the events.
+  /// Whether the app server accepted the events.
   public var isSuccess: Bool { error == nil && (200..<300).contains(status) }
 
-  /// One line for people on what went wrong; nil for a success.
+  /// One line for people about the error; nil for a success.
   public var problem: String? {
     if let error { return error }
     if isSuccess { return nil }

@@ -3,27 +3,29 @@ import PushDomain
 import PushStorage
 import Synchronization
 
-/// Sends what the database holds for app servers. Only what is under way is in memory. Safe to use from any thread.
+/// Sends the due batches of the database to app servers; only requests under way are in memory. Safe to use from any thread.
 final class CallbackQueue: Sendable {
   private struct State: Sendable {
-    var board: LaneBoard
-    /// Where the look for destinations goes on, so that each has its turn.
-    var last: CallbackLane?
+    var limiter: DestinationLimiter
+    /// The destination after which the next query continues, so that each gets its turn.
+    var last: CallbackDestination?
     var isReading = false
-    /// Somebody asked while a look was under way, which may have missed what it was about.
+    /// Whether a query was requested while one was under way, which may have missed the new batch.
     var isWanted = false
     var isClosed = false
   }
 
-  /// Batches that can be sent now, with what their apps have set up.
+  /// Batches that can be sent now, with the settings of their apps.
   private struct Found: Sendable {
     var batches: [CallbackBatchRow] = []
     var settings: [AppID: CallbackSettingRow] = [:]
-    var last: CallbackLane?
+    /// What batches in Getui's format need, by app.
+    var receipts: [AppID: GetuiReceipts] = [:]
+    var last: CallbackDestination?
   }
 
-  /// Destinations that one look goes through.
-  private static let lanesInLook = 256
+  /// Destinations in one query.
+  private static let destinationsPerQuery = 256
 
   private let store: Store
   private let transport: CallbackTransport
@@ -35,7 +37,7 @@ final class CallbackQueue: Sendable {
 
   init(
     store: Store, transport: CallbackTransport, keys: CallbackKeys, metrics: CallbackMetrics,
-    limits: LaneBoard.Limits = LaneBoard.Limits(), time: any TimeSource, log: Log
+    limits: DestinationLimiter.Limits = DestinationLimiter.Limits(), time: any TimeSource, log: Log
   ) {
     self.store = store
     self.transport = transport
@@ -43,27 +45,27 @@ final class CallbackQueue: Sendable {
     self.metrics = metrics
     self.time = time
     self.log = log
-    state = Mutex(State(board: LaneBoard(limits: limits)))
+    state = Mutex(State(limiter: DestinationLimiter(limits: limits)))
   }
 
-  /// Looks for batches that are due, and sends them as far as there is room.
+  /// Reads due batches and sends them within the limits.
   func look() {
-    let board = state.withLock { state -> LaneBoard? in
+    let limiter = state.withLock { state -> DestinationLimiter? in
       guard !state.isClosed else { return nil }
       guard !state.isReading else {
         state.isWanted = true
         return nil
       }
-      guard state.board.room > 0 else { return nil }
+      guard state.limiter.availableCapacity > 0 else { return nil }
       state.isReading = true
       state.isWanted = false
-      return state.board
+      return state.limiter
     }
-    guard let board else { return }
+    guard let limiter else { return }
     let (now, nanoseconds) = (time.now(), time.monotonic())
     let last = state.withLock { $0.last }
     store.read { transaction throws(StorageError) in
-      try Self.find(in: transaction, board: board, after: last, at: now, nanoseconds)
+      try Self.find(in: transaction, limiter: limiter, after: last, at: now, nanoseconds)
     } completion: { [self] result in
       switch result {
       case .failure(let error): log.error("cannot read callbacks", ["reason": .text("\(error)")])
@@ -78,35 +80,40 @@ final class CallbackQueue: Sendable {
     }
   }
 
-  /// Sends no more.
+  /// Stops sending.
   func close() { state.withLock { $0.isClosed = true } }
 
-  /// The work of once a minute.
+  /// Called once a minute.
   func tidy() {
     let now = time.monotonic()
-    state.withLock { $0.board.forgetIdle(at: now) }
+    state.withLock { $0.limiter.forgetIdle(at: now) }
   }
 
   private static func find(
-    in transaction: ReadTransaction, board: LaneBoard, after last: CallbackLane?, at now: Timestamp,
+    in transaction: ReadTransaction, limiter: DestinationLimiter, after last: CallbackDestination?,
+    at now: Timestamp,
     _ nanoseconds: UInt64
   ) throws(StorageError) -> Found {
     var found = Found()
-    var lanes = try transaction.callbackLanes(after: last, limit: lanesInLook)
-    if lanes.count < lanesInLook, let last {
-      let first = try transaction.callbackLanes(after: nil, limit: lanesInLook - lanes.count)
-      lanes += first.prefix { !(last < $0) }
+    var destinations = try transaction.callbacks.destinations(after: last, limit: destinationsPerQuery)
+    if destinations.count < destinationsPerQuery, let last {
+      let first = try transaction.callbacks.destinations(
+        after: nil, limit: destinationsPerQuery - destinations.count)
+      destinations += first.prefix { !(last < $0) }
     }
-    for lane in lanes {
-      guard found.batches.count < board.room else { break }
-      found.last = lane
-      let (free, busy) = board.room(of: lane, at: nanoseconds)
+    for destination in destinations {
+      guard found.batches.count < limiter.availableCapacity else { break }
+      found.last = destination
+      let (free, busy) = limiter.availableCapacity(of: destination, at: nanoseconds)
       guard free > 0 else { continue }
-      let due = try transaction.dueCallbacks(lane, at: now, limit: free + busy.count)
+      let due = try transaction.callbacks.due(destination, at: now, limit: free + busy.count)
       found.batches += due.filter { !busy.contains($0.id) }.prefix(free)
-      if found.settings[lane.app] == nil {
-        found.settings[lane.app] = try transaction.callbackSetting(app: lane.app)
+      if found.settings[destination.app] == nil {
+        found.settings[destination.app] = try transaction.callbacks.setting(app: destination.app)
       }
+    }
+    for batch in found.batches where found.settings[batch.app]?.wantsReceipts(of: batch) == true {
+      try found.receipts.add(batch, in: transaction)
     }
     return found
   }
@@ -115,35 +122,51 @@ final class CallbackQueue: Sendable {
     var signer = CallbackSigner(keys)
     for batch in found.batches {
       let setting = found.settings[batch.app]
-      let lane = CallbackLane(app: batch.app, origin: batch.origin)
+      let destination = CallbackDestination(app: batch.app, origin: batch.origin)
       let now = time.now()
       let url = batch.url ?? setting?.url
       let host = url.flatMap { CallbackAddress($0) }?.origin ?? ""
       let nanoseconds = time.monotonic()
-      guard state.withLock({ $0.board.begin(batch.id, of: lane, host: host, at: nanoseconds) }) else {
+      guard state.withLock({ $0.limiter.begin(batch.id, of: destination, host: host, at: nanoseconds) })
+      else {
         continue
       }
       guard let url else {
-        // Nobody is left to be told.
-        note(batch, lane, host: host, CallbackAnswer(error: "the app has no callback address"), isFinal: true)
+        // The app has no address any more.
+        note(
+          batch, destination, host: host, CallbackAnswer(error: "the app has no callback address"),
+          isFinal: true)
         continue
       }
       do throws(CallbackKeys.Failure) {
-        let fields = try signer.fields(
-          for: batch.body, of: setting, delivery: "\(batch.id)", attempt: batch.attempts + 1, at: now)
-        transport.send(CallbackPost(url: url, fields: fields, body: batch.body)) { [self] answer in
-          note(batch, lane, host: host, answer)
+        var post = CallbackPost(url: url, fields: [], body: batch.body)
+        if setting?.wantsReceipts(of: batch) == true, let receipts = found.receipts[batch.app] {
+          let body = try receipts.body(batch.body, of: batch.app, with: signer.sealingKeys())
+          post = CallbackPost(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
+          guard !body.isEmpty else {
+            // The format was chosen after these events.
+            note(
+              batch, destination, host: host,
+              CallbackAnswer(error: "nothing of it has a form in Getui's format"),
+              isFinal: true)
+            continue
+          }
+        }
+        post.fields = try signer.fields(
+          for: post.body, of: setting, delivery: "\(batch.id)", attempt: batch.attempts + 1, at: now)
+        transport.send(post) { [self] answer in
+          note(batch, destination, host: host, answer)
         }
       } catch {
-        note(batch, lane, host: host, CallbackAnswer(error: error.message))
+        note(batch, destination, host: host, CallbackAnswer(error: error.message))
       }
     }
   }
 
-  // MARK: What came of it
+  // MARK: Its outcome
 
   private func note(
-    _ batch: CallbackBatchRow, _ lane: CallbackLane, host: String, _ answer: CallbackAnswer,
+    _ batch: CallbackBatchRow, _ destination: CallbackDestination, host: String, _ answer: CallbackAnswer,
     isFinal: Bool = false
   ) {
     let now = time.now()
@@ -157,20 +180,20 @@ final class CallbackQueue: Sendable {
     let chance = Double.random(in: 0...1, using: &random)
     let nanoseconds = time.monotonic()
     state.withLock {
-      $0.board.answered(lane, isSuccess: problem == nil || isFinal, chance: chance, at: nanoseconds)
+      $0.limiter.answered(destination, isSuccess: problem == nil || isFinal, chance: chance, at: nanoseconds)
     }
     count(batch, answer, isDead: problem != nil && next == nil, at: now)
     let attempt = CallbackAttemptRow(
       at: now, milliseconds: answer.milliseconds, status: answer.status, error: problem)
-    store.write(canWait: true) { transaction throws(StorageError) in
-      try transaction.noteCallbackAttempt(batch: batch.id, attempt, next: next)
+    store.write(lowPriority: true) { transaction throws(StorageError) in
+      try transaction.callbacks.noteAttempt(batch: batch.id, attempt, next: next)
     } completion: { [self] result in
       if case .failure(let error) = result {
         log.error(
-          "cannot store what came of a callback", ["batch": .number(batch.id), "reason": .text("\(error)")])
+          "cannot store the outcome of a callback", ["batch": .number(batch.id), "reason": .text("\(error)")])
       }
-      state.withLock { $0.board.end(batch.id, of: lane, host: host) }
-      // A database that takes nothing must not have us send the same batch as fast as we can: the next second will do.
+      state.withLock { $0.limiter.end(batch.id, of: destination, host: host) }
+      // While the database fails, do not send the same batch in a busy loop: wait for the next second.
       if case .success = result { look() }
     }
   }
@@ -194,5 +217,28 @@ final class CallbackQueue: Sendable {
         "attempt": .number(Int64(batch.attempts + 1)), "reason": .text(problem),
         "refused": .text(answer.refused?.text ?? "-"),
       ])
+  }
+}
+
+extension CallbackSettingRow {
+  /// Whether a batch is sent in Getui's format: it goes to the app's own address.
+  fileprivate func wantsReceipts(of batch: CallbackBatchRow) -> Bool { format == .getui && batch.url == nil }
+}
+
+extension [AppID: GetuiReceipts] {
+  /// Reads what a batch needs.
+  fileprivate mutating func add(
+    _ batch: CallbackBatchRow, in transaction: ReadTransaction
+  ) throws(StorageError) {
+    if self[batch.app] == nil {
+      guard let app = try transaction.apps.find(batch.app) else { return }
+      self[batch.app] = GetuiReceipts(
+        app: app.key, secret: try transaction.getui.access(app: batch.app)?.secret)
+    }
+    for push in Set(GetuiReceipts.pushes(of: batch.body)) where self[batch.app]?.tasks[push] == nil {
+      self[batch.app]?.tasks[push] = try transaction.getui.task(of: push).map {
+        GetuiTaskID(.list, $0).text
+      }
+    }
   }
 }

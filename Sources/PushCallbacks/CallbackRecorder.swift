@@ -4,28 +4,28 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// Writes what app servers are to be told, in the transaction that stores the fact. What is told of many at a time is left
-/// to `BulkTeller`.
+/// Writes callback events in the transaction that stores the fact. Events of many devices at once are left to
+/// `BulkNotifier`.
 final class CallbackRecorder: DeliveryObserver {
-  /// Pushes whose terms are remembered; beyond, all are forgotten.
+  /// The most pushes whose callback settings are cached; beyond, the cache is cleared.
   private static let remembered = 4096
-  /// The most registrations of one event whose telling may hold up the writer.
+  /// The most registrations of one event that are written on the writer's thread.
   private static let atOnce = 100
 
   private let router: Router
-  /// What is told of pushes; `.some(nil)` for nothing.
+  /// The callback settings of pushes; `.some(nil)` for none.
   private let terms = Mutex<[MessageID: PushCallbackRow?]>([:])
 
   init(router: Router) { self.router = router }
 
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
-    guard router.tellsAnybody else { return }
-    var batches = EventBatches()
-    for event in events where router.tells(event.app) {
+    guard !router.callbacks.isEmpty else { return }
+    var batches = EventBatches { [router] in router.apps.loaded($0)?.callbackFormat ?? .borealis }
+    for event in events where router.callbacks.contains(event.app) {
       guard let row = try terms(of: event.push, in: transaction) else { continue }
       try tell(event, row, in: transaction, &batches)
       if row.types.contains(.notDelivered), try isOver(after: event, in: transaction) {
-        try transaction.insertCallbackBulk(
+        try transaction.callbacks.insertBulk(
           CallbackBulkRow(push: event.push, app: event.app, at: event.at, types: .notDelivered))
       }
     }
@@ -36,7 +36,7 @@ final class CallbackRecorder: DeliveryObserver {
     of id: MessageID, in transaction: WriteTransaction
   ) throws(StorageError) -> PushCallbackRow? {
     if let known = terms.withLock({ $0[id] }) { return known }
-    let row = try transaction.reading.pushCallback(of: id)
+    let row = try transaction.callbacks.push(of: id)
     terms.withLock { terms in
       if terms.count >= Self.remembered { terms = [:] }
       terms[id] = .some(row)
@@ -49,9 +49,10 @@ final class CallbackRecorder: DeliveryObserver {
     _ batches: inout EventBatches
   ) throws(StorageError) {
     let arrived: CallbackTypes = [.handedOver, .delivered]
-    let (types, numbers, channel): (CallbackTypes, [RegistrationNumber], Channel?) =
+    let (types, numbers, channel): (CallbackTypes, [RegistrationNumber], ChannelID?) =
       switch event.what {
-      case .delivered(let numbers, let channel): (arrived, numbers, channel)
+      case .delivered(let numbers, let channel), .proven(let numbers, let channel):
+        (arrived, numbers, channel)
       case .ended(.delivered, let lastly?): (arrived, [lastly], .passthrough)
       case .tapped(let numbers): (.clicked, numbers, nil)
       case .shown, .refused, .ended: ([], [], nil)
@@ -59,16 +60,17 @@ final class CallbackRecorder: DeliveryObserver {
     let told = types.intersection(row.types)
     guard !told.isEmpty, !numbers.isEmpty else { return }
     guard numbers.count <= Self.atOnce else {
-      try transaction.insertCallbackBulk(
+      try transaction.callbacks.insertBulk(
         CallbackBulkRow(
           push: event.push, app: event.app, at: event.at, types: told, channel: channel,
           targets: NumberSet(numbers).serialized()))
       return
     }
-    let app = router.app(event.app)
-    for number in numbers {
+    let app = router.apps.loaded(event.app)
+    let info = channel.map { router.channels.info($0) }
+    for (index, number) in numbers.enumerated() {
       for (type, _) in CallbackTypes.names where told.contains(type) {
-        var one = CallbackEvent(type, of: event.push, to: number, over: channel, at: event.at)
+        var one = CallbackEvent(type, of: event.push, to: number, over: info, at: event.moment(index))
         one.identify(number, in: app)
         batches.add(one, of: event.app, row)
       }
@@ -80,16 +82,16 @@ final class CallbackRecorder: DeliveryObserver {
     after event: DeliveryEvent, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {
     switch event.what {
-    case .shown, .tapped, .delivered(_, .passthrough): return false
-    case .ended(.delivered, _?): if try transaction.reading.isToOne(event.push) { return false }
-    case .ended, .refused, .delivered(_, .apns): break
+    case .shown, .tapped, .proven, .delivered(_, .passthrough): return false
+    case .ended(.delivered, _?): if try transaction.deliveries.isToOne(event.push) { return false }
+    case .ended, .refused, .delivered: break
     }
-    return try transaction.reading.isOver(event.push, app: event.app)
+    return try transaction.deliveries.isOver(event.push, app: event.app)
   }
 }
 
 extension CallbackEvent {
-  /// Names the device, if the server still knows it.
+  /// Adds the device's registration ID, if the registration still exists.
   mutating func identify(_ number: RegistrationNumber, in app: App?) {
     guard let identity = app?.directory.identity(number) else { return }
     (device, platform) = (identity.id, identity.platform)

@@ -1,15 +1,14 @@
 import PushBase
 
-/// When a batch is sent again.
+/// The retry schedule of a batch.
 enum CallbackRetries {
-  /// For how long a batch is tried, in seconds: a day.
+  /// How long a batch is retried, in seconds: one day.
   static let lifetime: Int64 = 86_400
   private static let first: Int64 = 5000
   private static let longest: Int64 = 3_600_000
 
-  /// When to try again after so many failures, from 1 on; nil if the batch ends before that. The delay doubles from 5 to
-  /// 10 seconds up to between half an hour and an hour; at random, so that what failed together does not come back
-  /// together.
+  /// The time of the next attempt after a number of failures, from 1; nil if the batch expires before. The delay doubles from
+  /// 5-10 seconds up to 30-60 minutes, with jitter, so that batches that failed together are not retried together.
   static func next(
     afterFailures failures: Int, now: Timestamp, end: Timestamp,
     using random: inout some RandomNumberGenerator

@@ -1,24 +1,24 @@
 import PushBase
 import PushCrypto
 
-/// The secret that an app's callbacks are signed with, and how.
+/// The secret that signs an app's callbacks.
 public enum CallbackSecret {
   /// A new random secret: `whsec_` and 64 hexadecimal digits.
   public static func generate() -> String { "whsec_" + Hex.encode(SystemRandom.bytes(32)) }
 
-  /// What the database keeps of a secret.
+  /// The stored, encrypted form of a secret.
   public static func seal(_ secret: String, app: AppID, with keys: SealingKeys) -> [UInt8] {
     keys.seal(Array(secret.utf8), for: context(app))
   }
 
-  /// Opens what `seal` gave.
+  /// Decrypts the result of `seal`.
   public static func open(
     _ sealed: [UInt8], app: AppID, with keys: SealingKeys
   ) throws(SealError) -> [UInt8] {
     try keys.open(sealed, for: context(app))
   }
 
-  /// Seals again, with the current key, what any of the keys opens.
+  /// Decrypts with any of the keys and encrypts with the current one.
   public static func reseal(
     _ sealed: [UInt8], app: AppID, with keys: SealingKeys
   ) throws(SealError) -> [UInt8] {

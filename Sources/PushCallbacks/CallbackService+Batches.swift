@@ -1,18 +1,19 @@
 import PushBase
 import PushDomain
+import PushRouter
 import PushStorage
 import Synchronization
 
-/// A batch with all that is known of it.
+/// A batch with its attempts.
 public struct CallbackBatch: Sendable, Equatable {
   /// The batch with its body.
   public var row: CallbackBatchRow
-  /// What came of each attempt, the first in front.
+  /// The outcome of each attempt, oldest first.
   public var attempts: [CallbackAttemptRow]
 }
 
 extension CallbackService {
-  /// Batches of an app below an ID, the newest in front, without bodies; of all states if none is named.
+  /// Batches of an app below an ID, newest first, without bodies; of all states if none is given.
   public func batches(
     of app: AppID, state: CallbackState?, before id: Int64, limit: Int,
     found: @escaping @Sendable (Result<[CallbackBatchRow], CallbackError>) -> Void
@@ -20,7 +21,7 @@ extension CallbackService {
     store.read { transaction throws(StorageError) in
       var rows: [CallbackBatchRow] = []
       for state in state.map({ [$0] }) ?? CallbackState.allCases {
-        rows += try transaction.callbackBatches(app: app, state: state, before: id, limit: limit)
+        rows += try transaction.callbacks.batches(app: app, state: state, before: id, limit: limit)
       }
       return Array(rows.sorted { $0.id > $1.id }.prefix(limit))
     } completion: {
@@ -34,23 +35,23 @@ extension CallbackService {
     found: @escaping @Sendable (Result<CallbackBatch?, CallbackError>) -> Void
   ) {
     store.read { transaction throws(StorageError) -> CallbackBatch? in
-      guard let row = try transaction.callbackBatch(app: app, id: id) else { return nil }
-      return CallbackBatch(row: row, attempts: try transaction.callbackAttempts(of: id))
+      guard let row = try transaction.callbacks.batch(app: app, id: id) else { return nil }
+      return CallbackBatch(row: row, attempts: try transaction.callbacks.attempts(of: id))
     } completion: {
       found($0.mapError { _ in .storage })
     }
   }
 
-  /// Sends a batch of an app once more, whatever came of it before; false if the app has none of that number. The audit log
-  /// says so in the same commit, if `note` is given.
+  /// Sends a batch of an app again, whatever its state; false if the app has no such batch. With `note` the same commit writes
+  /// the audit log.
   public func resend(
     _ id: Int64, of app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
   ) {
     let now = time.now()
     store.write { transaction throws(StorageError) in
-      guard try transaction.resendCallback(app: app, id: id, at: now) else { return false }
-      if let note { try transaction.audit(note) }
+      guard try transaction.callbacks.resend(app: app, id: id, at: now) else { return false }
+      if let note { try transaction.audit.add(note) }
       return true
     } completion: { [self] result in
       done(result.mapError { _ in .storage })
@@ -58,8 +59,8 @@ extension CallbackService {
     }
   }
 
-  /// Sends an event that means nothing to an app's own address, and tells what came back. It is not stored, and not tried
-  /// again. One at a time for each app. What is noted in the audit log is noted before.
+  /// Sends a test event to an app's own address and returns the response. The event is not stored and not retried. Each app may
+  /// run one test at a time. The audit log entry is written before.
   public func test(
     _ app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<CallbackAnswer, CallbackError>) -> Void
@@ -70,31 +71,38 @@ extension CallbackService {
       done(result)
     }
     store.write { transaction throws(StorageError) in
-      let setting = try transaction.reading.callbackSetting(app: app)
-      if let note, setting?.url != nil { try transaction.audit(note) }
-      return setting
+      let setting = try transaction.callbacks.setting(app: app)
+      if let note, setting?.url != nil { try transaction.audit.add(note) }
+      return (setting, getui: try transaction.getui.access(app: app)?.secret)
     } completion: { [self] result in
       switch result {
       case .failure: finish(.failure(.storage))
-      case .success(nil): finish(.failure(.nothingSetUp))
-      case .success(let setting?):
+      case .success((nil, _)): finish(.failure(.nothingSetUp))
+      case .success((let setting?, let secret)):
         guard let url = setting.url else { return finish(.failure(.noAddress)) }
-        ping(url, setting, finish)
+        ping(url, setting, secret, finish)
       }
     }
   }
 
   private func ping(
-    _ url: String, _ setting: CallbackSettingRow,
+    _ url: String, _ setting: CallbackSettingRow, _ getuiSecret: [UInt8]?,
     _ done: @escaping @Sendable (Result<CallbackAnswer, CallbackError>) -> Void
   ) {
     let now = time.now()
     let id = "ping-" + Hex.encode(SystemRandom.bytes(8))
-    let body = CallbackEvent.body([CallbackEvent([], id: id, at: now)])
     var signer = CallbackSigner(keys)
     do throws(CallbackKeys.Failure) {
-      let fields = try signer.fields(for: body, of: setting, delivery: id, attempt: 1, at: now)
-      transport.send(CallbackPost(url: url, fields: fields, body: body)) { done(.success($0)) }
+      var post = CallbackPost(
+        url: url, fields: [], body: CallbackEvent.body([CallbackEvent([], id: id, at: now)]))
+      if setting.format == .getui, let app = router.apps.loaded(setting.app) {
+        let receipts = GetuiReceipts(app: app.key, secret: getuiSecret)
+        let body = try receipts.body(
+          [GetuiReceipt(ping: id, at: now)], of: setting.app, with: signer.sealingKeys())
+        post = CallbackPost(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
+      }
+      post.fields = try signer.fields(for: post.body, of: setting, delivery: id, attempt: 1, at: now)
+      transport.send(post) { done(.success($0)) }
     } catch {
       log.error("cannot sign a callback", ["reason": .text(error.message)])
       done(.failure(.keys(error.message)))

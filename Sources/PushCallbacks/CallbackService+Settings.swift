@@ -4,51 +4,56 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// What an app has set up, without its secrets.
+/// The callback settings of an app, without secrets.
 public struct CallbackSetting: Sendable, Equatable {
-  /// Where callbacks go; nil if only pushes that name an address of their own are told of.
+  /// The callback address; nil if only pushes with their own address have callbacks.
   public var url: String?
-  /// What is told.
+  /// The event types.
   public var types: CallbackTypes
-  /// Until when the secret before this one signs too; nil if there is none.
+  /// The form of callbacks to that address.
+  public var format: CallbackFormat
+  /// Until when the previous secret signs as well; nil if there is none.
   public var oldSecretUntil: Timestamp?
-  /// When anything of it was changed.
+  /// When the settings were last changed.
   public var changedAt: Timestamp
 
   /// What is stored, without the secrets.
   public init(_ row: CallbackSettingRow, at now: Timestamp) {
     url = row.url
     types = row.types
+    format = row.format
     oldSecretUntil = row.old.flatMap { now < $0.until ? $0.until : nil }
     changedAt = row.changedAt
   }
 }
 
-/// Why callbacks cannot be set up, looked at or sent.
+/// Why callbacks cannot be changed, read or sent.
 public enum CallbackError: Error, Sendable, Equatable {
   /// The database failed; the call may be tried again.
   case storage
   /// Secrets cannot be sealed; with a line for the operator.
   case keys(String)
-  /// The app has set up nothing.
+  /// The app has no callback settings.
   case nothingSetUp
-  /// The app has set up no address.
+  /// The app has no callback address.
   case noAddress
-  /// A test of the same app is under way.
+  /// A test of the same app is running.
   case busy
+  /// Getui's format needs the master secret of Getui's API, and the app has none.
+  case noGetuiSecret
 }
 
 extension CallbackService {
-  /// Seconds for which the secret before the current one signs too.
+  /// Seconds for which the previous secret signs as well.
   public static let overlap: Int64 = 86_400
 
-  /// What an app has set up, nil for nothing.
+  /// The settings of an app, nil if it has none.
   public func setting(
     of app: AppID, found: @escaping @Sendable (Result<CallbackSetting?, CallbackError>) -> Void
   ) {
     let now = time.now()
     store.read { transaction throws(StorageError) in
-      try transaction.callbackSetting(app: app)
+      try transaction.callbacks.setting(app: app)
     } completion: { result in
       found(result.map { $0.map { CallbackSetting($0, at: now) } }.mapError { _ in .storage })
     }
@@ -57,16 +62,18 @@ extension CallbackService {
   /// Sets up an app's callbacks. `done` gets the secret if one was made: it is shown only then. This and what follows is
   /// noted in the audit log by the same commit, if `note` is given.
   public func set(
-    _ app: AppID, url: String?, types: CallbackTypes, noting note: AuditRow? = nil,
+    _ app: AppID, url: String?, types: CallbackTypes, format: CallbackFormat = .borealis,
+    noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
   ) {
-    change(app, noting: note, done: done) { row, seal in
+    change(app, needsGetui: format == .getui, noting: note, done: done) { row, seal in
       let fresh = row == nil ? CallbackSecret.generate() : nil
       var changed =
         row ?? CallbackSettingRow(app: app, url: url, types: types, secret: [], changedAt: seal.now)
       if let fresh { changed.secret = seal(fresh) }
       changed.url = url
-      changed.types = types
+      changed.types = types.intersection(format.types)
+      changed.format = format
       return (changed, fresh)
     }
   }
@@ -89,8 +96,8 @@ extension CallbackService {
     done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
   ) {
     store.write { transaction throws(StorageError) in
-      guard try transaction.removeCallback(app: app) else { return false }
-      if let note { try transaction.audit(note) }
+      guard try transaction.callbacks.remove(app: app) else { return false }
+      if let note { try transaction.audit.add(note) }
       return true
     } completion: { [self] result in
       if case .success = result { takeOver(nil, of: app) }
@@ -109,15 +116,19 @@ extension CallbackService {
 
   /// Reads which keys there are, and then changes a row; a change of nil means that nothing is set up.
   private func change(
-    _ app: AppID, noting note: AuditRow?,
+    _ app: AppID, needsGetui: Bool = false, noting note: AuditRow?,
     done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void,
     _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) -> (row: CallbackSettingRow, secret: String?)?
   ) {
     store.read { transaction throws(StorageError) in
-      try transaction.sealedCount()
+      let hasGetui = try transaction.getui.access(app: app) != nil
+      return (
+        ids: SealingKeys.ids(of: try transaction.credentials.allSealed()), hasGetui: !needsGetui || hasGetui
+      )
     } completion: { [self] result in
-      guard case .success(let sealed) = result else { return done(.failure(.storage)) }
-      switch keys.readOrMake(sealed) {
+      guard case .success(let (keysInUse, hasGetui)) = result else { return done(.failure(.storage)) }
+      guard hasGetui else { return done(.failure(.noGetuiSecret)) }
+      switch keys.readOrMake(keysInUse) {
       case .failure(let failure):
         log.error("cannot seal a callback secret", ["reason": .text(failure.message)])
         done(.failure(.keys(failure.message)))
@@ -133,10 +144,10 @@ extension CallbackService {
     _ done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
   ) {
     store.write { transaction throws(StorageError) -> (row: CallbackSettingRow, secret: String?)? in
-      guard var changed = body(try transaction.reading.callbackSetting(app: app), sealer) else { return nil }
+      guard var changed = body(try transaction.callbacks.setting(app: app), sealer) else { return nil }
       changed.row.changedAt = sealer.now
-      try transaction.setCallback(changed.row)
-      if let note { try transaction.audit(note) }
+      try transaction.callbacks.set(changed.row)
+      if let note { try transaction.audit.add(note) }
       return changed
     } completion: { [self] result in
       switch result {
@@ -149,9 +160,9 @@ extension CallbackService {
     }
   }
 
-  /// Has pushes accepted from now on follow what was set up.
+  /// Applies the settings to pushes accepted from now on.
   private func takeOver(_ row: CallbackSettingRow?, of app: AppID) {
-    router.takeOver(row, of: app)
+    router.callbacks.takeOver(row, of: app)
     log.info("callbacks set up", ["app": .number(Int64(app.rawValue)), "is_set": .flag(row != nil)])
   }
 }

@@ -4,15 +4,15 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// Tells app servers what became of their pushes. Safe to use from any thread.
+/// Sends delivery events to app servers. Safe to use from any thread.
 public final class CallbackService: Sendable {
-  /// What the operator chooses.
+  /// Options of the operator.
   public struct Options: Sendable {
-    /// Networks that may be connected to although they are not public.
+    /// Private networks that callbacks may connect to.
     public var networks: [IPNetwork] = []
-    /// A file with certificates, PEM, to trust besides the system's.
+    /// A PEM file of certificates to trust in addition to the system's.
     public var authorities: String?
-    /// Seconds for which batches are kept that are taken or given up.
+    /// Seconds for which delivered and failed batches are kept.
     public var retention: Int64 = 3 * 86_400
 
     /// The defaults.
@@ -33,14 +33,14 @@ public final class CallbackService: Sendable {
   let log: Log
   let addresses: AddressGuard
   let trials = Mutex<Set<AppID>>([])
-  private let bulk: BulkTeller
+  private let bulk: BulkNotifier
   private let metrics: CallbackMetrics
   private let retention: Int64
   private let ticks = Atomic<Int>(0)
 
-  /// Starts the thread that sends; nil if the system has none left. Nothing is sent before the first `tick`.
+  /// Starts the sending thread; nil if the system cannot create one. Sends nothing before the first `tick`.
   public init?(
-    router: Router, options: Options = Options(), keys: CallbackKeys, metrics: Metrics,
+    router: Router, store: Store, options: Options = Options(), keys: CallbackKeys, metrics: Metrics,
     time: any TimeSource = SystemTime(), log: Log
   ) {
     var transfer = CallbackTransfer.Options()
@@ -50,20 +50,24 @@ public final class CallbackService: Sendable {
     guard let transport = CallbackTransport(transfer) else { return nil }
     self.transport = transport
     self.router = router
-    store = router.store
+    self.store = store
     self.keys = keys
     self.time = time
     self.log = log
     retention = options.retention
     self.metrics = CallbackMetrics(metrics)
     let queue = CallbackQueue(
-      store: router.store, transport: transport, keys: keys, metrics: self.metrics, time: time, log: log)
+      store: store, transport: transport, keys: keys, metrics: self.metrics, time: time, log: log)
     self.queue = queue
-    bulk = BulkTeller(router: router, time: time, log: log) { queue.look() }
+    bulk = BulkNotifier(router: router, store: store, time: time, log: log) { queue.look() }
     router.journal.add(CallbackRecorder(router: router))
+    if AddressGuard.ownAddresses() == nil {
+      // A sandbox without AF_NETLINK, for one.
+      log.error("this machine's addresses cannot be listed: callbacks go to the allowed networks only")
+    }
   }
 
-  /// The work of once a second.
+  /// Called once a second.
   public func tick() {
     let tick = ticks.add(1, ordering: .relaxed).oldValue
     queue.look()
@@ -75,7 +79,7 @@ public final class CallbackService: Sendable {
     }
   }
 
-  /// Sends no more. What has no answer yet is sent again after the next start.
+  /// Stops sending. What has no answer yet is sent again after the next start.
   public func close() {
     queue.close()
     transport.close()
@@ -83,18 +87,18 @@ public final class CallbackService: Sendable {
 
   private func countWaiting() {
     store.read { transaction throws(StorageError) in
-      try transaction.waitingCallbacks(limit: Self.countLimit)
+      try transaction.callbacks.waiting(limit: Self.countLimit)
     } completion: { [metrics] result in
       if case .success(let count) = result { metrics.setWaiting(count) }
     }
   }
 
-  /// One step, and when it found enough to do the next behind what waits meanwhile.
+  /// Runs one step; when it deleted a full step's worth, it queues the next one.
   private func sweep() {
     let moment = time.now().adding(seconds: -retention)
     store.write { transaction throws(StorageError) in
-      try transaction.sweepPushCallbacks(below: MessageID(firstAt: moment), limit: Self.sweepRows)
-      return try transaction.sweepCallbacks(before: moment, limit: Self.sweepRows)
+      try transaction.callbacks.sweepPushes(below: MessageID(firstAt: moment), limit: Self.sweepRows)
+      return try transaction.callbacks.sweep(before: moment, limit: Self.sweepRows)
     } completion: { [self] result in
       if case .success(Self.sweepRows) = result { sweep() }
     }

@@ -2,13 +2,20 @@ import PushBase
 import PushCrypto
 import PushStorage
 
-/// Makes the header fields by which an app server knows whom a request is from.
+/// Makes the header fields by which an app server verifies the sender.
 struct CallbackSigner {
   private let keys: CallbackKeys
   /// Read once for all batches that leave together.
   private var opened: Result<SealingKeys, CallbackKeys.Failure>?
 
   init(_ keys: CallbackKeys) { self.keys = keys }
+
+  /// The keys, read once.
+  mutating func sealingKeys() throws(CallbackKeys.Failure) -> SealingKeys {
+    let known = opened ?? keys.read()
+    opened = known
+    return try known.get()
+  }
 
   /// The fields for a body. An app that has no secret, whose push names an address of its own, gets no signature.
   mutating func fields(
@@ -21,9 +28,7 @@ struct CallbackSigner {
     guard let setting else { return fields }
     var sealed = [setting.secret]
     if let old = setting.old, now < old.until { sealed.append(old.secret) }
-    let known = opened ?? keys.read()
-    opened = known
-    let keys = try known.get()
+    let keys = try sealingKeys()
     var secrets: [[UInt8]] = []
     do throws(SealError) {
       for secret in sealed { secrets.append(try CallbackSecret.open(secret, app: setting.app, with: keys)) }

@@ -6,11 +6,11 @@ final class CallbackTransfer {
   struct Options: Sendable {
     /// Which addresses may be connected to.
     var addresses = AddressGuard()
-    /// A file with certificates, PEM, to trust besides the system's.
+    /// A PEM file of certificates to trust in addition to the system's.
     var authorities: String?
-    /// How long a connection may take to come about, in milliseconds.
+    /// The connect timeout in milliseconds.
     var connectMilliseconds = 5000
-    /// How long a request may take in all, in milliseconds.
+    /// The total timeout in milliseconds.
     var totalMilliseconds = 15_000
   }
 
@@ -35,7 +35,7 @@ final class CallbackTransfer {
     self.completion = completion
     addresses = options.addresses
     asked = .allocate(capacity: 1)
-    for field in ["Content-Type: application/json", "Expect:"] + post.fields {
+    for field in ["Content-Type: \(post.contentType)", "Expect:"] + post.fields {
       fields = curl_slist_append(fields, field) ?? fields
     }
     guard configure(post, options) else { return nil }
@@ -97,7 +97,7 @@ final class CallbackTransfer {
     return received <= Self.mostBytes
   }
 
-  /// Tells what came of it.
+  /// Returns the outcome.
   func finish(_ result: CURLcode) {
     answer.status = cc_status(easy)
     answer.milliseconds = Int64(clamping: (SystemTime().monotonic() &- began) / 1_000_000)

@@ -1,10 +1,9 @@
 import CCurl
-import CLinux
 import PushBase
 import Synchronization
 
-/// Sends requests to app servers on a thread of its own (libcurl's multi interface), so that no slow receiver holds up
-/// anything else. Safe to use from any thread.
+/// Sends requests to app servers on its own thread (libcurl's multi interface), so that a slow receiver delays nothing else.
+/// Safe to use from any thread.
 final class CallbackTransport: Sendable {
   typealias Completion = @Sendable (CallbackAnswer) -> Void
 
@@ -40,14 +39,8 @@ final class CallbackTransport: Sendable {
   init?(_ options: CallbackTransfer.Options) {
     guard let multi = Multi() else { return nil }
     self.multi = multi
-    let worker = Unmanaged.passRetained(Worker(transport: self, options: options))
-    let status = cl_thread_start(
-      "callbacks", 1 << 20, { if let it = $0 { Unmanaged<Worker>.fromOpaque(it).takeRetainedValue().run() } },
-      worker.toOpaque())
-    guard status >= 0 else {
-      worker.release()
-      return nil
-    }
+    let worker = Worker(transport: self, options: options)
+    guard (try? SystemThread.start("callbacks") { worker.run() }) != nil else { return nil }
   }
 
   /// Sends a request; `completion` is called on the thread of this object, unless it is closed before the answer.
@@ -56,7 +49,7 @@ final class CallbackTransport: Sendable {
     curl_multi_wakeup(multi.handle)
   }
 
-  /// Ends the thread; what has no answer gets none.
+  /// Ends the thread; requests under way get no completion.
   func close() {
     inbox.withLock { $0.isClosed = true }
     curl_multi_wakeup(multi.handle)

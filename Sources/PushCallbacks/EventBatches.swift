@@ -13,12 +13,17 @@ struct EventBatches {
   }
 
   private var events: [Destination: [CallbackEvent]] = [:]
+  private let format: (AppID) -> CallbackFormat
+
+  /// `format` tells how callbacks to an app's own address look.
+  init(format: @escaping (AppID) -> CallbackFormat) { self.format = format }
 
   /// Adds an event of a push, with what the push wants told.
   mutating func add(_ event: CallbackEvent, of app: AppID, _ row: PushCallbackRow) {
     var event = event
     event.sendno = row.sendno
     event.params = row.params
+    if row.url == nil, format(app) == .getui, GetuiReceipt(event) == nil { return }
     add(event, of: app, to: row.url)
   }
 
@@ -30,7 +35,7 @@ struct EventBatches {
   /// Whether there is nothing to store.
   var isEmpty: Bool { events.isEmpty }
 
-  /// What will be a row: the body of a request, and where it goes.
+  /// A row to store: the body of a request and its destination.
   struct Written: Sendable {
     fileprivate let app: AppID
     fileprivate let address: CallbackAddress?
@@ -39,11 +44,11 @@ struct EventBatches {
 
     /// Stores it.
     func store(at now: Timestamp, in transaction: WriteTransaction) throws(StorageError) {
-      try transaction.insertCallbackBatch(app: app, to: address, events: count, body: body, at: now)
+      try transaction.callbacks.insertBatch(app: app, to: address, events: count, body: body, at: now)
     }
   }
 
-  /// Writes the bodies. Of many events that takes longer than the writer should be held up.
+  /// Encodes the bodies; with many events, too slow for the writer's thread.
   func written() -> [Written] {
     var written: [Written] = []
     for (destination, events) in events {

@@ -2,19 +2,21 @@ import PushBase
 import PushRouter
 
 /// One line for each answered request: a warning if the server failed, else at level debug. Never a body, a query or a header besides the request's ID.
-struct AccessLog: Sendable {
+public struct AccessLog: Sendable {
   let log: Log
   let time: any TimeSource
   /// When the request came in, on the monotonic clock.
   let start: UInt64
 
-  init(_ log: Log, _ time: any TimeSource) {
+  /// Begins with a request that came in now.
+  public init(_ log: Log, _ time: any TimeSource) {
     self.log = log
     self.time = time
     start = time.monotonic()
   }
 
-  func answered(_ method: String, _ path: String, _ status: Int, _ requestID: String, _ app: App?) {
+  /// Notes an answer; `path` is the pattern of its route.
+  public func answered(_ method: String, _ path: String, _ status: Int, _ requestID: String, _ app: App?) {
     func values() -> KeyValuePairs<String, LogValue> {
       [
         "id": .text(requestID), "method": .text(method), "path": .text(path),

@@ -18,16 +18,35 @@ extension Gateway {
     }
   }
 
-  /// Why a call will be refused, as far as this can be told at once: an app that is not in memory is known only to the
-  /// database, and so are groups and developers.
-  func obstacle(to call: GatewayCall) -> APIError? {
+  /// What can be told at once of whoever makes a call.
+  enum Standing {
+    case refused(APIError)
+    /// An app that may call.
+    case known
+    /// An app that is not in memory is known only to the database, and so are groups and developers.
+    case unknown
+  }
+
+  func standing(of call: GatewayCall) -> Standing {
     switch Self.credentials(of: call) {
-    case .failure(let error): return error
+    case .failure(let error): return .refused(error)
     case .success(let (key, secret, kind)):
-      guard kind == .app, let app = router.app(key) else { return nil }
-      guard app.accepts(masterSecret: secret) else { return call.api.faults.authenticationFailed }
-      return obstacle(to: call, of: app)
+      guard kind == .app, let app = router.apps.loaded(key) else { return .unknown }
+      guard app.accepts(masterSecret: secret) else { return .refused(call.api.faults.authenticationFailed) }
+      return obstacle(to: call, of: app).map { .refused($0) } ?? .known
     }
+  }
+
+  /// What the headers of an answer say about calls of an API to a request that is none of them: nothing is counted for it.
+  func budget(of request: HTTPRequest, _ api: API) -> RateLimiter.Budget? {
+    guard let standard = standardQuota(api) else { return nil }
+    guard let header = request.headers["authorization"],
+      let (key, secret, isGroup) = Self.credentials(header),
+      !isGroup, let app = router.apps.loaded(key), app.accepts(masterSecret: secret),
+      let limiter = rates[api],
+      let quota = quota(api, app.plan)
+    else { return .untouched(standard) }
+    return limiter.look(app.id.rawValue, quota: quota, at: time.monotonic())
   }
 
   /// Why an app whose secret is right may not make a call.
@@ -39,7 +58,7 @@ extension Gateway {
   private func authenticateApp(
     _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
   ) {
-    router.findApp(key) { [self] found in
+    router.apps.find(key) { [self] found in
       guard let app = verified(found, call, by: { $0.accepts(masterSecret: secret, at: time.now()) })
       else { return }
       if let obstacle = obstacle(to: call, of: app) {
@@ -56,7 +75,7 @@ extension Gateway {
   private func authenticateGroup(
     _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
   ) {
-    router.findGroup(key) { [self] found in
+    router.groups.find(key) { [self] found in
       guard let group = verified(found, call, by: { $0.accepts(masterSecret: secret) }) else { return }
       let address = caller(call)
       guard group.apps.allSatisfy({ $0.allows(address) }) else {
@@ -73,7 +92,7 @@ extension Gateway {
   private func authenticateDeveloper(
     _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
   ) {
-    router.findAccount(key) { [self] found in
+    router.apps.findAccount(key) { [self] found in
       guard let account = verified(found, call, by: { $0.accepts(secret: secret) }) else { return }
       guard !account.isDisabled else {
         call.fail(call.api.faults.disabled)
@@ -109,8 +128,8 @@ extension Gateway {
         return
       }
     }
-    guard call.request.body.count <= call.bodyBytes else {
-      call.fail(call.api.faults.tooLarge("The body has more than \(call.bodyBytes) bytes"))
+    if let fault = call.bodyFault {
+      call.fail(fault)
       return
     }
     handle(self, call)
@@ -140,6 +159,12 @@ extension Gateway {
   /// Counts a push of an app that was not asked for with the app's key, as one call; false if there is none left in this
   /// minute.
   public func takePushCall(of app: App) -> Bool { takePushes(1, of: app)?.granted != 0 }
+
+  /// Counts a call of an app that came through an API beside this one; false if there is none left in this minute.
+  public func takeCall(_ api: API, of app: App) -> Bool {
+    guard let limiter = rates[api], let quota = quota(api, app.plan) else { return true }
+    return limiter.take(app.id.rawValue, quota: quota, at: time.monotonic()).isGranted
+  }
 
   func quota(_ api: API, _ plan: PlanRow) -> Int? {
     let own: Int? =

@@ -3,11 +3,16 @@ import PushDomain
 
 extension Gateway {
   /// Which API a route belongs to: that decides its error codes, its budget and who may call it.
-  enum API: Sendable, CaseIterable {
+  public enum API: Sendable, CaseIterable {
+    /// Pushes.
     case push
+    /// Devices, aliases and tags.
     case device
+    /// Schedules.
     case schedule
+    /// Reports.
     case report
+    /// Files of names.
     case file
     /// For developers' accounts, not for apps.
     case admin
@@ -35,6 +40,7 @@ extension Gateway {
 
   /// How large the body of a request may be.
   enum BodySize: Sendable {
+    case small
     case ordinary
     case batch
     case file
@@ -53,71 +59,44 @@ extension Gateway {
     let handle: Handler
 
     init(
-      _ api: API, _ method: String, _ pattern: String, by callers: Callers = .app, body: BodySize = .ordinary,
+      _ api: API, _ method: String, _ pattern: String, by callers: Callers = .app, body: BodySize? = nil,
       _ handle: @escaping Handler
     ) {
       self.api = api
       self.method = method
       self.pattern = pattern
       self.callers = callers
-      self.body = body
+      self.body = body ?? (api == .open ? .small : .ordinary)
       self.handle = handle
     }
   }
 
   /// Everything that is served; Docs/api/openapi.json describes each.
-  static let routes: [Route] =
-    openRoutes + pushRoutes + batchRoutes + fileRoutes + groupRoutes + planRoutes + testDeviceRoutes
-    + reportRoutes + whyRoutes + messageReportRoutes + userReportRoutes + deviceReceiptRoutes + deviceRoutes
-    + scheduleRoutes + adminRoutes + certificateRoutes + imageRoutes + callbackRoutes
+  static let routes: [Route] = controllers.flatMap { $0.routes }
 
-  private static let openRoutes: [Route] = [
-    Route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },
-    Route(.open, "GET", "/readyz") { gateway, call in
-      let isReady = gateway.isReady()
-      call.answer(isReady ? 200 : 503, text: isReady ? "ready\n" : "draining\n")
-    },
-    Route(.open, "GET", "/metrics") { gateway, call in
-      call.answer(200, text: gateway.metrics.render(), type: "text/plain; version=0.0.4; charset=utf-8")
-    },
-    Route(.open, "GET", "/openapi.json") { _, call in
-      call.answer(200, text: embeddedDocument, type: "application/json")
-    },
+  private static let controllers: [any GatewayController.Type] = [
+    HealthController.self, PushController.self, BatchPushController.self, FileController.self,
+    AppGroupPushController.self, PushPlanController.self, TestDeviceController.self,
+    PushReportController.self,
+    WhyController.self, MessageReportController.self, UserReportController.self, DeviceReceiptController.self,
+    DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
+    ImageController.self, DeviceKeyController.self, CallbackController.self,
   ]
 
-  private static let pushRoutes: [Route] = [
-    Route(.push, "POST", "/v3/push") { $0.push($1, isReal: true) },
-    Route(.push, "POST", "/v3/push/validate") { $0.push($1, isReal: false) },
-    Route(.push, "GET", "/v3/push/cid", by: .both) { $0.issueCIDs($1) },
-    Route(.push, "DELETE", "/v3/push/{msg_id}") { $0.recall($1) },
-  ]
-
-  private static let reportRoutes: [Route] = [
-    Route(.push, "GET", "/v1/pushes/{msg_id}") { $0.showPush($1) },
-    Route(.push, "GET", "/v1/apns") { $0.showAPNs($1) },
-  ]
-
-  private static let deviceRoutes: [Route] = [
-    Route(.device, "GET", "/v3/devices/{rid}") { $0.showDevice($1) },
-    Route(.device, "POST", "/v3/devices/{rid}") { $0.updateDevice($1) },
-    Route(.device, "POST", "/v3/devices/status") { $0.showStatus($1) },
-    Route(.device, "GET", "/v3/aliases/{alias}") { $0.showAlias($1) },
-    Route(.device, "POST", "/v3/aliases/{alias}") { $0.updateAlias($1) },
-    Route(.device, "DELETE", "/v3/aliases/{alias}") { $0.deleteAlias($1) },
-    Route(.device, "GET", "/v3/tags") { $0.listTags($1) },
-    Route(.device, "GET", "/v3/tags/{tag}/registration_ids/{rid}") { $0.checkTag($1) },
-    Route(.device, "POST", "/v3/tags/{tag}") { $0.updateTag($1) },
-    Route(.device, "DELETE", "/v3/tags/{tag}") { $0.deleteTag($1) },
-  ]
-
-  /// Bytes of the body on the paths where it may be larger than most, by path without the slashes at both ends.
-  public static func largeBodies(_ limits: GatewayLimits) -> [String: Int] {
-    var sizes: [String: Int] = [:]
-    for route in routes where limits.bytes(route.body) > limits.bodyBytes {
-      sizes[String(route.pattern.dropFirst())] = limits.bytes(route.body)
+  /// The API of each path's first two segments.
+  private static let apis: [[String]: API] = {
+    var apis: [[String]: API] = [:]
+    for route in routes {
+      for pattern in [route.pattern, beijingPattern(route.pattern)].compactMap({ $0 }) {
+        let start = pattern.split(separator: "/").prefix(2).map(String.init)
+        if apis[start] == nil { apis[start] = route.api }
+      }
     }
-    return sizes
-  }
+    return apis
+  }()
+
+  /// The API that a path would belong to if it were there.
+  static func api(of path: [String]) -> API { apis[Array(path.prefix(2))] ?? .push }
 
   /// The same path as clients for JPush's Beijing zone ask for it; nil if it is no other there.
   static func beijingPattern(_ pattern: String) -> String? {
@@ -137,6 +116,7 @@ extension GatewayLimits {
   /// Bytes that a body may have.
   func bytes(_ size: Gateway.BodySize) -> Int {
     switch size {
+    case .small: openBytes
     case .ordinary: bodyBytes
     case .batch: batchBytes
     // The form around the file needs some.

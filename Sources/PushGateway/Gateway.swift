@@ -22,6 +22,8 @@ public struct GatewayLimits: Sendable {
   public var adminCallsPerMinute = 600
   /// Proxies whose `X-Forwarded-For` is believed.
   public var trustedProxies: [IPNetwork] = []
+  /// Bytes of the body of a request that needs no credentials. 256 receipts fit.
+  public var openBytes = 8 << 10
   /// Bytes of a request's body; the largest push object that makes sense stays well below.
   public var bodyBytes = 256 << 10
   /// Bytes of the body of a batch of single pushes.
@@ -43,7 +45,7 @@ public final class Gateway: Sendable {
   let metrics: Metrics
   let time: any TimeSource
   let log: Log
-  let isReady: @Sendable () -> Bool
+  let obstacle: @Sendable () -> String?
   let rates: [API: RateLimiter]
   /// Callbacks to app servers, nil where there are none.
   public let callbacks: CallbackService?
@@ -64,11 +66,11 @@ public final class Gateway: Sendable {
 
   private let table: RouteTable<Route>
 
-  /// Makes the gateway. `isReady` turns false while the server drains.
+  /// Makes the gateway. `obstacle` says why the server cannot take work, nil while it can.
   public init(
     router: Router, callbacks: CallbackService? = nil, limits: GatewayLimits = GatewayLimits(),
     metrics: Metrics, log: Log,
-    time: any TimeSource = SystemTime(), isReady: @escaping @Sendable () -> Bool
+    time: any TimeSource = SystemTime(), obstacle: @escaping @Sendable () -> String?
   ) {
     self.router = router
     self.callbacks = callbacks
@@ -76,7 +78,7 @@ public final class Gateway: Sendable {
     self.metrics = metrics
     self.log = log
     self.time = time
-    self.isReady = isReady
+    self.obstacle = obstacle
     rates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
     groupRates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
     accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
@@ -105,6 +107,24 @@ public final class Gateway: Sendable {
   /// The rules of push objects and names.
   public var pushRules: PushRules { limits.rules }
 
+  /// Bytes of the largest body that any request may have.
+  public static func largestBody(_ limits: GatewayLimits) -> Int {
+    routes.reduce(0) { max($0, limits.bytes($1.body)) }
+  }
+
+  /// JPush issues the names itself; the key of the app, or the group, at the front shows for whom.
+  public static func isCID(_ cid: String, issuedTo key: AppKey) -> Bool { cid.hasPrefix(key.text + "-") }
+
+  /// A random UUID (RFC 9562 version 4).
+  static func uuid() -> String {
+    var bytes = SystemRandom.bytes(16)
+    bytes[6] = bytes[6] & 0x0f | 0x40
+    bytes[8] = bytes[8] & 0x3f | 0x80
+    let digits = Hex.encode(bytes).utf8.map { $0 }
+    let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
+    return parts.map { String(decoding: digits[$0], as: UTF8.self) }.joined(separator: "-")
+  }
+
   /// Serves one request.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     let reply = GatewayReply(requestID: exchange.requestID, peer: exchange.peer) { exchange.respond($0) }
@@ -115,16 +135,27 @@ public final class Gateway: Sendable {
     switch arrival(of: request, reply) {
     case .refused(let response): reply.send(response)
     case .call(let call, let route):
-      route.api == .open ? route.handle(self, call) : authenticate(call, route.handle)
+      guard route.api == .open else { return authenticate(call, route.handle) }
+      call.bodyFault.map { call.fail($0) } ?? route.handle(self, call)
     }
   }
 
-  /// The answer to a request that can be told from its header, so that its body need not be read: there is no such call,
-  /// or whoever calls may not. Nil if the body has to come.
-  public func screen(_ head: HTTPRequest, requestID: String, peer: IPAddress?) -> HTTPResponse? {
+  /// What can be told of a request from its header, so that its body need not be read: there is no such call, whoever calls may
+  /// not, or the body is none that is read here.
+  public func screen(_ head: HTTPRequest, requestID: String, peer: IPAddress?) -> HTTPScreening {
     switch arrival(of: head, GatewayReply(requestID: requestID, peer: peer) { _ in }) {
-    case .refused(let response): response
-    case .call(let call, let route): route.api == .open ? nil : obstacle(to: call).map { call.refusal($0) }
+    case .refused(let response): return .refused(response)
+    case .call(let call, let route):
+      var isKnown = false
+      if route.api != .open {
+        switch standing(of: call) {
+        case .refused(let error): return .refused(call.refusal(error))
+        case .known: isKnown = true
+        case .unknown: break
+        }
+      }
+      if let fault = call.bodyFault { return .refused(call.refusal(fault)) }
+      return .admitted(bodyBytes: call.bodyBytes, isKnown: isKnown)
     }
   }
 
@@ -136,8 +167,9 @@ public final class Gateway: Sendable {
 
   private func arrival(of request: HTTPRequest, _ reply: GatewayReply) -> Arrival {
     let access = AccessLog(log, time)
-    func refuse(_ status: Int, _ error: APIError, allow: [String] = []) -> Arrival {
+    func refuse(_ status: Int, _ error: APIError, in api: API = .push, allow: [String] = []) -> Arrival {
       var response = HTTPResponse.json(status, error.json())
+      if let budget = budget(of: request, api) { response.headers.append(budget) }
       if !allow.isEmpty { response.headers.append("Allow", allow.joined(separator: ", ")) }
       access.answered(request.method, "-", status, reply.requestID, nil)
       return .refused(response)
@@ -146,11 +178,13 @@ public final class Gateway: Sendable {
       return refuse(400, .invalidValue("The path is malformed"))
     }
     switch table.match(request.method, target.path) {
-    case .notFound: return refuse(404, .invalidValue("There is no such resource"))
+    case .notFound:
+      return refuse(404, .invalidValue("There is no such resource"), in: Self.api(of: target.path))
     case .wrongMethod(let allowed):
       let methods = allowed.joined(separator: " or ")
       let error: APIError = target.path.starts(with: ["v1", "app"]) ? .adminMethod : .onlyPost
-      return refuse(405, error.saying("Only \(methods) is accepted here"), allow: allowed)
+      let api = Self.api(of: target.path)
+      return refuse(405, error.saying("Only \(methods) is accepted here"), in: api, allow: allowed)
     case .found(let route, let captures):
       var call = GatewayCall(
         api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,
@@ -161,12 +195,21 @@ public final class Gateway: Sendable {
     }
   }
 
+  /// The pattern of the route that a request takes, for the log; nil if it takes none.
+  public func route(_ method: String, _ target: String) -> String? {
+    guard let target = HTTPTarget(target), case .found(let route, _) = table.match(method, target.path) else {
+      return nil
+    }
+    return route.pattern
+  }
+
   /// The answer to what is no proper request.
   public func refusal(_ fault: HTTPFault) -> HTTPResponse {
     let error: APIError =
       switch fault {
       case .bodyTooLarge: .tooLarge("The body is too large")
       case .timeout, .busy: .timeout
+      case .unanswered: .unanswered
       default: .invalidValue("The request is malformed")
       }
     return .json(fault.status, error.json())

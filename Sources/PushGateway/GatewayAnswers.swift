@@ -3,7 +3,7 @@ import PushHTTP
 import PushJSON
 
 /// What the answers of several APIs are made of.
-extension Gateway {
+extension GatewayController {
   /// An object with the members that a closure writes.
   static func json(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter()
@@ -24,31 +24,31 @@ extension Gateway {
       writer.endObject()
     }
   }
+}
 
-  /// A part of a list, by the query's `page` and `page_size`.
-  struct Page: Sendable {
-    let number: Int
-    let size: Int
+/// A part of a list, by the query's `page` and `page_size`.
+struct Page: Sendable {
+  let number: Int
+  let size: Int
 
-    var offset: Int { (number - 1) * size }
+  var offset: Int { (number - 1) * size }
 
-    /// Answers the request itself when they are no numbers in range: 1 to a million, and 1 to 1000.
-    init?(_ call: GatewayCall, size standard: Int) {
-      guard let number = call.target["page"].map({ Int($0) }) ?? 1, (1...1_000_000).contains(number),
-        let size = call.target["page_size"].map({ Int($0) }) ?? standard, (1...1000).contains(size)
-      else {
-        call.fail(call.api.faults.invalid("page must be from 1 on, page_size 1 to 1000"))
-        return nil
-      }
-      self.number = number
-      self.size = size
+  /// Answers the request itself when they are no numbers in range: 1 to a million, and 1 to 1000.
+  init?(_ call: GatewayCall, size standard: Int) {
+    guard let number = call.target["page"].map({ Int($0) }) ?? 1, (1...1_000_000).contains(number),
+      let size = call.target["page_size"].map({ Int($0) }) ?? standard, (1...1000).contains(size)
+    else {
+      call.fail(call.api.faults.invalid("page must be from 1 on, page_size 1 to 1000"))
+      return nil
     }
+    self.number = number
+    self.size = size
+  }
 
-    func write(total: Int, to writer: inout JSONWriter) {
-      writer.member("total", total)
-      writer.member("page", number)
-      writer.member("page_size", size)
-    }
+  func write(total: Int, to writer: inout JSONWriter) {
+    writer.member("total", total)
+    writer.member("page", number)
+    writer.member("page_size", size)
   }
 }
 

@@ -51,12 +51,11 @@ struct GatewayCall: Sendable {
   /// A JSON answer with the headers that tell of the caller's budget.
   private func response(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
     var response = HTTPResponse.json(status, body)
-    if let budget {
-      // The documented name, and the one that JPush's Java and Go clients read.
-      response.headers.append("X-Rate-Limit-Quota", String(budget.quota))
-      response.headers.append("X-Rate-Limit-Limit", String(budget.quota))
-      response.headers.append("X-Rate-Limit-Remaining", String(budget.remaining))
-      response.headers.append("X-Rate-Limit-Reset", String(budget.resetSeconds))
+    if let budget { response.headers.append(budget) }
+    switch status {
+    case 401: response.headers.append("WWW-Authenticate", #"Basic realm="Borealis", charset="UTF-8""#)
+    case 415: response.headers.append("Accept-Encoding", "identity")
+    default: break
     }
     return response
   }
@@ -64,6 +63,8 @@ struct GatewayCall: Sendable {
   private func respond(_ response: HTTPResponse) {
     // In this order, so that the line is there when the answer is.
     note(response)
+    var response = response
+    response.isToKnownCaller = app != nil || group != nil || account != nil
     reply.send(response)
   }
 
@@ -90,6 +91,26 @@ struct GatewayCall: Sendable {
   /// Answers with text.
   func answer(_ status: Int, text: String, type: String = "text/plain; charset=utf-8") {
     respond(HTTPResponse(status: status, headers: ["Content-Type": type], body: Array(text.utf8)))
+  }
+
+  /// Answers with a document that is always the same.
+  func answer(document: [UInt8], type: String) {
+    var response = HTTPResponse(status: 200, headers: ["Content-Type": type], body: document)
+    response.isStatic = true
+    respond(response)
+  }
+
+  /// What is wrong with a body, as far as the header tells; nil if it may come.
+  var bodyFault: APIError? {
+    if let coding = request.headers["content-encoding"], coding.lowercased() != "identity" {
+      let fault = api.faults.malformed(
+        "Bodies with Content-Encoding are not read: send it without compression")
+      return APIError(code: fault.code, httpStatus: 415, message: fault.message)
+    }
+    // Of a body that has not come yet what is announced counts; one in chunks is counted as it comes.
+    let announced = request.body.isEmpty ? request.headers["content-length"].map { Int($0) ?? .max } ?? 0 : 0
+    guard max(announced, request.body.count) > bodyBytes else { return nil }
+    return api.faults.tooLarge("The body has more than \(bodyBytes) bytes")
   }
 
   /// The body as JSON; answers the request itself when it is none.

@@ -1,15 +1,17 @@
 import PushBase
+import PushHTTP
 import Synchronization
 
 /// Counts calls in windows of one minute, as JPush does: a window begins with the first call after the one before has
 /// ended.
-final class RateLimiter: Sendable {
+public final class RateLimiter: Sendable {
   /// What the answer's headers say.
-  struct Budget: Sendable, Equatable {
+  public struct Budget: Sendable, Equatable {
     let quota: Int
     let remaining: Int
     let resetSeconds: Int
-    let isGranted: Bool
+    /// Whether the call may go on.
+    public let isGranted: Bool
 
     /// What is said to somebody who is nobody yet, for whom nothing is counted.
     static func untouched(_ quota: Int) -> Budget {
@@ -20,6 +22,10 @@ final class RateLimiter: Sendable {
   private struct Window: Sendable {
     var start: UInt64
     var count = 0
+
+    func secondsLeft(at now: UInt64) -> Int {
+      Int((RateLimiter.length - (now &- start) + 999_999_999) / 1_000_000_000)
+    }
   }
 
   private struct State: Sendable {
@@ -27,23 +33,26 @@ final class RateLimiter: Sendable {
     var sweptAt: UInt64 = 0
   }
 
-  private static let length: UInt64 = 60_000_000_000
+  fileprivate static let length: UInt64 = 60_000_000_000
 
   private let state = Mutex(State())
 
+  /// Nobody has made a call.
+  public init() {}
+
   /// Counts a call of someone who may make `quota` in a minute, if there is one left. A quota that changes holds at once,
   /// for the window that is running too.
-  func take(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
+  public func take(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
     take(caller, upTo: 1, quota: quota, at: now).budget
   }
 
   /// Counts as many calls as are left, at most `count`; the budget is granted if it is any.
-  func take(
+  public func take(
     _ caller: UInt32, upTo count: Int, quota: Int, at now: UInt64
   ) -> (granted: Int, budget: Budget) {
     state.withLock { state in
       if now &- state.sweptAt >= Self.length {
-        // So that those who called once are not remembered for ever.
+        // So that those who called once are not remembered forever.
         state.windows = state.windows.filter { now &- $0.value.start < Self.length }
         state.sweptAt = now
       }
@@ -52,11 +61,22 @@ final class RateLimiter: Sendable {
       let granted = max(0, min(count, quota - window.count))
       window.count += granted
       state.windows[caller] = window
-      let left = Self.length - (now &- window.start)
       let budget = Budget(
         quota: quota, remaining: max(0, quota - window.count),
-        resetSeconds: Int((left + 999_999_999) / 1_000_000_000), isGranted: granted > 0)
+        resetSeconds: window.secondsLeft(at: now), isGranted: granted > 0)
       return (granted, budget)
+    }
+  }
+
+  /// What a caller has left, without a call that counts.
+  func look(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
+    state.withLock { state in
+      guard let window = state.windows[caller], now &- window.start < Self.length else {
+        return .untouched(quota)
+      }
+      return Budget(
+        quota: quota, remaining: max(0, quota - window.count), resetSeconds: window.secondsLeft(at: now),
+        isGranted: true)
     }
   }
 
@@ -70,4 +90,14 @@ final class RateLimiter: Sendable {
 
   /// Callers that are remembered.
   var count: Int { state.withLock { $0.windows.count } }
+}
+
+extension HTTPHeaders {
+  /// Says what a caller has left, under the documented name and under the one that JPush's Java and Go clients read.
+  mutating func append(_ budget: RateLimiter.Budget) {
+    append("X-Rate-Limit-Quota", String(budget.quota))
+    append("X-Rate-Limit-Limit", String(budget.quota))
+    append("X-Rate-Limit-Remaining", String(budget.remaining))
+    append("X-Rate-Limit-Reset", String(budget.resetSeconds))
+  }
 }

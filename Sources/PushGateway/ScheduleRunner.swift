@@ -36,14 +36,14 @@ final class ScheduleRunner: Sendable {
   }
 
   private func fireBatch() {
-    router.dueSchedules(limit: Self.batch) { [self] result in
+    router.schedules.due(limit: Self.batch) { [self] result in
       guard case .success(let due) = result, !due.isEmpty else {
         stop()
         return
       }
       let progress = BatchProgress(count: due.count)
       for one in due {
-        router.fire(one, request(one)) { [self] end in
+        router.acceptance.fire(one, request(one)) { [self] end in
           count(end)
           // What could not be stored has to wait for better times.
           if let isStored = progress.finish(isStored: end != .postponed) { isStored ? fireBatch() : stop() }
@@ -55,12 +55,8 @@ final class ScheduleRunner: Sendable {
   private func stop() { isRunning.store(false, ordering: .releasing) }
 
   /// The push object, read by the rules of today.
-  private func request(_ due: DueSchedule) -> Result<AcceptRequest, APIError> {
-    do throws(APIError) {
-      return .success(AcceptRequest(try ScheduledPush(stored: due.schedule.push, rules: rules).request))
-    } catch {
-      return .failure(error)
-    }
+  private func request(_ due: DueSchedule) -> Result<PushRequest, APIError> {
+    Result { () throws(APIError) in try ScheduledPush(stored: due.schedule.push, rules: rules).request }
   }
 
   private func count(_ end: FiringEnd) {

@@ -50,7 +50,15 @@ import Testing
     #expect(!addresses.allows(own) && !addresses.allows(translated) && addresses.allows(other))
     let named = AddressGuard(allowing: [try #require(IPNetwork("8.8.8.8"))]) { [own] }
     #expect(named.allows(own) && named.allows(translated))
-    #expect(AddressGuard.ownAddresses().contains(try #require(IPAddress("127.0.0.1"))))
+    #expect(try #require(AddressGuard.ownAddresses()).contains(try #require(IPAddress("127.0.0.1"))))
+  }
+
+  @Test func ofUnknownOwnAddressesOnlyNamedNetworksAreAllowed() throws {
+    let addresses = AddressGuard(allowing: [try #require(IPNetwork("8.8.8.0/24"))]) { nil }
+    #expect(addresses.allows(try #require(IPAddress("8.8.8.8"))))
+    #expect(!addresses.allows(try #require(IPAddress("1.1.1.1"))))
+    #expect(!addresses.allows(try #require(IPAddress("64:ff9b::1.1.1.1"))))
+    #expect(!addresses.allows(try #require(IPAddress("2606:4700::1111"))))
   }
 
   @Test func addressesAreBytes() {

@@ -16,41 +16,29 @@ final class CallbackWorld: Sendable {
   let router: Router
   let service: CallbackService
   let app: App
-  let store: Store
-  private let folder = TemporaryFolder()
+  private let database: TestDatabase
+  var store: Store { database.store }
 
   init(networks: [String] = ["127.0.0.1"], authorities: String? = nil) async throws {
-    store = try Store.open(path: folder.database, readers: 2, log: .silent)
-    router = Router(store: store, time: clock, log: .silent)
+    database = try TestDatabase()
+    router = Router(store: database.store, time: clock, log: .silent)
     try router.load()
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     var options = CallbackService.Options()
     options.networks = networks.compactMap { IPNetwork($0) }
     options.authorities = authorities
     let service = CallbackService(
-      router: router, options: options,
+      router: router, store: database.store, options: options,
       keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }), metrics: metrics,
       time: clock, log: .silent)
     guard let service else { throw StorageError(.other, "no thread") }
     self.service = service
-    app = try await Self.makeApp(store, router)
+    app = try await router.makeApp(in: database.store)
   }
 
-  deinit {
-    service.close()
-    store.close()
-  }
+  deinit { service.close() }
 
-  static func makeApp(_ store: Store, _ router: Router) async throws -> App {
-    let key = AppKey(high: SystemRandom.next(), low: 1)
-    _ = try await store.change { transaction throws(StorageError) in
-      try transaction.createApp(
-        key: key, name: "test", secretHash: [UInt8](repeating: 0, count: 32), at: Timestamp(milliseconds: 0))
-    }
-    let found = await withCheckedContinuation { done in router.findApp(key) { done.resume(returning: $0) } }
-    guard let app = try found.get() else { throw StorageError(.other, "no app") }
-    return app
-  }
+  func addApp() async throws -> App { try await router.makeApp(in: store) }
 
   // MARK: What an app does
 
@@ -75,27 +63,19 @@ final class CallbackWorld: Sendable {
   }
 
   func register(in other: App? = nil) async throws -> (number: RegistrationNumber, id: RegistrationID) {
-    let app = other ?? app
-    let result = await withCheckedContinuation { done in
-      router.register(
-        in: app, platform: .android, fingerprint: [], environment: .none, token: [], appVersion: ""
-      ) { done.resume(returning: $0) }
-    }
-    let id = try result.get().id
-    guard let number = app.directory.find(id) else { throw StorageError(.other, "no registration") }
-    return (number, id)
+    let device = try await router.newDevice(in: other ?? app)
+    return (device.number, device.id)
   }
 
   func push(
     callback: PushCallback? = nil, timeToLive: Int = 60, sendno: Int32 = 7, in other: App? = nil
   ) async throws -> MessageID {
-    let app = other ?? app
     let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])
     let request = AcceptRequest(
-      content: content, sendno: sendno, timeToLive: timeToLive, callback: callback)
-    return try await withCheckedThrowingContinuation { done in
-      router.accept(request, for: app) { done.resume(with: $0.map(\.id)) }
-    }
+      PushRequest(
+        platforms: .all, audience: .all, content: content,
+        options: PushOptions(sendno: sendno, timeToLive: timeToLive), callback: callback))
+    return try await router.acceptance.accept(request, for: other ?? app).get().id
   }
 
   /// Stores a batch with one event.
@@ -103,7 +83,7 @@ final class CallbackWorld: Sendable {
     let (id, now) = ((other ?? app).id, clock.now())
     let event = CallbackEvent([], id: Hex.encode(SystemRandom.bytes(8)), at: now)
     try await store.change { transaction throws(StorageError) in
-      try transaction.insertCallbackBatch(
+      try transaction.callbacks.insertBatch(
         app: id, to: address, events: 1, body: CallbackEvent.body([event]), at: now)
     }
   }

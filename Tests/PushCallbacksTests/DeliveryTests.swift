@@ -9,7 +9,7 @@ import Testing
 
 @testable import PushCallbacks
 
-/// From what becomes of a push to what an app server gets.
+/// From what happens to a push to what an app server gets.
 @Suite(.timeLimit(.minutes(2))) struct DeliveryTests {
   @Test func aDeliveryIsTold() async throws {
     let world = try await CallbackWorld()
@@ -19,7 +19,7 @@ import Testing
     let device = try await world.register()
     let id = try await world.push(
       callback: PushCallback(params: Array(#"{"trace":"x1"}"#.utf8)), sendno: 771)
-    _ = world.router.acknowledge([id], by: device.number, in: world.app)
+    _ = world.router.deliveries.acknowledge([id], by: device.number, in: world.app)
     try await world.tick { receiver.eventIDs.count == 2 }
     let request = try #require(receiver.requests.first)
     #expect(request.line == "POST /hook HTTP/1.1")
@@ -48,8 +48,8 @@ import Testing
     let silent = try await world.push(callback: PushCallback(types: 4))
     let tapped = try await world.push(callback: PushCallback(types: 3))
     let usual = try await world.push()
-    _ = world.router.acknowledge([silent, tapped, usual], by: device.number, in: world.app)
-    world.router.note(
+    _ = world.router.deliveries.acknowledge([silent, tapped, usual], by: device.number, in: world.app)
+    world.router.deliveries.note(
       [silent, tapped, usual].map { (id: $0, isTap: true) }, by: device.number, in: world.app)
     try await world.tick { receiver.eventIDs.count >= 3 }
     let told = receiver.requests.flatMap(\.events).map {
@@ -62,9 +62,9 @@ import Testing
     let world = try await CallbackWorld()
     let device = try await world.register()
     let id = try await world.push(callback: PushCallback(types: 15))
-    _ = world.router.acknowledge([id], by: device.number, in: world.app)
+    _ = world.router.deliveries.acknowledge([id], by: device.number, in: world.app)
     await world.tick()
-    #expect(!world.router.tells(world.app.id))
+    #expect(!world.router.callbacks.contains(world.app.id))
     #expect(try await world.batches().isEmpty)
   }
 
@@ -74,7 +74,7 @@ import Testing
     defer { receiver.close() }
     let device = try await world.register()
     let id = try await world.push(callback: PushCallback(url: receiver.url, types: 1))
-    _ = world.router.acknowledge([id], by: device.number, in: world.app)
+    _ = world.router.deliveries.acknowledge([id], by: device.number, in: world.app)
     try await world.tick { !receiver.requests.isEmpty }
     // The app has no secret to sign with.
     #expect(receiver.requests.first?.fields["x-borealis-signature"] == nil)
@@ -89,7 +89,7 @@ import Testing
     var devices: [(number: RegistrationNumber, id: RegistrationID)] = []
     for _ in 0..<250 { devices.append(try await world.register()) }
     let expiring = try await world.push(timeToLive: 60)
-    _ = world.router.acknowledge([expiring], by: devices[3].number, in: world.app)
+    _ = world.router.deliveries.acknowledge([expiring], by: devices[3].number, in: world.app)
     await world.tick()
     world.clock.advance(seconds: 61)
     try await world.tick { receiver.eventIDs.count >= 250 }
@@ -103,6 +103,31 @@ import Testing
     #expect(Set(receiver.eventIDs).count == 250)
   }
 
+  /// What was told cannot be recalled: a device whose word comes later is told of once more.
+  @Test(arguments: [false, true]) func whoseWordComesAfterTheRecallIsTold(isReceipt: Bool) async throws {
+    let world = try await CallbackWorld()
+    let receiver = try TestReceiver()
+    defer { receiver.close() }
+    try await world.set(receiver.url, types: [.notDelivered, .delivered])
+    let device = try await world.register()
+    let id = try await world.push()
+    _ = await withCheckedContinuation { done in
+      world.router.deliveries.recall(id, in: world.app) { done.resume(returning: $0) }
+    }
+    try await world.tick { receiver.eventIDs.count == 1 }
+    if isReceipt { world.router.deliveries.note([(id, false)], by: device.number, in: world.app) }
+    for _ in 0..<2 { _ = world.router.deliveries.acknowledge([id], by: device.number, in: world.app) }
+    try await world.tick { receiver.eventIDs.count == 2 }
+    for _ in 0..<3 {
+      await world.tick()
+      world.clock.advance(seconds: 1)
+    }
+    let events = receiver.requests.flatMap(\.events)
+    #expect(events.map { $0["type"]?.int64 } == [4, 1])
+    #expect(events[0]["reason"]?.string == "Recalled" && events[1]["channel"]?.string == "connection")
+    #expect(Set(receiver.eventIDs).count == 2)
+  }
+
   @Test func aRecalledPushIsTold() async throws {
     let world = try await CallbackWorld()
     let receiver = try TestReceiver()
@@ -111,7 +136,7 @@ import Testing
     _ = try await world.register()
     let id = try await world.push()
     _ = await withCheckedContinuation { done in
-      world.router.recall(id, in: world.app) { done.resume(returning: $0) }
+      world.router.deliveries.recall(id, in: world.app) { done.resume(returning: $0) }
     }
     try await world.tick { !receiver.requests.isEmpty }
     #expect(receiver.requests.first?.events.first?["reason"]?.string == "Recalled")

@@ -58,7 +58,7 @@ import Testing
       dead.close()
       well.close()
     }
-    let other = try await CallbackWorld.makeApp(world.store, world.router)
+    let other = try await world.addApp()
     try await world.set(dead.url)
     try await world.set(well.url, of: other)
     for _ in 0..<40 { try await world.tell() }

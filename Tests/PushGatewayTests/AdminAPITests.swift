@@ -22,7 +22,8 @@ import Testing
     let key = AppKey.random()
     let hash = SHA256.digest(Array(GatewayWorld.secret.utf8))
     let account = try await world.store.change { t throws(StorageError) in
-      try t.createAccount(key: key, name: "dev", secretHash: hash, plan: plan, at: Timestamp(milliseconds: 0))
+      try t.accounts.create(
+        key: key, name: "dev", secretHash: hash, plan: plan, at: Timestamp(milliseconds: 0))
     }
     return Developer(
       authorization: GatewayWorld.basic(key.text, GatewayWorld.secret), key: key, account: account)
@@ -115,7 +116,7 @@ import Testing
     #expect(await world.call("POST", "/v1/app", "{}", authorization: wrong).outcome == "401 4004")
     let account = developer.account
     _ = try await world.store.change { t throws(StorageError) in
-      try t.setDisabled(account: account, true)
+      try t.accounts.setDisabled(account: account, true)
     }
     #expect(await create(world, developer, #"{"app_name":"a"}"#).outcome == "401 4007")
   }
@@ -132,9 +133,9 @@ import Testing
     #expect(await create(world, second, #"{"app_name":"a"}"#).headers["x-rate-limit-remaining"] == "1")
     let account = first.account
     _ = try await world.store.change { t throws(StorageError) in
-      for _ in 2..<Router.appsInAccount {
+      for _ in 2..<Apps.appsInAccount {
         let hash = [UInt8](repeating: 0, count: 32)
-        _ = try t.createApp(
+        _ = try t.apps.create(
           NewApp(key: .random(), name: "x", secretHash: hash, account: account),
           at: Timestamp(milliseconds: 0))
       }

@@ -22,7 +22,7 @@ import Testing
     let key = AppKey.random()
     let hash = SHA256.digest(Array(GatewayWorld.secret.utf8))
     _ = try await world.store.change { t throws(StorageError) in
-      try t.createAccount(
+      try t.accounts.create(
         key: key, name: "dev", secretHash: hash, plan: "unlimited", at: Timestamp(milliseconds: 0))
     }
     let developer = GatewayWorld.basic(key.text, GatewayWorld.secret)

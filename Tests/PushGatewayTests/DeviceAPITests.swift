@@ -50,7 +50,7 @@ import Testing
   @Test func errors() async throws {
     let world = try await GatewayWorld()
     let ids = try await world.registerMany(12)
-    let stranger = try await world.register(in: try await world.addApp())
+    let outsider = try await world.register(in: try await world.addApp())
     for id in ids.prefix(10) { #expect(await update(world, id, #"{"alias":"full"}"#) == "200") }
     let last = ids[11]
     #expect(await update(world, last, #"{"tags":{"add":["a"]},"alias":"own"}"#) == "200")
@@ -60,7 +60,7 @@ import Testing
     let cases: [(String, HTTPResponse)] = [
       ("400 7002", await world.call("GET", "/v3/devices/0123456789abcdef012")),
       ("400 7002", await world.call("GET", "/v3/devices/x")),
-      ("400 7002", await world.call("GET", "/v3/devices/\(stranger.text)")),
+      ("400 7002", await world.call("GET", "/v3/devices/\(outsider.text)")),
       ("400 7002", await world.call("POST", path)),
       ("400 7002", await world.call("POST", path, "nonsense")),
       ("400 7002", await world.call("POST", path, #"{"alias":"a-b"}"#)),
@@ -70,7 +70,7 @@ import Testing
       ("400 7015", await world.call("POST", path, #"{"tags":{"add":["b"]},"alias":"full","mobile":"1"}"#)),
       ("400 7013", await world.call("POST", "/v3/tags/a", list + #"","x"]}}"#)),
       ("400 7002", await world.call("POST", "/v3/tags/a", #"{"registration_ids":{"add":["x"]}}"#)),
-      ("400 7013", await world.call("POST", "/v3/tags/new", list + #"","\#(stranger.text)"]}}"#)),
+      ("400 7013", await world.call("POST", "/v3/tags/new", list + #"","\#(outsider.text)"]}}"#)),
       ("400 7002", await world.call("POST", "/v3/tags/new", #"{"registration_ids":{}}"#)),
       ("400 7002", await world.call("POST", "/v3/tags/a%20b", list + #""]}}"#)),
       ("400 7002", await world.call("POST", "/v3/aliases/own", list + #""]}}"#)),

@@ -30,51 +30,38 @@ final class GatewayWorld: Sendable {
   let routerLog = LogLines()
   let metrics = Metrics()
   private let callbacks: CallbackService?
-  let store: Store
+  let database: TestDatabase
+  var store: Store { database.store }
   private let writer = WriterConnection()
-  private let folder = TemporaryFolder()
 
   init(
     limits: GatewayLimits = GatewayLimits(), options: Store.Options = Store.Options(),
     routing: RouterOptions = RouterOptions()
   ) async throws {
-    store = try Store.open(
-      path: folder.database, readers: 2, log: .silent, options: options, migrations: embeddedMigrations
-    ) { [writer] in writer.database = $0 }
+    database = try TestDatabase { [writer] path in
+      try Store.open(path: path, readers: 2, log: .silent, options: options, migrations: embeddedMigrations) {
+        writer.database = $0
+      }
+    }
     let lines = log
     let log = Log(level: .debug) { lines.add($0) }
     let routerLines = routerLog
     router = Router(
-      store: store, options: routing, time: clock, log: Log(level: .info) { routerLines.add($0) })
+      store: database.store, options: routing, time: clock, log: Log(level: .info) { routerLines.add($0) })
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     callbacks = CallbackService(
-      router: router,
+      router: router, store: database.store,
       keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }), metrics: metrics,
       time: clock, log: .silent)
     gateway = Gateway(
       router: router, callbacks: callbacks, limits: limits, metrics: metrics, log: log, time: clock
-    ) { true }
-    app = try await Self.makeApp(store, router)
+    ) { nil }
+    app = try await router.makeApp(in: database.store, secret: Self.secret)
   }
 
-  deinit {
-    callbacks?.close()
-    store.close()
-  }
+  deinit { callbacks?.close() }
 
-  func addApp() async throws -> App { try await Self.makeApp(store, router) }
-
-  private static func makeApp(_ store: Store, _ router: Router) async throws -> App {
-    let key = AppKey(high: SystemRandom.next(), low: 1)
-    _ = try await store.change { transaction throws(StorageError) in
-      try transaction.createApp(
-        key: key, name: "test", secretHash: SHA256.digest(Array(secret.utf8)),
-        at: Timestamp(milliseconds: 0))
-    }
-    let found = await withCheckedContinuation { done in router.findApp(key) { done.resume(returning: $0) } }
-    guard let app = try found.get() else { throw StorageError(.other, "no app") }
-    return app
-  }
+  func addApp() async throws -> App { try await router.makeApp(in: store, secret: Self.secret) }
 
   // MARK: Requests
 
@@ -109,12 +96,7 @@ final class GatewayWorld: Sendable {
   // MARK: Devices
 
   func register(platform: Platform = .android, in other: App? = nil) async throws -> RegistrationID {
-    let result = await withCheckedContinuation { done in
-      router.register(
-        in: other ?? app, platform: platform, fingerprint: [], environment: .none, token: [], appVersion: ""
-      ) { done.resume(returning: $0) }
-    }
-    return try result.get().id
+    try await router.newDevice(in: other ?? app, platform: platform).id
   }
 
   func registerMany(_ count: Int) async throws -> [RegistrationID] {
@@ -141,7 +123,7 @@ final class GatewayWorld: Sendable {
     let (id, now) = (app.id, clock.now())
     let body = CallbackEvent.body([CallbackEvent([], id: eventID, at: now)])
     try await store.change { transaction throws(StorageError) in
-      try transaction.insertCallbackBatch(app: id, to: nil, events: 1, body: body, at: now)
+      try transaction.callbacks.insertBatch(app: id, to: nil, events: 1, body: body, at: now)
     }
   }
 
@@ -156,7 +138,7 @@ final class GatewayWorld: Sendable {
   func setDisabled(_ isDisabled: Bool) async throws {
     let id = app.id
     _ = try await store.change { transaction throws(StorageError) in
-      try transaction.setDisabled(app: id, isDisabled)
+      try transaction.apps.setDisabled(app: id, isDisabled)
     }
     // The router looks for such changes now and then.
     while app.isDisabled != isDisabled { router.tick() }

@@ -34,8 +34,8 @@ import Testing
   private func acknowledge(_ id: String?, by device: RegistrationID, in app: App) throws {
     let id = try #require(id.flatMap { MessageID(decimal: Array($0.utf8)) })
     let number = try #require(app.directory.find(device))
-    world.router.acknowledge([id], by: number, in: app)
-    world.router.note([(id, true)], by: number, in: app)
+    world.router.deliveries.acknowledge([id], by: number, in: app)
+    world.router.deliveries.note([(id, true)], by: number, in: app)
   }
 
   /// The counts of all apps together, in the shapes of an app's own report.
@@ -100,8 +100,8 @@ import Testing
   @Test func `Users are those of all apps`() async throws {
     for app in [world.app, second, second] { _ = try await world.register(in: app) }
     _ = try await world.register(platform: .ios, in: second)
-    let stranger = try await world.addApp()
-    _ = try await world.register(in: stranger)
+    let outsider = try await world.addApp()
+    _ = try await world.register(in: outsider)
     world.router.finish()
     try await world.settle()
     for (unit, start, count) in [("DAY", "2026-09-21", 1), ("HOUR", "2026-09-21%2022", 2)] {
@@ -126,9 +126,9 @@ import Testing
     #expect(try await report(id).first?["jpush"]?["target"] == 2)
     let gone = second.id
     _ = try await world.store.change { transaction throws(StorageError) in
-      try transaction.deleteApp(gone, at: Timestamp(milliseconds: 1))
+      try transaction.apps.delete(gone, at: Timestamp(milliseconds: 1))
     }
-    while world.router.app(second.key) != nil { world.router.tick() }
+    while world.router.apps.loaded(second.key) != nil { world.router.tick() }
     #expect(try await report(id).first?["jpush"]?["target"] == 1)
   }
 }

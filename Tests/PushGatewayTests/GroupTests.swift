@@ -15,11 +15,11 @@ import Testing
 
   @Test func `Each app of the group gets the push and its own answer`() async throws {
     let world = try await GatewayWorld()
-    let (second, third, stranger) = (
+    let (second, third, outsider) = (
       try await world.addApp(), try await world.addApp(), try await world.addApp()
     )
     let devices = [try await world.register(), try await world.register(in: second)]
-    let other = try await world.register(in: stranger)
+    let other = try await world.register(in: outsider)
     let group = try await world.makeGroup([world.app, second, third])
     let response = await world.call(
       group, "POST", "/v3/grouppush",
@@ -35,10 +35,10 @@ import Testing
     }
     #expect(json[third.key.text]?["error"]?["code"] == 1011)
     #expect(json.object?.count == 4)
-    #expect(world.pending(other, in: stranger) == [])
+    #expect(world.pending(other, in: outsider) == [])
     // The members are there for reports.
     let stored = try await world.store.look { transaction throws(StorageError) in
-      try transaction.groupPush(id: number, group: 1)
+      try transaction.appGroups.push(id: number, group: 1)
     }
     #expect(stored?.members.count == 3)
     #expect(stored?.members.first { $0.app == third.key }?.result == .failure(.noTarget))

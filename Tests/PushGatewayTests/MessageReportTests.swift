@@ -27,7 +27,7 @@ import Testing
     let id = try #require(MessageID(decimal: Array(id.utf8)))
     for device in devices {
       let number = try #require(world.app.directory.find(device))
-      world.router.acknowledge([id], by: number, in: world.app)
+      world.router.deliveries.acknowledge([id], by: number, in: world.app)
     }
   }
 
@@ -35,7 +35,7 @@ import Testing
     let id = try #require(MessageID(decimal: Array(id.utf8)))
     for device in devices {
       let number = try #require(world.app.directory.find(device))
-      world.router.note([(id, tap)], by: number, in: world.app)
+      world.router.deliveries.note([(id, tap)], by: number, in: world.app)
     }
   }
 
@@ -125,20 +125,20 @@ import Testing
   /// 0 delivered, 1 not, 2 not of this app, 3 not a target; every ID that was asked is a key.
   @Test func statusOfDevices() async throws {
     let other = try await world.addApp()
-    let stranger = try await world.register(in: other)
+    let outsider = try await world.register(in: other)
     let sent = await world.push(to: #"{"registration_id":["\#(android[0].text)","\#(android[1].text)"]}"#)
     let id = try #require(sent.json?["msg_id"]?.string)
     try acknowledge(id, android[0])
     try await world.settle()
     func ask(_ id: String, as app: App? = nil) async -> JSONValue? {
-      let ids = [android[0], android[1], android[2], stranger].map { "\"\($0.text)\"" } + ["\"nonsense\""]
+      let ids = [android[0], android[1], android[2], outsider].map { "\"\($0.text)\"" } + ["\"nonsense\""]
       let body = #"{"msg_id":\#(id),"registration_ids":[\#(ids.joined(separator: ","))],"data":"2026-01-31"}"#
       return await world.call("POST", "/v3/status/message", body, as: app).json
     }
     func expected(_ states: [Int64]) -> JSONValue {
       var object = JSONObject()
       for (device, status) in zip(
-        [android[0], android[1], android[2], stranger].map(\.text) + ["nonsense"], states)
+        [android[0], android[1], android[2], outsider].map(\.text) + ["nonsense"], states)
       {
         object.set(device, ["status": .number(JSONNumber(status))])
       }
@@ -159,7 +159,7 @@ import Testing
   /// A device reports without a connection, for itself alone and only with its secret.
   @Test func receiptsWithoutConnection() async throws {
     let registered = try await withCheckedContinuation { done in
-      world.router.register(
+      world.router.registrations.register(
         in: world.app, platform: .ios, fingerprint: [], environment: .none, token: [], appVersion: ""
       ) { done.resume(returning: $0) }
     }.get()

@@ -230,7 +230,11 @@ import Testing
   @Test(arguments: HTTPFault.allCases) func refusals(fault: HTTPFault) async throws {
     let response = try await GatewayWorld().gateway.refusal(fault)
     #expect(response.status == fault.status)
-    let expected = fault == .bodyTooLarge ? 1005 : [.timeout, .busy].contains(fault) ? 1030 : 1003
+    let expected =
+      fault == .bodyTooLarge ? 1005 : [.timeout, .busy, .unanswered].contains(fault) ? 1030 : 1003
     #expect(response.errorCode == expected)
+    let tellsToRepeat = String(decoding: response.body, as: UTF8.self).contains(
+      "repeat a push with the same cid")
+    #expect(tellsToRepeat == (fault == .unanswered))
   }
 }

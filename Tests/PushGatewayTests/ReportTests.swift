@@ -21,7 +21,8 @@ import Testing
     #expect(try await report() == ("open", 2))
     for device in ids {
       let number = try #require(world.app.directory.find(device))
-      world.router.acknowledge([try #require(MessageID(decimal: Array(id.utf8)))], by: number, in: world.app)
+      world.router.deliveries.acknowledge(
+        [try #require(MessageID(decimal: Array(id.utf8)))], by: number, in: world.app)
     }
     #expect(try await report().waiting == 0)
     let json = await world.call("GET", "/v1/pushes/\(id)").json

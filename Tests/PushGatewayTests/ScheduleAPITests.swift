@@ -185,13 +185,13 @@ import Testing
     }
     #expect(await world.call("GET", "/v3/schedules", as: other).json?["total_count"] == 0)
     let device = try await world.register()
-    let stranger = try await world.register(in: other)
+    let outsider = try await world.register(in: other)
     world.clock.advance(seconds: 60)
     await world.tick()
     #expect(await world.runs(of: id) == ["0"])
     #expect(world.pending(device).count == 1)
     #expect(
-      other.directory.find(stranger).map {
+      other.directory.find(outsider).map {
         other.directory.pending(for: $0, after: MessageID(0), at: 0, limit: 9)
       } == [])
   }

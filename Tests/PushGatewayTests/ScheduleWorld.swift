@@ -43,8 +43,8 @@ extension GatewayWorld {
   func setPlan(_ plan: PlanRow) async throws {
     let id = app.id
     try await store.change { transaction throws(StorageError) in
-      try transaction.setPlan(plan)
-      _ = try transaction.setPlan(app: id, plan.name)
+      try transaction.plans.set(plan)
+      _ = try transaction.apps.setPlan(app: id, plan.name)
     }
     // The router looks for such changes now and then.
     while app.plan != plan { router.tick() }
@@ -54,11 +54,11 @@ extension GatewayWorld {
   func tick() async {
     gateway.tick()
     while gateway.schedules.isBusy {
-      await withCheckedContinuation { done in router.afterChanges { done.resume() } }
+      await withCheckedContinuation { done in router.registrations.afterChanges { done.resume() } }
     }
   }
 
-  /// What became of a schedule's occurrences: codes of errors, 0 for none, and whether to try again.
+  /// The outcome of a schedule's occurrences: codes of errors, 0 for none, and whether to try again.
   func runs(of id: String, as other: App? = nil) async -> [String] {
     let answer = await call("GET", "/v3/schedules/\(id)/msg_ids", as: other)
     return (answer.json?["msgids"]?.array ?? []).map { element in

@@ -16,8 +16,8 @@ import Testing
     let app = world.app.id
     return try await world.store.look { transaction throws(StorageError) in
       var sources: [PushSource] = []
-      for push in try transaction.pushHistory(of: app, limit: 100).pushes.reversed() {
-        if let found = try transaction.source(of: push.id) { sources.append(found.source) }
+      for push in try transaction.pushes.history(of: app, limit: 100).pushes.reversed() {
+        if let found = try transaction.pushes.source(of: push.id) { sources.append(found.source) }
       }
       return sources
     }
@@ -65,6 +65,6 @@ import Testing
     ] as [(String, String, PushTraits)])
   func `Traits follow from the object`(audience: String, content: String, traits: PushTraits) throws {
     let json = try parseJSON(Array("{\"platform\":\"all\",\"audience\":\(audience),\(content)}".utf8))
-    #expect(AcceptRequest(try PushRequest.parse(json)).traits == traits)
+    #expect(try PushRequest.parse(json).traits == traits)
   }
 }

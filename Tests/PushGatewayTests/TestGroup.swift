@@ -18,11 +18,11 @@ extension GatewayWorld {
     let key = AppKey(high: SystemRandom.next(), low: 2)
     let secret = "76543210abcdef0123456789"
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      router.store.write { transaction throws(StorageError) in
-        let group = try transaction.createAppGroup(
+      database.store.write { transaction throws(StorageError) in
+        let group = try transaction.appGroups.create(
           key: key, name: "group", secretHash: SHA256.digest(Array(secret.utf8)),
           at: Timestamp(milliseconds: 0))
-        for app in apps { _ = try transaction.addApp(app.key, toGroup: group) }
+        for app in apps { _ = try transaction.appGroups.addApp(app.key, toGroup: group) }
       } completion: {
         done.resume(with: $0)
       }

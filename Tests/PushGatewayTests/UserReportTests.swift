@@ -23,7 +23,7 @@ import Testing
   /// A device comes and goes; in front if it says so.
   private func visit(_ platform: Platform, isForeground: Bool) async throws {
     let secret = await withCheckedContinuation { done in
-      world.router.register(
+      world.router.registrations.register(
         in: world.app, platform: platform, fingerprint: [], environment: .none, token: [], appVersion: ""
       ) { done.resume(returning: $0) }
     }
@@ -112,9 +112,11 @@ import Testing
     let numbers = devices.compactMap { world.app.directory.find($0) }
     let id = try #require(await world.push().messageID)
     world.clock.advance(seconds: 2)
-    world.router.acknowledge([id], by: numbers[0], in: world.app, newestWhileAway: MessageID(0))
-    world.router.acknowledge([id], by: numbers[1], in: world.app, newestWhileAway: id)
-    world.router.note([(id, false), (id, true)], by: numbers[0], in: world.app)
+    let arrival = Arrival(id, acknowledgedAt: world.clock.now(), age: 0)
+    world.router.deliveries.acknowledge(
+      [arrival], by: numbers[0], in: world.app, newestWhileAway: MessageID(0))
+    world.router.deliveries.acknowledge([arrival], by: numbers[1], in: world.app, newestWhileAway: id)
+    world.router.deliveries.note([(id, false), (id, true)], by: numbers[0], in: world.app)
     try await store()
     let answer = await world.call("GET", "/v1/stats?unit=hour&from=2026-09-21%2022&to=2026-09-21%2023").json
     let item = answer?["items"]?.array?[0]

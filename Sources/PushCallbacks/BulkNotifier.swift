@@ -1,0 +1,173 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// Writes callback events for many registrations at a time: those that acknowledged a broadcast together, or did not get a
+/// push that has ended. There may be a million: it reads, computes and encodes on a reader's thread, and stores a few batches
+/// at a time with low priority.
+final class BulkNotifier: Sendable {
+  /// Seconds from the end of a push until its undelivered targets are reported: the direct connection may still deliver what
+  /// Apple refused.
+  private static let delay: Int64 = 2
+  /// Rows in one query.
+  private static let rows = 256
+  /// Registrations reported in one step.
+  private static let numbers = 1000
+
+  /// What one step writes for one row.
+  private struct Step: Sendable {
+    let bulk: CallbackBulkRow
+    let next: RegistrationNumber?
+    let terms: PushCallbackRow?
+    let events: [CallbackEvent]
+
+    /// There is nothing to report.
+    static func nothing(_ bulk: CallbackBulkRow) -> Step {
+      Step(bulk: bulk, next: nil, terms: nil, events: [])
+    }
+  }
+
+  private let router: Router
+  private let store: Store
+  private let time: any TimeSource
+  private let log: Log
+  private let stored: @Sendable () -> Void
+  private let isBusy = Atomic<Bool>(false)
+
+  /// `stored` is called when there are new batches.
+  init(router: Router, store: Store, time: any TimeSource, log: Log, stored: @escaping @Sendable () -> Void) {
+    self.router = router
+    self.store = store
+    self.time = time
+    self.log = log
+    self.stored = stored
+  }
+
+  /// Called once a second: works step by step until nothing is left.
+  func tick() {
+    if !isBusy.exchange(true, ordering: .acquiringAndReleasing) { look() }
+  }
+
+  private func look() {
+    let moment = time.now().adding(seconds: -Self.delay)
+    store.read { [self] transaction throws(StorageError) in
+      var steps: [Step] = []
+      var room = Self.numbers
+      for bulk in try transaction.callbacks.bulks(restBefore: moment, limit: Self.rows) where room > 0 {
+        let step = try self.step(of: bulk, room: room, in: transaction)
+        room -= step.events.count
+        steps.append(step)
+      }
+      return steps
+    } completion: { [self] result in
+      switch result {
+      case .success(let steps) where !steps.isEmpty: write(steps)
+      case .success: isBusy.store(false, ordering: .releasing)
+      case .failure(let error): stop(error)
+      }
+    }
+  }
+
+  private func step(
+    of bulk: CallbackBulkRow, room: Int, in transaction: ReadTransaction
+  ) throws(StorageError) -> Step {
+    guard let terms = try transaction.callbacks.push(of: bulk.push) else { return .nothing(bulk) }
+    let app = router.apps.loaded(bulk.app)
+    guard let bytes = bulk.targets else {
+      guard let rest = try Rest(of: bulk, at: time.now(), in: transaction) else { return .nothing(bulk) }
+      return step(of: bulk, rest.numbers, room: room, terms) {
+        [rest.event(of: $0, bulk, app, router.channels.info)]
+      }
+    }
+    guard let targets = NumberSet(serialized: bytes) else { return .nothing(bulk) }
+    let types = CallbackTypes.names.map(\.type).filter { bulk.types.contains($0) && terms.types.contains($0) }
+    let channel = bulk.channel.map { router.channels.info($0) }
+    return step(of: bulk, targets, room: room, terms) { number in
+      types.map { type in
+        var event = CallbackEvent(type, of: bulk.push, to: number, over: channel, at: bulk.at)
+        event.identify(number, in: app)
+        return event
+      }
+    }
+  }
+
+  private func step(
+    of bulk: CallbackBulkRow, _ targets: NumberSet, room: Int, _ terms: PushCallbackRow,
+    _ events: (RegistrationNumber) -> [CallbackEvent]
+  ) -> Step {
+    let numbers = targets.members(from: bulk.next, limit: room)
+    let next = numbers.count < room ? nil : numbers.last.map { RegistrationNumber($0.rawValue &+ 1) }
+    return Step(bulk: bulk, next: next, terms: terms, events: numbers.flatMap(events))
+  }
+
+  private func write(_ steps: [Step]) {
+    let now = time.now()
+    let bodies = bodies(of: steps)
+    store.write(lowPriority: true) { [self] transaction throws(StorageError) in
+      var live: [Step] = []
+      for step in steps where try transaction.callbacks.advanceBulk(step.bulk, to: step.next) {
+        live.append(step)
+      }
+      // It is rare that a row has gone meanwhile: its app was deleted.
+      let wanted = live.count == steps.count ? bodies : self.bodies(of: live)
+      for body in wanted { try body.store(at: now, in: transaction) }
+    } completion: { [self] result in
+      switch result {
+      case .success:
+        stored()
+        look()
+      case .failure(let error): stop(error)
+      }
+    }
+  }
+
+  private func bodies(of steps: [Step]) -> [EventBatches.Written] {
+    var batches = EventBatches { [router] in router.apps.loaded($0)?.callbackFormat ?? .borealis }
+    for step in steps {
+      guard let terms = step.terms else { continue }
+      for event in step.events { batches.add(event, of: step.bulk.app, terms) }
+    }
+    return batches.written()
+  }
+
+  private func stop(_ error: StorageError) {
+    log.error("cannot write callback events for many registrations", ["reason": .text("\(error)")])
+    isBusy.store(false, ordering: .releasing)
+  }
+}
+
+/// The targets that did not get a push that has ended, with reasons.
+private struct Rest {
+  let numbers: NumberSet
+  /// Disjoint sets.
+  private let reasons: [(reason: String, numbers: NumberSet)]
+  private let targets: PushTargets
+
+  /// Nil if the push is still open; it ends again later.
+  init?(of bulk: CallbackBulkRow, at now: Timestamp, in transaction: ReadTransaction) throws(StorageError) {
+    guard try transaction.deliveries.isOver(bulk.push, app: bulk.app),
+      let rows = try transaction.deliveries.targets(of: bulk.push),
+      let targets = PushTargets(rows, at: now)
+    else { return nil }
+    let isReplaced = try transaction.pushes.origin(of: bulk.push)?.isReplaced == true
+    reasons =
+      [(isReplaced ? "Overridden" : "Recalled", targets.recalled), ("Expired", targets.expired)]
+      + targets.failed.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    numbers = reasons.reduce(into: NumberSet()) { $0.formUnion($1.numbers) }
+    self.targets = targets
+  }
+
+  func event(
+    of number: RegistrationNumber, _ bulk: CallbackBulkRow, _ app: App?, _ info: (ChannelID) -> ChannelInfo
+  ) -> CallbackEvent {
+    let reason = reasons.first { $0.numbers.contains(number) }?.reason ?? LossReason.unknown.rawValue
+    var event = CallbackEvent(
+      .notDelivered, of: bulk.push, to: number, over: targets.refusing(reason, number).map(info),
+      at: bulk.at)
+    event.reason = reason
+    event.identify(number, in: app)
+    return event
+  }
+}

@@ -1,0 +1,51 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushJSON
+import PushStorage
+
+/// Batches for addresses that want Getui's format: they are stored as ours and written anew when they are sent.
+struct GetuiReceipts: Sendable {
+  /// What the type of a body is: lines of JSON.
+  static let contentType = "text/plain;charset=utf-8"
+
+  let app: AppKey
+  /// The master secret for Getui's API, sealed; nil if the app has none.
+  let secret: [UInt8]?
+  /// The tasks of pushes, by push.
+  var tasks: [MessageID: String] = [:]
+
+  /// The pushes that a stored body tells of.
+  static func pushes(of body: [UInt8]) -> [MessageID] {
+    (try? parseJSON(body))?.array?.compactMap { $0["msg_id"]?.string.flatMap { MessageID(decimal: $0.utf8) } }
+      ?? []
+  }
+
+  /// The body that is sent; empty if Getui has no receipt for any of its events.
+  func body(
+    _ stored: [UInt8], of id: AppID, with keys: SealingKeys
+  ) throws(CallbackKeys.Failure) -> [UInt8] {
+    let receipts = ((try? parseJSON(stored))?.array ?? []).compactMap { GetuiReceipt($0) }
+    return try body(receipts, of: id, with: keys)
+  }
+
+  /// Signed lines.
+  func body(
+    _ receipts: [GetuiReceipt], of id: AppID, with keys: SealingKeys
+  ) throws(CallbackKeys.Failure) -> [UInt8] {
+    guard let secret else { throw CallbackKeys.Failure("the app has no master secret for Getui's API") }
+    let plain: [UInt8]
+    do throws(SealError) { plain = try GetuiSecret.open(secret, app: id, with: keys) } catch {
+      throw CallbackKeys.Failure("the secret cannot be opened: \(error)")
+    }
+    var body: [UInt8] = []
+    for receipt in receipts {
+      let task = MessageID(decimal: receipt.messageID.utf8).flatMap { tasks[$0] } ?? ""
+      guard let sign = MD5.digest(Array(receipt.signed(app: app, task: task).utf8) + plain) else {
+        throw CallbackKeys.Failure("this system has no MD5")
+      }
+      receipt.write(app: app, task: task, sign: Hex.encode(sign), to: &body)
+    }
+    return body
+  }
+}

@@ -1,0 +1,155 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import Synchronization
+
+/// Many pushes to one device or alias each, in one request (JPush REST v3, "batch single push").
+struct BatchPushController: GatewayController {
+  let gateway: Gateway
+
+  static let routes: [Gateway.Route] = [
+    route(.push, "POST", "/v3/push/batch/regid/single", body: .batch) {
+      $0.pushBatch($1, by: "registration_id")
+    },
+    route(.push, "POST", "/v3/push/batch/alias/single", body: .batch) { $0.pushBatch($1, by: "alias") },
+  ]
+
+  /// Most pushes in one request.
+  static let batchEntries = 1000
+
+  /// `POST /v3/push/batch/…/single`: `key` is the member of an audience that a `target` stands for.
+  private func pushBatch(_ call: GatewayCall, by key: String) {
+    guard gateway.background.run({ [self] in parseBatch(call, by: key) }) else {
+      call.fail(.timeout)
+      return
+    }
+  }
+
+  private func parseBatch(_ call: GatewayCall, by key: String) {
+    guard let app = call.app,
+      let json = call.body(limits: JSONLimits(maxBytes: call.bodyBytes, maxMembers: 500_000))
+    else { return }
+    let entries: [JSONObject.Member]
+    do throws(APIError) {
+      entries = try Self.entries(json)
+    } catch {
+      call.fail(error)
+      return
+    }
+    // The call itself was counted as the first of them.
+    var call = call
+    let more = gateway.takePushes(entries.count - 1, of: app)
+    if let more { call.budget = more.budget }
+    let allowed = more.map { $0.granted + 1 } ?? entries.count
+    // All are on their way to the writer before the first is answered, so that they share its commits.
+    let answers = BatchAnswers(entries.map(\.key)) { [call] in call.answer(200, $0) }
+    for (index, entry) in entries.enumerated() {
+      guard index < allowed else {
+        gateway.limited.add()
+        gateway.refused.add()
+        answers.set(index, .failure(.rateExceeded))
+        continue
+      }
+      let request: AcceptRequest
+      do throws(APIError) {
+        request = try self.request(entry, by: key, app)
+      } catch {
+        gateway.refused.add()
+        answers.set(index, .failure(error))
+        continue
+      }
+      router.acceptance.accept(request, for: app) { [gateway] result in
+        switch result {
+        case .success: gateway.accepted.add()
+        case .failure: gateway.refused.add()
+        }
+        answers.set(index, result.map(\.id))
+      }
+    }
+  }
+
+  private static func entries(_ json: JSONValue) throws(APIError) -> [JSONObject.Member] {
+    guard let object = json.object else { throw .invalidValue("The body must be a JSON object") }
+    for member in object.members where member.key != "pushlist" {
+      throw .unsupportedKey("\(member.key.prefix(64)) is not supported")
+    }
+    guard let list = object["pushlist"], list != .null else { throw .missing("Missing parameter: pushlist") }
+    guard let entries = list.object else { throw .invalidValue("pushlist must be a JSON object") }
+    guard !entries.isEmpty else { throw .missing("Missing parameter: pushlist has no entry") }
+    guard entries.count <= batchEntries else {
+      throw .invalidValue("pushlist has more than \(batchEntries) entries")
+    }
+    return entries.members
+  }
+
+  /// The push that an entry stands for: its key is the `cid`, its `target` the only value of the audience.
+  private func request(
+    _ entry: JSONObject.Member, by key: String, _ app: App
+  ) throws(APIError) -> AcceptRequest {
+    guard var push = entry.value.object else { throw .invalidValue("An entry must be a JSON object") }
+    guard Gateway.isCID(entry.key, issuedTo: app.key) else {
+      throw .invalidValue("cid was not issued to this app")
+    }
+    for member in push.members where member.key == "audience" || member.key == "cid" {
+      throw .unsupportedKey("\(member.key) is not supported")
+    }
+    // The rest stays as it is: to put an object together anew takes time that grows with the square of its members.
+    guard let target = push.remove("target"), target != .null else {
+      throw .missing("Missing parameter: target")
+    }
+    guard let name = target.string else { throw .invalidValue("target must be a string") }
+    push.set("cid", .string(entry.key))
+    var audience = JSONObject()
+    audience.set(key, .array([.string(name)]))
+    push.set("audience", .object(audience))
+    return AcceptRequest(
+      try PushRequest.parse(.object(push), rules: limits.rules), isBatch: true,
+      object: JSONWriter.serialize(.object(push)))
+  }
+}
+
+/// Gathers the outcome of the entries of a batch, in their order, and answers when all are there.
+private final class BatchAnswers: Sendable {
+  private struct State: Sendable {
+    var results: [Result<MessageID, APIError>?]
+    var missing: Int
+  }
+
+  private let names: [String]
+  private let state: Mutex<State>
+  private let answer: @Sendable ([UInt8]) -> Void
+
+  init(_ names: [String], answer: @escaping @Sendable ([UInt8]) -> Void) {
+    self.names = names
+    self.answer = answer
+    state = Mutex(State(results: Array(repeating: nil, count: names.count), missing: names.count))
+  }
+
+  /// Sets one, from any thread; each once.
+  func set(_ index: Int, _ result: Result<MessageID, APIError>) {
+    let complete = state.withLock { state -> [Result<MessageID, APIError>?]? in
+      state.results[index] = result
+      state.missing -= 1
+      return state.missing == 0 ? state.results : nil
+    }
+    if let complete { answer(json(complete)) }
+  }
+
+  private func json(_ results: [Result<MessageID, APIError>?]) -> [UInt8] {
+    var writer = JSONWriter(capacity: 96 * results.count)
+    writer.beginObject()
+    for case (let name, let result?) in zip(names, results) {
+      writer.key(name)
+      writer.beginObject()
+      switch result {
+      case .success(let id): writer.member("msg_id", id.text)
+      case .failure(let error): error.writeMember(to: &writer)
+      }
+      writer.endObject()
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+}

@@ -1,0 +1,77 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushRouter
+import PushStorage
+
+struct CertificateController: GatewayController {
+  let gateway: Gateway
+
+  static let routes: [Gateway.Route] = [
+    route(.admin, "POST", "/v1/app/{app_key}/certificate") { $0.uploadCertificates($1) }
+  ]
+
+  /// `POST /v1/app/{appKey}/certificate`: a form with one certificate, or one for each of Apple's services.
+  private func uploadCertificates(_ call: GatewayCall) {
+    guard let account = call.account else { return }
+    let files: [CertificateFile]
+    do throws(APIError) {
+      files = try Self.certificates(call)
+    } catch {
+      call.fail(error)
+      return
+    }
+    guard let key = AppKey(call.captures["app_key"] ?? "") else {
+      call.fail(.adminNotPermitted)
+      return
+    }
+    router.apps.find(key) { [self] found in
+      guard case .success(let known) = found else {
+        call.fail(APIFaults.admin.busy)
+        return
+      }
+      guard let app = known, app.account == account.id else {
+        call.fail(.adminNotPermitted)
+        return
+      }
+      let isTaken = gateway.certificates.run(for: account.id.rawValue) { [router] in
+        router.channels.install(files, for: app) { result in
+          switch result {
+          case .success: call.answer(200, Array(#"{"success":"Synchronized success"}"#.utf8))
+          case .failure(.unavailable): call.fail(APIFaults.admin.busy)
+          case .failure(.refused(let reason)): call.fail(.adminCertificateInvalid(reason))
+          }
+        }
+      }
+      if !isTaken { call.fail(APIFaults.admin.busy) }
+    }
+  }
+
+  /// The files of the form with their passwords.
+  private static func certificates(_ call: GatewayCall) throws(APIError) -> [CertificateFile] {
+    let faults = APIFaults.admin
+    let body = call.request.body
+    let form: MultipartForm
+    do throws(MultipartFault) {
+      form = try MultipartForm(contentType: call.request.headers["content-type"] ?? "", body: body)
+    } catch {
+      throw faults.malformed("The body must be a form of the type multipart/form-data")
+    }
+    func content(_ name: String) -> [UInt8]? {
+      form.parts.first { $0.name == name }.map { Array(body[$0.content]) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+    var files: [CertificateFile] = []
+    for (name, environment) in [("dev", APNsEnvironment.sandbox), ("pro", .production)] {
+      guard let bytes = content("\(name)CertificateFile") else { continue }
+      guard let password = String(validating: content("\(name)CertificatePassword") ?? [], as: UTF8.self)
+      else {
+        throw faults.invalid("\(name)CertificatePassword must be UTF-8")
+      }
+      files.append(CertificateFile(bytes: bytes, password: password, environment: environment))
+    }
+    guard !files.isEmpty else {
+      throw .adminCertificateMissing
+    }
+    return files
+  }
+}

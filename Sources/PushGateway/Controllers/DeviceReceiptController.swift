@@ -1,0 +1,75 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+
+/// What a device may do without a connection: an iOS notification service extension has a few seconds of life, in which it
+/// tells that a notification has arrived.
+struct DeviceReceiptController: GatewayController {
+  let gateway: Gateway
+
+  static let routes: [Gateway.Route] = [
+    route(.open, "POST", "/v1/receipts") { $0.takeReceipts($1) }
+  ]
+
+  /// A device's word on what became of pushes.
+  private struct DeviceReceipts {
+    let app: AppKey
+    let device: RegistrationID
+    /// 16 bytes.
+    let secret: [UInt8]
+    let receipts: [(id: MessageID, isTap: Bool)]
+
+    /// Most receipts in a request, as in a frame of the device protocol.
+    static let limit = 256
+
+    init?(_ json: JSONValue) {
+      guard let app = json["app_key"]?.string.flatMap({ AppKey($0) }),
+        let device = json["registration_id"]?.string.flatMap({ RegistrationID($0) }),
+        let secret = json["secret"]?.string.flatMap({ Hex.decode($0) }), secret.count == 16,
+        let shown = Self.ids(json["shown"]), let tapped = Self.ids(json["tapped"]),
+        (1...Self.limit).contains(shown.count + tapped.count)
+      else { return nil }
+      (self.app, self.device, self.secret) = (app, device, secret)
+      receipts = shown.map { ($0, false) } + tapped.map { ($0, true) }
+    }
+
+    /// IDs as numbers or strings; none if the member is missing, nil if it holds anything else.
+    private static func ids(_ value: JSONValue?) -> [MessageID]? {
+      guard let value else { return [] }
+      guard let items = value.array else { return nil }
+      let ids = items.compactMap { item in
+        (item.string ?? item.number?.text).flatMap { MessageID(decimal: Array($0.utf8)) }
+      }
+      return ids.count == items.count ? ids : nil
+    }
+  }
+
+  private func takeReceipts(_ call: GatewayCall) {
+    guard let json = call.body() else { return }
+    guard let said = DeviceReceipts(json) else {
+      call.fail(
+        call.api.faults.invalid(
+          "app_key, registration_id, secret and 1 to \(DeviceReceipts.limit) IDs in shown and tapped are needed"
+        ))
+      return
+    }
+    router.apps.find(said.app) { [router] found in
+      guard case .success(let app) = found else {
+        call.fail(.timeout)
+        return
+      }
+      let hash = SHA256.digest128(said.secret)
+      // Unknown and wrong look alike from outside, so that nobody can search for registration IDs.
+      guard let app, !app.isDisabled, let number = app.directory.authenticate(said.device, secretHash: hash)
+      else {
+        call.fail(.authenticationFailed)
+        return
+      }
+      router.deliveries.note(said.receipts, by: number, in: app)
+      call.answerEmpty()
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import PushBase
+
+/// What anybody may ask: whether the server works, its metrics, and the description of its APIs.
+struct HealthController: GatewayController {
+  let gateway: Gateway
+
+  private static let document = Array(embeddedDocument.utf8)
+
+  static let routes: [Gateway.Route] = [
+    route(.open, "GET", "/healthz") { _, call in call.answer(200, text: "ok\n") },
+    route(.open, "GET", "/readyz") { controller, call in
+      let obstacle = controller.gateway.obstacle()
+      call.answer(obstacle == nil ? 200 : 503, text: (obstacle ?? "ready") + "\n")
+    },
+    route(.open, "GET", "/metrics") { controller, call in
+      call.answer(
+        200, text: controller.gateway.metrics.render(), type: "text/plain; version=0.0.4; charset=utf-8")
+    },
+    route(.open, "GET", "/openapi.json") { _, call in
+      call.answer(document: document, type: "application/json")
+    },
+  ]
+}

@@ -1,0 +1,104 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+
+struct PushController: GatewayController {
+  let gateway: Gateway
+
+  static let routes: [Gateway.Route] = [
+    route(.push, "POST", "/v3/push") { $0.push($1, isReal: true) },
+    route(.push, "POST", "/v3/push/validate") { $0.push($1, isReal: false) },
+    route(.push, "POST", "/v3/push/file") { $0.push($1, isReal: true, audience: .file) },
+    route(.push, "GET", "/v3/push/cid", by: .both) { $0.issueCIDs($1) },
+    route(.push, "DELETE", "/v3/push/{msg_id}") { $0.recall($1) },
+  ]
+
+  /// `POST /v3/push` and, with `isReal` false, `POST /v3/push/validate`; with the audience in a file `POST /v3/push/file`.
+  private func push(_ call: GatewayCall, isReal: Bool, audience: AudienceKind = .named) {
+    guard let app = call.app, let json = call.body() else {
+      gateway.refused.add()
+      return
+    }
+    let parsed: PushRequest
+    do throws(APIError) {
+      parsed = try PushRequest.parse(json, rules: limits.rules, audience: audience)
+    } catch {
+      gateway.refused.add()
+      call.fail(error)
+      return
+    }
+    let request = AcceptRequest(parsed, object: call.request.body)
+    if let cid = parsed.cid, !Gateway.isCID(cid, issuedTo: app.key) {
+      gateway.refused.add()
+      call.fail(.invalidValue("cid was not issued to this app"))
+      return
+    }
+    guard isReal else {
+      router.acceptance.validate(request, for: app) { result in
+        switch result {
+        case .success(let push): call.answer(200, Self.success(push.id, sendno: push.sendno))
+        case .failure(let error): call.fail(error)
+        }
+      }
+      return
+    }
+    router.acceptance.accept(request, for: app) { [gateway] result in
+      switch result {
+      case .success(let push):
+        gateway.accepted.add()
+        call.answer(200, Self.success(push.id, sendno: push.sendno))
+      case .failure(let error):
+        gateway.refused.add()
+        call.fail(error)
+      }
+    }
+  }
+
+  /// Both numbers are strings at JPush.
+  private static func success(_ id: MessageID, sendno: Int32) -> [UInt8] {
+    var writer = JSONWriter(capacity: 64)
+    writer.beginObject()
+    writer.member("sendno", String(sendno))
+    writer.member("msg_id", id.text)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// `GET /v3/push/cid`: names for requests that may be repeated.
+  private func issueCIDs(_ call: GatewayCall) {
+    guard let owner = call.owner else { return }
+    guard let count = call.target["count"].map({ Int($0) }) ?? 1, (1...1000).contains(count) else {
+      call.fail(.invalidValue("count must be 1 to 1000"))
+      return
+    }
+    guard ["push", "schedule"].contains(call.target["type"] ?? "push") else {
+      call.fail(.invalidValue("type must be push or schedule"))
+      return
+    }
+    var writer = JSONWriter(capacity: 80 * count)
+    writer.beginObject()
+    writer.key("cidlist")
+    writer.beginArray()
+    for _ in 0..<count { writer.value("\(owner.text)-\(Gateway.uuid())") }
+    writer.endArray()
+    writer.endObject()
+    call.answer(200, writer.bytes)
+  }
+
+  /// `DELETE /v3/push/{msg_id}`.
+  private func recall(_ call: GatewayCall) {
+    guard let app = call.app else { return }
+    guard let id = MessageID(decimal: Array((call.captures["msg_id"] ?? "").utf8)) else {
+      call.fail(.invalidValue("msg_id must be a number"))
+      return
+    }
+    router.deliveries.recall(id, in: app) { result in
+      switch result {
+      case .success: call.answerEmpty()
+      case .failure(let error): call.fail(error)
+      }
+    }
+  }
+}

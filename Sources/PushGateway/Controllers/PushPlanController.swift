@@ -1,0 +1,128 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushStorage
+
+/// Push plans and vendors' quota (JPush REST v3). Their answers have a `code` of their own.
+struct PushPlanController: GatewayController {
+  let gateway: Gateway
+
+  static let routes: [Gateway.Route] = [
+    route(.push, "GET", "/v3/push/quota") { $0.showQuota($1) },
+    route(.push, "POST", "/v3/push_plan/create") { $0.createPlan($1) },
+    route(.push, "PUT", "/v3/push_plan/update") { $0.updatePlan($1) },
+    route(.push, "GET", "/v3/push_plan/list") { $0.listPlans($1) },
+    route(.push, "POST", "/v3/push/template") { $0.refuseTemplate($1) },
+    route(.push, "POST", "/v3/push/template/schedule") { $0.refuseTemplate($1) },
+  ]
+
+  /// `GET /v3/push/quota`: there are no vendors' channels here, so nothing is limited.
+  private func showQuota(_ call: GatewayCall) {
+    call.answer(
+      200,
+      Self.coded { writer in
+        for vendor in ["xiaomi_quota", "oppo_quota", "vivo_quota"] {
+          writer.key(vendor)
+          writer.beginObject()
+          for kind in ["system", "operation"] {
+            writer.key(kind)
+            writer.beginObject()
+            writer.member("total", -1)
+            writer.member("used", -1)
+            writer.endObject()
+          }
+          writer.endObject()
+        }
+      })
+  }
+
+  /// Templates are made in JPush's console, which is not there.
+  private func refuseTemplate(_ call: GatewayCall) {
+    call.fail(.notPermitted("Templates are not supported"))
+  }
+
+  // MARK: Plans
+
+  private func createPlan(_ call: GatewayCall) {
+    guard let app = call.app, let (name, description) = plan(call) else { return }
+    router.plans.add(name, description: description, to: app) { result in
+      switch result {
+      case .failure: call.fail(.timeout)
+      case .success(.added): call.answer(200, Self.coded { _ in })
+      case .success(.exists): call.fail(.invalidValue("name is the name of another plan"))
+      case .success(.full): call.fail(.overLimit("The app has \(PushPlans.most) plans"))
+      }
+    }
+  }
+
+  private func updatePlan(_ call: GatewayCall) {
+    guard let app = call.app, let (name, description) = plan(call) else { return }
+    router.plans.describe(name, as: description, of: app) { result in
+      switch result {
+      case .failure: call.fail(.timeout)
+      case .success(true): call.answer(200, Self.coded { _ in })
+      case .success(false): call.fail(.invalidValue("name is unknown"))
+      }
+    }
+  }
+
+  /// Name and description in the body; answers the request itself when they are not right.
+  private func plan(_ call: GatewayCall) -> (name: String, description: String)? {
+    guard let json = call.body() else { return nil }
+    guard let object = json.object else {
+      call.fail(.invalidValue("The body must be a JSON object"))
+      return nil
+    }
+    guard let value = object["name"], value != .null, value != "" else {
+      call.fail(.missing("Missing parameter: name"))
+      return nil
+    }
+    guard let name = value.string, PushOptions.isPlanName(name) else {
+      call.fail(.invalidValue("name must be a string of at most 100 bytes without control characters"))
+      return nil
+    }
+    let description = object["description"] ?? ""
+    guard let text = description == .null ? "" : description.string, text.utf8.count <= 1000 else {
+      call.fail(.invalidValue("description must be a string of at most 1000 bytes"))
+      return nil
+    }
+    return (name, text)
+  }
+
+  private func listPlans(_ call: GatewayCall) {
+    guard let app = call.app, let page = Page(call, size: 50) else { return }
+    // Plans made in JPush's console are those of source 1: none.
+    guard call.target["send_source"].map({ $0 == "0" || $0.isEmpty }) ?? true else {
+      return answer(call, page, total: 0, [])
+    }
+    let info = call.target["info"] ?? ""
+    router.plans.list(of: app, containing: info, limit: page.size, offset: page.offset) { [self] result in
+      guard case .success(let (total, rows)) = result else { return call.fail(.timeout) }
+      answer(call, page, total: total, rows)
+    }
+  }
+
+  private func answer(_ call: GatewayCall, _ page: Page, total: Int, _ rows: [PushPlanRow]) {
+    let zone = router.zone
+    let json = Self.coded { writer in
+      page.write(total: total, to: &writer)
+      writer.key("detail")
+      writer.beginArray()
+      for row in rows {
+        writer.beginObject()
+        writer.member("name", row.name)
+        writer.member("description", row.description)
+        writer.member("push_count", row.pushCount)
+        writer.member("create_time", zone.local(row.createdAt).text)
+        writer.key("last_used_time")
+        if let used = row.lastUsedAt { writer.value(zone.local(used).text) } else { writer.null() }
+        writer.member("send_source", 0)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+    call.answer(200, json)
+  }
+}

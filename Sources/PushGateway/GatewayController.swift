@@ -1,0 +1,24 @@
+import PushBase
+import PushRouter
+
+/// The handlers of one feature, each an entry of `routes`. It lives as long as a call.
+protocol GatewayController: Sendable {
+  /// Everything that is served; Docs/api/openapi.json describes each.
+  static var routes: [Gateway.Route] { get }
+  /// What all features share.
+  var gateway: Gateway { get }
+  init(gateway: Gateway)
+}
+
+extension GatewayController {
+  /// A method on a path, and the handler that serves it.
+  static func route(
+    _ api: Gateway.API, _ method: String, _ pattern: String, by callers: Gateway.Callers = .app,
+    body: Gateway.BodySize? = nil, _ handle: @escaping @Sendable (Self, GatewayCall) -> Void
+  ) -> Gateway.Route {
+    Gateway.Route(api, method, pattern, by: callers, body: body) { handle(Self(gateway: $0), $1) }
+  }
+
+  var router: Router { gateway.router }
+  var limits: GatewayLimits { gateway.limits }
+}

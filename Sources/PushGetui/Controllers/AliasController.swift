@@ -1,0 +1,121 @@
+import PushBase
+import PushDomain
+import PushGateway
+import PushHTTP
+import PushJSON
+import PushRouter
+
+/// Aliases of CIDs. They are those of the device API: `alias_type` has no effect.
+struct AliasController: GetuiController {
+  let api: GetuiAPI
+
+  static let routes: [GetuiAPI.Route] = [
+    route(.device, "POST", "/user/alias") { $0.bind($1, $2) },
+    route(.device, "DELETE", "/user/alias") { $0.unbind($1, $2) },
+    route(.device, "DELETE", "/user/alias/{alias}") { $0.unbindAll($1, $2) },
+    route(.device, "GET", "/user/alias/cid/{cid}") { $0.showAlias($1, $2) },
+    route(.device, "GET", "/user/cid/alias/{alias}") { $0.showDevices($1, $2) },
+  ]
+
+  /// Entries of a list.
+  private static let mostEntries = 1000
+
+  private struct Entry {
+    let device: RegistrationNumber
+    let alias: String
+  }
+
+  private func entries(_ call: GetuiCall, _ app: App) throws(GetuiError) -> [Entry] {
+    let body = try call.body()
+    guard let list = try body.array("data_list", most: Self.mostEntries), !list.isEmpty else {
+      throw .missing("data_list")
+    }
+    var entries: [Entry] = []
+    var seen: Set<RegistrationNumber> = []
+    entries.reserveCapacity(list.count)
+    for value in list {
+      guard let object = value.object else { throw .wrongType("data_list") }
+      let fields = GetuiFields(object, path: "data_list")
+      let cid = try fields.required("cid")
+      let alias = try fields.required("alias")
+      if let error = GetuiError(alias: alias) { throw error }
+      let device = try app.device(cid)
+      guard seen.insert(device).inserted else { throw .parameter("contains duplicate cid") }
+      entries.append(Entry(device: device, alias: alias))
+    }
+    return entries
+  }
+
+  private func bind(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      let changes = try entries(call, app).map {
+        RegistrationChange($0.device, DeviceChange(alias: .set($0.alias)))
+      }
+      change(changes, call, app)
+    }
+  }
+
+  /// That a CID does not have the alias is no error.
+  private func unbind(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      var holders: [String: Set<RegistrationNumber>] = [:]
+      let bound = try entries(call, app).filter { entry in
+        let known = holders[entry.alias] ?? Set(app.directory.registrations(alias: entry.alias))
+        holders[entry.alias] = known
+        return known.contains(entry.device)
+      }
+      change(bound.map { RegistrationChange($0.device, DeviceChange(alias: .clear)) }, call, app)
+    }
+  }
+
+  private func unbindAll(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      let devices = app.directory.registrations(alias: try alias(call))
+      change(devices.map { RegistrationChange($0, DeviceChange(alias: .clear)) }, call, app)
+    }
+  }
+
+  private func change(_ changes: [RegistrationChange], _ call: GetuiCall, _ app: App) {
+    guard !changes.isEmpty else { return call.answer() }
+    router.registrations.change(changes, in: app) { call.answer($0.mapError(\.failure)) }
+  }
+
+  private func showAlias(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      let device = try app.device(call.captures["cid"] ?? "")
+      router.registrations.details(of: device, in: app) { result in
+        switch result {
+        case .failure(let failure): call.fail(GetuiError(failure))
+        case .success(let details):
+          call.answer { writer in
+            writer.beginObject()
+            if let alias = details.alias { writer.member("alias", alias) }
+            writer.endObject()
+          }
+        }
+      }
+    }
+  }
+
+  private func showDevices(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      let devices = app.directory.registrations(alias: try alias(call))
+      call.answer { writer in
+        writer.beginObject()
+        writer.key("cid")
+        writer.beginArray()
+        for device in devices {
+          if let identity = app.directory.identity(device) { writer.value(identity.id.text) }
+        }
+        writer.endArray()
+        writer.endObject()
+      }
+    }
+  }
+
+  private func alias(_ call: GetuiCall) throws(GetuiError) -> String {
+    let alias = call.captures["alias"] ?? ""
+    if let error = GetuiError(alias: alias) { throw error }
+    return alias
+  }
+}

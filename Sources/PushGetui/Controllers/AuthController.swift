@@ -1,0 +1,71 @@
+import PushBase
+import PushGateway
+import PushHTTP
+import PushJSON
+import PushRouter
+
+/// Tokens for all other calls.
+struct AuthController: GetuiController {
+  let api: GetuiAPI
+
+  static let routes: [GetuiAPI.Route] = [
+    openRoute("POST", "/auth") { $0.authenticate($1) },
+    openRoute("DELETE", "/auth/{token}") { $0.revoke($1) },
+  ]
+
+  /// Calls of an app in a minute.
+  static let callsPerMinute = 100
+
+  /// `POST /auth`.
+  private func authenticate(_ call: GetuiCall) {
+    api.findApp(of: call) { app in
+      if let obstacle = api.obstacle(to: call, of: app) { return call.fail(obstacle) }
+      call.attempt { () throws(GetuiError) in try issue(call, app) }
+    }
+  }
+
+  private func issue(_ call: GetuiCall, _ app: App) throws(GetuiError) {
+    let body = try call.body()
+    let sign = try body.required("sign", most: 64)
+    let key = try body.required("appkey", most: 64)
+    // Signed as it was written; some clients send a number, some a string.
+    guard let stamp = body["timestamp"] else { throw .missing("timestamp") }
+    let text = stamp.string ?? stamp.number?.text ?? ""
+    guard let milliseconds = Int64(text), milliseconds > 0 else { throw .invalid("timestamp") }
+    guard key == app.key.text else { throw .signInvalid("appkey does not belong to the appId") }
+    let now = api.time.now().milliseconds
+    guard (now - Tokens.tolerance...now + Tokens.tolerance).contains(milliseconds) else {
+      throw .signInvalid("timestamp differs by more than 10 minutes from the server's clock")
+    }
+    api.tokens.issue(sign: sign, timestamp: text, app: app) { result in
+      switch result {
+      case .failure(let error): call.fail(error)
+      case .success(.refused): call.fail(.signInvalid("sign is invalid"))
+      case .success(.token(let token, let end)):
+        // Counted for those only who know the secret: nobody else can use the calls up.
+        let budget = api.authCalls.take(
+          app.id.rawValue, quota: Self.callsPerMinute, at: api.time.monotonic())
+        guard budget.isGranted else { return call.fail(.authLimited) }
+        call.answer { writer in
+          writer.beginObject()
+          writer.member("expire_time", String(end.milliseconds))
+          writer.member("token", token)
+          writer.endObject()
+        }
+      }
+    }
+  }
+
+  /// `DELETE /auth/{token}`: the token itself shows who may.
+  private func revoke(_ call: GetuiCall) {
+    api.findApp(of: call) { app in
+      if let obstacle = api.obstacle(to: call, of: app) { return call.fail(obstacle) }
+      api.tokens.revoke(call.captures["token"] ?? "", of: app) { result in
+        switch result {
+        case .failure(let error): call.fail(error)
+        case .success: call.answer()
+        }
+      }
+    }
+  }
+}

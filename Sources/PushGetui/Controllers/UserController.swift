@@ -1,0 +1,200 @@
+import PushBase
+import PushDomain
+import PushGateway
+import PushHTTP
+import PushJSON
+import PushRouter
+
+/// What is known of CIDs, their badges, and the black list.
+struct UserController: GetuiController {
+  let api: GetuiAPI
+
+  static let routes: [GetuiAPI.Route] = [
+    route(.device, "POST", "/user/black/cid/{cid}") { $0.block($1, $2, true) },
+    route(.device, "DELETE", "/user/black/cid/{cid}") { $0.block($1, $2, false) },
+    route(.device, "GET", "/user/status/{cid}") { $0.showStatus($1, $2) },
+    route(.device, "GET", "/user/deviceStatus/{cid}") { $0.showDeviceStatus($1, $2) },
+    route(.device, "GET", "/user/detail/{cid}") { $0.showDetail($1, $2) },
+    route(.device, "POST", "/user/badge/cid/{cid}") { $0.setBadge($1, $2) },
+    route(.device, "POST", "/user/bind_dt/{type}") { $0.bindTokens($1, $2) },
+  ]
+
+  // MARK: The black list
+
+  private static let mostChanged = 200
+  private static let mostShown = 1000
+  private static let mostDeviceStatuses = 100
+
+  private func block(_ call: GetuiCall, _ app: App, _ isBlocked: Bool) {
+    call.attempt { () throws(GetuiError) in
+      let devices = try app.devices(try call.list("cid", most: Self.mostChanged))
+      router.registrations.setBlocked(isBlocked, devices, in: app) { call.answer($0) }
+    }
+  }
+
+  // MARK: Status
+
+  /// `{cid: {...}}` of the CIDs that the app has.
+  private func show(
+    _ call: GetuiCall, _ app: App, most: Int,
+    _ write: @escaping (inout JSONWriter, RegistrationNumber, DeviceStanding) -> Void
+  ) {
+    call.attempt { () throws(GetuiError) in
+      let cids = try call.list("cid", most: most)
+      call.answer { writer in
+        writer.beginObject()
+        for cid in cids {
+          guard let number = app.registration(cid), let standing = app.directory.standing(number) else {
+            continue
+          }
+          writer.key(cid)
+          writer.beginObject()
+          write(&writer, number, standing)
+          writer.endObject()
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  private static func word(_ isOnline: Bool) -> String { isOnline ? "online" : "offline" }
+
+  private func showStatus(_ call: GetuiCall, _ app: App) {
+    show(call, app, most: Self.mostShown) { writer, number, standing in
+      // Of an earlier run of the server only the last contact is known.
+      let login = standing.cameSeconds > 0 ? standing.cameSeconds : standing.sinceSeconds
+      if login > 0 { writer.member("last_login_time", String(Int64(login) * 1000)) }
+      writer.member("status", Self.word(app.isReachable(number)))
+    }
+  }
+
+  private func showDeviceStatus(_ call: GetuiCall, _ app: App) {
+    show(call, app, most: Self.mostDeviceStatuses) { writer, number, standing in
+      writer.member("cid_status", Self.word(app.isReachable(number)))
+      writer.member("device_status", Self.word(standing.isOnline))
+    }
+  }
+
+  private func showDetail(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      let cids = try call.list("cid", most: Self.mostShown)
+      let numbers = cids.map { app.registration($0) }
+      router.registrations.facts(of: numbers.compactMap { $0 }, in: app) { result in
+        switch result {
+        case .failure(let failure): call.fail(GetuiError(failure))
+        case .success(let facts): Self.answer(call, app, cids, numbers, facts)
+        }
+      }
+    }
+  }
+
+  private static func answer(
+    _ call: GetuiCall, _ app: App, _ cids: [String], _ numbers: [RegistrationNumber?],
+    _ facts: [Registrations.Facts?]
+  ) {
+    var rest = facts[...]
+    let found = zip(cids, numbers).map { cid, number in
+      (cid: cid, facts: number == nil ? nil : rest.popFirst() ?? nil)
+    }
+    call.answer { writer in
+      writer.beginObject()
+      writer.key("validCids")
+      writer.beginObject()
+      for case (let cid, let facts?) in found {
+        writer.key(cid)
+        writer.beginObject()
+        writer.member("client_app_id", app.key.text)
+        if let token = facts.token { writer.member("device_token", token) }
+        writer.member("phone_type", phoneType(facts.platform))
+        writer.member("createTime", String(facts.createdAt.milliseconds))
+        writer.endObject()
+      }
+      writer.endObject()
+      writer.key("invalidCids")
+      writer.beginArray()
+      for (cid, facts) in found where facts == nil { writer.value(cid) }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  /// Getui's number of a platform: 1 is Android, which quick apps run on; 2 iOS, 3 Harmony.
+  private static func phoneType(_ platform: Platform) -> Int {
+    switch platform {
+    case .ios: 2
+    case .hmos: 3
+    case .android, .quickapp: 1
+    }
+  }
+
+  // MARK: Badges
+
+  private func setBadge(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      let devices = try app.devices(try call.list("cid", most: Self.mostChanged))
+      let text = try call.body().required("badge", most: 16)
+      guard let badge = APNsBadge(getui: text) else { throw .invalid("badge") }
+      router.registrations.changeBadges(badge, of: devices, in: app) { call.answer($0) }
+    }
+  }
+
+  // MARK: Tokens
+
+  private static let mostTokens = 1000
+
+  /// Binds tokens of APNs, the only ones that a server can take: phone makers' come from their own SDKs.
+  private func bindTokens(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      guard ["ios", "apn", "apns"].contains(call.captures["type"] ?? "") else {
+        throw .unsupported("bind_dt/\(call.captures["type"]?.prefix(32) ?? "")")
+      }
+      guard let list = try call.body().array("dt_list", most: Self.mostTokens), !list.isEmpty else {
+        throw .missing("dt_list")
+      }
+      var tokens: [(device: RegistrationNumber, token: [UInt8])] = []
+      for value in list {
+        guard let object = value.object else { throw .wrongType("dt_list") }
+        let fields = GetuiFields(object, path: "dt_list")
+        let device = try app.device(try fields.required("cid"))
+        try fields.allow(["cid", "device_token"])
+        // An empty one takes the token away; one that is missing is a mistake.
+        guard let text = try fields.text("device_token") else { throw .missing("dt_list.device_token") }
+        guard let token = Hex.decode(text.lowercased()), token.count <= 100 else {
+          throw .invalid("dt_list.device_token")
+        }
+        guard app.directory.identity(device)?.platform == .ios else {
+          throw .invalid("dt_list.cid", "it is not on iOS")
+        }
+        tokens.append((device, token))
+      }
+      bind(tokens[...], call, app)
+    }
+  }
+
+  /// One after the other: a token that another registration had is taken from it.
+  private func bind(
+    _ tokens: ArraySlice<(device: RegistrationNumber, token: [UInt8])>, _ call: GetuiCall, _ app: App
+  ) {
+    guard let first = tokens.first else { return call.answer() }
+    router.registrations.facts(of: [first.device], in: app) { [self] result in
+      // Which of Apple's services a token belongs to is known of devices only; production is meant of those that told none.
+      let known = (try? result.get())?.first??.environment ?? .none
+      let environment: APNsEnvironment = first.token.isEmpty ? .none : known == .none ? .production : known
+      router.registrations.setToken(first.token, environment, of: first.device, in: app) { result in
+        if case .failure(let failure) = result { return call.fail(GetuiError(failure)) }
+        bind(tokens.dropFirst(), call, app)
+      }
+    }
+  }
+}
+
+extension APNsBadge {
+  /// Getui's way to write a badge: `+1` and `-1` count on, `7` sets; nil for anything else.
+  init?(getui text: String) {
+    guard let number = Int32(text), text.utf8.count <= 10 else { return nil }
+    switch text.first {
+    case "+", "-": self = .add(number)
+    default: self = .set(number)
+    }
+  }
+}

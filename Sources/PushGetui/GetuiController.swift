@@ -1,0 +1,34 @@
+import PushBase
+import PushGateway
+import PushRouter
+
+/// The handlers of one feature, each an entry of `routes`. It lives as long as a call.
+protocol GetuiController: Sendable {
+  /// Everything that is served; Docs/api/openapi.json describes each.
+  static var routes: [GetuiAPI.Route] { get }
+  /// What all features share.
+  var api: GetuiAPI { get }
+  init(api: GetuiAPI)
+}
+
+extension GetuiController {
+  /// A method on a path below `/v2/{appId}`, and the handler that serves it. The calls count in the app's budget of `budget`.
+  static func route(
+    _ budget: Gateway.API, _ method: String, _ path: String, body: GetuiAPI.BodySize = .ordinary,
+    _ handle: @escaping @Sendable (Self, GetuiCall, App) -> Void
+  ) -> GetuiAPI.Route {
+    GetuiAPI.Route(budget, method, "/v2/{appId}" + path, body: body) { api, call in
+      guard let app = call.app else { return call.fail(.tokenInvalid) }
+      handle(Self(api: api), call, app)
+    }
+  }
+
+  /// A call that needs no token.
+  static func openRoute(
+    _ method: String, _ path: String, _ handle: @escaping @Sendable (Self, GetuiCall) -> Void
+  ) -> GetuiAPI.Route {
+    GetuiAPI.Route(.open, method, "/v2/{appId}" + path, body: .small) { handle(Self(api: $0), $1) }
+  }
+
+  var router: Router { api.router }
+}

@@ -1,0 +1,175 @@
+import PushBase
+import PushDomain
+import PushJSON
+import PushRouter
+
+/// What became of the pushes of a task, in Getui's figures: counted from what is stored of each target.
+struct TaskFigures: Sendable {
+  /// How far messages came on one channel, or on all.
+  struct Steps: Sendable {
+    var target = 0, received = 0, shown = 0, tapped = 0
+
+    init() {}
+
+    init(_ funnel: PushFunnel) {
+      (target, received) = (funnel.sent.count, funnel.received.count)
+      (shown, tapped) = (funnel.shown.count, funnel.tapped.count)
+    }
+
+    mutating func add(_ other: Steps) {
+      target += other.target
+      received += other.received
+      shown += other.shown
+      tapped += other.tapped
+    }
+
+    /// Writes the members of a channel, or of the total.
+    func write(to writer: inout JSONWriter) {
+      writer.member("target_num", target)
+      writer.member("receive_num", received)
+      writer.member("display_num", shown)
+      writer.member("click_num", tapped)
+    }
+  }
+
+  private var messages = 0
+  private var total = Steps()
+  private var channels: [ChannelID: Steps] = [:]
+  private var losses: [Loss: Int] = [:]
+
+  init() {}
+
+  init(_ report: PushReport) {
+    messages = report.audience
+    var all = PushFunnel()
+    for (channel, funnel) in report.funnels {
+      channels[channel] = Steps(funnel)
+      all = all.union(funnel)
+    }
+    total = Steps(all)
+    let targets = report.targets
+    for (leg, outcomes) in targets.legs {
+      for (reason, refused) in outcomes.refused { count(.refused(reason, leg.channel), refused.count) }
+    }
+    for (reason, lost) in targets.lost { count(.lost(reason), lost.count) }
+    count(.lost(.noChannel), targets.failed[LossReason.noChannel.rawValue]?.count ?? 0)
+    count(.offline, targets.expired.intersection(targets.own).count)
+  }
+
+  private mutating func count(_ loss: Loss, _ count: Int) {
+    if count > 0 { losses[loss, default: 0] += count }
+  }
+
+  mutating func add(_ other: TaskFigures) {
+    messages += other.messages
+    total.add(other.total)
+    channels.merge(other.channels) {
+      var sum = $0
+      sum.add($1)
+      return sum
+    }
+    losses.merge(other.losses, uniquingKeysWith: +)
+  }
+
+  /// Writes the value of a task.
+  func write(to writer: inout JSONWriter, withLosses: Bool = false, name: (ChannelID) -> String) {
+    writer.beginObject()
+    writer.key("total")
+    writer.beginObject()
+    writer.member("msg_num", messages)
+    total.write(to: &writer)
+    writer.endObject()
+    for (channel, steps) in channels.sorted(by: { $0.key < $1.key }) {
+      writer.key(name(channel))
+      writer.beginObject()
+      steps.write(to: &writer)
+      writer.endObject()
+    }
+    if withLosses { writeLosses(to: &writer, name: name) }
+    writer.endObject()
+  }
+
+  /// `failed_detail`: stage, channel, class, and the counts of its sub-codes with their total.
+  private func writeLosses(to writer: inout JSONWriter, name: (ChannelID) -> String) {
+    var tree: [Loss.Stage: [String: [Int: [Int: Int]]]] = [:]
+    for (loss, count) in losses {
+      // Getui has a name of its own for Apple's channel here.
+      let channel = loss.channel == .apns ? "apn" : name(loss.channel)
+      tree[loss.stage, default: [:]][channel, default: [:]][loss.code / 1000, default: [:]][
+        loss.code, default: 0] += count
+    }
+    writer.key("failed_detail")
+    writer.beginObject()
+    for stage in Loss.Stage.allCases {
+      writer.key(stage.rawValue)
+      writer.beginObject()
+      for (channel, classes) in (tree[stage] ?? [:]).sorted(by: { $0.key < $1.key }) {
+        writer.key(channel)
+        writer.beginObject()
+        for (kind, codes) in classes.sorted(by: { $0.key < $1.key }) {
+          writer.key(String(kind))
+          writer.beginObject()
+          for (code, count) in codes.sorted(by: { $0.key < $1.key }) { writer.member(String(code), count) }
+          writer.member("total", codes.values.reduce(0, +))
+          writer.endObject()
+        }
+        writer.endObject()
+      }
+      writer.endObject()
+    }
+    writer.endObject()
+  }
+}
+
+/// Why a message did not arrive, in Getui's classes (getui.md 4.2).
+private enum Loss: Hashable, Sendable {
+  /// A channel's service, or we before asking it, refused it.
+  case refused(String, ChannelID)
+  /// It was lost on our connection.
+  case lost(LossReason)
+  /// The device was away until its time was over.
+  case offline
+
+  /// Between which steps it happened.
+  enum Stage: String, CaseIterable {
+    /// Request and what can be delivered.
+    case deliverable = "ts"
+    /// That and what is sent.
+    case sent = "rs"
+    /// That and what arrives.
+    case arrived = "sf"
+    /// That and what is shown; of this nothing is known.
+    case shown = "fd"
+  }
+
+  var channel: ChannelID {
+    if case .refused(_, let channel) = self { channel } else { .passthrough }
+  }
+
+  var stage: Stage {
+    switch self {
+    case .refused("NoToken", _), .refused("NoCredential", _), .lost(.noChannel): .deliverable
+    case .refused: .sent
+    case .lost, .offline: .arrived
+    }
+  }
+
+  /// Class times 1000, and the sub-code; `999` where Getui has none.
+  var code: Int {
+    switch self {
+    case .offline: 12_999
+    case .lost(.replaced): 5999
+    case .lost(.noChannel): 8001
+    case .lost: 14_001
+    case .refused("NoToken", _), .refused("NoCredential", _): 8001
+    case .refused(let reason, _):
+      switch WhyCause(apple: reason) {
+      case .tokenGone, .wrongEnvironment, .tokenOfOtherApp: 5999
+      case .credentialRefused, .topicRefused: 3999
+      case .appleBusy: 6999
+      case .payloadTooLarge: 7006
+      default: 14_001
+      }
+    }
+  }
+}

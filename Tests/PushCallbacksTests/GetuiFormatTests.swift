@@ -1,0 +1,71 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushJSON
+import PushRouter
+import PushStorage
+import PushTesting
+import Testing
+
+@testable import PushCallbacks
+
+/// Callbacks to an app's own address in Getui's format.
+@Suite(.timeLimit(.minutes(2))) struct GetuiFormatTests {
+  private func set(_ url: String, _ world: CallbackWorld) async throws -> CallbackSetting {
+    try await withCheckedThrowingContinuation { done in
+      world.service.set(world.app.id, url: url, types: .all, format: .getui) {
+        done.resume(with: $0.map { $0.setting })
+      }
+    }
+  }
+
+  private func makeSecret(_ world: CallbackWorld) async throws -> String {
+    try await withCheckedThrowingContinuation { done in
+      world.service.getui.make(for: world.app.id) { done.resume(with: $0) }
+    }
+  }
+
+  @Test func `The published vector is the digest of a receipt`() {
+    let signed =
+      "demoAppId00001ccccccccccccccccccccccccccccccccRASL_0101_0123456789abcdef0123456789abcdefm-0001demoMasterSecret01"
+    #expect(MD5.digest(Array(signed.utf8)).map { Hex.encode($0) } == "d481ab655085cd6068a508dfff578510")
+  }
+
+  @Test func `Without a master secret it is refused`() async throws {
+    let world = try await CallbackWorld()
+    await #expect(throws: CallbackError.noGetuiSecret) { _ = try await set("http://127.0.0.1:9/", world) }
+  }
+
+  @Test func `The app's own address gets signed lines, an address of a push gets events`() async throws {
+    let world = try await CallbackWorld()
+    let (receiver, other) = (try TestReceiver(), try TestReceiver())
+    defer {
+      receiver.close()
+      other.close()
+    }
+    let secret = try await makeSecret(world)
+    let setting = try await set(receiver.url, world)
+    #expect(setting.format == .getui && setting.types == [.delivered, .clicked, .notDelivered])
+    let device = try await world.register()
+    let plain = try await world.push()
+    let named = try await world.push(callback: PushCallback(url: other.url))
+    _ = world.router.deliveries.acknowledge([plain, named], by: device.number, in: world.app)
+    try await world.tick { !receiver.requests.isEmpty && !other.requests.isEmpty }
+    let request = try #require(receiver.requests.first)
+    #expect(request.fields["content-type"] == "text/plain;charset=utf-8")
+    let lines = request.body.split(separator: 10)
+    #expect(lines.count == 1 && request.body.last == 10)
+    let line = try parseJSON(Array(try #require(lines.first)))
+    let key = world.app.key.text
+    #expect(line["appid"]?.string == key && line["cid"]?.string == device.id.text)
+    #expect(line["msgid"]?.string == plain.text && line["taskid"]?.string == "")
+    #expect(line["code"]?.string == "200" && line["actionId"]?.string == "0")
+    let signed = MD5.digest(Array("\(key)\(device.id.text)\(plain.text)\(secret)".utf8))
+    #expect(line["sign"]?.string == signed.map { Hex.encode($0) })
+    #expect(try #require(other.requests.first).events.first?["msg_id"]?.string == named.text)
+    let answer = try await world.test()
+    #expect(answer.isSuccess)
+    let ping = try parseJSON(try #require(receiver.requests.last).body.dropLast().map { $0 })
+    #expect(ping["desc"]?.string == "ping" && ping["appid"]?.string == key)
+  }
+}

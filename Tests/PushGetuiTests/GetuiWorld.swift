@@ -1,0 +1,109 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushGateway
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushTesting
+
+@testable import PushGetui
+@testable import PushStorage
+
+/// Getui's API over a real router and database, without sockets.
+final class GetuiWorld: Sendable {
+  static let secret = "fedcba9876543210fedcba98"
+
+  let api: GetuiAPI
+  let router: Router
+  let app: App
+  let clock: ManualClock
+  let keys: SealingKeys
+  private let database: TestDatabase
+  var store: Store { database.store }
+
+  init(limits: GatewayLimits = GatewayLimits(), routing: RouterOptions = RouterOptions()) async throws {
+    let clock = ManualClock()
+    let database = try TestDatabase {
+      try Store.open(
+        path: $0, readers: 2, log: .silent, options: Store.Options(), migrations: embeddedMigrations)
+    }
+    let keys = try SealingKeys(text: SealingKeys.makeLine())
+    let router = Router(store: database.store, options: routing, time: clock, log: .silent)
+    let gateway = Gateway(
+      router: router, limits: limits, metrics: Metrics(), log: .silent, time: clock
+    ) { nil }
+    (self.clock, self.database, self.keys, self.router) = (clock, database, keys, router)
+    api = GetuiAPI(
+      router: router, store: database.store, gateway: gateway, keys: GetuiKeys { keys }, log: .silent,
+      time: clock)
+    app = try await router.makeApp(in: database.store, secret: "0123456789abcdef01234567")
+    try await setSecret(Self.secret)
+  }
+
+  /// A server that starts again with the same database.
+  func restarted() -> GetuiAPI {
+    GetuiAPI(
+      router: router, store: database.store, gateway: api.gateway, keys: GetuiKeys { [keys] in keys },
+      log: .silent, time: clock)
+  }
+
+  /// Gives an app a master secret for this API.
+  func setSecret(_ secret: String, of other: App? = nil) async throws {
+    let app = (other ?? app).id
+    let row = GetuiAccessRow(
+      app: app, secret: GetuiSecret.seal(secret, app: app, with: keys), changedAt: clock.now())
+    try await store.change { transaction throws(StorageError) in try transaction.getui.setAccess(row) }
+  }
+
+  // MARK: Requests
+
+  /// Makes a request below `/v2/{appId}`.
+  func call(
+    _ method: String, _ path: String, _ body: String = "", token: String? = nil, of other: App? = nil,
+    by api: GetuiAPI? = nil, from peer: IPAddress? = nil, headers: HTTPHeaders = HTTPHeaders()
+  ) async -> HTTPResponse {
+    var headers = headers
+    if let token { headers.append("token", token) }
+    let request = HTTPRequest(
+      method: method, target: "/v2/\((other ?? app).key.text)\(path)", headers: headers,
+      body: Array(body.utf8))
+    return await withCheckedContinuation { done in
+      (api ?? self.api).handle(
+        request, GetuiReply(requestID: "request-7", peer: peer) { done.resume(returning: $0) })
+    }
+  }
+
+  /// The body of `POST /auth`.
+  func authBody(
+    secret: String = GetuiWorld.secret, skew: Int64 = 0, key: String? = nil, isNumber: Bool = false
+  ) -> String {
+    let (key, stamp) = (key ?? app.key.text, clock.now().milliseconds + skew)
+    let sign = Hex.encode(SHA256.digest(Array("\(key)\(stamp)\(secret)".utf8)))
+    let timestamp = isNumber ? "\(stamp)" : "\"\(stamp)\""
+    return #"{"sign":"\#(sign)","timestamp":\#(timestamp),"appkey":"\#(key)"}"#
+  }
+
+  /// A token of the app.
+  func token(by api: GetuiAPI? = nil) async -> String {
+    await call("POST", "/auth", authBody(), by: api).json["data"]?["token"]?.string ?? ""
+  }
+
+  /// Makes a request with a token made for it.
+  func ask(_ method: String, _ path: String, _ body: String = "") async -> HTTPResponse {
+    await call(method, path, body, token: await token())
+  }
+
+  func register(platform: Platform = .android) async throws -> RegistrationID {
+    try await router.newDevice(in: app, platform: platform).id
+  }
+}
+
+extension HTTPResponse {
+  /// The body, `null` if it is no JSON.
+  var json: JSONValue { (try? parseJSON(body)) ?? .null }
+  /// The answer's `code`.
+  var code: Int { json["code"]?.int64.map { Int($0) } ?? -1 }
+  /// The answer's `msg`.
+  var message: String { json["msg"]?.string ?? "" }
+}

@@ -1,0 +1,106 @@
+import PushBase
+import PushDomain
+import PushJSON
+import PushRouter
+import PushTesting
+import Testing
+
+@testable import PushGetui
+@testable import PushStorage
+
+/// Reports in Getui's shapes, from what became of pushes.
+@Suite(.timeLimit(.minutes(1))) struct GetuiReportTests {
+  private func push(to ids: [RegistrationID], _ world: GetuiWorld) async throws -> MessageID {
+    let content = PushContent(variants: [ContentVariant(platforms: .all, message: Array("{}".utf8))])
+    let request = AcceptRequest(
+      PushRequest(
+        platforms: .all, audience: .filter(AudienceFilter(registrationIDs: ids.map(\.text))),
+        content: content, options: PushOptions()))
+    return try await withCheckedContinuation { done in
+      world.router.acceptance.accept(request, for: world.app) { done.resume(returning: $0) }
+    }.get().id
+  }
+
+  private func note(_ pushes: [MessageID], task: MessageID?, group: String, _ world: GetuiWorld) async throws
+  {
+    let app = world.app.id
+    try await world.store.change { transaction throws(StorageError) in
+      for push in pushes {
+        try transaction.database.run(
+          "INSERT INTO getui_push (push_id, app_id, task_id, group_name) VALUES (?, ?, ?, ?)", .message(push),
+          .app(app), task.map { .message($0) } ?? .null, .text(group))
+      }
+    }
+  }
+
+  private func acknowledge(_ push: MessageID, _ id: RegistrationID, _ world: GetuiWorld) async throws {
+    let number = try #require(world.app.directory.find(id))
+    world.router.deliveries.acknowledge([push], by: number, in: world.app)
+    world.router.deliveries.note([(id: push, isTap: true)], by: number, in: world.app)
+    world.router.tick()
+    for _ in 0..<5 { try await world.store.change(lowPriority: true) { _ throws(StorageError) in } }
+  }
+
+  @Test func `A task of several pushes is told as one, and losses by stage`() async throws {
+    let world = try await GetuiWorld()
+    let (one, two) = (try await world.register(), try await world.register())
+    let (first, second) = (try await push(to: [one], world), try await push(to: [two], world))
+    let task = MessageID(first.rawValue - 1)
+    try await note([first, second], task: task, group: "sale", world)
+    try await acknowledge(first, one, world)
+    let name = GetuiTaskID(.list, task).text
+    let report = await world.ask("GET", "/report/push/task/\(name),RASS_1,nonsense").json["data"]
+    let steps: JSONValue = ["target_num": 1, "receive_num": 1, "display_num": 1, "click_num": 1]
+    #expect(report?[name]?["gt"] == steps)
+    #expect(report?[name]?["total"]?["msg_num"]?.int64 == 2)
+    #expect(report?["RASS_1"] == nil && report?["nonsense"] == nil)
+    let group = await world.ask("GET", "/report/push/task_group/sale").json["data"]
+    #expect(group?["sale"] == report?[name])
+    let single = GetuiTaskID(.single, second).text
+    let detail = await world.ask("GET", "/report/push/task/\(single)/detail").json["data"]?[single]
+    #expect(detail?["total"]?["receive_num"]?.int64 == 0 && detail?["failed_detail"]?["sf"] == [:])
+    world.clock.advance(seconds: 86_401)
+    let late = await world.ask("GET", "/report/push/task/\(single)/detail").json["data"]?[single]
+    #expect(late?["failed_detail"]?["sf"] == ["gt": ["12": ["12999": 1, "total": 1]]])
+    world.clock.advance(seconds: 90 * 86_400)
+    #expect(await world.ask("GET", "/report/push/task/\(single)").json["data"] == [:])
+    #expect(await world.ask("GET", "/report/push/task_group/sale").json["data"] == [:])
+  }
+
+  @Test func `Another app's tasks and groups are not told`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await push(to: [try await world.register()], world)
+    try await note([id], task: nil, group: "sale", world)
+    let other = try await world.router.makeApp(in: world.store)
+    try await world.setSecret(GetuiWorld.secret, of: other)
+    let auth = await world.call("POST", "/auth", world.authBody(key: other.key.text), of: other)
+    let token = try #require(auth.json["data"]?["token"]?.string)
+    for path in ["/report/push/task/\(GetuiTaskID(.single, id).text)", "/report/push/task_group/sale"] {
+      #expect(await world.call("GET", path, token: token, of: other).json["data"] == [:])
+      #expect(await world.ask("GET", path).json["data"] != [:])
+    }
+  }
+
+  @Test func `Days and hours are told of what was counted`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    try await acknowledge(try await push(to: [id], world), id, world)
+    let date = world.router.zone.local(world.clock.now()).date
+    for path in ["/report/push/date/", "/report/user/date/"] {
+      for bad in [date.text, "2026-13-01", "x"] {
+        #expect(await world.ask("GET", path + bad).code == 20001, "\(path)\(bad)")
+      }
+    }
+    world.clock.advance(seconds: 86_400)
+    world.router.finish()
+    let day = await world.ask("GET", "/report/push/date/\(date.text)").json["data"]?[date.text]
+    #expect(day?["gt"] == ["target_num": 1, "receive_num": 1])
+    #expect(
+      day?["total"] == ["target_num": 1, "receive_num": 1, "display_num": 1, "click_num": 1])
+    let users = await world.ask("GET", "/report/user/date/\(date.text)").json["data"]?[date.text]
+    #expect(users?["register_num"]?.int64 == 1 && users?["accumulative_num"] == nil)
+    let quota = await world.ask("GET", "/report/push/count").json["data"]?["gt"]
+    #expect(quota?["app"] == ["total_num": -1, "remain_num": -1])
+    #expect(await world.ask("GET", "/report/online_user").json["data"]?["online_statics"]?.object != nil)
+  }
+}
