@@ -1,4 +1,5 @@
 import PushAPNs
+import PushAccounts
 import PushBase
 import PushDomain
 import PushGateway
@@ -14,21 +15,23 @@ public final class WebConsole: Sendable {
   let router: Router
   let gateway: Gateway
   let people: People
+  private let accounts: Accounts
   /// The channel to Apple, nil where there is none.
   let apns: APNsChannel?
   let mail: ConsoleMail
   let time: any TimeSource
   let log: Log
-  let once = OnceForms()
+  let drafts: DraftDesk
+  private let once = FormNonces()
 
   private static let sweepSeconds = 600
 
-  private let table: RouteTable<Page>
+  private let table: RouteTable<ServedPage>
   private let ticks = Atomic<Int>(0)
 
   /// Makes the console.
   public init(
-    router: Router, gateway: Gateway, apns: APNsChannel? = nil, time: any TimeSource, log: Log,
+    router: Router, store: Store, gateway: Gateway, apns: APNsChannel? = nil, time: any TimeSource, log: Log,
     mail: ConsoleMail = ConsoleMail(site: nil, send: nil), secrets: PersonSecrets
   ) {
     self.router = router
@@ -37,10 +40,47 @@ public final class WebConsole: Sendable {
     self.mail = mail
     self.time = time
     self.log = log
-    people = People(store: router.store, time: time, secrets: secrets, mail: mail)
-    var table = RouteTable<Page>()
-    for page in Self.pages { table.add(page.method, page.pattern, page) }
+    let (accounts, members) = (Accounts(store: store), Members(store: store))
+    let audit = AuditLog(store: store)
+    let people = People(
+      profiles: Profiles(store: store), sessions: Sessions(store: store), audit: audit, time: time,
+      secrets: secrets, mail: mail)
+    (self.people, self.accounts) = (people, accounts)
+    drafts = DraftDesk(router: router, people: people)
+    let credentials = CredentialRecords(store: store)
+    let invitations = Invitations(members: members, mail: mail, time: time, log: log)
+    let pushes = PushPages(router: router, gateway: gateway, drafts: drafts)
+    let accountPages = AccountPages(invitations: invitations)
+    let operators = OperatorPages(router: router, accounts: accounts, invitations: invitations)
+    let profile = ProfilePages(people: people)
+    let controllers: [any Controller] = [
+      AssetPages(), LoginPages(people: people, members: members, mail: mail),
+      ResetPages(people: people, mail: mail),
+      HomePages(router: router, accounts: accounts, apns: apns), AppPages(router: router), pushes,
+      HistoryPages(router: router), ResultPages(router: router, gateway: gateway, pushes: pushes),
+      ChartPages(router: router), WhyPages(router: router), DevicePages(router: router),
+      AliasPages(router: router),
+      VirtualDevicePages(router: router, gateway: gateway, pushes: pushes), accountPages,
+      InvitationPages(invitations: invitations, accounts: accountPages, operators: operators),
+      profile, TOTPPages(people: people, profile: profile),
+      SettingsPages(router: router, gateway: gateway),
+      CredentialPages(router: router, gateway: gateway, apns: apns, credentials: credentials),
+      ExpiryPages(router: router, credentials: credentials, mail: mail), CallbackPages(gateway: gateway),
+      GroupPages(router: router),
+      operators, AuditPages(log: audit), LanguagePages(profiles: people.profiles),
+    ]
+    var table = RouteTable<ServedPage>()
+    for served in controllers.flatMap(\.served) {
+      table.add(served.page.method, served.page.pattern, served)
+    }
     self.table = table
+    // Mail with links is in memory only, and what was there when the server stopped is gone.
+    let now = time.now()
+    members.loseQueuedMail(at: now) { result in
+      if case .failure(let error) = result {
+        log.error("cannot note lost mail", ["reason": .text("\(error.kind)")])
+      }
+    }
   }
 
   /// Whether a request is for the console.
@@ -48,9 +88,9 @@ public final class WebConsole: Sendable {
     target == "/" || target == "/console" || target.hasPrefix("/console/") || target.hasPrefix("/console?")
   }
 
-  /// Calls `made` with the path of the setup link as long as nobody can log in, else with nil.
-  public func prepareSetup(_ made: @escaping @Sendable (String?) -> Void) {
-    people.prepareSetup { made($0.map { "/console/setup/\($0)" }) }
+  /// The path of the setup link as long as nobody can log in, else nil.
+  public func prepareSetup() async -> String? {
+    await people.prepareSetup().map { "/console/setup/\($0)" }
   }
 
   /// Work of once a second: now and then it deletes what ended. Called by one thread at a time.
@@ -60,133 +100,215 @@ public final class WebConsole: Sendable {
 
   /// Serves one request. `isSecure` says that it came over TLS.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange, isSecure: Bool) {
-    handle(request, peer: exchange.peer, isSecure: isSecure) { exchange.respond($0) }
+    let peer = exchange.peer
+    exchange.respond(with: { [self] in await answer(to: request, peer: peer, isSecure: isSecure) })
   }
 
-  func handle(
-    _ request: HTTPRequest, peer: IPAddress?, isSecure: Bool,
-    _ reply: @escaping @Sendable (HTTPResponse) -> Void
-  ) {
-    guard let target = HTTPTarget(request.target) else {
-      return reply(PageCall.safe(HTTPResponse(status: 400)))
+  func answer(to request: HTTPRequest, peer: IPAddress?, isSecure: Bool) async -> HTTPResponse {
+    switch arrival(of: request, peer: peer, isSecure: isSecure) {
+    case .answered(let answer): return answer
+    case .nowhere(let call): return await missingPage(call)
+    case .page(let served, let call):
+      do throws(Refused) { return try await admit(call, to: served) } catch { return error.answer }
     }
-    if target.path.isEmpty { return reply(PageCall.safe(PageCall.redirect(to: "/console/"))) }
+  }
+
+  /// What can be told of a request from its header, so that its body need not be read. Who has a session is known only to the
+  /// database.
+  public func screen(_ head: HTTPRequest, peer: IPAddress?, isSecure: Bool) -> HTTPScreening {
+    switch arrival(of: head, peer: peer, isSecure: isSecure) {
+    case .answered(let answer): return .refused(answer)
+    case .nowhere(let call): return .refused(call.missing)
+    case .page(let served, let call):
+      let page = served.page
+      if !request(head, mayChange: page) {
+        return .refused(call.show(Failures.foreignForm(call), status: 403))
+      }
+      if page.access != .open, !WebToken.isPlausible(head.headers.cookie(PageCall.sessionCookie) ?? "") {
+        return .refused(login(call, page, backTo: place(of: call, page)))
+      }
+      return .admitted(bodyBytes: page.bodyBytes, isKnown: false)
+    }
+  }
+
+  /// What a request turns out to be.
+  private enum Arrival {
+    case answered(HTTPResponse)
+    /// There is no such page.
+    case nowhere(PageCall)
+    case page(ServedPage, PageCall)
+  }
+
+  /// The page that a request asks for; an answer if its body is too large, or there is nothing to find out.
+  private func arrival(of request: HTTPRequest, peer: IPAddress?, isSecure: Bool) -> Arrival {
+    guard let target = HTTPTarget(request.target) else {
+      return .answered(PageCall.safe(HTTPResponse(status: 400)))
+    }
+    if target.path.isEmpty { return .answered(PageCall.safe(PageCall.redirect(to: "/console/"))) }
     // A proxy that ends TLS says so; a lie only costs the liar.
     let isSecure = isSecure || request.headers["x-forwarded-proto"] == "https"
     let peer = gateway.caller(of: request, peer: peer)
-    var call = PageCall(
-      request: request, at: time.now(), target: target, peer: peer, isSecure: isSecure, reply: reply)
+    var call = PageCall(request: request, at: time.now(), target: target, peer: peer, isSecure: isSecure)
     call.zone = router.zone
     switch table.match(request.method, target.path) {
-    case .notFound: call.show(Failures.notFound(call), status: 404)
-    case .wrongMethod where request.method == "GET": call.redirect(to: pageAbove(call))
+    case .notFound: return .nowhere(call)
+    case .wrongMethod where request.method == "GET":
+      return .answered(call.redirect(to: SiteMap.pageAbove(call)))
     case .wrongMethod(let allowed):
       var response = HTTPResponse(status: 405)
       response.headers.append("Allow", allowed.joined(separator: ", "))
-      call.respond(response)
-    case .found(let page, let captures):
-      guard request.body.count <= page.bodyBytes else {
-        return call.show(Failures.tooLarge(call), status: 413)
+      return .answered(call.respond(response))
+    case .found(let served, let captures):
+      // What is announced counts, or what has come in chunks.
+      let announced = request.headers["content-length"].map { Int($0) ?? .max } ?? 0
+      if max(announced, request.body.count) <= served.page.bodyBytes {
+        return .page(served, call.with(captures))
       }
-      admit(call.with(captures), to: page)
+      return .answered(call.show(Failures.tooLarge(call), status: 413))
     }
   }
 
-  /// Whether a path has a page.
-  func hasPage(_ path: String) -> Bool {
-    guard let target = HTTPTarget(path), case .found = table.match("GET", target.path) else { return false }
-    return true
+  /// The answer to a request for the console that did not come whole, or was too large; nil for other targets.
+  public func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse? {
+    Self.serves(target) ? Failures.refused(fault) : nil
+  }
+
+  /// The pattern of the page that a request asks for, for the log; nil if there is none.
+  public func route(_ method: String, _ target: String) -> String? {
+    guard let target = HTTPTarget(target), case .found(let served, _) = table.match(method, target.path)
+    else {
+      return nil
+    }
+    return served.page.pattern
   }
 
   // MARK: Who may see what
 
-  private func admit(_ call: PageCall, to page: Page) {
+  private func admit(_ call: PageCall, to served: ServedPage) async throws(Refused) -> HTTPResponse {
+    let page = served.page
     guard request(call.request, mayChange: page) else {
-      return call.show(Failures.foreignForm(call), status: 403)
+      throw Refused(call.show(Failures.foreignForm(call), status: 403))
     }
     guard let cookie = call.request.headers.cookie(PageCall.sessionCookie) else {
-      if page.access == .open { return serveOpen(page, call) }
-      return askToLogIn(call)
+      return page.access == .open ? try await serveOpen(served, call) : await askToLogIn(call, page)
     }
-    people.visitor(cookie) { [self] result in
-      guard case .success(let visitor) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      let call = call.with(visitor)
-      if page.access == .open { return serveOpen(page, call) }
-      guard let visitor else { return askToLogIn(call) }
-      guard let call = call.readingForm(of: page) else {
-        return call.show(Failures.unreadable(call), status: 400)
-      }
-      if call.request.method == "POST", !call.hasFormToken {
-        return call.show(Failures.foreignForm(call), status: 403)
-      }
-      switch page.access {
-      case .open, .person: serve(page, call)
-      case .app(let role): admit(call, visitor, role, page)
-      case .operators:
-        guard visitor.person.isOperator else { return call.show(Failures.notFound(call), status: 404) }
-        serve(page, call)
-      case .account(let role):
-        let account = call.capture("account").flatMap { UInt32($0) }.map { AccountID($0) }
-        guard let account, let own = visitor.role(in: account) else {
-          return call.show(Failures.notFound(call), status: 404)
-        }
-        guard own >= role else { return call.show(Failures.forbidden(call, role), status: 403) }
-        serve(page, call.with(account, own))
-      }
+    guard case .success(let visitor) = await people.visitor(cookie) else { throw Refused(call.unavailable) }
+    var call = call.with(visitor)
+    if page.access == .open { return try await serveOpen(served, call) }
+    guard let visitor else { return await askToLogIn(call, page) }
+    call = try read(call, page)
+    if call.request.method == "POST", !call.hasFormToken {
+      throw Refused(call.show(Failures.foreignForm(call), status: 403))
     }
+    switch page.access {
+    case .open, .person: break
+    case .app(let role): call = try await admit(call, visitor, role)
+    case .operators: if !visitor.person.isOperator { throw Refused(call.missing) }
+    case .account(let role):
+      let account = call.capture("account").flatMap { UInt32($0) }.map { AccountID($0) }
+      guard let account else { throw Refused(call.missing) }
+      guard let own = visitor.role(in: account) else {
+        throw Refused(await suspension(of: account, visitor, call) ?? call.missing)
+      }
+      guard own >= role else { throw Refused(call.show(Failures.forbidden(call, role), status: 403)) }
+      call = call.with(account, own)
+    }
+    return await once.serve(served, call)
   }
 
   /// Serves a page that is for everybody.
-  private func serveOpen(_ page: Page, _ call: PageCall) {
-    guard let call = call.readingForm(of: page) else {
-      return call.show(Failures.unreadable(call), status: 400)
-    }
-    page.handle(self, call)
+  private func serveOpen(_ served: ServedPage, _ call: PageCall) async throws(Refused) -> HTTPResponse {
+    await served.answer(try read(call, served.page))
   }
 
-  private func admit(_ call: PageCall, _ visitor: Visitor, _ role: Role, _ page: Page) {
-    guard let key = call.capture("app").flatMap({ AppKey($0) }) else {
-      return call.show(Failures.notFound(call), status: 404)
+  private func read(_ call: PageCall, _ page: Page) throws(Refused) -> PageCall {
+    guard let read = call.readingForm(of: page) else {
+      throw Refused(call.show(Failures.unreadable(call), status: 400))
     }
-    router.findApp(key) { [self] found in
-      guard case .success(let known) = found else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      // Another account's app looks like one that is not there.
-      guard let app = known, !app.isDeleted, let own = visitor.role(in: app.account) else {
-        return call.show(Failures.notFound(call), status: 404)
-      }
-      guard own >= role else {
-        // The way to what is allowed stays in sight.
-        return call.with(app, own, alerts: []).show(Failures.forbidden(call, role), status: 403)
-      }
-      serve(page, call.with(app, own, alerts: apns?.alerts(of: app) ?? []))
-    }
+    return read
   }
 
-  private func askToLogIn(_ call: PageCall) {
-    call.respond(call.wantsJSON ? HTTPResponse(status: 401) : PageCall.redirect(to: "/console/login"))
+  /// The call with the app in its path, of whose account somebody has at least a role.
+  private func admit(_ call: PageCall, _ visitor: Visitor, _ role: Role) async throws(Refused) -> PageCall {
+    guard let key = call.capture("app").flatMap({ AppKey($0) }) else { throw Refused(call.missing) }
+    guard case .success(let known) = await awaitCallback({ router.apps.find(key, found: $0) }) else {
+      throw Refused(call.unavailable)
+    }
+    // Another account's app looks like one that is not there.
+    guard let app = known, !app.isDeleted else { throw Refused(call.missing) }
+    guard let own = visitor.role(in: app.account) else {
+      throw Refused(await suspension(of: app.account, visitor, call) ?? call.missing)
+    }
+    guard own >= role else {
+      // The way to what is allowed stays in sight.
+      throw Refused(call.with(app, own, alerts: []).show(Failures.forbidden(call, role), status: 403))
+    }
+    return call.with(app, own, alerts: apns?.alerts(of: app) ?? [])
+  }
+
+  /// Sends somebody to log in, who comes back to where this request was made.
+  private func askToLogIn(_ call: PageCall, _ page: Page) async -> HTTPResponse {
+    let held = page.method == "GET" || call.wantsJSON ? nil : await drafts.hold(call, for: page)
+    return login(call, page, backTo: held ?? place(of: call, page))
+  }
+
+  /// Where somebody comes back to who has to log in first.
+  private func place(of call: PageCall, _ page: Page) -> String {
+    page.method == "GET" ? call.request.target : unsent(formPlace(call))
+  }
+
+  private func login(_ call: PageCall, _ page: Page, backTo place: String) -> HTTPResponse {
+    guard !call.wantsJSON else {
+      // No scheme that a browser has a dialog for.
+      let challenge = HTTPResponse(
+        status: 401, headers: ["WWW-Authenticate": #"Session realm="Borealis console""#])
+      return call.respond(challenge)
+    }
+    guard let next = SiteMap.ownPlace(place), page.pattern != "/console/logout", page.pattern != "/console"
+    else {
+      return call.redirect(to: "/console/login")
+    }
+    return call.redirect(to: "/console/login?next=\(HistoryForm.encode(next))")
+  }
+
+  /// A page's address, with a word that its form was not sent.
+  private func unsent(_ place: String) -> String {
+    "\(place)\(place.contains("?") ? "&" : "?")notice=\(FlashMessage.unsent.rawValue)"
+  }
+
+  /// The page that a form was sent from.
+  private func formPlace(_ call: PageCall) -> String {
+    let host = call.request.headers["host"] ?? ""
+    for scheme in ["https", "http"] {
+      guard let referer = call.request.headers["referer"], referer.hasPrefix("\(scheme)://\(host)/") else {
+        continue
+      }
+      return String(referer.dropFirst("\(scheme)://\(host)".count))
+    }
+    return SiteMap.pageAbove(call)
+  }
+
+  /// What a member of an account that is turned off is told; nil for anybody else.
+  private func suspension(
+    of account: AccountID, _ visitor: Visitor, _ call: PageCall
+  ) async -> HTTPResponse? {
+    guard let name = visitor.suspended[account] else { return nil }
+    let result = await accounts.operators()
+    return call.show(Failures.suspended(call, name, (try? result.get()) ?? []), status: 403)
+  }
+
+  /// Says that there is no such page, in the reader's language.
+  private func missingPage(_ call: PageCall) async -> HTTPResponse {
+    guard let cookie = call.request.headers.cookie(PageCall.sessionCookie) else { return call.missing }
+    let visitor = (try? await people.visitor(cookie).get()) ?? nil
+    return call.with(visitor).missing
   }
 
   /// Whether a request that changes something comes from our own pages, as far as the browser says (Fetch Metadata,
   /// `Sec-Fetch-Site`; `Origin`, RFC 6454). Besides, forms carry a token.
   private func request(_ request: HTTPRequest, mayChange page: Page) -> Bool {
     guard page.method == "POST" else { return true }
-    if let site = request.headers["sec-fetch-site"] { return site == "same-origin" }
-    guard let origin = request.headers["origin"], let host = request.headers["host"] else { return true }
-    return origin == "http://\(host)" || origin == "https://\(host)"
-  }
-
-  // MARK: What was done
-
-  /// What a visitor does, for the transaction that does it.
-  func entry(
-    _ action: String, _ target: String, by visitor: Visitor, _ call: PageCall, app: AppID? = nil
-  ) -> AuditRow {
-    AuditRow(
-      at: time.now(), account: call.account, app: app, person: visitor.person.id,
-      who: visitor.person.signature, action: action, target: target, address: call.peer)
+    return request.isFromOurPages
+      || (request.headers["sec-fetch-site"] == nil && request.headers["origin"] == nil)
   }
 }

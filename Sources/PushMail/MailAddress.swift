@@ -1,8 +1,10 @@
+import PushBase
+
 /// An address for mail, perhaps with a name: `push@example.com` or `Borealis <push@example.com>`.
 public struct MailAddress: Sendable, Equatable {
   /// The address itself.
   public let address: String
-  /// What is shown beside it; empty if nothing is.
+  /// The display name; empty if there is none.
   public let name: String
 
   /// Reads one of both forms; nil for anything else. Names have no control characters and no quotation marks.
@@ -15,13 +17,13 @@ public struct MailAddress: Sendable, Equatable {
     let inner = text[text.index(after: open)...].dropLast()
     let label = text[..<open].drop { $0 == " " }
     guard Self.isAddress(String(inner)), label.utf8.count <= 128,
-      label.utf8.allSatisfy({ $0 >= 32 && $0 != 127 && !Array("\"\\<>".utf8).contains($0) })
+      label.isPlainLine, label.utf8.allSatisfy({ !Array("\"\\<>".utf8).contains($0) })
     else { return nil }
     address = String(inner)
     name = String(label.reversed().drop { $0 == " " }.reversed())
   }
 
-  /// What stands behind the `@`.
+  /// The domain.
   public var domain: String { String(address.split(separator: "@").last ?? "") }
 
   /// A local part and a domain of printable characters without those that have a meaning in a header (RFC 5322 section 3.4.1,

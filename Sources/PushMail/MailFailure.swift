@@ -1,18 +1,18 @@
-/// Why a mail was not taken.
+/// Why the server did not accept a mail.
 public struct MailFailure: Error, Sendable, Equatable {
-  /// What a failure means for this mail and for others.
+  /// The scope of a failure.
   public enum Reach: Sendable, Equatable {
-    /// The server is out of order, or objects to us: no mail would be taken now.
+    /// The server is unavailable or refuses this sender: it accepts no mail now.
     case allMail
-    /// This mail is not taken now; others may be.
+    /// A temporary failure of this mail; others may succeed.
     case thisMail
-    /// This mail is refused for good, so that asking again is of no use.
+    /// A permanent failure of this mail: it is not retried.
     case thisMailForGood
   }
 
   /// One line for people.
   public let reason: String
-  /// What it means for this mail and for others.
+  /// The scope.
   public let reach: Reach
 
   /// Both fields.

@@ -1,6 +1,6 @@
 import PushBase
 
-/// Counts of mail. They are there also where no mail is set up.
+/// Metrics of mail; registered even without a mail server.
 public struct MailMetrics: Sendable {
   let sent: Counter
   let failed: Counter

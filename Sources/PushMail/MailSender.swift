@@ -1,7 +1,7 @@
 import CCurl
 import PushBase
 
-/// What brings mail to a server.
+/// Sends mail to a server.
 protocol MailSending: Sendable {
   /// Sends a message to one address and waits for the server's answer.
   func send(_ message: [UInt8], to recipient: String) throws(MailFailure)
@@ -15,7 +15,7 @@ struct SMTPSender: MailSending {
 
   let server: MailServer
 
-  /// What libcurl asks for and tells while it sends.
+  /// The state that libcurl's callbacks use during a transfer.
   private final class Transfer {
     private let bytes: [UInt8]
     private var sent = 0
@@ -47,7 +47,7 @@ struct SMTPSender: MailSending {
     room.initialize(repeating: 0)
     let transfer = Transfer(message)
     defer {
-      // It takes its leave of the server.
+      // Sends QUIT.
       withExtendedLifetime(transfer) { curl_easy_cleanup(easy) }
       curl_slist_free_all(recipients)
       room.deallocate()

@@ -1,12 +1,12 @@
 import PushBase
 
-/// The server that takes our mail, and whom the mail is from.
+/// The outgoing mail server and the sender address.
 public struct MailServer: Sendable {
   /// Whether mail goes over TLS.
   public enum Encryption: Sendable, Equatable {
     /// Always: over a connection that begins with TLS (smtps) or changes to it (STARTTLS, RFC 3207).
     case always
-    /// If the server offers STARTTLS; whoever sits between can prevent it.
+    /// If the server offers STARTTLS; an attacker on the network can prevent it.
     case ifOffered
     /// Never, for a server on this machine.
     case never
@@ -14,13 +14,13 @@ public struct MailServer: Sendable {
 
   /// `smtp://HOST:PORT` or `smtps://HOST:PORT`, with the port.
   public let url: String
-  /// Whom mail is from.
+  /// The sender address of outgoing mail.
   public let from: MailAddress
   /// Whether mail goes over TLS.
   public var encryption = Encryption.always
-  /// What the server wants to know, if anything.
+  /// The credentials, if the server requires any.
   public var login: (user: String, password: String)?
-  /// A file with certificates, PEM, to trust besides the system's.
+  /// A PEM file of certificates to trust in addition to the system's.
   public var authorities: String?
 
   /// Checks an address such as `smtp://mail.example.com`, `smtp://[::1]:25` or `smtps://mail.example.com:465`: nil if it has
@@ -37,12 +37,12 @@ public struct MailServer: Sendable {
   }
 
   /// The URL as libcurl takes it, with the name that we give in EHLO: the domain that mail is from. A machine's own name is often
-  /// one that nobody knows, as in a container, and many servers take no mail from such.
+  /// unknown in DNS, as in a container, and many servers reject such a name.
   var urlWithOwnName: String {
     guard let name = URLAuthority(from.domain), name.port == nil else { return url }
     return "\(url)/\(name.host)"
   }
 
-  /// Whether mail to it can be read on the way by nobody, so that a password may be sent.
+  /// Whether the connection is encrypted or local, so that a password may be sent.
   public var isPrivate: Bool { url.hasPrefix("smtps:") || encryption == .always }
 }

@@ -3,8 +3,8 @@ import PushBase
 import PushStorage
 import Synchronization
 
-/// Sends mail on a thread of its own: what waits in the database until it is taken or three days have passed, and mail with
-/// secret links, which is kept in memory only and for minutes. Safe to use from any thread.
+/// Sends mail on its own thread: mail in the database until the server accepts it or three days have passed, and mail with
+/// secret links, which stays in memory for minutes only. Safe to use from any thread.
 public final class Mailer: Sendable {
   /// Mail that is in memory only.
   private struct Direct: Sendable {
@@ -14,6 +14,7 @@ public final class Mailer: Sendable {
     var attempts = 0
     /// On the clock that never jumps.
     var nextAt: UInt64
+    let progress: @Sendable (MailProgress) -> Void
   }
 
   private struct State: Sendable {
@@ -23,9 +24,9 @@ public final class Mailer: Sendable {
     /// What came of mails of the database and could not be stored. As long as there is such, no more of them are sent: each would be
     /// sent again and again.
     var unstored: [Int64: MailEnd] = [:]
-    /// Those who asked for a round while one was under way, which may have missed their mail.
+    /// Requests for a round while one was under way, which may have missed their mail.
     var waiting: [@Sendable () -> Void] = []
-    /// Until when the server is left alone, since it was out of order.
+    /// Until when nothing is sent, because the server was unavailable.
     var restsUntil: UInt64 = 0
     var troubles = 0
   }
@@ -80,10 +81,11 @@ public final class Mailer: Sendable {
   }
 
   /// Sends mail that must not be stored, such as a link that lets its reader in: tried for some minutes. False if too much
-  /// waits.
-  public func send(_ mail: NewMail) -> Bool {
+  /// waits. `progress` hears of each attempt, on the mailer's thread.
+  public func send(_ mail: NewMail, progress: @escaping @Sendable (MailProgress) -> Void = { _ in }) -> Bool {
     let id = "borealis-" + Hex.encode(SystemRandom.bytes(8))
-    let direct = Direct(mail: mail, id: id, writtenAt: time.now(), nextAt: time.monotonic())
+    let direct = Direct(
+      mail: mail, id: id, writtenAt: time.now(), nextAt: time.monotonic(), progress: progress)
     let isTaken = state.withLock { state in
       guard state.direct.count < Self.directLimit else { return false }
       state.direct.append(direct)
@@ -93,7 +95,7 @@ public final class Mailer: Sendable {
     return isTaken
   }
 
-  /// The work of once a second.
+  /// Called once a second.
   public func tick() {
     if ticks.add(1, ordering: .relaxed).oldValue % Self.sweepTicks == 0 { sweep() }
     look()
@@ -115,7 +117,7 @@ public final class Mailer: Sendable {
     guard !isResting else { return done() }
     let now = time.now()
     store.read { transaction throws(StorageError) in
-      (try transaction.dueMail(at: now, limit: Self.round), try transaction.waitingMail())
+      (try transaction.mail.due(at: now, limit: Self.round), try transaction.mail.waiting())
     } completion: { [self] result in
       var due: [MailRow] = []
       if case .success(let (rows, waiting)) = result {
@@ -211,7 +213,7 @@ public final class Mailer: Sendable {
     let stored = DispatchSemaphore(value: 0)
     let now = time.now()
     store.write { transaction throws(StorageError) in
-      for (id, end) in ends { try transaction.noteMail(id, end, at: now) }
+      for (id, end) in ends { try transaction.mail.note(id, end, at: now) }
     } completion: { [self] result in
       settle(ends, result)
       stored.signal()
@@ -230,7 +232,8 @@ public final class Mailer: Sendable {
     }
     guard let failure, wasInOrder else { return }
     log.error(
-      "cannot store what came of a mail, so those in the database wait", ["reason": .text("\(failure.kind)")])
+      "cannot store the outcome of a mail, so those in the database wait",
+      ["reason": .text("\(failure.kind)")])
   }
 
   private func send(_ direct: Direct) -> Bool {
@@ -240,11 +243,13 @@ public final class Mailer: Sendable {
     do throws(MailFailure) {
       try sender.send(message, to: direct.mail.recipient)
       metrics.sent.add()
+      direct.progress(.handedOver)
     } catch {
       isInOrder = error.reach != .allMail
       direct.attempts += 1
       let isOver = error.reach == .thisMailForGood || direct.attempts >= Self.directAttempts
       tell(error, to: direct.mail, isOver: isOver)
+      direct.progress(isOver ? .refused(reason: error.reason) : .delayed(reason: error.reason))
       if !isOver {
         direct.nextAt = time.monotonic() &+ (5 << UInt64(direct.attempts)) &* Self.second
         let again = direct
@@ -279,7 +284,7 @@ public final class Mailer: Sendable {
   private func sweep() {
     let moment = time.now().adding(seconds: -Self.keepEnded)
     store.write { transaction throws(StorageError) in
-      try transaction.sweepMail(endedBefore: moment, limit: 256)
+      try transaction.mail.sweep(endedBefore: moment, limit: 256)
     } completion: { _ in
       // The next one takes it up.
     }

@@ -21,8 +21,8 @@ import Testing
     #expect(audit.contains("app.create"))
     _ = try await world.store.change { transaction throws(StorageError) in
       let hash = [UInt8](repeating: 0, count: 32)
-      for number in 2...Router.appsInAccount {
-        _ = try transaction.createApp(
+      for number in 2...Apps.appsInAccount {
+        _ = try transaction.apps.create(
           NewApp(key: .random(), name: "\(number)", secretHash: hash, account: .standard),
           at: Timestamp(milliseconds: 0))
       }

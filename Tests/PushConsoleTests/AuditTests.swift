@@ -27,13 +27,13 @@ import Testing
     for action in ["operator.add", "operator.end", "account.plan"] {
       #expect(page.split(separator: "title=\"\(action)\"").count == 2, "\(action)")
     }
-    #expect(page.contains("ada <span class=\"quiet\">ada@example.com</span>"))
-    #expect(page.contains("default (paid)"))
+    #expect(page.contains("ada <span class=\"quiet\"><span class=\"address\">ada@example.com</span>"))
+    #expect(page.contains("default: unlimited → paid"))
     #expect(page.contains("session.begin") && !page.contains("app.create") && !page.contains("?before="))
     #expect(await admin.open("/console/operator/audit").status == 404)
     _ = try await world.store.change { transaction throws(StorageError) in
       for number in 0..<100 {
-        try transaction.audit(
+        try transaction.audit.add(
           AuditRow(
             at: ManualClock().now(), account: nil, person: nil, who: "x", action: "n.\(number)", target: "",
             address: ""))
@@ -54,8 +54,8 @@ import Testing
     _ = await second.submit(
       "/console/login", ["email": "pat@example.com", "password": ConsoleWorld.password])
     let session = try await world.store.look { transaction throws(StorageError) in
-      let id = try transaction.person(email: "pat@example.com")?.id ?? PersonID(0)
-      return try transaction.consoleSessions(of: id).map(\.id).max() ?? 0
+      let id = try transaction.people.find(email: "pat@example.com")?.id ?? PersonID(0)
+      return try transaction.consoleSessions.all(of: id).map(\.id).max() ?? 0
     }
     _ = await pat.open("/console/me")
     #expect(await pat.submit("/console/me/sessions/\(session)/end").status == 200)
@@ -102,7 +102,7 @@ import Testing
     let (before, base) = (try await estate.facts(), "/console/apps/\(estate.app.key.text)")
     func pushes() async throws -> Int64? {
       try await world.store.look { transaction throws(StorageError) in
-        try transaction.database.first("SELECT count(*) FROM push") { $0.integer(0) }
+        try transaction.database.first("SELECT count(*) FROM push") { $0.integer() }
       }
     }
     let body =

@@ -1,5 +1,6 @@
 import Glibc
 import PushAPNs
+import PushAccounts
 import PushBase
 import PushCallbacks
 import PushCrypto
@@ -19,8 +20,13 @@ final class Outbox: Sendable {
 
   var mails: [NewMail] { list.withLock { $0 } }
 
-  func take(_ mail: NewMail) -> Bool {
+  /// What tells how far the latest mail has come.
+  var progress: @Sendable (MailProgress) -> Void { latest.withLock { $0 } }
+  private let latest = Mutex<@Sendable (MailProgress) -> Void>({ _ in })
+
+  func take(_ mail: NewMail, _ progress: @escaping @Sendable (MailProgress) -> Void) -> Bool {
     list.withLock { $0.append(mail) }
+    latest.withLock { $0 = progress }
     return true
   }
 }
@@ -29,123 +35,127 @@ final class Outbox: Sendable {
 final class ConsoleWorld: Sendable {
   let console: WebConsole
   let router: Router
-  let store: Store
+  private let database: TestDatabase
+  var store: Store { database.store }
   /// What was sent by mail.
   let outbox = Outbox()
   private let callbacks: CallbackService?
-  private let folder = TemporaryFolder()
 
   /// `sendsMail` sets up mail, as an operator may.
   init(
     time: any TimeSource = ManualClock(), limits: GatewayLimits = GatewayLimits(), sendsMail: Bool = false
   ) throws {
     // With one reader what is read behind an answer has its order.
-    store = try Store.open(path: folder.database, readers: sendsMail ? 1 : 2, log: .silent)
-    router = Router(store: store, log: .silent)
+    database = try TestDatabase(readers: sendsMail ? 1 : 2)
+    router = Router(store: database.store, log: .silent)
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     let callbacks = CallbackService(
-      router: router, keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }),
+      router: router, store: database.store,
+      keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }),
       metrics: Metrics(), time: time, log: .silent)
     let gateway = Gateway(
       router: router, callbacks: callbacks, limits: limits, metrics: Metrics(), log: .silent, time: time,
-      isReady: { true })
+      obstacle: { nil })
     let apns = APNsChannel(
-      router: router, keys: { .success(keys) }, metrics: Metrics(), time: time, log: .silent)
-    router.add(apns: apns)
+      router: router, store: database.store, keys: { .success(keys) },
+      metrics: Metrics(), time: time,
+      log: .silent)
+    router.add(apns)
     self.callbacks = callbacks
     @Sendable func context(_ person: PersonID) -> SealingKeys.Context {
       SealingKeys.Context(person: person.rawValue, purpose: "test")
     }
-    var send: (@Sendable (NewMail) -> Bool)?
-    if sendsMail { send = { [outbox] mail in outbox.take(mail) } }
+    var send: ConsoleMail.Send?
+    if sendsMail { send = { [outbox] mail, progress in outbox.take(mail, progress) } }
     console = WebConsole(
-      router: router, gateway: gateway, apns: apns, time: time, log: .silent,
+      router: router, store: database.store, gateway: gateway, apns: apns, time: time, log: .silent,
       mail: ConsoleMail(site: sendsMail ? "https://push.example.com" : nil, send: send),
       secrets: PersonSecrets(
         seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }))
   }
 
-  deinit {
-    callbacks?.close()
-    store.close()
-  }
+  deinit { callbacks?.close() }
 
   /// A device acknowledges a push, and that is stored.
   func acknowledge(_ push: MessageID, by device: RegistrationNumber, in app: App) async {
-    router.acknowledge([push], by: device, in: app)
+    router.deliveries.acknowledge([push], by: device, in: app)
     router.tick()
     _ = try? await store.change(single: true) { _ throws(StorageError) in }
   }
 
   /// The path of the setup link, nil when somebody can log in already.
-  func setupPath() async -> String? {
-    await withCheckedContinuation { done in console.prepareSetup { done.resume(returning: $0) } }
-  }
+  func setupPath() async -> String? { await console.prepareSetup() }
 
-  /// A browser with the first person logged in.
+  /// A browser with the first person logged in, who is what the setup link would have made her.
   func owner() async throws -> Browser {
-    let browser = Browser(self)
-    let path = await setupPath() ?? ""
-    _ = await browser.submit(
-      path, ["name": "Zoe", "email": "zoe@example.com", "password": Self.password])
-    return browser
+    let zoe = Self.person("zoe", "Zoe", isOperator: true)
+    let now = console.people.time.now()
+    try await store.change { transaction throws(StorageError) in
+      let id = try transaction.people.add(zoe, at: now)
+      try transaction.members.setRole(of: id, in: .standard, .owner)
+      try transaction.audit.add(
+        AuditRow(
+          at: now, account: .standard, person: id, who: zoe.signature, action: "person.setup",
+          target: zoe.email, address: ""))
+    }
+    return await login("zoe")
   }
 
   static let password = "correct horse battery"
 
+  /// Somebody with this password. Hundreds log in: their hash is good, and quicker than one for storing may be.
+  private static func person(_ address: String, _ name: String, isOperator: Bool) -> NewPerson {
+    NewPerson(
+      email: "\(address)@example.com", name: name,
+      password: "scrypt$10$1$1$c2FsdCBvZiB0aGUgdGVzdA==$W3dxlcCJoHA7o2wIeFloQc6GqAoqpBJ84Q684XmfRHM=",
+      language: "en", isOperator: isOperator)
+  }
+
+  private func login(_ address: String) async -> Browser {
+    let browser = Browser(self)
+    _ = await browser.submit(
+      "/console/login", ["email": "\(address)@example.com", "password": Self.password])
+    return browser
+  }
+
   /// A browser with a new person of a role in an account.
   func member(_ role: Role, of account: AccountID, name: String) async throws -> Browser {
-    let hash = try Password.hash(Self.password)
+    let new = Self.person(name, name, isOperator: false)
     _ = try await store.change { transaction throws(StorageError) in
-      let person = try transaction.addPerson(
-        NewPerson(
-          email: "\(name)@example.com", name: name, password: hash, language: "en", isOperator: false),
-        at: Timestamp(milliseconds: 0))
-      try transaction.setRole(of: person, in: account, role)
+      let person = try transaction.people.add(new, at: Timestamp(milliseconds: 0))
+      try transaction.members.setRole(of: person, in: account, role)
     }
-    let browser = Browser(self)
-    _ = await browser.submit("/console/login", ["email": "\(name)@example.com", "password": Self.password])
-    return browser
+    return await login(name)
   }
 
   func account(_ name: String) async throws -> AccountID {
     try await store.change { transaction throws(StorageError) in
-      try transaction.createAccount(
+      try transaction.accounts.create(
         key: .random(), name: name, secretHash: SHA256.digest([1]), plan: PlanRow.unlimited,
         at: Timestamp(milliseconds: 0))
     }
   }
 
   func app(of account: AccountID) async throws -> App {
-    let key = AppKey.random()
-    _ = try await store.change { transaction throws(StorageError) in
-      try transaction.createApp(
-        NewApp(key: key, name: "app \(account.rawValue)", secretHash: SHA256.digest([1]), account: account),
-        at: Timestamp(milliseconds: 0))
-    }
-    let found = await withCheckedContinuation { done in router.findApp(key) { done.resume(returning: $0) } }
-    guard let app = try found.get() else { throw StorageError(.other, "no app") }
-    return app
+    try await router.makeApp(in: store, name: "app \(account.rawValue)", account: account)
   }
 
   func device(in app: App, platform: Platform = .android) async throws -> RegistrationID {
-    let result = await withCheckedContinuation { done in
-      router.register(
-        in: app, platform: platform, fingerprint: [], environment: .none, token: [], appVersion: ""
-      ) { done.resume(returning: $0) }
-    }
-    return try result.get().id
+    try await router.newDevice(in: app, platform: platform).id
   }
 }
 
 /// Keeps cookies and sends forms with the token of the page before, as a browser does.
 final class Browser: Sendable {
   private let world: ConsoleWorld
-  private let cookies = Mutex<[String: String]>([:])
+  private let cookies: Mutex<[String: String]>
   private let token = Mutex("")
 
-  init(_ world: ConsoleWorld) { self.world = world }
+  init(_ world: ConsoleWorld, cookies: [String: String] = [:]) {
+    self.world = world
+    self.cookies = Mutex(cookies)
+  }
 
   func hasCookie(_ name: String) -> Bool { cookies.withLock { $0[name]?.isEmpty == false } }
 
@@ -171,11 +181,8 @@ final class Browser: Sendable {
     if method == "POST" { headers.append("content-type", type) }
     for (name, value) in extra { headers.append(name, value) }
     let request = HTTPRequest(method: method, target: target, headers: headers, body: bytes)
-    let response = await withCheckedContinuation { done in
-      world.console.handle(request, peer: IPAddress("192.0.2.1"), isSecure: false) {
-        done.resume(returning: $0)
-      }
-    }
+    let response = await world.console.answer(
+      to: request, peer: IPAddress("192.0.2.1"), isSecure: false)
     Safety.check(response, "\(method) \(target)")
     for field in response.headers.fields where field.name == "set-cookie" {
       let pair = field.value.split(separator: ";")[0].split(separator: "=", omittingEmptySubsequences: false)

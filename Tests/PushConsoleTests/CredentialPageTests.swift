@@ -8,7 +8,7 @@ import Testing
 
 @testable import PushConsole
 
-/// Credentials for Apple: what the console says of each file, and what becomes of it.
+/// Credentials for Apple: what the console says of each file, and what happens to it.
 @Suite struct CredentialPageTests {
   private let authority: CertificateAuthority
 
@@ -52,7 +52,7 @@ import Testing
     func rows() async throws -> [APNsCredentialRow] {
       let id = app.id
       return try await world.store.change { transaction throws(StorageError) in
-        try transaction.reading.apnsCredentials(app: id)
+        try transaction.credentials.all(app: id)
       }
     }
   }
@@ -63,10 +63,10 @@ import Testing
     #expect(first.status == 200)
     #expect(
       first.text.contains(
-        "This certificate is for com.example.app, sandbox, and ends in 23 days. It is in use now."))
-    #expect(first.text.contains("Sandbox: the certificate for Apple ends in 23 days."))
+        "This certificate is for com.example.app, sandbox, and expires in 23 days. The credential is stored"))
+    #expect(first.text.contains("Sandbox: the APNs certificate expires in 23 days."))
     let second = await scene.certificate(try p12(days: 300))
-    #expect(second.text.contains("ends in 300 days") && second.text.contains("kept in reserve"))
+    #expect(second.text.contains("expires in 300 days") && second.text.contains("standby"))
     #expect(!second.text.contains("notice warn"))
     let rows = try await scene.rows()
     #expect(rows.map(\.state) == [.retiring, .active])
@@ -75,7 +75,8 @@ import Testing
     #expect(try await scene.rows()[1].state == .paused("by ada"))
     #expect(await scene.admin.submit("\(scene.path)/\(newest)/resume").status == 200)
     #expect(try await scene.rows()[1].state == .active)
-    #expect(await scene.admin.submit("\(scene.path)/\(newest)/remove").text.contains("It is removed."))
+    #expect(
+      await scene.admin.submit("\(scene.path)/\(newest)/remove").text.contains("The credential was removed."))
     #expect(try await scene.rows().map(\.state) == [.active])
     #expect(await scene.admin.submit("\(scene.path)/\(newest)/remove").status == 404)
     let audit = await scene.admin.open("/console/accounts/\(scene.app.account.rawValue)/audit").text
@@ -92,16 +93,16 @@ import Testing
     let pair = try PKCS12.parse(good, password: "secret")
     for (bytes, password, fields, reason) in [
       (good, "wrong", [:], "The file was not taken: the password is wrong."),
-      (good, "", [:], "it is protected by a password, and none was given"),
+      (good, "", [:], "it is protected by a password: enter it"),
       (
         good, "secret", ["certificate-service": "production"],
         "this certificate is for sandbox, not for production"
       ),
       (good, "secret", ["certificate-topic": "com.example.other"], "this certificate is for com.example.app"),
-      (Array("hello".utf8), "", [:], "it is no PKCS #12 file"),
+      (Array("hello".utf8), "", [:], "it is not a PKCS #12 file"),
       (Array(key.pem.utf8), "", [:], "upload it with the form for keys"),
       (Array(pair.certificatesPEM.utf8), "", [:], "a certificate without its private key"),
-      (try p12(sandbox: false), "secret", [:], "this is no certificate of Apple&#39;s push services"),
+      (try p12(sandbox: false), "secret", [:], "this is not an APNs certificate"),
     ] as [([UInt8], String, [String: String], String)] {
       let answer = await scene.certificate(bytes, password: password, fields)
       #expect(answer.status == 422, "\(reason)")
@@ -129,16 +130,16 @@ import Testing
     }
     let ids = ["team_id": "T5Z8W1R6PD", "topic": "com.example.app", "key-service": "both"]
     let refused = await send(["team_id": "short", "topic": "com.example.app"])
-    #expect(refused.status == 422 && refused.text.contains("is no team ID"))
+    #expect(refused.status == 422 && refused.text.contains("is not a team ID"))
     // What was typed stays.
     #expect(refused.text.contains("value=\"short\""))
-    #expect(await send(ids, name: "key.p8").text.contains("The key&#39;s ID is missing"))
+    #expect(await send(ids, name: "key.p8").text.contains("The key ID is missing"))
     #expect(await send(ids, "-----BEGIN CERTIFICATE-----\n").status == 422)
     let taken = await send(ids)
     #expect(taken.status == 200)
     #expect(
       taken.text.contains(
-        "The key ABC123DEFG is for com.example.app, production and sandbox. Keys never end."))
+        "The key ABC123DEFG is for com.example.app, production and sandbox. Keys never expire."))
     #expect(try await scene.rows().map(\.environment) == [.production, .sandbox])
   }
 
@@ -155,15 +156,15 @@ import Testing
   {
     let scene = try await Scene()
     let other = try await scene.world.account("other")
-    let stranger = try await scene.world.member(.owner, of: other, name: "sam")
+    let outsider = try await scene.world.member(.owner, of: other, name: "sam")
     #expect(await scene.admin.open("/console/credentials").text.contains("No app has a key"))
     #expect(await scene.certificate(try p12()).status == 200)
     let page = await scene.admin.open("/console/credentials").text
-    #expect(page.contains("com.example.app") && page.contains("ends in 23 days"))
-    #expect(await scene.admin.open("/console/").text.contains("One of your apps needs attention at Apple."))
+    #expect(page.contains("com.example.app") && page.contains("expires in 23 days"))
+    #expect(await scene.admin.open("/console/").text.contains("APNs needs attention in one of your apps."))
     #expect(await scene.admin.open("/console/apps/\(scene.app.key.text)").text.contains("notice warn"))
-    #expect(await !stranger.open("/console/credentials").text.contains("com.example.app"))
-    #expect(await !stranger.open("/console/").text.contains("attention"))
+    #expect(await !outsider.open("/console/credentials").text.contains("com.example.app"))
+    #expect(await !outsider.open("/console/").text.contains("attention"))
     let viewer = try await scene.world.member(.viewer, of: scene.app.account, name: "vic")
     let seen = await viewer.open("/console/apps/\(scene.app.key.text)").text
     #expect(seen.contains("notice warn") && !seen.contains("settings/apple"))

@@ -39,25 +39,25 @@ struct Estate {
     let (group, token, app) = (group, token, app)
     let rest = try await world.store.change { transaction throws(StorageError) in
       let now = ManualClock().now()
-      let person = try transaction.reading.person(email: email)?.id ?? PersonID(0)
-      _ = try transaction.createAppGroup(
+      let person = try transaction.people.find(email: email)?.id ?? PersonID(0)
+      _ = try transaction.appGroups.create(
         key: group, name: "g", secretHash: SHA256.digest([1]), account: account, at: now)
-      let credential = try transaction.addAPNsCredential(
+      let credential = try transaction.credentials.add(
         app: app.id,
         NewAPNsCredential(
           kind: .certificate, environment: .sandbox, topic: "com.example", teamID: nil, keyID: nil,
           fingerprint: SHA256.digest([2]), expiresAt: nil, sealed: [1]), at: now)
       // Not due yet, so that nothing is sent while a test looks.
       let later = now.adding(seconds: 3600)
-      try transaction.insertCallbackBatch(app: app.id, to: nil, events: 1, body: [1], at: later)
-      try transaction.invite(
+      try transaction.callbacks.insertBatch(app: app.id, to: nil, events: 1, body: [1], at: later)
+      try transaction.invitations.add(
         tokenHash: WebToken.hash(token), to: account, as: .viewer, email: "guest@example.com", by: person,
         at: now, expiresAt: now.adding(seconds: 1000))
       return (
         person, credential,
-        try transaction.reading.callbackBatches(app: app.id, state: .pending, before: .max, limit: 1).first,
-        try transaction.reading.invitations(to: account, at: now).first,
-        try transaction.reading.consoleSessions(of: person).first
+        try transaction.callbacks.batches(app: app.id, state: .pending, before: .max, limit: 1).first,
+        try transaction.invitations.all(to: account, at: now).first,
+        try transaction.consoleSessions.all(of: person).first
       )
     }
     (person, credential) = (rest.0, rest.1)
@@ -114,20 +114,20 @@ struct Estate {
       let id = MessageID(decimal: Array(push.utf8)) ?? MessageID(0)
       var batches: [CallbackBatchRow] = []
       for state in CallbackState.allCases {
-        batches += try transaction.callbackBatches(app: app.id, state: state, before: .max, limit: 9)
+        batches += try transaction.callbacks.batches(app: app.id, state: state, before: .max, limit: 9)
       }
-      let sessions = try transaction.consoleSessions(of: person).map { "\($0.id) \($0.address)" }
+      let sessions = try transaction.consoleSessions.all(of: person).map { "\($0.id) \($0.address)" }
       return [
-        "\(String(describing: try transaction.app(key: app.key)))",
-        "\(String(describing: try transaction.push(id: id)))",
-        "\(try transaction.appGroups().filter { $0.account == account })",
-        "\(try transaction.apnsCredentials(app: app.id))", "\(batches)",
-        "\(try transaction.invitations(to: account, at: Timestamp(milliseconds: 0)))",
-        "\(try transaction.members(of: account))", "\(sessions)",
-        "\(try transaction.accounts().filter { $0.id == account })",
-        "\(try transaction.person(person).map { "\($0)" } ?? "")",
-        "\(try transaction.apps().count) \(try transaction.people().count)",
-        "\(try transaction.audit(.account(account), before: nil, limit: 200).count)",
+        "\(String(describing: try transaction.apps.find(key: app.key)))",
+        "\(String(describing: try transaction.pushes.find(id: id)))",
+        "\(try transaction.appGroups.all().filter { $0.account == account })",
+        "\(try transaction.credentials.all(app: app.id))", "\(batches)",
+        "\(try transaction.invitations.all(to: account, at: Timestamp(milliseconds: 0)))",
+        "\(try transaction.members.all(of: account))", "\(sessions)",
+        "\(try transaction.accounts.all().filter { $0.id == account })",
+        "\(try transaction.people.find(person).map { "\($0)" } ?? "")",
+        "\(try transaction.apps.all().count) \(try transaction.people.all().count)",
+        "\(try transaction.audit.entries(.account(account), before: nil, limit: 200).count)",
       ]
     }
   }

@@ -15,12 +15,12 @@ import Testing
     let owner = try await world.owner()
     #expect(
       await owner.open("/console/").text.contains(
-        "href=\"/console/accounts/1/apps/new\">Make your first app<"))
+        "href=\"/console/accounts/1/apps/new\">Create your first app<"))
     let viewer = try await world.member(.viewer, of: .standard, name: "vic")
     let text = await viewer.open("/console/").text
     #expect(text.contains("No apps yet.") && !text.contains("apps/new"))
     _ = try await world.app(of: .standard)
-    #expect(await !owner.open("/console/").text.contains("Make your first app"))
+    #expect(await !owner.open("/console/").text.contains("Create your first app"))
   }
 
   @Test func `First steps tick themselves, and close when the needed ones are done`() async throws {
@@ -30,15 +30,15 @@ import Testing
     let base = "/console/apps/\(app.key.text)"
     let fresh = await owner.open(base).text
     #expect(fresh.contains("0 of 5 done") && fresh.contains("class=\"first\" open"))
-    #expect(fresh.contains("href=\"\(base)/virtual\">Open a device<"))
+    #expect(fresh.contains("href=\"\(base)/virtual\">Open a virtual device<"))
     #expect(fresh.contains("REGISTRATION_ID") && !fresh.contains("\"audience\":\"all\""))
     let device = try await world.device(in: app)
     let started = await owner.open(base).text
-    #expect(started.contains("1 of 5 done") && !started.contains(">Open a device</a>"))
+    #expect(started.contains("1 of 5 done") && !started.contains(">Open a virtual device</a>"))
     let object = #"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#
     let request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(object.utf8))))
     let accepted = await withCheckedContinuation { done in
-      world.router.accept(request, for: app) { done.resume(returning: $0) }
+      world.router.acceptance.accept(request, for: app) { done.resume(returning: $0) }
     }
     let id = try accepted.get().id
     // The app's server has called, and nothing has arrived.

@@ -15,8 +15,8 @@ import Testing
     let browser = Browser(world)
     let path = await world.setupPath() ?? ""
     for (fields, name, words) in [
-      (["name": "", "email": "a@b.example", "password": "x"], "name", "The name needs"),
-      (["name": "Zoe", "email": "nonsense", "password": "x"], "email", "This is no e-mail address."),
+      (["name": "", "email": "a@b.example", "password": "x"], "name", "Enter a name of 1 to 80 bytes"),
+      (["name": "Zoe", "email": "nonsense", "password": "x"], "email", "Enter a valid email address."),
       (
         ["name": "Zoe", "email": "a@b.example", "password": "short"], "password",
         "Too short: 5 of at least 10"
@@ -40,11 +40,11 @@ import Testing
 
   @Test func `Before the first person the login page says where the link is`() async throws {
     let world = try ConsoleWorld()
-    _ = await world.setupPath()
-    #expect(await Browser(world).open("/console/login").text.contains("Nobody can log in yet."))
-    let owner = try await world.owner()
-    _ = await owner.submit("/console/logout")
-    #expect(await !Browser(world).open("/console/login").text.contains("Nobody can log in yet."))
+    let path = await world.setupPath() ?? ""
+    #expect(await Browser(world).open("/console/login").text.contains("The console is not set up yet."))
+    let first = ["name": "Zoe", "email": "zoe@example.com", "password": ConsoleWorld.password]
+    #expect(await Browser(world).submit(path, first).status == 200)
+    #expect(await !Browser(world).open("/console/login").text.contains("The console is not set up yet."))
   }
 
   @Test func `Every page changes the language, and comes back to where it was`() async throws {
@@ -63,12 +63,21 @@ import Testing
     #expect(await owner.submit("/console/me/language", ["language": "xx"]).status == 404)
   }
 
+  @Test func `What is not there is said in the reader's language`() async throws {
+    let world = try ConsoleWorld()
+    let owner = try await world.owner()
+    _ = await owner.post("/console/me/language", ["language": "zh", "back": ""])
+    let page = await owner.open("/console/nowhere")
+    #expect(page.status == 404 && page.text.contains("<h1>页面不存在</h1>") && page.text.contains("/console/me"))
+    #expect(await Browser(world).open("/console/nowhere").text.contains("<h1>Page not found</h1>"))
+  }
+
   @Test func `All times are those of one clock, which every page names`() async throws {
     let world = try ConsoleWorld()
     let owner = try await world.owner()
     let page = await owner.open("/console/me").text
     let now = world.router.zone.local(ManualClock().now()).text
-    #expect(page.contains(">\(now)</time>") && page.contains("Times are those of the server’s clock, UTC+"))
+    #expect(page.contains(">\(now)</time>") && page.contains("Times are in the server’s time zone, UTC+"))
   }
 
   @Test func `Whoever may not see a page still sees the app's others`() async throws {

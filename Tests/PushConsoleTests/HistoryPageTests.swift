@@ -24,12 +24,12 @@ import Testing
     let body = Array(
       "{\"platform\":\"all\",\"cid\":\"x\",\"audience\":\(audience),\"\(part)\":\(content)}".utf8)
     var request = AcceptRequest(try PushRequest.parse(try parseJSON(body)))
-    request.cid = nil
+    request.push.cid = nil
     request.object = body
     change(&request)
     let asked = request
     let result = await withCheckedContinuation { done in
-      world.router.accept(asked, for: app) { done.resume(returning: $0) }
+      world.router.acceptance.accept(asked, for: app) { done.resume(returning: $0) }
     }
     return try result.get().id
   }
@@ -44,7 +44,7 @@ import Testing
   /// Registers a device that is always the same one: the registration before is replaced.
   private static func register(_ world: ConsoleWorld, _ app: App) async throws -> RegistrationID {
     let result = await withCheckedContinuation { done in
-      world.router.register(
+      world.router.registrations.register(
         in: app, platform: .android, fingerprint: [1, 2, 3], environment: .none, token: [], appVersion: ""
       ) { done.resume(returning: $0) }
     }
@@ -93,14 +93,14 @@ import Testing
     let several = try await Self.push(world, app, "To both")
     let one = try await Self.push(
       world, app, "To one", audience: "{\"registration_id\":[\"\(device.text)\"]}")
-    let back = try await Self.push(world, app, "Taken back")
+    let back = try await Self.push(world, app, "Recalled")
     await withCheckedContinuation { done in
-      world.router.recall(back, in: app) { _ in done.resume() }
+      world.router.deliveries.recall(back, in: app) { _ in done.resume() }
     }
-    world.router.acknowledge([several, one], by: number, in: app)
+    world.router.deliveries.acknowledge([several, one], by: number, in: app)
     // The other one's time is over.
     _ = try await world.store.change { transaction throws(StorageError) in
-      try transaction.settle([Settlement(id: several, status: .expired, at: Self.clock.now())])
+      try transaction.deliveries.settle([Settlement(id: several, status: .expired, at: Self.clock.now())])
     }
     world.router.tick()
     _ = try await world.store.change { _ throws(StorageError) in 0 }
@@ -118,7 +118,7 @@ import Testing
     let states = file.split(separator: "\r\n" as Character).dropFirst().map { line in
       String(line.split(separator: ",", omittingEmptySubsequences: false).dropFirst(7).first ?? "")
     }
-    #expect(states == ["taken back", "delivered", "complete"])
+    #expect(states == ["recalled", "delivered", "complete"])
   }
 
   @Test func `A target that was replaced keeps its name in the file`() async throws {
@@ -159,25 +159,25 @@ import Testing
   /// Whoever opens the file at a browser does not see the answer's fields.
   @Test func `A file that is cut says where the rest is`() async throws {
     let (world, app, browser, _) = try await Self.world()
-    let count = WebConsole.exportRows + 1
+    let count = HistoryPages.exportRows + 1
     let now = Self.clock.now()
     _ = try await world.store.change { transaction throws(StorageError) in
       for number in 1...count {
-        try transaction.insertPush(
+        try transaction.pushes.insert(
           PushRow(
             id: MessageID(UInt64(number)), app: app.id, createdAt: now, expiresAt: now, sendno: 0,
             platforms: .all, target: RegistrationNumber(0), targets: nil, targetCount: 1, content: []))
       }
     }
     let path = "/console/apps/\(app.key.text)/pushes"
-    #expect(await browser.open(path).text.contains("At most \(WebConsole.exportRows) lines"))
+    #expect(await browser.open(path).text.contains("at most \(HistoryPages.exportRows) lines"))
     func lines(_ file: HTTPResponse) -> [Substring] {
       String(decoding: file.body, as: UTF8.self).split(separator: "\r\n" as Character)
     }
     let first = lines(await browser.call("GET", path + ".csv"))
     #expect(first.count == count + 1)
     let last = String(try #require(first.last))
-    #expect(last.hasPrefix("Cut here. The rest: http://console.example\(path).csv?before="))
+    #expect(last.hasPrefix("Truncated here. The rest: http://console.example\(path).csv?before="))
     let rest = try #require(last.firstRange(of: "/console/"))
     let file = await browser.call("GET", String(last[rest.lowerBound...]))
     #expect(lines(file).count == 2 && file.headers["link"] == nil)
@@ -214,12 +214,12 @@ import Testing
     let lines = String(decoding: file.body, as: UTF8.self).split(separator: "\r\n" as Character).dropFirst()
     #expect(
       Set(lines) == [
-        "\(device.text),android,delivered,,Over our connection,,",
-        "\(other.text),android,Waiting,,Over our connection,,",
+        "\(device.text),android,delivered,,Direct connection,,",
+        "\(other.text),android,Waiting,,Direct connection,,",
       ])
     #expect(file.headers["link"] == nil)
     let back = await browser.submit(path + "/recall")
-    #expect(back.text.contains("Taken back") || back.text.contains("taken back <strong>1</strong>"))
+    #expect(back.text.contains("Recalled") || back.text.contains("recalled <strong>1</strong>"))
     #expect(!back.text.contains("data-while-open"))
     let list = await browser.call("GET", "/console/apps/\(app.key.text)/pushes.csv")
     #expect(String(decoding: list.body, as: UTF8.self).contains(",'=1+1\r\n"))
@@ -231,7 +231,7 @@ import Testing
     let id = try await Self.push(world, app, "Once more", audience: audience)
     let base = "/console/apps/\(app.key.text)"
     let page = await browser.open("\(base)/pushes/\(id.text)/again")
-    #expect(page.status == 200 && page.text.contains("Devices that it goes to: 1"))
+    #expect(page.status == 200 && page.text.contains("Target devices: 1"))
     func hidden(_ name: String) throws -> String {
       let start = try #require(page.text.firstRange(of: "name=\"\(name)\" value=\""))
       return String(page.text[start.upperBound...].prefix { $0 != "\"" }).replacing("&quot;", with: "\"")
@@ -250,7 +250,7 @@ import Testing
       world, app, "Gone", audience: "{\"registration_id\":[\"\(old.text)\"]}")
     _ = try await Self.register(world, app)
     let refused = await browser.open("\(base)/pushes/\(gone.text)/again")
-    #expect(refused.status == 422 && refused.text.contains("cannot be sent now"))
+    #expect(refused.status == 422 && refused.text.contains("cannot be sent again right now"))
     let viewer = try await world.member(.viewer, of: .standard, name: "vic")
     #expect(await viewer.open("\(base)/pushes/\(id.text)/again").status == 403)
     #expect(await !viewer.open("\(base)/pushes/\(id.text)").text.contains("/again"))
@@ -264,11 +264,11 @@ import Testing
     _ = try await world.store.change { transaction throws(StorageError) in
       for past in 0..<50 as Range<Int64> {
         var row = StatisticsRow()
-        (row.pushes, row.acknowledged, row.acceptedByAPNs, row.online) = (2, 30, 10, 500 + Int(past))
+        (row.pushes, row.acknowledged, row.accepted[.apns], row.online) = (2, 30, 10, 500 + Int(past))
         row.latencies = [UInt32](repeating: 0, count: LatencySteps.count)
         row.latencies[10] = 5
-        try transaction.addStatistics(app: app.id, hour: hour - past, row)
-        try transaction.addStatistics(app: AppID(99), hour: hour - past, row)
+        try transaction.statistics.add(app: app.id, hour: hour - past, row)
+        try transaction.statistics.add(app: AppID(99), hour: hour - past, row)
       }
     }
     let path = "/console/apps/\(app.key.text)/charts"
@@ -277,14 +277,14 @@ import Testing
       ("?range=90d", 100, 2000, 90, 549),
     ] {
       let text = await browser.open(path + range).text
-      #expect(text.contains("Accepted; \(pushes) altogether."), "\(range)")
-      #expect(text.contains("; \(deliveries) altogether."), "\(range)")
-      #expect(text.contains("at most \(online)."), "\(range)")
+      #expect(text.contains("Accepted pushes. Total: \(pushes)."), "\(range)")
+      #expect(text.contains("accepted by APNs. Total: \(deliveries)."), "\(range)")
+      #expect(text.contains("Highest: \(online)."), "\(range)")
       #expect(text.contains("p50 45 ms, p99 45 ms."), "\(range)")
       #expect(text.contains("UTC+08:00"), "\(range)")
       #expect(text.split(separator: "class=\"slot\"").count - 1 == 4 * periods, "\(range)")
     }
     let empty = try await world.app(of: .standard)
-    #expect(await browser.open("/console/apps/\(empty.key.text)/charts").text.contains("p50 nothing"))
+    #expect(await browser.open("/console/apps/\(empty.key.text)/charts").text.contains("p50 no data"))
   }
 }

@@ -29,13 +29,13 @@ import Testing
     let world = try ConsoleWorld()
     let boss = try await world.owner()
     _ = try await world.store.change { transaction throws(StorageError) in
-      for number in 1...WebConsole.accountsOnPage {
-        _ = try transaction.createAccount(
+      for number in 1...OperatorPages.accountsOnPage {
+        _ = try transaction.accounts.create(
           key: .random(), name: "Tenant \(number).", secretHash: SHA256.digest([1]), plan: PlanRow.unlimited,
           at: Timestamp(milliseconds: 0))
       }
     }
-    let last = "Tenant \(WebConsole.accountsOnPage)."
+    let last = "Tenant \(OperatorPages.accountsOnPage)."
     let first = await boss.open("/console/operator").text
     #expect(first.contains("Tenant 1.") && !first.contains(last))
     let link = try #require(first.firstRange(of: "/console/operator?after="))
@@ -62,7 +62,7 @@ import Testing
       link, ["name": "Tina", "email": "tina@example.com", "password": ConsoleWorld.password])
     #expect(home.text.contains("Tenant") && home.text.contains("Owner"))
     let account = try await world.store.change { transaction throws(StorageError) in
-      try transaction.reading.accounts()
+      try transaction.accounts.all()
     }.last
     let id = try #require(account).id
     let path = "/console/operator/accounts/\(id.rawValue)"
@@ -72,7 +72,16 @@ import Testing
     // The operator sees that there is an app, but not into it.
     #expect(await boss.open("/console/apps/\(app.key.text)").status == 404)
     #expect(await boss.submit("\(path)/off").text.contains("off</span>"))
-    #expect(await tina.open("/console/").text.contains("You belong to no account."))
+    let suspended = await tina.open("/console/").text
+    #expect(
+      suspended.contains("The account Tenant is suspended") && suspended.contains("mailto:zoe@example.com"))
+    #expect(!suspended.contains("You belong to no account."))
+    for path in ["/console/apps/\(app.key.text)", "/console/accounts/\(id.rawValue)/people"] {
+      let page = await tina.open(path)
+      #expect(page.status == 403 && page.text.contains("The account Tenant is suspended"), "\(path)")
+    }
+    let outsider = try await world.member(.owner, of: .standard, name: "olga")
+    #expect(await outsider.open("/console/apps/\(app.key.text)").status == 404)
     _ = await boss.submit("\(path)/on")
     #expect(await tina.open("/console/").text.contains("Tenant"))
     for (name, email, plan, status) in [
@@ -82,6 +91,40 @@ import Testing
         "/console/operator/accounts", ["name": name, "email": email, "plan": plan])
       #expect(answer.status == status)
     }
+  }
+
+  @Test func `A plan goes to the account's apps at once, but for those with a plan of their own`()
+    async throws
+  {
+    let world = try ConsoleWorld()
+    let boss = try await world.owner()
+    let account = try await world.account("Tenant")
+    let (one, two, own) = (
+      try await world.app(of: account), try await world.app(of: account), try await world.app(of: account)
+    )
+    let path = "/console/operator/accounts/\(account.rawValue)/plan"
+    let fields = ["plan-\(account.rawValue)": "free"]
+    _ = try await world.store.change { t throws(StorageError) in try t.apps.setPlan(app: own.id, "paid") }
+    _ = await boss.open("/console/operator")
+    let saved = await boss.submit(path, fields).text
+    #expect([one, two].allSatisfy { $0.plan.name == "free" && $0.plan.broadcasts != nil })
+    #expect(
+      saved.contains("except those below that have their own plan")
+        && saved.contains("Apps with their own plan: 1 (app \(account.rawValue): paid)"))
+    let entries = try await world.store.look { t throws(StorageError) in
+      try t.audit.entries(.account(account), before: nil, limit: 9).map(\.entry)
+    }
+    #expect(entries.filter { $0.action == "app.plan" }.compactMap(\.app).count == 2)
+    #expect(entries.contains { $0.action == "account.plan" && $0.target == "Tenant: unlimited → free" })
+    // With the box the others go along, also when the account's plan stays.
+    let all = await boss.submit(path, fields.merging(["all-\(account.rawValue)": "1"]) { $1 }).text
+    #expect(
+      own.plan.name == "free" && !all.contains("with their own plan: 1")
+        && all.contains("The plan was saved."))
+    #expect(await boss.submit(path, ["plan-\(account.rawValue)": "nonsense"]).status == 404)
+    #expect(await boss.open("/console/operator").text.contains("<button class=\"small danger\">Turn off"))
+    _ = await boss.submit("/console/operator/accounts/\(account.rawValue)/off")
+    #expect(await boss.open("/console/operator").text.contains("<button class=\"small\">Turn on"))
   }
 
   @Test func `Operators name others, and the last one stays`() async throws {

@@ -50,13 +50,13 @@ import Testing
     var form = PushForm()
     (form.audience, form.names, form.allTags, form.noTags) = (.tag, "a, b\nc，d", "vip", "muted")
     (form.title, form.text, form.hours) = ("Hi", "There", 2)
-    form.isSandbox = true
+    form.platforms = [.android, .ios]
     #expect(
       form.json["audience"] == ["tag": ["a", "b", "c", "d"], "tag_and": ["vip"], "tag_not": ["muted"]])
-    #expect(form.json["platform"] == ["android", "ios"])
+    #expect(form.json["platform"] == ["ios", "android"])
     #expect(form.json["notification"]?["ios"]?["alert"] == ["title": "Hi", "body": "There"])
-    #expect(form.json["options"] == ["time_to_live": 7200, "apns_production": false])
-    (form.kind, form.audience, form.ios) = (.message, .everybody, false)
+    #expect(form.json["options"] == ["time_to_live": 7200])
+    (form.kind, form.audience, form.platforms) = (.message, .everybody, [.android])
     #expect(form.json["audience"] == "all" && form.json["notification"] == nil)
     #expect(form.json["message"] == ["msg_content": "There", "title": "Hi"])
     #expect(form.json["options"] == ["time_to_live": 7200])

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PushConsole
 
-/// Sending by hand, from the form to what became of it, in words that need no push object.
+/// Sending by hand, from the form to its outcome, in words that need no push object.
 @Suite struct SendFormTests {
   private struct Scene {
     let world: ConsoleWorld
@@ -29,10 +29,10 @@ import Testing
 
     func push(_ body: String, timeToLive: Int = 86_400) async throws -> MessageID {
       var request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(body.utf8))))
-      (request.object, request.timeToLive) = (Array(body.utf8), timeToLive)
+      (request.object, request.push.options.timeToLive) = (Array(body.utf8), timeToLive)
       let asked = request
       let result = await withCheckedContinuation { done in
-        world.router.accept(asked, for: app) { done.resume(returning: $0) }
+        world.router.acceptance.accept(asked, for: app) { done.resume(returning: $0) }
       }
       return try result.get().id
     }
@@ -48,7 +48,7 @@ import Testing
   // MARK: Whom it is for
 
   @Test(arguments: [
-    (#"{"audience":"all"}"#, "Everybody", "所有人"),
+    (#"{"audience":"all"}"#, "Everyone", "所有人"),
     (#"{"audience":{"alias":["anna"]}}"#, "alias anna", "别名 anna"),
     (#"{"audience":{"alias":["anna","bob"]}}"#, "aliases anna or bob", "别名 anna 或 bob"),
     (
@@ -67,7 +67,7 @@ import Testing
     ),
     (#"{"audience":{"file":{"file_id":"f-1"}}}"#, "file f-1", "文件 f-1"),
     (
-      #"{"audience":"all","options":{"test_model":true}}"#, "Everybody, only devices for tests",
+      #"{"audience":"all","options":{"test_model":true}}"#, "Everyone, test devices only",
       "所有人，仅测试设备"
     ),
   ])
@@ -136,6 +136,8 @@ import Testing
     form.kind = .message
     #expect(form.json["message"] == ["msg_content": "x", "extras": extras])
     form = PushForm()
+    #expect(form.json["platform"] == "all")
+    #expect(form.json["notification"]?["quickapp"] == ["alert": "", "title": "", "page": "/"])
     #expect(form.json["notification"]?["ios"]?["badge"] == "+1")
     #expect(form.json["notification"]?["ios"]?["sound"] == "default")
     for (typed, wanted) in [("+2", "+2"), ("-1", "-1"), ("x", "x")] as [(String, JSONValue)] {
@@ -171,7 +173,40 @@ import Testing
   {
     let scene = try await Scene()
     let page = await scene.browser.submit("\(scene.base)/push/confirm", scene.fields(more))
-    #expect(page.status == 422 && page.text.contains("Each extra field needs a name of its own."))
+    #expect(page.status == 422 && page.text.contains("Each extra field needs a unique name."))
+  }
+
+  @Test func `Devices of every platform are reached, and as many as was said`() async throws {
+    let scene = try await Scene(platform: .ios)
+    for platform in Platform.allCases where platform != .ios {
+      _ = try await scene.world.device(in: scene.app, platform: platform)
+    }
+    let form = await scene.browser.open("\(scene.base)/push").text
+    for platform in Platform.allCases {
+      #expect(form.contains("name=\"\(platform.name)\" value=\"1\" checked> \(platform.properName)"))
+    }
+    // No control that does nothing.
+    #expect(!form.contains("environment") && !form.contains("Sandbox"))
+    for kind in ["notification", "message"] {
+      var fields = ["kind": kind, "audience": "everybody", "text": "x", "hours": "1"]
+      for platform in Platform.allCases { fields[platform.name] = "1" }
+      let page = await scene.browser.submit("\(scene.base)/push/confirm", fields).text
+      #expect(
+        page.contains("It goes to all 4 devices of ")
+          && page.contains("<dd>iOS, Android, HarmonyOS, Quick App</dd>"))
+      var written = PushForm()
+      (written.kind, written.audience, written.text) = (.init(rawValue: kind) ?? .message, .everybody, "x")
+      let request = AcceptRequest(try PushRequest.parse(written.json))
+      #expect(
+        request.push.content.platforms.isSuperset(of: .all) && request.push.platforms.isSuperset(of: .all))
+      let accepted = await withCheckedContinuation { done in
+        scene.world.router.acceptance.accept(request, for: scene.app) { done.resume(returning: $0) }
+      }
+      #expect(try accepted.get().targets == 4)
+      fields["hmos"] = nil
+      let fewer = await scene.browser.submit("\(scene.base)/push/confirm", fields).text
+      #expect(fewer.contains("Target devices: 3"))
+    }
   }
 
   // MARK: Asking once more
@@ -179,17 +214,15 @@ import Testing
   @Test func `Whoever is asked once more reads what goes to whom`() async throws {
     let scene = try await Scene()
     let more = [
-      "title": "Sale", "text": "Half <price>", "hours": "2", "ios": "1", "environment": "sandbox",
+      "title": "Sale", "text": "Half <price>", "hours": "2", "ios": "1",
       "extra_name_0": "page", "extra_value_0": "7", "badge": "3",
     ]
     let page = await scene.browser.submit("\(scene.base)/push/confirm", scene.fields(more)).text
     for part in [
       "<dd>Sale</dd>", "<dd>Half &lt;price&gt;</dd>", "<dd>device \(scene.device.text)</dd>",
-      "<dd>iOS, Android</dd>", "<dd>Sandbox</dd>", "<dd>2 hours</dd>", "<div class=\"banner\">",
+      "<dd>iOS, Android</dd>", "<dd>2 hours</dd>", "<div class=\"banner\">",
       "<dt>page</dt><dd>7</dd>", "<dt>Badge (iOS)</dt><dd>3</dd>", "<dt>Sound (iOS)</dt><dd>default</dd>",
       "<details><summary>curl</summary>",
-      // Whoever cancels finds it all in the form again.
-      "name=\"extra_name_0\" value=\"page\"", "name=\"badge\" value=\"3\"",
     ] {
       #expect(page.contains(part), "\(part)")
     }
@@ -203,19 +236,19 @@ import Testing
   @Test func `A push to everybody says so, and not when the day's are used up`() async throws {
     let scene = try await Scene()
     _ = try await scene.world.store.change { transaction throws(StorageError) in
-      try transaction.setPlan(PlanRow(name: "small", broadcasts: 1))
-      return try transaction.setPlan(app: scene.app.id, "small")
+      try transaction.plans.set(PlanRow(name: "small", broadcasts: 1))
+      return try transaction.apps.setPlan(app: scene.app.id, "small")
     }
     while scene.app.plan.broadcasts != 1 { scene.world.router.tick() }
     let fields = scene.fields(["audience": "everybody", "names": ""])
     let first = await scene.browser.submit("\(scene.base)/push/confirm", fields)
-    #expect(first.text.contains("All 1 device of ") && first.text.contains("number 1 of today"))
+    #expect(first.text.contains("It goes to all 1 device of ") && first.text.contains("Push 1 of today"))
     _ = try await scene.push(#"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#)
     let second = await scene.browser.submit("\(scene.base)/push/confirm", fields)
-    #expect(second.status == 422 && second.text.contains("pushes to everybody are used up"))
+    #expect(second.status == 422 && second.text.contains("pushes to everyone are used"))
   }
 
-  // MARK: What became of it
+  // MARK: Its outcome
 
   @Test func `One word for a push is that of all its targets`() async throws {
     let scene = try await Scene()
@@ -227,11 +260,11 @@ import Testing
     let id = try await scene.push(body)
     let path = "\(scene.base)/pushes/\(id.text)"
     let open = await scene.browser.open(path).text
-    #expect(open.contains("</h2><span class=\"state open\">under way</span>"))
-    #expect(open.contains("Take it back from 2 devices? Delivered already: 0."))
+    #expect(open.contains("</h2><span class=\"state open\">in progress</span>"))
+    #expect(open.contains("Recall it from 2 devices? Already delivered: 0."))
     let back = await scene.browser.submit("\(path)/recall").text
-    #expect(back.contains("</h2><span class=\"state over\">taken back</span>"))
-    #expect(back.contains("Taken back from 2 devices.") && !back.contains("class=\"sure recall\""))
+    #expect(back.contains("</h2><span class=\"state over\">recalled</span>"))
+    #expect(back.contains("Recalled from 2 devices.") && !back.contains("class=\"sure recall\""))
   }
 
   @Test func `Targets stand on the page, each with the question why`() async throws {
@@ -241,7 +274,7 @@ import Testing
     let path = "\(scene.base)/pushes/\(single.text)"
     let page = await scene.browser.open(path).text
     let link = "<a class=\"end\" href=\"\(path)/why?registration_id=\(scene.device.text)\">Why?</a>"
-    #expect(page.contains(link) && page.contains("Registration ID, alias or Apple&#39;s token"))
+    #expect(page.contains(link) && page.contains("Registration ID, alias or APNs token"))
     var others: [RegistrationID] = []
     for _ in 0..<TargetsTable.most { others.append(try await scene.world.device(in: scene.app)) }
     let id = try await scene.push(body)
@@ -258,7 +291,7 @@ import Testing
     let id = try await scene.push(
       #"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#)
     let page = await scene.browser.open("\(scene.base)/pushes/\(id.text)").text
-    #expect(page.contains("1 iPhone gets this only while its app is open"))
+    #expect(page.contains("1 iPhone receives this only while the app is open"))
     #expect(page.contains("href=\"\(scene.base)/settings/apple\""))
   }
 }

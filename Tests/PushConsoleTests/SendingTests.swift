@@ -30,44 +30,25 @@ import Testing
     #expect(limited.status == 429)
     // The question stays as it was, so that nothing has to be typed again.
     let page = String(decoding: limited.body, as: UTF8.self)
-    #expect(page.contains("too many pushes just now") && page.contains("value=\"\(app.key.text)-2\""))
+    #expect(
+      page.contains("too many pushes in the last minute") && page.contains("value=\"\(app.key.text)-2\""))
     #expect(page.contains(device.text) && page.contains("Send now (1)"))
     #expect(await send("\(app.key.text)-!").status == 422)
     #expect(await send("\(AppKey.random().text)-1").status == 403)
     let disabled = try await world.app(of: .standard)
     _ = try await world.store.change { transaction throws(StorageError) in
-      try transaction.setDisabled(app: disabled.id, true)
+      try transaction.apps.setDisabled(app: disabled.id, true)
     }
     while !disabled.isDisabled { world.router.tick() }
     let refused = await withCheckedContinuation { done in
-      world.router.accept(AcceptRequest(content: PushContent(variants: [])), for: disabled) {
+      world.router.acceptance.accept(
+        AcceptRequest(
+          PushRequest(platforms: .all, audience: .all, content: PushContent(variants: []))), for: disabled
+      ) {
         done.resume(returning: $0)
       }
     }
     #expect(throws: APIError.blacklisted) { try refused.get() }
-  }
-
-  @Test func `What was filled in comes back when somebody thinks better of it`() async throws {
-    let world = try ConsoleWorld()
-    let owner = try await world.owner()
-    let app = try await world.app(of: .standard)
-    let device = try await world.device(in: app)
-    let path = "/console/apps/\(app.key.text)/push"
-    _ = await owner.open(path)
-    let fields = [
-      "kind": "message", "android": "1", "audience": "registration", "names": device.text,
-      "title": "A \"title\"",
-      "text": "Two\nlines", "hours": "7", "environment": "sandbox",
-    ]
-    let asked = await owner.submit("\(path)/confirm", fields).text
-    #expect(asked.contains("formaction=\"\(path)/form\""))
-    for value in ["A &quot;title&quot;", "Two\nlines", "sandbox", "message"] {
-      #expect(asked.contains("value=\"\(value)\">"), "\(value)")
-    }
-    let form = await owner.submit("\(path)/form", fields).text
-    #expect(form.contains("value=\"A &quot;title&quot;\"") && form.contains(">Two\nlines</textarea>"))
-    #expect(form.contains("value=\"7\"") && form.contains("value=\"message\" checked"))
-    #expect(!form.contains("name=\"ios\" value=\"1\" checked") && form.contains(device.text))
   }
 
   /// In each language, and about the form's fields rather than those of a push object.
@@ -104,6 +85,8 @@ import Testing
       #expect(phrase.english == text && phrase.chinese != text && !phrase.chinese.contains("paused"))
     }
     #expect(CredentialWords.trouble("paused: BadCertificate").chinese == "已暂停：BadCertificate")
+    #expect(CallbackWords.answer(status: 500, error: "answered 500").english == "answered 500")
+    #expect(CallbackWords.answer(status: 200, error: nil).english == "answered 200")
     for text in [
       "answered 404", "answered 301: redirects are not followed", "the address is not allowed",
       "the app has no callback address",
@@ -122,11 +105,16 @@ import Testing
       for body in fields {
         let answer = await owner.call("POST", path, body: body)
         #expect(answer.status == 400, "\(path)")
-        #expect(String(decoding: answer.body, as: UTF8.self).contains("The form cannot be read."))
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("The server could not read the form."))
       }
     }
     let large = await owner.call("POST", "/console/login", body: String(repeating: "a", count: 200_000))
     #expect(large.status == 413 && String(decoding: large.body, as: UTF8.self).contains("<h1>Too large</h1>"))
+    let refused = try #require(world.console.refusal(.bodyTooLarge, of: "/console/apps/x/settings/apple"))
+    Safety.check(refused, "refusal")
+    let page = String(decoding: refused.body, as: UTF8.self)
+    #expect(refused.status == 413 && page.contains("<h1>Too large</h1>") && page.contains("内容过大"))
+    #expect(world.console.refusal(.bodyTooLarge, of: "/v3/push") == nil)
     // Whom a page is not for, it does not read forms for.
     #expect(await Browser(world).call("POST", "/console/me/profile", body: "a=%zz").status == 303)
     #expect(await owner.call("POST", "/console/nowhere", body: "a=%zz").status == 404)

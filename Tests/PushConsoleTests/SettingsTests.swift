@@ -33,7 +33,7 @@ import Testing
     #expect(await admin.submit("\(path)/delete", ["confirmation": "Aurora"]).status == 403)
     #expect(await owner.submit("\(path)/delete", ["confirmation": "aurora"]).status == 422)
     #expect(
-      await owner.submit("\(path)/delete", ["confirmation": "Aurora"]).text.contains("Make your first app"))
+      await owner.submit("\(path)/delete", ["confirmation": "Aurora"]).text.contains("Create your first app"))
     #expect(await owner.open(path).status == 404)
     let audit = await owner.open("/console/accounts/\(account.rawValue)/audit").text
     for action in ["app.rename", "app.networks", "app.delete"] { #expect(audit.contains(action)) }
@@ -76,6 +76,31 @@ import Testing
     for action in ["callback.set", "callback.rotate", "callback.remove"] { #expect(audit.contains(action)) }
   }
 
+  @Test func `Getui's API gets a master secret, which receipts in its format need`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let app = try await world.app(of: account)
+    let admin = try await world.member(.admin, of: account, name: "ada")
+    let path = "/console/apps/\(app.key.text)/settings"
+    let form = ["url": "https://a.example/hook", "type-1": "1", "type-8": "1", "format": "getui"]
+    _ = await admin.open(path)
+    let early = await admin.submit("\(path)/callbacks", form)
+    #expect(early.status == 422 && early.text.contains("its master secret signs the receipts"))
+    let made = await admin.submit("\(path)/getui").text
+    #expect(made.contains("<dt>masterSecret</dt>") && made.contains(app.key.text))
+    let shown = await admin.open(path).text
+    #expect(!shown.contains("masterSecret</dt>") && shown.contains("Master secret created"))
+    #expect(await admin.submit("\(path)/callbacks", form).status == 200)
+    let callbacks = await admin.open("\(path)/callbacks").text
+    #expect(callbacks.contains("value=\"getui\" checked"))
+    #expect(callbacks.contains("name=\"type-1\" value=\"1\" checked"))
+    #expect(!callbacks.contains("name=\"type-8\" value=\"1\" checked"))
+    #expect(await admin.submit("\(path)/getui/off").text.contains("Saved."))
+    #expect(await admin.open(path).text.contains("Create a master secret"))
+    let audit = await admin.open("/console/accounts/\(account.rawValue)/audit").text
+    for action in ["getui.secret", "getui.remove"] { #expect(audit.contains(action)) }
+  }
+
   @Test func `A group has only its account's apps`() async throws {
     let world = try ConsoleWorld()
     let (mine, theirs) = (try await world.account("mine"), try await world.account("theirs"))
@@ -89,7 +114,7 @@ import Testing
     #expect(made.text.contains("Group master secret"))
     func group() async throws -> AppGroupRow {
       try #require(
-        try await world.store.change { transaction throws(StorageError) in try transaction.reading.appGroups()
+        try await world.store.change { transaction throws(StorageError) in try transaction.appGroups.all()
         }
         .first)
     }
@@ -112,7 +137,7 @@ import Testing
     let keys = (0..<300).map { _ in AppKey.random() }
     _ = try await world.store.change { transaction throws(StorageError) in
       for key in keys {
-        _ = try transaction.createApp(
+        _ = try transaction.apps.create(
           NewApp(key: key, name: "an app", secretHash: SHA256.digest([1]), account: account),
           at: Timestamp(milliseconds: 0))
       }
@@ -123,16 +148,16 @@ import Testing
     let fields = [("name", "All")] + keys.map { ("app", $0.text) }
     #expect(await admin.submit("\(path)/new", all: fields).text.contains("Group master secret"))
     let groups = try await world.store.change { transaction throws(StorageError) in
-      try transaction.reading.appGroups(of: account)
+      try transaction.appGroups.all(of: account)
     }
     #expect(groups.map { Set($0.apps) } == [Set(keys)])
     let none = try await world.store.change { transaction throws(StorageError) in
-      try transaction.reading.appGroups(of: .standard)
+      try transaction.appGroups.all(of: .standard)
     }
     #expect(none.isEmpty)
-    let tooMany = Array(repeating: ("app", "x"), count: Router.appsInAccount + 101)
+    let tooMany = Array(repeating: ("app", "x"), count: Apps.appsInAccount + 101)
     let refused = await admin.submit("\(path)/new", all: tooMany)
-    #expect(refused.status == 400 && refused.text.contains("The form cannot be read."))
+    #expect(refused.status == 400 && refused.text.contains("The server could not read the form."))
   }
 
   @Test func `An app with blanks in its name can be deleted`() async throws {
@@ -140,7 +165,7 @@ import Testing
     let owner = try await world.owner()
     let app = try await world.app(of: .standard)
     _ = try await world.store.change { transaction throws(StorageError) in
-      try transaction.rename(app: app.id, " Northern  Lights ")
+      try transaction.apps.rename(app: app.id, " Northern  Lights ")
     }
     while app.name != " Northern  Lights " { world.router.tick() }
     let path = "/console/apps/\(app.key.text)/settings"
@@ -155,7 +180,7 @@ import Testing
     let admin = try await world.member(.admin, of: .standard, name: "ada")
     let key = AppKey.random()
     _ = try await world.store.change { transaction throws(StorageError) in
-      try transaction.createAppGroup(
+      try transaction.appGroups.create(
         key: key, name: "secretly", secretHash: SHA256.digest([1]), at: Timestamp(milliseconds: 0))
     }
     #expect(await !admin.open("/console/accounts/1/groups").text.contains("secretly"))

@@ -40,7 +40,7 @@ import Testing
     _ = await owner.open("\(base)/virtual")
     var fields = [
       "registration_id": device.text, "platform": name, "title": "T<1>", "text": "Hello",
-      "cid": WebConsole.newCID(app),
+      "cid": PushPages.newCID(app),
     ]
     let sent = await owner.post("\(base)/virtual/push", fields)
     let location = try #require(sent.headers["location"])
@@ -54,7 +54,7 @@ import Testing
     let waiting = [device, other].map { app.directory.find($0).map { app.directory.pendingCount(for: $0) } }
     #expect(waiting == [1, 0])
     #expect(await owner.open("/console/accounts/1/audit").text.contains("push.send"))
-    fields["cid"] = WebConsole.newCID(app)
+    fields["cid"] = PushPages.newCID(app)
     for nobody in ["", "nobody"] {
       fields["registration_id"] = nobody
       #expect(await owner.post("\(base)/virtual/push", fields).status == 422)
@@ -74,8 +74,8 @@ import Testing
       await owner.post(path + "/push", ["registration_id": device.text, "text": "x", "cid": cid]).status
     }
     #expect(await send("") == 403)
-    #expect(await send(WebConsole.newCID(app)) == 303)
-    #expect(await send(WebConsole.newCID(app)) == 429)
+    #expect(await send(PushPages.newCID(app)) == 303)
+    #expect(await send(PushPages.newCID(app)) == 429)
   }
 
   @Test func `Every phrase of the script is in both languages, once`() {

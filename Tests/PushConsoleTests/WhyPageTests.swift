@@ -30,7 +30,9 @@ import Testing
   private static func change(_ change: DeviceChange, of id: RegistrationID, in scene: Scene) async throws {
     let number = try #require(scene.app.directory.find(id))
     let result = await withCheckedContinuation { done in
-      scene.world.router.change(change, of: number, in: scene.app) { done.resume(returning: $0) }
+      scene.world.router.registrations.change(change, of: number, in: scene.app) {
+        done.resume(returning: $0)
+      }
     }
     try result.get()
   }
@@ -38,15 +40,15 @@ import Testing
   private static func push(
     to ids: [RegistrationID], platforms: PlatformSet = .all, in scene: Scene
   ) async throws -> MessageID {
-    var terms = AudienceTerms()
-    terms.registrationIDs = ids
     let content = PushContent(variants: [
       ContentVariant(platforms: .all, notification: Array(#"{"alert":"The <sky>"}"#.utf8))
     ])
     let result = await withCheckedContinuation { done in
-      var request = AcceptRequest(platforms: platforms, terms: terms, content: content)
-      request.object = Array(#"{"audience":{"registration_id":["x"]}}"#.utf8)
-      scene.world.router.accept(request, for: scene.app) { done.resume(returning: $0) }
+      let audience = Audience.filter(AudienceFilter(registrationIDs: ids.map(\.text)))
+      let request = AcceptRequest(
+        PushRequest(platforms: platforms, audience: audience, content: content),
+        object: Array(#"{"audience":{"registration_id":["x"]}}"#.utf8))
+      scene.world.router.acceptance.accept(request, for: scene.app) { done.resume(returning: $0) }
     }
     return try result.get().id
   }
@@ -70,8 +72,8 @@ import Testing
       missed.contains("class=\"failed\"") && missed.contains("/v1/pushes/\(id.text)/why?registration_id="))
     let waits = await scene.viewer.open("\(path)?registration_id=\(scene.devices[0].text)").text
     #expect(waits.contains(WhyConclusion.waiting.text.english) && waits.contains("class=\"waiting\""))
-    let stranger = await scene.viewer.open("\(path)?registration_id=nobody").text
-    #expect(stranger.contains(WhyCause.registrationUnknown.text.english))
+    let outsider = await scene.viewer.open("\(path)?registration_id=nobody").text
+    #expect(outsider.contains(WhyCause.registrationUnknown.text.english))
     #expect(await scene.viewer.open("\(scene.base)/pushes/1/why").status == 404)
     let evil = await scene.viewer.open("\(path)?registration_id=%3Cscript%3E").text
     #expect(!evil.contains("<script>") && evil.contains("&lt;script&gt;"))
@@ -161,7 +163,7 @@ import Testing
     let scene = try await Self.scene(0)
     let token = [UInt8](repeating: 0xab, count: 30) + [0xcd, 0xef]
     let result = await withCheckedContinuation { done in
-      scene.world.router.register(
+      scene.world.router.registrations.register(
         in: scene.app, platform: .ios, fingerprint: [7], environment: .sandbox, token: token,
         appVersion: "2.1"
       ) { done.resume(returning: $0) }
@@ -171,12 +173,12 @@ import Testing
     #expect(found.contains(id.text) && found.contains("abababab…cdef") && found.contains("Sandbox"))
     #expect(!found.contains(Hex.encode(token)))
     let again = await withCheckedContinuation { done in
-      scene.world.router.register(
+      scene.world.router.registrations.register(
         in: scene.app, platform: .ios, fingerprint: [7], environment: .none, token: [], appVersion: ""
       ) { done.resume(returning: $0) }
     }
     let gone = await scene.viewer.open("\(scene.base)/devices/\(id.text)").text
     let successor = try again.get().id
-    #expect(gone.contains("This registration is no more") && gone.contains(successor.text))
+    #expect(gone.contains("This registration no longer exists") && gone.contains(successor.text))
   }
 }

@@ -34,15 +34,11 @@ private final class MailWorld: Sendable {
   let clock = ManualClock()
   let server = FakeServer()
   let metrics = MailMetrics(Metrics())
-  let store: Store
-  private let folder = TemporaryFolder()
+  private let database: TestDatabase
+  var store: Store { database.store }
 
   init() throws {
-    store = try Store.open(path: folder.database, readers: 1, log: .silent)
-  }
-
-  deinit {
-    store.close()
+    database = try TestDatabase(readers: 1)
   }
 
   func mailer() throws -> Mailer {
@@ -54,7 +50,7 @@ private final class MailWorld: Sendable {
 
   /// How much mail waits in the database.
   func waiting() async throws -> Int {
-    try await store.change { transaction throws(StorageError) in try transaction.reading.waitingMail() }
+    try await store.change { transaction throws(StorageError) in try transaction.mail.waiting() }
   }
 
   func run(_ script: String) async throws {
@@ -66,7 +62,7 @@ private final class MailWorld: Sendable {
   func add(_ recipient: String, of credential: APNsCredentialID? = nil) async throws {
     let now = clock.now()
     try await store.change { transaction throws(StorageError) in
-      try transaction.addMail(
+      try transaction.mail.add(
         NewMail(recipient: recipient, subject: "s", body: "b", credential: credential), at: now)
     }
   }
@@ -138,7 +134,7 @@ extension Mailer {
   }
 
   /// As on a full disk: what was sent is known, but cannot be noted.
-  @Test func `What came of a mail and cannot be stored is stored later, and the mail is sent once`()
+  @Test func `The outcome of a mail that cannot be stored is stored later, and the mail is sent once`()
     async throws
   {
     let world = try MailWorld()
@@ -229,18 +225,39 @@ extension Mailer {
     #expect(try await world.waiting() == 0)
   }
 
+  @Test func `Whoever sends mail in memory hears of each attempt`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    let heard = Mutex<[MailProgress]>([])
+    world.server.fail(busy, unknown)
+    for recipient in ["a@x.y", "b@x.y"] {
+      let mail = NewMail(recipient: recipient, subject: "s", body: "b")
+      #expect(mailer.send(mail) { progress in heard.withLock { $0.append(progress) } })
+    }
+    for _ in 0..<6 {
+      await mailer.round()
+      world.clock.advance(seconds: 30)
+    }
+    let wanted: [MailProgress] = [
+      .delayed(reason: busy.reason), .refused(reason: unknown.reason), .handedOver,
+    ]
+    #expect(heard.withLock { $0.count } == wanted.count)
+    #expect(wanted.allSatisfy { one in heard.withLock { $0.contains(one) } })
+    #expect(world.server.taken.count == 1)
+  }
+
   /// A reminder of a credential that is replaced or gone by the time the server works again is not sent.
   @Test func `Mail about a replaced credential is dropped`() async throws {
     let world = try MailWorld()
     let mailer = try world.mailer()
     let ids = try await world.store.change { transaction throws(StorageError) in
-      let app = try transaction.createApp(
+      let app = try transaction.apps.create(
         key: AppKey(high: 1, low: 2), name: "a", secretHash: [UInt8](repeating: 0, count: 32),
         at: Timestamp(milliseconds: 0))
       var ids: [APNsCredentialID] = []
       for environment in [APNsEnvironment.production, .production, .sandbox] {
         ids.append(
-          try transaction.addAPNsCredential(
+          try transaction.credentials.add(
             app: app,
             NewAPNsCredential(
               kind: .certificate, environment: environment, topic: "a.b", teamID: nil, keyID: nil,
@@ -254,8 +271,8 @@ extension Mailer {
     await mailer.round()
     #expect(world.server.taken == ["1@x.y", "2@x.y"])
     let left = try await world.store.change { transaction throws(StorageError) in
-      try transaction.sweepMail(endedBefore: Timestamp(milliseconds: 0), limit: 100)
-      return try transaction.reading.waitingMail()
+      try transaction.mail.sweep(endedBefore: Timestamp(milliseconds: 0), limit: 100)
+      return try transaction.mail.waiting()
     }
     #expect(left == 0)
   }

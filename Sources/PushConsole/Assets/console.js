@@ -50,10 +50,76 @@ document.addEventListener("submit", (event) => {
   event.target.dataset.sentAt = now;
 });
 
+// What was typed into a form whose session had ended: after logging in again it is there, for the same person in the same tab.
+// Passwords, files and hidden fields are never kept. The form of a push is kept by the server.
+const person = document.querySelector("meta[name=person]")?.content ?? "";
+const KEPT = "borealis.form";
+
+function typed(form) {
+  return [...form.elements].filter((field) => field.name && field.autocomplete !== "one-time-code" && !["password", "file", "hidden", "submit", "button"].includes(field.type));
+}
+
+function keepForm(form) {
+  const values = typed(form).map((field) => [field.name, field.value, field.checked === true]);
+  if (!person || !values.length || form.matches("[data-push-form]")) return;
+  const kept = { person, page: location.pathname, action: form.action, values };
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(kept));
+  } catch {
+    // No storage: then a form that was refused has to be typed again.
+  }
+}
+
+function restoreForm() {
+  let kept;
+  try {
+    kept = JSON.parse(sessionStorage.getItem(KEPT));
+    // Whoever is logged in sees it once, on the page where it was typed; the pages on the way leave it.
+    if (!person) return;
+    sessionStorage.removeItem(KEPT);
+  } catch {
+    return;
+  }
+  if (new URLSearchParams(location.search).get("notice") !== "unsent" || kept?.person !== person || kept.page !== location.pathname) return;
+  const form = [...document.forms].find((each) => each.action === kept.action);
+  for (const field of form ? typed(form) : []) {
+    const value = kept.values.find(([name, value]) => name === field.name && (!["checkbox", "radio"].includes(field.type) || value === field.value));
+    if (!value) continue;
+    if (["checkbox", "radio"].includes(field.type)) field.checked = value[2];
+    else field.value = value[1];
+  }
+}
+
+document.addEventListener("submit", (event) => {
+  if (!event.defaultPrevented && event.target.method === "post") keepForm(event.target);
+});
+restoreForm();
+
+// How far invitations' mail has come, until nothing of it waits.
+function followMails(list) {
+  let rounds = 0;
+  async function refresh() {
+    rounds += 1;
+    try {
+      const answer = await fetch(location.pathname + location.search);
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = [...page.querySelectorAll(".invitation .mail-state")];
+      const shown = [...list.querySelectorAll(".invitation .mail-state")];
+      // Only what is said, not the forms that somebody may be using.
+      if (answer.ok && fresh.length === shown.length) shown.forEach((each, number) => each.replaceWith(fresh[number]));
+      if (answer.ok && !page.querySelector("[data-waiting]")) return;
+    } catch {
+      // The server may be restarting.
+    }
+    if (rounds < 30) setTimeout(refresh, Math.min(15000, 1000 * 1.3 ** rounds));
+  }
+  if (list.querySelector("[data-waiting]")) setTimeout(refresh, 700);
+}
+
 // What was just done is said once: a reload or a bookmark of the page does not say it again.
-if (new URLSearchParams(location.search).has("said")) {
+if (new URLSearchParams(location.search).has("notice")) {
   const address = new URL(location.href);
-  address.searchParams.delete("said");
+  address.searchParams.delete("notice");
   history.replaceState(null, "", address);
 }
 
@@ -161,3 +227,4 @@ showTimes(document);
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 document.querySelectorAll("[data-push-form]").forEach(pushForm);
 document.querySelectorAll("[data-trace]").forEach(trace);
+document.querySelectorAll("[data-mails]").forEach(followMails);

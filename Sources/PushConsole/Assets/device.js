@@ -1,6 +1,6 @@
 "use strict";
 
-// A device of Borealis in a web page: the protocol of Docs/protocol.md, version 2, over WebSocket (its section 8). It knows
+// A device of Borealis in a web page: the protocol of Docs/protocol.md, versions 1 to 3, over WebSocket (its section 8). It knows
 // nothing of the page around it; virtual.js shows what it does.
 
 const BorealisDevice = (() => {
@@ -13,6 +13,9 @@ const BorealisDevice = (() => {
   const DRAIN = 1;
   const REGISTER_ANEW = [1011, 6016];
   const NO_ANSWER = 6002;
+  // From this version on an acknowledgement says how long ago the push came, in milliseconds.
+  const WITH_AGES = 3;
+  const UNKNOWN_AGE = 0xffffffff;
   // Below the minute after which many proxies close a silent connection.
   const HEARTBEAT_S = 50;
 
@@ -68,6 +71,7 @@ const BorealisDevice = (() => {
       read: (reader) => Array.from({ length: reader.number(2) }, () => FIELDS.str8.read(reader)),
     },
     ids: { write: (ids) => ids.flatMap((id) => FIELDS.u64.write(id)) },
+    aged: { write: (all) => all.flatMap(({ id, age }) => [...FIELDS.u64.write(id), ...FIELDS.u32.write(age)]) },
     receipts: { write: (all) => all.flatMap(({ kind, id }) => [kind, ...FIELDS.u64.write(id)]) },
   };
 
@@ -89,7 +93,7 @@ const BorealisDevice = (() => {
     PING: [0x01], HELLO: [0x10, "rest", "u8", "u8", "str8"],
     REGISTER: [0x11, "appKey", "u8", "bytes8", "u8", "bytes8", "str8"],
     LOGIN: [0x12, "appKey", "registrationID", "secret", "u16", "u8"],
-    ACK: [0x20, "ids"], RECEIPT: [0x21, "receipts"],
+    ACK: [0x20, "ids"], ACK_AGE: [0x22, "aged"], RECEIPT: [0x21, "receipts"],
     SET_ALIAS: [0x30, "u32", "str8"], DELETE_ALIAS: [0x31, "u32"], GET_ALIAS: [0x32, "u32"],
     SET_TAGS: [0x33, "u32", "tags"], GET_TAGS: [0x37, "u32"],
     APP_STATE: [0x3b, "u32", "u8"], LOGOUT: [0x3c, "u32"],
@@ -296,7 +300,7 @@ const BorealisDevice = (() => {
     }
 
     #greet() {
-      this.#send(["HELLO", utf8.encode("BRLS"), 1, 2, "console/1"], this.#identify());
+      this.#send(["HELLO", utf8.encode("BRLS"), 1, WITH_AGES, "console/1"], this.#identify());
     }
 
     // The frame that follows HELLO: a LOGIN if there is a registration, else a REGISTER for one.
@@ -308,6 +312,7 @@ const BorealisDevice = (() => {
     }
 
     #receive(message) {
+      const came = performance.now();
       const acknowledged = [], shown = [];
       try {
         for (const { name, values } of decode(new Uint8Array(message))) {
@@ -324,13 +329,17 @@ const BorealisDevice = (() => {
       if (acknowledged.length === 0) return;
       // Stored first: what is acknowledged does not come again.
       this.state.save();
-      const frames = [["ACK", acknowledged]];
+      const age = Math.round(performance.now() - came);
+      const frames = [this.version < WITH_AGES
+        ? ["ACK", acknowledged.map(({ id }) => id)]
+        : ["ACK_AGE", acknowledged.map(({ id, isNew }) => ({ id, age: isNew ? age : UNKNOWN_AGE }))]];
       if (shown.length > 0) frames.push(["RECEIPT", shown.map((id) => ({ kind: 1, id }))]);
       this.#send(...frames);
     }
 
     #handle(name, values) {
       switch (name) {
+        case "HELLO_OK": [this.version] = values; break;
         case "REGISTER_OK": {
           const [registrationID, secret] = values;
           Object.assign(this.state.values, { registrationID, secret });
@@ -374,7 +383,8 @@ const BorealisDevice = (() => {
     }
 
     #push([id, flags, content], acknowledged, shown) {
-      if (!this.state.hasHandled(id)) {
+      const isNew = !this.state.hasHandled(id);
+      if (isNew) {
         const push = { id, isOffline: (flags & 1) === 1, at: Date.now(), tapped: false, content: null };
         try {
           push.content = JSON.parse(strictUTF8.decode(content));
@@ -391,7 +401,7 @@ const BorealisDevice = (() => {
         this.listener.push(push);
         if (push.content.notification) shown.push(id);
       }
-      acknowledged.push(id);
+      acknowledged.push({ id, isNew });
     }
 
     #answer(sequence, code, payload) {

@@ -102,6 +102,7 @@ function virtualDevice(root) {
       case "LOGIN_OK": return fill(text, values[0], values[3]);
       case "PUSH": return fill(text, values[0], values[2].length) + (values[1] & 1 ? ` ${words.offline}` : "");
       case "ACK": return fill(text, values[0].join(", "));
+      case "ACK_AGE": return fill(text, values[0].map(({ id }) => id).join(", "));
       case "RECEIPT": return values[0].map(({ kind, id }) => fill(kind === 2 ? words.tappedReceipt : words.shownReceipt, id)).join("; ");
       case "SET_ALIAS": return fill(text, values[1]);
       case "SET_TAGS": return fill(text, values[1].join(", ") || "–");

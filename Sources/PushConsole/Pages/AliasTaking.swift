@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushHTTP
 import PushRouter
 import PushStorage
 
@@ -17,23 +18,26 @@ extension DevicePage {
   }
 }
 
-extension WebConsole {
-  static let aliasPages: [Page] = [
-    Page(.app(.sender), "POST", "/console/apps/{app}/devices/{rid}/alias/remove") { $0.takeAlias($1) }
+struct AliasPages: Controller {
+  let router: Router
+
+  static let routes: [Route<AliasPages>] = [
+    Route(.app(.sender), "POST", "/console/apps/{app}/devices/{rid}/alias/remove") { await $0.takeAlias($1) }
   ]
 
-  private func takeAlias(_ call: PageCall) {
+  private func takeAlias(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor,
       let id = call.capture("rid").flatMap({ RegistrationID($0) }), let number = app.directory.find(id)
-    else { return call.show(Failures.notFound(call), status: 404) }
-    let entry = entry("device.alias", id.text, by: visitor, call, app: app.id)
-    router.change(DeviceChange(alias: .clear), of: number, in: app, noting: entry) { result in
-      switch result {
-      case .success:
-        call.redirect(to: "/console/apps/\(app.key.text)/devices/\(id.text)", saying: .aliasTaken)
-      case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
-      case .failure: call.show(Failures.notFound(call), status: 404)
-      }
+    else { return call.missing }
+    let entry = call.entry("device.alias", id.text, by: visitor, app: app.id)
+    let result = await awaitCallback {
+      router.registrations.change(DeviceChange(alias: .clear), of: number, in: app, noting: entry, reply: $0)
+    }
+    switch result {
+    case .success:
+      return call.redirect(to: "/console/apps/\(app.key.text)/devices/\(id.text)", notice: .aliasTaken)
+    case .failure(.unavailable): return call.unavailable
+    case .failure: return call.missing
     }
   }
 }

@@ -1,44 +1,43 @@
 import PushBase
+import PushDomain
+import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// What one app is like.
-  static let appPages: [Page] = [
-    Page(.app(.viewer), "GET", "/console/apps/{app}") { $0.showApp($1) }
+/// What one app is like.
+struct AppPages: Controller {
+  let router: Router
+
+  static let routes: [Route<AppPages>] = [
+    Route(.app(.viewer), "GET", "/console/apps/{app}") { await $0.showApp($1) }
   ]
 
-  private func showApp(_ call: PageCall) {
-    guard let app = call.app else { return }
-    router.store.read { transaction throws(StorageError) in
-      let facts = try FirstSteps.Facts(of: app.id, transaction)
-      return (try transaction.pushHistory(of: app.id, limit: 5).pushes, facts)
-    } completion: { [self] result in
-      guard case .success(let (pushes, facts)) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      let hasKey = router.apnsStatus(of: app).contains(where: \.hasCredential)
-      let steps = FirstSteps(call: call, app: app, facts: facts, hasKeyForApple: hasKey, console: self)
-      let send: HTML =
-        call.role ?? .viewer >= .sender
-        ? "<a class=\"button\" href=\"/console/apps/\(app.key.text)/push\">\(call(Words.sendPush))</a>"
-        : .none
-      call.show(
-        Layout(
-          app.name, tab: .overview,
-          """
-          <div class="row titled"><h1>\(app.name)</h1><span class="end">\(send)</span></div>
-          <div class="tiles">
-          \(tile(call(Words.registrations), app.directory.registrationCount))
-          \(tile(call(Words.online), app.directory.onlineCount))
-          </div>
-          \(steps.html)
-          <section class="card"><h2>\(call(Words.appKey))</h2>
-          <p><code>\(app.key.text)</code> \(copyButton(call, app.key.text))</p></section>
-          <section class="card"><h2>\(call(Words.apple))</h2>\(apple(call, app))</section>
-          <section class="card"><h2>\(call(Words.latestPushes))</h2>\(historyTable(call, app, pushes))</section>
-          """))
-    }
+  private func showApp(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
+    let result = await router.history.overview(of: app, limit: 5)
+    guard case .success(let (pushes, facts)) = result else { return call.unavailable }
+    let hasKey = router.channels.status(of: .apns, for: app).contains(where: \.hasCredential)
+    let steps = FirstSteps(call: call, app: app, facts: facts, hasKeyForApple: hasKey)
+    let send: HTML =
+      call.role ?? .viewer >= .sender
+      ? "<a class=\"button\" href=\"/console/apps/\(app.key.text)/push\">\(call(Words.sendPush))</a>"
+      : .none
+    let counts = await router.reports.counts(of: pushes, in: app)
+    return call.show(
+      Layout(
+        app.name, tab: .overview,
+        """
+        <div class="row titled"><h1>\(app.name)</h1><span class="end">\(send)</span></div>
+        <div class="tiles">
+        \(tile(call(Words.registrations), app.directory.registrationCount))
+        \(tile(call(Words.online), app.directory.onlineCount))
+        </div>
+        \(steps.html)
+        <section class="card"><h2>\(call(Words.appKey))</h2>
+        <p><code>\(app.key.text)</code> \(call.copyButton(app.key.text))</p></section>
+        <section class="card"><h2>\(call(Words.apple))</h2>\(apple(call, app))</section>
+        <section class="card"><h2>\(call(Words.latestPushes))</h2>\(HistoryPages.table(call, app, pushes, counts))</section>
+        """))
   }
 
   private func tile(_ name: String, _ number: Int) -> HTML {
@@ -46,15 +45,22 @@ extension WebConsole {
   }
 
   private func apple(_ call: PageCall, _ app: App) -> HTML {
-    let lines = router.apnsStatus(of: app).map { status -> HTML in
-      let name = call(status.environment == .sandbox ? Words.sandbox : Words.production)
+    let lines = router.channels.status(of: .apns, for: app).map { status -> HTML in
+      let name = call(status.service == APNsEnvironment.sandbox.name ? Words.sandbox : Words.production)
       guard status.hasCredential else {
         return "<li>\(name): <span class=\"quiet\">\(call(Words.noCredential))</span></li>"
       }
       if let problem = status.problem {
         return "<li>\(name): <span class=\"bad\">\(call(CredentialWords.trouble(problem)))</span></li>"
       }
-      return "<li>\(name): <span class=\"good\">\(call(Words.ready))</span></li>"
+      let text = call(CredentialWords.health(status.health, in: call))
+      let mark =
+        switch status.health {
+        case .unused: "quiet"
+        case .connected, .idle: "good"
+        case .unreachable: "bad"
+        }
+      return "<li>\(name): <span class=\"\(mark)\">\(text)</span></li>"
     }
     return "<ul class=\"plain\">\(lines, { $0 })</ul>"
   }

@@ -1,23 +1,26 @@
+import PushAccounts
 import PushBase
 import PushHTTP
 import PushRouter
 import PushStorage
 
 /// What was done: in an account, to the installation, by oneself.
-extension WebConsole {
-  static let auditPages: [Page] = [
-    Page(.account(.admin), "GET", "/console/accounts/{account}/audit") { console, call in
-      guard let account = call.account else { return }
-      console.showAudit(call, .account(account), Words.audit)
+struct AuditPages: Controller {
+  let log: AuditLog
+
+  static let routes: [Route<AuditPages>] = [
+    Route(.account(.admin), "GET", "/console/accounts/{account}/audit") { console, call in
+      guard let account = call.account else { return call.missing }
+      return await console.showAudit(call, .account(account), Words.audit)
     },
-    Page(.operators, "GET", "/console/operator/audit") { console, call in
-      console.showAudit(
+    Route(.operators, "GET", "/console/operator/audit") { console, call in
+      return await console.showAudit(
         call, .installation, Words.auditOfInstallation, text: Words.auditOfInstallationText,
         back: ("/console/operator", Words.operatorTitle))
     },
-    Page(.person, "GET", "/console/me/audit") { console, call in
-      guard let visitor = call.visitor else { return }
-      console.showAudit(
+    Route(.person, "GET", "/console/me/audit") { console, call in
+      guard let visitor = call.visitor else { return call.missing }
+      return await console.showAudit(
         call, .person(visitor.person.id), Words.yourAudit, text: Words.yourAuditText,
         back: ("/console/me", Words.yourAccount))
     },
@@ -29,33 +32,28 @@ extension WebConsole {
   private func showAudit(
     _ call: PageCall, _ scope: AuditScope, _ title: Phrase, text: Phrase? = nil,
     back: (path: String, name: Phrase)? = nil
-  ) {
+  ) async -> HTTPResponse {
     let before = call.target["before"].flatMap { Int64($0) }
-    router.store.read { transaction throws(StorageError) in
-      // One more tells whether there are older ones.
-      try transaction.auditList(scope, before: before, limit: Self.listed + 1)
-    } completion: { [self] result in
-      guard case .success(var found) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      let hasMore = found.entries.count > Self.listed
-      if hasMore { found.entries.removeLast() }
-      let older = hasMore ? found.entries.last?.id : nil
-      call.show(
-        Layout(
-          call(title),
-          """
-          <div class="row"><h1>\(call(title))</h1>
-          \(back, { "<span class=\"end\"><a href=\"\($0.path)\">\(call($0.name))</a></span>" })</div>
-          \(text, { "<p class=\"quiet\">\(call($0))</p>" })
-          <section class="card">\(auditTable(call, found))
-          \(older, { "<p><a class=\"button plain\" href=\"?before=\($0)\">\(call(Words.older))</a></p>" })</section>
-          """))
-    }
+    // One more tells whether there are older ones.
+    let result = await log.list(scope, before: before, limit: Self.listed + 1)
+    guard case .success(var found) = result else { return call.unavailable }
+    let hasMore = found.entries.count > Self.listed
+    if hasMore { found.entries.removeLast() }
+    let older = hasMore ? found.entries.last?.id : nil
+    return call.show(
+      Layout(
+        call(title),
+        """
+        <div class="row"><h1>\(call(title))</h1>
+        \(back, { "<span class=\"end\"><a href=\"\($0.path)\">\(call($0.name))</a></span>" })</div>
+        \(text, { "<p class=\"quiet\">\(call($0))</p>" })
+        <section class="card">\(Self.table(call, found))
+        \(older, { "<p><a class=\"button plain\" href=\"?before=\($0)\">\(call(Words.older))</a></p>" })</section>
+        """))
   }
 
   /// Entries as a table; a word about it if there are none.
-  func auditTable(_ call: PageCall, _ list: AuditList) -> HTML {
+  static func table(_ call: PageCall, _ list: AuditList) -> HTML {
     guard !list.entries.isEmpty else { return "<p class=\"quiet\">\(call(Words.nothingDone))</p>" }
     return """
       <table><thead><tr><th>\(call(Words.when))</th><th>\(call(Words.who))</th><th>\(call(Words.action))</th>
@@ -65,20 +63,20 @@ extension WebConsole {
       """
   }
 
-  private func auditRow(_ call: PageCall, _ entry: AuditRow, _ app: AppName?) -> HTML {
+  private static func auditRow(_ call: PageCall, _ entry: AuditRow, _ app: AppName?) -> HTML {
     """
     <tr><td class="short">\(call.moment(entry.at))</td><td>\(signature(entry.who))</td>
     <td title="\(entry.action)">\(call(AuditWords.phrase(entry.action)))</td><td>\(entry.target)</td>
-    <td data-label="\(call(Words.app))">\(app, { "\($0.name) \(keyMark($0.key))" })</td><td class="short">\(entry.address)</td></tr>
+    <td data-label="\(call(Words.app))">\(app, { "\($0.name) \($0.key.mark)" })</td><td class="short">\(entry.address)</td></tr>
 
     """
   }
 
   /// A name above its address.
-  private func signature(_ who: String) -> HTML {
+  private static func signature(_ who: String) -> HTML {
     guard let address = who.lastIndex(of: "<"), who.hasSuffix(">") else { return "\(who)" }
     return """
-      \(String(who[..<address]))<span class="quiet">\(String(who[address...].dropFirst().dropLast()))</span>
+      \(String(who[..<address]))<span class="quiet">\(addressText(String(who[address...].dropFirst().dropLast())))</span>
       """
   }
 }

@@ -2,23 +2,26 @@ import PushBase
 import PushCallbacks
 import PushDomain
 import PushGateway
+import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// What an app's server is told, and what became of that.
-  static let callbackPages: [Page] = [
-    Page(.app(.admin), "GET", "/console/apps/{app}/settings/callbacks") { $0.showCallbacks($1, nil) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks", again: .showsPage) {
-      $0.setCallbacks($1)
+/// What an app's server is told, and what became of that.
+struct CallbackPages: Controller {
+  let gateway: Gateway
+
+  static let routes: [Route<CallbackPages>] = [
+    Route(.app(.admin), "GET", "/console/apps/{app}/settings/callbacks") { await $0.showCallbacks($1, nil) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks", again: .showsPage) {
+      await $0.setCallbacks($1)
     },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/secret", again: .showsPageAbove) {
-      $0.rotateCallbacks($1)
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/secret", again: .showsPageAbove) {
+      await $0.rotateCallbacks($1)
     },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/test") { $0.testCallbacks($1) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/off") { $0.endCallbacks($1) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/{id}/resend") {
-      $0.resendCallback($1)
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/test") { await $0.testCallbacks($1) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/off") { await $0.endCallbacks($1) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/callbacks/{id}/resend") {
+      await $0.resendCallback($1)
     },
   ]
 
@@ -31,36 +34,36 @@ extension WebConsole {
     (.credentialPaused, Words.callbackPaused), (.credentialExpires, Words.callbackExpires),
   ]
 
+  private static let formats: [(format: CallbackFormat, word: Phrase)] = [
+    (.borealis, Words.callbackFormatOwn), (.getui, Words.callbackFormatGetui),
+  ]
+
   private func showCallbacks(
     _ call: PageCall, _ notice: Layout.Notice?, secret: String? = nil, status: Int = 200
-  ) {
-    guard let app = call.app else { return }
+  ) async -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
     guard let callbacks = gateway.callbacks else {
-      return call.show(settingsPage(call, .callbacks, notice, .none), status: status)
+      return call.show(SettingsPart.callbacks.layout(call, notice, .none), status: status)
     }
-    callbacks.setting(of: app.id) { [self] result in
-      guard case .success(let setting) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      callbacks.batches(of: app.id, state: nil, before: .max, limit: Self.listed) { [self] result in
-        guard case .success(let rows) = result else {
-          return call.show(Failures.unavailable(call), status: 503)
-        }
-        let content: HTML = """
-          \(secret, { callbackSecret(call, $0) })
-          \(callbackForm(call, app, setting))
-          \(setting, { callbackButtons(call, app, $0) })
-          \(callbackList(call, app, rows))
-          """
-        call.show(settingsPage(call, .callbacks, notice, content), status: status)
-      }
+    let result = await awaitCallback { callbacks.setting(of: app.id, found: $0) }
+    guard case .success(let setting) = result else { return call.unavailable }
+    let batches = await awaitCallback {
+      callbacks.batches(of: app.id, state: nil, before: .max, limit: Self.listed, found: $0)
     }
+    guard case .success(let rows) = batches else { return call.unavailable }
+    let content: HTML = """
+      \(secret, { callbackSecret(call, $0) })
+      \(callbackForm(call, app, setting))
+      \(setting, { callbackButtons(call, app, $0) })
+      \(callbackList(call, app, rows))
+      """
+    return call.show(SettingsPart.callbacks.layout(call, notice, content), status: status)
   }
 
   private func callbackSecret(_ call: PageCall, _ secret: String) -> HTML {
     """
     <section class="card"><h2>\(call(Words.callbackSecret))</h2><p>\(call(Words.callbackSecretText))</p>
-    <p><code>\(secret)</code> \(copyButton(call, secret))</p></section>
+    <p><code>\(secret)</code> \(call.copyButton(secret))</p></section>
     """
   }
 
@@ -75,6 +78,13 @@ extension WebConsole {
 
         """
     }
+    func format(_ kind: (format: CallbackFormat, word: Phrase)) -> HTML {
+      let checked: HTML = (setting?.format ?? .borealis) == kind.format ? " checked" : .none
+      return """
+        <label class="choice"><input type="radio" name="format" value="\(kind.format.name)"\(checked)>\(call(kind.word))</label>
+
+        """
+    }
     return """
       <section class="card"><p class="quiet">\(call(Words.callbackText))</p>
       <form method="post" action="/console/apps/\(app.key.text)/settings/callbacks">\(Forms.token(call))
@@ -83,6 +93,9 @@ extension WebConsole {
         problem: isWrong ? call(Words.badAddress) : nil))
       <fieldset><legend>\(call(Words.callbackWhat))</legend>
       \(Self.kinds, { box($0) })
+      </fieldset>
+      <fieldset><legend>\(call(Words.callbackFormat))</legend>
+      \(Self.formats, { format($0) })
       </fieldset>
       <button>\(call(Words.save))</button></form></section>
       """
@@ -146,7 +159,7 @@ extension WebConsole {
         "<br><span class=\"quiet\">\(call(Words.nextAttempt)) \(call.moment(row.nextAt))</span>")</td>
       <td class="number" data-label="\(call(Words.eventCount))">\(row.events)</td>
       <td class="number" data-label="\(call(Words.attempts))">\(row.attempts)</td>
-      <td>\(row.status == 0 ? "" : String(row.status)) \(row.error.map { call(CallbackWords.phrase($0)) } ?? "")</td>
+      <td>\(call(CallbackWords.answer(status: row.status, error: row.error)))</td>
       <td><form method="post" action="/console/apps/\(app.key.text)/settings/callbacks/\(row.id)/resend">\(Forms.token(call))
       <button class="small">\(call(Words.resend))</button></form></td></tr>
 
@@ -159,106 +172,109 @@ extension WebConsole {
     "/console/apps/\(call.app?.key.text ?? "")/settings/callbacks"
   }
 
-  private func setCallbacks(_ call: PageCall) {
+  private func setCallbacks(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor, let callbacks = gateway.callbacks else {
-      return call.show(Failures.unavailable(call), status: 503)
+      return call.unavailable
     }
     let url = call.field("url")
     guard url.isEmpty || CallbackAddress(url) != nil else {
-      return showCallbacks(call, .init(text: call(Words.badAddress), isBad: true), status: 422)
+      return await showCallbacks(call, .init(text: call(Words.badAddress), isBad: true), status: 422)
     }
     var types: CallbackTypes = []
     for kind in Self.kinds where call.text("type-\(kind.type.rawValue)") != nil { types.insert(kind.type) }
+    let format = call.text("format").flatMap { CallbackFormat(name: $0) } ?? .borealis
     // Behind the question mark there is often a secret of the receiver's.
     let address = url.prefix { $0 != "?" }
-    let entry = entry("callback.set", "\(address) (\(types.rawValue))", by: visitor, call, app: app.id)
+    let entry = call.entry("callback.set", "\(address) (\(types.rawValue))", by: visitor, app: app.id)
     let isPrivate = CallbackAddress(url).map { callbacks.refuses($0) } ?? false
-    callbacks.set(app.id, url: url.isEmpty ? nil : url, types: types, noting: entry) { [self] result in
-      answer(call, result, isPrivate ? .callbacksPrivate : .saved)
+    let result = await awaitCallback {
+      callbacks.set(
+        app.id, url: url.isEmpty ? nil : url, types: types, format: format, noting: entry, done: $0)
     }
+    return await answer(call, result, isPrivate ? .callbacksPrivate : .saved)
   }
 
-  private func rotateCallbacks(_ call: PageCall) {
+  private func rotateCallbacks(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor, let callbacks = gateway.callbacks else {
-      return call.show(Failures.unavailable(call), status: 503)
+      return call.unavailable
     }
-    let entry = entry("callback.rotate", app.name, by: visitor, call, app: app.id)
+    let entry = call.entry("callback.rotate", app.name, by: visitor, app: app.id)
     let rotation: SecretRotation = call.text("again") == nil ? .begin : .again
-    callbacks.rotateSecret(of: app.id, rotation, noting: entry) { [self] result in
-      if case .failure(.nothingSetUp) = result {
-        return showCallbacks(call, .init(text: call(Words.bothSignRule), isBad: true), status: 422)
-      }
-      answer(call, result, .saved)
+    let result = await awaitCallback { callbacks.rotateSecret(of: app.id, rotation, noting: entry, done: $0) }
+    if case .failure(.nothingSetUp) = result {
+      return await showCallbacks(call, .init(text: call(Words.bothSignRule), isBad: true), status: 422)
     }
+    return await answer(call, result, .saved)
   }
 
   private func answer(
     _ call: PageCall, _ result: Result<(setting: CallbackSetting, secret: String?), CallbackError>,
-    _ said: Said
-  ) {
+    _ message: FlashMessage
+  ) async -> HTTPResponse {
     switch result {
     case .success(let changed):
       // A secret is shown only now; what holds none is shown by its own address.
       guard let secret = changed.secret else {
-        return call.redirect(to: Self.callbackPath(call), saying: said)
+        return call.redirect(to: Self.callbackPath(call), notice: message)
       }
-      let notice = Layout.Notice(text: call(said.phrase), isBad: said.isBad)
-      showCallbacks(call.withoutForm, notice, secret: secret)
-    case .failure(let error): refuse(call, error)
+      let notice = Layout.Notice(text: call(message.phrase), isBad: message.isBad)
+      return await showCallbacks(call.withoutForm, notice, secret: secret)
+    case .failure(let error): return await refuse(call, error)
     }
   }
 
-  private func endCallbacks(_ call: PageCall) {
+  private func endCallbacks(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor, let callbacks = gateway.callbacks else {
-      return call.show(Failures.unavailable(call), status: 503)
+      return call.unavailable
     }
-    let entry = entry("callback.remove", app.name, by: visitor, call, app: app.id)
-    callbacks.remove(app.id, noting: entry) { [self] result in
-      switch result {
-      case .failure(let error): refuse(call, error)
-      case .success: call.redirect(to: Self.callbackPath(call), saying: .callbacksOff)
-      }
+    let entry = call.entry("callback.remove", app.name, by: visitor, app: app.id)
+    let result = await awaitCallback { callbacks.remove(app.id, noting: entry, done: $0) }
+    switch result {
+    case .failure(let error): return await refuse(call, error)
+    case .success: return call.redirect(to: Self.callbackPath(call), notice: .callbacksOff)
     }
   }
 
-  private func testCallbacks(_ call: PageCall) {
+  private func testCallbacks(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor, let callbacks = gateway.callbacks else {
-      return call.show(Failures.unavailable(call), status: 503)
+      return call.unavailable
     }
-    let entry = entry("callback.test", app.name, by: visitor, call, app: app.id)
-    callbacks.test(app.id, noting: entry) { [self] result in
-      switch result {
-      case .failure(let error): refuse(call, error)
-      case .success(let answer):
-        let text =
-          answer.problem.map { Words.triedFailed.with(each: CallbackWords.phrase($0)) }
-          ?? Words.tried.with(String(answer.status), String(answer.milliseconds))
-        showCallbacks(call, .init(text: call(text), isBad: !answer.isSuccess))
-      }
+    let entry = call.entry("callback.test", app.name, by: visitor, app: app.id)
+    let result = await awaitCallback { callbacks.test(app.id, noting: entry, done: $0) }
+    switch result {
+    case .failure(let error): return await refuse(call, error)
+    case .success(let answer):
+      let text =
+        answer.problem.map { Words.triedFailed.with(each: CallbackWords.phrase($0)) }
+        ?? Words.tried.with(String(answer.status), String(answer.milliseconds))
+      return await showCallbacks(call, .init(text: call(text), isBad: !answer.isSuccess))
     }
   }
 
-  private func resendCallback(_ call: PageCall) {
+  private func resendCallback(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor, let callbacks = gateway.callbacks,
       let id = call.capture("id").flatMap({ Int64($0) })
-    else { return call.show(Failures.notFound(call), status: 404) }
-    let entry = entry("callback.resend", String(id), by: visitor, call, app: app.id)
-    callbacks.resend(id, of: app.id, noting: entry) { [self] result in
-      switch result {
-      case .failure(let error): refuse(call, error)
-      case .success(false): call.show(Failures.notFound(call), status: 404)
-      case .success(true): call.redirect(to: Self.callbackPath(call), saying: .resent)
-      }
+    else { return call.missing }
+    let entry = call.entry("callback.resend", String(id), by: visitor, app: app.id)
+    let result = await awaitCallback { callbacks.resend(id, of: app.id, noting: entry, done: $0) }
+    switch result {
+    case .failure(let error): return await refuse(call, error)
+    case .success(false): return call.missing
+    case .success(true): return call.redirect(to: Self.callbackPath(call), notice: .resent)
     }
   }
 
-  private func refuse(_ call: PageCall, _ error: CallbackError) {
+  private func refuse(_ call: PageCall, _ error: CallbackError) async -> HTTPResponse {
     switch error {
-    case .storage: call.show(Failures.unavailable(call), status: 503)
-    case .keys: showCallbacks(call, .init(text: call(Words.noSealingKey), isBad: true), status: 500)
+    case .storage: return call.unavailable
+    case .keys:
+      return await showCallbacks(call, .init(text: call(Words.noSealingKey), isBad: true), status: 500)
     case .nothingSetUp, .noAddress:
-      showCallbacks(call, .init(text: call(Words.badAddress), isBad: true), status: 422)
-    case .busy: showCallbacks(call, .init(text: call(Words.callbackBusy), isBad: true), status: 409)
+      return await showCallbacks(call, .init(text: call(Words.badAddress), isBad: true), status: 422)
+    case .noGetuiSecret:
+      return await showCallbacks(call, .init(text: call(Words.callbackNeedsGetui), isBad: true), status: 422)
+    case .busy:
+      return await showCallbacks(call, .init(text: call(Words.callbackBusy), isBad: true), status: 409)
     }
   }
 }

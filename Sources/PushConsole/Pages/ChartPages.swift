@@ -1,29 +1,29 @@
 import PushBase
+import PushDomain
 import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// What went on in an app over time.
-  static let chartPages: [Page] = [
-    Page(.app(.viewer), "GET", "/console/apps/{app}/charts") { $0.showCharts($1) }
+/// What went on in an app over time.
+struct ChartPages: Controller {
+  let router: Router
+
+  static let routes: [Route<ChartPages>] = [
+    Route(.app(.viewer), "GET", "/console/apps/{app}/charts") { await $0.showCharts($1) }
   ]
 
-  private func showCharts(_ call: PageCall) {
-    guard let app = call.app else { return }
-    let (now, zone) = (time.now(), router.zone)
+  private func showCharts(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
+    let (now, zone) = (call.now, router.zone)
     let range = ChartRange(rawValue: call.target["range"] ?? "") ?? .day
     let periods = ChartPeriods(range, until: zone.local(now))
-    router.statistics(of: app, hours: periods.hours) { result in
-      guard case .success(let hours) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      let statistics = StatisticsPage(call: call, periods: periods, hours: hours)
-      call.show(
-        Layout(
-          call(Words.charts), tab: .charts,
-          statistics.html(app, zone: ZoneText.name(zone, at: now))))
-    }
+    let result = await awaitCallback { router.activity.statistics(of: app, hours: periods.hours, reply: $0) }
+    guard case .success(let hours) = result else { return call.unavailable }
+    let statistics = StatisticsPage(call: call, periods: periods, hours: hours) { router.channels.info($0) }
+    return call.show(
+      Layout(
+        call(Words.charts), tab: .charts,
+        statistics.html(app, zone: ZoneText.name(zone, at: now))))
   }
 }
 
@@ -98,8 +98,13 @@ struct StatisticsPage: Sendable {
   /// The counts of each period; nil where nothing happened.
   private let rows: [StatisticsRow?]
   private let total: StatisticsRow
+  /// The channels besides the direct connection that have counts, and APNs.
+  private let vendors: [ChannelInfo]
 
-  init(call: PageCall, periods: ChartPeriods, hours: [(hour: Int64, row: StatisticsRow)]) {
+  init(
+    call: PageCall, periods: ChartPeriods, hours: [(hour: Int64, row: StatisticsRow)],
+    channels: (ChannelID) -> ChannelInfo
+  ) {
     self.call = call
     self.periods = periods
     var rows = [StatisticsRow?](repeating: nil, count: periods.count)
@@ -111,6 +116,7 @@ struct StatisticsPage: Sendable {
     }
     self.rows = rows
     self.total = total
+    vendors = Set(total.accepted.keys).union([.apns]).sorted().map(channels)
   }
 
   func html(_ app: App, zone: String) -> HTML {
@@ -151,8 +157,9 @@ struct StatisticsPage: Sendable {
   private var deliveries: Chart {
     chart(
       "deliveries", Words.chartDeliveries,
-      Words.chartDeliveriesText.with(String(total.acknowledged + total.acceptedByAPNs)), .bars,
-      [(Words.byOwn, { Double($0.acknowledged) }), (Words.byApple, { Double($0.acceptedByAPNs) })])
+      Words.chartDeliveriesText.with(String(total.acknowledged + total.accepted.values.reduce(0, +))), .bars,
+      [(Words.byOwn, { Double($0.acknowledged) })]
+        + vendors.map { vendor in (Words.by(vendor), { Double($0.accepted[vendor.id] ?? 0) }) })
   }
 
   private func chart(
@@ -193,10 +200,8 @@ struct StatisticsPage: Sendable {
 
   private var table: HTML {
     let heads =
-      [
-        Words.chartOnline, Words.chartPushes, Words.targets, Words.byOwn, Words.byApple, Words.refusedCount,
-        Words.shown, Words.tapped,
-      ].map { call($0) } + ["p50", "p99"]
+      ([Words.chartOnline, Words.chartPushes, Words.targets, Words.byOwn] + vendors.map { Words.by($0) }
+      + [Words.refusedCount, Words.shown, Words.tapped]).map { call($0) } + ["p50", "p99"]
     let rows = self.rows.enumerated().reversed().filter { $0.element != nil }
     guard !rows.isEmpty else { return "<p class=\"quiet\">\(call(Words.noNumbers))</p>" }
     return """
@@ -206,10 +211,12 @@ struct StatisticsPage: Sendable {
   }
 
   private func line(_ index: Int, _ row: StatisticsRow, _ heads: [String]) -> HTML {
-    let counts = [
-      row.online, row.pushes, row.targets, row.acknowledged, row.acceptedByAPNs, row.refused, row.shown,
-      row.tapped,
-    ].map { String($0) }
+    let accepted = vendors.map { row.accepted[$0.id] ?? 0 }
+    let counts =
+      ([row.online, row.pushes, row.targets, row.acknowledged] + accepted + [
+        row.refused, row.shown, row.tapped,
+      ])
+      .map { String($0) }
     let latencies = [0.5, 0.99].map { share in
       LatencySteps.percentile(share, of: row.latencies).map { Numbers.duration(Double($0)) } ?? "–"
     }

@@ -1,92 +1,94 @@
 import PushAPNs
 import PushBase
 import PushGateway
+import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// What an app proves itself with at Apple.
-  static let credentialPages: [Page] = [
-    Page(.person, "GET", "/console/credentials") { $0.showExpiries($1) },
-    Page(.app(.admin), "GET", "/console/apps/{app}/settings/apple") { $0.showCredentials($1, nil) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/key", again: .showsPageAbove) {
-      $0.uploadKey($1)
+/// What an app proves itself with at Apple.
+struct CredentialPages: Controller {
+  let router: Router
+  let gateway: Gateway
+  let apns: APNsChannel?
+  let credentials: CredentialRecords
+
+  static let routes: [Route<CredentialPages>] = [
+    Route(.app(.admin), "GET", "/console/apps/{app}/settings/apple") { await $0.showCredentials($1, nil) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/key", again: .showsPageAbove) {
+      await $0.uploadKey($1)
     },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/certificate", again: .showsPageAbove) {
-      $0.uploadCertificate($1)
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/certificate", again: .showsPageAbove) {
+      await $0.uploadCertificate($1)
     },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/remove") {
-      $0.change($1, "credential.remove", .removed) { transaction, app, id, now throws(StorageError) in
-        try transaction.removeAPNsCredential(app: app, id: id, at: now)
-      }
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/remove") {
+      await $0.change($1, "credential.remove", .remove, .removed)
     },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/pause") { console, call in
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/pause") { console, call in
       let reason = "by \(call.visitor?.person.name ?? "")"
-      console.change(call, "credential.pause", .paused) {
-        transaction, app, id, now throws(StorageError) in
-        try transaction.pauseAPNsCredential(app: app, id: id, reason: reason, at: now)
-      }
+      return await console.change(call, "credential.pause", .pause(reason: reason), .paused)
     },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/resume") {
-      $0.change($1, "credential.resume", .resumed) { transaction, app, id, now throws(StorageError) in
-        try transaction.resumeAPNsCredential(app: app, id: id, at: now)
-      }
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/resume") {
+      await $0.change($1, "credential.resume", .resume, .resumed)
     },
   ]
 
   // MARK: The list
 
-  private func showCredentials(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) {
-    guard let app = call.app else { return }
-    router.store.read { transaction throws(StorageError) in
-      try transaction.apnsCredentials(app: app.id)
-    } completion: { [self] result in
-      guard case .success(let rows) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      // What was just done may have ended what the banner told of.
-      let call = call.with(app, call.role ?? .viewer, alerts: apns?.alerts(of: app) ?? [])
-      let list = [APNsEnvironment.production, .sandbox].map { environment in
-        credentialSection(call, app, environment, rows.filter { $0.environment == environment }.reversed())
-      }
-      let content: HTML = """
-        \(list, { $0 })
-        <div class="halves">
-        \(keyForm(call, app, topic: rows.last?.topic))
-        \(certificateForm(call, app))
-        </div>
-        """
-      call.show(settingsPage(call, .apple, notice, content), status: status)
+  private func showCredentials(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async
+    -> HTTPResponse
+  {
+    guard let app = call.app else { return call.missing }
+    let result = await credentials.all(of: app.id)
+    guard case .success(let rows) = result else { return call.unavailable }
+    // What was just done may have ended what the banner told of.
+    let call = call.with(app, call.role ?? .viewer, alerts: apns?.alerts(of: app) ?? [])
+    let statuses = apns?.statuses(of: app) ?? []
+    let list = [APNsEnvironment.production, .sandbox].map { environment in
+      credentialSection(
+        call, app, environment, rows.filter { $0.environment == environment }.reversed(),
+        statuses.first { $0.environment == environment })
     }
+    let content: HTML = """
+      \(list, { $0 })
+      <div class="halves">
+      \(keyForm(call, app, topic: rows.last?.topic))
+      \(certificateForm(call, app))
+      </div>
+      """
+    return call.show(SettingsPart.apple.layout(call, notice, content), status: status)
   }
 
   private func credentialSection(
-    _ call: PageCall, _ app: App, _ environment: APNsEnvironment, _ rows: [APNsCredentialRow]
+    _ call: PageCall, _ app: App, _ environment: APNsEnvironment, _ rows: [APNsCredentialRow],
+    _ status: APNsServiceStatus?
   ) -> HTML {
     let empty: HTML = rows.isEmpty ? "<p class=\"quiet\">\(call(Words.noCredential))</p>" : .none
     return """
       <section class="card"><h2>\(call(CredentialWords.service(environment)))</h2>
       \(empty)
-      <ul class="credentials">\(rows, { credentialEntry(call, app, $0) })</ul>
+      <ul class="credentials">\(rows, { credentialEntry(call, app, $0, status) })</ul>
       </section>
       """
   }
 
-  private func credentialEntry(_ call: PageCall, _ app: App, _ row: APNsCredentialRow) -> HTML {
+  private func credentialEntry(
+    _ call: PageCall, _ app: App, _ row: APNsCredentialRow, _ status: APNsServiceStatus?
+  ) -> HTML {
     let isReserve = row.state == .retiring
     let reserve: HTML = isReserve ? "<p class=\"quiet\">\(call(Words.reserveText))</p>" : .none
     var reason = HTML.none
     if case .paused(let text) = row.state {
       reason = "<p class=\"bad\">\(call(CredentialWords.trouble(text)))</p>"
     }
+    let seen = status.flatMap { $0.credential == row.id ? connectionText(call, $0) : nil } ?? .none
     return """
       <li>
-      <div class="row"><strong>\(call(Self.name(of: row)))</strong> \(statePill(call, row))
+      <div class="row"><strong>\(call(Self.name(of: row)))</strong> \(Self.statePill(call, row))
       <span class="end">\(credentialButtons(call, app, row))</span></div>
-      \(reason)
+      \(reason)\(seen)
       <dl>
       <dt>\(call(Words.bundleID))</dt><dd>\(row.topic)</dd>
-      <dt>\(call(Words.ends))</dt><dd>\(endText(call, row.expiresAt))</dd>
+      <dt>\(call(Words.ends))</dt><dd>\(Self.endText(call, row.expiresAt))</dd>
       <dt>\(call(Words.fingerprint))</dt><dd><code>\(Hex.encode(row.fingerprint.prefix(8)))…</code> \(
         row.teamID, { "<span class=\"quiet\">\(call(Words.team.with($0)))</span>" })</dd>
       <dt>\(call(Words.addedAt))</dt><dd>\(call.moment(row.createdAt))</dd>
@@ -97,11 +99,22 @@ extension WebConsole {
       """
   }
 
+  /// What was seen of the connections with the credential in use, and what Apple said of it.
+  private func connectionText(_ call: PageCall, _ status: APNsServiceStatus) -> HTML {
+    let mark = if case .unreachable = status.health { "bad" } else { "quiet" }
+    let check = status.check.map { " " + call(CredentialWords.check($0, in: call)) } ?? ""
+    let problem: HTML =
+      status.problem.map { "<p class=\"bad\">\(call(CredentialWords.trouble($0)))</p>" } ?? .none
+    return """
+      \(problem)<p class="\(mark)">\(call(CredentialWords.health(status.health, in: call))).\(check)</p>
+      """
+  }
+
   static func name(of row: APNsCredentialRow) -> Phrase {
     row.keyID.map { Words.appleKey.with($0) } ?? Words.certificate
   }
 
-  func endText(_ call: PageCall, _ end: Timestamp?) -> HTML {
+  static func endText(_ call: PageCall, _ end: Timestamp?) -> HTML {
     guard let end else { return HTML(escaping: call(Words.endsNever)) }
     let mark = end <= call.now.adding(seconds: APNsAlert.notice) ? "bad" : "quiet"
     return """
@@ -109,7 +122,7 @@ extension WebConsole {
       """
   }
 
-  func statePill(_ call: PageCall, _ row: APNsCredentialRow) -> HTML {
+  static func statePill(_ call: PageCall, _ row: APNsCredentialRow) -> HTML {
     let hasEnded = row.expiresAt.map { $0 <= call.now } ?? false
     let (mark, word): (String, Phrase) =
       switch row.state {
@@ -180,8 +193,8 @@ extension WebConsole {
 
   // MARK: Uploads
 
-  private func uploadKey(_ call: PageCall) {
-    guard let file = call.file("key") else { return refuse(call, Words.noFile) }
+  private func uploadKey(_ call: PageCall) async -> HTTPResponse {
+    guard let file = call.file("key") else { return await refuse(call, Words.noFile) }
     let environments: [APNsEnvironment] =
       switch call.field("key-service") {
       case "sandbox": [.sandbox]
@@ -193,16 +206,16 @@ extension WebConsole {
       return text.isEmpty ? nil : text
     }
     let (keyID, teamID, topic) = (given("key_id"), given("team_id"), given("topic"))
-    install(call) { () throws(CredentialError) in
+    return await install(call) { () throws(CredentialError) in
       try CredentialUpload(
         p8: file.bytes, fileName: file.name, keyID: keyID, teamID: teamID, topic: topic,
         environments: environments)
     }
   }
 
-  private func uploadCertificate(_ call: PageCall) {
-    guard let file = call.file("certificate") else { return refuse(call, Words.noFile) }
-    if let instead = CredentialWords.insteadOfPKCS12(file.bytes) { return refuse(call, instead) }
+  private func uploadCertificate(_ call: PageCall) async -> HTTPResponse {
+    guard let file = call.file("certificate") else { return await refuse(call, Words.noFile) }
+    if let instead = CredentialWords.insteadOfPKCS12(file.bytes) { return await refuse(call, instead) }
     let environments: [APNsEnvironment]? =
       switch call.field("certificate-service") {
       case "production": [.production]
@@ -211,7 +224,7 @@ extension WebConsole {
       }
     let topic = call.field("certificate-topic")
     let password = call.text("file-password")
-    install(call) { () throws(CredentialError) in
+    return await install(call) { () throws(CredentialError) in
       try CredentialUpload(
         p12: file.bytes, password: password, topic: topic.isEmpty ? nil : topic, environments: environments,
         now: call.now)
@@ -221,32 +234,31 @@ extension WebConsole {
   /// Checks what was uploaded, away from the event loops, and stores it.
   private func install(
     _ call: PageCall, _ check: @escaping @Sendable () throws(CredentialError) -> CredentialUpload
-  ) {
-    guard let app = call.app, let visitor = call.visitor, let apns else {
-      return call.show(Failures.unavailable(call), status: 503)
+  ) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor, let apns else { return call.unavailable }
+    let checked = await gateway.certificates.result(for: app.account.rawValue) {
+      Result { () throws(CredentialError) in try check() }
     }
-    let isTaken = gateway.certificates.run(for: app.account.rawValue) { [self] in
-      let upload: CredentialUpload
-      do throws(CredentialError) {
-        upload = try check()
-      } catch {
-        return refuse(call, CredentialWords.phrase(error))
-      }
-      let what = upload.keyID.map { "key \($0)" } ?? "certificate"
-      let services = upload.environments.map(\.name).joined(separator: ", ")
-      let entry = entry(
-        "credential.add", "\(what), \(upload.topic), \(services)", by: visitor, call, app: app.id)
-      apns.install(upload, for: app, noting: entry) { [self] result in
-        switch result {
-        case .success:
-          showCredentials(call.withoutForm, .init(text: call(Self.answer(to: upload, at: call.now))))
-        case .failure(.credential(let error)): refuse(call, CredentialWords.phrase(error))
-        case .failure(.noKey): refuse(call, Words.noSealingKey, status: 500)
-        case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
-        }
-      }
+    let upload: CredentialUpload
+    switch checked {
+    case nil: return call.unavailable
+    case .failure(let error): return await refuse(call, CredentialWords.phrase(error))
+    case .success(let checked): upload = checked
     }
-    if !isTaken { call.show(Failures.unavailable(call), status: 503) }
+    let what = upload.keyID.map { "key \($0)" } ?? "certificate"
+    let services = upload.environments.map(\.name).joined(separator: ", ")
+    let entry = call.entry(
+      "credential.add", "\(what), \(upload.topic), \(services)", by: visitor, app: app.id)
+    switch await awaitCallback({ apns.install(upload, for: app, noting: entry, reply: $0) }) {
+    case .success:
+      let statuses = await awaitCallback { apns.whenAsked(about: app, $0) }
+      let (verdict, isBad) = CredentialWords.verdict(statuses, of: upload.environments)
+      let text = "\(call(Self.answer(to: upload, at: call.now))) \(call(verdict))"
+      return await showCredentials(call.withoutForm, .init(text: text, isBad: isBad))
+    case .failure(.credential(let error)): return await refuse(call, CredentialWords.phrase(error))
+    case .failure(.noKey): return await refuse(call, Words.noSealingKey, status: 500)
+    case .failure(.unavailable): return call.unavailable
+    }
   }
 
   /// "This certificate is for com.example.app, sandbox, and ends in 23 days."
@@ -258,41 +270,28 @@ extension WebConsole {
     return Words.uploadedCertificate.with(each: topic, services, end)
   }
 
-  private func refuse(_ call: PageCall, _ problem: Phrase, status: Int = 422) {
-    showCredentials(call, .init(text: call(problem), isBad: true), status: status)
+  private func refuse(_ call: PageCall, _ problem: Phrase, status: Int = 422) async -> HTTPResponse {
+    return await showCredentials(call, .init(text: call(problem), isBad: true), status: status)
   }
 
   // MARK: Changes
 
   /// Changes the credential in the path, notes it, and shows the list when the change is in use.
   private func change(
-    _ call: PageCall, _ action: String, _ done: Said,
-    _ body:
-      @escaping @Sendable (WriteTransaction, AppID, APNsCredentialID, Timestamp) throws(StorageError)
-      -> Bool
-  ) {
+    _ call: PageCall, _ action: String, _ change: CredentialRecords.Change, _ done: FlashMessage
+  ) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor,
       let id = call.capture("id").flatMap({ Int64($0) }).map({ APNsCredentialID($0) })
-    else { return call.show(Failures.notFound(call), status: 404) }
-    let entry = entry(action, "", by: visitor, call, app: app.id)
-    router.store.write { transaction throws(StorageError) in
-      let row = try transaction.reading.apnsCredentials(app: app.id).first { $0.id == id }
-      guard try body(transaction, app.id, id, call.now) else { return false }
-      var noted = entry
-      noted.target = row.map(Self.name) ?? String(id.rawValue)
-      try transaction.audit(noted)
-      return true
-    } completion: { [self] result in
-      call.answer(result) {
-        let list = "/console/apps/\(app.key.text)/settings/apple"
-        guard let apns else { return call.redirect(to: list, saying: done) }
-        apns.credentialsChanged { call.redirect(to: list, saying: done) }
+    else { return call.missing }
+    let entry = call.entry(action, "", by: visitor, app: app.id)
+    let result = await credentials.change(id, of: app.id, change, noting: entry)
+    return await call.answer(result) {
+      let list = "/console/apps/\(app.key.text)/settings/apple"
+      if let apns {
+        await awaitCallback { changed in apns.credentialsChanged { changed(()) } }
+        _ = await awaitCallback { apns.whenAsked(about: app, $0) }
       }
+      return call.redirect(to: list, notice: done)
     }
-  }
-
-  /// What the log calls a credential, so that it says something when the credential is gone.
-  private static func name(_ row: APNsCredentialRow) -> String {
-    "\(row.keyID.map { "key \($0)" } ?? "certificate"), \(row.topic), \(row.environment.name)"
   }
 }

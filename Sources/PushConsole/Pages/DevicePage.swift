@@ -8,7 +8,6 @@ struct DevicePage: Sendable {
   let call: PageCall
   let app: App
   let file: DeviceFile
-  let console: WebConsole
 
   private var id: String { file.row.registrationID.text }
   private var path: String { "/console/apps/\(app.key.text)" }
@@ -21,7 +20,7 @@ struct DevicePage: Sendable {
       id, tab: .devices,
       """
       \(DeviceForm.html(call, ""))
-      <div class="row"><h1><code>\(id)</code></h1>\(console.copyButton(call, id))<span class="end">\(send)</span></div>
+      <div class="row"><h1><code>\(id)</code></h1>\(call.copyButton(id))<span class="end">\(send)</span></div>
       <p class="standing \(file.standing.isOnline ? "good" : "quiet")">\(standing)</p>
       <div class="halves">
       <section class="card"><h2>\(call(Words.whyDevicePage))</h2>\(facts)</section>
@@ -104,11 +103,11 @@ struct DevicePage: Sendable {
       if let told = history.tokenToldAt { rows.append((Words.toldAt, call.moment(told))) }
     }
     if let (answer, push) = file.latestAppleAnswer {
-      let word = answer == APNsEnd.delivered ? call(Words.appleTook) : answer
+      let word = answer == ChannelEnd.delivered ? call(Words.appleTook) : answer
       rows.append(
         (
           Words.appleSaid,
-          "<a class=\"\(answer == APNsEnd.delivered ? "good" : "bad")\" href=\"\(whyPath(push))\">\(word)</a>"
+          "<a class=\"\(answer == ChannelEnd.delivered ? "good" : "bad")\" href=\"\(whyPath(push))\">\(word)</a>"
         ))
     }
     return rows

@@ -4,32 +4,32 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// Finding devices, and what is known of one.
-  static let devicePages: [Page] = [
-    Page(.app(.viewer), "GET", "/console/apps/{app}/devices") { $0.showDevices($1) },
-    Page(.app(.viewer), "GET", "/console/apps/{app}/devices/{rid}") { $0.showDevice($1) },
+/// Finding devices, and what is known of one.
+struct DevicePages: Controller {
+  let router: Router
+
+  static let routes: [Route<DevicePages>] = [
+    Route(.app(.viewer), "GET", "/console/apps/{app}/devices") { await $0.showDevices($1) },
+    Route(.app(.viewer), "GET", "/console/apps/{app}/devices/{rid}") { await $0.showDevice($1) },
   ]
 
   /// Devices on a page of those that have a tag.
   private static let listedDevices = 50
 
-  private func showDevices(_ call: PageCall) {
-    guard let app = call.app else { return }
+  private func showDevices(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
     let query = call.target["q"] ?? ""
     guard !query.isEmpty else { return call.show(devicesPage(call, query, .none)) }
     let start = call.target["from"].flatMap { UInt32($0) } ?? 0
-    router.searchDevices(
-      query, in: app, from: RegistrationNumber(start), limit: Self.listedDevices
-    ) { [self] result in
-      guard case .success(let search) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      if search.count == 1, let id = search.numbers.first.flatMap({ app.directory.identity($0)?.id }) {
-        return call.redirect(to: "/console/apps/\(app.key.text)/devices/\(id.text)")
-      }
-      call.show(devicesPage(call, query, found(call, app, query, search)))
+    let result = await awaitCallback {
+      router.diagnostics.search(
+        query, in: app, from: RegistrationNumber(start), limit: Self.listedDevices, found: $0)
     }
+    guard case .success(let search) = result else { return call.unavailable }
+    if search.count == 1, let id = search.numbers.first.flatMap({ app.directory.identity($0)?.id }) {
+      return call.redirect(to: "/console/apps/\(app.key.text)/devices/\(id.text)")
+    }
+    return call.show(devicesPage(call, query, found(call, app, query, search)))
   }
 
   private func devicesPage(_ call: PageCall, _ query: String, _ content: HTML) -> Layout {
@@ -85,29 +85,28 @@ extension WebConsole {
 
   // MARK: One device
 
-  private func showDevice(_ call: PageCall) {
+  private func showDevice(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let id = call.capture("rid").flatMap({ RegistrationID($0) }) else {
-      return call.show(Failures.notFound(call), status: 404)
+      return call.missing
     }
-    guard let number = app.directory.find(id) else { return showMissing(call, app, id) }
+    guard let number = app.directory.find(id) else { return await showMissing(call, app, id) }
     let before = call.target["before"].flatMap { MessageID(decimal: Array($0.utf8)) }
-    router.deviceFile(number, in: app, before: before) { [self] result in
-      switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(nil): showMissing(call, app, id)
-      case .success(let file?): call.show(DevicePage(call: call, app: app, file: file, console: self).layout)
-      }
+    let result = await awaitCallback { router.diagnostics.file(number, in: app, before: before, reply: $0) }
+    switch result {
+    case .failure: return call.unavailable
+    case .success(nil): return await showMissing(call, app, id)
+    case .success(let file?):
+      return call.show(DevicePage(call: call, app: app, file: file).layout)
     }
   }
 
   /// A registration that the app does not have, or has no more.
-  private func showMissing(_ call: PageCall, _ app: App, _ id: RegistrationID) {
-    router.searchDevices(id.text, in: app, limit: 1) { [self] result in
-      guard case .success(let search) = result, let gone = search.gone else {
-        return call.show(Failures.notFound(call), status: 404)
-      }
-      call.show(devicesPage(call, id.text, goneCard(call, app, gone)))
+  private func showMissing(_ call: PageCall, _ app: App, _ id: RegistrationID) async -> HTTPResponse {
+    let result = await awaitCallback { router.diagnostics.search(id.text, in: app, limit: 1, found: $0) }
+    guard case .success(let search) = result, let gone = search.gone else {
+      return call.missing
     }
+    return call.show(devicesPage(call, id.text, goneCard(call, app, gone)))
   }
 }
 

@@ -1,27 +1,24 @@
 import PushAPNs
 import PushBase
+import PushHTTP
 import PushRouter
 import PushStorage
 
 /// When the credentials of all of a visitor's apps end.
-extension WebConsole {
-  func showExpiries(_ call: PageCall) {
-    guard let visitor = call.visitor else { return }
-    let accounts = visitor.memberships.map(\.account)
-    router.store.read { transaction throws(StorageError) -> [(app: AppRow, row: APNsCredentialRow)] in
-      var known: [(app: AppRow, row: APNsCredentialRow)] = []
-      for account in accounts {
-        for app in try transaction.apps(of: account) {
-          for row in try transaction.apnsCredentials(app: app.id) { known.append((app: app, row: row)) }
-        }
-      }
-      return known
-    } completion: { [self] result in
-      guard case .success(let all) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      call.show(Layout(call(Words.expiriesTitle), expiries(call, visitor, all)))
-    }
+struct ExpiryPages: Controller {
+  let router: Router
+  let credentials: CredentialRecords
+  let mail: ConsoleMail
+
+  static let routes: [Route<ExpiryPages>] = [
+    Route(.person, "GET", "/console/credentials") { await $0.showExpiries($1) }
+  ]
+
+  private func showExpiries(_ call: PageCall) async -> HTTPResponse {
+    guard let visitor = call.visitor else { return call.missing }
+    let result = await credentials.all(of: visitor.memberships.map(\.account))
+    guard case .success(let all) = result else { return call.unavailable }
+    return call.show(Layout(call(Words.expiriesTitle), expiries(call, visitor, all)))
   }
 
   private func expiries(
@@ -74,22 +71,10 @@ extension WebConsole {
     let path = "/console/apps/\(app.key.text)\(mayChange ? "/settings/apple" : "")"
     return """
       <tr><td><a href="\(path)">\(app.name)</a></td>
-      <td>\(call(Self.name(of: row)))<br><span class="quiet">\(row.topic)</span></td>
-      <td>\(call(CredentialWords.service(row.environment)))</td><td>\(endText(call, row.expiresAt))</td>
-      <td>\(statePill(call, row))</td></tr>
+      <td>\(call(CredentialPages.name(of: row)))<br><span class="quiet">\(row.topic)</span></td>
+      <td>\(call(CredentialWords.service(row.environment)))</td><td>\(CredentialPages.endText(call, row.expiresAt))</td>
+      <td>\(CredentialPages.statePill(call, row))</td></tr>
 
-      """
-  }
-
-  /// A word above the list of apps if some of them need a look.
-  func homeAlerts(_ call: PageCall, _ apps: [AppRow]) -> HTML {
-    guard let apns else { return .none }
-    let count = apps.count { router.app($0.key).map { !apns.alerts(of: $0).isEmpty } ?? false }
-    guard count > 0 else { return .none }
-    let text = count == 1 ? Words.alertHomeOne : Words.alertHome.with(String(count))
-    return """
-      <div class="notice warn" role="status"><p>\(call(text))</p>
-      <a href="/console/credentials">\(call(Words.alertLook))</a></div>
       """
   }
 }

@@ -1,3 +1,6 @@
+import PushAccounts
+import PushBase
+import PushHTTP
 import PushStorage
 
 /// Pages that say why there is no page.
@@ -28,6 +31,57 @@ enum Failures {
     page(call, Words.unreadableTitle, Words.unreadable)
   }
 
+  /// The account that a page belongs to is turned off.
+  static func suspended(_ call: PageCall, _ account: String, _ operators: [PersonRow]) -> Layout {
+    Layout(call(Words.suspendedTitle), suspension(call, account, operators))
+  }
+
+  /// A word about an account that is turned off, and whom to ask.
+  static func suspension(_ call: PageCall, _ account: String, _ operators: [PersonRow]) -> HTML {
+    """
+    <section class="card"><h2>\(call(Words.suspendedTitle))</h2><p>\(call(Words.suspendedText.with(account)))</p>
+    <ul class="plain">\(operators, { contact($0) })</ul></section>
+    """
+  }
+
+  private static func contact(_ person: PersonRow) -> HTML {
+    """
+    <li>\(person.name) · <a href="mailto:\(person.email)">\(addressText(person.email))</a></li>
+
+    """
+  }
+
+  /// What a browser gets whose request did not come whole. Nobody knows its language, so it is told in both.
+  static func refused(_ fault: HTTPFault) -> HTTPResponse {
+    let (title, text) =
+      switch fault {
+      case .bodyTooLarge: (Words.tooLargeTitle, Words.tooLarge)
+      case .timeout, .busy: (Words.unavailableTitle, Words.unavailable)
+      case .unanswered: (Words.unansweredTitle, Words.unanswered)
+      default: (Words.unreadableTitle, Words.unreadable)
+      }
+    let page: HTML = """
+      <!doctype html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <title>\(title.english) · Borealis</title>
+      <link rel="stylesheet" href="\(Assets.path("console.css"))">
+      </head>
+      <body><main><section class="card narrow"><h1>\(title.english)</h1><p>\(text.english)</p>
+      <div lang="zh-CN"><h2>\(title.chinese)</h2><p>\(text.chinese)</p></div>
+      <p><a class="button" href="/console/">Borealis</a></p></section></main></body>
+      </html>
+
+      """
+    return PageCall.safe(
+      HTTPResponse(
+        status: fault.status, headers: ["Content-Type": "text/html; charset=utf-8"],
+        body: Array(page.text.utf8)))
+  }
+
   private static func page(_ call: PageCall, _ title: Phrase, _ text: Phrase) -> Layout {
     Layout(
       call(title),
@@ -39,12 +93,14 @@ enum Failures {
 }
 
 extension PageCall {
-  /// Answers a change of something that may not be there: `done` does, if it was changed.
-  func answer(_ result: Result<Bool, StorageError>, done: () -> Void) {
+  /// The answer to a change of something that may not be there: that of `done` if it was changed.
+  func answer(
+    _ result: Result<Bool, StorageError>, done: () async -> HTTPResponse
+  ) async -> HTTPResponse {
     switch result {
-    case .failure: show(Failures.unavailable(self), status: 503)
-    case .success(false): show(Failures.notFound(self), status: 404)
-    case .success(true): done()
+    case .failure: unavailable
+    case .success(false): missing
+    case .success(true): await done()
     }
   }
 }
@@ -56,16 +112,6 @@ extension Role {
     case .sender: Words.sender
     case .admin: Words.admin
     case .owner: Words.owner
-    }
-  }
-
-  /// The word in forms.
-  var word: String {
-    switch self {
-    case .viewer: "viewer"
-    case .sender: "sender"
-    case .admin: "admin"
-    case .owner: "owner"
     }
   }
 

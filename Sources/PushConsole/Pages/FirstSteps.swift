@@ -5,30 +5,6 @@ import PushStorage
 /// What there is to do with a new app. Each step ticks itself; when those that every app needs are done, the rest of the
 /// list closes, and when all are, it is gone.
 struct FirstSteps: Sendable {
-  /// What the database knows of an app's first steps.
-  struct Facts: Sendable, Equatable {
-    var wasDelivered = false
-    var wasCalled = false
-    var hasCallbacks = false
-
-    /// Pushes that are looked at, the latest.
-    private static let looks = 500
-
-    init() {}
-
-    init(of app: AppID, _ transaction: ReadTransaction) throws(StorageError) {
-      func isThere(_ change: (inout PushFilter) -> Void) throws(StorageError) -> Bool {
-        var filter = PushFilter()
-        change(&filter)
-        let found = try transaction.pushHistory(of: app, filter, limit: 1, looks: Self.looks)
-        return !found.pushes.isEmpty
-      }
-      wasDelivered = try isThere { $0.states = [.delivered] }
-      wasCalled = try isThere { $0.sender = .api }
-      hasCallbacks = try transaction.callbackSetting(app: app) != nil
-    }
-  }
-
   private struct Step: Sendable {
     let name, text: Phrase
     let isDone: Bool
@@ -42,9 +18,8 @@ struct FirstSteps: Sendable {
 
   let call: PageCall
   let app: App
-  let facts: Facts
+  let facts: PushHistories.FirstSteps
   let hasKeyForApple: Bool
-  let console: WebConsole
 
   private var steps: [Step] {
     [
@@ -103,18 +78,6 @@ struct FirstSteps: Sendable {
   }
 
   private func code(_ text: String) -> HTML {
-    "<pre><code>\(text)</code></pre><p>\(console.copyButton(call, text))</p>"
-  }
-}
-
-extension WebConsole {
-  /// For an account without apps.
-  func welcome(_ call: PageCall, _ membership: MembershipRow) -> HTML {
-    guard membership.role >= .admin else { return "<p class=\"quiet\">\(call(Words.noApps))</p>" }
-    return """
-      <div class="welcome"><p class="big">\(call(Words.welcome))</p>
-      <p>\(call(Words.welcomeText))</p>
-      <p><a class="button" href="/console/accounts/\(membership.account.rawValue)/apps/new">\(call(Words.makeFirstApp))</a></p></div>
-      """
+    "<pre><code>\(text)</code></pre><p>\(call.copyButton(text))</p>"
   }
 }

@@ -5,55 +5,53 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// An account's groups of apps. Groups that the operator made by command are not shown: they may hold others' apps.
-  static let groupPages: [Page] = [
-    Page(.account(.admin), "GET", "/console/accounts/{account}/groups") { $0.showGroups($1, nil) },
-    Page(
+/// An account's groups of apps. Groups that the operator made by command are not shown: they may hold others' apps.
+struct GroupPages: Controller {
+  let router: Router
+
+  static let routes: [Route<GroupPages>] = [
+    Route(.account(.admin), "GET", "/console/accounts/{account}/groups") { await $0.showGroups($1, nil) },
+    Route(
       .account(.admin), "POST", "/console/accounts/{account}/groups/new", fields: groupFields,
       again: .showsPageAbove
     ) {
-      $0.makeGroup($1)
+      await $0.makeGroup($1)
     },
-    Page(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/apps", fields: groupFields) {
-      $0.changeGroupApps($1)
+    Route(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/apps", fields: groupFields) {
+      try await $0.changeGroupApps($1)
     },
-    Page(
+    Route(
       .account(.admin), "POST", "/console/accounts/{account}/groups/{group}/rotate", again: .showsPageAbove
     ) {
-      $0.rotateGroup($1)
+      try await $0.rotateGroup($1)
     },
-    Page(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/delete") {
-      $0.deleteGroup($1)
+    Route(.account(.admin), "POST", "/console/accounts/{account}/groups/{group}/delete") {
+      try await $0.deleteGroup($1)
     },
   ]
 
   /// A box for each app, and a few more.
-  private static let groupFields = Router.appsInAccount + 100
+  private static let groupFields = Apps.appsInAccount + 100
 
-  private func showGroups(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) {
-    guard let account = call.account else { return }
-    router.store.read { transaction throws(StorageError) in
-      (try transaction.appGroups(of: account), try transaction.apps(of: account))
-    } completion: { [self] result in
-      guard case .success(let (groups, apps)) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      let empty: HTML = groups.isEmpty ? "<p class=\"card\">\(call(Words.noGroups))</p>" : .none
-      call.show(
-        Layout(
-          call(Words.groups), notice: notice,
-          """
-          <h1>\(call(Words.groups))</h1><p class="quiet">\(call(Words.groupsText))</p>
-          \(empty)
-          \(groups, { groupCard(call, account, $0, apps) })
-          <section class="card narrow"><h2>\(call(Words.newGroup))</h2>
-          <form method="post" action="/console/accounts/\(account.rawValue)/groups/new">\(Forms.token(call))
-          \(Forms.field(call(Words.groupName), "name", value: call.field("name")))
-          \(appBoxes(call, apps, in: []))
-          <button>\(call(Words.make))</button></form></section>
-          """), status: status)
-    }
+  private func showGroups(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async -> HTTPResponse
+  {
+    guard let account = call.account else { return call.missing }
+    let result = await router.groups.all(of: account)
+    guard case .success(let (groups, apps)) = result else { return call.unavailable }
+    let empty: HTML = groups.isEmpty ? "<p class=\"card\">\(call(Words.noGroups))</p>" : .none
+    return call.show(
+      Layout(
+        call(Words.groups), notice: notice,
+        """
+        <h1>\(call(Words.groups))</h1><p class="quiet">\(call(Words.groupsText))</p>
+        \(empty)
+        \(groups, { groupCard(call, account, $0, apps) })
+        <section class="card narrow"><h2>\(call(Words.newGroup))</h2>
+        <form method="post" action="/console/accounts/\(account.rawValue)/groups/new">\(Forms.token(call))
+        \(Forms.field(call(Words.groupName), "name", value: call.field("name")))
+        \(appBoxes(call, apps, in: []))
+        <button>\(call(Words.make))</button></form></section>
+        """), status: status)
   }
 
   private func groupCard(
@@ -69,7 +67,7 @@ extension WebConsole {
       <form method="post" action="\(path)/delete">\(Forms.token(call))
       <button class="small danger">\(call(Words.deleteGroup))</button></form></details></span></div>
       <dl><dt>\(call(Words.groupUser))</dt><dd><code>group-\(group.key.text)</code> \(
-        copyButton(call, "group-\(group.key.text)"))</dd></dl>
+        call.copyButton("group-\(group.key.text)"))</dd></dl>
       <form method="post" action="\(path)/apps">\(Forms.token(call))
       \(appBoxes(call, apps, in: group.apps))
       <button class="plain">\(call(Words.save))</button></form></section>
@@ -81,7 +79,7 @@ extension WebConsole {
     func box(_ app: AppRow) -> HTML {
       let checked: HTML = chosen.contains(app.key) ? " checked" : .none
       return """
-        <label class="choice"><input type="checkbox" name="app" value="\(app.key.text)"\(checked)>\(app.name) \(keyMark(app.key))</label>
+        <label class="choice"><input type="checkbox" name="app" value="\(app.key.text)"\(checked)>\(app.name) \(app.key.mark)</label>
 
         """
     }
@@ -94,26 +92,19 @@ extension WebConsole {
 
   // MARK: Changes
 
-  private func makeGroup(_ call: PageCall) {
-    guard let account = call.account, let visitor = call.visitor else { return }
+  private func makeGroup(_ call: PageCall) async -> HTTPResponse {
+    guard let account = call.account, let visitor = call.visitor else { return call.missing }
     let name = call.field("name")
     guard (1...80).contains(name.utf8.count), AppRequest.isName(name) else {
-      return showGroups(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
+      return await showGroups(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
     }
-    let (key, secret, now) = (AppKey.random(), SecretKey24.generate(), call.now)
-    let entry = entry("group.create", "\(name) (\(key.text))", by: visitor, call)
+    let (key, secret) = (AppKey.random(), SecretKey24.generate())
+    let entry = call.entry("group.create", "\(name) (\(key.text))", by: visitor)
     let chosen = call.tickedApps
-    router.store.write { transaction throws(StorageError) in
-      let group = try transaction.createAppGroup(
-        key: key, name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account, at: now)
-      for app in try transaction.reading.apps(of: account) where chosen.contains(app.key.text) {
-        _ = try transaction.addApp(app.key, toGroup: group)
-      }
-      try transaction.audit(entry)
-    } completion: { [self] result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      call.show(groupKeys(call, account, name: name, key: key, secret: secret))
-    }
+    let result = await router.groups.create(
+      name, key: key, secretHash: SHA256.digest(Array(secret.utf8)), of: account, apps: chosen, noting: entry)
+    guard case .success = result else { return call.unavailable }
+    return call.show(groupKeys(call, account, name: name, key: key, secret: secret))
   }
 
   private func groupKeys(
@@ -124,70 +115,52 @@ extension WebConsole {
       """
       <section class="card narrow"><h1>\(name)</h1><p>\(call(Words.keysText))</p>
       <dl class="keys">
-      <dt>\(call(Words.groupUser))</dt><dd><code>group-\(key.text)</code> \(copyButton(call, "group-\(key.text)"))</dd>
-      <dt>\(call(Words.groupSecret))</dt><dd><code>\(secret)</code> \(copyButton(call, secret))</dd>
+      <dt>\(call(Words.groupUser))</dt><dd><code>group-\(key.text)</code> \(call.copyButton("group-\(key.text)"))</dd>
+      <dt>\(call(Words.groupSecret))</dt><dd><code>\(secret)</code> \(call.copyButton(secret))</dd>
       </dl>
       <p><a class="button" href="/console/accounts/\(account.rawValue)/groups">\(call(Words.toGroups))</a></p>
       </section>
       """)
   }
 
-  private func changeGroupApps(_ call: PageCall) {
+  private func changeGroupApps(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let chosen = call.tickedApps
-    changeGroup(call, "group.apps") { transaction, group, account throws(StorageError) in
-      for app in try transaction.reading.apps(of: account) {
-        if chosen.contains(app.key.text) {
-          _ = try transaction.addApp(app.key, toGroup: group.id)
-        } else {
-          _ = try transaction.removeApp(app.key, fromGroup: group.id)
-        }
-      }
-    } done: { _ in
-      call.redirect(to: "/console/accounts/\(call.account?.rawValue ?? 0)/groups", saying: .saved)
+    _ = try await changeGroup(call, "group.apps") {
+      await router.groups.setApps(chosen, of: $0, in: $1, noting: $2)
     }
+    return call.redirect(to: "/console/accounts/\(call.account?.rawValue ?? 0)/groups", notice: .saved)
   }
 
-  private func rotateGroup(_ call: PageCall) {
+  private func rotateGroup(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     let secret = SecretKey24.generate()
-    changeGroup(call, "group.rotate") { transaction, group, _ throws(StorageError) in
-      _ = try transaction.setSecret(group: group.id, hash: SHA256.digest(Array(secret.utf8)))
-    } done: { [self] group in
-      guard let account = call.account else { return }
-      call.show(groupKeys(call, account, name: group.name, key: group.key, secret: secret))
+    let group = try await changeGroup(call, "group.rotate") {
+      await router.groups.setSecret(hash: SHA256.digest(Array(secret.utf8)), of: $0, in: $1, noting: $2)
     }
+    guard let account = call.account else { return call.missing }
+    return call.show(groupKeys(call, account, name: group.name, key: group.key, secret: secret))
   }
 
-  private func deleteGroup(_ call: PageCall) {
-    changeGroup(call, "group.delete") { transaction, group, _ throws(StorageError) in
-      try transaction.deleteAppGroup(group.id)
-    } done: { _ in
-      call.redirect(to: "/console/accounts/\(call.account?.rawValue ?? 0)/groups")
+  private func deleteGroup(_ call: PageCall) async throws(Refused) -> HTTPResponse {
+    _ = try await changeGroup(call, "group.delete") {
+      await router.groups.delete($0, in: $1, noting: $2)
     }
+    return call.redirect(to: "/console/accounts/\(call.account?.rawValue ?? 0)/groups")
   }
 
-  /// Changes the group in the path, if it is the account's, and notes it in the same commit.
+  /// Changes the group in the path, if it is the account's, and notes it.
   private func changeGroup(
     _ call: PageCall, _ action: String,
-    _ body: @escaping @Sendable (WriteTransaction, AppGroupRow, AccountID) throws(StorageError) -> Void,
-    done: @escaping @Sendable (AppGroupRow) -> Void
-  ) {
+    _ body: (AppKey, AccountID, AuditRow) async -> Result<AppGroupRow?, StorageError>
+  ) async throws(Refused) -> AppGroupRow {
     guard let account = call.account, let visitor = call.visitor,
       let key = call.capture("group").flatMap({ AppKey($0) })
-    else { return call.show(Failures.notFound(call), status: 404) }
-    let entry = entry(action, key.text, by: visitor, call)
-    router.store.write { transaction throws(StorageError) -> AppGroupRow? in
-      guard let group = try transaction.reading.appGroup(key: key), group.account == account else {
-        return nil
-      }
-      try body(transaction, group, account)
-      try transaction.audit(entry)
-      return group
-    } completion: { result in
-      switch result {
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      case .success(nil): call.show(Failures.notFound(call), status: 404)
-      case .success(let group?): done(group)
-      }
+    else { throw Refused(call.missing) }
+    let entry = call.entry(action, key.text, by: visitor)
+    let result = await body(key, account, entry)
+    switch result {
+    case .failure: throw Refused(call.unavailable)
+    case .success(nil): throw Refused(call.missing)
+    case .success(let group?): return group
     }
   }
 }

@@ -29,7 +29,7 @@ struct HistoryForm: Sendable, Equatable {
     before = target["before"].flatMap { MessageID(decimal: Array($0.utf8)) }
   }
 
-  /// How a push ended, as people tell it apart. Of one to several it is only said that it did: what became of it differs
+  /// How a push ended, as people tell it apart. Of one to several it is only said that it did: its outcome differs
   /// from target to target.
   static let states: [(value: String, phrase: Phrase, states: Set<OutcomeStatus>, isToSeveral: Bool?)] = [
     ("open", Words.stateOpen, [.open], nil), ("delivered", Words.stateDelivered, [.delivered], false),

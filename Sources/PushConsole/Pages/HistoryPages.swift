@@ -4,11 +4,13 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// The list of pushes.
-  static let historyPages: [Page] = [
-    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes") { $0.showHistory($1) },
-    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes.csv") { $0.exportHistory($1) },
+/// The list of pushes.
+struct HistoryPages: Controller {
+  let router: Router
+
+  static let routes: [Route<HistoryPages>] = [
+    Route(.app(.viewer), "GET", "/console/apps/{app}/pushes") { await $0.showHistory($1) },
+    Route(.app(.viewer), "GET", "/console/apps/{app}/pushes.csv") { await $0.exportHistory($1) },
   ]
 
   /// Pushes on a page.
@@ -23,54 +25,42 @@ extension WebConsole {
   /// Lines that are written at a time.
   private static let exportStep = 250
 
-  private func showHistory(_ call: PageCall) {
-    guard let app = call.app else { return }
+  private func showHistory(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
     let form = HistoryForm(call.target)
-    if let id = form.messageID { return goTo(id, form, app, call) }
-    read(form, of: app, limit: Self.pageSize) { [self] result in
-      guard case .success(let history) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      call.show(historyPage(call, app, form, history))
-    }
+    if let id = form.messageID { return await goTo(id, form, app, call) }
+    let result = await read(form, of: app, limit: Self.pageSize)
+    guard case .success(let history) = result else { return call.unavailable }
+    let counts = await router.reports.counts(of: history.pushes, in: app)
+    return call.show(historyPage(call, app, form, history, counts))
   }
 
   /// Goes to the push whose number was typed.
-  private func goTo(_ id: MessageID, _ form: HistoryForm, _ app: App, _ call: PageCall) {
-    router.store.read { transaction throws(StorageError) in
-      try transaction.origin(of: id)
-    } completion: { [self] result in
-      guard case .success(let origin) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      guard let origin, origin.app == app.id else {
-        return call.show(historyPage(call, app, form, PushHistory()))
-      }
-      call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(id.text)")
+  private func goTo(_ id: MessageID, _ form: HistoryForm, _ app: App, _ call: PageCall) async -> HTTPResponse
+  {
+    let result = await router.history.origin(of: id)
+    guard case .success(let origin) = result else { return call.unavailable }
+    guard let origin, origin.app == app.id else {
+      return call.show(historyPage(call, app, form, PushHistory()))
     }
+    return call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(id.text)")
   }
 
   private func read(
-    _ form: HistoryForm, of app: App, limit: Int,
-    _ done: @escaping @Sendable (Result<PushHistory, StorageError>) -> Void
-  ) {
+    _ form: HistoryForm, of app: App, limit: Int
+  ) async -> Result<PushHistory, StorageError> {
     let (filter, search) = (form.filter(in: router.zone), TextSearch(form.text))
     let looks = search == nil ? Self.looks : Self.textLooks
-    router.store.read(
-      { transaction throws(StorageError) -> PushHistory in
-        guard let search else {
-          return try transaction.pushHistory(of: app.id, filter, limit: limit, looks: looks)
-        }
-        return try transaction.pushHistory(of: app.id, filter, limit: limit, looks: looks) {
-          search.matches($0.content)
-        }
-      }, completion: done)
+    var matches: (@Sendable (PushSummary) -> Bool)?
+    if let search { matches = { search.matches($0.content) } }
+    return await router.history.list(of: app, filter, limit: limit, looks: looks, matches: matches)
   }
 
   // MARK: The page
 
   private func historyPage(
-    _ call: PageCall, _ app: App, _ form: HistoryForm, _ history: PushHistory
+    _ call: PageCall, _ app: App, _ form: HistoryForm, _ history: PushHistory,
+    _ counts: [MessageID: PushCounts] = [:]
   ) -> Layout {
     let path = "/console/apps/\(app.key.text)/pushes"
     let csv: HTML =
@@ -86,7 +76,7 @@ extension WebConsole {
       <div class="row titled"><h1>\(call(Words.history))</h1><span class="end">\(csv)</span></div>
       \(filterForm(call, form, path))
       <section class="card">
-      \(historyTable(call, app, history.pushes, isFiltered: !form.isEmpty || form.before != nil))
+      \(Self.table(call, app, history.pushes, counts, isFiltered: !form.isEmpty || form.before != nil))
       \(rest(call, form, history))
       </section>
       """)
@@ -101,7 +91,7 @@ extension WebConsole {
     let reset: HTML =
       form.isEmpty && form.before == nil
       ? .none : "<a class=\"button plain\" href=\"\(path)\">\(call(Words.resetFilter))</a>"
-    let zone = ZoneText.name(router.zone, at: time.now())
+    let zone = ZoneText.name(router.zone, at: call.now)
     return """
       <form class="card filters" method="get" action="\(path)">
       <div class="wide">\(Forms.field(call(Words.searchPushes), "q", type: "search", value: form.text, isRequired: false))</div>
@@ -118,28 +108,38 @@ extension WebConsole {
   }
 
   /// A list of pushes.
-  func historyTable(_ call: PageCall, _ app: App, _ pushes: [PushSummary], isFiltered: Bool = false) -> HTML {
+  static func table(
+    _ call: PageCall, _ app: App, _ pushes: [PushSummary], _ counts: [MessageID: PushCounts],
+    isFiltered: Bool = false
+  ) -> HTML {
     guard !pushes.isEmpty else {
       return "<p class=\"quiet\">\(call(isFiltered ? Words.noMatches : Words.noPushes))</p>"
     }
     return """
       <table class="history"><thead><tr><th>\(call(Words.sentAt))</th><th>\(call(Words.content))</th>
-      <th>\(call(Words.audience))</th><th>\(call(Words.sentBy))</th><th>\(call(Words.state))</th></tr></thead><tbody>
-      \(pushes, { historyRow(call, app, $0) })
+      <th>\(call(Words.audience))</th><th>\(call(Words.sentBy))</th><th>\(call(Words.state))</th>
+      <th class="number">\(call(Words.delivered))</th><th class="number">\(call(Words.tapped))</th></tr></thead><tbody>
+      \(pushes, { historyRow(call, app, $0, counts[$0.id]) })
       </tbody></table>
       """
   }
 
-  private func historyRow(_ call: PageCall, _ app: App, _ push: PushSummary) -> HTML {
+  private static func historyRow(_ call: PageCall, _ app: App, _ push: PushSummary, _ counts: PushCounts?)
+    -> HTML
+  {
+    func number(_ name: Phrase, _ count: Int?) -> HTML {
+      "<td class=\"number\" data-label=\"\(call(name))\">\(count.map { Counted.grouped($0) } ?? "–")</td>"
+    }
     let excerpt = PushExcerpt(push.content)
-    let state = push.state(at: time.now())
+    let state = push.state(at: call.now)
     return """
       <tr><td class="when">\(call.moment(push.createdAt))</td>
       <td><a href="/console/apps/\(app.key.text)/pushes/\(push.id.text)">\(excerpt.line(call))</a>
       <span class="quiet">\(PushNames.kinds(push.traits, call))</span></td>
       <td>\(AudienceText.cell(push, call))</td>
       <td>\(PushNames.sender(push.sender, push.senderName, push.traits, call))</td>
-      <td><span class="state \(state.mark)">\(call(state.phrase))</span></td></tr>
+      <td><span class="state \(state.mark)">\(call(state.phrase))</span></td>
+      \(number(Words.delivered, counts?.delivered))\(number(Words.tapped, counts?.tapped))</tr>
 
       """
   }
@@ -168,80 +168,82 @@ extension WebConsole {
 
   // MARK: The file
 
-  private func exportHistory(_ call: PageCall) {
-    guard let app = call.app else { return }
+  /// Reads step by step, so that no page waits for the whole of it.
+  private func exportHistory(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
+    var form = HistoryForm(call.target)
+    let start = form.before.map { "-\($0.text)" } ?? ""
     var writer = CSVWriter()
     writer.row(
       [
         Words.messageID, Words.sentAt, Words.endsAt, Words.kind, Words.audience, Words.targets, Words.sentBy,
-        Words.state, Words.title, Words.text,
+        Words.state, Words.delivered, Words.tapped, Words.title, Words.text,
       ].map { call($0) })
-    collect(
-      HistoryForm(call.target), of: app, call, Export(writer: writer, rows: 0, looks: Self.exportLooks))
-  }
-
-  /// A file that is being written.
-  private struct Export: Sendable {
-    var writer: CSVWriter
-    var rows: Int
-    /// Pushes that may still be looked at.
-    var looks: Int
-  }
-
-  /// Reads step by step, so that no page waits for the whole of it.
-  private func collect(_ form: HistoryForm, of app: App, _ call: PageCall, _ export: Export) {
-    read(form, of: app, limit: min(Self.exportStep, Self.exportRows - export.rows)) { [self] result in
-      guard case .success(let history) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      var export = export
-      let now = time.now()
-      for push in history.pushes { export.writer.row(Self.fields(push, call, at: now)) }
-      export.rows += history.pushes.count
-      // A step that found less has looked at as many as it may.
-      let looks = form.text.isEmpty ? Self.looks : Self.textLooks
-      export.looks -= history.pushes.count < Self.exportStep ? looks : history.pushes.count
-      guard let next = history.next, export.rows < Self.exportRows, export.looks > 0 else {
-        return finish(export, call, form, next: history.next)
-      }
-      var rest = form
-      rest.before = next
-      collect(rest, of: app, call, export)
-    }
-  }
-
-  private func finish(_ export: Export, _ call: PageCall, _ form: HistoryForm, next: MessageID?) {
-    guard let app = call.app else { return }
-    var writer = export.writer
-    let start = HistoryForm(call.target).before.map { "-\($0.text)" } ?? ""
-    let rest = next.map { "pushes.csv" + form.query(before: $0) }
+    // Pushes that may still be looked at; a step that found less than it may has looked at as many as it may.
+    var (rows, looks) = (0, Self.exportLooks)
+    let looksOfStep = form.text.isEmpty ? Self.looks : Self.textLooks
+    repeat {
+      let result = await read(form, of: app, limit: min(Self.exportStep, Self.exportRows - rows))
+      guard case .success(let history) = result else { return call.unavailable }
+      let (counts, now) = (await router.reports.counts(of: history.pushes, in: app), call.now)
+      for push in history.pushes { writer.row(Self.fields(push, counts[push.id], call, at: now)) }
+      rows += history.pushes.count
+      looks -= history.pushes.count < Self.exportStep ? looksOfStep : history.pushes.count
+      form.before = history.next
+    } while form.before != nil && rows < Self.exportRows && looks > 0
+    let rest = form.before.map { "pushes.csv" + form.query(before: $0) }
     // People do not see the answer's fields.
     if let rest {
       let address = "\(call.origin)/console/apps/\(app.key.text)/\(rest)"
       writer.row([call(Words.fileGoesOn.with(address))])
     }
-    call.show(csv: writer.bytes, name: "pushes-\(app.key.text)\(start).csv", next: rest)
+    return call.show(csv: writer.bytes, name: "pushes-\(app.key.text)\(start).csv", next: rest)
   }
 
-  private static func fields(_ push: PushSummary, _ call: PageCall, at now: Timestamp) -> [String] {
+  private static func fields(_ push: PushSummary, _ counts: PushCounts?, _ call: PageCall, at now: Timestamp)
+    -> [String]
+  {
     let excerpt = PushExcerpt(push.content)
     return [
-      push.id.text, Log.iso8601(push.createdAt.milliseconds), Log.iso8601(push.expiresAt.milliseconds),
+      push.id.text, ZoneText.moment(push.createdAt, in: call.zone),
+      ZoneText.moment(push.expiresAt, in: call.zone),
       PushNames.kinds(push.traits, call), AudienceText.text(push, call), String(push.targetCount),
       PushNames.sender(push.sender, push.senderName, push.traits, call), call(push.state(at: now).phrase),
-      excerpt.title, excerpt.text,
+      counts.map { String($0.delivered) } ?? "", counts.map { String($0.tapped) } ?? "", excerpt.title,
+      excerpt.text,
     ]
   }
 }
 
+/// How many of a push's targets have it, and how many tapped it.
+struct PushCounts: Sendable, Equatable {
+  let delivered, tapped: Int
+
+  init(_ report: PushReport) {
+    (delivered, tapped) = (report.targets.delivered.count, report.targets.tapped.count)
+  }
+}
+
 extension PageCall {
-  /// Answers with a table to be saved as a file; `next` is the address of the rest of it, if there is more.
-  func show(csv: [UInt8], name: String, next: String?) {
+  /// An answer with a table to be saved as a file; `next` is the address of the rest of it, if there is more.
+  func show(csv: [UInt8], name: String, next: String?) -> HTTPResponse {
     var headers: HTTPHeaders = [
       "Content-Type": "text/csv; charset=utf-8; header=present",
       "Content-Disposition": "attachment; filename=\"\(name)\"",
     ]
     if let next { headers.append("Link", "<\(next)>; rel=\"next\"") }
-    respond(HTTPResponse(status: 200, headers: headers, body: csv))
+    return respond(HTTPResponse(status: 200, headers: headers, body: csv))
+  }
+}
+
+extension PushReports {
+  /// How many targets have some pushes, and tapped them. What cannot be read is left out.
+  func counts(of pushes: [PushSummary], in app: App) async -> [MessageID: PushCounts] {
+    let result = await awaitCallback {
+      reports(on: pushes.map(\.id), in: app, as: { PushCounts($0) }, reply: $0)
+    }
+    var counts: [MessageID: PushCounts] = [:]
+    for (push, count) in zip(pushes, (try? result.get()) ?? []) { counts[push.id] = count }
+    return counts
   }
 }

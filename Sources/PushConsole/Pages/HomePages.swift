@@ -1,39 +1,44 @@
+import PushAPNs
+import PushAccounts
 import PushBase
 import PushDomain
 import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// All apps of a visitor, and making one.
-  static let homePages: [Page] = [
-    Page(.person, "GET", "/console") { $0.showHome($1) },
-    Page(.account(.admin), "GET", "/console/accounts/{account}/apps/new") { $0.showNewApp($1) },
-    Page(.account(.admin), "POST", "/console/accounts/{account}/apps/new", again: .showsPageAbove) {
-      $0.makeApp($1)
+/// All apps of a visitor, and making one.
+struct HomePages: Controller {
+  let router: Router
+  let accounts: Accounts
+  let apns: APNsChannel?
+
+  static let routes: [Route<HomePages>] = [
+    Route(.person, "GET", "/console") { await $0.showHome($1) },
+    Route(.account(.admin), "GET", "/console/accounts/{account}/apps/new") { $0.showNewApp($1) },
+    Route(.account(.admin), "POST", "/console/accounts/{account}/apps/new", again: .showsPageAbove) {
+      await $0.makeApp($1)
     },
   ]
 
-  private func showHome(_ call: PageCall) {
-    guard let visitor = call.visitor else { return }
+  private func showHome(_ call: PageCall) async -> HTTPResponse {
+    guard let visitor = call.visitor else { return call.missing }
     // Apps that another process made are found by their rows.
-    router.store.read { transaction throws(StorageError) in
-      var rows: [AppRow] = []
-      for membership in visitor.memberships { rows += try transaction.apps(of: membership.account) }
-      return rows
-    } completion: { [self] result in
-      guard case .success(let rows) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      let sections = visitor.memberships.map { membership in
-        homeSection(call, membership, rows.filter { $0.account == membership.account })
-      }
-      let own = Set(visitor.memberships.map(\.account))
-      let alerts = homeAlerts(call, rows.filter { own.contains($0.account) })
-      let text = sections.isEmpty ? "<p class=\"card\">\(call(Words.noAccounts))</p>" : HTML.none
-      call.show(
-        Layout(call(Words.apps), "\(alerts)\(homeHead(call, visitor))\(text)\(sections, { $0 })"))
+    let result = await router.apps.rows(of: visitor.memberships.map(\.account))
+    guard case .success(let rows) = result else { return call.unavailable }
+    var operators: [PersonRow] = []
+    if !visitor.suspended.isEmpty {
+      guard case .success(let found) = await accounts.operators() else { return call.unavailable }
+      operators = found
     }
+    var sections = visitor.memberships.map { membership in
+      homeSection(call, membership, rows.filter { $0.account == membership.account })
+    }
+    sections += visitor.suspended.values.sorted().map { Failures.suspension(call, $0, operators) }
+    let own = Set(visitor.memberships.map(\.account))
+    let alerts = homeAlerts(call, rows.filter { own.contains($0.account) })
+    let text = sections.isEmpty ? "<p class=\"card\">\(call(Words.noAccounts))</p>" : HTML.none
+    return call.show(
+      Layout(call(Words.apps), "\(alerts)\(homeHead(call, visitor))\(text)\(sections, { $0 })"))
   }
 
   private func homeHead(_ call: PageCall, _ visitor: Visitor) -> HTML {
@@ -68,9 +73,9 @@ extension WebConsole {
   }
 
   private func homeEntry(_ call: PageCall, _ row: AppRow) -> HTML {
-    let directory = router.app(row.key)?.directory
+    let directory = router.apps.loaded(row.key)?.directory
     return """
-      <li><a href="/console/apps/\(row.key.text)"><strong>\(row.name) \(keyMark(row.key))</strong>
+      <li><a href="/console/apps/\(row.key.text)"><strong>\(row.name) \(row.key.mark)</strong>
       <span class="quiet">\(call(Words.devicesOnline.with(
         String(directory?.registrationCount ?? 0), String(directory?.onlineCount ?? 0))))</span></a></li>
 
@@ -79,7 +84,7 @@ extension WebConsole {
 
   // MARK: A new app
 
-  private func showNewApp(_ call: PageCall) { call.show(newAppPage(call, nil)) }
+  private func showNewApp(_ call: PageCall) -> HTTPResponse { call.show(newAppPage(call, nil)) }
 
   private func newAppPage(_ call: PageCall, _ problem: Phrase?) -> Layout {
     Layout(
@@ -96,51 +101,46 @@ extension WebConsole {
       """)
   }
 
-  private func makeApp(_ call: PageCall) {
-    guard let account = call.account, let visitor = call.visitor else { return }
+  private func makeApp(_ call: PageCall) async -> HTTPResponse {
+    guard let account = call.account, let visitor = call.visitor else { return call.missing }
     let name = call.field("name")
     guard AppRequest.isName(name) else {
       return call.show(newAppPage(call, Words.appNameRule), status: 422)
     }
     let key = AppKey.random()
-    let entry = entry("app.create", "\(name) (\(key.text))", by: visitor, call)
-    router.createApp(name, key: key, for: account, noting: entry) { [self] result in
-      switch result {
-      case .success(let app):
-        call.show(keysPage(call, name: name, key: app.key, secret: app.masterSecret ?? ""))
-      case .failure(.tooMany):
-        let problem = Words.tooManyApps.with(String(Router.appsInAccount))
-        call.show(newAppPage(call, problem), status: 422)
-      case .failure: call.show(Failures.unavailable(call), status: 503)
-      }
+    let entry = call.entry("app.create", "\(name) (\(key.text))", by: visitor)
+    let result = await awaitCallback {
+      router.apps.create(name, key: key, for: account, noting: entry, reply: $0)
+    }
+    switch result {
+    case .success(let app):
+      return call.show(Layout.keys(call, name: name, key: app.key, secret: app.masterSecret ?? ""))
+    case .failure(.tooMany):
+      let problem = Words.tooManyApps.with(String(Apps.appsInAccount))
+      return call.show(newAppPage(call, problem), status: 422)
+    case .failure: return call.unavailable
     }
   }
 
-  /// The one page that ever shows a secret.
-  func keysPage(_ call: PageCall, name: String, key: AppKey, secret: String) -> Layout {
-    Layout(
-      call(Words.keysTitle),
+  /// For an account without apps.
+  func welcome(_ call: PageCall, _ membership: MembershipRow) -> HTML {
+    guard membership.role >= .admin else { return "<p class=\"quiet\">\(call(Words.noApps))</p>" }
+    return """
+      <div class="welcome"><p class="big">\(call(Words.welcome))</p>
+      <p>\(call(Words.welcomeText))</p>
+      <p><a class="button" href="/console/accounts/\(membership.account.rawValue)/apps/new">\(call(Words.makeFirstApp))</a></p></div>
       """
-      <section class="card narrow">
-      <h1>\(name)</h1>
-      <p>\(call(Words.keysText))</p>
-      <dl class="keys">
-      <dt>\(call(Words.appKey))</dt><dd><code>\(key.text)</code> \(copyButton(call, key.text))</dd>
-      <dt>\(call(Words.masterSecret))</dt><dd><code>\(secret)</code> \(copyButton(call, secret))</dd>
-      </dl>
-      <p><a class="button" href="/console/apps/\(key.text)">\(call(Words.toApp))</a>
-      <a class="button plain" href="/console/apps/\(key.text)/virtual">\(call(Words.tryWithVirtualDevice))</a></p>
-      </section>
-      """)
   }
 
-  /// Enough of an app's key to tell it from others of the same name.
-  func keyMark(_ key: AppKey) -> HTML { "<code class=\"quiet\">\(String(key.text.prefix(8)))</code>" }
-
-  func copyButton(_ call: PageCall, _ text: String) -> HTML {
-    """
-    <button type="button" class="small" hidden data-copy="\(text)" data-done="\(call(Words.copied))"
-      data-manual="\(call(Words.pressCopy))">\(call(Words.copy))</button>
-    """
+  /// A word above the list of apps if some of them need a look.
+  func homeAlerts(_ call: PageCall, _ apps: [AppRow]) -> HTML {
+    guard let apns else { return .none }
+    let count = apps.count { router.apps.loaded($0.key).map { !apns.alerts(of: $0).isEmpty } ?? false }
+    guard count > 0 else { return .none }
+    let text = count == 1 ? Words.alertHomeOne : Words.alertHome.with(String(count))
+    return """
+      <div class="notice warn" role="status"><p>\(call(text))</p>
+      <a href="/console/credentials">\(call(Words.alertLook))</a></div>
+      """
   }
 }

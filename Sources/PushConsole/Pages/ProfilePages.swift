@@ -1,47 +1,41 @@
+import PushAccounts
 import PushBase
 import PushCrypto
 import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// A person's own affairs.
-  static let profilePages: [Page] = [
-    Page(.person, "GET", "/console/me") { $0.showProfile($1, nil) },
-    Page(.person, "POST", "/console/me/profile") { $0.changeProfile($1) },
-    Page(.person, "POST", "/console/me/password") { $0.changePassword($1) },
-    Page(.person, "POST", "/console/me/totp/new") { $0.newTOTP($1) },
-    Page(.person, "POST", "/console/me/totp") { $0.turnTOTPOn($1) },
-    Page(.person, "POST", "/console/me/totp/off") { $0.turnTOTPOff($1) },
-    Page(.person, "POST", "/console/me/sessions/{session}/end") { $0.endSession($1) },
+/// A person's own affairs.
+struct ProfilePages: Controller {
+  let people: People
+
+  static let routes: [Route<ProfilePages>] = [
+    Route(.person, "GET", "/console/me") { await $0.showProfile($1, nil) },
+    Route(.person, "POST", "/console/me/profile") { await $0.changeProfile($1) },
+    Route(.person, "POST", "/console/me/password") { await $0.changePassword($1) },
+    Route(.person, "POST", "/console/me/sessions/{session}/end") { await $0.endSession($1) },
   ]
 
   /// What a person's page lists of what the person did.
   private static let latestDeeds = 10
 
-  func showProfile(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) {
-    guard let visitor = call.visitor else { return }
-    router.store.read { transaction throws(StorageError) in
-      (
-        try transaction.consoleSessions(of: visitor.person.id),
-        try transaction.auditList(.person(visitor.person.id), before: nil, limit: Self.latestDeeds)
-      )
-    } completion: { [self] result in
-      guard case .success(let (sessions, deeds)) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      call.show(profilePage(call, visitor, sessions, deeds, notice), status: status)
-    }
+  func showProfile(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async -> HTTPResponse {
+    guard let visitor = call.visitor else { return call.missing }
+    let result = await people.profiles.overview(of: visitor.person.id, deeds: Self.latestDeeds)
+    guard case .success(let overview) = result else { return call.unavailable }
+    return call.show(profilePage(call, visitor, overview, notice), status: status)
   }
 
   private func profilePage(
-    _ call: PageCall, _ visitor: Visitor, _ sessions: [ConsoleSessionRow], _ deeds: AuditList,
-    _ notice: Layout.Notice?
+    _ call: PageCall, _ visitor: Visitor, _ overview: Profiles.Overview, _ notice: Layout.Notice?
   ) -> Layout {
-    Layout(
+    // Where somebody wanted to go who logged in with a recovery code.
+    let onward = call.target["notice"] == FlashMessage.recovered.rawValue ? call.placeAfterLogin : nil
+    return Layout(
       call(Words.yourAccount), notice: notice,
       """
       <h1>\(call(Words.yourAccount))</h1>
+      \(onward, { "<p><a class=\"button\" href=\"\($0)\">\(call(Words.goOn))</a></p>" })
       <section class="card narrow"><form method="post" action="/console/me/profile">
       \(Forms.token(call))
       \(Forms.field(call(Words.yourName), "name", value: visitor.person.name, autocomplete: "name"))
@@ -54,12 +48,12 @@ extension WebConsole {
       \(Forms.field(call(Words.newPassword), "password", type: "password", autocomplete: "new-password",
         hint: call(Words.passwordRule)))
       <button>\(call(Words.changePassword))</button></form></section>
-      \(totpCard(call, visitor))
+      \(TOTPPages.card(call, visitor, recoveryCodes: overview.recoveryCodes))
       <section class="card"><h2>\(call(Words.sessions))</h2><ul class="plain">
-      \(sessions, { sessionEntry(call, $0, isThis: $0.id == visitor.session.id) })</ul></section>
+      \(overview.sessions, { sessionEntry(call, $0, isThis: $0.id == visitor.session.id) })</ul></section>
       <section class="card"><div class="row"><h2>\(call(Words.yourAudit))</h2>
       <span class="end"><a href="/console/me/audit">\(call(Words.allOfIt))</a></span></div>
-      \(auditTable(call, deeds))</section>
+      \(AuditPages.table(call, overview.deeds))</section>
       """)
   }
 
@@ -73,25 +67,22 @@ extension WebConsole {
       """
   }
 
-  private func changeProfile(_ call: PageCall) {
-    guard let visitor = call.visitor else { return }
+  private func changeProfile(_ call: PageCall) async -> HTTPResponse {
+    guard let visitor = call.visitor else { return call.missing }
     let (name, language) = (call.field("name"), Language(rawValue: call.field("language")) ?? .english)
     guard PersonName.isFine(name) else {
-      return showProfile(call, .init(text: call(Words.personNameRule), isBad: true), status: 422)
+      return await showProfile(call, .init(text: call(Words.personNameRule), isBad: true), status: 422)
     }
     let notes = name == visitor.person.name ? [] : notesOfRenaming(visitor, to: name, call)
-    router.store.write { transaction throws(StorageError) in
-      try transaction.setProfile(of: visitor.person.id, name: name, language: language.rawValue)
-      for note in notes { try transaction.audit(note) }
-    } completion: { result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      call.redirect(to: "/console/me")
-    }
+    let result = await people.profiles.setProfile(
+      of: visitor.person.id, name: name, language: language.rawValue, noting: notes)
+    guard case .success = result else { return call.unavailable }
+    return call.redirect(to: "/console/me")
   }
 
   /// Whoever reads the log of an account, or of the installation, must know who was called what.
   private func notesOfRenaming(_ visitor: Visitor, to name: String, _ call: PageCall) -> [AuditRow] {
-    let note = entry("person.rename", "\(visitor.person.name) → \(name)", by: visitor, call)
+    let note = call.entry("person.rename", "\(visitor.person.name) → \(name)", by: visitor)
     return [note]
       + visitor.memberships.map { membership in
         var copy = note
@@ -100,60 +91,48 @@ extension WebConsole {
       }
   }
 
-  private func changePassword(_ call: PageCall) {
-    guard let visitor = call.visitor else { return }
+  private func changePassword(_ call: PageCall) async -> HTTPResponse {
+    guard let visitor = call.visitor else { return call.missing }
     let new = call.form?["password"] ?? ""
-    if let problem = PasswordRule.problem(new, email: visitor.person.email) {
-      return showProfile(call, .init(text: call(problem), isBad: true), status: 422)
+    if let problem = PasswordRule.problem(
+      new, email: visitor.person.email, name: visitor.person.name,
+      accounts: visitor.memberships.map(\.accountName))
+    {
+      return await showProfile(call, .init(text: call(problem), isBad: true), status: 422)
     }
-    people.confirm(call.form?["old"] ?? "", of: visitor.person) { [self] result in
-      switch result {
-      case .failure(let refusal): show(call, refusal)
-      case .success(false):
-        showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
-      // Hashed on the same thread, where this answer comes from.
-      case .success(true): store(new, of: visitor, call)
-      }
+    let result = await people.confirm(call.form?["old"] ?? "", of: visitor.person)
+    switch result {
+    case .failure(let refusal): return await show(call, refusal)
+    case .success(false):
+      return await showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
+    case .success(true): return await store(new, of: visitor, call)
     }
   }
 
   /// Says that a password was not looked at.
-  func show(_ call: PageCall, _ refusal: People.Refusal) {
+  func show(_ call: PageCall, _ refusal: People.Refusal) async -> HTTPResponse {
     guard case .tooMany(let seconds) = refusal else {
-      return call.show(Failures.unavailable(call), status: 503)
+      return call.unavailable
     }
     let text = call(Words.tooManyPasswords.with(String((seconds + 59) / 60)))
-    showProfile(call, .init(text: text, isBad: true), status: 429)
+    return await showProfile(call, .init(text: text, isBad: true), status: 429)
   }
 
-  private func store(_ password: String, of visitor: Visitor, _ call: PageCall) {
-    guard let hash = try? Password.hash(password) else {
-      return call.show(Failures.unavailable(call), status: 503)
-    }
-    let entry = entry("person.password", visitor.person.email, by: visitor, call)
-    router.store.write { transaction throws(StorageError) in
-      try transaction.setPassword(of: visitor.person.id, hash, keeping: visitor.session.id)
-      try transaction.audit(entry)
-    } completion: { [self] result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      showProfile(call, .init(text: call(Words.passwordChanged)))
-    }
+  private func store(_ password: String, of visitor: Visitor, _ call: PageCall) async -> HTTPResponse {
+    guard let hash = await people.hash(password) else { return call.unavailable }
+    let entry = call.entry("person.password", visitor.person.email, by: visitor)
+    let result = await people.profiles.setPassword(
+      hash, of: visitor.person.id, keeping: visitor.session.id, noting: entry)
+    guard case .success = result else { return call.unavailable }
+    return await showProfile(call, .init(text: call(Words.passwordChanged)))
   }
 
-  private func endSession(_ call: PageCall) {
+  private func endSession(_ call: PageCall) async -> HTTPResponse {
     guard let visitor = call.visitor, let id = call.capture("session").flatMap({ Int64($0) }) else {
-      return call.show(Failures.notFound(call), status: 404)
+      return call.missing
     }
-    let entry = entry("session.end", "", by: visitor, call)
-    router.store.write { transaction throws(StorageError) -> Bool in
-      let sessions = try transaction.reading.consoleSessions(of: visitor.person.id)
-      guard try transaction.endConsoleSession(id, of: visitor.person.id) else { return false }
-      var noted = entry
-      noted.target = sessions.first { $0.id == id }?.agent ?? ""
-      try transaction.audit(noted)
-      return true
-    } completion: { result in
-      call.answer(result) { call.redirect(to: "/console/me") }
-    }
+    let entry = call.entry("session.end", "", by: visitor)
+    let result = await people.sessions.end(id, of: visitor.person.id, noting: entry)
+    return await call.answer(result) { call.redirect(to: "/console/me") }
   }
 }

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushJSON
 
 /// What a push carries besides its text.
@@ -21,6 +22,8 @@ struct PushExtras: Sendable, Equatable {
   var thread = ""
   /// Android's.
   var channel = ""
+  /// The page that a quick app opens.
+  var page = "/"
   /// The push that this one replaces.
   var overrides = ""
   /// Notifications of the same name replace each other on iOS.
@@ -37,6 +40,7 @@ struct PushExtras: Sendable, Equatable {
     if call.text("sound") != nil { sound = call.field("sound") }
     thread = call.field("thread")
     channel = call.field("channel")
+    if call.text("page") != nil { page = call.field("page") }
     overrides = call.field("overrides")
     collapse = call.field("collapse")
   }
@@ -53,23 +57,25 @@ struct PushExtras: Sendable, Equatable {
       [("extra_name_\(number)", pair.name), ("extra_value_\(number)", pair.value)]
     }
     return numbered + [
-      ("badge", badge), ("sound", sound), ("thread", thread), ("channel", channel),
+      ("badge", badge), ("sound", sound), ("thread", thread), ("channel", channel), ("page", page),
       ("overrides", overrides), ("collapse", collapse),
     ]
   }
 
   // MARK: In the push object
 
-  func add(toAndroid android: inout JSONObject) {
-    if !channel.isEmpty { android.set("channel_id", .string(channel)) }
-    addPairs(to: &android)
-  }
-
-  func add(toIOS ios: inout JSONObject) {
-    if !sound.isEmpty { ios.set("sound", .string(sound)) }
-    if !badge.isEmpty { ios.set("badge", badgeJSON) }
-    if !thread.isEmpty { ios.set("thread-id", .string(thread)) }
-    addPairs(to: &ios)
+  /// Adds to a platform's part of a notification.
+  func add(to part: inout JSONObject, of platform: Platform) {
+    switch platform {
+    case .android: if !channel.isEmpty { part.set("channel_id", .string(channel)) }
+    case .ios:
+      if !sound.isEmpty { part.set("sound", .string(sound)) }
+      if !badge.isEmpty { part.set("badge", badgeJSON) }
+      if !thread.isEmpty { part.set("thread-id", .string(thread)) }
+    case .quickapp: part.set("page", .string(page.isEmpty ? "/" : page))
+    case .hmos: break
+    }
+    addPairs(to: &part)
   }
 
   func add(toMessage message: inout JSONObject) { addPairs(to: &message) }
@@ -101,14 +107,15 @@ enum PushExtrasFields {
     <p class="hint">\(call(Words.extrasHint))</p>
     \(0..<PushExtras.mostPairs, { row(call, $0, $0 < extras.pairs.count ? extras.pairs[$0] : PushExtras.Pair()) })
     </fieldset>
-    <div class="halves">
-    <div>\(field(call, Words.iosBadge, "badge", extras.badge, hint: Words.iosBadgeHint))</div>
-    <div>\(field(call, Words.iosSound, "sound", extras.sound, hint: Words.iosSoundHint))</div>
-    <div>\(field(call, Words.iosThread, "thread", extras.thread))</div>
-    <div>\(field(call, Words.androidChannel, "channel", extras.channel))</div>
-    <div>\(field(call, Words.replacesPush, "overrides", extras.overrides))</div>
-    <div>\(field(call, Words.collapseID, "collapse", extras.collapse))</div>
+    <div class="halves" data-notification-only>
+    <div data-only="ios">\(field(call, Words.iosBadge, "badge", extras.badge, hint: Words.iosBadgeHint))</div>
+    <div data-only="ios">\(field(call, Words.iosSound, "sound", extras.sound, hint: Words.iosSoundHint))</div>
+    <div data-only="ios">\(field(call, Words.iosThread, "thread", extras.thread))</div>
+    <div data-only="android">\(field(call, Words.androidChannel, "channel", extras.channel))</div>
+    <div data-only="quickapp">\(field(call, Words.quickAppPage, "page", extras.page))</div>
+    <div data-only="ios">\(field(call, Words.collapseID, "collapse", extras.collapse))</div>
     </div>
+    \(field(call, Words.replacesPush, "overrides", extras.overrides))
     </details>
     """
   }

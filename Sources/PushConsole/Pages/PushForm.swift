@@ -10,9 +10,8 @@ struct PushForm: Sendable, Equatable {
   enum Audience: String, CaseIterable, Sendable { case registration, alias, tag, everybody }
 
   var kind = Kind.notification
-  var android = true
-  var ios = true
-  var isSandbox = false
+  /// Those whose devices are meant.
+  var platforms = Set(Platform.allCases)
   var audience = Audience.registration
   /// Registration IDs, or aliases, or tags of which a device has one.
   var names = ""
@@ -32,9 +31,7 @@ struct PushForm: Sendable, Equatable {
 
   init(_ call: PageCall) {
     kind = Kind(rawValue: call.field("kind")) ?? .notification
-    android = call.form?["android"] != nil
-    ios = call.form?["ios"] != nil
-    isSandbox = call.field("environment") == "sandbox"
+    platforms = Set(Platform.allCases.filter { call.form?[$0.name] != nil })
     audience = Audience(rawValue: call.field("audience")) ?? .registration
     names = call.field("names")
     allTags = call.field("all_tags")
@@ -53,10 +50,10 @@ struct PushForm: Sendable, Equatable {
   /// The push object.
   var json: JSONValue {
     var push = JSONObject()
-    var platforms: [JSONValue] = []
-    if android { platforms.append("android") }
-    if ios { platforms.append("ios") }
-    push.set("platform", .array(platforms))
+    let chosen = Platform.allCases.filter(platforms.contains)
+    push.set(
+      "platform", platforms.count == Platform.allCases.count ? "all" : .array(chosen.map { .string($0.name) })
+    )
     push.set("audience", audienceJSON)
     switch kind {
     case .notification: push.set("notification", notificationJSON)
@@ -69,7 +66,6 @@ struct PushForm: Sendable, Equatable {
     }
     var options = JSONObject()
     if let hours { options.set("time_to_live", .number(JSONNumber(Int64(hours) * 3600))) }
-    if ios { options.set("apns_production", .bool(!isSandbox)) }
     extras.add(toOptions: &options)
     push.set("options", .object(options))
     return .object(push)
@@ -93,24 +89,20 @@ struct PushForm: Sendable, Equatable {
     return .object(audience)
   }
 
+  /// Each platform has a part of its own, so that the title is where its devices look for it.
   private var notificationJSON: JSONValue {
     var notification = JSONObject()
-    if android {
-      var android = JSONObject()
-      android.set("alert", .string(text))
-      if !title.isEmpty { android.set("title", .string(title)) }
-      extras.add(toAndroid: &android)
-      notification.set("android", .object(android))
-    }
-    if ios {
-      var ios = JSONObject()
-      if title.isEmpty {
-        ios.set("alert", .string(text))
+    for platform in Platform.allCases where platforms.contains(platform) {
+      var part = JSONObject()
+      if platform == .ios, !title.isEmpty {
+        part.set("alert", ["title": .string(title), "body": .string(text)])
       } else {
-        ios.set("alert", ["title": .string(title), "body": .string(text)])
+        part.set("alert", .string(text))
+        // A quick app's notification must have one.
+        if platform != .ios, !title.isEmpty || platform == .quickapp { part.set("title", .string(title)) }
       }
-      extras.add(toIOS: &ios)
-      notification.set("ios", .object(ios))
+      extras.add(to: &part, of: platform)
+      notification.set(platform.name, .object(part))
     }
     return .object(notification)
   }

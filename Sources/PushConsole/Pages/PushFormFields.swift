@@ -9,10 +9,7 @@ enum PushFormFields {
     \(radio(call, "kind", PushForm.Kind.allCases.map { ($0.rawValue, $0.phrase) }, form.kind.rawValue))
     </fieldset>
     <fieldset><legend>\(call(Words.platforms))</legend>
-    \(box("android", "Android", form.android)) \(box("ios", "iOS", form.ios))
-    \(Forms.choice(call(Words.environment), "environment", [
-      ("production", call(Words.production)), ("sandbox", call(Words.sandbox)),
-    ], chosen: form.isSandbox ? "sandbox" : "production"))
+    \(Platform.allCases, { box($0.name, call($0.phrase), form.platforms.contains($0)) })
     </fieldset>
     <fieldset><legend>\(call(Words.audience))</legend>
     \(radio(call, "audience", PushForm.Audience.allCases.map { ($0.rawValue, $0.phrase) }, form.audience.rawValue))
@@ -47,20 +44,6 @@ enum PushFormFields {
     """
   }
 
-  /// The same fields as they were filled in, out of sight.
-  static func hidden(_ form: PushForm) -> HTML {
-    var fields = [
-      ("kind", form.kind.rawValue), ("environment", form.isSandbox ? "sandbox" : "production"),
-      ("audience", form.audience.rawValue), ("names", form.names), ("all_tags", form.allTags),
-      ("no_tags", form.noTags), ("title", form.title), ("text", form.text),
-      ("hours", form.hours.map { String($0) } ?? ""),
-    ]
-    if form.android { fields.append(("android", "1")) }
-    if form.ios { fields.append(("ios", "1")) }
-    fields += form.extras.fields.map { ($0.name, $0.value) }
-    return "\(fields, { "<input type=\"hidden\" name=\"\($0.0)\" value=\"\($0.1)\">" })"
-  }
-
   private static func radio(
     _ call: PageCall, _ name: String, _ options: [(value: String, phrase: Phrase)], _ chosen: String
   ) -> HTML {
@@ -79,6 +62,7 @@ enum PushFormFields {
     let checked: HTML = isChosen ? " checked" : .none
     return """
       <label class="choice"><input type="checkbox" name="\(name)" value="1"\(checked)> \(text)</label>
+
       """
   }
 }

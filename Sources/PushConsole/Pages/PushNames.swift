@@ -36,7 +36,7 @@ enum PushNames {
 
 extension PushSummary {
   /// How it ended, in lists: the word, and the class of its mark. What is over for its time has expired, even before the
-  /// sweep comes. One to several is called complete: what became of it differs from target to target.
+  /// sweep comes. One to several is called complete: its outcome differs from target to target.
   func state(at now: Timestamp) -> (phrase: Phrase, mark: String) {
     let status = status == .open && expiresAt <= now ? .expired : status
     let isPlain = status == .open || status.isTakenBack || targetCount <= 1
@@ -69,12 +69,20 @@ extension OutcomeStatus {
 
 /// Which clocks days are told by.
 enum ZoneText {
+  /// A moment by a zone's clock with its offset (RFC 3339), such as `2026-03-01T08:00:00+08:00`.
+  static func moment(_ time: Timestamp, in zone: any Zone) -> String {
+    let local = zone.local(time).text
+    return local.replacing(" ", with: "T") + offset(zone, at: time)
+  }
+
   /// Such as `UTC+08:00`.
-  static func name(_ zone: any Zone, at now: Timestamp) -> String {
+  static func name(_ zone: any Zone, at now: Timestamp) -> String { "UTC\(offset(zone, at: now))" }
+
+  private static func offset(_ zone: any Zone, at now: Timestamp) -> String {
     let minutes = zone.offset(at: now.seconds) / 60
     func digits(_ value: Int64) -> String { value < 10 ? "0\(value)" : String(value) }
     let (hours, rest) = (abs(minutes) / 60, abs(minutes) % 60)
-    return "UTC\(minutes < 0 ? "-" : "+")\(digits(hours)):\(digits(rest))"
+    return "\(minutes < 0 ? "-" : "+")\(digits(hours)):\(digits(rest))"
   }
 }
 

@@ -7,7 +7,7 @@ import PushStorage
 /// What is about to be sent, in words and as a phone shows it.
 struct PushOutline: Sendable {
   let call: PageCall
-  let request: AcceptRequest
+  let request: PushRequest
   /// The push object, if it can be read.
   let object: JSONValue?
   let app: App
@@ -34,23 +34,23 @@ struct PushOutline: Sendable {
     var rows: [(Phrase, String)] = [(Words.kind, PushNames.kinds(request.traits, call))]
     if !excerpt.title.isEmpty { rows.append((Words.title, excerpt.title)) }
     if !excerpt.text.isEmpty { rows.append((Words.text, excerpt.text)) }
-    rows.append((Words.audience, AudienceText(request).full(call.language)))
+    if excerpt.isEncrypted { rows.append((Words.text, call(Words.encrypted))) }
+    rows.append((Words.audience, AudienceText(request.audience).full(call.language)))
     let platforms = request.platforms.intersection(request.content.platforms)
-    let names = Platform.allCases.filter { platforms.contains($0) }.map(\.properName)
+    let names = Platform.allCases.filter { platforms.contains($0) }.map { call($0.phrase) }
     rows.append((Words.platforms, names.joined(separator: ", ")))
-    if let apns = request.content.apns {
-      rows.append((Words.environment, call(apns.wish == .sandbox ? Words.sandbox : Words.production)))
-    }
     rows += besides
-    rows.append((Words.keptFor, call(Self.time(request.timeToLive))))
-    if let old = request.overrides { rows.append((Words.replaces, old.text)) }
+    rows.append((Words.keptFor, call(Self.time(request.options.timeToLive))))
+    if let old = request.options.overrideMessageID { rows.append((Words.replaces, old.text)) }
     return rows
   }
 
   /// What it carries besides its text.
   private var besides: [(Phrase, String)] {
-    let (ios, android) = (object?["notification"]?["ios"], object?["notification"]?["android"])
-    let extras = (object?["message"] ?? ios ?? android)?["extras"]?.object?.members ?? []
+    let notification = object?["notification"]
+    let (ios, android) = (notification?["ios"], notification?["android"])
+    let any = ios ?? android ?? notification?["hmos"] ?? notification?["quickapp"]
+    let extras = (object?["message"] ?? any)?["extras"]?.object?.members ?? []
     var rows = extras.map { (Phrase($0.key, $0.key), Self.text($0.value)) }
     if request.platforms.contains(.ios) {
       for (word, field) in [
@@ -60,6 +60,7 @@ struct PushOutline: Sendable {
       }
     }
     if let channel = android?["channel_id"] { rows.append((Words.androidChannel, Self.text(channel))) }
+    if let page = notification?["quickapp"]?["page"] { rows.append((Words.quickAppPage, Self.text(page))) }
     return rows
   }
 
@@ -77,12 +78,12 @@ struct PushOutline: Sendable {
 
   /// For what should not happen by mistake.
   private var warning: HTML {
-    guard request.terms.meansEverybody, request.file == nil, !request.isForTestDevices else {
-      let unknown = KnownNames(request.terms, in: app).unknown
+    guard case .all = request.audience else {
+      let unknown = KnownNames(request.audience.filter ?? AudienceFilter(), in: app).unknown
       guard !unknown.isEmpty else { return .none }
       return "<p class=\"notice warn\">\(call(Words.notKnownNames.with(KnownNames.list(unknown))))</p>"
     }
-    let devices = AudienceSize(request, in: app).total
+    let devices = app.directory.resolve(request.audience, platforms: request.platforms)?.count ?? 0
     let number = Counted.devices(devices)
     let all = Words.allDevicesOf.with(each: number, Phrase(app.name, app.name))
     var today: HTML = .none
@@ -111,10 +112,10 @@ struct KnownNames: Sendable, Equatable {
     }
   }
 
-  init(_ terms: AudienceTerms, in app: App) {
+  init(_ filter: AudienceFilter, in app: App) {
     self.init(
-      devices: terms.registrationIDs.map(\.text), aliases: terms.aliases,
-      tags: terms.tags + terms.tagsAnd + terms.tagsNot, in: app)
+      devices: filter.registrationIDs, aliases: filter.aliases,
+      tags: filter.tags + filter.tagsAnd + filter.tagsNot, in: app)
   }
 
   private init(devices: [String] = [], aliases: [String] = [], tags: [String] = [], in app: App) {
@@ -126,9 +127,7 @@ struct KnownNames: Sendable, Equatable {
   }
 
   private static func isTag(_ name: String, of app: App) -> Bool {
-    var terms = AudienceTerms()
-    terms.tags = [name]
-    return app.directory.resolve(terms, platforms: .all).count > 0
+    !app.directory.resolve(AudienceFilter(tags: [name])).isEmpty
   }
 
   /// Some of them, in a sentence.
@@ -169,6 +168,9 @@ enum PhonePreview {
 }
 
 extension Platform {
+  /// As people write it, in the reader's language.
+  var phrase: Phrase { self == .quickapp ? Words.quickApp : Phrase(properName, properName) }
+
   /// As people write it.
   var properName: String {
     switch self {
@@ -177,40 +179,5 @@ extension Platform {
     case .hmos: "HarmonyOS"
     case .quickapp: "Quick App"
     }
-  }
-}
-
-extension WebConsole {
-  /// How many pushes to everybody the app has sent today, if their number is limited and this is one; nil otherwise, and
-  /// if the database does not tell.
-  func countBroadcasts(
-    before request: AcceptRequest, _ call: PageCall, _ app: App, _ done: @escaping @Sendable (Int?) -> Void
-  ) {
-    guard request.terms.meansEverybody, request.file == nil, app.plan.broadcasts != nil else {
-      return done(nil)
-    }
-    let day = router.zone.local(call.now).date.dayNumber
-    router.store.read { transaction throws(StorageError) in
-      try transaction.broadcasts(of: app.id, on: day)
-    } completion: { result in
-      done(try? result.get())
-    }
-  }
-
-  /// What to say instead of asking when as many were sent as the plan allows; nil while one more may be.
-  func broadcastsOver(_ used: Int?, _ call: PageCall, _ app: App) -> String? {
-    guard let used, let limit = app.plan.broadcasts, used >= limit else { return nil }
-    let zone = ZoneText.name(router.zone, at: call.now)
-    return call(Words.broadcastsOver.with(Counted.grouped(limit), zone))
-  }
-
-  /// The same push for an app server, closed until somebody asks for it.
-  func codeDetails(_ call: PageCall, _ code: PushSamples) -> HTML {
-    """
-    <section class="card"><h2>\(call(Words.asCode))</h2>
-    <details><summary>curl</summary><p>\(copyButton(call, code.curl))</p><pre><code>\(code.curl)</code></pre></details>
-    <details><summary>Python</summary><p>\(copyButton(call, code.python))</p><pre><code>\(code.python)</code></pre></details>
-    </section>
-    """
   }
 }

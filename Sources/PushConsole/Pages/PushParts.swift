@@ -8,11 +8,13 @@ import PushStorage
 struct AudienceSize: Sendable, Equatable {
   let total, ios, online: Int
 
-  init(_ request: AcceptRequest, in app: App) {
-    let audience = app.directory.resolve(request.terms, platforms: request.platforms)
-    let apple = request.platforms.intersection(PlatformSet(.ios))
-    total = audience.count
-    ios = app.directory.resolve(request.terms, platforms: apple).count
+  /// Nil for an audience that the directory alone does not know.
+  init?(_ push: PushRequest, in app: App) {
+    let apple = push.platforms.intersection(PlatformSet(.ios))
+    guard let audience = app.directory.resolve(push.audience, platforms: push.platforms),
+      let phones = app.directory.resolve(push.audience, platforms: apple)
+    else { return nil }
+    (total, ios) = (audience.count, phones.count)
     online = app.directory.onlineCount(in: audience)
   }
 
@@ -27,8 +29,10 @@ struct AudienceSize: Sendable, Equatable {
 /// What a push says, in short.
 struct PushExcerpt: Sendable, Equatable {
   let title, text: String
-  /// What a device gets over our connection, for developers.
+  /// What a device gets over the direct connection, for developers.
   let json: String
+  /// Whether some of it can be read by the devices only.
+  let isEncrypted: Bool
 
   init(_ content: [UInt8]) {
     let decoded = PushContent(decoding: content)
@@ -38,6 +42,7 @@ struct PushExcerpt: Sendable, Equatable {
     let notification = value?["notification"]
     let alert = notification?["alert"]
     json = String(decoding: bytes, as: UTF8.self)
+    isEncrypted = notification?["encrypted"]?.object != nil || value?["message"]?["encrypted"]?.object != nil
     title =
       notification?["title"]?.string ?? alert?["title"]?.string ?? value?["message"]?["title"]?.string ?? ""
     text = alert?.string ?? alert?["body"]?.string ?? value?["message"]?["msg_content"]?.string ?? ""
@@ -45,8 +50,10 @@ struct PushExcerpt: Sendable, Equatable {
 
   /// One line for lists.
   func line(_ call: PageCall) -> String {
-    let line = [title, text].filter { !$0.isEmpty }.joined(separator: " · ")
-    return line.isEmpty ? call(Words.silent) : String(line.prefix(80))
+    let line = [title, text, isEncrypted ? call(Words.encrypted) : ""].filter { !$0.isEmpty }.joined(
+      separator: " · ")
+    guard line.count > 80 else { return line.isEmpty ? call(Words.silent) : line }
+    return "\(line.prefix(79))…"
   }
 }
 
@@ -61,5 +68,17 @@ struct PushSamples: Sendable, Equatable {
     let request =
       "requests.post(\"\(address)/v3/push\", auth=(\"\(key)\", os.environ[\"MASTER_SECRET\"]), json=push)"
     python = "import json, os, requests\npush = json.loads(\(literal))\nprint(\(request).json())"
+  }
+}
+
+extension PushSamples {
+  /// The same push for an app server, closed until somebody asks for it.
+  func details(_ call: PageCall) -> HTML {
+    """
+    <section class="card"><h2>\(call(Words.asCode))</h2>
+    <details><summary>curl</summary><p>\(call.copyButton(curl))</p><pre><code>\(curl)</code></pre></details>
+    <details><summary>Python</summary><p>\(call.copyButton(python))</p><pre><code>\(python)</code></pre></details>
+    </section>
+    """
   }
 }

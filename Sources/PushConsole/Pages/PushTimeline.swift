@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushRouter
 import PushStorage
 
@@ -7,6 +8,8 @@ import PushStorage
 struct PushTimeline: Sendable {
   let call: PageCall
   let report: PushReport
+  /// What the server's channels are.
+  let channels: @Sendable (ChannelID) -> ChannelInfo
 
   private struct Step: Sendable {
     let name: Phrase
@@ -20,8 +23,16 @@ struct PushTimeline: Sendable {
   var html: HTML {
     """
     <h3 class="visually-hidden">\(call(Words.timeline))</h3>
-    <ol class="way">\(steps, { item($0) })</ol>
+    <ol class="way">\(steps, { item($0) })</ol>\(note)
     """
+  }
+
+  /// Whose word the time of the delivery is.
+  private var note: HTML {
+    guard report.status == .delivered, !Trace.isOpen(report), !report.targets.acknowledged.isEmpty else {
+      return .none
+    }
+    return "<p class=\"hint\">\(call(Words.deliveredWhen))</p>"
   }
 
   private var steps: [Step] {
@@ -37,9 +48,9 @@ struct PushTimeline: Sendable {
     }
     if let at = report.shownAt { steps.append(Step(name: Words.shown, at: at)) }
     if let at = report.tappedAt { steps.append(Step(name: Words.tapped, at: at)) }
-    if report.status.isTakenBack {
-      let name = report.status == .recalled ? Words.sumRecalled : Words.replaced
-      steps.append(Step(name: name, at: report.endedAt))
+    if let takenBack = report.takenBack {
+      let name = takenBack.status == .recalled ? Words.sumRecalled : Words.replaced
+      steps.append(Step(name: name, at: takenBack.at))
     } else if Trace.isOpen(report) {
       let waiting = Counted.grouped(targets.pending.count)
       steps.append(Step(name: Words.stillWaiting.with(waiting), at: report.expiresAt, isAhead: true))
@@ -51,12 +62,11 @@ struct PushTimeline: Sendable {
 
   /// To how many it was handed, by which way.
   private var handedOver: Step {
-    let own = report.ownIOS.union(report.ownOthers).sent.count
-    let counts = [(Words.viaOwn, own), (Words.viaApple, report.apple.sent.count)].filter { $0.1 > 0 }
+    let counts = report.funnels.map { ($0.channel, $0.funnel.sent.count) }.filter { $0.1 > 0 }
     guard !counts.isEmpty else {
       return Step(name: Words.handedOver, detail: call(Words.viaNobody), isAhead: Trace.isOpen(report))
     }
-    let words = counts.map { call($0.0.with(Counted.grouped($0.1))) }
+    let words = counts.map { call(Words.via(channels($0.0), Counted.grouped($0.1))) }
     return Step(name: Words.handedOver, detail: words.joined(separator: ", "))
   }
 

@@ -6,69 +6,51 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// What became of one push.
-  static let resultPages: [Page] = [
-    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}") { $0.showPush($1) },
-    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}/trace") { $0.showTrace($1) },
-    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}/targets.csv") { $0.exportTargets($1) },
-    Page(.app(.sender), "GET", "/console/apps/{app}/pushes/{msg_id}/again") { $0.sendAgain($1) },
-    Page(.app(.sender), "POST", "/console/apps/{app}/pushes/{msg_id}/recall") { $0.recallPush($1) },
+/// The outcome of one push.
+struct ResultPages: Controller {
+  let router: Router
+  let gateway: Gateway
+  let pushes: PushPages
+
+  static let routes: [Route<ResultPages>] = [
+    Route(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}") { try await $0.showPush($1) },
+    Route(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}/trace") { try await $0.showTrace($1) },
+    Route(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}/targets.csv") {
+      try await $0.exportTargets($1)
+    },
+    Route(.app(.sender), "GET", "/console/apps/{app}/pushes/{msg_id}/again") { try await $0.sendAgain($1) },
+    Route(.app(.sender), "POST", "/console/apps/{app}/pushes/{msg_id}/recall") {
+      try await $0.recallPush($1)
+    },
   ]
 
   /// Lines of a file of targets.
   static let exportTargetRows = 10_000
 
-  /// A push and where it comes from.
-  struct FoundPush: Sendable {
-    let app: App
-    let row: PushRow
-    let source: PushSource
-    let senderName: String?
-
-    var path: String { "/console/apps/\(app.key.text)/pushes/\(row.id.text)" }
-  }
-
   /// The push in the path, if it is the app's.
-  func withPush(_ call: PageCall, found: @escaping @Sendable (FoundPush) -> Void) {
+  private func push(of call: PageCall) async throws(Refused) -> FoundPush {
     guard let app = call.app, let id = MessageID(decimal: Array((call.capture("msg_id") ?? "").utf8)) else {
-      return call.show(Failures.notFound(call), status: 404)
+      throw Refused(call.missing)
     }
-    router.store.read { transaction throws(StorageError) -> FoundPush? in
-      guard let row = try transaction.push(id: id), row.app == app.id else { return nil }
-      let source = try transaction.source(of: id)
-      return FoundPush(
-        app: app, row: row, source: source?.source ?? PushSource(), senderName: source?.name)
-    } completion: { result in
-      guard case .success(let push) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      guard let push else { return call.show(Failures.notFound(call), status: 404) }
-      found(push)
-    }
+    let result = await router.history.find(id, in: app)
+    guard case .success(let found) = result else { throw Refused(call.unavailable) }
+    guard let found else { throw Refused(call.missing) }
+    return FoundPush(app: app, row: found.row, source: found.source, senderName: found.senderName)
   }
 
-  private func withReport(
-    _ call: PageCall, found: @escaping @Sendable (FoundPush, PushReport) -> Void
-  ) {
-    withPush(call) { [self] push in
-      router.report(on: push.row.id, in: push.app) { result in
-        guard case .success(let report?) = result else {
-          return call.show(Failures.unavailable(call), status: 503)
-        }
-        found(push, report)
-      }
-    }
+  private func report(of call: PageCall) async throws(Refused) -> (push: FoundPush, report: PushReport) {
+    let push = try await push(of: call)
+    let result = await awaitCallback { router.reports.report(on: push.row.id, in: push.app, reply: $0) }
+    guard case .success(let report?) = result else { throw Refused(call.unavailable) }
+    return (push, report)
   }
 
   // MARK: The page
 
-  private func showPush(_ call: PageCall) {
-    withReport(call) { [self] push, report in
-      traceParts(call, push, report) { [self] trace, targets in
-        call.show(pushPage(call, push, report, trace, targets))
-      }
-    }
+  private func showPush(_ call: PageCall) async throws(Refused) -> HTTPResponse {
+    let (push, report) = try await report(of: call)
+    let (trace, targets) = await traceParts(call, push, report)
+    return call.show(pushPage(call, push, report, trace, targets))
   }
 
   private func pushPage(
@@ -85,7 +67,7 @@ extension WebConsole {
       excerpt.line(call), tab: .history,
       """
       <div class="row"><h1>\(excerpt.line(call))</h1><span class="end">\(buttons(call, push, report))</span></div>
-      <p class="quiet facts"><span>msg_id <code>\(id)</code> \(copyButton(call, id))</span>
+      <p class="quiet facts"><span>msg_id <code>\(id)</code> \(call.copyButton(id))</span>
       <span>\(call.moment(push.row.createdAt))</span>\(words, { "<span>\($0)</span>" })</p>
       <p class="notice warn" role="status" hidden data-trace-ended>\(call(Words.traceEnded))</p>
       <section class="card" data-trace="\(push.path)/trace" aria-live="polite">\(trace)</section>
@@ -130,52 +112,50 @@ extension WebConsole {
       return
         "<section class=\"card\"><h2>\(call(Words.asCode))</h2><p class=\"quiet\">\(call(Words.noObject))</p></section>"
     }
-    return codeDetails(call, PushSamples(address: call.origin, key: push.app.key.text, body: body))
+    return PushSamples(address: call.origin, key: push.app.key.text, body: body).details(call)
   }
 
-  private func showTrace(_ call: PageCall) {
-    withReport(call) { [self] push, report in
-      traceParts(call, push, report) { [self] trace, targets in
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("html", trace.text)
-        writer.member("targets", targets.text)
-        writer.member("recall", recallText(call, report))
-        writer.member("open", Trace.isOpen(report))
-        writer.endObject()
-        call.show(json: writer.bytes)
-      }
-    }
+  private func showTrace(_ call: PageCall) async throws(Refused) -> HTTPResponse {
+    let (push, report) = try await report(of: call)
+    let (trace, targets) = await traceParts(call, push, report)
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("html", trace.text)
+    writer.member("targets", targets.text)
+    writer.member("recall", recallText(call, report))
+    writer.member("open", Trace.isOpen(report))
+    writer.endObject()
+    return call.show(json: writer.bytes)
   }
 
   // MARK: Again, and back
 
   /// The same push object once more: who would get it now is counted before anything is sent.
-  private func sendAgain(_ call: PageCall) {
-    withPush(call) { [self] push in
-      guard let body = push.object, let json = try? parseJSON(Array(body.utf8)) else {
-        return call.show(Failures.notFound(call), status: 404)
+  private func sendAgain(_ call: PageCall) async throws(Refused) -> HTTPResponse {
+    let push = try await push(of: call)
+    guard let body = push.object, let json = try? parseJSON(Array(body.utf8)) else {
+      return call.missing
+    }
+    let parsed = Result { () throws(APIError) in
+      try PushRequest.parse(json, rules: gateway.pushRules, audience: .any)
+    }
+    switch parsed {
+    case .failure(let error): return refuseAgain(call, push, error)
+    case .success(let request):
+      let result = await awaitCallback {
+        router.acceptance.validate(AcceptRequest(request), for: push.app, reply: $0)
       }
-      let parsed = Result { () throws(APIError) in
-        AcceptRequest(try PushRequest.parse(json, rules: gateway.pushRules, audience: .any))
-      }
-      switch parsed {
-      case .failure(let error): refuseAgain(call, push, error)
-      case .success(let request):
-        router.validate(request, for: push.app) { [self] result in
-          switch result {
-          case .failure(let error): refuseAgain(call, push, error)
-          case .success(let accepted):
-            let draft = PushDraft(body: body, cid: Self.newCID(push.app), form: nil)
-            call.show(confirmPage(call, draft, request, devices: accepted.targets, push.app))
-          }
-        }
+      switch result {
+      case .failure(let error): return refuseAgain(call, push, error)
+      case .success(let accepted):
+        let draft = PushPages.PushDraft(body: body, cid: PushPages.newCID(push.app), draft: nil)
+        return call.show(pushes.confirmPage(call, draft, request, devices: accepted.targets, push.app))
       }
     }
   }
 
-  private func refuseAgain(_ call: PageCall, _ push: FoundPush, _ error: APIError) {
-    call.show(
+  private func refuseAgain(_ call: PageCall, _ push: FoundPush, _ error: APIError) -> HTTPResponse {
+    return call.show(
       Layout(
         call(Words.sendAgain), tab: .history, notice: .init(text: call(PushWords.phrase(error)), isBad: true),
         """
@@ -185,51 +165,46 @@ extension WebConsole {
         """), status: 422)
   }
 
-  private func recallPush(_ call: PageCall) {
-    guard let visitor = call.visitor else { return }
-    withPush(call) { [self] push in
-      let entry = entry("push.recall", push.row.id.text, by: visitor, call, app: push.app.id)
-      router.recall(push.row.id, in: push.app, noting: entry) { result in
-        guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-        call.redirect(to: push.path)
-      }
+  private func recallPush(_ call: PageCall) async throws(Refused) -> HTTPResponse {
+    guard let visitor = call.visitor else { return call.missing }
+    let push = try await push(of: call)
+    let entry = call.entry("push.recall", push.row.id.text, by: visitor, app: push.app.id)
+    let result = await awaitCallback {
+      router.deliveries.recall(push.row.id, in: push.app, noting: entry, reply: $0)
     }
+    guard case .success = result else { return call.unavailable }
+    return call.redirect(to: push.path)
   }
 
   // MARK: Its targets
 
-  private func exportTargets(_ call: PageCall) {
-    withReport(call) { [self] push, report in
-      let after = call.target["after"].flatMap { UInt32($0) }
-      let part = TargetList.Part(
-        of: report.targets.all, after: after.map { RegistrationNumber($0) }, limit: Self.exportTargetRows)
-      findGone(part, of: push.app) { gone in
-        guard let gone else { return call.show(Failures.unavailable(call), status: 503) }
-        let list = TargetList(report, part, of: push.app, gone: gone)
-        let suffix = after.map { "-after-\($0)" } ?? ""
-        call.show(
-          csv: list.csv(call), name: "push-\(push.row.id.text)\(suffix).csv",
-          next: list.next.map { "targets.csv?after=\($0.rawValue)" })
-      }
-    }
+  private func exportTargets(_ call: PageCall) async throws(Refused) -> HTTPResponse {
+    let (push, report) = try await report(of: call)
+    let after = call.target["after"].flatMap { UInt32($0) }
+    let part = TargetList.Part(
+      of: report.targets.all, after: after.map { RegistrationNumber($0) }, limit: Self.exportTargetRows)
+    let gone = await findGone(part, of: push.app)
+    guard let gone else { return call.unavailable }
+    let list = TargetList(report, part, of: push.app, gone: gone, router)
+    let suffix = after.map { "-after-\($0)" } ?? ""
+    return call.show(
+      csv: list.csv(call), name: "push-\(push.row.id.text)\(suffix).csv",
+      next: list.next.map { "targets.csv?after=\($0.rawValue)" })
   }
 
   /// Those targets whose registrations are no more; nil if the database does not tell.
   private func findGone(
-    _ part: TargetList.Part, of app: App, _ found: @escaping @Sendable ([GoneRegistration]?) -> Void
-  ) {
+    _ part: TargetList.Part, of app: App
+  ) async -> [GoneRegistration]? {
     guard let first = part.numbers.first, let last = part.numbers.last, part.hasGone(from: app) else {
-      return found([])
+      return []
     }
-    router.store.read { transaction throws(StorageError) in
-      try transaction.goneRegistrations(of: app.id, from: first, through: last)
-    } completion: { result in
-      if case .success(let gone) = result { found(gone) } else { found(nil) }
-    }
+    let result = await router.registrations.gone(in: app, from: first, through: last)
+    return try? result.get()
   }
 }
 
-extension WebConsole.FoundPush {
+extension FoundPush {
   /// The push object as text, without the name of the request: sent again it is another push. Nil if it was not kept.
   var object: String? {
     guard let bytes = source.object, let sent = (try? parseJSON(bytes))?.object else { return nil }
@@ -237,4 +212,14 @@ extension WebConsole.FoundPush {
     for member in sent.members where member.key != "cid" { object.set(member.key, member.value) }
     return String(decoding: JSONWriter.serialize(.object(object)), as: UTF8.self)
   }
+}
+
+/// A push and where it comes from.
+struct FoundPush: Sendable {
+  let app: App
+  let row: PushRow
+  let source: PushSource
+  let senderName: String?
+
+  var path: String { "/console/apps/\(app.key.text)/pushes/\(row.id.text)" }
 }

@@ -1,10 +1,11 @@
 import PushBase
 import PushCrypto
+import PushHTTP
 import PushRouter
 import PushStorage
 
 /// An app's master secret is replaced in two steps, so that its servers can be given the new one in between.
-extension WebConsole {
+extension SettingsPages {
   func secretCard(_ call: PageCall, _ app: App, _ rotatedAt: Timestamp?) -> HTML {
     let path = "/console/apps/\(app.key.text)/settings"
     guard app.hasOldSecret else {
@@ -31,41 +32,32 @@ extension WebConsole {
 
   /// Makes a new secret; the old one goes on working until it is retired. While it does, another new one takes the place of
   /// the new one only on demand.
-  func rotateSecret(_ call: PageCall) {
-    guard let app = call.app, let visitor = call.visitor else { return }
+  func rotateSecret(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor else { return call.missing }
     let (secret, rotation) = (
       SecretKey24.generate(), call.text("again") == nil ? SecretRotation.begin : .again
     )
-    let entry = entry("app.rotate", app.name, by: visitor, call, app: app.id)
-    router.change(app) { transaction throws(StorageError) in
-      let hash = SHA256.digest(Array(secret.utf8))
-      guard try transaction.rotateSecret(app: app.id, hash: hash, rotation) else { return false }
-      try transaction.audit(entry)
-      return true
-    } done: { [self] result in
-      switch result {
-      case .success: call.show(keysPage(call, name: app.name, key: app.key, secret: secret))
-      case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
-      case .failure:
-        let problem = rotation == .begin ? Words.oldSecretAccepted : Words.nothingToRetire
-        showSettings(call, .init(text: call(problem), isBad: true), status: 422)
-      }
+    let entry = call.entry("app.rotate", app.name, by: visitor, app: app.id)
+    let result = await router.apps.rotateSecret(
+      of: app, hash: SHA256.digest(Array(secret.utf8)), rotation, noting: entry)
+    switch result {
+    case .success: return call.show(Layout.keys(call, name: app.name, key: app.key, secret: secret))
+    case .failure(.unavailable): return call.unavailable
+    case .failure:
+      let problem = rotation == .begin ? Words.oldSecretAccepted : Words.nothingToRetire
+      return await showSettings(call, .init(text: call(problem), isBad: true), status: 422)
     }
   }
 
-  func retireSecret(_ call: PageCall) {
-    guard let app = call.app, let visitor = call.visitor else { return }
-    let entry = entry("app.retire", app.name, by: visitor, call, app: app.id)
-    router.change(app) { transaction throws(StorageError) in
-      guard try transaction.retireSecret(app: app.id) else { return false }
-      try transaction.audit(entry)
-      return true
-    } done: { [self] result in
-      switch result {
-      case .success: call.redirect(to: "/console/apps/\(app.key.text)/settings", saying: .retired)
-      case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
-      case .failure: showSettings(call, .init(text: call(Words.nothingToRetire), isBad: true), status: 422)
-      }
+  func retireSecret(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor else { return call.missing }
+    let entry = call.entry("app.retire", app.name, by: visitor, app: app.id)
+    let result = await router.apps.retireSecret(of: app, noting: entry)
+    switch result {
+    case .success: return call.redirect(to: "/console/apps/\(app.key.text)/settings", notice: .retired)
+    case .failure(.unavailable): return call.unavailable
+    case .failure:
+      return await showSettings(call, .init(text: call(Words.nothingToRetire), isBad: true), status: 422)
     }
   }
 }

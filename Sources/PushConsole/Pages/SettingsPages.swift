@@ -1,6 +1,7 @@
 import PushBase
 import PushDomain
 import PushGateway
+import PushHTTP
 import PushRouter
 import PushStorage
 
@@ -25,30 +26,12 @@ enum SettingsPart: CaseIterable {
     case .limits: "/limits"
     }
   }
-}
-
-extension WebConsole {
-  /// What an app is called, what its servers log in with, and its end.
-  static let settingsPages: [Page] = [
-    Page(.app(.admin), "GET", "/console/apps/{app}/settings") { $0.showSettings($1, nil) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/rename") { $0.renameApp($1) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/rotate", again: .showsPageAbove) {
-      $0.rotateSecret($1)
-    },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/retire") { $0.retireSecret($1) },
-    Page(.app(.owner), "POST", "/console/apps/{app}/settings/delete") { $0.deleteApp($1) },
-    Page(.app(.admin), "GET", "/console/apps/{app}/settings/limits") { $0.showLimits($1, nil) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/limits/networks") { $0.changeNetworks($1) },
-    Page(.app(.admin), "POST", "/console/apps/{app}/settings/limits/plan") { $0.changePlan($1) },
-  ]
 
   /// A page of an app's settings, with the ways to the others.
-  func settingsPage(
-    _ call: PageCall, _ part: SettingsPart, _ notice: Layout.Notice?, _ content: HTML
-  ) -> Layout {
+  func layout(_ call: PageCall, _ notice: Layout.Notice?, _ content: HTML) -> Layout {
     let path = "/console/apps/\(call.app?.key.text ?? "")/settings"
     func link(_ other: SettingsPart) -> HTML {
-      let current: HTML = other == part ? #" aria-current="page""# : .none
+      let current: HTML = other == self ? #" aria-current="page""# : .none
       return "<a href=\"\(path)\(other.path)\"\(current)>\(call(other.name))</a> "
     }
     return Layout(
@@ -59,25 +42,48 @@ extension WebConsole {
       \(content)
       """)
   }
+}
+
+/// What an app is called, what its servers log in with, and its end.
+struct SettingsPages: Controller {
+  let router: Router
+  let gateway: Gateway
+
+  static let routes: [Route<SettingsPages>] = [
+    Route(.app(.admin), "GET", "/console/apps/{app}/settings") { await $0.showSettings($1, nil) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/rename") { await $0.renameApp($1) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/rotate", again: .showsPageAbove) {
+      await $0.rotateSecret($1)
+    },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/retire") { await $0.retireSecret($1) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/getui", again: .showsPageAbove) {
+      await $0.makeGetuiSecret($1)
+    },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/getui/off") { await $0.endGetui($1) },
+    Route(.app(.owner), "POST", "/console/apps/{app}/settings/delete") { await $0.deleteApp($1) },
+    Route(.app(.admin), "GET", "/console/apps/{app}/settings/limits") { await $0.showLimits($1, nil) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/limits/networks") {
+      await $0.changeNetworks($1)
+    },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/limits/plan") { await $0.changePlan($1) },
+  ]
 
   // MARK: Name, secrets, end
 
-  func showSettings(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) {
-    guard let app = call.app else { return }
-    guard app.hasOldSecret else { return showSettings(call, app, rotatedAt: nil, notice, status: status) }
-    router.store.read { transaction throws(StorageError) in
-      try transaction.secretRotatedAt(app: app.id, of: app.account)
-    } completion: { [self] result in
-      guard case .success(let moment) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      showSettings(call, app, rotatedAt: moment, notice, status: status)
+  func showSettings(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
+    let rotated = app.hasOldSecret ? await router.apps.secretRotatedAt(app) : .success(nil)
+    let getui = await router.apps.getuiSecretChangedAt(app)
+    guard case .success(let moment) = rotated, case .success(let since) = getui else {
+      return call.unavailable
     }
+    return await showSettings(call, app, rotatedAt: moment, getuiSince: since, notice, status: status)
   }
 
   private func showSettings(
-    _ call: PageCall, _ app: App, rotatedAt: Timestamp?, _ notice: Layout.Notice?, status: Int
-  ) {
+    _ call: PageCall, _ app: App, rotatedAt: Timestamp?, getuiSince: Timestamp?, _ notice: Layout.Notice?,
+    status: Int
+  ) async -> HTTPResponse {
     let path = "/console/apps/\(app.key.text)/settings"
     let end: HTML = call.role == .owner ? deletion(call, app, path) : .none
     let content: HTML = """
@@ -86,9 +92,10 @@ extension WebConsole {
       \(Forms.field(call(Words.appName), "name", value: app.name))
       <button>\(call(Words.rename))</button></form></section>
       \(secretCard(call, app, rotatedAt))
+      \(getuiCard(call, app, getuiSince))
       \(end)
       """
-    call.show(settingsPage(call, .general, notice, content), status: status)
+    return call.show(SettingsPart.general.layout(call, notice, content), status: status)
   }
 
   private func deletion(_ call: PageCall, _ app: App, _ path: String) -> HTML {
@@ -100,33 +107,30 @@ extension WebConsole {
     """
   }
 
-  private func renameApp(_ call: PageCall) {
-    guard let app = call.app, let visitor = call.visitor else { return }
+  private func renameApp(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor else { return call.missing }
     let name = call.field("name")
     guard (1...80).contains(name.utf8.count), AppRequest.isName(name) else {
-      return showSettings(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
+      return await showSettings(call, .init(text: call(Words.nameRule), isBad: true), status: 422)
     }
-    let entry = entry("app.rename", "\(app.name) → \(name)", by: visitor, call, app: app.id)
-    router.change(app) { transaction throws(StorageError) in
-      try transaction.audit(entry)
-      return try transaction.rename(app: app.id, name)
-    } done: { result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      call.redirect(to: "/console/apps/\(app.key.text)/settings", saying: .saved)
-    }
+    let entry = call.entry("app.rename", "\(app.name) → \(name)", by: visitor, app: app.id)
+    let result = await router.apps.rename(app, to: name, noting: entry)
+    guard case .success = result else { return call.unavailable }
+    return call.redirect(to: "/console/apps/\(app.key.text)/settings", notice: .saved)
   }
 
-  private func deleteApp(_ call: PageCall) {
-    guard let app = call.app, let visitor = call.visitor else { return }
+  private func deleteApp(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor else { return call.missing }
     // White space is typed as it shows, which is folded.
     guard Self.folded(call.field("confirmation")) == Self.folded(app.name) else {
-      return showSettings(call, .init(text: call(Words.nameDiffers), isBad: true), status: 422)
+      return await showSettings(call, .init(text: call(Words.nameDiffers), isBad: true), status: 422)
     }
-    let entry = entry("app.delete", "\(app.name) (\(app.key.text))", by: visitor, call, app: app.id)
-    router.deleteApp(app.key, of: app.account, noting: entry) { result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      call.redirect(to: "/console/")
+    let entry = call.entry("app.delete", "\(app.name) (\(app.key.text))", by: visitor, app: app.id)
+    let result = await awaitCallback {
+      router.apps.delete(app.key, of: app.account, noting: entry, reply: $0)
     }
+    guard case .success = result else { return call.unavailable }
+    return call.redirect(to: "/console/")
   }
 
   /// A name as a page shows it: without white space around it, and with one space for each run of it.
@@ -136,24 +140,18 @@ extension WebConsole {
 
   // MARK: Plan and limits
 
-  private func showLimits(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) {
-    guard let app = call.app else { return }
+  private func showLimits(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async -> HTTPResponse
+  {
+    guard let app = call.app else { return call.missing }
     let day = router.zone.local(call.now).date.dayNumber
-    router.store.read { transaction throws(StorageError) in
-      (
-        try transaction.app(key: app.key), try transaction.plans(),
-        try transaction.broadcasts(of: app.id, on: day)
-      )
-    } completion: { [self] result in
-      guard case .success(let (row?, plans, broadcasts)) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      let content: HTML = """
-        \(planCard(call, app, row, plans, broadcasts))
-        \(networksCard(call, app, row))
-        """
-      call.show(settingsPage(call, .limits, notice, content), status: status)
-    }
+    let result = await router.apps.limits(of: app, on: day)
+    guard case .success(let limits) = result, let row = limits.app else { return call.unavailable }
+    let (plans, broadcasts) = (limits.plans, limits.broadcasts)
+    let content: HTML = """
+      \(planCard(call, app, row, plans, broadcasts))
+      \(networksCard(call, app, row))
+      """
+    return call.show(SettingsPart.limits.layout(call, notice, content), status: status)
   }
 
   private func planCard(
@@ -216,46 +214,37 @@ extension WebConsole {
       """
   }
 
-  private func changeNetworks(_ call: PageCall) {
-    guard let app = call.app, let visitor = call.visitor else { return }
+  private func changeNetworks(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor else { return call.missing }
     var networks: [String] = []
     for text in call.field("networks").split(whereSeparator: { $0.isWhitespace || $0 == "," }) {
       guard let network = IPNetwork(text) else {
         let problem = Words.badNetwork.with(String(text.prefix(60)))
-        return showLimits(call, .init(text: call(problem), isBad: true), status: 422)
+        return await showLimits(call, .init(text: call(problem), isBad: true), status: 422)
       }
       networks.append(network.text)
     }
     guard networks.count <= 100 else {
-      return showLimits(call, .init(text: call(Words.tooManyNetworks), isBad: true), status: 422)
+      return await showLimits(call, .init(text: call(Words.tooManyNetworks), isBad: true), status: 422)
     }
     let stored = networks.isEmpty ? nil : networks.joined(separator: " ")
-    let entry = entry("app.networks", stored ?? "any", by: visitor, call, app: app.id)
-    router.change(app) { transaction throws(StorageError) in
-      try transaction.audit(entry)
-      return try transaction.setAllowedNetworks(app: app.id, stored)
-    } done: { result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      call.redirect(to: "/console/apps/\(app.key.text)/settings/limits", saying: .saved)
-    }
+    let entry = call.entry("app.networks", stored ?? "any", by: visitor, app: app.id)
+    let result = await router.apps.setAllowedNetworks(stored, of: app, noting: entry)
+    guard case .success = result else { return call.unavailable }
+    return call.redirect(to: "/console/apps/\(app.key.text)/settings/limits", notice: .saved)
   }
 
   /// Only for operators: a plan is what keeps an app within what its account pays for.
-  private func changePlan(_ call: PageCall) {
-    guard let app = call.app, let visitor = call.visitor else { return }
-    guard visitor.person.isOperator else { return call.show(Failures.notFound(call), status: 404) }
+  private func changePlan(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor else { return call.missing }
+    guard visitor.person.isOperator else { return call.missing }
     let plan = call.field("plan")
-    let entry = entry("app.plan", plan, by: visitor, call, app: app.id)
-    router.change(app) { transaction throws(StorageError) in
-      guard try transaction.reading.hasPlan(plan) else { return false }
-      try transaction.audit(entry)
-      return try transaction.setPlan(app: app.id, plan)
-    } done: { result in
-      switch result {
-      case .success: call.redirect(to: "/console/apps/\(app.key.text)/settings/limits", saying: .saved)
-      case .failure(.unavailable): call.show(Failures.unavailable(call), status: 503)
-      case .failure: call.show(Failures.notFound(call), status: 404)
-      }
+    let entry = call.entry("app.plan", plan, by: visitor, app: app.id)
+    let result = await router.apps.setPlan(plan, of: app, noting: entry)
+    switch result {
+    case .success: return call.redirect(to: "/console/apps/\(app.key.text)/settings/limits", notice: .saved)
+    case .failure(.unavailable): return call.unavailable
+    case .failure: return call.missing
     }
   }
 }

@@ -1,3 +1,4 @@
+import PushAccounts
 import PushBase
 import PushCrypto
 import PushHTTP
@@ -5,9 +6,21 @@ import PushRouter
 import PushStorage
 
 /// One-time passwords of an authenticator app beside the password.
-extension WebConsole {
+struct TOTPPages: Controller {
+  let people: People
+  let profile: ProfilePages
+
+  static let routes: [Route<TOTPPages>] = [
+    Route(.person, "POST", "/console/me/totp/new") { $0.newTOTP($1) },
+    Route(.person, "POST", "/console/me/totp") { await $0.turnTOTPOn($1) },
+    Route(.person, "POST", "/console/me/totp/off") { await $0.turnTOTPOff($1) },
+    Route(.person, "POST", "/console/me/totp/codes", again: .showsPageAbove) {
+      await $0.renewRecoveryCodes($1)
+    },
+  ]
+
   /// The part of a person's page.
-  func totpCard(_ call: PageCall, _ visitor: Visitor) -> HTML {
+  static func card(_ call: PageCall, _ visitor: Visitor, recoveryCodes codes: Int) -> HTML {
     guard visitor.person.sealedTOTP != nil else {
       return """
         <section class="card narrow"><h2>\(call(Words.totp))</h2><p>\(call(Words.totpText))</p>
@@ -20,13 +33,50 @@ extension WebConsole {
       <form method="post" action="/console/me/totp/off">\(Forms.token(call))
       <label for="totp-password">\(call(Words.oldPassword))</label>
       <input id="totp-password" name="password" type="password" autocomplete="current-password" required>
-      <button class="plain">\(call(Words.totpStop))</button></form></section>
+      <button class="plain">\(call(Words.totpStop))</button></form>
+      <h3>\(call(Words.recoveryCodes))</h3><p>\(call(Words.recoveryLeft.with(String(codes))))</p>
+      <form method="post" action="/console/me/totp/codes">\(Forms.token(call))
+      <label for="codes-password">\(call(Words.oldPassword))</label>
+      <input id="codes-password" name="password" type="password" autocomplete="current-password" required>
+      <button class="plain">\(call(Words.recoveryRenew))</button></form></section>
       """
   }
 
+  /// The one page that shows recovery codes.
+  private func codesPage(_ call: PageCall, _ codes: [String], _ done: Phrase) -> Layout {
+    let all = codes.joined(separator: "\n")
+    return Layout(
+      call(Words.recoveryCodes), notice: .init(text: call(done)),
+      """
+      <section class="card narrow"><h1>\(call(Words.recoveryCodes))</h1><p>\(call(Words.recoveryText))</p>
+      <pre class="codes"><code>\(all)</code></pre><p>\(call.copyButton(all))</p>
+      <p><a class="button" href="/console/me">\(call(Words.yourAccount))</a></p></section>
+      """)
+  }
+
+  /// New recovery codes in place of those before.
+  private func renewRecoveryCodes(_ call: PageCall) async -> HTTPResponse {
+    guard let visitor = call.visitor, visitor.person.sealedTOTP != nil else {
+      return call.missing
+    }
+    let result = await people.confirm(call.form?["password"] ?? "", of: visitor.person)
+    switch result {
+    case .failure(let refusal): return await profile.show(call, refusal)
+    case .success(false):
+      return await profile.showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
+    case .success(true):
+      let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode.make() }
+      let entry = call.entry("person.recovery.new", visitor.person.email, by: visitor)
+      let result = await people.profiles.setRecoveryCodes(
+        codes.compactMap(RecoveryCode.hash), of: visitor.person.id, noting: entry)
+      guard case .success = result else { return call.unavailable }
+      return call.show(codesPage(call, codes, Words.recoveryRenewed))
+    }
+  }
+
   /// Shows a new secret, which counts only when a code of it was typed.
-  func newTOTP(_ call: PageCall) {
-    call.show(totpPage(call, secret: SystemRandom.bytes(OneTimePassword.secretSize), nil))
+  private func newTOTP(_ call: PageCall) -> HTTPResponse {
+    return call.show(totpPage(call, secret: SystemRandom.bytes(OneTimePassword.secretSize), nil))
   }
 
   private func totpPage(_ call: PageCall, secret: [UInt8], _ problem: Phrase?) -> Layout {
@@ -41,7 +91,7 @@ extension WebConsole {
       <h1>\(call(Words.totp))</h1>
       <p>\(call(Words.scanCode))</p>
       \(QRCode.svg(address, name: call(Words.qrName)), { $0 })
-      <p><code>\(Self.inFours(text))</code> \(copyButton(call, text))</p>
+      <p><code>\(Self.inFours(text))</code> \(call.copyButton(text))</p>
       <p><a href="\(address)">\(call(Words.totpOpen))</a></p>
       <form method="post" action="/console/me/totp">\(Forms.token(call))
       <input type="hidden" name="secret" value="\(Hex.encode(secret))">
@@ -74,66 +124,58 @@ extension WebConsole {
   }
 
   /// Needs the password: whoever finds a browser open must not be able to keep the person out.
-  func turnTOTPOn(_ call: PageCall) {
-    guard let visitor = call.visitor else { return }
+  private func turnTOTPOn(_ call: PageCall) async -> HTTPResponse {
+    guard let visitor = call.visitor else { return call.missing }
     guard let secret = Hex.decode(call.field("secret")), secret.count == OneTimePassword.secretSize else {
       return call.show(Failures.foreignForm(call), status: 403)
     }
-    guard let step = OneTimePassword.match(call.field("code"), secret: secret, at: time.now(), after: 0)
+    guard let step = OneTimePassword.match(call.field("code"), secret: secret, at: call.now, after: 0)
     else {
       return call.show(totpPage(call, secret: secret, Words.wrongCode), status: 422)
     }
-    people.confirm(call.form?["password"] ?? "", of: visitor.person) { [self] result in
-      switch result {
-      case .failure(let refusal): show(call, refusal)
-      case .success(false): call.show(totpPage(call, secret: secret, Words.wrongPassword), status: 422)
-      case .success(true): sealTOTP(call, visitor, secret, step: step)
-      }
+    let result = await people.confirm(call.form?["password"] ?? "", of: visitor.person)
+    switch result {
+    case .failure(let refusal): return await profile.show(call, refusal)
+    case .success(false): return call.show(totpPage(call, secret: secret, Words.wrongPassword), status: 422)
+    case .success(true): return await sealTOTP(call, visitor, secret, step: step)
     }
   }
 
-  private func sealTOTP(_ call: PageCall, _ visitor: Visitor, _ secret: [UInt8], step: Int64) {
-    router.store.read { transaction throws(StorageError) in
-      try transaction.sealedCount()
-    } completion: { [self] result in
-      // The key's file is read: not on an event loop.
-      let isTaken = people.away { [self] in
-        guard case .success(let count) = result,
-          let sealed = people.secrets.seal(secret, visitor.person.id, count)
-        else { return call.show(Failures.unavailable(call), status: 503) }
-        setTOTP(call, visitor, sealed, step: step, "person.totp.on", Words.totpIsOn)
-      }
-      if !isTaken { call.show(Failures.unavailable(call), status: 503) }
-    }
+  private func sealTOTP(_ call: PageCall, _ visitor: Visitor, _ secret: [UInt8], step: Int64) async
+    -> HTTPResponse
+  {
+    let result = await people.profiles.sealingKeysInUse()
+    guard case .success(let keys) = result,
+      let sealed = await people.seal(secret, of: visitor.person.id, keysInUse: keys)
+    else { return call.unavailable }
+    return await setTOTP(call, visitor, sealed, step: step, "person.totp.on", Words.totpIsOn)
   }
 
-  func turnTOTPOff(_ call: PageCall) {
-    guard let visitor = call.visitor else { return }
-    people.confirm(call.form?["password"] ?? "", of: visitor.person) { [self] result in
-      switch result {
-      case .failure(let refusal): show(call, refusal)
-      case .success(false):
-        showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
-      case .success(true): setTOTP(call, visitor, nil, step: 0, "person.totp.off", Words.totpIsOff)
-      }
+  private func turnTOTPOff(_ call: PageCall) async -> HTTPResponse {
+    guard let visitor = call.visitor else { return call.missing }
+    let result = await people.confirm(call.form?["password"] ?? "", of: visitor.person)
+    switch result {
+    case .failure(let refusal): return await profile.show(call, refusal)
+    case .success(false):
+      return await profile.showProfile(call, .init(text: call(Words.wrongPassword), isBad: true), status: 422)
+    case .success(true): return await setTOTP(call, visitor, nil, step: 0, "person.totp.off", Words.totpIsOff)
     }
   }
 
   private func setTOTP(
     _ call: PageCall, _ visitor: Visitor, _ sealed: [UInt8]?, step: Int64, _ action: String, _ done: Phrase
-  ) {
-    let entry = entry(action, visitor.person.email, by: visitor, call)
-    router.store.write { transaction throws(StorageError) -> Visitor in
-      try transaction.setTOTP(of: visitor.person.id, sealed: sealed, step: step)
-      try transaction.audit(entry)
-      return Visitor(
-        person: try transaction.reading.person(visitor.person.id) ?? visitor.person, session: visitor.session,
-        memberships: visitor.memberships, formToken: visitor.formToken)
-    } completion: { [self] result in
-      guard case .success(let visitor) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      showProfile(call.with(visitor), .init(text: call(done)))
-    }
+  ) async -> HTTPResponse {
+    let entry = call.entry(action, visitor.person.email, by: visitor)
+    let codes = sealed == nil ? [] : (0..<RecoveryCode.count).map { _ in RecoveryCode.make() }
+    let result = await people.profiles.setTOTP(
+      sealed, step: step, recoveryCodes: codes.compactMap(RecoveryCode.hash), of: visitor.person.id,
+      noting: entry)
+    guard case .success(let person) = result else { return call.unavailable }
+    let visitor = Visitor(
+      person: person ?? visitor.person, session: visitor.session, memberships: visitor.memberships,
+      suspended: visitor.suspended, formToken: visitor.formToken)
+    let call = call.with(visitor)
+    if codes.isEmpty { return await profile.showProfile(call, .init(text: call(done))) }
+    return call.show(codesPage(call, codes, done))
   }
 }

@@ -2,7 +2,7 @@ import PushBase
 import PushRouter
 import PushStorage
 
-/// The targets of a push one by one, with what became of it for each: a part of them, by the order of registration.
+/// The targets of a push one by one, with its outcome for each: a part of them, by the order of registration.
 struct TargetList: Sendable {
   private struct Target: Sendable {
     let id: String
@@ -36,7 +36,7 @@ struct TargetList: Sendable {
   }
 
   /// A part of a push's targets. `gone` are registrations that are no more, as far as they are remembered.
-  init(_ report: PushReport, _ part: Part, of app: App, gone: [GoneRegistration]) {
+  init(_ report: PushReport, _ part: Part, of app: App, gone: [GoneRegistration], _ router: Router) {
     let sets = report.targets
     next = part.next
     let gone = Dictionary(gone.map { ($0.number, $0) }) { _, newer in newer }
@@ -47,7 +47,7 @@ struct TargetList: Sendable {
       let platform = identity?.platform ?? gone[number]?.platform
       return Target(
         id: id?.text ?? "", platform: platform?.name ?? "", state: state, reason: reason,
-        way: Self.way(number, in: sets), isShown: sets.shown.contains(number),
+        way: Self.way(number, in: sets, router), isShown: sets.shown.contains(number),
         isTapped: sets.tapped.contains(number))
     }
   }
@@ -78,11 +78,13 @@ struct TargetList: Sendable {
     return (Words.stateFailed, sets.failed.first { $0.value.contains(number) }?.key ?? "")
   }
 
-  private static func way(_ number: RegistrationNumber, in sets: PushTargets) -> Phrase? {
-    if sets.acknowledged.contains(number) { return Words.byOwn }
-    if sets.accepted.contains(number) { return Words.byApple }
-    if sets.own.contains(number) { return Words.byOwn }
-    return sets.apns.contains(number) ? Words.byApple : nil
+  private static func way(
+    _ number: RegistrationNumber, in sets: PushTargets, _ router: Router
+  ) -> Phrase? {
+    let channels = sets.channels.map { ($0, sets.on($0)) }
+    let channel =
+      channels.first { $0.1.accepted.contains(number) } ?? channels.first { $0.1.meant.contains(number) }
+    return channel.map { Words.by(router.channels.info($0.0)) }
   }
 
   /// The list as a file. A registration that was replaced longer ago than is remembered has no ID any more.

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushRouter
 import PushStorage
 
@@ -15,11 +16,11 @@ struct TargetsTable: Sendable {
   }
 
   let call: PageCall
-  let push: WebConsole.FoundPush
+  let push: FoundPush
   private let targets: [Target]
   private let count: Int
 
-  init(_ call: PageCall, _ push: WebConsole.FoundPush, _ report: PushReport) {
+  init(_ call: PageCall, _ push: FoundPush, _ report: PushReport) {
     (self.call, self.push, count) = (call, push, report.targets.all.count)
     let sets = report.targets
     let failed = sets.failed.sorted { $0.key < $1.key }.map {
@@ -66,7 +67,7 @@ struct TargetsTable: Sendable {
     let isOnline = push.app.directory.presence(target.number)?.isOnline == true
     return """
       <tr><td><a href="/console/apps/\(push.app.key.text)/devices/\(id)"><code>\(id)</code></a></td>
-      <td>\(alias ?? "")</td><td>\(identity.platform.properName)</td>
+      <td>\(alias ?? "")</td><td>\(call(identity.platform.phrase))</td>
       <td>\(call(isOnline ? Words.online : Words.offline))</td>\(state)
       <td><a href="\(push.path)/why?registration_id=\(id)">\(call(Words.whyShort))</a></td></tr>
 
@@ -74,27 +75,21 @@ struct TargetsTable: Sendable {
   }
 }
 
-extension WebConsole {
+extension ResultPages {
   /// The trace of a push, and its first targets.
   func traceParts(
-    _ call: PageCall, _ push: FoundPush, _ report: PushReport,
-    _ done: @escaping @Sendable (_ trace: HTML, _ targets: HTML) -> Void
-  ) {
-    let hasKey = router.apnsStatus(of: push.app).contains(where: \.hasCredential)
-    let trace = Trace(call: call, push: push, report: report, hasKeyForApple: hasKey)
+    _ call: PageCall, _ push: FoundPush, _ report: PushReport
+  ) async -> (trace: HTML, targets: HTML) {
+    let hasKey = router.channels.status(of: .apns, for: push.app).contains(where: \.hasCredential)
+    let trace = Trace(
+      call: call, push: push, report: report, channels: { [router] in router.channels.info($0) },
+      hasKeyForApple: hasKey)
     let table = TargetsTable(call, push, report)
-    router.store.read { transaction throws(StorageError) in
-      var aliases: [RegistrationNumber: String] = [:]
-      for number in table.numbers {
-        aliases[number] = try transaction.registration(app: push.app.id, number: number)?.alias
-      }
-      return aliases
-    } completion: { result in
-      done(trace.html, table.html((try? result.get()) ?? [:]))
-    }
+    let result = await router.registrations.aliases(of: table.numbers, in: push.app)
+    return (trace.html, table.html((try? result.get()) ?? [:]))
   }
 
-  /// From how many a push would be taken back now.
+  /// From how many a push would be recalled now.
   func recallText(_ call: PageCall, _ report: PushReport) -> String {
     let delivered = Counted.grouped(report.targets.delivered.count)
     let waiting = Counted.devices(report.targets.pending.count)

@@ -3,11 +3,13 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// What became of a push, for people.
+/// The outcome of a push, for people.
 struct Trace: Sendable {
   let call: PageCall
-  let push: WebConsole.FoundPush
+  let push: FoundPush
   let report: PushReport
+  /// What the server's channels are.
+  let channels: @Sendable (ChannelID) -> ChannelInfo
   /// Whether the app has a key or a certificate for Apple at all.
   let hasKeyForApple: Bool
 
@@ -19,7 +21,7 @@ struct Trace: Sendable {
       <div class="row"><h2>\(call(Words.result))</h2><span class="state \(state.mark)">\(call(state.phrase))</span>
       \(why)</div>
       \(takenBack)
-      \(PushTimeline(call: call, report: report).html)
+      \(PushTimeline(call: call, report: report, channels: channels).html)
       \(funnel)
       \(withoutApple)
       \(ways)
@@ -52,7 +54,7 @@ struct Trace: Sendable {
   }
 
   private var takenBack: HTML {
-    guard report.status == .recalled else { return .none }
+    guard report.takenBack?.status == .recalled else { return .none }
     let count = report.targets.recalled.count
     let text = count == 0 ? Words.takenBackTooLate : Words.takenBackFrom.with(each: Counted.devices(count))
     return "<p class=\"notice\">\(call(text))</p>"
@@ -62,9 +64,9 @@ struct Trace: Sendable {
 
   private var funnel: HTML {
     let targets = report.targets
-    let own = report.ownIOS.union(report.ownOthers)
+    let all = report.funnels.reduce(PushFunnel()) { $0.union($1.funnel) }
     let steps: [(Phrase, Int)] = [
-      (Words.targets, targets.all.count), (Words.handedOver, own.union(report.apple).sent.count),
+      (Words.targets, targets.all.count), (Words.handedOver, all.sent.count),
       (Words.delivered, targets.delivered.count), (Words.shown, targets.shown.count),
       (Words.tapped, targets.tapped.count),
     ]
@@ -106,16 +108,20 @@ struct Trace: Sendable {
   // MARK: By channel
 
   private var ways: HTML {
-    let (own, apple) = (report.ownIOS.union(report.ownOthers), report.apple)
-    let rows: [(Phrase, PushFunnel, Int)] = [
-      (Words.byOwn, own, report.targets.acknowledged.count), (Words.byApple, apple, apple.sent.count),
-    ].filter { !$0.1.isEmpty }
+    let rows = report.funnels.filter { !$0.funnel.isEmpty }.map { way in
+      (
+        info: channels(way.channel), funnel: way.funnel,
+        accepted: report.targets.on(way.channel).accepted.count
+      )
+    }
     guard !rows.isEmpty else { return .none }
     let heads = [Words.meantFor, Words.handedOver, Words.delivered, Words.shown, Words.tapped]
-    let note: HTML = apple.isEmpty ? .none : "<p class=\"hint\">\(call(Words.appleNote))</p>"
+    let note = rows.filter { !$0.info.abilities.contains(.confirmsArrival) }.map { row -> HTML in
+      "<p class=\"hint\">\(call(Words.acceptedNote.with(each: Words.by(row.info))))</p>"
+    }
     return """
       <table class="numbers"><thead><tr><th>\(call(Words.way))</th>\(heads, { "<th class=\"number\">\(call($0))</th>" })</tr></thead>
-      <tbody>\(rows, { way(call($0.0), $0.1, delivered: $0.2) })</tbody></table>\(note)
+      <tbody>\(rows, { way(call(Words.by($0.info)), $0.funnel, delivered: $0.accepted) })</tbody></table>\(note, { $0 })
       """
   }
 
@@ -131,7 +137,7 @@ struct Trace: Sendable {
       """
   }
 
-  // MARK: Where each target stands
+  // MARK: Targets by state
 
   /// Each target is in one of these: their sum is the number of targets.
   private var ends: HTML {

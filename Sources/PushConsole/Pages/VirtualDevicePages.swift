@@ -6,17 +6,21 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// A device in the browser, and sending it something. It is no more than a device: it gets the app key, which every viewer
-  /// sees, and a registration of its own over WebSocket.
-  static let virtualDevicePages: [Page] = [
-    Page(.app(.viewer), "GET", "/console/apps/{app}/virtual") { $0.showVirtualDevice($1) },
-    Page(.app(.sender), "POST", "/console/apps/{app}/virtual/push") { $0.pushToVirtualDevice($1) },
+/// A device in the browser, and sending it something. It is no more than a device: it gets the app key, which every viewer
+/// sees, and a registration of its own over WebSocket.
+struct VirtualDevicePages: Controller {
+  let router: Router
+  let gateway: Gateway
+  let pushes: PushPages
+
+  static let routes: [Route<VirtualDevicePages>] = [
+    Route(.app(.viewer), "GET", "/console/apps/{app}/virtual") { $0.showVirtualDevice($1) },
+    Route(.app(.sender), "POST", "/console/apps/{app}/virtual/push") { await $0.pushToVirtualDevice($1) },
   ]
 
-  private func showVirtualDevice(_ call: PageCall) {
-    guard let app = call.app else { return }
-    call.show(
+  private func showVirtualDevice(_ call: PageCall) -> HTTPResponse {
+    guard let app = call.app else { return call.missing }
+    return call.show(
       Layout(
         call(Words.virtualDevice), tab: .virtual, scripts: ["device.js", "virtual.js"],
         """
@@ -92,7 +96,7 @@ extension WebConsole {
     <a class="end" data-device-link href="/console/apps/\(app.key.text)/push">\(call(Words.moreChoices))</a></div>
     \(Forms.token(call))
     <input type="hidden" name="registration_id"><input type="hidden" name="platform">
-    <input type="hidden" name="cid" value="\(Self.newCID(app))">
+    <input type="hidden" name="cid" value="\(PushPages.newCID(app))">
     \(Forms.field(call(Words.title), "title", value: call(Words.firstTitle), isRequired: false))
     \(Forms.field(call(Words.text), "text", value: call(Words.firstText)))
     <button>\(call(Words.sendIt))</button>
@@ -116,40 +120,39 @@ extension WebConsole {
   // MARK: Sending
 
   /// A notification to the one device, by its platform's part of the push object.
-  private func pushToVirtualDevice(_ call: PageCall) {
-    guard let app = call.app, let visitor = call.visitor else { return }
+  private func pushToVirtualDevice(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor else { return call.missing }
     var form = PushForm()
-    (form.android, form.ios) = (call.field("platform") != "ios", call.field("platform") == "ios")
+    form.platforms = [Platform(name: call.field("platform")) ?? .android]
     (form.names, form.title, form.text) = (
       call.field("registration_id"), call.field("title"), call.field("text")
     )
     guard Gateway.isCID(call.field("cid"), issuedTo: app.key) else {
-      return refuse(call, call(Words.foreignForm), status: 403)
+      return await refuse(call, call(Words.foreignForm), status: 403)
     }
     let request: AcceptRequest
     do throws(APIError) {
-      request = try self.request(form.json, cid: call.field("cid"), of: app, by: visitor, call)
+      request = try pushes.request(form.json, cid: call.field("cid"), of: app, by: visitor, call)
     } catch {
-      return refuse(call, call(PushWords.phrase(error)))
+      return await refuse(call, call(PushWords.phrase(error)))
     }
     guard gateway.takePushCall(of: app) else {
-      return refuse(call, call(PushWords.phrase(.rateExceeded)), status: 429)
+      return await refuse(call, call(PushWords.phrase(.rateExceeded)), status: 429)
     }
-    router.accept(request, for: app) { [self] result in
-      switch result {
-      case .success(let push):
-        guard call.wantsJSON else {
-          return call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
-        }
-        call.show(json: Self.document("msg_id", push.id.text))
-      case .failure(let error): refuse(call, call(PushWords.phrase(error)))
+    let result = await awaitCallback { router.acceptance.accept(request, for: app, reply: $0) }
+    switch result {
+    case .success(let push):
+      guard call.wantsJSON else {
+        return call.redirect(to: "/console/apps/\(app.key.text)/pushes/\(push.id.text)")
       }
+      return call.show(json: Self.document("msg_id", push.id.text))
+    case .failure(let error): return await refuse(call, call(PushWords.phrase(error)))
     }
   }
 
-  private func refuse(_ call: PageCall, _ message: String, status: Int = 422) {
+  private func refuse(_ call: PageCall, _ message: String, status: Int = 422) async -> HTTPResponse {
     guard !call.wantsJSON else { return call.show(json: Self.document("error", message), status: status) }
-    call.show(
+    return call.show(
       Layout(
         call(Words.virtualDevice), tab: .virtual, notice: .init(text: message, isBad: true),
         "<h1>\(call(Words.virtualDevice))</h1>"), status: status)

@@ -4,51 +4,45 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-extension WebConsole {
-  /// Why a push did not arrive.
-  static let whyPages: [Page] = [
-    Page(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}/why") { $0.showWhy($1) }
+/// Why a push did not arrive.
+struct WhyPages: Controller {
+  let router: Router
+
+  static let routes: [Route<WhyPages>] = [
+    Route(.app(.viewer), "GET", "/console/apps/{app}/pushes/{msg_id}/why") { await $0.showWhy($1) }
   ]
 
-  private func showWhy(_ call: PageCall) {
+  private func showWhy(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let id = MessageID(decimal: Array((call.capture("msg_id") ?? "").utf8)) else {
-      return call.show(Failures.notFound(call), status: 404)
+      return call.missing
     }
-    router.store.read { transaction throws(StorageError) in
-      try transaction.push(id: id)
-    } completion: { [self] result in
-      guard case .success(let row) = result else { return call.show(Failures.unavailable(call), status: 503) }
-      guard let row, row.app == app.id else { return call.show(Failures.notFound(call), status: 404) }
-      askForDevice(call, app, WhyPage(self, call, app, id, PushExcerpt(row.content)))
-    }
+    let result = await router.history.find(id, in: app)
+    guard case .success(let found) = result else { return call.unavailable }
+    guard let found else { return call.missing }
+    return await askForDevice(call, app, WhyPage(call, app, id, PushExcerpt(found.row.content)))
   }
 
-  private func askForDevice(_ call: PageCall, _ app: App, _ page: WhyPage) {
+  private func askForDevice(_ call: PageCall, _ app: App, _ page: WhyPage) async -> HTTPResponse {
     guard !page.query.isEmpty else { return call.show(page.layout(.none)) }
-    router.searchDevices(page.query, in: app, limit: 1) { [self] result in
-      guard case .success(let search) = result else {
-        return call.show(Failures.unavailable(call), status: 503)
-      }
-      // A tag names no device.
-      let numbers = search.kind == .tag ? [] : search.numbers
-      if numbers.count > 1 {
-        let ids = numbers.compactMap { app.directory.identity($0)?.id }
-        return call.show(page.layout(page.choice(of: ids)))
-      }
-      let known = numbers.first.flatMap { app.directory.identity($0)?.id }
-      router.diagnose(page.id, DeviceInQuestion(search), in: app) { result in
-        guard case .success(let diagnosis?) = result else {
-          return call.show(Failures.unavailable(call), status: 503)
-        }
-        call.show(page.layout(page.answer(diagnosis, registration: known)))
-      }
+    let result = await awaitCallback { router.diagnostics.search(page.query, in: app, limit: 1, found: $0) }
+    guard case .success(let search) = result else { return call.unavailable }
+    // A tag names no device.
+    let numbers = search.kind == .tag ? [] : search.numbers
+    if numbers.count > 1 {
+      let ids = numbers.compactMap { app.directory.identity($0)?.id }
+      return call.show(page.layout(page.choice(of: ids)))
     }
+    let known = numbers.first.flatMap { app.directory.identity($0)?.id }
+    let diagnosis = await awaitCallback {
+      router.diagnostics.diagnose(page.id, DeviceInQuestion(search), in: app, reply: $0)
+    }
+    guard case .success(let diagnosis?) = diagnosis else { return call.unavailable }
+    return call.show(page.layout(page.answer(diagnosis, registration: known)))
   }
 }
 
 /// The page that says why a push did not arrive at a device.
 private struct WhyPage: Sendable {
-  let console: WebConsole
   let call: PageCall
   let app: App
   let id: MessageID
@@ -56,8 +50,8 @@ private struct WhyPage: Sendable {
   /// What was typed.
   let query: String
 
-  init(_ console: WebConsole, _ call: PageCall, _ app: App, _ id: MessageID, _ excerpt: PushExcerpt) {
-    (self.console, self.call, self.app, self.id, self.excerpt) = (console, call, app, id, excerpt)
+  init(_ call: PageCall, _ app: App, _ id: MessageID, _ excerpt: PushExcerpt) {
+    (self.call, self.app, self.id, self.excerpt) = (call, app, id, excerpt)
     let typed = call.target["registration_id"] ?? ""
     let start = typed.drop(while: \.isWhitespace)
     query = String(start.reversed().drop(while: \.isWhitespace).reversed())
@@ -163,7 +157,7 @@ private struct WhyPage: Sendable {
     let address = "\(call.origin)/v1/pushes/\(id.text)/why?registration_id=\(name)"
     let command = "curl -u \(app.key.text):$MASTER_SECRET '\(address)'"
     return """
-      <section class="card"><h2>\(call(Words.whyScript)) \(console.copyButton(call, command))</h2>
+      <section class="card"><h2>\(call(Words.whyScript)) \(call.copyButton(command))</h2>
       <pre><code>\(command)</code></pre></section>
       """
   }

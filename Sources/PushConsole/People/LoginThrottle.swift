@@ -7,9 +7,9 @@ import PushStorage
 struct LoginThrottle: Sendable {
   /// What failures are counted under.
   enum Key: Hashable, Sendable {
-    /// Browsers that nobody knows, for one e-mail address.
-    case strangers(email: String)
-    /// A browser that was logged in under the e-mail address before.
+    /// Browsers that nobody knows, for one email address.
+    case unknownBrowsers(email: String)
+    /// A browser that was logged in under the email address before.
     case known(email: String, browser: String)
     /// All attempts from one network, whoever they are for.
     case network(String)
@@ -25,7 +25,7 @@ struct LoginThrottle: Sendable {
     /// Failures before attempts are refused. A network may hold a whole company.
     fileprivate var limit: Int {
       switch self {
-      case .strangers, .code, .knownCode, .confirmation: 10
+      case .unknownBrowsers, .code, .knownCode, .confirmation: 10
       case .known: 20
       case .network: 100
       case .site: 400
@@ -42,7 +42,7 @@ struct LoginThrottle: Sendable {
 
     /// Codes have only a million values, so each refusal is twice as long as the one before: about ten guesses a day in
     /// the end.
-    fileprivate var isPatient: Bool {
+    fileprivate var doublesDelay: Bool {
       switch self {
       case .code, .knownCode: true
       default: false
@@ -61,7 +61,7 @@ struct LoginThrottle: Sendable {
 
     /// When the next attempt is taken.
     func opens(_ key: Key) -> UInt64 {
-      if key.isPatient { return refusedUntil }
+      if key.doublesDelay { return refusedUntil }
       return failures >= key.limit ? end : 0
     }
   }
@@ -98,7 +98,7 @@ struct LoginThrottle: Sendable {
     var count = counts[key].flatMap { now < $0.end ? $0 : nil } ?? Count(end: now + Self.length)
     defer { counts[key] = count }
     count.failures += 1
-    guard key.isPatient else { return false }
+    guard key.doublesDelay else { return false }
     count.end = now + Self.day
     guard count.failures >= key.limit else { return false }
     count.refusedUntil = now + min(Self.day, Self.length << min(count.refusals, 7))

@@ -1,24 +1,50 @@
-/// What a password must be: long. NIST SP 800-63B section 5.1.1.2 asks for length and against rules about kinds of characters.
+import PushBase
+
+/// What a password must be: long, and none that a guesser comes upon soon. NIST SP 800-63B section 5.1.1.2 asks for length and
+/// for a look into lists of common passwords, and against rules about kinds of characters.
 enum PasswordRule {
   static let characters = 10...200
+  /// Guesses that it must withstand: a tenth of what ten random characters do. zxcvbn calls 10^8 "safely unguessable" and
+  /// 10^10 "very unguessable".
+  static let guesses = 1e9
 
-  /// What is wrong with a password; nil if it will do.
-  static func problem(_ password: String, email: String) -> Phrase? {
+  /// What is wrong with a password of somebody with this address and name, who belongs to these accounts; nil if it will do.
+  static func problem(_ password: String, email: String, name: String = "", accounts: [String] = [])
+    -> Phrase?
+  {
     guard password.count >= characters.lowerBound else {
       return Words.passwordShort.with(String(password.count))
     }
     guard password.count <= characters.upperBound, password.utf8.count <= 800 else {
       return Words.passwordLong
     }
-    let plain = password.lowercased()
-    let name = email.lowercased().prefix { $0 != "@" }
-    let isGuessable =
-      Set(plain).count < 5 || common.contains { plain.hasPrefix($0) }
-      || (name.count > 3 && plain.hasPrefix(name))
-    return isGuessable ? Words.passwordGuessable : nil
+    let strength = PasswordStrength(password, own: ownWords(email: email, [name] + accounts))
+    return strength.guesses < guesses ? phrase(strength.weakness) : nil
   }
 
-  private static let common = ["password", "1234567890", "0123456789", "qwertyuiop", "borealis", "iloveyou"]
+  /// What somebody is known by, whole and in parts. Of the address's domain many share the words, such as "mail".
+  private static func ownWords(email: String, _ texts: [String]) -> Set<String> {
+    var words: Set<String> = ["borealis", email.lowercased()]
+    for text in [String(email.prefix { $0 != "@" })] + texts {
+      let text = text.lowercased()
+      let parts = text.split { !$0.isLetter && !$0.isNumber }.map { String($0) }
+      words.formUnion([text, parts.joined()] + parts)
+    }
+    // Shorter ones stand in any password.
+    return words.filter { $0.count >= 3 }
+  }
+
+  private static func phrase(_ weakness: PasswordStrength.Weakness) -> Phrase {
+    switch weakness {
+    case .own: Words.passwordOwn
+    case .common: Words.passwordCommon
+    case .short: Words.passwordGuessable
+    case .keyboard: Words.passwordKeyboard
+    case .sequence: Words.passwordSequence
+    case .repetition: Words.passwordRepetition
+    case .date: Words.passwordDate
+    }
+  }
 }
 
 /// Addresses for mail, as far as they can be checked without sending one.
@@ -27,6 +53,7 @@ enum EmailAddress {
     let sides = text.split(separator: "@", omittingEmptySubsequences: false)
     return sides.count == 2 && !sides[0].isEmpty && sides[1].contains(".") && !sides[1].hasPrefix(".")
       && !sides[1].hasSuffix(".") && text.utf8.count <= 254
+      && text.isPlainLine
       && text.utf8.allSatisfy { $0 > 32 && $0 != 127 && !Array("<>\"\\,;:()".utf8).contains($0) }
   }
 }

@@ -1,3 +1,4 @@
+import PushAccounts
 import PushBase
 import PushCrypto
 import PushStorage
@@ -14,22 +15,19 @@ extension People {
     /// What it counts under until the password turns out to be right: the person's, and where it comes from.
     let own: LoginThrottle.Key
     let places: [LoginThrottle.Key]
-    let done: @Sendable (Result<Admission, Refusal>) -> Void
 
-    init(
-      _ attempt: Attempt, _ signer: BrowserSigner,
-      _ done: @escaping @Sendable (Result<Admission, Refusal>) -> Void
-    ) {
+    init(_ attempt: Attempt, _ signer: BrowserSigner) {
       self.attempt = attempt
       self.signer = signer
-      self.done = done
       let email = attempt.email.lowercased()
       browser = attempt.browser.flatMap { signer.name(in: $0, for: email) }
       if let browser {
         (own, places) = (.known(email: email, browser: browser), [])
       } else {
         let site = attempt.address?.site.map { [LoginThrottle.Key.site($0.text)] } ?? []
-        (own, places) = (.strangers(email: email), [.network(attempt.address?.network.text ?? "")] + site)
+        (own, places) = (
+          .unknownBrowsers(email: email), [.network(attempt.address?.network.text ?? "")] + site
+        )
       }
     }
 
@@ -42,79 +40,83 @@ extension People {
   }
 
   /// Lets somebody in who knows the password, and has the authenticator app if that is asked for.
-  func logIn(_ attempt: Attempt, done: @escaping @Sendable (Result<Admission, Refusal>) -> Void) {
+  func logIn(_ attempt: Attempt) async -> Result<Admission, Refusal> {
     // Nobody has such an address, and nothing needs to be kept of it.
-    guard EmailAddress.isPlausible(attempt.email) else { return done(.failure(.wrong)) }
-    browsers { [self] signer in
-      guard let signer else { return done(.failure(.unavailable)) }
-      checkPassword(Entry(attempt, signer, done))
-    }
-  }
-
-  private func checkPassword(_ entry: Entry) {
-    if let refusal = count(entry.keys).refusal { return entry.done(.failure(refusal)) }
-    store.read { transaction throws(StorageError) in
-      try transaction.person(email: entry.attempt.email)
-    } completion: { [self] result in
-      guard case .success(let found) = result else { return entry.done(.failure(.unavailable)) }
-      let line = entry.browser == nil ? strangers : worker
-      let isTaken = line.run { [self] in
-        guard let person = found, !person.isDisabled else {
-          Password.waste(entry.attempt.password)
-          return entry.done(.failure(.wrong))
-        }
-        guard Self.knowsPassword(entry.attempt, of: person, at: time.now()) else {
-          return entry.done(.failure(.wrong))
-        }
-        checkCode(of: person, entry)
+    guard EmailAddress.isPlausible(attempt.email) else { return .failure(.wrong) }
+    guard let signer = await browsers() else { return .failure(.unavailable) }
+    let entry = Entry(attempt, signer)
+    if let refusal = count(entry.keys).refusal { return .failure(refusal) }
+    let result = await profiles.find(email: attempt.email)
+    guard case .success(let found) = result else { return unavailable(entry.keys) }
+    let now = time.now()
+    let line = entry.browser == nil ? unknownBrowsers : worker
+    let known = await line.result { () -> Bool in
+      guard let person = found, !person.isDisabled else {
+        Password.waste(attempt.password)
+        return false
       }
-      if !isTaken { entry.done(.failure(.unavailable)) }
+      return Self.knowsPassword(attempt, of: person, at: now)
     }
+    guard let known else { return unavailable(entry.keys) }
+    guard known, let person = found else { return .failure(.wrong) }
+    return await checkCode(of: person, entry)
   }
 
   /// The password was right.
-  private func checkCode(of person: PersonRow, _ entry: Entry) {
-    guard let sealed = person.sealedTOTP else { return admit(person, entry, keys: entry.keys, step: nil) }
+  private func checkCode(of person: PersonRow, _ entry: Entry) async -> Result<Admission, Refusal> {
+    guard let sealed = person.sealedTOTP else { return await admit(person, entry, keys: entry.keys, .none) }
     guard let code = entry.attempt.code, !code.isEmpty else {
       // No guess. What was guessed before stays, as codes may have been.
       throttle.withLock { $0.takeBack(entry.keys) }
-      return entry.done(.failure(.needsCode(wasWrong: false)))
+      return .failure(.needsCode(wasWrong: false))
     }
     let key = entry.codeKey(person)
     let (refusal, isLast) = count([key])
-    if let refusal { return entry.done(.failure(refusal)) }
-    guard let secret = secrets.open(sealed, person.id) else { return entry.done(.failure(.unavailable)) }
-    guard let step = OneTimePassword.match(code, secret: secret, at: time.now(), after: person.totpStep)
-    else {
-      // The password was no guess.
-      throttle.withLock { $0.takeBack(entry.keys) }
-      if isLast { tellOfGuessing(at: person, from: entry.attempt.address) }
-      return entry.done(.failure(.needsCode(wasWrong: true)))
+    if let refusal { return .failure(refusal) }
+    if let hash = RecoveryCode.hash(code) {
+      return await admit(person, entry, keys: entry.keys + [key], .recoveryCode(hash), isLast: isLast)
     }
-    admit(person, entry, keys: entry.keys + [key], step: step)
+    // The key's file may be read: not on the threads that answers are made on.
+    let opened = await worker.result { [secrets] in secrets.open(sealed, person.id) }
+    guard let secret = opened ?? nil else { return unavailable(entry.keys + [key]) }
+    guard let step = OneTimePassword.match(code, secret: secret, at: time.now(), after: person.totpStep)
+    else { return refuseCode(of: person, entry, isLast: isLast) }
+    return await admit(person, entry, keys: entry.keys + [key], .step(step), isLast: isLast)
   }
 
-  private func admit(_ person: PersonRow, _ entry: Entry, keys: [LoginThrottle.Key], step: Int64?) {
+  /// Nobody has looked at what was entered, so it does not count as a guess.
+  private func unavailable(_ keys: [LoginThrottle.Key]) -> Result<Admission, Refusal> {
+    throttle.withLock { $0.takeBack(keys) }
+    return .failure(.unavailable)
+  }
+
+  private func refuseCode(
+    of person: PersonRow, _ entry: Entry, isLast: Bool
+  ) -> Result<Admission, Refusal> {
+    // The password was no guess.
+    throttle.withLock { $0.takeBack(entry.keys) }
+    if isLast { tellOfGuessing(at: person, from: entry.attempt.address) }
+    return .failure(.needsCode(wasWrong: true))
+  }
+
+  private func admit(
+    _ person: PersonRow, _ entry: Entry, keys: [LoginThrottle.Key], _ proof: Sessions.Proof,
+    isLast: Bool = false
+  ) async -> Result<Admission, Refusal> {
     let (token, now, address) = (WebToken.make(), time.now(), entry.attempt.address?.text ?? "")
-    store.write { transaction throws(StorageError) -> Bool in
-      if let step, try !transaction.useTOTP(of: person.id, step: step) { return false }
-      try transaction.addConsoleSession(
-        tokenHash: WebToken.hash(token), of: person.id, address: address,
-        agent: String(entry.attempt.agent.prefix(200)), at: now)
-      try transaction.audit(
-        AuditRow(
-          at: now, account: nil, person: person.id, who: person.signature, action: "session.begin",
-          target: "", address: address))
-      return true
-    } completion: { [self] result in
-      switch result {
-      case .failure: entry.done(.failure(.unavailable))
-      case .success(false): entry.done(.failure(.needsCode(wasWrong: true)))
-      case .success(true):
-        throttle.withLock { $0.succeed(keys) }
-        let browser = entry.signer.cookie(for: entry.attempt.email)
-        entry.done(.success(Admission(session: token, browser: browser)))
-      }
+    let new = Sessions.New(
+      tokenHash: WebToken.hash(token), of: person, address: address,
+      agent: String(entry.attempt.agent.prefix(200)), at: now)
+    let result = await sessions.begin(new, proof)
+    switch result {
+    case .failure: return unavailable(keys)
+    case .success(false): return refuseCode(of: person, entry, isLast: isLast)
+    case .success(true):
+      throttle.withLock { $0.succeed(keys) }
+      let browser = entry.signer.cookie(for: entry.attempt.email)
+      var admission = Admission(session: token, browser: browser)
+      if case .recoveryCode = proof { admission.isByRecoveryCode = true }
+      return .success(admission)
     }
   }
 
@@ -132,26 +134,15 @@ extension People {
   /// Somebody has the password of a person and tries codes: the person should know.
   private func tellOfGuessing(at person: PersonRow, from address: IPAddress?) {
     let (now, address) = (time.now(), address?.text ?? "")
-    store.write { transaction throws(StorageError) in
-      try transaction.audit(
-        AuditRow(
-          at: now, account: nil, person: person.id, who: "?", action: "session.code", target: person.email,
-          address: address))
-    } completion: { [self] _ in
+    let entry = AuditRow(
+      at: now, account: nil, person: person.id, who: "?", action: "session.code", target: person.email,
+      address: address)
+    audit.add(entry) { [self] in
       guard let site = mail.site, let send = mail.send else { return }
       let language = Language(rawValue: person.language) ?? .english
       let body = Words.guessingBody.with(person.name, address, "\(site)/console/reset")[language]
-      _ = send(NewMail(recipient: person.email, subject: Words.guessingSubject[language], body: body))
+      _ = send(NewMail(recipient: person.email, subject: Words.guessingSubject[language], body: body)) { _ in
+      }
     }
   }
-}
-
-extension PersonRow {
-  /// How somebody is named in the audit log: a name alone is anybody's.
-  var signature: String { "\(name) <\(email)>" }
-}
-
-extension NewPerson {
-  /// How somebody is named in the audit log.
-  var signature: String { "\(name) <\(email)>" }
 }

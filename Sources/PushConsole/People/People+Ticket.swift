@@ -1,3 +1,4 @@
+import PushAccounts
 import PushBase
 import PushCrypto
 import PushStorage
@@ -10,13 +11,10 @@ extension People {
   private static let ticketKey = SystemRandom.bytes(32)
 
   /// A ticket for somebody whose password was right just now; nil if that cannot be made.
-  func ticket(for email: String, at now: Timestamp, made: @escaping @Sendable (String?) -> Void) {
-    store.read { transaction throws(StorageError) in
-      try transaction.person(email: email)
-    } completion: { result in
-      guard case .success(let person?) = result else { return made(nil) }
-      made(Self.ticket(person, end: now.seconds + Self.ticketSeconds))
-    }
+  func ticket(for email: String, at now: Timestamp) async -> String? {
+    let result = await profiles.find(email: email)
+    guard case .success(let person?) = result else { return nil }
+    return Self.ticket(person, end: now.seconds + Self.ticketSeconds)
   }
 
   /// It names the stored password, so that it ends with that.

@@ -3,12 +3,12 @@ import PushStorage
 /// Seals the secrets of people's one-time passwords before they are stored, and opens them. Both give nil when the key for
 /// that cannot be read.
 public struct PersonSecrets: Sendable {
-  let seal: @Sendable ([UInt8], PersonID, _ sealed: Int) -> [UInt8]?
+  let seal: @Sendable ([UInt8], PersonID, _ keysInUse: Set<String>) -> [UInt8]?
   let open: @Sendable ([UInt8], PersonID) -> [UInt8]?
 
-  /// Puts both ways together. `seal` may make a key when nothing is sealed yet, as its last argument says.
+  /// Puts both ways together. `seal` may make a key when none is in use yet, as its last argument says.
   public init(
-    seal: @escaping @Sendable ([UInt8], PersonID, _ sealed: Int) -> [UInt8]?,
+    seal: @escaping @Sendable ([UInt8], PersonID, _ keysInUse: Set<String>) -> [UInt8]?,
     open: @escaping @Sendable ([UInt8], PersonID) -> [UInt8]?
   ) {
     self.seal = seal

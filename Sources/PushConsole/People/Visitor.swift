@@ -7,6 +7,8 @@ struct Visitor: Sendable {
   let person: PersonRow
   let session: ConsoleSessionRow
   let memberships: [MembershipRow]
+  /// The names of accounts that the visitor belongs to and that are turned off.
+  let suspended: [AccountID: String]
   /// What forms carry so that no other site can send them.
   let formToken: String
 

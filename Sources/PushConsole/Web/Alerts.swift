@@ -12,20 +12,23 @@ enum Alerts {
       ? "<a href=\"/console/apps/\(app.key.text)/settings/apple\">\(call(Words.alertLook))</a>" : .none
     return """
       <div class="notice warn" role="status">
-      <ul class="plain">\(call.alerts, { "<li>\(call(text($0, at: call.now)))</li>" })</ul>
+      <ul class="plain">\(call.alerts, { "<li>\(call(text($0, in: call)))</li>" })</ul>
       \(link)
       </div>
       """
   }
 
-  static func text(_ alert: APNsAlert, at now: Timestamp) -> Phrase {
+  static func text(_ alert: APNsAlert, in call: PageCall) -> Phrase {
     let service = CredentialWords.service(alert.environment)
     switch alert.kind {
     case .ends(let end):
-      let when = CredentialWords.ending(end, at: now)
+      let when = CredentialWords.ending(end, at: call.now)
       return Words.alertEnds.with(each: service, when)
     case .broken(let reason):
       return Words.alertBroken.with(each: service, CredentialWords.trouble(reason))
+    case .unreachable(let since, let reason):
+      return Words.alertUnreachable.with(
+        each: service, CredentialWords.moment(since, in: call), Phrase(reason, reason))
     }
   }
 }

@@ -2,7 +2,7 @@ import PushBase
 import PushCrypto
 import PushHTTP
 
-/// The console's own files. Their addresses change with their contents, so that browsers may keep them for ever.
+/// The console's own files. Their addresses change with their contents, so that browsers may keep them forever.
 enum Assets {
   struct Asset: Sendable {
     let type: String
@@ -29,17 +29,25 @@ enum Assets {
 
   /// Serves a file; also under the version of an older or a newer page, whose file is not here. Nobody keeps it then: the
   /// other version may come back.
-  static func serve(_ call: PageCall) {
+  static func serve(_ call: PageCall) -> HTTPResponse {
     guard let asset = all[call.capture("name") ?? ""] else {
-      return call.show(Failures.notFound(call), status: 404)
+      return call.missing
     }
     let isIt = call.capture("version") == asset.version
-    call.respond(
-      HTTPResponse(
-        status: 200,
-        headers: [
-          "Content-Type": asset.type,
-          "Cache-Control": isIt ? "public, max-age=31536000, immutable" : "no-cache",
-        ], body: asset.body))
+    var response = HTTPResponse(
+      status: 200,
+      headers: [
+        "Content-Type": asset.type,
+        "Cache-Control": isIt ? "public, max-age=31536000, immutable" : "no-cache",
+      ], body: asset.body)
+    response.isStatic = true
+    return call.respond(response)
   }
+}
+
+/// Files that pages refer to.
+struct AssetPages: Controller {
+  static let routes: [Route<AssetPages>] = [
+    Route(.open, "GET", "/console/assets/{version}/{name}") { Assets.serve($1) }
+  ]
 }

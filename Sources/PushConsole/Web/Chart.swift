@@ -56,7 +56,7 @@ struct Chart: Sendable {
   private var legend: HTML {
     guard series.count > 1 else { return .none }
     return
-      "<p class=\"legend\">\(series.indices, { "<span class=\"key series-\($0)\">\(series[$0].name)</span> " })</p>"
+      "<p class=\"legend\">\(series.indices, { "<span class=\"key series-\($0 % 3)\">\(series[$0].name)</span> " })</p>"
   }
 
   private func grid(_ index: Int) -> HTML {
@@ -93,7 +93,7 @@ struct Chart: Sendable {
       path +=
         "M\(Self.text(Double(index) * Self.width + 1)) \(Self.text(bottom))V\(Self.text(top))h8V\(Self.text(bottom))Z"
     }
-    return "<path class=\"bar series-\(number)\" d=\"\(path)\"/>"
+    return "<path class=\"bar series-\(number % 3)\" d=\"\(path)\"/>"
   }
 
   private func steps(_ number: Int) -> HTML {

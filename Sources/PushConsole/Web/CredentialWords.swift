@@ -1,6 +1,7 @@
 import PushAPNs
 import PushBase
 import PushCrypto
+import PushRouter
 
 /// Why a credential was not taken, in words.
 enum CredentialWords {
@@ -33,6 +34,53 @@ enum CredentialWords {
     }
   }
 
+  /// A moment inside a sentence, in the server's zone.
+  static func moment(_ time: Timestamp, in call: PageCall) -> Phrase {
+    let text = call.zone.local(time).text
+    return Phrase(text, text)
+  }
+
+  /// What was seen of the connections to Apple.
+  static func health(_ health: ChannelHealth, in call: PageCall) -> Phrase {
+    switch health {
+    case .unused: Words.healthUnused
+    case .connected(let since): Words.healthConnected.with(each: moment(since, in: call))
+    case .idle(let since): Words.healthIdle.with(each: moment(since, in: call))
+    case .unreachable(let since, let reason):
+      Words.healthUnreachable.with(each: moment(since, in: call), Phrase(reason, reason))
+    }
+  }
+
+  /// What Apple said when it was asked about a credential.
+  static func check(_ check: APNsCheck, in call: PageCall) -> Phrase {
+    let at = moment(check.at, in: call)
+    return switch check.verdict {
+    case .accepted: Words.askedAccepted.with(each: at)
+    case .refused(let reason): Words.askedRefused.with(each: at, Phrase(reason, reason))
+    case .unclear(let reason): Words.askedUnclear.with(each: at, Phrase(reason, reason))
+    }
+  }
+
+  /// What Apple says of what was just uploaded; services that it has not answered for count as unclear.
+  static func verdict(_ statuses: [APNsServiceStatus], of environments: [APNsEnvironment]) -> (
+    Phrase, isBad: Bool
+  ) {
+    let concerned = statuses.filter { environments.contains($0.environment) }
+    for status in concerned {
+      // A credential that Apple refuses is paused, and not the one in use any more.
+      if let problem = status.problem { return (Words.nowRefused.with(each: trouble(problem)), true) }
+    }
+    for status in concerned {
+      switch status.check?.verdict {
+      case .accepted: continue
+      case .refused(let reason): return (Words.nowRefused.with(each: Phrase(reason, reason)), true)
+      case .unclear(let reason): return (Words.nowUnclear.with(each: Phrase(reason, reason)), true)
+      case nil: return (Words.nowUnclear.with(each: Words.noAnswerYet), true)
+      }
+    }
+    return (Words.nowAccepted, false)
+  }
+
   /// Why a credential, or the way to Apple, is out of order. What is not known, such as an answer of Apple's, stays as it is.
   static func trouble(_ reason: String) -> Phrase {
     let (paused, by) = ("paused: ", "by ")
@@ -50,13 +98,15 @@ enum CredentialWords {
   private static func chinese(_ error: CredentialError) -> String {
     switch error {
     case .file(let fault): chinese(fault)
-    case .seal: "保存的凭证无法解密，请联系运维人员。"
+    case .seal: "保存的凭证无法解密，请联系系统管理员。"
     case .missingKeyID: "缺少 Key ID：10 个字符，见苹果密钥页面，文件名 AuthKey_XXXXXXXXXX.p8 中也有。"
     case .badKeyID(let text): "“\(text)”不是有效的 Key ID：应为 10 个 A-Z 或 0-9 字符。"
     case .missingTeamID: "缺少 Team ID：10 个字符，见开发者账号的会员资格页面。"
     case .badTeamID(let text): "“\(text)”不是有效的 Team ID：应为 10 个 A-Z 或 0-9 字符。"
     case .missingTopic: "缺少应用的 Bundle ID。"
     case .badTopic(let text): "“\(text)”不是有效的 Bundle ID。"
+    case .topicOfKind(let text, let bundleID):
+      "“\(text)”是某类推送的 Topic，请填写应用的 Bundle ID：\(bundleID)，后缀由服务器添加。"
     case .certificateForOthers(let topics, let environments, let wanted):
       "该证书用于 \(topics.joined(separator: "、"))（\(services(environments).chinese)），而应用的 Bundle ID 为 \(wanted)。"
     case .notForPushes(let name): "这不是苹果推送服务的证书\(name.map { "（名称为 \($0)）" } ?? "")。"
@@ -107,7 +157,7 @@ enum CredentialWords {
   static func insteadOfPKCS12(_ bytes: [UInt8]) -> Phrase? {
     let head = String(decoding: bytes.prefix(4096), as: UTF8.self)
     if head.contains("-----BEGIN PRIVATE KEY") {
-      return Phrase("This is a key (.p8): upload it with the form for keys.", "这是密钥（.p8），请使用密钥上传表单。")
+      return Phrase("This is a key (.p8). Upload it with the form for keys.", "这是密钥（.p8），请使用密钥上传表单。")
     }
     let isCertificate = head.contains("-----BEGIN CERTIFICATE") || (try? CertificateFacts(der: bytes)) != nil
     guard isCertificate else { return nil }

@@ -1,3 +1,4 @@
+import PushAccounts
 import PushBase
 import PushHTTP
 import PushRouter
@@ -23,24 +24,23 @@ extension Language {
   var name: String { self == .chinese ? "中文" : "English" }
 }
 
-extension WebConsole {
-  static let languagePages: [Page] = [
-    Page(.person, "POST", "/console/me/language") { $0.changeLanguage($1) }
+/// The language in which somebody reads the console.
+struct LanguagePages: Controller {
+  let profiles: Profiles
+
+  static let routes: [Route<LanguagePages>] = [
+    Route(.person, "POST", "/console/me/language") { await $0.changeLanguage($1) }
   ]
 
-  private func changeLanguage(_ call: PageCall) {
+  private func changeLanguage(_ call: PageCall) async -> HTTPResponse {
     guard let visitor = call.visitor, let language = Language(rawValue: call.field("language")) else {
-      return call.show(Failures.notFound(call), status: 404)
+      return call.missing
     }
     let back = call.field("back")
-    let isOurs =
-      Self.serves(back) && back.utf8.allSatisfy { $0 > 32 && $0 < 127 } && back.hasPrefix("/console")
-    router.store.write { transaction throws(StorageError) in
-      try transaction.setProfile(
-        of: visitor.person.id, name: visitor.person.name, language: language.rawValue)
-    } completion: { result in
-      guard case .success = result else { return call.show(Failures.unavailable(call), status: 503) }
-      call.redirect(to: isOurs ? back : "/console/")
-    }
+    let place = SiteMap.ownPlace(back) ?? "/console/"
+    let result = await profiles.setProfile(
+      of: visitor.person.id, name: visitor.person.name, language: language.rawValue)
+    guard case .success = result else { return call.unavailable }
+    return call.redirect(to: place)
   }
 }

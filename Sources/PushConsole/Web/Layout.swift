@@ -74,6 +74,7 @@ struct Layout: Sendable {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <meta name="form-token" content="\(call.visitor?.formToken ?? "")">
+    <meta name="person" content="\(call.visitor.map { String($0.person.id.rawValue) } ?? "")">
     <title>\(title) · Borealis</title>
     <link rel="icon" href="\(Assets.path("icon.svg"))" type="image/svg+xml">
     <link rel="stylesheet" href="\(Assets.path("console.css"))">
@@ -89,7 +90,7 @@ struct Layout: Sendable {
     \(call.app, { navigation($0, call) })
     <main id="content">
     \(Alerts.banner(call))
-    \(notice ?? Said.notice(call), { Self.box($0) })
+    \(notice ?? FlashMessage.notice(call), { Self.box($0) })
     \(content)
     </main>
     \(call.visitor, { foot($0, call) })
@@ -111,10 +112,10 @@ struct Layout: Sendable {
   private func navigation(_ app: App, _ call: PageCall) -> HTML {
     let tabs = Tab.allCases.filter { $0.role <= call.role ?? .viewer }
     return """
-      <nav class="tabs" aria-label="\(app.name)">
-      <span class="app">\(app.name)</span>
+      <nav class="place" aria-label="\(app.name)"><span class="app" title="\(app.name)">\(app.name)</span>
+      <div class="tabs">
       \(tabs, { link(to: $0, of: app, call) })
-      </nav>
+      </div></nav>
       """
   }
 
@@ -144,7 +145,7 @@ enum Forms {
 
   private static func number(_ visitor: Visitor) -> HTML {
     """
-    <input type="hidden" name="once" value="\(OnceForms.number(for: visitor.session.id))">
+    <input type="hidden" name="once" value="\(FormNonces.number(for: visitor.session.id))">
     """
   }
 

@@ -1,7 +1,9 @@
+import PushAccounts
+import PushBase
 import PushHTTP
 import PushStorage
 
-/// A path of the console, who may use it, and what serves it.
+/// A path of the console, and who may use it.
 struct Page: Sendable {
   /// Who may use a page.
   enum Access: Sendable, Equatable {
@@ -25,8 +27,6 @@ struct Page: Sendable {
     case showsPageAbove, showsPage
   }
 
-  typealias Handler = @Sendable (WebConsole, PageCall) -> Void
-
   let access: Access
   let method: String
   /// The path; segments in braces are captures.
@@ -36,29 +36,124 @@ struct Page: Sendable {
   /// Fields that its form may have.
   let fields: Int
   let repetition: Repetition
-  let handle: Handler
 
   init(
-    _ access: Access, _ method: String, _ pattern: String, body bodyBytes: Int = 128 << 10,
-    fields: Int = HTTPTarget.mostItems, again repetition: Repetition = .counts,
-    _ handle: @escaping Handler
+    _ access: Access, _ method: String, _ pattern: String, body bodyBytes: Int?, fields: Int,
+    again repetition: Repetition
   ) {
     self.access = access
-    self.bodyBytes = bodyBytes
+    self.bodyBytes = bodyBytes ?? (access == .open || method == "GET" ? 8 << 10 : 128 << 10)
     self.fields = fields
     self.repetition = repetition
     self.method = method
     self.pattern = pattern
+  }
+}
+
+/// A page, and what answers its requests: a function of a controller. What it refuses from within it throws as `Refused`.
+struct Route<Owner: Sendable>: Sendable {
+  typealias Handler = @Sendable (Owner, PageCall) async throws -> HTTPResponse
+
+  let page: Page
+  let handle: Handler
+
+  init(
+    _ access: Page.Access, _ method: String, _ pattern: String, body bodyBytes: Int? = nil,
+    fields: Int = HTTPTarget.mostItems, again repetition: Page.Repetition = .counts,
+    _ handle: @escaping Handler
+  ) {
+    page = Page(access, method, pattern, body: bodyBytes, fields: fields, again: repetition)
     self.handle = handle
   }
 }
 
+/// Serves the pages of one feature with the services that it needs.
+protocol Controller: Sendable {
+  static var routes: [Route<Self>] { get }
+}
+
+/// A page with what answers its requests.
+struct ServedPage: Sendable {
+  let page: Page
+  let answer: @Sendable (PageCall) async -> HTTPResponse
+}
+
+extension Controller {
+  static var pages: [Page] { routes.map(\.page) }
+
+  /// Its pages as they are served.
+  var served: [ServedPage] {
+    Self.routes.map { route in
+      ServedPage(page: route.page) { call in
+        do {
+          return try await route.handle(self, call)
+        } catch {
+          // Nothing else is thrown.
+          return (error as? Refused)?.answer ?? call.unavailable
+        }
+      }
+    }
+  }
+}
+
+/// The addresses of the console.
+enum SiteMap {
+  private static let table: RouteTable<Page> = {
+    var table = RouteTable<Page>()
+    for page in WebConsole.pages { table.add(page.method, page.pattern, page) }
+    return table
+  }()
+
+  /// Whether a path has a page.
+  static func hasPage(_ path: String) -> Bool {
+    guard let target = HTTPTarget(path), case .found = table.match("GET", target.path) else { return false }
+    return true
+  }
+
+  /// The nearest page above a path: for those who come with a path that only forms have.
+  static func pageAbove(_ call: PageCall) -> String {
+    var path = call.path[...]
+    while let slash = path.lastIndex(of: "/") {
+      path = path[..<slash]
+      if hasPage(String(path)) { return String(path) }
+    }
+    return "/console/"
+  }
+
+  /// An address of one of the console's pages, as it may stand behind a redirect; nil for anything else.
+  static func ownPlace(_ address: String) -> String? {
+    guard address.hasPrefix("/console"), address.utf8.count <= 2000,
+      address.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "\\") }), hasPage(address),
+      !address.hasPrefix("/console/login"), !address.hasPrefix("/console/assets/")
+    else { return nil }
+    return address
+  }
+}
+
+extension PageCall {
+  /// Where somebody wanted to go who has to log in first; nil for the first page.
+  var placeAfterLogin: String? { (form?["next"] ?? target["next"]).flatMap(SiteMap.ownPlace) }
+
+  /// What the visitor does, for the transaction that does it.
+  func entry(_ action: String, _ target: String, by visitor: Visitor, app: AppID? = nil) -> AuditRow {
+    AuditRow(
+      at: now, account: account, app: app, person: visitor.person.id, who: visitor.person.signature,
+      action: action, target: target, address: peer)
+  }
+}
+
 extension WebConsole {
+  /// What serves the console's pages.
+  private static let controllers: [any Controller.Type] = [
+    AssetPages.self, LoginPages.self, ResetPages.self, HomePages.self, AppPages.self, PushPages.self,
+    HistoryPages.self, ResultPages.self, ChartPages.self, WhyPages.self, DevicePages.self, AliasPages.self,
+    VirtualDevicePages.self, AccountPages.self, InvitationPages.self, ProfilePages.self, TOTPPages.self,
+    SettingsPages.self, CredentialPages.self, ExpiryPages.self, CallbackPages.self, GroupPages.self,
+    OperatorPages.self, AuditPages.self, LanguagePages.self,
+  ]
+
   /// Everything that the console serves. A test asks for each of them as somebody of another account.
-  static let pages: [Page] =
-    doorPages + homePages + appPages + pushPages + historyPages + resultPages + chartPages + whyPages
-    + devicePages + virtualDevicePages + accountPages + profilePages + settingsPages + credentialPages
-    + callbackPages + groupPages + operatorPages + resetPages + auditPages + aliasPages + languagePages
+  static let pages: [Page] = controllers.flatMap { $0.pages }
 
   /// The paths of all pages that only show something, with names in braces: for measurements.
   public static var addresses: [String] { pages.filter { $0.method == "GET" }.map(\.pattern) }

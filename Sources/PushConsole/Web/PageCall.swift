@@ -6,7 +6,14 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// One request on its way through the console: what it asks, who asks, and the ways to answer.
+/// The answer to a request that cannot be served, from the depth in which that turned out.
+struct Refused: Error {
+  let answer: HTTPResponse
+
+  init(_ answer: HTTPResponse) { self.answer = answer }
+}
+
+/// One request on its way through the console: what it asks, who asks, and the forms of answers.
 struct PageCall: Sendable {
   static let sessionCookie = "borealis_session"
   static let browserCookie = "borealis_browser"
@@ -23,7 +30,6 @@ struct PageCall: Sendable {
   var peer: String { address?.text ?? "" }
   /// Whether the browser came over TLS.
   let isSecure: Bool
-  private(set) var reply: @Sendable (HTTPResponse) -> Void
   private var captures: RouteCaptures?
   private(set) var visitor: Visitor?
   /// The app in the path.
@@ -39,15 +45,13 @@ struct PageCall: Sendable {
   private(set) var alerts: [APNsAlert] = []
 
   init(
-    request: HTTPRequest, at now: Timestamp, target: HTTPTarget, peer address: IPAddress?, isSecure: Bool,
-    reply: @escaping @Sendable (HTTPResponse) -> Void
+    request: HTTPRequest, at now: Timestamp, target: HTTPTarget, peer address: IPAddress?, isSecure: Bool
   ) {
     self.request = request
     self.now = now
     self.target = target
     self.address = address
     self.isSecure = isSecure
-    self.reply = reply
   }
 
   func with(_ captures: RouteCaptures) -> PageCall {
@@ -74,17 +78,7 @@ struct PageCall: Sendable {
     return call
   }
 
-  /// The call, whose answer `heard` gets as well.
-  func hearing(_ heard: @escaping @Sendable (HTTPResponse) -> Void) -> PageCall {
-    var call = self
-    call.reply = { [reply] answer in
-      heard(answer)
-      reply(answer)
-    }
-    return call
-  }
-
-  /// The call with what its form holds; nil if that cannot be read. Read late, since it takes time that strangers are not given.
+  /// The call with what its form holds; nil if that cannot be read. Read late, since it takes time that visitors without a login must not cost.
   func readingForm(of page: Page) -> PageCall? {
     var call = self
     let type = request.headers["content-type"] ?? ""
@@ -119,7 +113,7 @@ struct PageCall: Sendable {
 
   // MARK: What was asked
 
-  /// The visitor's language; a stranger's is asked for in the address or named by the browser.
+  /// The visitor's language; without a login, that of the address or of the browser.
   var language: Language {
     if let visitor { return visitor.language }
     if let asked = target["lang"].flatMap({ Language(rawValue: $0) }) { return asked }
@@ -167,28 +161,39 @@ struct PageCall: Sendable {
 
   // MARK: Answers
 
-  /// Answers with a page.
-  func show(_ page: Layout, status: Int = 200, cookie: String? = nil) {
+  /// An answer with a page.
+  func show(_ page: Layout, status: Int = 200, cookie: String? = nil) -> HTTPResponse {
     var response = HTTPResponse(
       status: status, headers: ["Content-Type": "text/html; charset=utf-8"],
       body: Array(page.html(for: self).text.utf8))
     if let cookie { response.headers.append("Set-Cookie", cookie) }
-    respond(response)
+    return respond(response)
   }
 
-  /// Answers with JSON.
-  func show(json: [UInt8], status: Int = 200) {
+  /// An answer with JSON.
+  func show(json: [UInt8], status: Int = 200) -> HTTPResponse {
     respond(HTTPResponse(status: status, headers: ["Content-Type": "application/json"], body: json))
   }
 
   /// Sends the browser on after something was changed (303, RFC 9110 section 15.4.4).
-  func redirect(to path: String) { respond(Self.redirect(to: path)) }
+  func redirect(to path: String) -> HTTPResponse { respond(Self.redirect(to: path)) }
 
   static func redirect(to path: String) -> HTTPResponse {
     HTTPResponse(status: 303, headers: ["Location": path])
   }
 
-  func respond(_ response: HTTPResponse) { reply(Self.safe(response)) }
+  /// For what the path names and is not there, or not the visitor's.
+  var missing: HTTPResponse { show(Failures.notFound(self), status: 404) }
+
+  /// For when the database does not answer.
+  var unavailable: HTTPResponse { show(Failures.unavailable(self), status: 503) }
+
+  /// An answer as it leaves the console.
+  func respond(_ response: HTTPResponse) -> HTTPResponse {
+    var response = Self.safe(response)
+    response.isToKnownCaller = visitor != nil
+    return response
+  }
 
   /// An answer with the fields that keep browsers safe; nothing is kept unless the answer says so.
   static func safe(_ response: HTTPResponse) -> HTTPResponse {
@@ -217,5 +222,14 @@ struct PageCall: Sendable {
   /// A cookie for the console alone; with no days it ends now.
   func cookie(_ name: String, _ value: String, days: Int64) -> String {
     "\(name)=\(value); Path=/console; Max-Age=\(days * 86_400); HttpOnly; SameSite=Lax\(isSecure ? "; Secure" : "")"
+  }
+}
+
+extension HTTPRequest {
+  /// Whether the browser says that a request comes from our own pages.
+  var isFromOurPages: Bool {
+    if let site = headers["sec-fetch-site"] { return site == "same-origin" }
+    guard let origin = headers["origin"], let host = headers["host"] else { return false }
+    return origin == "http://\(host)" || origin == "https://\(host)"
   }
 }

@@ -29,7 +29,7 @@ enum PushWords {
     case "audience.tag", "audience.tag_and", "audience.tag_not":
       return Words.pushTag.with(String(Audience.maximumTags), String(NameRules.maximumBytes))
     case "notification", "message", "message.msg_content", "notification.android.alert",
-      "notification.ios.alert":
+      "notification.ios.alert", "notification.hmos.alert", "notification.quickapp.alert":
       return Words.pushText
     case "extras": return Words.pushExtraNames
     case "notification.ios.badge": return Words.pushBadge
@@ -49,27 +49,27 @@ enum PushWords {
 /// What the forms that send something say.
 extension Words {
   static let pushExtraNames = Phrase(
-    "Each extra field needs a name of its own.", "每个附加字段都需要名称，且名称不能重复。")
-  static let pushTooLong = Phrase("Title and text are too long for a push.", "标题和内容过长。")
+    "Each extra field needs a unique name.", "每个附加字段都需要名称，且名称不能重复。")
+  static let pushTooLong = Phrase("The title and text are too long for a push.", "标题和内容过长。")
   static let pushTooOften = Phrase(
-    "The app has sent too many pushes just now. Try again in a minute.", "该应用发送推送过于频繁，请一分钟后再试。")
+    "The app has sent too many pushes in the last minute. Try again in a minute.", "该应用发送推送过于频繁，请一分钟后再试。")
   static let pushAppIsOff = Phrase(
-    "The app is turned off. Whoever runs this installation can turn it on.", "该应用已停用，请联系运维人员启用。")
+    "The app is disabled. An operator of this installation can enable it.", "该应用已停用，请联系系统管理员启用。")
   static let pushBroadcasts = Phrase(
-    "Today's pushes to everybody are used up.", "该应用今日的全员推送次数已用完。")
+    "The app has used all of today's pushes to everyone.", "该应用今日的全员推送次数已用完。")
   static let pushPlatform = Phrase("Choose a platform.", "请至少选择一个平台。")
-  static let pushAudience = Phrase("Say who gets it.", "请填写目标人群。")
+  static let pushAudience = Phrase("Choose an audience for the push.", "请填写目标人群。")
   static let pushRegistrationID = Phrase(
-    "This is no registration ID, or there are more than {}.", "Registration ID 不正确，或数量超过 {} 个。")
+    "Enter valid registration IDs, at most {}.", "Registration ID 不正确，或数量超过 {} 个。")
   static let pushAlias = Phrase(
-    "At most {} aliases, each of 1 to {} bytes: letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥",
+    "Enter at most {} aliases of 1 to {} bytes each. Letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥ are allowed.",
     "别名最多 {} 个，每个 1 到 {} 字节，可使用字母、数字、汉字和 _ @ ! # $ & * + = . | ￥")
   static let pushTag = Phrase(
-    "At most {} tags in a field, each of 1 to {} bytes: letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥",
+    "Enter at most {} tags of 1 to {} bytes each. Letters, digits, Chinese characters and _ @ ! # $ & * + = . | ￥ are allowed.",
     "每项标签最多 {} 个，每个 1 到 {} 字节，可使用字母、数字、汉字和 _ @ ! # $ & * + = . | ￥")
-  static let pushText = Phrase("Type a text.", "请填写内容。")
+  static let pushText = Phrase("Enter the text.", "请填写内容。")
   static let pushHours = Phrase(
-    "Hours that it is kept: 0 to {}, and no more than the app's plan allows.",
+    "Enter 0 to {} hours, within the limit of the app's plan.",
     "离线保留时长须为 0 到 {} 小时，且不超过应用套餐的上限。")
-  static let pushOther = Phrase("The push was not taken: {}", "推送未被接受：{}")
+  static let pushOther = Phrase("The push was not accepted: {}", "推送未被接受：{}")
 }

@@ -1,50 +1,54 @@
 /// The texts of forms that count once, and of what hangs on them.
 extension Words {
   static let sentBefore = Phrase(
-    "This form was sent before, so nothing was done a second time. A secret is shown only once.",
+    "This form was already submitted. Nothing was done a second time. Secrets are shown only once.",
     "该表单已提交过，本次没有重复执行。密钥仅显示一次。")
+  static let unsent = Phrase(
+    "You were logged out before this form was submitted. Nothing was changed. Check it and submit it again.",
+    "登录已过期，未做任何更改。请检查后重新提交。")
   static let formTooOld = Phrase(
-    "This form is older than the server's last start. Look whether it is done already; if not, send it again.",
+    "This form is older than the server's last start. Check whether the change was already made. If not, submit it again.",
     "该表单早于服务器最近一次启动。请确认操作是否已完成，如未完成请重新提交。")
   static let codeTooLate = Phrase(
     "The code came more than five minutes after the password. Log in again.", "验证码输入超过五分钟，请重新登录。")
-  static let logInAsOther = Phrase("Log in as somebody else", "使用其他账号登录")
+  static let logInAsOther = Phrase("Log in with another account", "使用其他账号登录")
   static let notSetUp = Phrase(
-    "Nobody can log in yet. The server wrote a link for setting up to its log when it started (“set up the console”).",
+    "The console is not set up yet. The server wrote a setup link to its log when it started (“set up the console”).",
     "系统尚未初始化。服务器启动时已在日志中输出初始化链接（“set up the console”）。")
   static let passwordShort = Phrase("Too short: {} of at least 10 characters.", "密码过短：{} 个字符，至少需要 10 个。")
   static let passwordLong = Phrase("Too long: at most 200 characters.", "密码过长：最多 200 个字符。")
-  static let clock = Phrase("Times are those of the server’s clock, {}.", "时间以服务器时钟为准（{}）。")
+  static let clock = Phrase("Times are in the server’s time zone, {}.", "时间以服务器时区为准（{}）。")
   static let callbackPrivate = Phrase(
-    "Saved, but the server does not call private addresses such as this one. Its operator must allow the network (--callback-networks).",
-    "已保存，但服务器不会访问此类内网地址，需由系统管理者允许该网段（--callback-networks）。")
+    "Saved, but the server does not call private addresses such as this one. The operator must allow the network (--callback-networks).",
+    "已保存，但服务器不会访问此类内网地址，需由系统管理员允许该网段（--callback-networks）。")
   static let nextAttempt = Phrase("next attempt", "下次尝试")
-  static let takeAlias = Phrase("Take the alias away", "移除别名")
+  static let takeAlias = Phrase("Remove alias", "移除别名")
   static let takeAliasText = Phrase(
-    "Pushes to this alias do not reach this device any more.", "发送到该别名的推送将不再到达此设备。")
-  static let aliasTaken = Phrase("The device has no alias any more.", "该设备的别名已移除。")
-  static let pressCopy = Phrase("Marked: press Ctrl+C", "已选中，请按 Ctrl+C")
+    "Pushes to this alias will no longer reach this device.", "发送到该别名的推送将不再到达此设备。")
+  static let aliasTaken = Phrase("The device's alias was removed.", "该设备的别名已移除。")
+  static let pressCopy = Phrase("Selected. Press Ctrl+C", "已选中，请按 Ctrl+C")
 
   static let twoSecrets = Phrase(
-    "Two secrets are accepted: the new one, and the one before it.", "当前有两个 Secret 有效：新的和旧的。")
+    "Two secrets are accepted: the new one and the previous one.", "当前有两个 Secret 有效：新的和旧的。")
   static let twoSecretsSince = Phrase("Since", "轮换时间")
-  static let oldSecretUsed = Phrase("The old one was last used", "旧 Secret 最近使用")
+  static let oldSecretUsed = Phrase("Old secret last used", "旧 Secret 最近使用")
   static let oldSecretUnused = Phrase("not since the server started", "服务器启动以来未使用")
-  static let retireText = Phrase("Calls with the old secret are refused at once.", "使用旧 Secret 的调用将立即被拒绝。")
-  static let newSecretLost = Phrase("The new one was lost", "新的 Secret 丢失了")
+  static let retireText = Phrase(
+    "Calls with the old secret are refused immediately.", "使用旧 Secret 的调用将立即被拒绝。")
+  static let newSecretLost = Phrase("New secret lost", "新的 Secret 丢失了")
   static let rotateAgainText = Phrase(
-    "Another takes its place: the new one is refused at once, the old one goes on working.",
+    "Create another secret. The lost one is refused immediately. The old one keeps working.",
     "将生成另一个：原来新的立即失效，旧的继续有效。")
-  static let rotateAgain = Phrase("Make another", "重新生成")
+  static let rotateAgain = Phrase("Create another", "重新生成")
   static let oldSecretAccepted = Phrase(
-    "An old secret is still accepted. Retire it first, or make another new one.",
+    "The old secret is still accepted. Retire it first, or replace the new one.",
     "旧的 Secret 仍然有效。请先停用它，或重新生成新的 Secret。")
   static let bothSign = Phrase(
     "Requests carry the signatures of both secrets until", "请求同时携带新旧两个签名，截止")
   static let signAgainText = Phrase(
-    "Another takes its place: the new one signs no more, the old one until then.",
+    "Create another secret. The lost one is no longer used for signatures. The old one is used until then.",
     "将生成另一个：原来新的不再用于签名，旧的在此之前继续有效。")
   static let bothSignRule = Phrase(
-    "The secret before still signs. Wait until it ends, or make another new one.",
+    "The previous secret is still used for signatures. Wait until it expires, or replace the new one.",
     "旧的签名密钥仍在使用。请等待其失效，或重新生成新的密钥。")
 }

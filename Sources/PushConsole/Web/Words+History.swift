@@ -9,21 +9,21 @@ extension Words {
   static let toDay = Phrase("To", "结束日期")
   static let sentBy = Phrase("Sent by", "来源")
   static let resetFilter = Phrase("Show all", "清除条件")
-  static let serverDays = Phrase("Days by the server's clock, {}", "日期按服务器时区 {}")
+  static let serverDays = Phrase("Days in the server's time zone, {}", "日期按服务器时区 {}")
   static let noMatches = Phrase("No push matches.", "没有符合条件的推送。")
   static let lookedBack = Phrase("Searched back to", "已查询至")
-  static let searchOn = Phrase("Search further back", "继续向前查询")
+  static let searchOn = Phrase("Search older pushes", "继续向前查询")
   static let newest = Phrase("Newest", "最新")
   static let fileHolds = Phrase(
-    "At most {} lines; a last one says where the rest is.", "每个文件最多 {} 行，其余部分的地址见最后一行。")
-  static let fileGoesOn = Phrase("Cut here. The rest: {}", "此文件到此为止，其余部分：{}")
+    "A file has at most {} lines. The last line links to the rest.", "每个文件最多 {} 行，其余部分的地址见最后一行。")
+  static let fileGoesOn = Phrase("Truncated here. The rest: {}", "此文件到此为止，其余部分：{}")
   static let downloadCSV = Phrase("Download as CSV", "下载 CSV")
   static let messageID = Phrase("msg_id", "msg_id")
   static let endsAt = Phrase("Kept until", "保留至")
   static let audienceFile = Phrase("File", "文件")
   static let liveActivity = Phrase("Live Activity", "实时活动")
   static let senderAPI = Phrase("App server", "服务端 API")
-  static let senderBatch = Phrase("App server, in a batch", "服务端批量单推")
+  static let senderBatch = Phrase("App server (batch)", "服务端批量单推")
   static let senderConsole = Phrase("Console", "控制台")
   static let senderSchedule = Phrase("Schedule", "定时任务")
   static let senderGroup = Phrase("Group", "应用分组")
@@ -32,53 +32,53 @@ extension Words {
 
   static let complete = Phrase("complete", "已完成")
   static let traceEnded = Phrase(
-    "These numbers are no longer live: log in again and reload the page.", "数据已停止更新：请重新登录并刷新页面。")
-  static let completeToSeveral = Phrase("complete (to several)", "已完成（多个目标）")
+    "These numbers are no longer updated. Log in again and reload the page.", "数据已停止更新：请重新登录并刷新页面。")
+  static let completeToSeveral = Phrase("complete (several targets)", "已完成（多个目标）")
   static let handedOver = Phrase("Sent", "已下发")
-  static let way = Phrase("Way", "通道")
-  static let meantFor = Phrase("Meant for", "目标")
+  static let way = Phrase("Channel", "通道")
+  static let meantFor = Phrase("Targets", "目标")
   static let reason = Phrase("Reason", "原因")
-  static let appleNote = Phrase(
-    "Apple says that it took a notification, not that it arrived; what was shown and tapped devices tell.",
-    "苹果仅确认已接收通知，不确认送达；展示和点击由设备上报。")
-  static let eachTarget = Phrase("Where each target stands", "目标设备状态")
-  static let failedBecause = Phrase("Failed because", "失败原因")
+  static let acceptedNote = Phrase(
+    "{} confirms that it accepted a notification, not that it arrived. Devices report what was shown and tapped.",
+    "{}仅确认已接收通知，不确认送达；展示和点击由设备上报。")
+  static let eachTarget = Phrase("Targets by state", "目标设备状态")
+  static let failedBecause = Phrase("Reason", "失败原因")
   static let sendAgain = Phrase("Send again", "再次发送")
   static let notAgain = Phrase(
-    "The same push object cannot be sent now.", "当前无法再次发送相同的推送。")
+    "This push cannot be sent again right now.", "当前无法再次发送相同的推送。")
   static let toPush = Phrase("Back to the push", "返回推送")
   static let noObject = Phrase(
-    "What was asked for is not kept: the push is from an older version of the server, or very long.",
+    "The request is not stored: the push was sent by an older version of the server, or its content is too long.",
     "未保留请求内容：该推送来自旧版本服务器，或内容过长。")
-  static let deviceGets = Phrase("What a device gets", "设备收到的内容")
+  static let deviceGets = Phrase("Device payload", "设备收到的内容")
   static let askDevice = Phrase("Why didn't it arrive?", "为什么没有收到？")
   static let askDeviceText = Phrase(
-    "Name a device and see each step of this push on its way to it.", "输入设备，查看此推送到该设备的每一步。")
+    "Enter a device to see each step of this push on its way to it.", "输入设备，查看此推送到该设备的每一步。")
   static let registrationID = Phrase("Registration ID", "Registration ID")
-  static let ask = Phrase("Ask", "查询")
-  static let targetList = Phrase("Every target", "目标明细")
+  static let ask = Phrase("Check", "查询")
+  static let targetList = Phrase("All targets", "目标明细")
   static let targetListText = Phrase(
-    "A table of all targets with their state, for a spreadsheet.", "所有目标设备及其状态，可用表格软件打开。")
+    "A CSV file of all targets and their states.", "所有目标设备及其状态，可用表格软件打开。")
   static let targetParts = Phrase(
-    "{} targets, of which a file has {}: the others", "共 {} 个目标，每个文件最多 {} 行：其余部分")
+    "{} targets, at most {} in a file. Other parts", "共 {} 个目标，每个文件最多 {} 行：其余部分")
 
   // MARK: Reasons
 
-  static let lossQueueFull = Phrase("Too many newer pushes waited for the device.", "设备离线期间，更新的推送过多。")
+  static let lossQueueFull = Phrase("Too many newer pushes were pending for the device.", "设备离线期间，更新的推送过多。")
   static let lossReplaced = Phrase(
-    "The app was installed anew: another registration took its place.", "应用已重新安装，注册已被替换。")
+    "The app was reinstalled and has a new registration.", "应用已重新安装，注册已被替换。")
   static let lossNoChannel = Phrase("No channel reaches the device.", "没有可达该设备的通道。")
-  static let lossUnknown = Phrase("Nothing is stored that tells.", "没有记录可说明原因。")
-  static let lossNoToken = Phrase("The device has no token of Apple's any more.", "设备已没有苹果推送令牌。")
+  static let lossUnknown = Phrase("Unknown. Nothing was recorded.", "没有记录可说明原因。")
+  static let lossNoToken = Phrase("The device no longer has an APNs token.", "设备已没有苹果推送令牌。")
   static let lossNoCredential = Phrase(
-    "The app has no key or certificate for the token's service.", "应用缺少该环境的推送密钥或证书。")
+    "The app has no key or certificate for the token's APNs environment.", "应用缺少该环境的推送密钥或证书。")
   static let lossBadToken = Phrase(
-    "Apple does not know the token: mostly that of the other service, sandbox or production.",
+    "APNs rejected the token (BadDeviceToken). Usually it belongs to the other environment, sandbox or production.",
     "苹果不认识该令牌，通常是开发/生产环境不符。")
   static let lossUnregistered = Phrase("The app was removed from the device.", "应用已从设备上卸载。")
   static let lossOtherTopic = Phrase(
-    "The token belongs to another app than the key or certificate.", "令牌与证书的 Bundle ID 不符。")
-  static let lossTooLarge = Phrase("The notification is larger than Apple takes.", "通知内容超出苹果限制。")
+    "The token belongs to a different app than the key or certificate.", "令牌与证书的 Bundle ID 不符。")
+  static let lossTooLarge = Phrase("The notification exceeds the size limit of APNs.", "通知内容超出苹果限制。")
 
   // MARK: Charts
 
@@ -88,21 +88,24 @@ extension Words {
   static let rangeMonth = Phrase("30 days", "30 天")
   static let rangeQuarter = Phrase("90 days", "90 天")
   static let period = Phrase("Period", "时间范围")
-  static let hoursBy = Phrase("By hour, by the server's clock, {}", "按小时统计，服务器时区 {}")
-  static let daysBy = Phrase("By day, by the server's clock, {}", "按天统计，服务器时区 {}")
+  static let hoursBy = Phrase("By hour, in the server's time zone, {}", "按小时统计，服务器时区 {}")
+  static let daysBy = Phrase("By day, in the server's time zone, {}", "按天统计，服务器时区 {}")
   static let chartOnline = Phrase("Devices online", "在线设备")
-  static let chartOnlineText = Phrase("The most at a time; at most {}.", "同时在线峰值，最高 {}。")
+  static let chartOnlineText = Phrase("Peak per period. Highest: {}.", "同时在线峰值，最高 {}。")
   static let chartPushes = Phrase("Pushes", "推送数")
-  static let chartPushesText = Phrase("Accepted; {} altogether.", "已接收的推送，共 {} 条。")
+  static let chartPushesText = Phrase("Accepted pushes. Total: {}.", "已接收的推送，共 {} 条。")
   static let chartDeliveries = Phrase("Deliveries", "送达数")
   static let chartDeliveriesText = Phrase(
-    "Acknowledged over our connection and taken by Apple; {} altogether.", "长连接送达与苹果接收，共 {} 次。")
+    "Acknowledged over the direct connection or accepted by APNs. Total: {}.", "长连接送达与苹果接收，共 {} 次。")
+  static let deliveredWhen = Phrase(
+    "Delivery times are reported by the device. For clients older than protocol version 3 they are the time when the server received the acknowledgement.",
+    "送达时间由设备上报；协议版本 3 之前的客户端，为服务器得知送达的时间。")
   static let chartLatency = Phrase("Latency", "延迟")
   static let chartLatencyText = Phrase(
-    "From accepting a push to the acknowledgement of a device that was connected; p50 {}, p99 {}.",
-    "从接收推送到在线设备确认的时间；p50 {}，p99 {}。")
+    "From acceptance of a push to its arrival at a connected device, as reported by devices (protocol version 3). p50 {}, p99 {}.",
+    "从接收推送到在线设备收到的时间，由设备上报（协议版本 3）；p50 {}，p99 {}。")
   static let refusedCount = Phrase("Refused", "拒绝")
-  static let asTable = Phrase("As a table", "查看表格")
-  static let noNumbers = Phrase("nothing", "无数据")
+  static let asTable = Phrase("Show as table", "查看表格")
+  static let noNumbers = Phrase("no data", "无数据")
   static let time = Phrase("Time", "时间")
 }

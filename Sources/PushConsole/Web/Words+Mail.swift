@@ -1,7 +1,26 @@
 /// What the console writes to people, and the pages around it.
 extension Words {
-  static let inviteSent = Phrase("An invitation is on its way to {}.", "邀请邮件正在发送给 {}。")
-  static let sendInvitation = Phrase("Send the invitation", "发送邀请")
+  static let invited = Phrase(
+    "Invitation created. The list shows the mail's delivery status.", "邀请已创建，列表中显示邮件的发送状态。")
+  static let invitedAgain = Phrase(
+    "The server sends the invitation again. The earlier link no longer works.", "邀请邮件将重新发送，之前的链接已失效。")
+  static let invitationUntil = Phrase("valid until", "有效期至")
+  static let sendMailAgain = Phrase("Send again", "重新发送")
+  static let makeNewLink = Phrase("Create a link to copy", "生成新链接")
+  static let mailNoServer = Phrase(
+    "Not sent: no mail server is configured. Create a link and pass it on.", "未发送邮件：未配置邮件服务器，请生成链接并转发。")
+  static let mailNotSent = Phrase(
+    "Not sent by email. Send the link to the person yourself.", "未发送邮件：链接已显示，需自行转发。")
+  static let mailQueued = Phrase("Email queued", "邮件排队中")
+  static let mailDelayed = Phrase(
+    "The last attempt to send the email failed ({}). The server will retry.", "最近一次发送失败（{}），服务器将重试。")
+  static let mailHandedOver = Phrase("Accepted by the mail server", "已交给邮件服务器")
+  static let mailRefused = Phrase("Email not sent: {}", "邮件发送失败：{}")
+  static let mailLost = Phrase(
+    "Email not sent: the server stopped before the mail server accepted it. Send it again.",
+    "邮件未发送：服务器在发送前已停止，请重新发送。")
+  static let mailTooMuch = Phrase("too many emails are queued", "等待发送的邮件过多")
+  static let sendInvitation = Phrase("Send invitation", "发送邀请")
 
   static let inviteSubject = Phrase("Invitation to {} on Borealis", "邀请您加入 Borealis 账号 {}")
   static let inviteBody = Phrase(
@@ -27,15 +46,15 @@ extension Words {
     """)
 
   static let forgot = Phrase("Forgot your password?", "忘记密码？")
-  static let resetTitle = Phrase("A new password", "重置密码")
+  static let resetTitle = Phrase("Reset password", "重置密码")
   static let resetText = Phrase(
-    "Somebody who is known by this address gets a link by mail.", "如果该邮箱已注册，将收到一封包含链接的邮件。")
-  static let resetSend = Phrase("Send the link", "发送链接")
+    "If the address is registered, a link is sent to it by email.", "如果该邮箱已注册，将收到一封包含链接的邮件。")
+  static let resetSend = Phrase("Send link", "发送链接")
   static let resetSent = Phrase(
-    "If somebody here has this address, a link is on its way. It works for an hour.",
-    "如果该邮箱已注册，链接邮件正在发送，一小时内有效。")
-  static let resetDone = Phrase("The password is changed. Log in with it.", "密码已修改，请重新登录。")
-  static let resetSubject = Phrase("A new password for Borealis", "重置 Borealis 密码")
+    "If the address is registered, the server sends a link to it. The link is valid for one hour.",
+    "如果该邮箱已注册，服务器将发送链接邮件，一小时内有效。")
+  static let resetDone = Phrase("The password was changed. Log in with the new password.", "密码已修改，请重新登录。")
+  static let resetSubject = Phrase("Reset your Borealis password", "重置 Borealis 密码")
   static let resetBody = Phrase(
     """
     Hello {},
@@ -78,7 +97,7 @@ extension Words {
 
     """)
   static let scanCode = Phrase(
-    "Scan this with your authenticator app, or type the key into it; then type the code that it shows.",
+    "Scan the QR code with your authenticator app, or enter the key manually. Then enter the code that the app shows.",
     "用验证器应用扫描二维码，或手动输入密钥，然后填写其显示的动态码。")
   static let qrName = Phrase("QR code of the key below", "下方密钥的二维码")
 }

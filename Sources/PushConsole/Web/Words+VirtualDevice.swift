@@ -3,27 +3,27 @@ extension Words {
   static let virtualDevice = Phrase("Virtual device", "虚拟设备")
   static let tryWithVirtualDevice = Phrase("Try it with a virtual device", "用虚拟设备试一试")
   static let virtualDeviceText = Phrase(
-    "A device in this browser: it speaks the same protocol as the library in your app, and shows what a phone would show.",
+    "A device in this browser. It uses the same protocol as the library in your app and shows what a phone would show.",
     "运行在浏览器中的设备：与应用内 SDK 使用相同的协议，并像手机一样显示收到的内容。")
   static let needsScript = Phrase("This page needs JavaScript.", "此页面需要启用 JavaScript。")
-  static let thisDevice = Phrase("The device", "设备信息")
-  static let startDevice = Phrase("Start the device", "启动设备")
+  static let thisDevice = Phrase("Device", "设备信息")
+  static let startDevice = Phrase("Start device", "启动设备")
   static let stopDevice = Phrase("Disconnect", "断开连接")
-  static let forgetDevice = Phrase("Forget it", "清除设备")
+  static let forgetDevice = Phrase("Reset device", "重置设备")
   static let forgetHint = Phrase(
-    "A reload brings the same device back; once it is forgotten, the next one gets another registration ID.",
-    "刷新页面后仍是同一台设备；清除后再启动将获得新的 Registration ID。")
+    "The device is kept when you reload the page. After a reset, the next start creates a new registration ID.",
+    "刷新页面后仍是同一台设备；重置后再启动将获得新的 Registration ID。")
   static let appIsOpen = Phrase(
-    "The app is open (in the background iOS apps get nothing over our connection)",
+    "The app is in the foreground (iOS apps in the background receive nothing over the direct connection)",
     "应用在前台（iOS 应用在后台时不通过长连接接收）")
   static let aliasOfDevice = Phrase("Alias of this device", "该设备的别名")
-  static let tagsOfDevice = Phrase("Tags of this device, with commas between them", "该设备的标签，以逗号分隔")
-  static let sendIt = Phrase("Send it a push", "向它发送推送")
+  static let tagsOfDevice = Phrase("Tags of this device, separated by commas", "该设备的标签，以逗号分隔")
+  static let sendIt = Phrase("Send a push to it", "向它发送推送")
   static let firstTitle = Phrase("Hello", "你好")
   static let firstText = Phrase("Your first push has arrived.", "您的第一条推送已送达。")
-  static let moreChoices = Phrase("All choices", "更多选项")
+  static let moreChoices = Phrase("All options", "更多选项")
   static let phoneEmpty = Phrase("Notifications appear here. Tap one to open it.", "通知将显示在这里，点击即可打开。")
-  static let whatItSays = Phrase("What it says and hears", "通信记录")
+  static let whatItSays = Phrase("Protocol log", "通信日志")
 
   /// What the script says, by the names that it uses; those of frames are the protocol's.
   static let virtualDeviceScript: [(name: String, phrase: Phrase)] = [
@@ -35,44 +35,45 @@ extension Words {
     ("replaced", Phrase("Open in another tab or window", "已在其他标签页或窗口中打开")),
     ("offline", Phrase("(was waiting)", "（离线消息）")),
     ("opened", Phrase("Opened", "已打开")),
-    ("message", Phrase("Message for the app", "自定义消息")),
+    ("message", Phrase("Custom message", "自定义消息")),
     ("saved", Phrase("Saved.", "已保存。")),
     ("sent", Phrase("Accepted.", "已受理。")),
-    ("result", Phrase("What became of it", "查看推送结果")),
+    ("result", Phrase("Delivery status", "查看推送结果")),
     ("notSent", Phrase("The server cannot be reached.", "无法连接服务器。")),
     ("logConnect", Phrase("opens a WebSocket", "建立 WebSocket 连接")),
     ("logClosed", Phrase("the WebSocket is closed ({})", "WebSocket 已关闭（{}）")),
-    ("HELLO", Phrase("speaks versions 1 and 2", "支持协议版本 1 和 2")),
-    ("HELLO_OK", Phrase("version {} it is", "使用版本 {}")),
-    ("REGISTER", Phrase("asks for a registration ID", "申请 Registration ID")),
-    ("REGISTER_OK", Phrase("it is {}", "分配 {}")),
+    ("HELLO", Phrase("supports protocol versions 1 to 3", "支持协议版本 1 至 3")),
+    ("HELLO_OK", Phrase("uses version {}", "使用版本 {}")),
+    ("REGISTER", Phrase("requests a registration ID", "申请 Registration ID")),
+    ("REGISTER_OK", Phrase("assigned {}", "分配 {}")),
     ("LOGIN", Phrase("logs in", "登录")),
-    ("LOGIN_OK", Phrase("heartbeat every {} s; pushes that wait: {}", "心跳间隔 {} 秒，待送达推送 {} 条")),
+    ("LOGIN_OK", Phrase("heartbeat every {} s, pending pushes: {}", "心跳间隔 {} 秒，待送达推送 {} 条")),
     ("PUSH", Phrase("{}, {} bytes", "{}，{} 字节")),
-    ("ACK", Phrase("has {}", "确认收到 {}")),
+    ("ACK", Phrase("acknowledges {}", "确认收到 {}")),
+    ("ACK_AGE", Phrase("acknowledges {}", "确认收到 {}")),
     ("shownReceipt", Phrase("{} was shown", "{} 已展示")),
     ("tappedReceipt", Phrase("{} was tapped", "{} 已点击")),
-    ("RECALL", Phrase("{} is taken back", "{} 已撤回")),
-    ("PING", Phrase("still there", "心跳")),
-    ("PONG", Phrase("so is the server", "心跳回应")),
-    ("GET_ALIAS", Phrase("asks for its alias", "查询别名")),
-    ("SET_ALIAS", Phrase("wants the alias {}", "设置别名 {}")),
-    ("DELETE_ALIAS", Phrase("gives up its alias", "删除别名")),
-    ("GET_TAGS", Phrase("asks for its tags", "查询标签")),
-    ("SET_TAGS", Phrase("wants the tags {}", "设置标签 {}")),
+    ("RECALL", Phrase("{} is recalled", "{} 已撤回")),
+    ("PING", Phrase("heartbeat", "心跳")),
+    ("PONG", Phrase("heartbeat response", "心跳回应")),
+    ("GET_ALIAS", Phrase("requests its alias", "查询别名")),
+    ("SET_ALIAS", Phrase("sets the alias {}", "设置别名 {}")),
+    ("DELETE_ALIAS", Phrase("deletes its alias", "删除别名")),
+    ("GET_TAGS", Phrase("requests its tags", "查询标签")),
+    ("SET_TAGS", Phrase("sets the tags {}", "设置标签 {}")),
     ("inFront", Phrase("the app is in the foreground", "应用切换到前台")),
     ("behind", Phrase("the app is in the background", "应用切换到后台")),
     ("LOGOUT", Phrase("logs out", "登出")),
     ("GO_AWAY", Phrase("the server ends the session: {}", "服务器结束会话：{}")),
     ("ERROR", Phrase("the server refuses: {}", "服务器拒绝：{}")),
-    ("goAway1", Phrase("it stops, come back soon", "服务器停止，请稍后重连")),
+    ("goAway1", Phrase("server is stopping, reconnect soon", "服务器停止，请稍后重连")),
     ("goAway2", Phrase("the device logged in elsewhere", "该设备已在别处登录")),
     ("goAway4", Phrase("no heartbeat", "心跳超时")),
     ("goAway6", Phrase("logged out", "已登出")),
     ("goAway8", Phrase("the app is disabled", "应用已停用")),
     ("code", Phrase("code {}", "错误码 {}")),
     ("code0", Phrase("done", "成功")),
-    ("code6002", Phrase("no answer", "未收到回应")),
+    ("code6002", Phrase("no response", "未收到回应")),
     (
       "code6003",
       Phrase(
@@ -87,21 +88,21 @@ extension Words {
         "标签包含非法字符：仅支持字母、数字、中文、_ 和 @!#$&*+=.|￥")
     ),
     ("code6006", Phrase("a tag is over 40 bytes", "标签超过 40 字节")),
-    ("code6011", Phrase("too often: wait some seconds", "操作过于频繁，请稍候")),
+    ("code6011", Phrase("too many operations: wait a few seconds", "操作过于频繁，请稍候")),
     (
       "aliasFull",
       Phrase(
-        "The alias “{}” has 10 devices already, which is the limit (code 6027). This device keeps “{}”. Take it from one of them:",
+        "The alias “{}” already has 10 devices, which is the limit (code 6027). This device keeps “{}”. Remove the alias from one of them:",
         "别名“{}”已绑定 10 台设备，达到上限（错误码 6027）。该设备的别名仍为“{}”。请从其中一台移除：")
     ),
     (
       "aliasFullNone",
       Phrase(
-        "The alias “{}” has 10 devices already, which is the limit (code 6027). This device has none. Take it from one of them:",
+        "The alias “{}” already has 10 devices, which is the limit (code 6027). This device has no alias. Remove the alias from one of them:",
         "别名“{}”已绑定 10 台设备，达到上限（错误码 6027）。该设备仍没有别名。请从其中一台移除：")
     ),
-    ("aliasHolders", Phrase("the devices that have it", "查看这些设备")),
+    ("aliasHolders", Phrase("devices with this alias", "查看这些设备")),
     ("tooLong", Phrase("“{}” is over 40 bytes.", "“{}”超过 40 字节。")),
-    ("code6027", Phrase("10 devices have this alias already", "该别名已绑定 10 台设备")),
+    ("code6027", Phrase("the alias already has 10 devices", "该别名已绑定 10 台设备")),
   ]
 }

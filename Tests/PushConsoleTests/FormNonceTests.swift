@@ -10,7 +10,7 @@ import Testing
 @testable import PushConsole
 
 /// Forms that count once, and addresses that only forms have.
-@Suite struct OnceFormTests {
+@Suite struct FormNonceTests {
   /// The number of the first form behind a mark.
   private func number(in page: String, behind mark: String) throws -> String {
     let start = try #require(page.firstRange(of: mark)).upperBound
@@ -28,12 +28,12 @@ import Testing
     let app = try await world.app(of: .standard)
     let admin = try await world.member(.admin, of: .standard, name: "ada")
     let path = "/console/apps/\(app.key.text)/settings"
-    let original: [UInt8] = [1]
+    let original = Array("secret".utf8)
     let form = ["once": try number(in: await admin.open(path).text, behind: "/rotate\"")]
     let first = try secret(in: await admin.submit("\(path)/rotate", form).text)
     let again = await admin.post("\(path)/rotate", form)
-    #expect(again.status == 303 && again.headers["location"] == "\(path)?said=again")
-    #expect(await admin.open("\(path)?said=again").text.contains("This form was sent before"))
+    #expect(again.status == 303 && again.headers["location"] == "\(path)?notice=again")
+    #expect(await admin.open("\(path)?notice=again").text.contains("This form was already submitted"))
     #expect(app.accepts(masterSecret: original) && app.accepts(masterSecret: first))
     // A script, or a page of before, has no number.
     #expect(await admin.submit("\(path)/rotate").status == 422)
@@ -65,7 +65,7 @@ import Testing
     clock.advance(seconds: 60)
     var page = await admin.open(path).text
     #expect(page.contains("/retire") && page.contains(since) && page.contains("not since the server started"))
-    _ = app.accepts(masterSecret: [1], at: clock.now())
+    _ = app.accepts(masterSecret: Array("secret".utf8), at: clock.now())
     page = await admin.open(path).text
     #expect(page.contains(Log.iso8601(clock.now().milliseconds)))
   }
@@ -75,7 +75,7 @@ import Testing
     let owner = try await world.owner()
     let base = "/console/accounts/1"
     for (page, mark, target, fields, place) in [
-      ("\(base)/apps/new", "<h1>New app", "\(base)/apps/new", ["name": "Shop"], "/console"),
+      ("\(base)/apps/new", "<h1>Create app", "\(base)/apps/new", ["name": "Shop"], "/console"),
       ("\(base)/groups", "/groups/new\"", "\(base)/groups/new", ["name": "All"], "\(base)/groups"),
       (
         "\(base)/people", "/people/invite\"", "\(base)/people/invite",
@@ -86,15 +86,15 @@ import Testing
       fields["once"] = try number(in: await owner.open(page).text, behind: mark)
       #expect(await owner.post(target, fields).status == 200, "\(target)")
       let again = await owner.post(target, fields)
-      #expect(again.status == 303 && again.headers["location"] == "\(place)?said=again", "\(target)")
+      #expect(again.status == 303 && again.headers["location"] == "\(place)?notice=again", "\(target)")
     }
     // Another invitation takes the place of the one that is open.
     let other = ["email": "Kim@example.com", "role": "sender"]
     #expect(await owner.submit("\(base)/people/invite", other).status == 200)
     let (apps, groups, invitations) = try await world.store.look { transaction throws(StorageError) in
       (
-        try transaction.apps().count, try transaction.appGroups().count,
-        try transaction.invitations(to: .standard, at: Timestamp(milliseconds: 0)).count
+        try transaction.apps.all().count, try transaction.appGroups.all().count,
+        try transaction.invitations.all(to: .standard, at: Timestamp(milliseconds: 0)).count
       )
     }
     #expect((apps, groups, invitations) == (1, 1, 1))
@@ -104,20 +104,20 @@ import Testing
     let world = try ConsoleWorld()
     let owner = try await world.owner()
     let path = "/console/accounts/1/apps/new"
-    let number = try number(in: await owner.open(path).text, behind: "<h1>New app")
+    let number = try number(in: await owner.open(path).text, behind: "<h1>Create app")
     #expect(await owner.post(path, ["name": "", "once": number]).status == 422)
     #expect(await owner.post(path, ["name": "Shop", "once": number]).status == 200)
-    let foreign = OnceForms.number(for: 999)
+    let foreign = FormNonces.number(for: 999)
     for number in [foreign, "", "no number", String(repeating: "0", count: 48)] {
       let answer = await owner.post(path, ["name": "Shop", "once": number])
-      #expect(answer.headers["location"] == "/console?said=older", "\(number)")
+      #expect(answer.headers["location"] == "/console?notice=older", "\(number)")
     }
-    #expect(try await world.store.look { t throws(StorageError) in try t.apps().count } == 1)
+    #expect(try await world.store.look { t throws(StorageError) in try t.apps.all().count } == 1)
   }
 
   @Test func `The numbers used last are remembered`() {
-    let forms = OnceForms()
-    let numbers = (0...OnceForms.capacity).map { _ in OnceForms.number(for: 1) }
+    let forms = FormNonces()
+    let numbers = (0...FormNonces.capacity).map { _ in FormNonces.number(for: 1) }
     #expect(Set(numbers).count == numbers.count)
     for number in numbers { #expect(forms.use(number, [], of: 1) == .first) }
     #expect(forms.use(numbers[1], [], of: 1) == .again)
@@ -143,7 +143,7 @@ import Testing
       }
       let answer = await owner.call("GET", "/\(path.joined(separator: "/"))?x=1")
       let place = answer.headers["location"] ?? ""
-      #expect(answer.status == 303 && world.console.hasPage(place), "\(page.pattern): \(place)")
+      #expect(answer.status == 303 && SiteMap.hasPage(place), "\(page.pattern): \(place)")
     }
     #expect(await owner.call("DELETE", "/console/logout").status == 405)
   }
@@ -156,24 +156,27 @@ import Testing
     _ = await owner.open("\(path)/callbacks")
     _ = await owner.submit("\(path)/callbacks", ["url": "https://a.example/hook", "type-1": "1"])
     for (target, fields, place) in [
-      ("\(path)/rename", ["name": "Shop"], "\(path)?said=saved"),
-      ("\(path)/limits/networks", ["networks": "10.0.0.0/8"], "\(path)/limits?said=saved"),
-      ("\(path)/limits/plan", ["plan": "free"], "\(path)/limits?said=saved"),
-      ("\(path)/callbacks", ["url": "https://b.example/hook"], "\(path)/callbacks?said=saved"),
-      ("\(path)/callbacks", ["url": "http://169.254.169.254/x"], "\(path)/callbacks?said=callbacks-private"),
-      ("\(path)/callbacks", ["url": "http://[::1]/x"], "\(path)/callbacks?said=callbacks-private"),
-      ("\(path)/callbacks", ["url": "http://localhost:9/x"], "\(path)/callbacks?said=callbacks-private"),
-      ("\(path)/callbacks/off", [:], "\(path)/callbacks?said=callbacks-off"),
+      ("\(path)/rename", ["name": "Shop"], "\(path)?notice=saved"),
+      ("\(path)/limits/networks", ["networks": "10.0.0.0/8"], "\(path)/limits?notice=saved"),
+      ("\(path)/limits/plan", ["plan": "free"], "\(path)/limits?notice=saved"),
+      ("\(path)/callbacks", ["url": "https://b.example/hook"], "\(path)/callbacks?notice=saved"),
+      (
+        "\(path)/callbacks", ["url": "http://169.254.169.254/x"], "\(path)/callbacks?notice=callbacks-private"
+      ),
+      ("\(path)/callbacks", ["url": "http://[::1]/x"], "\(path)/callbacks?notice=callbacks-private"),
+      ("\(path)/callbacks", ["url": "http://localhost:9/x"], "\(path)/callbacks?notice=callbacks-private"),
+      ("\(path)/callbacks/off", [:], "\(path)/callbacks?notice=callbacks-off"),
     ] {
       let answer = await owner.post(target, fields)
       #expect(answer.status == 303 && answer.headers["location"] == place, "\(target)")
     }
-    for said in Said.allCases {
+    for message in FlashMessage.allCases {
       #expect(
-        await owner.open("\(path)?said=\(said.rawValue)").text.contains(HTML.escape(said.phrase.english)),
-        "\(said)")
+        await owner.open("\(path)?notice=\(message.rawValue)").text.contains(
+          HTML.escape(message.phrase.english)),
+        "\(message)")
     }
-    #expect(await !owner.open("\(path)?said=nonsense").text.contains("class=\"notice"))
+    #expect(await !owner.open("\(path)?notice=nonsense").text.contains("class=\"notice"))
   }
 
   @Test func `The callbacks' secret is replaced once while two of them sign`() async throws {
@@ -185,7 +188,7 @@ import Testing
     _ = await admin.open(path)
     _ = await admin.submit(path, ["url": "https://a.example/hook", "type-1": "1"])
     func row() async throws -> CallbackSettingRow {
-      let row = try await world.store.look { t throws(StorageError) in try t.callbackSetting(app: app.id) }
+      let row = try await world.store.look { t throws(StorageError) in try t.callbacks.setting(app: app.id) }
       return try #require(row)
     }
     let first = try await row().secret
@@ -195,7 +198,7 @@ import Testing
     #expect(try await row().old?.secret == first)
     #expect(await admin.submit("\(path)/secret").status == 422)
     let page = await admin.open(path).text
-    #expect(page.contains("The new one was lost") && !page.contains("Make a new secret"))
+    #expect(page.contains("New secret lost") && !page.contains("Create a new secret"))
     #expect(await admin.submit("\(path)/secret", ["again": "1"]).text.contains("whsec_"))
     #expect(try await row().old?.secret == first)
     #expect(try await row().secret != second)
@@ -210,7 +213,9 @@ import Testing
     let device = try await world.device(in: app)
     let number = try #require(app.directory.find(device))
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      world.router.setAlias("team", of: number, in: app) { done.resume(with: $0.mapError { $0 }) }
+      world.router.registrations.setAlias("team", of: number, in: app) {
+        done.resume(with: $0.mapError { $0 })
+      }
     }
     let (viewer, sender) = (
       try await world.member(.viewer, of: .standard, name: "vic"),
@@ -221,7 +226,7 @@ import Testing
     #expect(await viewer.submit("\(path)/alias/remove").status == 403)
     #expect(await sender.open(path).text.contains("/alias/remove"))
     #expect(app.directory.registrations(alias: "team") == [number])
-    #expect(await sender.submit("\(path)/alias/remove").text.contains("The device has no alias any more."))
+    #expect(await sender.submit("\(path)/alias/remove").text.contains("alias was removed."))
     #expect(app.directory.registrations(alias: "team").isEmpty)
     #expect(await sender.submit("/console/apps/\(app.key.text)/devices/0/alias/remove").status == 404)
     let admin = try await world.member(.admin, of: .standard, name: "ada")

@@ -1,3 +1,4 @@
+import PushAccounts
 import PushBase
 import PushHTTP
 import PushTesting
@@ -7,7 +8,7 @@ import Testing
 @testable import PushStorage
 
 /// Who comes in by a link, and what they may call themselves.
-@Suite struct DoorTests {
+@Suite struct LoginPageTests {
   private func link(_ page: String) throws -> String {
     let start = try #require(page.firstRange(of: "http://console.example/console/invitations/"))
     return "/console/invitations/" + page[start.upperBound...].prefix { $0 != "<" }
@@ -31,8 +32,8 @@ import Testing
     #expect(await guest.submit(path, fields).text.contains("<h1>Apps</h1>"))
     let (people, log) = try await world.store.look { transaction throws(StorageError) in
       (
-        try transaction.people().map(\.email),
-        try transaction.audit(.account(.standard), before: nil, limit: 1).map(\.entry)
+        try transaction.people.all().map(\.email),
+        try transaction.audit.entries(.account(.standard), before: nil, limit: 1).map(\.entry)
       )
     }
     #expect(people == ["kim@example.com", "zoe@example.com"])
@@ -51,7 +52,7 @@ import Testing
     #expect(audit.contains("zoe@example.com, invited as kim@example.com (viewer)"))
   }
 
-  /// What becomes of the owner who made an invitation, before it is used.
+  /// What happens to the owner who made an invitation, before it is used.
   enum Fate: CaseIterable, Sendable {
     case stays, demoted, removed, accountOff, disabled
   }
@@ -65,9 +66,9 @@ import Testing
     let eve = try await world.member(.owner, of: account, name: "eve")
     let path = try await invite(eve, "eve2@example.com", as: .owner, to: account)
     let id = try await world.store.change { transaction throws(StorageError) in
-      let id = try transaction.reading.person(email: "eve@example.com")?.id ?? PersonID(0)
+      let id = try transaction.people.find(email: "eve@example.com")?.id ?? PersonID(0)
       switch fate {
-      case .accountOff: _ = try transaction.setDisabled(account: account, true)
+      case .accountOff: _ = try transaction.accounts.setDisabled(account: account, true)
       case .disabled:
         try transaction.database.run("UPDATE person SET disabled = 1 WHERE id = ?", .integer(id.rawValue))
       case .stays, .demoted, .removed: break
@@ -107,7 +108,7 @@ import Testing
     #expect(await eve.submit("/console/me/profile", ["name": "Zoe Owner", "language": "en"]).status == 200)
     _ = await eve.submit("/console/accounts/\(account.rawValue)/apps/new", ["name": "Fake"])
     let audit = await eve.open("/console/accounts/\(account.rawValue)/audit").text
-    #expect(audit.contains("Zoe Owner <span class=\"quiet\">eve@example.com</span>"))
+    #expect(audit.contains("Zoe Owner <span class=\"quiet\"><span class=\"address\">eve@example.com</span>"))
     #expect(audit.contains("eve → Zoe Owner"))
   }
 }

@@ -4,19 +4,19 @@ import PushHTTP
 import PushStorage
 import Synchronization
 
-/// Sees to it that a form that makes or replaces something counts once, however often a browser sends it: by a second click,
-/// or by a reload of the page that answered it. Each form carries a number of its own, signed for the session; the numbers
-/// that were used last are remembered, with what was filled in: a form that was corrected counts. A form of before the
-/// server's start does not count: nobody remembers whether it did.
-final class OnceForms: Sendable {
-  /// What a number says of its form.
+/// Makes a form that creates or replaces something take effect once, even if the browser submits it twice: by a second
+/// click, or by a reload of the page that answered it. Each form carries a nonce, signed for the session. The server remembers
+/// the latest nonces together with the submitted fields, so that a corrected form takes effect. It rejects forms from before
+/// its start, since it no longer knows whether they took effect.
+final class FormNonces: Sendable {
+  /// Whether a form may take effect.
   enum Verdict: Sendable, Equatable {
     case first, again
-    /// It is of another session, or of another run of the server.
+    /// The nonce is of another session, or from before the server's start.
     case unknown
   }
 
-  /// Numbers that are remembered.
+  /// How many nonces are remembered.
   static let capacity = 8192
   private static let key = SystemRandom.bytes(32)
   private static let (nonceDigits, signatureBytes) = (24, 12)
@@ -30,7 +30,7 @@ final class OnceForms: Sendable {
 
   private let used = Mutex(Used())
 
-  /// A number for one form of a session.
+  /// Makes a nonce for one form of a session.
   static func number(for session: Int64) -> String {
     let nonce = Hex.encode(SystemRandom.bytes(nonceDigits / 2))
     return nonce + signature(of: nonce, for: session)
@@ -40,7 +40,7 @@ final class OnceForms: Sendable {
     Hex.encode(HMAC.sha256(key: key, Array("\(nonce) \(session)".utf8)).prefix(signatureBytes))
   }
 
-  /// Uses a form's number up, with what was filled in.
+  /// Uses a form's nonce, together with the submitted fields.
   func use(_ number: String, _ content: [UInt8], of session: Int64) -> Verdict {
     let nonce = number.prefix(Self.nonceDigits)
     let signature = Self.signature(of: nonce, for: session)
@@ -59,7 +59,7 @@ final class OnceForms: Sendable {
     }
   }
 
-  /// Lets a form count again that was refused.
+  /// Lets a form that was refused be submitted again.
   func takeBack(_ number: String, _ content: [UInt8]) {
     let form = Self.form(number, content)
     used.withLock { used in
@@ -74,36 +74,26 @@ final class OnceForms: Sendable {
   }
 }
 
-extension WebConsole {
-  /// Serves a page to somebody who may see it, a form that counts once only once.
-  func serve(_ page: Page, _ call: PageCall) {
-    // Scripts send no number.
+extension FormNonces {
+  /// Serves a page to an authorized visitor, and a form that counts once only once.
+  func serve(_ served: ServedPage, _ call: PageCall) async -> HTTPResponse {
+    let page = served.page
+    // Scripts send no nonce.
     guard page.repetition != .counts, let session = call.visitor?.session.id, let number = call.text("once")
-    else { return page.handle(self, call) }
+    else { return await served.answer(call) }
     let content = call.filledIn
-    switch once.use(number, content, of: session) {
+    switch use(number, content, of: session) {
     case .first:
-      let call = call.hearing { [once] answer in
-        if answer.status >= 400 { once.takeBack(number, content) }
-      }
-      page.handle(self, call)
-    case .again: call.redirect(to: place(of: page, call), saying: .again)
-    case .unknown: call.redirect(to: place(of: page, call), saying: .older)
+      let answer = await served.answer(call)
+      if answer.status >= 400 { takeBack(number, content) }
+      return answer
+    case .again: return call.redirect(to: Self.place(of: page, call), notice: .again)
+    case .unknown: return call.redirect(to: Self.place(of: page, call), notice: .older)
     }
   }
 
   /// The page that shows what a form made or changed.
-  private func place(of page: Page, _ call: PageCall) -> String {
-    page.repetition == .showsPage ? call.path : pageAbove(call)
-  }
-
-  /// The nearest page above a path: for those who come with a path that only forms have.
-  func pageAbove(_ call: PageCall) -> String {
-    var path = call.path[...]
-    while let slash = path.lastIndex(of: "/") {
-      path = path[..<slash]
-      if hasPage(String(path)) { return String(path) }
-    }
-    return "/console/"
+  private static func place(of page: Page, _ call: PageCall) -> String {
+    page.repetition == .showsPage ? call.path : SiteMap.pageAbove(call)
   }
 }

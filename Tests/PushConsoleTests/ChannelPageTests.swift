@@ -1,0 +1,44 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushStorage
+import PushTesting
+import Testing
+
+@testable import PushConsole
+
+/// A channel that the console does not know is shown as all others are.
+@Suite struct ChannelPageTests {
+  @Test func `One more channel has its line, its note and its place in the list of targets`() async throws {
+    let world = try ConsoleWorld()
+    let browser = try await world.owner()
+    let app = try await world.app(of: .standard)
+    for _ in 0..<2 { _ = try await world.device(in: app) }
+    let folder = TemporaryFolder()
+    let channel = FileChannel(world.router, world.store, path: folder.file("notifications"), capacity: 1)
+    world.router.add(channel)
+    let body = #"{"platform":"all","audience":"all","notification":{"alert":"hello"}}"#
+    let request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(body.utf8))))
+    let id = try await world.router.acceptance.accept(request, for: app).get().id
+    var isPending = true
+    while isPending {
+      isPending = try await world.store.change { transaction throws(StorageError) in
+        try transaction.deliveries.targets(of: id)?.pendingChannels.isEmpty == false
+      }
+    }
+
+    let path = "/console/apps/\(app.key.text)/pushes/\(id.text)"
+    let page = await browser.open(path).text
+    #expect(page.contains("<th scope=\"row\">File</th>"))
+    #expect(page.contains("1 through File") && page.contains("File confirms that it accepted"))
+    #expect(page.contains("<code>FileFull</code>"))
+    let file = String(decoding: await browser.call("GET", "\(path)/targets.csv").body, as: UTF8.self)
+    #expect(file.split(whereSeparator: \.isNewline).filter { $0.contains("File") }.count == 2, "\(file)")
+    let why = await browser.open(
+      "\(path)/why?registration_id=\(app.directory.identity(RegistrationNumber(1))?.id.text ?? "")")
+    #expect(
+      why.text.contains("FileFull, file") && why.text.contains("Accepted by the channel"), "\(why.text)")
+  }
+}
