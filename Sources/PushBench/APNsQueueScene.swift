@@ -7,7 +7,7 @@ import PushCrypto
 final class APNsQueueScene {
   /// What was seen for a while.
   struct Sample {
-    /// How long pushes to a device on our connection took, and those to Apple.
+    /// How long pushes to a device on the direct connection took, and those to Apple.
     var own = Latencies()
     var apple = Latencies()
     /// The most memory that the server had, in MiB.

@@ -10,6 +10,9 @@ final class ArrivalBoard {
   var latencies = Latencies()
   var recordsLatency = false
 
+  /// Messages of each publisher that arrived, at all receivers together; empty for not counting them.
+  var byPublisher: [Int] = []
+
   private let receivers: Int
   private var counts: [Int32]
   /// How many receivers have more than so many messages.
@@ -24,6 +27,11 @@ final class ArrivalBoard {
   func arrived(at receiver: Int, _ bytes: Span<UInt8>, _ range: Range<Int>) {
     if recordsLatency, let sent = Payload.time(in: bytes, range) {
       latencies.add(cl_monotonic_ns() &- sent)
+    }
+    if !byPublisher.isEmpty, let publisher = Payload.publisher(in: bytes, range),
+      publisher < byPublisher.count
+    {
+      byPublisher[publisher] += 1
     }
     arrivals += 1
     let before = Int(counts[receiver])

@@ -13,7 +13,8 @@ public enum Bench {
     let others = OtherLoad()
     let environment = BenchEnvironment(
       options: options, workspace: try Workspace(in: options.folder), executable: try ownPath())
-    for name in BenchOptions.benchmarks where options.benchmark == name || options.benchmark == "all" {
+    for name in BenchOptions.benchmarks
+    where options.benchmark == name || options.benchmark == "all" && name != "soak" {
       try benchmark(name, environment, report)
     }
     let share = others.share
@@ -36,6 +37,7 @@ public enum Bench {
     case "connect": try ConnectBenchmark.run(environment, report)
     case "idle": try IdleBenchmark.run(environment, report)
     case "restart": try RestartBenchmark.run(environment, report)
+    case "soak": try SoakBenchmark.run(environment, report)
     case "console": try ConsoleBenchmark.run(environment, report)
     case "million": try MillionBenchmark.run(environment, report)
     case "callbacks": try CallbackBenchmark.run(environment, report)

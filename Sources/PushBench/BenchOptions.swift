@@ -1,8 +1,9 @@
 /// What a bench is asked to measure.
 public struct BenchOptions: Sendable {
-  /// The benchmarks by name, in the order in which `all` runs them.
+  /// The benchmarks by name, in the order in which `all` runs them; it leaves `soak` out, which takes long.
   public static let benchmarks = [
     "sqlite", "broadcast", "single", "connect", "idle", "restart", "million", "callbacks", "apns", "console",
+    "soak",
   ]
 
   /// A name of `benchmarks`, or `all`.
@@ -17,6 +18,8 @@ public struct BenchOptions: Sendable {
   /// How many devices wait for Apple in the benchmark `apns`, which then measures what such a queue costs; nil for its
   /// ordinary measurements.
   public var queue: Int?
+  /// Pushes a second in the benchmark `soak`; nil for its own number.
+  public var rate: Int?
   /// The addresses of the console's pages with names in braces, for the benchmark `console`.
   public var consolePages: [String] = []
   /// Where to write the results as JSON; nil for nowhere.
@@ -30,14 +33,17 @@ public struct BenchOptions: Sendable {
   public init(
     benchmark: String, connections: Int? = nil, seconds: Int = 5,
     peers: String = "floor,mosquitto,redis,nats",
-    onlyPeers: Bool = false, queue: Int? = nil, json: String? = nil, folder: String? = nil
+    onlyPeers: Bool = false, queue: Int? = nil, rate: Int? = nil, json: String? = nil, folder: String? = nil
   ) throws(BenchError) {
     guard benchmark == "all" || Self.benchmarks.contains(benchmark) else {
       throw .usage(
         "no benchmark \"\(benchmark)\": there are \(Self.benchmarks.joined(separator: ", ")) and all")
     }
     guard (1...15_000).contains(connections ?? 1) else { throw .usage("connections: 1 to 15000") }
-    guard (1...60).contains(seconds) else { throw .usage("seconds: 1 to 60") }
+    let longest = benchmark == "soak" ? 86_400 : 60
+    guard (1...longest).contains(seconds) else { throw .usage("seconds: 1 to \(longest)") }
+    guard rate == nil || benchmark == "soak" else { throw .usage("rate: only for the benchmark soak") }
+    guard (1...20_000).contains(rate ?? 1) else { throw .usage("rate: 1 to 20000") }
     guard queue == nil || benchmark == "apns" else { throw .usage("queue: only for the benchmark apns") }
     guard (1000...2_000_000).contains(queue ?? 1000) else { throw .usage("queue: 1000 to 2000000") }
     self.benchmark = benchmark
@@ -45,6 +51,7 @@ public struct BenchOptions: Sendable {
     self.seconds = seconds
     self.onlyPeers = onlyPeers
     self.queue = queue
+    self.rate = rate
     self.json = json
     self.folder = folder
     self.peers = []

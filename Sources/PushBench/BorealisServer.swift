@@ -47,7 +47,7 @@ final class BorealisServer {
     devicePlain: UInt16
   ) throws(BenchError) -> Started {
     // All devices here share one address, and there they register within seconds: limits that are right for
-    // strangers would only measure themselves.
+    // unauthenticated connections would only measure themselves.
     let arguments = [
       "serve", "--data", folder, "--http", "127.0.0.1:\(http)", "--device", "127.0.0.1:\(device)",
       "--device-plain", "127.0.0.1:\(devicePlain)", "--network-registrations", "100000000",

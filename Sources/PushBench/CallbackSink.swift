@@ -22,14 +22,10 @@ final class CallbackSink: Sendable {
   init() throws(BenchError) {
     listener = try BenchError.check(cl_listen("127.0.0.1", 0, 256, 0), "listen")
     port = UInt16(try BenchError.check(cl_local_port(listener), "getsockname"))
-    let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
-      if let context { Unmanaged<CallbackSink>.fromOpaque(context).takeRetainedValue().serve() }
-    }
-    let context = Unmanaged.passRetained(self)
-    let status = cl_thread_start("callback-sink", 1 << 20, body, context.toOpaque())
-    if status < 0 {
-      context.release()
-      throw .system(call: "pthread_create", number: -status)
+    do throws(SystemThread.Failure) {
+      try SystemThread.start("callback-sink") { [self] in serve() }
+    } catch {
+      throw .system(call: "pthread_create", number: error.number)
     }
   }
 

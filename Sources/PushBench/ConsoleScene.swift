@@ -60,7 +60,7 @@ struct ConsoleScene {
 
   // MARK: Pushes
 
-  /// Pushes to one device each: most delivered, some expired, few taken back, and the newest still under way.
+  /// Pushes to one device each: most delivered, some expired, few recalled, and the newest still under way.
   private func writePushes(_ database: SQLiteFile, app: Int, _ now: Int) throws(BenchError) {
     let push = try database.prepare(
       """
@@ -110,8 +110,8 @@ struct ConsoleScene {
   private func writeCounts(_ database: SQLiteFile, app: Int, _ now: Int) throws(BenchError) {
     let insert = try database.prepare(
       """
-      INSERT INTO statistics (hour, app_id, pushes, targets, acknowledged, accepted_by_apns, refused, shown, tapped, online,
-        latencies) VALUES (?, ?, 140, 140, 120, 10, 1, 60, 9, ?, ?)
+      INSERT INTO statistics (hour, app_id, pushes, targets, acknowledged, accepted, refused, shown, tapped, online,
+        latencies) VALUES (?, ?, 140, 140, 120, '2=10', 1, 60, 9, ?, ?)
       """)
     var latencies = ByteWriter()
     for step in 0..<Self.latencySteps { latencies.write(UInt32(step < 20 ? step : 0)) }

@@ -29,6 +29,8 @@ final class DeviceDriver: PubSubDriver {
   private var due: [(time: UInt64, link: Link)] = []
   private var nextDue = 0
   private var ackDelay: UInt64 = 0
+  /// Whether a device acknowledges what it has read at once, instead of gathering as long as it may.
+  var acknowledgesAtOnce = false
 
   init(receivers: Int, appKey: AppKey, sender: PushSender) {
     board = ArrivalBoard(receivers: receivers)
@@ -90,14 +92,24 @@ final class DeviceDriver: PubSubDriver {
       take(frame, link, bytes, client)
       used = end
     }
+    if acknowledgesAtOnce { acknowledge(link, client) }
     return used
+  }
+
+  private func acknowledge(_ link: Link, _ client: LoadClient) {
+    var bytes: [UInt8] = []
+    ClientFrame.encodeAcknowledge(unacknowledged[link.member], into: &bytes)
+    unacknowledged[link.member].removeAll(keepingCapacity: true)
+    if !bytes.isEmpty { client.send(link, bytes) }
   }
 
   private func take(_ frame: ServerFrame, _ link: Link, _ bytes: Span<UInt8>, _ client: LoadClient) {
     switch frame {
     case .push(let push):
       board.arrived(at: link.member, bytes, push.content)
-      if unacknowledged[link.member].isEmpty { due.append((cl_monotonic_ns() + ackDelay, link)) }
+      if !acknowledgesAtOnce, unacknowledged[link.member].isEmpty {
+        due.append((cl_monotonic_ns() + ackDelay, link))
+      }
       unacknowledged[link.member].append(push.messageID)
     case .registerOK(let id, let secret):
       credentials[link.member] = Credentials(id: id, secret: secret)
@@ -120,10 +132,7 @@ final class DeviceDriver: PubSubDriver {
     while nextDue < due.count, due[nextDue].time <= now {
       let link = due[nextDue].link
       nextDue += 1
-      var bytes: [UInt8] = []
-      ClientFrame.encodeAcknowledge(unacknowledged[link.member], into: &bytes)
-      unacknowledged[link.member].removeAll(keepingCapacity: true)
-      if !bytes.isEmpty { client.send(link, bytes) }
+      acknowledge(link, client)
     }
     guard nextDue < due.count else {
       due.removeAll(keepingCapacity: true)

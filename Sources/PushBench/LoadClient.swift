@@ -1,5 +1,5 @@
 import CLinux
-import Glibc
+import PushNet
 
 /// Holds many connections on one thread with epoll and lets drivers speak their protocols on them.
 ///
@@ -7,38 +7,35 @@ import Glibc
 /// the server: one wait for up to 512 sockets, one read for each ready socket, no copy unless a message came
 /// in pieces.
 final class LoadClient {
-  private struct Connection {
-    var descriptor: Int32 = -1
+  private struct Line {
+    var connection = Connection()
     var generation: UInt32 = 0
     var driver = 0
     var member = 0
-    var tls: TLSLink?
+    var tls: TLSClient?
     /// Bytes that came and were not used up yet.
     var unread: [UInt8] = []
-    /// Bytes that the socket had no room for.
-    var unsent: [UInt8] = []
   }
 
   private let epoll: Int32
-  private let readBuffer: UnsafeMutableBufferPointer<UInt8>
+  private var readBuffer = [UInt8](repeating: 0, count: 64 * 1024)
+  private var scratch: [UInt8] = []
   private var events = [cl_event](repeating: cl_event(), count: 512)
-  private var connections: [Connection] = []
+  private var lines: [Line] = []
   private var freeSlots: [Int] = []
   private var drivers: [any LoadDriver] = []
 
   init() throws(BenchError) {
     epoll = try BenchError.check(cl_epoll_create(), "epoll_create1")
-    readBuffer = .allocate(capacity: 64 * 1024)
   }
 
   deinit {
-    for connection in connections where connection.descriptor >= 0 { _ = cl_close(connection.descriptor) }
+    for index in lines.indices { lines[index].connection.cut() }
     _ = cl_close(epoll)
-    readBuffer.deallocate()
   }
 
   /// How many connections are open.
-  var openCount: Int { connections.count - freeSlots.count }
+  var openCount: Int { lines.count - freeSlots.count }
 
   /// Opens a connection; the driver hears at once, or after the handshake when TLS is asked for.
   @discardableResult
@@ -46,50 +43,38 @@ final class LoadClient {
     to endpoint: Endpoint, driver: any LoadDriver, member: Int, tls: TLSClient? = nil
   ) throws(BenchError) -> Link {
     let descriptor = try endpoint.connect()
-    let slot = freeSlots.popLast() ?? connections.count
-    if slot == connections.count { connections.append(Connection()) }
-    connections[slot].descriptor = descriptor
-    connections[slot].driver = index(of: driver)
-    connections[slot].member = member
+    let slot = freeSlots.popLast() ?? lines.count
+    if slot == lines.count { lines.append(Line()) }
+    lines[slot].connection = Connection(connecting: descriptor)
+    lines[slot].driver = index(of: driver)
+    lines[slot].member = member
+    lines[slot].tls = tls
+    try tls?.secure(&lines[slot].connection, member: member)
+    try BenchError.check(
+      cl_epoll_add(epoll, descriptor, Readiness.readable.rawValue, token(slot)), "epoll_ctl")
     let link = link(slot)
-    try BenchError.check(cl_epoll_add(epoll, descriptor, UInt32(CL_IN), token(slot)), "epoll_ctl")
-    if let tls {
-      connections[slot].tls = try tls.open(descriptor, member: member)
-      handshake(link)
-    } else {
-      driver.opened(link, self)
-    }
+    proceed(link)
     return link
   }
 
   /// Sends what the socket takes and keeps the rest until it takes more.
   func send(_ link: Link, _ bytes: [UInt8]) {
-    guard connections[link.slot].generation == link.generation else { return }
-    guard connections[link.slot].unsent.isEmpty else {
-      connections[link.slot].unsent += bytes
-      return
-    }
-    let sent = write(link.slot, bytes)
-    if sent < bytes.count {
-      connections[link.slot].unsent = Array(bytes[sent...])
-      watch(link.slot, UInt32(CL_IN | CL_OUT))
-    }
+    guard isCurrent(link) else { return }
+    // A broken connection shows at the next read.
+    _ = lines[link.slot].connection.send(SharedFrame(bytes))
+    settle(link.slot)
   }
 
   /// Closes a connection; with a reset, so that no port stays in use for a minute.
   func close(_ link: Link) {
-    guard connections[link.slot].generation == link.generation else { return }
-    var reset = linger(l_onoff: 1, l_linger: 0)
-    setsockopt(
-      connections[link.slot].descriptor, SOL_SOCKET, SO_LINGER, &reset, socklen_t(MemoryLayout<linger>.size))
+    guard isCurrent(link) else { return }
     release(link.slot)
   }
 
   /// Closes all connections of a driver.
   func closeAll(of driver: any LoadDriver) {
     let number = index(of: driver)
-    for slot in connections.indices
-    where connections[slot].descriptor >= 0 && connections[slot].driver == number {
+    for slot in lines.indices where lines[slot].connection.stage != .closed && lines[slot].driver == number {
       close(link(slot))
     }
   }
@@ -127,100 +112,88 @@ final class LoadClient {
     return drivers.count - 1
   }
 
+  private func isCurrent(_ link: Link) -> Bool { lines[link.slot].generation == link.generation }
+
   private func dispatch(_ event: cl_event) {
     let slot = Int(event.token & 0xffff_ffff)
-    let generation = UInt32(truncatingIfNeeded: event.token >> 32)
-    guard connections[slot].generation == generation, connections[slot].descriptor >= 0 else { return }
+    guard lines[slot].generation == UInt32(truncatingIfNeeded: event.token >> 32),
+      lines[slot].connection.stage != .closed
+    else { return }
     let link = link(slot)
-    if event.events & UInt32(CL_OUT) != 0 { flush(slot) }
-    guard event.events & ~UInt32(CL_OUT) != 0 else { return }
-    if connections[slot].tls == nil {
-      read(link)
-    } else if connections[slot].tls?.isOpen == true {
-      readTLS(link)
-    } else {
-      handshake(link)
+    let readiness = Readiness(rawValue: event.events)
+    guard lines[slot].connection.stage == .open else { return proceed(link) }
+    if lines[slot].connection.canSend(readiness) {
+      _ = lines[slot].connection.flush(scratch: &scratch)
+      settle(slot)
+    }
+    if lines[slot].connection.canRead(readiness) { read(link) }
+  }
+
+  /// Goes on with an opening connection; what comes with the end of a handshake is read at once.
+  private func proceed(_ link: Link) {
+    switch lines[link.slot].connection.proceed() {
+    case .underWay: settle(link.slot)
+    case .open:
+      settle(link.slot)
+      lines[link.slot].tls?.opened(lines[link.slot].connection)
+      drivers[lines[link.slot].driver].opened(link, self)
+      if isCurrent(link), lines[link.slot].tls != nil { read(link) }
+    case .unreachable, .failed: drop(link)
     }
   }
 
   private func read(_ link: Link) {
-    let count = cl_read(connections[link.slot].descriptor, readBuffer.baseAddress, readBuffer.count)
-    if count == -Int(EAGAIN) { return }
-    guard count > 0 else { return drop(link) }
-    deliver(link, count)
-  }
-
-  private func readTLS(_ link: Link) {
-    while let tls = connections[link.slot].tls {
-      switch tls.read(into: readBuffer) {
+    repeat {
+      switch lines[link.slot].connection.read(into: &readBuffer) {
       case .bytes(let count): deliver(link, count)
-      case .needMore: return
-      case .closed: return drop(link)
+      case .nothing: return settle(link.slot)
+      case .ended, .failed: return drop(link)
       }
-    }
-  }
-
-  private func handshake(_ link: Link) {
-    guard let tls = connections[link.slot].tls else { return }
-    switch tls.handshake() {
-    case .bytes:
-      drivers[connections[link.slot].driver].opened(link, self)
-      readTLS(link)
-    case .needMore: return
-    case .closed: drop(link)
-    }
+    } while isCurrent(link) && lines[link.slot].connection.hasUnread
   }
 
   private func deliver(_ link: Link, _ count: Int) {
-    let driver = drivers[connections[link.slot].driver]
-    if connections[link.slot].unread.isEmpty {
-      let bytes = UnsafeBufferPointer(rebasing: readBuffer[..<count])
-      let used = driver.received(link, bytes.span, self)
-      guard used < count, connections[link.slot].generation == link.generation else { return }
-      connections[link.slot].unread = Array(bytes[used...])
+    let driver = drivers[lines[link.slot].driver]
+    // Taken out for the call, so that the driver may use the whole client; nothing is copied.
+    var bytes: [UInt8] = []
+    swap(&bytes, &readBuffer)
+    defer { swap(&bytes, &readBuffer) }
+    if lines[link.slot].unread.isEmpty {
+      let used = driver.received(link, bytes.span.extracting(0..<count), self)
+      guard used < count, isCurrent(link) else { return }
+      lines[link.slot].unread = Array(bytes[used..<count])
     } else {
-      var bytes: [UInt8] = []
-      swap(&bytes, &connections[link.slot].unread)
-      bytes += readBuffer[..<count]
-      let used = driver.received(link, bytes.span, self)
-      guard connections[link.slot].generation == link.generation else { return }
-      bytes.removeFirst(used)
-      connections[link.slot].unread = bytes
+      var unread: [UInt8] = []
+      swap(&unread, &lines[link.slot].unread)
+      unread += bytes[..<count]
+      let used = driver.received(link, unread.span, self)
+      guard isCurrent(link) else { return }
+      unread.removeFirst(used)
+      lines[link.slot].unread = unread
     }
   }
 
-  private func write(_ slot: Int, _ bytes: [UInt8]) -> Int {
-    if let tls = connections[slot].tls { return tls.write(bytes) }
-    let sent = bytes.withUnsafeBytes { cl_send(connections[slot].descriptor, $0.baseAddress, $0.count) }
-    // A broken connection shows at the next read.
-    return sent == -Int(EAGAIN) ? 0 : sent < 0 ? bytes.count : sent
-  }
-
-  private func flush(_ slot: Int) {
-    let sent = write(slot, connections[slot].unsent)
-    connections[slot].unsent.removeFirst(sent)
-    if connections[slot].unsent.isEmpty { watch(slot, UInt32(CL_IN)) }
-  }
-
-  private func watch(_ slot: Int, _ interest: UInt32) {
-    _ = cl_epoll_modify(epoll, connections[slot].descriptor, interest, token(slot))
+  private func settle(_ slot: Int) {
+    guard let wanted = lines[slot].connection.takeInterest() else { return }
+    _ = cl_epoll_modify(epoll, lines[slot].connection.descriptor, wanted.rawValue, token(slot))
   }
 
   private func link(_ slot: Int) -> Link {
-    Link(slot: slot, generation: connections[slot].generation, member: connections[slot].member)
+    Link(slot: slot, generation: lines[slot].generation, member: lines[slot].member)
   }
 
-  private func token(_ slot: Int) -> UInt64 { UInt64(connections[slot].generation) << 32 | UInt64(slot) }
+  private func token(_ slot: Int) -> UInt64 { UInt64(lines[slot].generation) << 32 | UInt64(slot) }
 
   private func drop(_ link: Link) {
-    let driver = drivers[connections[link.slot].driver]
+    let driver = drivers[lines[link.slot].driver]
     release(link.slot)
     driver.closed(link, self)
   }
 
   private func release(_ slot: Int) {
-    _ = cl_close(connections[slot].descriptor)
-    connections[slot] = Connection(generation: connections[slot].generation &+ 1)
+    lines[slot].tls?.closed(lines[slot].connection, member: lines[slot].member)
+    lines[slot].connection.reset()
+    lines[slot] = Line(generation: lines[slot].generation &+ 1)
     freeSlots.append(slot)
   }
 }

@@ -1,6 +1,6 @@
 import CLinux
 
-/// The content of a test message: a mark, the moment of sending as 16 hexadecimal digits, and filling.
+/// The content of a test message: a mark, who publishes it and the moment of sending as 16 hexadecimal digits, and filling.
 enum Payload {
   private static let mark = UInt8(ascii: "~")
   private static let stampDigits = 16
@@ -9,10 +9,13 @@ enum Payload {
   /// The smallest size.
   static let minimum = 1 + stampDigits
 
-  /// A message of `size` bytes sent at `time`.
-  static func make(size: Int, time: UInt64) -> [UInt8] {
+  /// Digits of the stamp below those of the publisher: a clock since the start of the machine reaches them in two years.
+  private static let timeBits = UInt64(56)
+
+  /// A message of `size` bytes sent at `time` by a publisher below 256.
+  static func make(size: Int, time: UInt64, publisher: Int = 0) -> [UInt8] {
     var bytes = [UInt8](repeating: UInt8(ascii: "x"), count: max(size, minimum))
-    stamp(&bytes, at: 0, time: time)
+    stamp(&bytes, at: 0, time: time | UInt64(publisher) << timeBits)
     return bytes
   }
 
@@ -26,6 +29,15 @@ enum Payload {
 
   /// When the message within these bytes was sent; nil if it holds no mark.
   static func time(in bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
+    stamp(in: bytes, range).map { $0 & (1 << timeBits - 1) }
+  }
+
+  /// Who published the message within these bytes; nil if it holds no mark.
+  static func publisher(in bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+    stamp(in: bytes, range).map { Int($0 >> timeBits) }
+  }
+
+  private static func stamp(in bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
     var index = range.lowerBound
     while index < range.upperBound, bytes[index] != mark { index += 1 }
     guard range.upperBound - index >= minimum else { return nil }

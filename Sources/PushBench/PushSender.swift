@@ -6,7 +6,7 @@ final class PushSender: LoadDriver {
   /// The audience that holds every device.
   static let all = "\"all\""
 
-  /// What became of a request: its number, the status, and how long the answer took, in nanoseconds.
+  /// The outcome of a request: its number, the status, and how long the answer took, in nanoseconds.
   var onReply: ((_ status: Int, _ duration: UInt64, _ client: LoadClient) -> Void)?
   /// Requests that got a 200.
   private(set) var acceptedCount = 0
@@ -14,6 +14,7 @@ final class PushSender: LoadDriver {
   private(set) var refusedCount = 0
   /// The first answer that was no 200.
   private(set) var firstRefusal: String?
+  /// Connections that ended although they had a request under way.
   private(set) var lostCount = 0
 
   private let authorization: String
@@ -123,7 +124,7 @@ final class PushSender: LoadDriver {
   }
 
   func closed(_ link: Link, _ client: LoadClient) {
-    lostCount += 1
-    idle.removeAll { $0 == link }
+    // The server closes those that the load leaves idle for long.
+    if let place = idle.firstIndex(of: link) { idle.remove(at: place) } else { lostCount += 1 }
   }
 }

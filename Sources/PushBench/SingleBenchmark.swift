@@ -11,7 +11,10 @@ enum SingleBenchmark {
   static let tail = "single at 1,000/s, p99 from sending to arrival"
   static let worst = "single at 1,000/s, p99.9 from sending to arrival"
 
+  static let cost = "single at 1,000/s, processor time of the server for each"
+
   static let throughput = "single pushes accepted over 64 keep-alive connections"
+  static let throughputCost = "single pushes accepted, processor time of the server for each"
   static let acceptMedian = "p50 of an answer meanwhile"
 
   static func run(_ environment: BenchEnvironment, _ report: Report) throws(BenchError) {
@@ -24,6 +27,8 @@ enum SingleBenchmark {
       try measureLatency(system, client, seconds: environment.options.seconds, report)
     }
     if !environment.options.onlyPeers { try measureThroughput(environment, report) }
+    report.goal("single push <= 200 us of processor time", cost, atMost: 200)
+    report.goal("accepted push <= 60 us of processor time", throughputCost, atMost: 60)
     report.goal("accepted over 64 connections >= 20,000/s", throughput, atLeast: 20_000)
     report.goal("single push p50 <= 300 us", median, atMost: 300)
     report.goal("single push p99 <= 3 ms", tail, atMost: 3000)
@@ -37,12 +42,16 @@ enum SingleBenchmark {
     let total = warmUp + rate * seconds
     let period = 1_000_000_000 / UInt64(rate)
     let start = cl_monotonic_ns()
+    var used: UInt64 = 0
     for number in 0..<total {
       // A message that is slow does not hold back the next ones.
       let due = start + UInt64(number) * period
       while cl_monotonic_ns() < due { client.poll(until: due) }
       (system as? BorealisSystem)?.devices.aim(at: number % devices)
-      if number == warmUp { driver.board.recordsLatency = true }
+      if number == warmUp {
+        driver.board.recordsLatency = true
+        used = try ProcessUsage.processorTime(system.server.identifier)
+      }
       driver.broadcast(
         Payload.make(size: BroadcastBenchmark.payloadSize, time: cl_monotonic_ns()), client)
     }
@@ -50,6 +59,8 @@ enum SingleBenchmark {
       driver.board.arrivals >= total
     }
     try system.check()
+    let time = try ProcessUsage.processorTime(system.server.identifier) - used
+    report.add(cost, system.name, Double(time) / 1000 / Double(total - warmUp), "us")
     report.add(median, system.name, driver.board.latencies.percentile(0.5), "us")
     report.add(tail, system.name, driver.board.latencies.percentile(0.99), "us")
     report.add(worst, system.name, driver.board.latencies.percentile(0.999), "us")
@@ -70,6 +81,7 @@ enum SingleBenchmark {
       .map { sender.request(to: PushSender.audience(registration: $0), payload) }
     var next = 0
     var durations = Latencies()
+    let used = try ProcessUsage.processorTime(system.server.identifier)
     let start = cl_monotonic_ns()
     let end = start + UInt64(environment.options.seconds) * 1_000_000_000
     func post(_ client: LoadClient) {
@@ -88,6 +100,8 @@ enum SingleBenchmark {
     }
     sender.onReply = nil
     try system.check()
+    let time = try ProcessUsage.processorTime(system.server.identifier) - used
+    report.add(throughputCost, system.name, Double(time) / 1000 / Double(next), "us")
     report.add(throughput, system.name, rate, "pushes/s")
     report.add(acceptMedian, system.name, durations.percentile(0.5), "us")
     system.stop()

@@ -110,7 +110,8 @@ public struct Settings: Sendable {
     let plain = source[definition.name]
     if definition.kind == .secret, let path = source[definition.name + "-file"] {
       if let plain {
-        throw SettingsError(description: "\(plain.origin) and \(path.origin) contradict: give one of them")
+        throw SettingsError(
+          description: "\(plain.origin) and \(path.origin) exclude each other: pass only one of them")
       }
       guard let text = readFile(path.value) else {
         throw SettingsError(description: "\(path.origin): cannot read \"\(path.value)\"")

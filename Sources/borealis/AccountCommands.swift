@@ -7,7 +7,7 @@ import PushStorage
 
 struct AccountCreateCommand: Command {
   static let name = "account create"
-  static let summary = "Makes a developer's account and prints its key and secret."
+  static let summary = "Creates a developer account and prints its key and secret."
   static let details = """
     Makes an account called NAME and prints, as JSON, its developer key and its secret, with which its owner makes and
     deletes apps over the admin API. The secret is shown only now: the database keeps a digest of it. Nothing of an
@@ -17,7 +17,8 @@ struct AccountCreateCommand: Command {
   static let settings = [
     DataFolder.setting,
     SettingDefinition(
-      name: "plan", valueName: "NAME", help: "The plan of its new apps.", default: PlanRow.unlimited,
+      name: "plan", valueName: "NAME", help: "The plan of the account's new apps.",
+      default: PlanRow.unlimited,
       kind: .text),
   ]
 
@@ -30,10 +31,10 @@ struct AccountCreateCommand: Command {
     let key = AppKey.random()
     let secret = SecretKey24.generate()
     let hash = SHA256.digest(Array(secret.utf8))
-    let isKnownPlan = try DataFolder(input).change(makes: true, orFail: "cannot make the account") {
+    let isKnownPlan = try DataFolder(input).change(makes: true, orFail: "cannot create the account") {
       transaction throws(StorageError) in
-      guard try transaction.reading.hasPlan(plan) else { return false }
-      _ = try transaction.createAccount(
+      guard try transaction.plans.contains(plan) else { return false }
+      _ = try transaction.accounts.create(
         key: key, name: name, secretHash: hash, plan: plan, at: SystemTime().now())
       return true
     }
@@ -58,8 +59,8 @@ struct AccountListCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let found = try DataFolder(input).read(orFail: "cannot read the accounts") {
       transaction throws(StorageError) in
-      let apps = try transaction.apps()
-      return try transaction.accounts().map { account in
+      let apps = try transaction.apps.all()
+      return try transaction.accounts.all().map { account in
         (account: account, apps: apps.count { $0.account == account.id })
       }
     }
@@ -76,7 +77,7 @@ struct AccountListCommand: Command {
 
 struct AccountRotateCommand: Command {
   static let name = "account rotate"
-  static let summary = "Gives an account a new secret."
+  static let summary = "Rotates an account's secret."
   static let details = """
     Replaces the secret of the account with the developer key DEVKEY and prints the new one as JSON; it is shown only
     now. The old one is refused at once.
@@ -88,7 +89,7 @@ struct AccountRotateCommand: Command {
     let secret = SecretKey24.generate()
     let hash = SHA256.digest(Array(secret.utf8))
     let key = try AccountChange.apply(input) { transaction, account throws(StorageError) in
-      try transaction.setSecret(account: account, hash: hash)
+      try transaction.accounts.setSecret(account: account, hash: hash)
     }
     Console.print(["dev_key": .string(key), "dev_secret": .string(secret)])
   }
@@ -96,7 +97,7 @@ struct AccountRotateCommand: Command {
 
 struct AccountDisableCommand: Command {
   static let name = "account disable"
-  static let summary = "Turns an account and all its apps off."
+  static let summary = "Disables an account and all its apps."
   static let details = """
     Refuses the calls of the account with the developer key DEVKEY, and the calls and devices of its apps, by a running
     server within some seconds. What it has stays: "borealis account enable" turns it on again.
@@ -109,7 +110,7 @@ struct AccountDisableCommand: Command {
 
 struct AccountEnableCommand: Command {
   static let name = "account enable"
-  static let summary = "Turns an account on again."
+  static let summary = "Enables an account."
   static let details = ""
   static let operands = ["DEVKEY"]
   static let settings = [DataFolder.setting]
@@ -122,7 +123,7 @@ enum AccountChange {
   /// The account of a developer key.
   static func find(_ text: String, _ transaction: ReadTransaction) throws(StorageError) -> AccountRow? {
     guard let key = AppKey(text) else { return nil }
-    return try transaction.account(key: key)
+    return try transaction.accounts.find(key: key)
   }
 
   static func apply(
@@ -141,7 +142,7 @@ enum AccountChange {
 
   static func setDisabled(_ input: Input, _ isDisabled: Bool) throws(Failure) {
     let key = try apply(input) { transaction, account throws(StorageError) in
-      try transaction.setDisabled(account: account, isDisabled)
+      try transaction.accounts.setDisabled(account: account, isDisabled)
     }
     Console.print(["dev_key": .string(key), "disabled": .bool(isDisabled)])
   }

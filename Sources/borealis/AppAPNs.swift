@@ -12,7 +12,7 @@ enum AppAPNs {
     }
     try DataFolder(input).withStore { store throws(Failure) in
       let app = try store.readNow(orFail: "cannot read the apps") { transaction throws(StorageError) in
-        try transaction.app(key: key)
+        try transaction.apps.find(key: key)
       }
       guard let app else { throw .failed("no app has the key \(key.text)") }
       try body(store, app)
@@ -52,7 +52,7 @@ enum AppAPNs {
   /// Prints one line for each credential of an app, the oldest first.
   static func printList(_ store: Store, _ app: AppRow) throws(Failure) {
     let rows = try read(store) { transaction throws(StorageError) in
-      try transaction.apnsCredentials(app: app.id)
+      try transaction.credentials.all(app: app.id)
     }
     let now = SystemTime().now()
     for row in rows { Console.print(document(row, now: now)) }

@@ -6,7 +6,7 @@ import PushStorage
 
 struct AppAPNsSetCommand: Command {
   static let name = "app apns set"
-  static let summary = "Gives an app a credential for Apple."
+  static let summary = "Adds an APNs credential to an app."
   static let details = """
     Takes a key for provider tokens (--p8) or a certificate (--p12, or --certificate and --key) for the app with the key
     KEY, checks it and stores it sealed. It replaces the one that the app has for the same environment, which is kept
@@ -22,9 +22,10 @@ struct AppAPNsSetCommand: Command {
   static let settings = [
     DataFolder.setting,
     SettingDefinition(
-      name: "p8", valueName: "FILE", help: "The key for provider tokens, as Apple issued it.", kind: .text),
+      name: "p8", valueName: "FILE", help: "The key (.p8) for provider tokens, as Apple issued it.",
+      kind: .text),
     SettingDefinition(
-      name: "key-id", valueName: "ID", help: "The key's ID; not needed if the file's name holds it.",
+      name: "key-id", valueName: "ID", help: "The key ID; optional if the file name contains it.",
       kind: .text),
     SettingDefinition(
       name: "team-id", valueName: "ID", help: "The ID of the team that the key belongs to.", kind: .text),
@@ -36,7 +37,8 @@ struct AppAPNsSetCommand: Command {
     SettingDefinition(
       name: "key", valueName: "FILE", help: "Its private key, PEM, not encrypted.", kind: .text),
     SettingDefinition(
-      name: "topic", valueName: "BUNDLE-ID", help: "The app's bundle ID; a certificate's own if not given.",
+      name: "topic", valueName: "BUNDLE-ID",
+      help: "The app's bundle ID; for a certificate, the default is its own.",
       kind: .text),
     SettingDefinition(
       name: "environment", valueName: "NAME",
@@ -51,18 +53,16 @@ struct AppAPNsSetCommand: Command {
     let upload = try CredentialFiles(input.settings).upload()
     let keyFile = SecretKeyFile(input.settings, folder: try DataFolder(input))
     try AppAPNs.withApp(input) { store, app throws(Failure) in
-      let sealed = try AppAPNs.read(store) { transaction throws(StorageError) in try transaction.sealedCount()
-      }
-      let keys = try keyFile.readOrMake(sealed: sealed)
+      let keys = try keyFile.readOrMake(for: store)
       let rows = upload.rows(for: app.id, sealedWith: keys)
       let refusal = try AppAPNs.write(store) { transaction throws(StorageError) -> CredentialError? in
-        let existing = try transaction.reading.apnsCredentials(app: app.id)
+        let existing = try transaction.credentials.all(app: app.id)
         do throws(CredentialError) {
           try upload.check(against: existing)
         } catch {
           return error
         }
-        for row in rows { _ = try transaction.addAPNsCredential(app: app.id, row, at: SystemTime().now()) }
+        for row in rows { _ = try transaction.credentials.add(app: app.id, row, at: SystemTime().now()) }
         return nil
       }
       if let refusal { throw .failed("\(refusal)") }

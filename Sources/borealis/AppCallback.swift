@@ -13,23 +13,23 @@ enum AppCallback {
   /// Changes what an app has set up and prints it. Read and changed in one transaction: a server, or another command, may do
   /// the same.
   static func change(
-    _ input: Input,
+    _ input: Input, needsGetui: Bool = false,
     _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) throws(Failure) -> Change
   ) throws(Failure) {
     let file = SecretKeyFile(input.settings, folder: try DataFolder(input))
     try AppAPNs.withApp(input) { store, app throws(Failure) in
-      let sealed = try store.readNow(orFail: "cannot read the callbacks") {
-        transaction throws(StorageError) in
-        try transaction.sealedCount()
-      }
-      let sealer = Sealer(app: app.id, keys: try file.readOrMake(sealed: sealed), now: SystemTime().now())
+      let keys = try file.readOrMake(for: store)
+      let sealer = Sealer(app: app.id, keys: keys, now: SystemTime().now())
       let result = try store.writeNow(orFail: "cannot change the callbacks") {
         transaction throws(StorageError) -> Result<Change, Failure> in
+        if needsGetui, try transaction.getui.access(app: sealer.app) == nil {
+          return .failure(.failed("--format: the app has no master secret for Getui's API"))
+        }
         var change: Change
-        let known = try transaction.reading.callbackSetting(app: sealer.app)
+        let known = try transaction.callbacks.setting(app: sealer.app)
         do throws(Failure) { change = try body(known, sealer) } catch { return .failure(error) }
         change.row.changedAt = sealer.now
-        try transaction.setCallback(change.row)
+        try transaction.callbacks.set(change.row)
         return .success(change)
       }
       let changed = try result.get()
@@ -56,6 +56,7 @@ enum AppCallback {
     document.set("url", row.url.map { .string($0) } ?? .null)
     let names = CallbackTypes.names.filter { row.types.contains($0.type) }
     document.set("types", .array(names.map { .string($0.name) }))
+    document.set("format", .string(row.format.name))
     if let secret { document.set("secret", .string(secret)) }
     if let old = row.old, SystemTime().now() < old.until {
       document.set("old_secret_until", .number(JSONNumber(old.until.seconds)))

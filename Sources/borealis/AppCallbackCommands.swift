@@ -6,7 +6,7 @@ import PushStorage
 
 struct AppCallbackSetCommand: Command {
   static let name = "app callback set"
-  static let summary = "Says where an app's server is told what became of pushes."
+  static let summary = "Sets up callbacks to an app's server."
   static let details = """
     Sets up callbacks of the app with the key KEY and prints them as JSON. The first time it makes the secret that callbacks
     are signed with and prints that too; it is shown only then. Without --url only pushes that name an address of their own
@@ -15,12 +15,17 @@ struct AppCallbackSetCommand: Command {
   static let operands = ["KEY"]
   static let settings = [
     DataFolder.setting,
-    SettingDefinition(name: "url", valueName: "URL", help: "Where callbacks go: http or https.", kind: .text),
+    SettingDefinition(
+      name: "url", valueName: "URL", help: "The address of the callbacks: http or https.", kind: .text),
     SettingDefinition(
       name: "types", valueName: "NAME,...",
       help:
         "What is told: delivered, clicked, not_delivered, handed_over, credential_paused, credential_expires; all if not given.",
       kind: .list),
+    SettingDefinition(
+      name: "format", valueName: "NAME",
+      help: "How callbacks to that address look: borealis, which is meant if not given, or getui.",
+      kind: .text),
     SecretKeyFile.setting,
   ]
 
@@ -29,16 +34,22 @@ struct AppCallbackSetCommand: Command {
     if let url, CallbackAddress(url) == nil {
       throw .usage("--url is an http or https address without user information and fragment")
     }
-    let types = try types(input.settings.list("types"))
-    try AppCallback.change(input) { known, sealer throws(Failure) in
+    guard let format = CallbackFormat(name: input.settings.text("format") ?? CallbackFormat.borealis.name)
+    else {
+      throw .usage("--format: expected borealis or getui")
+    }
+    let types = try types(input.settings.list("types")).intersection(format.types)
+    try AppCallback.change(input, needsGetui: format == .getui) { known, sealer throws(Failure) in
       guard var row = known else {
         let secret = sealer.make()
         let new = CallbackSettingRow(
-          app: sealer.app, url: url, types: types, secret: secret.sealed, changedAt: sealer.now)
+          app: sealer.app, url: url, types: types, format: format, secret: secret.sealed,
+          changedAt: sealer.now)
         return (new, secret.plain)
       }
       row.url = url
       row.types = types
+      row.format = format
       return (row, nil)
     }
   }
@@ -69,7 +80,7 @@ struct AppCallbackShowCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     try AppAPNs.withApp(input) { store, app throws(Failure) in
       let row = try store.readNow(orFail: "cannot read the callbacks") { transaction throws(StorageError) in
-        try transaction.callbackSetting(app: app.id)
+        try transaction.callbacks.setting(app: app.id)
       }
       if let row { Console.print(AppCallback.document(row)) }
     }
@@ -78,7 +89,7 @@ struct AppCallbackShowCommand: Command {
 
 struct AppCallbackRotateCommand: Command {
   static let name = "app callback rotate"
-  static let summary = "Gives an app a new secret for callbacks."
+  static let summary = "Rotates the secret of an app's callbacks."
   static let details = """
     Makes a new secret that callbacks of the app with the key KEY are signed with, and prints it; it is shown only now. For a
     day callbacks carry a signature with the old one too. A running server follows at once.
@@ -111,7 +122,7 @@ struct AppCallbackRemoveCommand: Command {
     try AppAPNs.withApp(input) { store, app throws(Failure) in
       let wasThere = try store.writeNow(orFail: "cannot change the callbacks") {
         transaction throws(StorageError) in
-        try transaction.removeCallback(app: app.id)
+        try transaction.callbacks.remove(app: app.id)
       }
       guard wasThere else { throw .failed("the app has set up no callbacks") }
     }

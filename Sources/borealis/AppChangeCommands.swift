@@ -6,7 +6,7 @@ import PushStorage
 
 struct AppSecretCommand: Command {
   static let name = "app secret"
-  static let summary = "Gives an app a new master secret."
+  static let summary = "Rotates an app's master secret."
   static let details = """
     Replaces the master secret of the app with the key KEY and prints the new one as JSON; it is shown only now. The
     old one is refused from then on, by a running server within some seconds.
@@ -18,7 +18,7 @@ struct AppSecretCommand: Command {
     let secret = SecretKey24.generate()
     let hash = SHA256.digest(Array(secret.utf8))
     let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
-      try transaction.setSecret(app: app, hash: hash)
+      try transaction.apps.setSecret(app: app, hash: hash)
     }
     Console.print(["app_key": .string(key.text), "master_secret": .string(secret)])
   }
@@ -58,7 +58,7 @@ enum AppChange {
     }
     let isKnown = try DataFolder(input).change(orFail: "cannot change the app") {
       transaction throws(StorageError) in
-      guard let app = try transaction.reading.app(key: key) else { return false }
+      guard let app = try transaction.apps.find(key: key) else { return false }
       return try change(transaction, app.id)
     }
     guard isKnown else { throw .failed("no app has the key \(key.text)") }
@@ -67,7 +67,7 @@ enum AppChange {
 
   static func setDisabled(_ input: Input, _ isDisabled: Bool) throws(Failure) {
     let key = try apply(input) { transaction, app throws(StorageError) in
-      try transaction.setDisabled(app: app, isDisabled)
+      try transaction.apps.setDisabled(app: app, isDisabled)
     }
     Console.print(["app_key": .string(key.text), "disabled": .bool(isDisabled)])
   }

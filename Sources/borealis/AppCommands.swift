@@ -7,7 +7,7 @@ import PushStorage
 
 struct AppCreateCommand: Command {
   static let name = "app create"
-  static let summary = "Makes an app and prints its key and master secret."
+  static let summary = "Creates an app and prints its key and master secret."
   static let details = """
     Makes an app and prints, as JSON, its key and its master secret. The secret is shown only now: the database keeps
     a digest of it. Works while a server runs on the folder; the server knows the app at once. The app belongs to the
@@ -17,10 +17,11 @@ struct AppCreateCommand: Command {
   static let settings = [
     DataFolder.setting,
     SettingDefinition(
-      name: "account", valueName: "DEVKEY", help: "Whose it is; the account \"default\" if not given.",
+      name: "account", valueName: "DEVKEY",
+      help: "The account that owns the app; the default is \"default\".",
       kind: .text),
     SettingDefinition(
-      name: "plan", valueName: "NAME", help: "Its plan; the one that the account gives if not given.",
+      name: "plan", valueName: "NAME", help: "The app's plan; the default is the account's plan.",
       kind: .text),
   ]
 
@@ -34,7 +35,7 @@ struct AppCreateCommand: Command {
     let secret = SecretKey24.generate()
     let new = NewApp(
       key: .random(), name: name, secretHash: SHA256.digest(Array(secret.utf8)), plan: plan)
-    let fault = try DataFolder(input).change(makes: true, orFail: "cannot make the app") {
+    let fault = try DataFolder(input).change(makes: true, orFail: "cannot create the app") {
       transaction throws(StorageError) -> String? in
       var new = new
       if let account {
@@ -43,10 +44,10 @@ struct AppCreateCommand: Command {
         }
         new.account = row.id
       }
-      if let plan, try !transaction.reading.hasPlan(plan) {
+      if let plan, try !transaction.plans.contains(plan) {
         return "there is no plan \"\(plan)\""
       }
-      _ = try transaction.createApp(new, at: SystemTime().now())
+      _ = try transaction.apps.create(new, at: SystemTime().now())
       return nil
     }
     if let fault { throw .failed(fault) }
@@ -68,7 +69,7 @@ struct AppListCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let (apps, accounts) = try DataFolder(input).read(orFail: "cannot read the apps") {
       transaction throws(StorageError) in
-      (try transaction.apps(), try transaction.accounts())
+      (try transaction.apps.all(), try transaction.accounts.all())
     }
     for app in apps {
       let account = accounts.first { $0.id == app.account }

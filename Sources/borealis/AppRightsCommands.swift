@@ -7,7 +7,7 @@ import Synchronization
 
 struct AppRotateCommand: Command {
   static let name = "app rotate"
-  static let summary = "Gives an app a second master secret, beside the one it has."
+  static let summary = "Adds a second master secret to an app."
   static let details = """
     Makes a new master secret for the app with the key KEY and prints it as JSON; it is shown only now. The one before
     is accepted as well, until "borealis app retire KEY": time to give the new one to all servers. It is refused while
@@ -18,7 +18,7 @@ struct AppRotateCommand: Command {
     DataFolder.setting,
     SettingDefinition(
       name: "again", valueName: "",
-      help: "Replaces the newest secret, which is refused then; the one before stays.", kind: .flag),
+      help: "Replaces the newest secret and revokes it; the one before stays valid.", kind: .flag),
   ]
 
   static func run(_ input: Input) throws(Failure) {
@@ -31,7 +31,7 @@ struct AppRotateCommand: Command {
         ? "the app has no secret from before: leave out --again"
         : "an old secret is still accepted: retire it first, or give --again if the new one was lost"
     ) { transaction, app throws(StorageError) in
-      try transaction.rotateSecret(app: app, hash: hash, isAgain ? .again : .begin)
+      try transaction.apps.rotateSecret(app: app, hash: hash, isAgain ? .again : .begin)
     }
     Console.print(["app_key": .string(key.text), "master_secret": .string(secret)])
   }
@@ -39,7 +39,7 @@ struct AppRotateCommand: Command {
 
 struct AppRetireCommand: Command {
   static let name = "app retire"
-  static let summary = "Refuses the master secret that an app had before \"app rotate\"."
+  static let summary = "Revokes the master secret from before \"app rotate\"."
   static let details = ""
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting]
@@ -48,7 +48,7 @@ struct AppRetireCommand: Command {
     let key = try SecretChange.apply(input, name, "app.retire", refusal: "the app has no secret from before")
     {
       transaction, app throws(StorageError) in
-      try transaction.retireSecret(app: app)
+      try transaction.apps.retireSecret(app: app)
     }
     Console.print(["app_key": .string(key.text)])
   }
@@ -67,8 +67,8 @@ private enum SecretChange {
         isDone.withLock { $0 = false }
         return true
       }
-      let app = try transaction.reading.apps().first { $0.id == id }
-      try transaction.audit(
+      let app = try transaction.apps.all().first { $0.id == id }
+      try transaction.audit.add(
         AuditRow(
           at: SystemTime().now(), account: app?.account, app: id, person: nil, who: "borealis \(command)",
           action: action, target: app?.name ?? "", address: ""))
@@ -81,7 +81,7 @@ private enum SecretChange {
 
 struct AppDeleteCommand: Command {
   static let name = "app delete"
-  static let summary = "Deletes an app with all that it has."
+  static let summary = "Deletes an app and all its data."
   static let details = """
     Deletes the app with the key KEY: its calls and devices are refused, by a running server within some seconds, and
     the server deletes its registrations and pushes in small steps. There is no way back but a backup.
@@ -92,7 +92,7 @@ struct AppDeleteCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let now = SystemTime().now()
     let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
-      try transaction.deleteApp(app, at: now)
+      try transaction.apps.delete(app, at: now)
     }
     Console.print(["app_key": .string(key.text), "deleted": .bool(true)])
   }
@@ -112,11 +112,11 @@ struct AppPlanCommand: Command {
     let plan = input.operands[1]
     let found = Mutex(true)
     let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
-      guard try transaction.reading.hasPlan(plan) else {
+      guard try transaction.plans.contains(plan) else {
         found.withLock { $0 = false }
         return true
       }
-      return try transaction.setPlan(app: app, plan)
+      return try transaction.apps.setPlan(app: app, plan)
     }
     guard found.withLock({ $0 }) else { throw .failed("there is no plan \"\(plan)\"") }
     Console.print(["app_key": .string(key.text), "plan": .string(plan)])
@@ -125,7 +125,7 @@ struct AppPlanCommand: Command {
 
 struct AppAllowCommand: Command {
   static let name = "app allow"
-  static let summary = "Says from where an app's calls may come."
+  static let summary = "Sets the networks that an app accepts API calls from."
   static let details = """
     Calls of the app with the key KEY are accepted only from the networks in LIST, such as
     "192.0.2.0/24,2001:db8::/32"; "any" stands for everywhere. Others get status 403 with code 2004. Behind a proxy,
@@ -140,7 +140,8 @@ struct AppAllowCommand: Command {
     if list != "any" {
       for text in list.split(separator: ",", omittingEmptySubsequences: false) {
         guard let network = IPNetwork(text) else {
-          throw .usage("\"\(text)\" is no network such as 192.0.2.0/24 or 2001:db8::/32")
+          throw .usage(
+            "\"\(text)\" is not a network; expected an address range such as 192.0.2.0/24 or 2001:db8::/32")
         }
         networks.append(network.text)
       }
@@ -148,7 +149,7 @@ struct AppAllowCommand: Command {
     guard networks.count <= 100 else { throw .usage("LIST has at most 100 networks") }
     let stored = networks.isEmpty ? nil : networks.joined(separator: " ")
     let key = try AppChange.apply(input) { transaction, app throws(StorageError) in
-      try transaction.setAllowedNetworks(app: app, stored)
+      try transaction.apps.setAllowedNetworks(app: app, stored)
     }
     Console.print([
       "app_key": .string(key.text),

@@ -10,7 +10,8 @@ struct BenchCommand: Command {
     load over loopback, and prints a table; a ratio is our number divided by the other one's. Run it from a release build
     on a machine that does nothing else. BENCHMARK is one of:
 
-      broadcast   200 bytes to 10,000 connections, one at a time and eight in flight
+      broadcast   200 bytes to 10,000 connections, from one publisher and from eight, each of which sends the next when all
+                  devices have its last one
       single      one push to one device at 1,000/s, and as many as go over 64 HTTP connections
       connect     devices that come back in a second, plain and with TLS
       idle        memory and processor time of idle connections
@@ -21,28 +22,34 @@ struct BenchCommand: Command {
                   queue to Apple for memory and for another app
       console     each of the console's pages with a million registrations and 100,000 pushes in the database
       sqlite      commits in a second: the floor for accepted pushes
-      all         each of them
+      soak        memory under a steady load, for as long as --seconds says
+      all         each of them but soak
     """
   static let operands = ["BENCHMARK"]
   static let settings = [
     SettingDefinition(
-      name: "connections", valueName: "N", help: "Devices; each benchmark's own number if not given.",
+      name: "connections", valueName: "N", help: "Number of devices; the default depends on the benchmark.",
       kind: .number(1...15_000)),
     SettingDefinition(
       name: "seconds", valueName: "N", help: "Length of each measurement.", default: "5",
-      kind: .number(1...60)),
+      kind: .number(1...86_400)),
     SettingDefinition(
       name: "peers", valueName: "NAME,...",
-      help: "Those to compare with: floor, mosquitto, redis, nats; or none.",
+      help: "Servers to compare with: floor, mosquitto, redis, nats; or none.",
       default: "floor,mosquitto,redis,nats", kind: .text),
     SettingDefinition(
       name: "queue", valueName: "N",
-      help: "For apns: lets so many notifications wait for Apple, and measures what that costs others.",
+      help: "For apns: queues this many notifications for APNs and measures the effect on other traffic.",
       kind: .number(1000...2_000_000)),
-    SettingDefinition(name: "only-peers", valueName: "", help: "Leaves Borealis itself out.", kind: .flag),
-    SettingDefinition(name: "json", valueName: "FILE", help: "Writes the numbers as JSON, too.", kind: .text),
     SettingDefinition(
-      name: "folder", valueName: "DIR", help: "Where temporary files go, and so which disk is measured.",
+      name: "rate", valueName: "N", help: "For soak: pushes per second; the default is 200.",
+      kind: .number(1...20_000)),
+    SettingDefinition(
+      name: "only-peers", valueName: "", help: "Measures only the other servers.", kind: .flag),
+    SettingDefinition(name: "json", valueName: "FILE", help: "Also writes the results as JSON.", kind: .text),
+    SettingDefinition(
+      name: "folder", valueName: "DIR",
+      help: "The folder of temporary files, which decides which disk is measured.",
       kind: .text),
   ]
 
@@ -53,6 +60,7 @@ struct BenchCommand: Command {
         benchmark: input.operands[0], connections: settings.number("connections"),
         seconds: settings.number("seconds") ?? 5, peers: settings.text("peers") ?? "none",
         onlyPeers: settings.flag("only-peers"), queue: settings.number("queue"),
+        rate: settings.number("rate"),
         json: settings.text("json"), folder: settings.text("folder"))
       options.consolePages = WebConsole.addresses
       try Bench.run(options)

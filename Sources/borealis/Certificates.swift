@@ -58,7 +58,7 @@ final class Certificates: Sendable {
     in folder: String, _ certificatePath: String, _ keyPath: String, names: [String]
   ) throws(Failure) {
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-      throw .failed("cannot make \(folder): \(SystemCalls.reason(errno))")
+      throw .failed("cannot create \(folder): \(SystemCalls.reason(errno))")
     }
     let isAddress = { (name: String) in name.contains(":") || name.allSatisfy { $0.isNumber || $0 == "." } }
     let made: SelfSignedCertificate
@@ -67,7 +67,7 @@ final class Certificates: Sendable {
         commonName: "Borealis", dnsNames: ["localhost"] + hostName + names.filter { !isAddress($0) },
         ipAddresses: ["127.0.0.1", "::1"] + names.filter(isAddress), days: 3650)
     } catch {
-      throw .failed("cannot make a certificate: \(error)")
+      throw .failed("cannot create a certificate: \(error)")
     }
     try Files.replace(keyPath, with: made.keyPEM, mode: 0o600)
     try Files.replace(certificatePath, with: made.certificatePEM, mode: 0o644)

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import PushBase
 import PushJSON
 import PushOps
 
@@ -10,7 +11,8 @@ enum Console {
 
   /// Writes a document as one line to standard output.
   static func print(_ value: JSONValue) {
-    print(String(decoding: JSONWriter.serialize(value), as: UTF8.self))
+    // Names that others have chosen must not do anything to the terminal.
+    print(Log.visible(String(decoding: JSONWriter.serialize(value), as: UTF8.self)))
   }
 
   /// Reads a line from standard input, without showing it when somebody types it; nil at the end of the input.
@@ -33,7 +35,10 @@ enum Console {
   }
 
   /// Writes a line to standard error.
-  static func complain(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+  static func complain(_ line: String) {
+    let lines = line.split(separator: "\n", omittingEmptySubsequences: false).map { Log.visible(String($0)) }
+    write(lines.joined(separator: "\n") + "\n", to: STDERR_FILENO)
+  }
 
   private static func write(_ text: String, to descriptor: Int32) {
     _ = SystemCalls.writeAll(Array(text.utf8), to: descriptor)
@@ -48,9 +53,13 @@ enum Files {
   }
 
   /// A file of at most 1 MiB, nil if it cannot be read.
-  static func bytes(_ path: String) -> [UInt8]? {
+  static func bytes(_ path: String) -> [UInt8]? { try? contents(path) }
+
+  /// A file of at most 1 MiB.
+  static func contents(_ path: String) throws(Failure) -> [UInt8] {
+    func failure(_ reason: String) -> Failure { .failed("cannot read \(path): \(reason)") }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else { throw failure(SystemCalls.reason(errno)) }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16 * 1024)
@@ -58,10 +67,10 @@ enum Files {
       let count = cl_read(descriptor, &buffer, buffer.count)
       if count == -Int(EINTR) { continue }
       if count == 0 { return bytes }
-      guard count > 0 else { return nil }
+      guard count > 0 else { throw failure(SystemCalls.reason(Int32(-count))) }
       bytes += buffer[..<count]
     }
-    return nil
+    throw failure("it has more than 1 MiB")
   }
 
   /// Puts a file in the place of another, if there is one: at no moment is there half a file.

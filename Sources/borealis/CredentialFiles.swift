@@ -16,15 +16,16 @@ struct CredentialFiles {
     case (let path?, nil, nil, nil): return try token(path)
     case (nil, let path?, nil, nil): return try certificate(path, pkcs12(path))
     case (nil, nil, let path?, let key?): return try certificate(path, pair(path, key))
-    case (nil, nil, _?, nil): throw .usage("--certificate needs --key")
-    case (nil, nil, nil, _?): throw .usage("--key needs --certificate")
-    case (nil, nil, nil, nil): throw .usage("give --p8, --p12, or --certificate and --key")
-    default: throw .usage("give one of --p8, --p12, and --certificate with --key")
+    case (nil, nil, _?, nil): throw .usage("--certificate requires --key")
+    case (nil, nil, nil, _?): throw .usage("--key requires --certificate")
+    case (nil, nil, nil, nil):
+      throw .usage("a credential is missing: pass --p8, --p12, or --certificate and --key")
+    default: throw .usage("pass only one of --p8, --p12, and --certificate with --key")
     }
   }
 
   private func token(_ path: String) throws(Failure) -> CredentialUpload {
-    let bytes = try bytes(path)
+    let bytes = try Files.contents(path)
     do throws(CredentialError) {
       return try CredentialUpload(
         p8: bytes, fileName: path, keyID: settings.text("key-id"), teamID: settings.text("team-id"),
@@ -36,7 +37,7 @@ struct CredentialFiles {
 
   private func certificate(_ path: String, _ pair: CertificateKeyPair) throws(Failure) -> CredentialUpload {
     for name in ["key-id", "team-id"] where settings.text(name) != nil {
-      throw .usage("--\(name) is for keys, and --p8 is not given")
+      throw .usage("--\(name) requires --p8")
     }
     do throws(CredentialError) {
       return try CredentialUpload(
@@ -47,7 +48,7 @@ struct CredentialFiles {
   }
 
   private func pair(_ certificate: String, _ key: String) throws(Failure) -> CertificateKeyPair {
-    let (certificateBytes, keyBytes) = (try bytes(certificate), try bytes(key))
+    let (certificateBytes, keyBytes) = (try Files.contents(certificate), try Files.contents(key))
     do throws(CredentialFileError) {
       return try CertificateKeyPair(certificates: certificateBytes, key: keyBytes)
     } catch {
@@ -56,7 +57,7 @@ struct CredentialFiles {
   }
 
   private func pkcs12(_ path: String) throws(Failure) -> CertificateKeyPair {
-    let bytes = try bytes(path)
+    let bytes = try Files.contents(path)
     let given = settings.text("password")
     do throws(CredentialFileError) {
       do throws(CredentialFileError) {
@@ -81,17 +82,12 @@ struct CredentialFiles {
     }
   }
 
-  private func bytes(_ path: String) throws(Failure) -> [UInt8] {
-    guard let bytes = Files.bytes(path) else { throw .failed("cannot read \(path)") }
-    return bytes
-  }
-
   /// What a flag could put right is wrong usage; the rest is the file's fault.
   private static func failure(_ path: String, _ error: CredentialError) -> Failure {
     switch error {
     case .missingKeyID, .badKeyID: .usage("--key-id: \(error)")
     case .missingTeamID, .badTeamID: .usage("--team-id: \(error)")
-    case .missingTopic, .badTopic: .usage("--topic: \(error)")
+    case .missingTopic, .badTopic, .topicOfKind: .usage("--topic: \(error)")
     default: .failed("\(path): \(error)")
     }
   }

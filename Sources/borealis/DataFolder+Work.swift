@@ -8,7 +8,12 @@ extension DataFolder {
   func withStore<Value>(
     makes: Bool = false, _ body: (Store) throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    if makes { try create() } else { try expectDatabase() }
+    if makes {
+      try create()
+      try makeDatabase()
+    } else {
+      try expectDatabase()
+    }
     let store = try openBesideServer()
     defer { store.close() }
     return try body(store)
@@ -28,10 +33,8 @@ extension DataFolder {
           throw Self.failure("cannot open \(database)", error)
         }
       }
-      if let lock = takeLock() {
-        defer { close(lock) }
-        return try openStore(readers: 1, log: log)
-      }
+      let store = try whileUnserved { () throws(Failure) in try openStore(readers: 1, log: log) }
+      if let store { return store }
       // Whoever has the lock may be about to do the same.
       usleep(50_000)
     }
@@ -40,15 +43,15 @@ extension DataFolder {
     )
   }
 
-  /// Keeps servers out of the folder until the descriptor is closed; nil if one is there.
-  private func takeLock() -> Int32? {
+  /// Does something while servers are kept out of the folder; nil, and nothing done, if one is there.
+  private func whileUnserved<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value? {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return nil }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
-      return nil
-    }
-    return descriptor
+    defer { close(descriptor) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let lock = DatabaseLock(database), lock.take() == 0
+    else { return nil }
+    defer { lock.release() }
+    return try body()
   }
 
   /// Reads from the database, which must be there; `what` begins the line that tells why that failed.

@@ -11,7 +11,7 @@ struct DataFolder {
   var database: String { path + "/borealis.sqlite" }
 
   static let setting = SettingDefinition(
-    name: "data", valueName: "DIR", help: "The folder that holds the database.", kind: .text)
+    name: "data", valueName: "DIR", help: "The folder of the database.", kind: .text)
 
   /// The folder that `--data` names.
   init(_ input: Input) throws(Failure) {
@@ -26,7 +26,7 @@ struct DataFolder {
     let number = errno
     guard number == EEXIST, isFolder else {
       let reason = number == EEXIST ? "it is no folder" : SystemCalls.reason(number)
-      throw .failed("cannot make \(path): \(reason)")
+      throw .failed("cannot create \(path): \(reason)")
     }
   }
 
@@ -35,29 +35,38 @@ struct DataFolder {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Keeps other servers out of the folder until this process ends.
+  /// Makes the database unless it is there, and keeps other servers out of it until this process ends. The file `lock` keeps
+  /// those out that make a database at the same time; the database itself is locked too, since `lock` may be removed.
   func lock() throws(Failure) {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
-    // Never closed: the kernel lets go of the lock with the process, however it ends.
+    // Never closed: the kernel lets go of the locks with the process, however it ends.
+    try takeLock { flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno }
+    try makeDatabase()
+    guard let lock = DatabaseLock(database) else {
+      throw .failed("cannot open \(database): \(SystemCalls.reason(errno))")
+    }
+    try takeLock { lock.take() }
+  }
+
+  private func takeLock(_ take: () -> Int32) throws(Failure) {
     for _ in 1...Self.lockAttempts {
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
-      let number = errno
-      guard number == EWOULDBLOCK else {
-        close(descriptor)
-        throw .failed("cannot lock \(path): \(SystemCalls.reason(number))")
+      let status = take()
+      if status == 0 { return }
+      guard status == -EWOULDBLOCK else {
+        throw .failed("cannot lock \(path): \(SystemCalls.reason(-status))")
       }
       // A look by `isServed` takes microseconds.
       usleep(10_000)
     }
-    close(descriptor)
-    throw .failed("another server uses \(path)")
+    throw .failed("another server uses \(path); stop it first")
   }
 
   private static let lockAttempts = 3
 
   /// Whether a server uses the folder now.
   var isServed: Bool {
+    if let lock = DatabaseLock(database), lock.isTaken { return true }
     let descriptor = open(path + "/lock", O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     // Closing gives back a lock that was free.
@@ -65,11 +74,25 @@ struct DataFolder {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
+  /// Makes the database unless it is there.
+  func makeDatabase() throws(Failure) {
+    do throws(StorageError) { try Store.make(path: database) } catch {
+      throw Self.failure("cannot create \(database)", error)
+    }
+    try expectDatabase()
+  }
+
   /// The database must be there already.
   func expectDatabase() throws(Failure) {
-    guard access(database, F_OK) == 0 else {
+    var status = stat()
+    guard stat(database, &status) == 0 else {
       throw .failed(
         "there is no database in \(path); \"borealis app create\" or \"borealis serve\" makes one")
+    }
+    guard status.st_size > 0 else {
+      throw .failed(
+        "\(database) has 0 bytes, so it has lost all that it held: restore it from a backup, or remove it to begin anew"
+      )
     }
   }
 
@@ -84,9 +107,11 @@ struct DataFolder {
   static func failure(_ what: String, _ error: StorageError) -> Failure {
     switch error.kind {
     case .newerThanProgram(let found, let known):
-      .failed("\(what): a newer program wrote it (schema \(found), this program knows \(known))")
+      .failed(
+        "\(what): a newer version of Borealis wrote it (schema \(found); this version knows up to \(known)). Install that version"
+      )
     case .migrationChanged(let version):
-      .failed("\(what): it was made by another build (migration \(version) differs)")
+      .failed("\(what): another build of Borealis created it (migration \(version) differs). Use that build")
     case .diskFull: .failed("\(what): the disk is full")
     case .readOnly: .failed("\(what): permission denied")
     default: .failed("\(what): \(error.message)")

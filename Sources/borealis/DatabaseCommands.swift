@@ -1,10 +1,12 @@
+import PushBase
 import PushJSON
 import PushOps
+import PushRouter
 import PushStorage
 
 struct BackupCommand: Command {
   static let name = "backup"
-  static let summary = "Copies the database to a file while the server goes on."
+  static let summary = "Copies the database to a file; the server may keep running."
   static let details = """
     Copies the database, as it is at one moment, to FILE, which must not exist yet. A server on the folder goes on
     serving. The copy is one file; to go back to it, stop the server and put it in the place of DIR/borealis.sqlite
@@ -28,9 +30,10 @@ struct BackupCommand: Command {
 
 struct CheckCommand: Command {
   static let name = "check"
-  static let summary = "Looks for damage in the database."
+  static let summary = "Checks the database for damage."
   static let details = """
-    Reads the whole database, changes nothing, and prints what it found as JSON. Ends with 0 if the database is sound,
+    Reads the whole database, compares its tables, changes nothing, and prints what it found as JSON: damage to the file,
+    rows that refer to nothing, and what is lost where rows are gone. Ends with 0 if the database is sound,
     with 1 if it is not. Works while a server runs on the folder.
     """
   static let operands: [String] = []
@@ -41,7 +44,9 @@ struct CheckCommand: Command {
     try folder.expectDatabase()
     let report: Store.CheckReport
     do throws(StorageError) {
-      report = try Store.check(path: folder.database)
+      report = try Store.check(path: folder.database) { transaction throws(StorageError) in
+        try TargetAudit.problems(in: transaction, at: SystemTime().now())
+      }
     } catch {
       throw DataFolder.failure("cannot read \(folder.database)", error)
     }

@@ -6,7 +6,7 @@ import PushWire
 
 struct DeviceCommand: Command {
   static let name = "device"
-  static let summary = "Is a device: registers, stays connected and prints what it receives."
+  static let summary = "Acts as a device: registers, stays connected and prints what it receives."
   static let details = """
     Registers at its first start and goes on with the same registration at the next one, for which the state file keeps
     what is needed. It prints one line of JSON for each event, acknowledges pushes and reports notifications as shown. A
@@ -19,7 +19,8 @@ struct DeviceCommand: Command {
       tags set T,... | tags add T,... | tags delete T,... | tags clean | tags get | tags check T
       badge N | token HEX [sandbox] | token none | voip HEX [sandbox] | voip none | foreground | background
       activity NAME HEX [sandbox] | activity NAME none | activity-start TYPE HEX [sandbox] | activity-start TYPE none
-      shown MSG_ID | tapped MSG_ID | apns PAYLOAD | apns PAYLOAD tapped | stop | start | logout | quit
+      shown MSG_ID | tapped MSG_ID | apns PAYLOAD | apns PAYLOAD tapped | rotate-key
+      stop | start | logout | quit
 
     "apns" is for what Apple has brought, which an event "apns" answers: "present" tells whether to show it.
 
@@ -28,12 +29,14 @@ struct DeviceCommand: Command {
   static let operands: [String] = []
   static let settings = [
     SettingDefinition(
-      name: "server", valueName: "HOST:PORT", help: "Where the server takes devices.", kind: .address),
+      name: "server", valueName: "HOST:PORT", help: "The address of the server's device port.", kind: .address
+    ),
     SettingDefinition(name: "plain", valueName: "", help: "Without TLS.", kind: .flag),
     SettingDefinition(
-      name: "ca", valueName: "FILE", help: "Certificates to trust; the system's if not given.", kind: .text),
+      name: "ca", valueName: "FILE", help: "Certificates to trust; the default is the system's.", kind: .text),
     SettingDefinition(
-      name: "insecure", valueName: "", help: "Takes any certificate, so that the server may be anyone.",
+      name: "insecure", valueName: "",
+      help: "Accepts any certificate. Do not use it in production: anybody can act as the server.",
       kind: .flag),
     SettingDefinition(name: "app-key", valueName: "KEY", help: "The app's key.", kind: .text),
     SettingDefinition(
@@ -42,16 +45,16 @@ struct DeviceCommand: Command {
         "Keeps the registration and what was received; made if it is not there. For one process at a time.",
       kind: .text),
     SettingDefinition(
-      name: "platform", valueName: "P", help: "What the device runs: ios, android, hmos or quickapp.",
+      name: "platform", valueName: "P", help: "The device's platform: ios, android, hmos or quickapp.",
       default: "android", kind: .choice(Platform.allCases.map(\.name))),
     SettingDefinition(
-      name: "alias", valueName: "A", help: "Sets the alias. {n} in it stands for the device's number.",
+      name: "alias", valueName: "A", help: "Sets the alias. {n} is replaced by the device's number.",
       kind: .text),
     SettingDefinition(
-      name: "tag", valueName: "T,...", help: "Adds these tags. {n} in them stands for the device's number.",
+      name: "tag", valueName: "T,...", help: "Adds these tags. {n} is replaced by the device's number.",
       kind: .list),
     SettingDefinition(
-      name: "background", valueName: "", help: "The user does not look at the app.", kind: .flag),
+      name: "background", valueName: "", help: "Reports the app as being in the background.", kind: .flag),
     SettingDefinition(
       name: "count", valueName: "N",
       help:
@@ -59,11 +62,15 @@ struct DeviceCommand: Command {
         + "or with @NUMBER before it for one.",
       default: "1", kind: .number(1...100_000)),
     SettingDefinition(
+      name: "encryption", valueName: "KIND",
+      help: "Has a key for contents that only it reads: x25519, p256 or sm2.",
+      kind: .choice(DeviceKeyKind.allCases.map(\.name))),
+    SettingDefinition(
       name: "heartbeat", valueName: "SECONDS",
-      help: "The interval to ask the server for; 0 leaves it to the server.",
+      help: "The heartbeat interval to request; 0 lets the server choose.",
       default: "0", kind: .number(0...65_535)),
     SettingDefinition(
-      name: "until-input-ends", valueName: "", help: "Ends when standard input does.", kind: .flag),
+      name: "until-input-ends", valueName: "", help: "Exits at the end of standard input.", kind: .flag),
   ]
 
   static func run(_ input: Input) throws(Failure) {
@@ -103,13 +110,14 @@ struct DeviceCommand: Command {
       appKey: key, platform: Platform(name: input.settings.text("platform") ?? "") ?? .android,
       appVersion: Program.version, clientName: "borealis-device/" + Program.version,
       heartbeat: UInt16(clamping: input.settings.number("heartbeat") ?? 0),
-      appState: input.settings.flag("background") ? .background : .foreground)
+      appState: input.settings.flag("background") ? .background : .foreground,
+      keyKind: input.settings.text("encryption").flatMap { DeviceKeyKind(name: $0) })
   }
 
   private static func security(_ settings: Settings) throws(Failure) -> TransportSecurity {
     let given = ["plain", "ca", "insecure"].filter { settings.text($0) ?? "false" != "false" }
     if given.count > 1 {
-      throw .usage("--\(given[0]) and --\(given[1]) contradict: give one of them")
+      throw .usage("--\(given[0]) and --\(given[1]) exclude each other: pass only one of them")
     }
     return switch given.first {
     case "plain": .plain

@@ -149,6 +149,7 @@ extension DeviceFleet {
     case .shown(let id): device.reportShown(id)
     case .tapped(let id): device.reportTapped(id)
     case .apns(let payload, let tapped): takeRemote(payload, tapped: tapped, number)
+    case .rotateKey: rotateKey(of: device, number)
     case .start: device.start()
     case .stop: device.stop()
     case .quit: return
@@ -156,6 +157,16 @@ extension DeviceFleet {
     // What the server does not answer is answered here.
     if let word = instruction.unansweredWord {
       _ = write(line(number, device) { $0.describeResult(of: word, code: .ok) })
+    }
+  }
+}
+
+extension DeviceFleet {
+  private func rotateKey(of device: Device, _ number: Int) {
+    Task {
+      var code = ResultCode.ok
+      do throws(DeviceOperationError) { try await device.rotateKey() } catch { code = error.code }
+      _ = write(line(number, device) { [code] in $0.describeResult(of: "rotate-key", code: code) })
     }
   }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import PushBase
 import PushWire
@@ -10,6 +9,7 @@ enum DeviceInstruction: Equatable {
   case tapped(MessageID)
   /// A payload that Apple has brought.
   case apns([UInt8], tapped: Bool)
+  case rotateKey
   case start
   case stop
   case quit
@@ -26,7 +26,7 @@ enum DeviceInstruction: Equatable {
     case .tapped: "tapped"
     case .start: "start"
     case .stop: "stop"
-    case .operation, .apns, .quit: nil
+    case .operation, .apns, .rotateKey, .quit: nil
     }
   }
 
@@ -76,6 +76,7 @@ enum DeviceInstruction: Equatable {
     case "foreground": return .operation(.appState(.foreground))
     case "background": return .operation(.appState(.background))
     case "logout": return .operation(.logout)
+    case "rotate-key": return .rotateKey
     case "start": return .start
     case "stop": return .stop
     case "quit": return .quit
@@ -142,9 +143,13 @@ enum DeviceInstruction: Equatable {
 /// Standard input, read on a thread of its own.
 enum DeviceInput {
   static func read(for fleet: DeviceFleet, endsProgram: Bool) {
-    DispatchQueue(label: "input").async {
-      while let line = readLine() { fleet.take(line) }
-      if endsProgram { fleet.end() }
+    do throws(SystemThread.Failure) {
+      try SystemThread.start("input") {
+        while let line = readLine() { fleet.take(line) }
+        if endsProgram { fleet.end() }
+      }
+    } catch {
+      fleet.end()
     }
   }
 }

@@ -43,7 +43,17 @@ struct EventLine {
       object.set("offline", .bool(push.isOffline))
       object.set("redelivered", .bool(push.isRedelivered))
       if push.notificationWasShown { object.set("notification_shown", true) }
+      if let key = push.keyID { object.set("key", .string(key.text)) }
       object.set("content", push.json.map { .object($0) } ?? .null)
+    case .unreadable(let id, let key, let code):
+      begin("unreadable")
+      object.set("msg_id", .string(id.text))
+      object.set("key", .string(key.text))
+      object.set("code", .number(JSONNumber(code.rawValue)))
+    case .keyMissing(let key, let code):
+      begin("key_missing")
+      object.set("key", .string(key.text))
+      object.set("code", .number(JSONNumber(code.rawValue)))
     case .recalled(let id):
       begin("recalled")
       object.set("msg_id", .string(id.text))
@@ -78,6 +88,7 @@ struct EventLine {
     case .alias(let alias): object.set("alias", alias.isEmpty ? .null : .string(alias))
     case .tags(let tags): object.set("tags", .array(tags.sorted().map { .string($0) }))
     case .hasTag(let flag): object.set("has_tag", .bool(flag))
+    case .key: break
     }
   }
 }
@@ -152,6 +163,8 @@ extension EventLine {
       case .liveActivity: "activity"
       case .liveActivityStart: "activity-start"
       }
+    case .setKey: "key"
+    case .getKey: "key get"
     case .appState(.foreground): "foreground"
     case .appState(.background): "background"
     case .logout: "logout"

@@ -7,7 +7,7 @@ import PushStorage
 
 struct GroupCreateCommand: Command {
   static let name = "group create"
-  static let summary = "Makes a group of apps and prints its key and master secret."
+  static let summary = "Creates an app group and prints its key and master secret."
   static let details = """
     Makes a group of the apps that --app names and prints, as JSON, its key and its master secret. The secret is shown
     only now. With both, as the user "group-KEY", an app server pushes to all apps of the group at once. Works while a
@@ -34,11 +34,11 @@ struct GroupCreateCommand: Command {
     let hash = SHA256.digest(Array(secret.utf8))
     let unknown = try GroupChange.apply(input) { [apps] transaction throws(StorageError) -> AppKey? in
       for app in apps {
-        guard try transaction.reading.app(key: app) != nil else { return app }
+        guard try transaction.apps.find(key: app) != nil else { return app }
       }
-      let group = try transaction.createAppGroup(
+      let group = try transaction.appGroups.create(
         key: key, name: name, secretHash: hash, at: SystemTime().now())
-      for app in apps { _ = try transaction.addApp(app, toGroup: group) }
+      for app in apps { _ = try transaction.appGroups.addApp(app, toGroup: group) }
       return nil
     }
     if let unknown { throw .failed("no app has the key \(unknown.text)") }
@@ -61,7 +61,7 @@ struct GroupListCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let groups = try DataFolder(input).read(orFail: "cannot read the groups") {
       transaction throws(StorageError) in
-      try transaction.appGroups()
+      try transaction.appGroups.all()
     }
     for group in groups {
       Console.print([
@@ -84,7 +84,7 @@ struct GroupAddCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let app = try GroupChange.key(input.operands[1], "APP")
     let group = try GroupChange.apply(input) { transaction, group throws(StorageError) in
-      try transaction.addApp(app, toGroup: group)
+      try transaction.appGroups.addApp(app, toGroup: group)
     }
     guard let group else { throw .failed("no app has the key \(app.text)") }
     Console.print(["group_key": .string(group.text), "app_key": .string(app.text)])
@@ -102,7 +102,7 @@ struct GroupRemoveCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let app = try GroupChange.key(input.operands[1], "APP")
     let group = try GroupChange.apply(input) { transaction, group throws(StorageError) in
-      try transaction.removeApp(app, fromGroup: group)
+      try transaction.appGroups.removeApp(app, fromGroup: group)
     }
     guard let group else { throw .failed("the group has no app with the key \(app.text)") }
     Console.print(["group_key": .string(group.text), "app_key": .string(app.text)])
@@ -119,7 +119,7 @@ struct GroupDeleteCommand: Command {
 
   static func run(_ input: Input) throws(Failure) {
     let group = try GroupChange.apply(input) { transaction, group throws(StorageError) in
-      try transaction.deleteAppGroup(group)
+      try transaction.appGroups.delete(group)
       return true
     }
     guard let group else { return }
@@ -149,7 +149,7 @@ private enum GroupChange {
   ) throws(Failure) -> AppKey? {
     let key = try key(input.operands[0], "GROUP")
     let isDone = try apply(input) { transaction throws(StorageError) -> Bool? in
-      guard let group = try transaction.reading.appGroup(key: key) else { return nil }
+      guard let group = try transaction.appGroups.find(key: key) else { return nil }
       return try body(transaction, group.id)
     }
     guard let isDone else { throw .failed("no group has the key \(key.text)") }

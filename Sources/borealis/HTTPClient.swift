@@ -13,6 +13,7 @@ enum HTTPClient {
     var bytes = Array("\(request.method) \(request.target) HTTP/1.1\r\nHost: \(server.host)\r\n".utf8)
     for field in request.headers.fields { bytes += "\(field.name): \(field.value)\r\n".utf8 }
     bytes += "Content-Length: \(request.body.count)\r\nConnection: close\r\n\r\n".utf8
+    try connection.open()
     try connection.write(bytes + request.body)
     var parser = HTTPResponseParser()
     while true {
@@ -33,43 +34,50 @@ final class ClientConnection {
   private static let patience: UInt64 = 30_000_000_000
 
   private let name: String
-  private let descriptor: Int32
-  private let tls: TLSSession?
+  private var connection: Connection
+  private var scratch: [UInt8] = []
   private let deadline = cl_monotonic_ns() + patience
 
   init(_ server: ServerURL, caFile: String?) throws(Failure) {
     name = server.host
-    descriptor = cl_connect(server.address.host, server.address.port)
-    guard descriptor >= 0 else {
-      throw .failed("cannot connect to \(name): \(SystemCalls.reason(-descriptor))")
+    do throws(SystemError) {
+      connection = try Connection(to: server.address.host, port: server.address.port)
+    } catch {
+      throw .failed("cannot connect to \(server.host): \(error)")
     }
     do throws(TLSError) {
-      tls =
-        server.isSecure
-        ? try TLSSession(
-          context: try TLSContext.client(caFile: caFile), fd: descriptor, peerName: server.address.host)
-        : nil
+      guard server.isSecure else { return }
+      try connection.secure(with: try TLSContext.client(caFile: caFile), peerName: server.address.host)
     } catch {
       throw .failed(error.description)
     }
-    try wait(for: POLLOUT)
-    let error = cl_socket_error(descriptor)
-    guard error == 0 else { throw .failed("cannot connect to \(name): \(SystemCalls.reason(error))") }
-    try handshake()
   }
 
-  deinit { _ = cl_close(descriptor) }
+  deinit { connection.close() }
+
+  /// Waits until bytes may flow.
+  func open() throws(Failure) {
+    while true {
+      try wait()
+      switch connection.proceed() {
+      case .underWay: continue
+      case .open: return
+      case .unreachable(let error): throw .failed("cannot connect to \(name): \(error)")
+      case .failed(let reason): throw .failed("no TLS with \(name): \(reason)")
+      }
+    }
+  }
 
   func write(_ bytes: [UInt8]) throws(Failure) {
-    var sent = 0
-    while sent < bytes.count {
-      sent += try transfer {
-        if let tls { return bytes.withUnsafeBytes { tls.write(.init(rebasing: $0[sent...])) } }
-        return switch Socket.send(descriptor, bytes, from: sent) {
-        case .sent(let count): .bytes(count)
-        case .wouldBlock: .wantWrite
-        case .failed(let error): .failed(SystemCalls.reason(error))
-        }
+    connection.append(content: bytes)
+    // What comes meanwhile is read afterwards.
+    connection.isPaused = true
+    defer { connection.isPaused = false }
+    while true {
+      switch connection.flush(scratch: &scratch) {
+      case .done: return
+      case .blocked: try wait()
+      case .failed(let reason): throw lost(reason)
       }
     }
   }
@@ -77,45 +85,24 @@ final class ClientConnection {
   /// What comes next; empty at the end.
   func read() throws(Failure) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-    let count = try transfer {
-      if let tls { return buffer.withUnsafeMutableBytes { tls.read(into: $0) } }
-      let count = cl_read(descriptor, &buffer, buffer.count)
-      if count == -Int(EAGAIN) || count == -Int(EINTR) { return .wantRead }
-      if count == 0 { return .closed }
-      return count < 0 ? .failed(SystemCalls.reason(Int32(-count))) : .bytes(count)
-    }
-    return Array(buffer[..<count])
-  }
-
-  private func handshake() throws(Failure) {
-    guard let tls else { return }
     while true {
-      switch tls.handshake() {
-      case .done: return
-      case .wantRead: try wait(for: POLLIN)
-      case .wantWrite: try wait(for: POLLOUT)
-      case .failed(let reason): throw .failed("no TLS with \(name): \(reason)")
+      switch connection.read(into: &buffer) {
+      case .bytes(let count): return Array(buffer[..<count])
+      case .nothing: try wait()
+      case .ended: return []
+      case .failed(let reason): throw lost(reason)
       }
     }
   }
 
-  /// Repeats an attempt until it transfers bytes, 0 at the end of the connection.
-  private func transfer(_ attempt: () -> TLSSession.Transfer) throws(Failure) -> Int {
-    while true {
-      switch attempt() {
-      case .bytes(let count): return count
-      case .closed: return 0
-      case .wantRead: try wait(for: POLLIN)
-      case .wantWrite: try wait(for: POLLOUT)
-      case .failed(let reason): throw .failed("lost the connection to \(name): \(reason)")
-      }
-    }
-  }
+  private func lost(_ reason: String) -> Failure { .failed("lost the connection to \(name): \(reason)") }
 
-  private func wait(for event: Int32) throws(Failure) {
+  /// Waits until the socket is ready for what the connection wants.
+  private func wait() throws(Failure) {
     let now = cl_monotonic_ns()
     let left = deadline > now ? (deadline - now) / 1_000_000 : 0
-    var poll = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    var poll = pollfd(
+      fd: connection.descriptor, events: Int16(truncatingIfNeeded: connection.interest.rawValue), revents: 0)
     guard Glibc.poll(&poll, 1, Int32(left)) > 0 else {
       throw .failed("\(name) does not answer")
     }

@@ -6,8 +6,8 @@ struct HealthCommand: Command {
   static let name = "health"
   static let summary = "Asks a server whether it takes work."
   static let details = """
-    Asks /readyz of a server's HTTP API. Ends with 0 if the server takes work, with 1 if it is stopping or cannot be
-    reached. For the health checks of containers and for scripts that wait for a server.
+    Asks /readyz of a server's HTTP API. Ends with 0 if the server takes work, with 1 if it is stopping, cannot
+    store anything or cannot be reached. For the health checks of containers and for scripts that wait for a server.
     """
   static let operands: [String] = []
   static let settings = [
@@ -15,7 +15,7 @@ struct HealthCommand: Command {
       name: "server", valueName: "URL", help: "Where the HTTP API is, such as http://127.0.0.1:8080.",
       kind: .text),
     SettingDefinition(
-      name: "ca", valueName: "FILE", help: "Certificates to trust for https; the system's if not given.",
+      name: "ca", valueName: "FILE", help: "Certificates to trust for https; the default is the system's.",
       kind: .text),
   ]
 
@@ -24,7 +24,10 @@ struct HealthCommand: Command {
     let request = HTTPRequest(method: "GET", target: "/readyz")
     let response = try HTTPClient.send(request, to: server, caFile: input.settings.text("ca"))
     guard response.status == 200 else {
-      throw .failed("\(server.host) takes no work (status \(response.status))")
+      let reason = String(decoding: response.body, as: UTF8.self).split(separator: "\n").first.map {
+        ": \($0)"
+      }
+      throw .failed("\(server.host) takes no work (status \(response.status)\(reason ?? ""))")
     }
     Console.print(["ready": true])
   }

@@ -16,6 +16,9 @@ struct ImportCommand: Command {
     hmos, quickapp), and any of alias, tags (with ; between them), apns_token, apns_environment (production, which is
     meant if nothing is said, or sandbox) and mobile.
 
+    With --from getui they are Getui's: cid and phone_type (android, ios, harmony, or Getui's numbers 1 and 2), and any of
+    alias, custom_tag (with spaces between tags), device_token and apns_environment. Getui's API goes on to take the CIDs.
+
     Notifications for iOS go to the tokens at once. A device that comes with its token takes its registration over: the
     ID, alias and tags stay. One without a token does so by naming the ID (see Docs/protocol.md), if --adopt-by-id is
     given.
@@ -28,6 +31,10 @@ struct ImportCommand: Command {
     DataFolder.setting,
     SettingDefinition(name: "app", valueName: "KEY", help: "The app's key.", kind: .text),
     SettingDefinition(
+      name: "from", valueName: "PLATFORM",
+      help: "Where FILE comes from: jpush, which is meant if not given, or getui.",
+      kind: .text),
+    SettingDefinition(
       name: "adopt-by-id", valueName: "",
       help: "Lets a device take over a registration by naming its ID, which others may know.", kind: .flag),
     SettingDefinition(
@@ -38,6 +45,10 @@ struct ImportCommand: Command {
     guard let key = AppKey(try input.required("app")) else {
       throw .usage("--app: KEY has 24 lower-case hexadecimal digits")
     }
+    guard let source = ImportSource(rawValue: input.settings.text("from") ?? ImportSource.jpush.rawValue)
+    else {
+      throw .usage("--from: expected jpush or getui")
+    }
     let folder = try DataFolder(input)
     try folder.expectDatabase()
     let path = input.operands[0]
@@ -47,7 +58,7 @@ struct ImportCommand: Command {
     let store = try folder.openBesideServer()
     defer { store.close() }
     var work = ImportWork(
-      store: store, folder: folder, app: try app(key, store),
+      store: store, folder: folder, app: try app(key, store), source: source,
       adoption: input.settings.flag("adopt-by-id") ? .registrationID : .token,
       isDryRun: input.settings.flag("dry-run"))
     var reader = CSVReader()
@@ -65,7 +76,7 @@ struct ImportCommand: Command {
 
   private static func app(_ key: AppKey, _ store: Store) throws(Failure) -> AppRow {
     let found = try store.readNow(orFail: "cannot read the apps") { transaction throws(StorageError) in
-      try transaction.app(key: key)
+      try transaction.apps.find(key: key)
     }
     guard let found else { throw .failed("no app has the key \(key.text)") }
     return found
@@ -84,6 +95,7 @@ private struct ImportWork {
   let store: Store
   let folder: DataFolder
   let app: AppRow
+  let source: ImportSource
   let adoption: Adoption
   let isDryRun: Bool
 
@@ -95,10 +107,13 @@ private struct ImportWork {
   private var known: Int64 = 0
   private var refused: Int64 = 0
 
-  init(store: Store, folder: DataFolder, app: AppRow, adoption: Adoption, isDryRun: Bool) {
+  init(
+    store: Store, folder: DataFolder, app: AppRow, source: ImportSource, adoption: Adoption, isDryRun: Bool
+  ) {
     self.store = store
     self.folder = folder
     self.app = app
+    self.source = source
     self.adoption = adoption
     self.isDryRun = isDryRun
   }
@@ -106,7 +121,7 @@ private struct ImportWork {
   mutating func take(_ record: CSVReader.Record) throws(Failure) {
     guard let columns else {
       guard let fields = record.fields else { throw .failed("line 1: the line cannot be read") }
-      do throws(ImportFault) { self.columns = try ImportColumns(fields) } catch {
+      do throws(ImportFault) { self.columns = try ImportColumns(fields, from: source) } catch {
         throw .failed("line 1: \(error.reason)")
       }
       return
@@ -121,7 +136,8 @@ private struct ImportWork {
       let id = ImportedID.registrationID(line.registrationID, in: app.key)
       if id.text != line.registrationID {
         Console.print([
-          "line": .number(JSONNumber(Int64(record.line))), "registration_id": .string(line.registrationID),
+          "line": .number(JSONNumber(Int64(record.line))),
+          .init(source.columns[0]): .string(line.registrationID),
           "becomes": .string(id.text),
         ])
       }
@@ -180,7 +196,7 @@ private struct ImportWork {
     do throws(StorageError) {
       try Blocking.wait { done in
         store.write { transaction throws(StorageError) in
-          let outcomes = try transaction.importRegistrations(
+          let outcomes = try transaction.imports.add(
             app: app, registrations, adoption: adoption, at: SystemTime().now())
           found.withLock { $0 = outcomes }
           // Takes back what was done.

@@ -2,12 +2,16 @@ import CLinux
 import Glibc
 import PushOps
 
-/// The listening sockets of one address, one for each event loop: the kernel spreads connections over them.
+/// The sockets of one address, one for each event loop: the kernel spreads connections over them. They are bound at once, so
+/// that a port in use is found out first of all, and listen when everything is ready.
 struct Listeners: Sendable {
   /// `HOST:PORT` with the port that was bound.
   let address: String
   /// In the order of the loops.
   let descriptors: [Int32]
+
+  private let host: String
+  private let port: UInt16
 
   private static let backlog: Int32 = 4096
 
@@ -25,6 +29,7 @@ struct Listeners: Sendable {
       var all = [first]
       for _ in 1..<max(1, count) { all.append(try Self.open(wanted.host, port, shared: true)) }
       descriptors = all
+      (self.host, self.port) = (wanted.host, port)
     } catch {
       throw .failed(
         "--\(setting): cannot listen on \(host):\(wanted.port): \(SystemCalls.reason(error.number))")
@@ -32,12 +37,25 @@ struct Listeners: Sendable {
     address = "\(host):\(port)"
   }
 
+  /// Takes connections from now on.
+  func listen() throws(Failure) {
+    // Another server may have bound the port meanwhile: as long as nobody listens, sockets share it without a word.
+    let probe = cl_listen(host, port, 1, 0)
+    guard probe >= 0 else {
+      throw .failed("cannot listen on \(address): \(SystemCalls.reason(-probe))")
+    }
+    _ = cl_close(probe)
+    for descriptor in descriptors where Glibc.listen(descriptor, Self.backlog) < 0 {
+      throw .failed("cannot listen on \(address): \(SystemCalls.reason(errno))")
+    }
+  }
+
   private struct Refusal: Error {
     let number: Int32
   }
 
   private static func open(_ host: String, _ port: UInt16, shared: Bool) throws(Refusal) -> Int32 {
-    let descriptor = cl_listen(host, port, backlog, shared ? 1 : 0)
+    let descriptor = cl_bind(host, port, shared ? 1 : 0)
     guard descriptor >= 0 else { throw Refusal(number: -descriptor) }
     return descriptor
   }

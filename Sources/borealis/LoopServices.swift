@@ -1,8 +1,8 @@
-import PushAPNs
 import PushBase
 import PushCallbacks
 import PushConsole
 import PushGateway
+import PushGetui
 import PushHTTP
 import PushHTTPServer
 import PushMail
@@ -12,26 +12,26 @@ import PushRouter
 
 /// What all loops share.
 struct ServerParts: Sendable {
-  let router: Router
+  let home: any AppHome
   let channel: PassthroughChannel
-  let apns: APNsChannel
   let callbacks: CallbackService
-  let reminders: ExpiryReminders
   /// Nil unless a mail server is set up.
   let mailer: Mailer?
   let gateway: Gateway
+  let getui: GetuiAPI
   let console: WebConsole
-  let deviceDoor: DeviceDoor
+  let deviceUpgrades: DeviceUpgradeHandler
   let proxies: TrustedProxies
   let peers: PeerGuard
   let httpPeers: HTTPPeerLimit
-  let largeBodies: LargeBodies
+  let httpMemory: HTTPMemory
   let metrics: ServerMetrics
   let deviceLimits: PassthroughLimits
   let httpLimits: HTTPServerLimits
   /// Nil unless a port speaks TLS.
   let certificates: Certificates?
   let time: any TimeSource
+  let log: Log
 }
 
 /// A loop's listening sockets.
@@ -47,13 +47,14 @@ final class LoopServices: LoopDriver {
   /// What the main thread may ask of a loop.
   enum Order: Sendable {
     /// Takes no more connections, lets requests finish and sends devices away, to come back within `spread`
-    /// milliseconds; calls `done` when no connection is left.
-    case drain(spread: UInt32, done: @Sendable () -> Void)
+    /// milliseconds, after `patience` milliseconds for their acknowledgements; calls `done` when no connection is left.
+    case drain(spread: UInt32, patience: UInt64, done: @Sendable () -> Void)
   }
 
   private unowned let loop: EventLoop
   /// One for the plain port, one for TLS, as far as there are such ports.
   private var httpServers: [HTTPServer] = []
+  private let room = HTTPRoom()
   private let devices: DeviceServer
   private let metrics: ServerMetrics
   private let orders: Mailbox<Order>
@@ -70,7 +71,7 @@ final class LoopServices: LoopDriver {
     self.orders = orders
     metrics = parts.metrics
     let devices = DeviceServer(
-      loop: loop, channel: parts.channel, router: parts.router, limits: parts.deviceLimits,
+      loop: loop, channel: parts.channel, home: parts.home, limits: parts.deviceLimits,
       peers: parts.peers, metrics: parts.metrics.devices, time: parts.time)
     self.devices = devices
     if let socket = sockets.devicePlain { try loop.listen(socket) { devices.accept($0) } }
@@ -96,24 +97,44 @@ final class LoopServices: LoopDriver {
   }
 
   private func addHTTP(_ parts: ServerParts, isSecure: Bool) -> HTTPServer {
-    let (gateway, console, door) = (parts.gateway, parts.console, parts.deviceDoor)
-    let devices = self.devices
+    let (gateway, getui, console) = (parts.gateway, parts.getui, parts.console)
+    let (devices, upgrades, log) = (self.devices, parts.deviceUpgrades, parts.log)
     let server = HTTPServer(
-      loop: loop, limits: parts.httpLimits, peers: parts.httpPeers, largeBodies: parts.largeBodies,
+      loop: loop, limits: parts.httpLimits, peers: parts.httpPeers, memory: parts.httpMemory, room: room,
       metrics: parts.metrics.http,
       time: parts.time,
       refusal: { gateway.refusal($0) },
       handler: { request, exchange in
         if WebConsole.serves(request.target) {
           console.handle(request, exchange, isSecure: isSecure)
+        } else if GetuiAPI.serves(request.target) {
+          getui.handle(request, exchange)
         } else {
           gateway.handle(request, exchange)
         }
       })
     server.client = { parts.proxies.client(of: $0, from: $1) }
-    server.upgrade = { door.upgrade($0, from: $1, to: devices) }
+    server.refusalPage = { console.refusal($0, of: $1) ?? getui.refusal($0, of: $1) }
+    server.unanswered = { reason, method, target, id in
+      let route =
+        console.route(method, target) ?? getui.route(method, target) ?? gateway.route(method, target)
+        ?? "none"
+      log.error(
+        "request not answered",
+        [
+          "method": .text(method), "route": .text(route), "reason": .text(reason.rawValue),
+          "request_id": .text(id),
+        ])
+    }
+    server.upgrade = { upgrades.upgrade($0, from: $1, to: devices) }
     server.screen = { head, id, peer in
-      WebConsole.serves(head.target) ? nil : gateway.screen(head, requestID: id, peer: peer)
+      if WebConsole.serves(head.target) {
+        console.screen(head, peer: peer, isSecure: isSecure)
+      } else if GetuiAPI.serves(head.target) {
+        getui.screen(head, requestID: id, peer: peer)
+      } else {
+        gateway.screen(head, requestID: id, peer: peer)
+      }
     }
     httpServers.append(server)
     return server
@@ -123,12 +144,12 @@ final class LoopServices: LoopDriver {
   func ready(_ token: ConnectionToken, _ readiness: Readiness) {}
 
   func drainMail() {
-    for case .drain(let spread, let done) in orders.drain() {
+    for case .drain(let spread, let patience, let done) in orders.drain() {
       loop.closeListeners()
       whenDrained = done
       busyServers = httpServers.count
       for server in httpServers { server.beginDrain { [unowned self] in busyServers -= 1 } }
-      devices.drain(spread: spread)
+      devices.drain(spread: spread, patience: patience)
     }
   }
 

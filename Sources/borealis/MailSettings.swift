@@ -6,7 +6,7 @@ struct MailSettings: Sendable {
   /// Nil if no mail is sent.
   let server: MailServer?
   /// Where people find the console, without a slash at the end: what mails link to. Links are never made of what a browser
-  /// says about the address, or a stranger could have people sent elsewhere.
+  /// says about the address, or anybody could send people elsewhere.
   let site: String?
 
   static let definitions = [
@@ -22,7 +22,9 @@ struct MailSettings: Sendable {
       kind: .text),
     SettingDefinition(
       name: "smtp-from", valueName: "ADDRESS",
-      help: "Whom mail is from: push@example.com or \"Borealis <push@example.com>\".", kind: .text),
+      help:
+        "The sender address of outgoing mail, such as push@example.com or \"Borealis <push@example.com>\".",
+      kind: .text),
     SettingDefinition(
       name: "smtp-user", valueName: "NAME", help: "The name for the mail server, if it wants one.",
       kind: .text),

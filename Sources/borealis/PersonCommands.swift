@@ -14,7 +14,7 @@ struct PersonListCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let people = try DataFolder(input).read(orFail: "cannot read the people") {
       transaction throws(StorageError) in
-      try transaction.people()
+      try transaction.people.all()
     }
     for person in people {
       Console.print([
@@ -29,10 +29,10 @@ struct PersonListCommand: Command {
 struct PersonResetCommand: Command {
   static let name = "person reset"
   static let summary =
-    "Lets somebody into the console again who has lost the password or the authenticator app."
+    "Restores console access for a person who lost the password or the authenticator app."
   static let details = """
     Gives the person with the address EMAIL a new password and prints it as JSON; it is shown only now. One-time passwords are
-    turned off for the person, and all browsers logged out.
+    turned off for the person with their recovery codes, and all browsers logged out.
     """
   static let operands = ["EMAIL"]
   static let settings = [DataFolder.setting]
@@ -44,10 +44,10 @@ struct PersonResetCommand: Command {
     let now = SystemTime().now()
     let isKnown = try DataFolder(input).change(orFail: "cannot change the person") {
       transaction throws(StorageError) -> Bool in
-      guard let person = try transaction.reading.person(email: email) else { return false }
-      try transaction.setPassword(of: person.id, hash, keeping: nil)
-      try transaction.setTOTP(of: person.id, sealed: nil, step: 0)
-      try transaction.audit(
+      guard let person = try transaction.people.find(email: email) else { return false }
+      try transaction.people.setPassword(of: person.id, hash, keeping: nil)
+      try transaction.people.setTOTP(of: person.id, sealed: nil, step: 0)
+      try transaction.audit.add(
         AuditRow(
           at: now, account: nil, person: person.id, who: "borealis person reset", action: "person.reset",
           target: person.email, address: ""))

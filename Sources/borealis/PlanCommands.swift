@@ -5,7 +5,7 @@ import PushStorage
 
 struct PlanSetCommand: Command {
   static let name = "plan set"
-  static let summary = "Makes a plan, or changes one."
+  static let summary = "Creates or changes a plan."
   static let details = """
     Changes what apps of the plan NAME may ask for, or makes the plan if there is none of that name. What is not given
     stays as it is; "none" takes a limit away, so that the server's own setting holds where there is one. A running
@@ -15,17 +15,17 @@ struct PlanSetCommand: Command {
   static let settings = [DataFolder.setting] + limits
 
   private static let limits = [
-    limit("push-calls", "Calls of the push API in a minute, for each app."),
-    limit("device-calls", "Calls of the device API in a minute, for each app."),
-    limit("report-calls", "Calls of the report API in a minute, for each app."),
-    limit("schedule-calls", "Calls of the schedule API in a minute, for each app."),
-    limit("file-calls", "Calls of the file API in a minute, for each app."),
-    limit("broadcasts", "Pushes to everybody in a day, for each app."),
+    limit("push-calls", "Calls of the push API per minute and app."),
+    limit("device-calls", "Calls of the device API per minute and app."),
+    limit("report-calls", "Calls of the report API per minute and app."),
+    limit("schedule-calls", "Calls of the schedule API per minute and app."),
+    limit("file-calls", "Calls of the file API per minute and app."),
+    limit("broadcasts", "Broadcasts per day and app."),
     limit("max-ttl", "The longest time_to_live, in seconds."),
-    limit("speed", "Devices that pushes are accepted for in a second."),
+    limit("speed", "Devices per second that pushes may target."),
     SettingDefinition(
       name: "shared-speed", valueName: "YES",
-      help: "Whether the speed is for all apps of the plan together: yes or no.",
+      help: "Whether all apps of the plan share the speed: yes or no.",
       kind: .choice(["yes", "no"])),
   ]
 
@@ -39,9 +39,9 @@ struct PlanSetCommand: Command {
     let change = try Change(input.settings)
     let plan = try DataFolder(input).change(makes: true, orFail: "cannot change the plan") {
       transaction throws(StorageError) in
-      let known = try transaction.reading.plans().first { $0.name == name }
+      let known = try transaction.plans.all().first { $0.name == name }
       let plan = change.applied(to: known ?? PlanRow(name: name))
-      try transaction.setPlan(plan)
+      try transaction.plans.set(plan)
       return plan
     }
     Console.print(plan.json)
@@ -106,7 +106,7 @@ struct PlanListCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     let plans = try DataFolder(input).read(orFail: "cannot read the plans") {
       transaction throws(StorageError) in
-      try transaction.plans()
+      try transaction.plans.all()
     }
     for plan in plans { Console.print(plan.json) }
   }

@@ -23,6 +23,8 @@ enum Program {
       AppAPNsPauseCommand.self,
       AppAPNsResumeCommand.self,
       AppAPNsResealCommand.self,
+      AppGetuiSetCommand.self,
+      AppGetuiRemoveCommand.self,
       AppCallbackSetCommand.self,
       AppCallbackShowCommand.self,
       AppCallbackRotateCommand.self,
@@ -101,7 +103,7 @@ enum Program {
   }
 
   static var help: String {
-    var text = "Borealis delivers pushes from your servers to your apps' installs.\n\n"
+    var text = "Borealis is a self-hosted push notification server.\n\n"
     text += "usage: borealis COMMAND [options]\n\n"
     let width = (commands.map { $0.name.count }.max() ?? 0) + 2
     for command in commands {

@@ -16,10 +16,11 @@ struct PushCommand: Command {
   static let operands: [String] = []
   static let settings = [
     SettingDefinition(
-      name: "server", valueName: "URL", help: "Where the HTTP API is, such as https://push.example.com.",
+      name: "server", valueName: "URL",
+      help: "The address of the HTTP API, such as https://push.example.com.",
       kind: .text),
     SettingDefinition(
-      name: "ca", valueName: "FILE", help: "Certificates to trust for https; the system's if not given.",
+      name: "ca", valueName: "FILE", help: "Certificates to trust for https; the default is the system's.",
       kind: .text),
     SettingDefinition(name: "app-key", valueName: "KEY", help: "The app's key.", kind: .text),
     SettingDefinition(
@@ -35,37 +36,58 @@ struct PushCommand: Command {
       default: "all", kind: .list),
     SettingDefinition(name: "alert", valueName: "TEXT", help: "The text of a notification.", kind: .text),
     SettingDefinition(
-      name: "message", valueName: "TEXT", help: "The content of a message that only the app sees.",
+      name: "message", valueName: "TEXT", help: "The content of a custom message, which the app handles.",
       kind: .text),
     SettingDefinition(
       name: "title", valueName: "TEXT", help: "The title of the notification or message.", kind: .text),
     SettingDefinition(
+      name: "encrypt", valueName: "",
+      help: "Enciphers text and title for each of the registrations, with the keys that they have told.",
+      kind: .flag),
+    SettingDefinition(
+      name: "neutral", valueName: "TEXT",
+      help: "With --encrypt: what is shown where nobody can decipher the alert.",
+      default: PushSealing.neutralText, kind: .text),
+    SettingDefinition(
       name: "time-to-live", valueName: "SECONDS",
-      help: "How long the push is kept for devices that are offline; the server's day if not given.",
+      help: "How long the push is kept for offline devices; the default is one day.",
       kind: .number(0...864_000)),
     SettingDefinition(
       name: "file", valueName: "FILE",
-      help: "A whole push object of JPush's API instead; - for standard input.",
+      help: "A complete push object of JPush's API; - reads standard input.",
       kind: .text),
   ]
 
   static func run(_ input: Input) throws(Failure) {
-    let server = try ServerURL(try input.required("server"))
-    let key = try input.required("app-key")
-    guard let secret = input.settings.text("master-secret") else {
-      throw .usage("give --master-secret-file or BOREALIS_MASTER_SECRET")
+    let api = try PushAPI(input)
+    guard input.settings.flag("encrypt") else {
+      return Console.print(try api.call("POST", "/v3/push", try body(input)))
     }
-    var request = HTTPRequest(method: "POST", target: "/v3/push", body: try body(input))
-    request.headers.append("Authorization", "Basic " + Base64.encode(Array("\(key):\(secret)".utf8)))
-    request.headers.append("Content-Type", "application/json")
-    let response = try HTTPClient.send(request, to: server, caFile: input.settings.text("ca"))
-    let answer = try? parseJSON(response.body)
-    guard response.status == 200, let answer else {
-      let error = answer?["error"]
-      let code = error?["code"]?.int64.map { ", code \($0)" } ?? ""
-      throw .failed("refused (status \(response.status)\(code)): \(error?["message"]?.string ?? "no reason")")
+    let settings = input.settings
+    let devices = settings.list("registration-id")
+    guard !devices.isEmpty, !settings.flag("all") else {
+      throw .usage("--encrypt is for single devices: give --registration-id")
     }
-    Console.print(answer)
+    for name in ["alias", "tag", "file"] where settings.text(name) != nil {
+      throw .usage("--encrypt and --\(name) exclude each other: pass --registration-id")
+    }
+    guard settings.text("alert") != nil || settings.text("message") != nil else {
+      throw .usage("give --alert or --message")
+    }
+    for device in devices {
+      var push = try PushSealing(api: api, settings: settings).push(for: device)
+      push.set("platform", platform(settings))
+      if let seconds = settings.number("time-to-live"), var options = push["options"]?.object {
+        options.set("time_to_live", .number(JSONNumber(seconds)))
+        push.set("options", .object(options))
+      }
+      Console.print(try api.call("POST", "/v3/push", JSONWriter.serialize(.object(push))))
+    }
+  }
+
+  private static func platform(_ settings: Settings) -> JSONValue {
+    let platforms = settings.list("platform")
+    return platforms == ["all"] ? "all" : list(platforms)
   }
 
   private static func body(_ input: Input) throws(Failure) -> [UInt8] {
@@ -74,7 +96,7 @@ struct PushCommand: Command {
     let contents = ["alert", "message", "title", "time-to-live"].filter { settings.text($0) != nil }
     if let file = settings.text("file") {
       if let other = (names + contents).first {
-        throw .usage("--file is the whole push: --\(other) contradicts it")
+        throw .usage("--file holds the whole push: remove --\(other)")
       }
       guard let text = Files.read(file == "-" ? "/dev/stdin" : file) else {
         throw .usage("--file: cannot read \"\(file)\"")
@@ -85,14 +107,13 @@ struct PushCommand: Command {
       throw .usage("give --all, --alias, --tag, --registration-id or --file")
     }
     guard names.count == 1 else {
-      throw .usage("--\(names[0]) and --\(names[1]) contradict: give one of them")
+      throw .usage("--\(names[0]) and --\(names[1]) exclude each other: pass only one of them")
     }
     guard settings.text("alert") != nil || settings.text("message") != nil else {
       throw .usage("give --alert or --message")
     }
     var push = JSONObject()
-    let platforms = settings.list("platform")
-    push.set("platform", platforms == ["all"] ? "all" : list(platforms))
+    push.set("platform", platform(settings))
     push.set(
       "audience", audience == "all" ? "all" : members([audience.underscored: list(settings.list(audience))]))
     let title = settings.text("title").map { JSONValue.string($0) }
@@ -120,6 +141,38 @@ struct PushCommand: Command {
     var object = JSONObject()
     for (key, value) in members { if let value { object.set(key, value) } }
     return .object(object)
+  }
+}
+
+/// The HTTP API of a server, called as an app.
+struct PushAPI {
+  private let server: ServerURL
+  private let authorization: String
+  private let caFile: String?
+
+  init(_ input: Input) throws(Failure) {
+    server = try ServerURL(try input.required("server"))
+    let key = try input.required("app-key")
+    guard let secret = input.settings.text("master-secret") else {
+      throw .usage("give --master-secret-file or BOREALIS_MASTER_SECRET")
+    }
+    authorization = "Basic " + Base64.encode(Array("\(key):\(secret)".utf8))
+    caFile = input.settings.text("ca")
+  }
+
+  /// The answer, if it is a success.
+  func call(_ method: String, _ target: String, _ body: [UInt8] = []) throws(Failure) -> JSONValue {
+    var request = HTTPRequest(method: method, target: target, body: body)
+    request.headers.append("Authorization", authorization)
+    request.headers.append("Content-Type", "application/json")
+    let response = try HTTPClient.send(request, to: server, caFile: caFile)
+    let answer = try? parseJSON(response.body)
+    guard response.status == 200, let answer else {
+      let error = answer?["error"]
+      let code = error?["code"]?.int64.map { ", code \($0)" } ?? ""
+      throw .failed("refused (status \(response.status)\(code)): \(error?["message"]?.string ?? "no reason")")
+    }
+    return answer
   }
 }
 

@@ -2,6 +2,7 @@ import Glibc
 import PushBase
 import PushCrypto
 import PushOps
+import PushStorage
 
 /// The file with the key that secrets in the database are sealed with. It is no part of the database, nor of its
 /// backups: whoever has only one of both cannot read the secrets.
@@ -10,7 +11,7 @@ struct SecretKeyFile: Sendable {
 
   static let setting = SettingDefinition(
     name: "secret-key-file", valueName: "FILE",
-    help: "The key that APNs credentials and callback secrets are sealed with; DIR/secret-key if not given.",
+    help: "The key that encrypts stored secrets; the default is DIR/secret-key.",
     kind: .text)
 
   /// The file that the setting names, or the one in the data folder.
@@ -42,17 +43,55 @@ struct SecretKeyFile: Sendable {
     }
   }
 
-  /// Makes the file with a new key unless it is there; then reads it. Made only while nothing is sealed: one that is
-  /// merely lost must not be replaced unnoticed.
-  func readOrMake(sealed: Int) throws(Failure) -> SealingKeys {
-    guard !exists else { return try read() }
-    guard sealed == 0 else {
-      throw .failed(
-        "the secret key file \(path) is missing, and \(sealed) credentials are sealed with its key: restore it, or "
-          + "name it by --secret-key-file, or remove the credentials")
+  /// Makes the file with a new key unless it is there; then reads it. Made only while no key is in use: one that is
+  /// merely lost must not be replaced unnoticed, nor a foreign one used beside it. `inUse` has the keys' IDs.
+  func readOrMake(inUse: Set<String>) throws(Failure) -> SealingKeys {
+    if inUse.isEmpty, !exists { try make() }
+    return try read(inUse: inUse)
+  }
+
+  /// The same with the keys that a database needs.
+  func readOrMake(for store: Store) throws(Failure) -> SealingKeys {
+    try readOrMake(inUse: try Self.keysInUse(store))
+  }
+
+  /// Reads the keys; those that a database needs must be among them.
+  func readAll(for store: Store) throws(Failure) -> SealingKeys { try read(inUse: try Self.keysInUse(store)) }
+
+  /// Fails if the file lacks a key that something in a database is sealed with.
+  func expectKeys(of store: Store) throws(Failure) {
+    let inUse = try Self.keysInUse(store)
+    if !inUse.isEmpty { _ = try read(inUse: inUse) }
+  }
+
+  private static func keysInUse(_ store: Store) throws(Failure) -> Set<String> {
+    let sealed = try store.readNow(orFail: "cannot read the database") { transaction throws(StorageError) in
+      try transaction.credentials.allSealed()
     }
-    try make()
-    return try read()
+    return SealingKeys.ids(of: sealed)
+  }
+
+  /// Reads the keys; those in use must be among them.
+  func read(inUse: Set<String>) throws(Failure) -> SealingKeys {
+    func wayOut(_ lost: Set<String>) -> String {
+      "; if it is lost for good, \"borealis app apns reseal --forget-lost \(lost.min() ?? "KEY-ID")\" removes what "
+        + "that key had sealed"
+    }
+    guard exists || inUse.isEmpty else {
+      throw .failed(
+        "the secret key file \(path) is missing, and secrets in the database are sealed with the key "
+          + "\(inUse.sorted().joined(separator: ", ")) that was in it: restore it, or name it by --secret-key-file"
+          + wayOut(inUse))
+    }
+    let keys = try read()
+    let missing = inUse.subtracting(keys.ids)
+    guard missing.isEmpty else {
+      throw .failed(
+        "the secret key file \(path) is not that of this database: it holds \(keys.ids.joined(separator: ", ")), and "
+          + "secrets are sealed with \(missing.sorted().joined(separator: ", ")): restore the file"
+          + wayOut(missing))
+    }
+    return keys
   }
 
   /// Of two processes that do this at once, one makes the file and both read it.

@@ -3,7 +3,7 @@ import PushOps
 
 struct ServeCommand: Command {
   static let name = "serve"
-  static let summary = "Serves the HTTP APIs and the devices."
+  static let summary = "Runs the server."
   static let details = """
     Serves until SIGTERM or SIGINT. When it is ready it prints one line of JSON with the addresses, in which a port 0 is
     replaced by the one that the system chose. Logs go to standard error.

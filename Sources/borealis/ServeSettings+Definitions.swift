@@ -8,34 +8,35 @@ extension ServeSettings {
   private static let addresses = [
     DataFolder.setting,
     SettingDefinition(
-      name: "http", valueName: "HOST:PORT", help: "Where the HTTP APIs are served without TLS.",
+      name: "http", valueName: "HOST:PORT", help: "The address of the HTTP APIs without TLS.",
       kind: .address),
     SettingDefinition(
-      name: "http-tls", valueName: "HOST:PORT", help: "Where the HTTP APIs are served over TLS.",
+      name: "http-tls", valueName: "HOST:PORT", help: "The address of the HTTP APIs over TLS.",
       kind: .address),
     SettingDefinition(
-      name: "device", valueName: "HOST:PORT", help: "Where devices connect over TLS.", kind: .address),
+      name: "device", valueName: "HOST:PORT", help: "The address for devices over TLS.", kind: .address),
     SettingDefinition(
-      name: "device-plain", valueName: "HOST:PORT", help: "Where devices connect without TLS.",
+      name: "device-plain", valueName: "HOST:PORT", help: "The address for devices without TLS.",
       kind: .address),
     SettingDefinition(
       name: "config", valueName: "FILE", help: "A file with lines such as \"http = 127.0.0.1:8080\".",
       kind: .text),
     SettingDefinition(
-      name: "loops", valueName: "N", help: "Threads that serve connections; one for each core if not given.",
+      name: "loops", valueName: "N", help: "Event-loop threads; the default is one per core.",
       kind: .number(1...256)),
   ]
 
   private static let tls = [
     SettingDefinition(
       name: "tls-certificate", valueName: "FILE",
-      help: "The certificate chain, PEM. Without one, a certificate is made in DIR/tls.", kind: .text),
+      help: "The certificate chain, PEM. Without it, the server creates a certificate in DIR/tls.",
+      kind: .text),
     SettingDefinition(
       name: "tls-key", valueName: "FILE", help: "The certificate's private key, PEM, not encrypted.",
       kind: .text),
     SettingDefinition(
       name: "tls-names", valueName: "NAME,...",
-      help: "DNS names and addresses for the certificate that is made, besides this machine's own.",
+      help: "DNS names and addresses for the created certificate, in addition to this machine's.",
       kind: .list),
   ]
 
@@ -55,31 +56,33 @@ extension ServeSettings {
   private static let callbacks = [
     SettingDefinition(
       name: "callback-networks", valueName: "CIDR,...",
-      help: "Networks that callbacks may go to although they are not public, such as 10.1.0.0/16.",
+      help: "Private networks that callbacks may be sent to, such as 10.1.0.0/16.",
       kind: .list),
     SettingDefinition(
       name: "callback-ca", valueName: "FILE",
       help: "Certificates, PEM, to trust for callbacks besides the system's.", kind: .text),
     SettingDefinition(
       name: "keep-callbacks", valueName: "TIME",
-      help: "How long callbacks are kept, with what came of them, after they were made.", default: "3d",
+      help: "How long callbacks and their outcomes are kept.", default: "3d",
       kind: .duration),
   ]
 
   private static let logging = [
     SettingDefinition(
       name: "log-level", valueName: "LEVEL",
-      help: "The least weight of a line to be logged: debug, info, warning or error.", default: "info",
+      help: "The lowest level to log: debug, info, warning or error.", default: "info",
       kind: .choice(["debug", "info", "warning", "error"])),
     SettingDefinition(
-      name: "log-format", valueName: "FORMAT", help: "How log lines look: text or json.", default: "text",
+      name: "log-format", valueName: "FORMAT", help: "The format of log lines: text or json.",
+      default: "text",
       kind: .choice(["text", "json"])),
   ]
 
   private static let stopping = [
     SettingDefinition(
       name: "drain-delay", valueName: "TIME",
-      help: "How long to serve on after SIGTERM with /readyz at 503, for load balancers.", default: "0s",
+      help: "How long the server keeps serving after SIGTERM while /readyz answers 503, for load balancers.",
+      default: "0s",
       kind: .duration),
     SettingDefinition(
       name: "drain-seconds", valueName: "N",
@@ -89,65 +92,70 @@ extension ServeSettings {
 
   private static let limits = [
     SettingDefinition(
-      name: "heartbeat-min", valueName: "TIME", help: "The shortest heartbeat interval a device gets.",
+      name: "heartbeat-min", valueName: "TIME", help: "The shortest heartbeat interval of a device.",
       default: "30s", kind: .duration),
     SettingDefinition(
-      name: "heartbeat-max", valueName: "TIME", help: "The longest heartbeat interval a device gets.",
+      name: "heartbeat-max", valueName: "TIME",
+      help:
+        "The longest heartbeat interval of a device. The default interval is 10 minutes, within both limits.",
       default: "30m", kind: .duration),
     SettingDefinition(
-      name: "ack-delay", valueName: "TIME", help: "How long a device may gather acknowledgements.",
+      name: "ack-delay", valueName: "TIME",
+      help: "How long a device may collect acknowledgements before it sends them.",
       default: "500ms", kind: .duration),
     SettingDefinition(
       name: "max-devices", valueName: "N",
-      help: "Device connections at a time; as many as the limit of open files allows if not given.",
+      help: "Concurrent device connections; the default follows from the limit of open files.",
       kind: .number(1...10_000_000)),
     SettingDefinition(
-      name: "max-http-connections", valueName: "N", help: "HTTP connections at a time.", default: "2048",
+      name: "max-http-connections", valueName: "N", help: "Concurrent HTTP connections.", default: "2048",
       kind: .number(16...1_000_000)),
     SettingDefinition(
       name: "network-http-connections", valueName: "N",
-      help: "HTTP connections that one network (IPv4 address, IPv6 /64) may have.", default: "10000",
+      help:
+        "HTTP connections that one network (IPv4 address, IPv6 /64) may have; a quarter of all if not given, three quarters at most.",
       kind: .number(1...1_000_000)),
     SettingDefinition(
       name: "network-strangers", valueName: "N",
-      help: "Device connections without a login that one network (IPv4 address, IPv6 /64) may have.",
+      help:
+        "Device connections without a login that one network (IPv4 address, IPv6 /64) may have; at most a quarter of all.",
       default: "5000", kind: .number(1...1_000_000)),
     SettingDefinition(
       name: "network-registrations", valueName: "N",
-      help: "Registrations that one network may make in a minute.", default: "3000",
+      help: "Registrations per minute from one network.", default: "3000",
       kind: .number(1...100_000_000)),
     SettingDefinition(
-      name: "push-calls", valueName: "N", help: "Calls of the push API in a minute, for each app.",
+      name: "push-calls", valueName: "N", help: "Calls of the push API per minute and app.",
       default: "6000000", kind: .number(1...1_000_000_000)),
     SettingDefinition(
-      name: "device-calls", valueName: "N", help: "Calls of the device API in a minute, for each app.",
+      name: "device-calls", valueName: "N", help: "Calls of the device API per minute and app.",
       default: "600000", kind: .number(1...1_000_000_000)),
     SettingDefinition(
       name: "trusted-proxies", valueName: "NETWORK,...",
-      help: "Proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8. Nobody's if not given.",
+      help: "Trusted proxies, whose X-Forwarded-For is used, such as 10.0.0.0/8; the default is none.",
       kind: .list),
     SettingDefinition(
       name: "device-origins", valueName: "ORIGIN,...",
       help:
-        "Web pages besides our own that may connect as devices, such as https://www.example.com; * for all.",
+        "Origins of web pages that may connect as devices, such as https://www.example.com; * for all.",
       kind: .list),
     SettingDefinition(
       name: "keep-pushes", valueName: "TIME",
-      help: "How long pushes are kept after they were accepted, unless somebody still waits for them.",
+      help: "How long pushes are kept after acceptance; a push that is still pending is kept longer.",
       default: "30d", kind: .duration),
   ]
 
   private static let time = [
     SettingDefinition(
       name: "time-zone", valueName: "ZONE",
-      help: "The zone that times in requests and answers are in, such as Europe/Berlin.",
+      help: "The time zone of requests and responses, such as Europe/Berlin.",
       default: "Asia/Shanghai", kind: .text),
     SettingDefinition(
-      name: "schedules", valueName: "N", help: "Schedules that an app may have at a time.", default: "100",
+      name: "schedules", valueName: "N", help: "Schedules that an app may have.", default: "100",
       kind: .number(1...1_000_000)),
     SettingDefinition(
       name: "schedule-grace", valueName: "TIME",
-      help: "How late a schedule may fire that was missed, if its push lives as long.", default: "6h",
+      help: "How late a missed schedule may still fire, within the push's time to live.", default: "6h",
       kind: .duration),
   ]
 }

@@ -28,8 +28,8 @@ struct ServeSettings {
   let maxHTTPConnections: Int
   let pushCallsPerMinute: Int
   let deviceCallsPerMinute: Int
-  let httpConnectionsPerNetwork: Int
-  let strangersPerNetwork: Int
+  let httpConnectionsPerNetwork: Int?
+  let unauthenticatedPerNetwork: Int
   let registrationsPerNetwork: Int
   let trustedProxies: [IPNetwork]
   /// Web pages that may connect as devices.
@@ -72,8 +72,8 @@ struct ServeSettings {
     maxHTTPConnections = settings.number("max-http-connections") ?? 0
     pushCallsPerMinute = settings.number("push-calls") ?? 0
     deviceCallsPerMinute = settings.number("device-calls") ?? 0
-    httpConnectionsPerNetwork = settings.number("network-http-connections") ?? 0
-    strangersPerNetwork = settings.number("network-strangers") ?? 0
+    httpConnectionsPerNetwork = settings.number("network-http-connections")
+    unauthenticatedPerNetwork = settings.number("network-strangers") ?? 0
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     trustedProxies = try Self.networks(settings, "trusted-proxies")
     apnsHosts = Self.apnsHosts(settings)
@@ -98,7 +98,7 @@ struct ServeSettings {
     var networks: [IPNetwork] = []
     for text in settings.list(name) {
       guard let network = IPNetwork(text) else {
-        throw .usage("--\(name): \"\(text)\" is no network such as 10.0.0.0/8")
+        throw .usage("--\(name): \"\(text)\" is not a network; expected an address range such as 10.0.0.0/8")
       }
       networks.append(network)
     }

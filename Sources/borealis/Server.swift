@@ -1,11 +1,12 @@
 import Dispatch
 import Glibc
-import PushAPNs
 import PushBase
 import PushCallbacks
 import PushConsole
 import PushCrypto
+import PushDomain
 import PushGateway
+import PushGetui
 import PushHTTP
 import PushHTTPServer
 import PushJSON
@@ -23,16 +24,23 @@ final class Server: Sendable {
   private let log: Log
   private let store: Store
   private let router: Router
+  private let counts: ChannelCounts
   private let handles: [LoopHandle]
-  /// Connections to Apple have a loop of their own, so that a long queue to Apple keeps no device waiting.
-  private let appleHandle: LoopHandle
+  private let channels: [any Channel]
+  /// Connections to channels' services have a loop of their own, so that a long queue to one keeps no device waiting.
+  private let servicesHandle: LoopHandle
   private let orders: [Mailbox<LoopServices.Order>]
   private let parts: ServerParts
   private let addresses: [(name: String, listeners: Listeners)]
   private let isReady: ReadyFlag
+  private let freed = FreedMemory()
 
-  /// Binds the addresses, opens the database and reads it into memory.
-  init(_ settings: ServeSettings, limits: ConnectionLimits) throws(Failure) {
+  /// Binds the addresses, opens the database and reads it into memory. `channels` makes more ways to devices than passthrough
+  /// and APNs.
+  init(
+    _ settings: ServeSettings, limits: ConnectionLimits,
+    channels: (Router, Store) -> [any Channel] = { _, _ in [] }
+  ) throws(Failure) {
     self.settings = settings
     log = settings.log
     let certificates = settings.usesTLS ? try Certificates(settings) : nil
@@ -43,6 +51,7 @@ final class Server: Sendable {
     var options = Store.Options()
     options.onCommit = serverMetrics.onCommit
     store = try settings.folder.openStore(readers: 2, log: log, options: options)
+    try settings.secretKeyFile.expectKeys(of: store)
     var routerOptions = RouterOptions()
     routerOptions.retention = settings.retention
     routerOptions.zone = settings.zone
@@ -56,110 +65,41 @@ final class Server: Sendable {
       var handles: [LoopHandle] = []
       for index in 0..<settings.loops { handles.append(try LoopHandle(index: index)) }
       self.handles = handles
-      appleHandle = try LoopHandle(index: settings.loops)
+      servicesHandle = try LoopHandle(index: settings.loops)
     } catch {
       throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
     }
     orders = handles.map { Mailbox(of: $0) }
     let channel = PassthroughChannel(loops: handles)
     router.add(channel)
-    let apns = Self.apnsChannel(settings, router, metrics, time)
-    router.add(apns: apns)
+    let apns = Self.apnsChannel(settings, router, store, metrics, time)
+    self.channels = [apns] + channels(router, store)
+    for channel in self.channels { router.add(channel) }
+    counts = ChannelCounts(of: router, in: metrics)
     let isReady = ReadyFlag()
     self.isReady = isReady
-    let callbacks = try Self.callbackService(settings, router, metrics, time)
+    let callbacks = try Self.callbackService(settings, router, store, metrics, time)
     let gateway = Gateway(
       router: router, callbacks: callbacks, limits: settings.gatewayLimits, metrics: metrics, log: log,
-      time: time, isReady: { isReady.value })
+      time: time, obstacle: { [store] in isReady.value ? store.trouble?.explanation : "draining" })
     let mailer = Self.mailer(settings, store, metrics, time)
-    let console = Self.console(settings, router, gateway, apns, mailer, time)
+    let console = Self.console(settings, router, store, gateway, apns, mailer, time)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
     let proxies = TrustedProxies(settings.trustedProxies)
     parts = ServerParts(
-      router: router, channel: channel, apns: apns, callbacks: callbacks,
-      reminders: ExpiryReminders(
-        store: store, site: mailer == nil ? nil : settings.mail.site, time: time, log: log), mailer: mailer,
-      gateway: gateway, console: console,
-      deviceDoor: DeviceDoor(
+      home: LocalHome(router), channel: channel, callbacks: callbacks, mailer: mailer, gateway: gateway,
+      getui: Self.getui(settings, router, store, gateway, time), console: console,
+      deviceUpgrades: DeviceUpgradeHandler(
         origins: settings.deviceOrigins, proxies: proxies,
-        refusals: DoorRefusals(metrics, time: time, log: log)), proxies: proxies,
+        rejections: HandshakeRejections(metrics, time: time, log: log)), proxies: proxies,
       peers: PeerGuard(
-        strangers: UInt32(settings.strangersPerNetwork),
+        unauthenticated: UInt32(clamping: limits.unauthenticatedPerNetwork),
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
-      httpPeers: HTTPPeerLimit(connections: settings.httpConnectionsPerNetwork), largeBodies: LargeBodies(),
+      httpPeers: HTTPPeerLimit(
+        connections: limits.httpPerNetwork, exempt: settings.trustedProxies + IPNetwork.loopback),
+      httpMemory: HTTPMemory(bytes: limits.httpBytes),
       metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
-      httpLimits: settings.httpLimits(limits), certificates: certificates, time: time)
-  }
-
-  private static func apnsChannel(
-    _ settings: ServeSettings, _ router: Router, _ metrics: Metrics, _ time: SystemTime
-  ) -> APNsChannel {
-    let keyFile = settings.secretKeyFile
-    return APNsChannel(
-      router: router, hosts: settings.apnsHosts,
-      keys: {
-        // Read whenever a credential is opened, so that a file that was mended works at once.
-        do throws(Failure) {
-          return .success(try keyFile.read())
-        } catch {
-          return .failure(CredentialStore.KeyFailure(error.message))
-        }
-      },
-      sealingKeys: { sealed in
-        do throws(Failure) {
-          return .success(try keyFile.readOrMake(sealed: sealed))
-        } catch {
-          return .failure(CredentialStore.KeyFailure(error.message))
-        }
-      }, metrics: metrics, time: time, log: settings.log)
-  }
-
-  private static func mailer(
-    _ settings: ServeSettings, _ store: Store, _ metrics: Metrics, _ time: SystemTime
-  ) -> Mailer? {
-    // There also where no mail is sent, as all metrics are.
-    let mailMetrics = MailMetrics(metrics)
-    return settings.mail.server.map {
-      Mailer(store: store, server: $0, metrics: mailMetrics, time: time, log: settings.log)
-    }
-  }
-
-  private static func console(
-    _ settings: ServeSettings, _ router: Router, _ gateway: Gateway, _ apns: APNsChannel, _ mailer: Mailer?,
-    _ time: SystemTime
-  ) -> WebConsole {
-    let keyFile = settings.secretKeyFile
-    return WebConsole(
-      router: router, gateway: gateway, apns: apns, time: time, log: settings.log,
-      mail: ConsoleMail(
-        site: settings.mail.site, send: mailer.map { mailer in { @Sendable mail in mailer.send(mail) } }),
-      secrets: PersonSecrets(
-        seal: { secret, person, sealed in
-          try? keyFile.readOrMake(sealed: sealed).seal(secret, for: .oneTimePasswords(of: person))
-        },
-        open: { sealed, person in try? keyFile.read().open(sealed, for: .oneTimePasswords(of: person)) }))
-  }
-
-  private static func callbackService(
-    _ settings: ServeSettings, _ router: Router, _ metrics: Metrics, _ time: SystemTime
-  ) throws(Failure) -> CallbackService {
-    let keyFile = settings.secretKeyFile
-    let keys = CallbackKeys(
-      read: {
-        do throws(Failure) { return .success(try keyFile.read()) } catch {
-          return .failure(CallbackKeys.Failure(error.message))
-        }
-      },
-      readOrMake: { sealed in
-        do throws(Failure) { return .success(try keyFile.readOrMake(sealed: sealed)) } catch {
-          return .failure(CallbackKeys.Failure(error.message))
-        }
-      })
-    let service = CallbackService(
-      router: router, options: settings.callbacks, keys: keys, metrics: metrics, time: time,
-      log: settings.log)
-    guard let service else { throw .failed("cannot start the thread that sends callbacks") }
-    return service
+      httpLimits: settings.httpLimits(limits), certificates: certificates, time: time, log: log)
   }
 
   private static func bind(
@@ -178,57 +118,74 @@ final class Server: Sendable {
 
   // MARK: Start
 
-  /// Starts the event loops; they serve when this returns.
+  /// Starts the event loops; they serve when this returns. Nothing is accepted before the channels know what they can offer:
+  /// pushes are routed by it.
   func start() throws(Failure) {
-    let started = DispatchSemaphore(value: 0)
-    let failure = Mutex<SystemError?>(nil)
-    do throws(SystemError) {
-      try appleHandle.start(
+    try startLoops { [self] started, failed throws(SystemError) in
+      try servicesHandle.start(
         { [self] loop throws(SystemError) in
-          // Where processors are short, whoever waits for an answer goes before a queue to Apple.
+          // Where processors are short, whoever waits for an answer goes before a queue to a service.
           LoopHandle.yieldToOthers(5)
-          parts.apns.add(APNsDriver(loop: loop, time: parts.time).address)
-          started.signal()
-        },
-        failed: { error in
-          failure.withLock { $0 = error }
-          started.signal()
-        })
+          for channel in channels { (channel as? any LoopChannel)?.add(loop, parts.time) }
+          started()
+        }, failed: failed)
+      return 1
+    }
+    for channel in channels {
+      do throws(StorageError) { try Blocking.wait { channel.start($0) } } catch {
+        throw DataFolder.failure("cannot start the channel \(channel.info.name)", error)
+      }
+    }
+    for (_, listeners) in addresses { try listeners.listen() }
+    try startLoops { [self] started, failed throws(SystemError) in
       for handle in handles {
         let sockets = sockets(of: handle.index)
         try handle.start { [self] loop throws(SystemError) in
           _ = try LoopServices(loop: loop, parts: parts, sockets: sockets, orders: orders[handle.index])
-          started.signal()
-        } failed: { error in
-          failure.withLock { $0 = error }
-          started.signal()
+          started()
+        } failed: {
+          failed($0)
         }
       }
-    } catch {
-      throw .failed("cannot start a thread: \(SystemCalls.reason(error.number))")
-    }
-    for _ in 0...handles.count { started.wait() }
-    if let error = failure.withLock({ $0 }) {
-      throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
-    }
-    // So that the first push already knows which apps have credentials.
-    do throws(StorageError) { try Blocking.wait { parts.apns.start($0) } } catch {
-      throw DataFolder.failure("cannot read the APNs credentials", error)
+      return handles.count
     }
     isReady.value = true
     log.info(
       "serving",
-      ["loops": .number(Int64(handles.count)), "apps": .number(Int64(router.loadedApps.count))])
+      ["loops": .number(Int64(handles.count)), "apps": .number(Int64(router.apps.all.count))])
     logCertificate()
     logConsole()
+  }
+
+  /// Starts loops, as many as `begin` says, and waits until each of them has called one of the two.
+  private func startLoops(
+    _ begin: (
+      _ started: @escaping @Sendable () -> Void, _ failed: @escaping @Sendable (SystemError) -> Void
+    ) throws(SystemError) -> Int
+  ) throws(Failure) {
+    let ended = DispatchSemaphore(value: 0)
+    let failure = Mutex<SystemError?>(nil)
+    let count: Int
+    do throws(SystemError) {
+      count = try begin({ ended.signal() }) { error in
+        failure.withLock { $0 = error }
+        ended.signal()
+      }
+    } catch {
+      throw .failed("cannot start a thread: \(SystemCalls.reason(error.number))")
+    }
+    for _ in 0..<count { ended.wait() }
+    if let error = failure.withLock({ $0 }) {
+      throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
+    }
   }
 
   /// Says where the console is and, as long as nobody can log in, the link that the first person opens.
   private func logConsole() {
     guard let (name, listeners) = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
     let origin = "\(name == "http" ? "http" : "https")://\(listeners.address)"
-    parts.console.prepareSetup { [log] path in
-      if let path {
+    Task { [log, console = parts.console] in
+      if let path = await console.prepareSetup() {
         log.info("set up the console, once", ["url": .text(origin + path)])
       } else {
         log.info("console", ["url": .text(origin + "/console/")])
@@ -243,9 +200,9 @@ final class Server: Sendable {
       "ends": .text(Log.iso8601(info.notAfter.milliseconds)),
     ]
     if info.notAfter < parts.time.now().adding(seconds: 14 * 86_400) {
-      log.warning("certificate ends soon", values)
+      log.warning("TLS certificate expires soon", values)
     } else {
-      log.info("certificate", values)
+      log.info("TLS certificate", values)
     }
   }
 
@@ -277,13 +234,14 @@ final class Server: Sendable {
 
   /// The work of once a second.
   func tick() {
+    store.probe()
     router.tick()
     parts.gateway.tick()
-    parts.apns.tick()
+    for channel in channels { channel.tick() }
     parts.callbacks.tick()
-    parts.reminders.tick()
     parts.mailer?.tick()
     parts.console.tick()
+    freed.look(connections: parts.metrics.connections, http: parts.httpMemory)
   }
 
   /// Reads the certificate again.
@@ -291,10 +249,10 @@ final class Server: Sendable {
     guard let certificates = parts.certificates else { return }
     do throws(Failure) {
       try certificates.reload()
-      log.info("certificate read again")
+      log.info("TLS certificate reloaded")
       logCertificate()
     } catch {
-      log.error("certificate not changed", ["reason": .text(error.message)])
+      log.error("TLS certificate not reloaded", ["reason": .text(error.message)])
     }
   }
 
@@ -307,10 +265,15 @@ final class Server: Sendable {
     parts.mailer?.stop()
     let done = DispatchSemaphore(value: 0)
     let deadline = DispatchTime.now() + .seconds(settings.drainSeconds)
-    for mailbox in orders { mailbox.post(.drain(spread: reconnectSpread) { done.signal() }) }
+    let spread = reconnectSpread
+    // Devices gather acknowledgements for half a second.
+    let patience = UInt64(min(3000, settings.drainSeconds * 500))
+    for mailbox in orders {
+      mailbox.post(.drain(spread: spread, patience: patience) { done.signal() })
+    }
     let isComplete = orders.allSatisfy { _ in done.wait(timeout: deadline) == .success }
-    if !isComplete { log.warning("connections cut off, they took too long to finish") }
-    closeAPNs(until: deadline)
+    if !isComplete { log.warning("closed connections that took too long to finish") }
+    closeChannels(until: deadline)
     // As long as everything else may take; and some seconds, if that has taken it all.
     let end = max(deadline, DispatchTime.now() + .seconds(3))
     router.finish { DispatchTime.now() < end }
@@ -321,11 +284,11 @@ final class Server: Sendable {
     log.info("stopped")
   }
 
-  /// Awaits Apple's answers to what has been sent: whatever has none is sent again after the next start.
-  private func closeAPNs(until deadline: DispatchTime) {
-    parts.apns.close()
-    while !parts.apns.isIdle, DispatchTime.now() < deadline { usleep(10_000) }
-    parts.apns.finish()
+  /// Awaits the services' answers to what has been sent: whatever has none is sent again after the next start.
+  private func closeChannels(until deadline: DispatchTime) {
+    for channel in channels { channel.close() }
+    while !channels.allSatisfy(\.isIdle), DispatchTime.now() < deadline { usleep(10_000) }
+    for channel in channels { channel.finish() }
   }
 
   /// Goes on as before for a while.
@@ -340,7 +303,7 @@ final class Server: Sendable {
 
   /// Milliseconds over which devices spread their return: so that some ten thousand a second come.
   private var reconnectSpread: UInt32 {
-    let online = router.loadedApps.reduce(0) { $0 + $1.directory.onlineCount }
+    let online = router.apps.all.reduce(0) { $0 + $1.directory.onlineCount }
     return UInt32(clamping: 1000 + online / 10)
   }
 }

@@ -13,6 +13,8 @@ struct ServerMetrics: Sendable {
   let http: HTTPServerMetrics
   let devices: PassthroughMetrics
   let deviceConnections: Gauge
+  /// Connections of all kinds.
+  var connections: Int { http.openConnections + Int(clamping: deviceConnections.value) }
   private let commits: Counter
   private let committedJobs: Counter
   private let commitSeconds: Histogram
@@ -21,7 +23,7 @@ struct ServerMetrics: Sendable {
     http = HTTPServerMetrics(in: metrics)
     devices = PassthroughMetrics(metrics)
     deviceConnections = metrics.gauge("borealis_device_open_connections", "Device connections now")
-    commits = metrics.counter("borealis_commits_total", "Transactions committed to the database")
+    commits = metrics.counter("borealis_commits_total", "Transactions committed")
     committedJobs = metrics.counter(
       "borealis_committed_jobs_total", "Changes in these transactions; their ratio is the batch size")
     commitSeconds = metrics.histogram("borealis_commit_seconds", "Time of a transaction, its sync included")
@@ -43,24 +45,24 @@ struct ServerMetrics: Sendable {
     metrics.computed(
       "borealis_commits_failed_total", "Transactions that failed, as on a full disk", isCounter: true
     ) { Double(store.statistics.failedCommits) }
-    metrics.computed("borealis_write_queue_jobs", "Changes that wait for the database") {
+    metrics.computed("borealis_write_queue_jobs", "Changes that wait to be written") {
       Double(store.statistics.waiting)
     }
     metrics.computed("borealis_devices_online", "Devices that are logged in") {
-      Double(router.loadedApps.reduce(0) { $0 + $1.directory.onlineCount })
+      Double(router.apps.all.reduce(0) { $0 + $1.directory.onlineCount })
     }
     metrics.computed("borealis_registrations", "Registrations that are not replaced") {
-      Double(router.loadedApps.reduce(0) { $0 + $1.directory.registrationCount })
+      Double(router.apps.all.reduce(0) { $0 + $1.directory.registrationCount })
     }
-    metrics.computed("borealis_pushes_waiting_for_speed", "Pushes whose plans have no speed left now") {
+    metrics.computed("borealis_pushes_waiting_for_speed", "Pushes that wait for their plan's speed limit") {
       Double(router.pushesWaitingForSpeed)
     }
-    metrics.computed("borealis_pushes_spreading", "Pushes that are being spread over some time") {
-      Double(router.loadedApps.reduce(0) { $0 + $1.directory.spreadingCount })
+    metrics.computed("borealis_pushes_spreading", "Pushes in paced delivery") {
+      Double(router.apps.all.reduce(0) { $0 + $1.directory.pacedPushCount })
     }
-    metrics.computed("borealis_apps", "Apps in memory") { Double(router.loadedApps.count) }
+    metrics.computed("borealis_apps", "Apps in memory") { Double(router.apps.all.count) }
     let audit = router.audit
-    metrics.computed("borealis_push_targets", "Targets of all kept pushes by what became of them") {
+    metrics.computed("borealis_push_targets", "Targets of all kept pushes by outcome") {
       let totals = audit.totals
       return [
         ("delivered", totals.delivered), ("expired", totals.expired), ("failed", totals.failed),
@@ -74,7 +76,7 @@ struct ServerMetrics: Sendable {
       "borealis_build_info", "1, with the version", labels: "version=\"\(Program.version)\""
     ) { 1 }
     if let certificates {
-      metrics.computed("borealis_certificate_end_timestamp_seconds", "When the TLS certificate ends") {
+      metrics.computed("borealis_certificate_end_timestamp_seconds", "When the TLS certificate expires") {
         Double(certificates.info.notAfter.milliseconds) / 1000
       }
     }

@@ -1,3 +1,4 @@
+import PushBase
 import Testing
 
 @testable import PushBench
@@ -77,5 +78,16 @@ import Testing
       let early = HTTPReply.scan(part.span, at: 0)
       #expect(early == nil)
     }
+  }
+
+  /// The server closes a connection that the load leaves idle: only what is under way is lost with its connection.
+  @Test func idleConnectionsMayEnd() throws {
+    let client = try LoadClient()
+    let sender = PushSender(appKey: .random(), secret: "s")
+    sender.opened(Link(slot: 0, generation: 0, member: 0), client)
+    sender.closed(Link(slot: 0, generation: 0, member: 0), client)
+    #expect(sender.lostCount == 0)
+    sender.closed(Link(slot: 1, generation: 0, member: 1), client)
+    #expect(sender.lostCount == 1)
   }
 }

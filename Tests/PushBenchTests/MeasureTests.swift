@@ -13,12 +13,13 @@ import Testing
     #expect(latencies.maximum == 200)
   }
 
-  @Test(arguments: [0, 1, 0x0123_4567_89ab_cdef, UInt64.max])
-  func payloadsCarryTheirTime(_ time: UInt64) {
-    let bytes = Array("before ".utf8) + Payload.make(size: 40, time: time)
+  @Test(arguments: [0, 1, 0x23_4567_89ab_cdef, 1 << 56 - 1])
+  func payloadsCarryTheirTimeAndPublisher(_ time: UInt64) {
+    let bytes = Array("before ".utf8) + Payload.make(size: 40, time: time, publisher: 255)
     #expect(bytes.count == 47)
     let span = bytes.span
     #expect(Payload.time(in: span, 0..<bytes.count) == time)
+    #expect(Payload.publisher(in: span, 0..<bytes.count) == 255)
     #expect(Payload.time(in: span, 0..<20) == nil)
     #expect(Payload.time(in: span, 8..<bytes.count) == nil)
   }
@@ -37,6 +38,25 @@ import Testing
     arrive(1)
     #expect(board.completed == 2)
     #expect(board.arrivals == 6)
+  }
+
+  @Test func messagesOfEachPublisherAreCounted() {
+    let board = ArrivalBoard(receivers: 2)
+    board.byPublisher = [0, 0]
+    for (receiver, publisher) in [(0, 1), (1, 1), (1, 0), (0, 7)] {
+      let bytes = Payload.make(size: 40, time: 1, publisher: publisher)
+      board.arrived(at: receiver, bytes.span, 0..<bytes.count)
+    }
+    #expect(board.byPublisher == [1, 2])
+    #expect(board.arrivals == 4)
+  }
+
+  @Test func memoryGrowsByTheSlopeOfItsSamples() {
+    let line = (0..<10).map { (seconds: Double($0), bytes: Double($0 * 3 + 100)) }
+    #expect(abs(SoakBenchmark.slope(line) - 3) < 1e-9)
+    let noise = line.map { (seconds: $0.seconds, bytes: $0.seconds == 0 || $0.seconds == 9 ? 50.0 : 40) }
+    #expect(abs(SoakBenchmark.slope(noise)) < 1e-9)
+    #expect(SoakBenchmark.slope([(seconds: 1, bytes: 5)]) == 0)
   }
 
   @Test func aReportJudgesRatios() {
@@ -61,7 +81,10 @@ import Testing
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "other") }
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", connections: 15_001) }
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", seconds: 0) }
+    #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", seconds: 61) }
+    #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", rate: 1) }
     #expect(throws: BenchError.self) { try BenchOptions(benchmark: "idle", peers: "redis,other") }
+    #expect(try BenchOptions(benchmark: "soak", seconds: 3600, rate: 2000).rate == 2000)
     #expect(try BenchOptions(benchmark: "idle", peers: "redis,floor").peers == [.redis, .floor])
     #expect(try BenchOptions(benchmark: "all", peers: "none").peers.isEmpty)
   }

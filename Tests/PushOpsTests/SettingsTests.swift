@@ -70,7 +70,7 @@ import Testing
       (["--admin-secret", ""], [:], "", "--admin-secret: expected a value"),
       (
         ["--admin-secret", "a", "--admin-secret-file", "/s"], [:], "",
-        "--admin-secret and --admin-secret-file contradict: give one of them"
+        "--admin-secret and --admin-secret-file exclude each other: pass only one of them"
       ),
       (["--admin-secret-file", "/none"], [:], "", "--admin-secret-file: cannot read \"/none\""),
       (["--admin-secret-file", "/empty"], [:], "", "--admin-secret-file: \"/empty\" is empty"),

@@ -3,12 +3,12 @@ import PushHTTP
 import PushWebSocket
 import Synchronization
 
-/// Counts the handshakes of WebSocket that are refused, and says why in the log, once a second at most: a browser hides it from its
-/// page, and the cause is often a proxy in between. Safe to use from any thread.
-final class DoorRefusals: Sendable {
+/// Counts rejected WebSocket handshakes and logs the reason, at most once a second: browsers hide it from the page, and the
+/// cause is often a proxy. Safe to use from any thread.
+final class HandshakeRejections: Sendable {
   private typealias Refusal = WebSocketHandshake.Refusal
 
-  /// Characters of a header field that are shown.
+  /// Characters of a header field that are logged.
   private static let shown = 200
 
   private let counters: [Refusal: Counter]
@@ -29,7 +29,8 @@ final class DoorRefusals: Sendable {
     self.counters = counters
   }
 
-  func note(_ refusal: WebSocketHandshake.Refusal, _ request: HTTPRequest, from client: IPAddress?) {
+  /// Records a rejected handshake.
+  func record(_ refusal: WebSocketHandshake.Refusal, _ request: HTTPRequest, from client: IPAddress?) {
     counters[refusal]?.add()
     let now = time.now().seconds
     guard latest.exchange(now, ordering: .relaxed) != now else { return }

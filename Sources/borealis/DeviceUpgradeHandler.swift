@@ -5,15 +5,15 @@ import PushNet
 import PushPassthrough
 import PushWebSocket
 
-/// Lets devices in that come over WebSocket, on the HTTP ports (Docs/protocol.md, section 8).
-struct DeviceDoor: Sendable {
+/// Upgrades HTTP connections of devices to WebSocket (Docs/protocol.md, section 8).
+struct DeviceUpgradeHandler: Sendable {
   static let path = "/device"
 
   let origins: OriginRule
   let proxies: TrustedProxies
-  let refusals: DoorRefusals
+  let rejections: HandshakeRejections
 
-  /// What becomes of a request on the loop of `devices`; nil if it is none for a device.
+  /// Answers an upgrade request on the loop of `devices`; returns nil if the path is not the devices' one.
   func upgrade(_ request: HTTPRequest, from peer: IPAddress?, to devices: DeviceServer) -> HTTPUpgrade? {
     guard request.target == Self.path || request.target.hasPrefix(Self.path + "?") else { return nil }
     let client = proxies.client(of: request, from: peer) ?? peer
@@ -21,7 +21,7 @@ struct DeviceDoor: Sendable {
     do throws(WebSocketHandshake.Refusal) {
       response = try WebSocketHandshake.answer(to: request, origins: origins)
     } catch {
-      refusals.note(error, request, from: client)
+      rejections.record(error, request, from: client)
       return .answered(error.response)
     }
     let network = client.map { PeerNetwork(of: $0) } ?? PeerNetwork(rawValue: 0)

@@ -1,0 +1,54 @@
+import PushBase
+import PushCrypto
+import PushJSON
+import PushOps
+import PushStorage
+
+struct AppGetuiSetCommand: Command {
+  static let name = "app getui set"
+  static let summary = "Enables Getui's API for an app."
+  static let details = """
+    Makes a master secret for Getui's API for the app with the key KEY and prints what an app server of Getui's is set up
+    with as JSON; the secret is shown only now. One that the app had is refused from then on, and so are its tokens, by a running
+    server within some seconds.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting, SecretKeyFile.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    let file = SecretKeyFile(input.settings, folder: try DataFolder(input))
+    try AppAPNs.withApp(input) { store, app throws(Failure) in
+      let secret = GetuiSecret.generate()
+      let row = GetuiAccessRow(
+        app: app.id, secret: GetuiSecret.seal(secret, app: app.id, with: try file.readOrMake(for: store)),
+        changedAt: SystemTime().now())
+      try store.writeNow(orFail: "cannot change the access") { transaction throws(StorageError) in
+        try transaction.getui.setAccess(row)
+      }
+      Console.print([
+        "app_id": .string(app.key.text), "app_key": .string(app.key.text), "master_secret": .string(secret),
+      ])
+    }
+  }
+}
+
+struct AppGetuiRemoveCommand: Command {
+  static let name = "app getui remove"
+  static let summary = "Disables Getui's API for an app."
+  static let details = """
+    Removes the master secret for Getui's API of the app with the key KEY. It and its tokens are refused from then on, by a running
+    server within some seconds.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    try AppAPNs.withApp(input) { store, app throws(Failure) in
+      let isRemoved = try store.writeNow(orFail: "cannot change the access") {
+        transaction throws(StorageError) in
+        try transaction.getui.removeAccess(app: app.id)
+      }
+      guard isRemoved else { throw .failed("the app has no access to Getui's API") }
+    }
+  }
+}

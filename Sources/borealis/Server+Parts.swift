@@ -1,0 +1,110 @@
+import PushAPNs
+import PushBase
+import PushCallbacks
+import PushConsole
+import PushCrypto
+import PushGateway
+import PushGetui
+import PushMail
+import PushNet
+import PushRouter
+import PushStorage
+
+/// A channel whose connections to its service are on an event loop of the server's.
+protocol LoopChannel: Channel {
+  /// Lets connections run on a loop. On the loop's thread, before `start`.
+  func add(_ loop: EventLoop, _ time: any TimeSource)
+}
+
+extension APNsChannel: LoopChannel {
+  func add(_ loop: EventLoop, _ time: any TimeSource) { add(APNsDriver(loop: loop, time: time).address) }
+}
+
+/// The parts that seal and open secrets, or send mail.
+extension Server {
+  static func apnsChannel(
+    _ settings: ServeSettings, _ router: Router, _ store: Store, _ metrics: Metrics, _ time: SystemTime
+  ) -> APNsChannel {
+    let keyFile = settings.secretKeyFile
+    let site = settings.mail.server == nil ? nil : settings.mail.site
+    return APNsChannel(
+      router: router, store: store, hosts: settings.apnsHosts,
+      keys: {
+        // Read whenever a credential is opened, so that a file that was mended works at once.
+        do throws(Failure) {
+          return .success(try keyFile.read())
+        } catch {
+          return .failure(CredentialStore.KeyFailure(error.message))
+        }
+      },
+      sealingKeys: { keysInUse in
+        do throws(Failure) {
+          return .success(try keyFile.readOrMake(inUse: keysInUse))
+        } catch {
+          return .failure(CredentialStore.KeyFailure(error.message))
+        }
+      }, reminders: ExpiryReminders(store: store, site: site, time: time, log: settings.log),
+      metrics: metrics,
+      time: time, log: settings.log)
+  }
+
+  static func mailer(
+    _ settings: ServeSettings, _ store: Store, _ metrics: Metrics, _ time: SystemTime
+  ) -> Mailer? {
+    // There also where no mail is sent, as all metrics are.
+    let mailMetrics = MailMetrics(metrics)
+    return settings.mail.server.map {
+      Mailer(store: store, server: $0, metrics: mailMetrics, time: time, log: settings.log)
+    }
+  }
+
+  static func console(
+    _ settings: ServeSettings, _ router: Router, _ store: Store, _ gateway: Gateway, _ apns: APNsChannel,
+    _ mailer: Mailer?,
+    _ time: SystemTime
+  ) -> WebConsole {
+    let keyFile = settings.secretKeyFile
+    return WebConsole(
+      router: router, store: store, gateway: gateway, apns: apns, time: time, log: settings.log,
+      mail: ConsoleMail(
+        site: settings.mail.site,
+        send: mailer.map { mailer in { @Sendable mail, progress in mailer.send(mail, progress: progress) } }),
+      secrets: PersonSecrets(
+        seal: { secret, person, keysInUse in
+          try? keyFile.readOrMake(inUse: keysInUse).seal(secret, for: .oneTimePasswords(of: person))
+        },
+        open: { sealed, person in try? keyFile.read().open(sealed, for: .oneTimePasswords(of: person)) }))
+  }
+
+  static func getui(
+    _ settings: ServeSettings, _ router: Router, _ store: Store, _ gateway: Gateway, _ time: SystemTime
+  ) -> GetuiAPI {
+    let keyFile = settings.secretKeyFile
+    return GetuiAPI(
+      router: router, store: store, gateway: gateway, keys: GetuiKeys { try? keyFile.read() },
+      log: settings.log, time: time
+    )
+  }
+
+  static func callbackService(
+    _ settings: ServeSettings, _ router: Router, _ store: Store, _ metrics: Metrics, _ time: SystemTime
+  ) throws(Failure) -> CallbackService {
+    let keyFile = settings.secretKeyFile
+    let keys = CallbackKeys(
+      read: {
+        do throws(Failure) { return .success(try keyFile.read()) } catch {
+          return .failure(CallbackKeys.Failure(error.message))
+        }
+      },
+      readOrMake: { keysInUse in
+        do throws(Failure) { return .success(try keyFile.readOrMake(inUse: keysInUse)) } catch {
+          return .failure(CallbackKeys.Failure(error.message))
+        }
+      })
+    let service = CallbackService(
+      router: router, store: store, options: settings.callbacks, keys: keys, metrics: metrics, time: time,
+      log: settings.log)
+    guard let service else { throw .failed("cannot start the thread that sends callbacks") }
+    return service
+  }
+}
