@@ -55,8 +55,8 @@ let package = Package(
     module("PushCrypto", ["PushBase", "COpenSSL"]),
     module("PushWebSocket", ["PushBase", "PushHTTP", "PushCrypto"]),
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
-    module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet", "CLinux"]),
-    module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2", "CLinux"]),
+    module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
+    module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
     module(
       "PushStorage", ["PushBase", "PushDomain", "CSQLite", "CLinux", "COpenSSL"], plugins: ["EmbedFiles"]
     ),
@@ -79,21 +79,30 @@ let package = Package(
         "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushStorage", "PushRouter",
         "PushCrypto", "PushCallbacks",
       ], plugins: ["EmbedFiles"]),
+    module("PushChannels", ["PushBase", "PushDomain", "PushStorage", "PushRouter"]),
+    module(
+      "PushGetui",
+      [
+        "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushStorage", "PushRouter",
+        "PushCrypto", "PushGateway",
+      ]),
     module(
       "PushAPNs",
       [
-        "PushBase", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "PushHTTP2", "PushNet", "CLinux",
+        "PushBase", "PushChannels", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "PushHTTP2",
+        "PushNet",
       ]),
+    module("PushAccounts", ["PushBase", "PushStorage", "PushCrypto"]),
     module("PushMail", ["PushBase", "PushStorage", "CCurl"]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
     module(
       "PushConsole",
       [
         "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushCrypto", "PushStorage",
-        "PushRouter", "PushCallbacks", "PushGateway", "PushAPNs", "CQREncode",
+        "PushRouter", "PushAccounts", "PushCallbacks", "PushGateway", "PushAPNs", "CQREncode",
       ], exclude: ["Assets"], plugins: ["EmbedFiles"]),
     // The device side.
-    module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "CLinux"]),
+    module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "PushCrypto"]),
     // Apple's side, for tests and for trying things out.
     module(
       "APNsSimulator",
@@ -107,20 +116,22 @@ let package = Package(
       "PushBench",
       [
         "PushBase", "PushJSON", "PushWire", "PushCrypto", "PushDomain", "PushNet", "PushHTTP2", "PushAPNs",
-        "CLinux", "COpenSSL", "CSQLite",
+        "CLinux", "CSQLite",
       ]),
     .executableTarget(
       name: "borealis",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
         "PushWebSocket", "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
-        "PushConsole",
+        "PushGetui", "PushConsole",
         "PushAPNs", "PushCallbacks", "PushMail",
         "PushOps", "BorealisDevice", "APNsSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
     .target(
-      name: "PushTesting", dependencies: ["PushBase", "PushStorage"], path: "Tests/PushTesting",
+      name: "PushTesting",
+      dependencies: ["PushBase", "PushDomain", "PushCrypto", "PushStorage", "PushRouter", "PushChannels"],
+      path: "Tests/PushTesting",
       swiftSettings: strict),
     tests("PushBaseTests", ["PushTesting", "PushBase"]),
     tests("PushJSONTests", ["PushJSON", "PushBase"]),
@@ -131,7 +142,10 @@ let package = Package(
     tests("PushWebSocketTests", ["PushWebSocket", "PushHTTP", "PushBase"]),
     tests(
       "PushNetTests",
-      ["PushTesting", "PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux"]),
+      [
+        "PushTesting", "PushNet", "PushHTTPServer", "PushHTTP", "PushCrypto", "PushBase", "CLinux",
+        "COpenSSL",
+      ]),
     tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite"]),
     tests("PushRouterTests", ["PushTesting", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),
@@ -158,10 +172,22 @@ let package = Package(
         "PushBase",
       ]),
     tests(
+      "PushGetuiTests",
+      [
+        "PushTesting", "PushGetui", "PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage",
+        "PushDomain", "PushCrypto", "PushBase",
+      ]),
+    tests(
+      "PushChannelsTests",
+      [
+        "PushTesting", "PushChannels", "PushRouter", "PushStorage", "PushDomain", "PushBase",
+      ]),
+    tests(
       "PushAPNsTests",
       [
-        "PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushHTTP2", "PushNet", "PushDomain",
-        "PushCrypto",
+        "PushTesting", "PushAPNs", "PushChannels", "PushRouter", "PushStorage", "PushHTTP2", "PushNet",
+        "PushDomain",
+        "PushCrypto", "PushJSON",
         "PushBase",
         "CLinux",
       ]),
@@ -171,8 +197,9 @@ let package = Package(
     tests(
       "PushConsoleTests",
       [
-        "PushTesting", "PushConsole", "PushCallbacks", "PushGateway", "PushAPNs", "PushRouter", "PushStorage",
-        "PushHTTP",
+        "PushTesting", "PushConsole", "PushAccounts", "PushCallbacks", "PushGateway", "PushAPNs",
+        "PushRouter",
+        "PushStorage", "PushHTTP",
         "PushJSON", "PushDomain", "PushCrypto", "PushBase",
       ]),
     tests(
@@ -181,12 +208,22 @@ let package = Package(
         "PushTesting", "BorealisDevice", "PushNet", "PushCrypto", "PushJSON", "PushWire", "PushBase",
         "CLinux",
       ]),
-    tests("PushBenchTests", ["PushBench"]),
-    tests("BlackBoxTests", ["PushTesting", "PushBase", "PushJSON", "PushWire", "CLinux"]),
+    tests("PushBenchTests", ["PushBase", "PushBench"]),
+    tests(
+      "BlackBoxTests",
+      [
+        "borealis", "PushTesting", "PushRouter", "PushStorage", "PushBase", "PushJSON", "PushWire",
+        "PushCrypto", "CLinux",
+      ]),
     tests("TidyTests", ["PushBase"]),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Set by `Tests/Sanitize/run quick`: builds no other tests, and only what they need.
+if let kept = Context.environment["BOREALIS_TESTS"]?.split(separator: " ").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
+}
 
 if isFuzzing {
   package.products.append(.library(name: "Fuzz", type: .static, targets: ["Fuzz"]))

@@ -118,11 +118,11 @@ import Testing
     for push in [lost, saved] { #expect(try world.standing(of: push).waiting == 1) }
     try order("remove", world)
     if isRestarted { try world.restartServer() }
-    // That our connection has it is stored before Apple's part ends.
+    // That the direct connection has it is stored before Apple's part ends.
     for push in [lost, saved] {
       try world.wait("the end of \(push)") { try world.standing(of: push) == refused("NoCredential") }
     }
-    // The strategy that begins with Apple wants our connection then.
+    // The strategy that begins with Apple wants the direct connection then.
     let device = try TestDevice.login(world.server.device, app: world.app.key, world.devices[1])
     #expect(try device.arrival().id == saved)
   }
@@ -147,7 +147,7 @@ import Testing
     }
     try world.order("POST", "/tokens", ["tokens": [["token": token(0), "state": "registered"]]])
     try expectDelivered([try world.push("again", to: 0)], in: world)
-    // The other one has our connection only.
+    // The other one has the direct connection only.
     let own = try world.push("own", to: 1)
     #expect(try world.standing(of: own) == APNsWorld.Standing(waiting: 0, results: [:]))
     let device = try TestDevice.login(world.server.device, app: world.app.key, world.devices[1])

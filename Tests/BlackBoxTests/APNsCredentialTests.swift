@@ -82,7 +82,7 @@ import Testing
     #expect(status.st_mode & 0o777 == 0o600)
     #expect(
       try apns(["set", key, "--p8", file, "--team-id", "TEAM123456", "--topic", "com.example.app"]).errors
-        == "borealis: the app uses this for production already: it is credential 1\n")
+        == "borealis: the app already uses this credential for production: it is number 1\n")
   }
 
   @Test func `A certificate says itself what it is for; its password comes from a file or standard input`()
@@ -106,7 +106,7 @@ import Testing
     #expect(typed.status == 0, "\(typed.errors)")
     #expect(typed.documents.count == 1)
     for (input, message) in [
-      ("Geheim\n", "the password is wrong"), ("", "it is protected by a password, and none was given"),
+      ("Geheim\n", "the password is wrong"), ("", "it is protected by a password: enter it"),
     ] {
       let refused = try apns(["set", second, "--p12", files.p12], input: input)
       #expect(refused.status == 1)
@@ -125,24 +125,33 @@ import Testing
     let files = try makeCertificate()
     let rest = ["--team-id", "TEAM123456", "--topic", "com.example.app"]
     let wrong: [([String], Int32, String)] = [
-      ([], 2, "give --p8, --p12, or --certificate and --key"),
-      (["--p8", file, "--p12", files.p12], 2, "give one of --p8, --p12, and --certificate with --key"),
-      (["--certificate", files.certificate], 2, "--certificate needs --key"),
-      (["--p8", plain] + rest, 2, "--key-id: the key's ID is missing"),
+      ([], 2, "a credential is missing: pass --p8, --p12, or --certificate and --key"),
+      (["--p8", file, "--p12", files.p12], 2, "pass only one of --p8, --p12, and --certificate with --key"),
+      (["--certificate", files.certificate], 2, "--certificate requires --key"),
+      (["--p8", plain] + rest, 2, "--key-id: the key ID is missing"),
       (
         ["--p8", plain, "--key-id", "abc"] + rest, 2,
-        "--key-id: \"abc\" is no key ID: it has 10 characters of A-Z and 0-9"
+        "--key-id: \"abc\" is not a key ID: enter 10 characters of A-Z and 0-9"
       ),
-      (["--p8", file], 2, "--team-id: the team's ID is missing"),
+      (["--p8", file], 2, "--team-id: the team ID is missing"),
       (["--p8", file, "--team-id", "TEAM123456"], 2, "--topic: the app's bundle ID is missing"),
       (
         ["--p8", files.certificate] + rest, 1,
-        "\(files.certificate): it holds a certificate; a private key is needed"
+        "\(files.certificate): it contains a certificate; upload a private key"
       ),
       (["--p8", files.p12] + rest, 1, "\(files.p12): it is a binary file, perhaps a .p12"),
       (["--p8", files.key] + rest, 1, "\(files.key): its key is an RSA key"),
-      (["--p8", "/nonexistent"] + rest, 1, "cannot read /nonexistent"),
-      (["--p12", file], 1, "\(file): it is no PKCS #12 file"),
+      (["--p8", "/nonexistent"] + rest, 1, "cannot read /nonexistent: No such file or directory"),
+      (["--p8", folder.path] + rest, 1, "cannot read \(folder.path): Is a directory"),
+      (
+        ["--p8", file, "--team-id", "TEAM123456", "--topic", "com.example.app.voip"], 2,
+        #"--topic: "com.example.app.voip" is the topic of one kind of push: enter the app's bundle ID, com.example.app"#
+      ),
+      (
+        ["--p8", file, "--team-id", "TEAM123456", "--topic", "com.example.app.push-type.liveactivity"], 2,
+        #"--topic: "com.example.app.push-type.liveactivity" is the topic of one kind of push"#
+      ),
+      (["--p12", file], 1, "\(file): it is not a PKCS #12 file"),
       (
         ["--certificate", files.certificate, "--key", file], 1,
         "\(file): the private key belongs to another certificate"
@@ -154,12 +163,12 @@ import Testing
       ),
       (
         ["--certificate", files.certificate, "--key", files.key, "--key-id", "ABC123DEFG"], 2,
-        "--key-id is for keys"
+        "--key-id requires --p8"
       ),
     ]
     for (arguments, status, message) in wrong {
       let refused = try apns(["set", key] + arguments)
-      #expect(refused.status == status, "\(arguments): \(refused.errors)")
+      #expect(refused.status.number == status, "\(arguments): \(refused.errors)")
       #expect(refused.errors.hasPrefix("borealis: \(message)"), "\(refused.errors)")
       #expect(refused.errors.split(separator: "\n").count == 1)
     }
@@ -229,8 +238,7 @@ import Testing
     try TemporaryFolder.write(new, to: file)
     let refused = try apns(["reseal"])
     #expect(refused.status == 1)
-    #expect(
-      refused.errors.hasPrefix("borealis: credential 1 of the app \(key): it is sealed with the secret key "))
+    #expect(refused.errors.hasPrefix("borealis: the secret key file \(file) is not that of this database: "))
     try TemporaryFolder.write(new + old, to: file)
     #expect(try apns(["reseal"]).documents.first??["resealed"]?.int64 == 2)
     try TemporaryFolder.write(new, to: file)
@@ -248,12 +256,26 @@ import Testing
     #expect(lost.status == 1)
     #expect(
       lost.errors.hasPrefix(
-        "borealis: the secret key file \(data)/secret-key is missing, and 1 credentials are sealed"))
-    do {
-      let server = try TestServer(data: data)
-      try server.program.wait(forError: "the secret key file \(data)/secret-key is missing")
-      server.program.signal(SIGTERM)
-      #expect(try server.program.end().status == 0)
+        "borealis: the secret key file \(data)/secret-key is missing, and secrets in the database are sealed")
+    )
+    let start = ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"]
+    let missing = try RunningProgram.run(start)
+    #expect(missing.status == 1)
+    #expect(missing.errors.contains("borealis: the secret key file \(data)/secret-key is missing"))
+    let foreign = data + "/secret-key"
+    try TemporaryFolder.write(
+      "borealis-secret-key-1 " + String(repeating: "5a", count: 32) + "\n", to: foreign)
+    chmod(foreign, 0o600)
+    for arguments in [
+      start,
+      ["app", "apns", "set", key, "--data", data, "--p8", try makeKey("AuthKey_BBBBBBBBBB.p8")] + rest,
+      ["app", "callback", "set", key, "--data", data], ["app", "apns", "reseal", "--data", data],
+    ] {
+      let ending = try RunningProgram.run(arguments)
+      #expect(ending.status == 1, "\(arguments)")
+      #expect(
+        ending.errors.contains("borealis: the secret key file \(foreign) is not that of this database: "),
+        "\(arguments): \(ending.errors)")
     }
     let server = try TestServer(data: data, environment: elsewhere)
     #expect(try server.call("GET", "/metrics").body.contains("borealis_apns_credentials_unusable 0.0"))
@@ -263,5 +285,41 @@ import Testing
     #expect(
       open.errors.hasPrefix("borealis: everybody on this machine may read or change \(folder.path)/elsewhere")
     )
+  }
+
+  @Test func `What a lost secret key had sealed can be forgotten`() throws {
+    let key = try makeApp()
+    let rest = ["--team-id", "TEAM123456", "--topic", "com.example.app"]
+    #expect(try apns(["set", key, "--p8", makeKey()] + rest).status == 0)
+    #expect(try RunningProgram.run(["app", "callback", "set", key, "--data", data]).status == 0)
+    let file = data + "/secret-key"
+    let own = TemporaryFolder.read(file)
+    // The refusal of another key file names the lost key.
+    try TemporaryFolder.write("borealis-secret-key-1 " + String(repeating: "5a", count: 32) + "\n", to: file)
+    chmod(file, 0o600)
+    let refusal = try apns(["reseal"])
+    #expect(refusal.status == 1)
+    let id = String(try #require(refusal.errors.split(separator: "--forget-lost ").last).prefix(16))
+    try TemporaryFolder.write(own, to: file)
+    // A key that is there is not lost.
+    let kept = try apns(["reseal", "--forget-lost", id])
+    #expect(kept.status == 1 && kept.errors.contains("the key \(id) is not lost"), "\(kept.errors)")
+    #expect(try apns(["reseal", "--forget-lost", "all"]).status == 2)
+    #expect(
+      try apns(["reseal", "--forget-lost", "0011223344556677"]).documents.first??["forgotten"]?.int64 == 0)
+    unlink(file)
+    #expect(try apns(["reseal"]).status == 1)
+    // The file may just be elsewhere.
+    #expect(try apns(["reseal", "--forget-lost", id]).status == 1)
+    let forgotten = try apns(["reseal", "--forget-lost", id, "--secret-key-file", file]).documents.first
+    #expect(forgotten??["forgotten"]?.int64 == 2)
+    #expect(
+      forgotten??["removed"]?.array?.compactMap(\.string) == [
+        "credential 1 of the app \(key)", "callbacks of the app \(key)",
+      ])
+    let server = try TestServer(data: data)
+    #expect(try server.call("GET", "/metrics").body.contains("borealis_apns_credentials_unusable 0.0"))
+    #expect(try apns(["list", key]).output == "")
+    #expect(try apns(["set", key, "--p8", makeKey()] + rest).status == 0)
   }
 }

@@ -64,7 +64,7 @@ import Testing
     let world = try APNsWorld(devices: 5)
     try world.script(["action": "reset", "code": 7, "every": 2, "times": 60])
     try expectDelivered(try world.push(count: 100), in: world)
-    // One that is refused for ever is not sent again and again at once.
+    // One that is refused forever is not sent again and again at once.
     try world.script(["action": "reset", "code": 7, "token": .string(APNsWorld.token(1))])
     let refused = try world.push("refused", to: 1)
     try world.wait("three tries") { APNsWorld.entries(world.entries, of: refused).count >= 4 }
@@ -153,7 +153,7 @@ import Testing
     try expectDelivered(pushes, in: world, atMost: 4)
   }
 
-  @Test func `What is taken back while the service is down is never sent`() throws {
+  @Test func `What is recalled while the service is down is never sent`() throws {
     let world = try APNsWorld(devices: 2)
     try world.killSimulator()
     let pushes = try world.push(count: 2)

@@ -70,15 +70,18 @@ final class APNsWorld {
   }
 
   /// Makes a registration of an iPhone whose app does not run.
-  private func register(token: String) throws -> TestDevice.Identity {
-    guard let key = AppKey(hex: Array(app.key.utf8)), let bytes = Hex.decode(token) else {
+  func register(
+    token: String, fingerprint: String? = nil, of other: TestServer.App? = nil
+  ) throws -> TestDevice.Identity {
+    guard let key = AppKey(hex: Array((other ?? app).key.utf8)), let bytes = Hex.decode(token) else {
       throw TestDevice.Unexpected()
     }
     let device = try TestDevice(server.device)
     try device.send(
       .register(
         RegisterRequest(
-          appKey: key, platform: .ios, fingerprint: Array(token.utf8), token: DeviceToken(.production, bytes),
+          appKey: key, platform: .ios, fingerprint: Array((fingerprint ?? token).utf8),
+          token: DeviceToken(.production, bytes),
           appVersion: "1")))
     guard case .registerOK(let id, let secret) = try device.next() else { throw TestDevice.Unexpected() }
     return TestDevice.Identity(id: id, secret: secret)
@@ -114,7 +117,7 @@ final class APNsWorld {
     return Standing(waiting: waiting, results: Dictionary(uniqueKeysWithValues: pairs))
   }
 
-  /// Waits until nothing of a push waits, and tells what became of it.
+  /// Waits until nothing of a push waits, and tells its outcome.
   func end(of push: String) throws -> Standing {
     var last = Standing(waiting: -1, results: [:])
     try wait("the end of push \(push)") {
@@ -172,6 +175,13 @@ final class APNsWorld {
     server = try TestServer(
       data: data,
       Self.serverArguments(apns, sandboxAddress, authority: authority ?? simulatorData + "/ca.pem"))
+  }
+
+  /// Starts the server, which has ended, at an address.
+  func restart(http address: String) throws {
+    server = try TestServer(
+      data: data,
+      Self.serverArguments(apns, sandboxAddress, authority: simulatorData + "/ca.pem"), http: address)
   }
 
   // MARK: The simulator

@@ -53,12 +53,12 @@ import Testing
 
     try install((pairs[1].certificate, pairs[0].key))
     server.program.signal(SIGHUP)
-    try server.program.wait(forError: "certificate not changed")
+    try server.program.wait(forError: "TLS certificate not reloaded")
     #expect(try pushErrors(server, trusting: pairs[0].certificate).contains("code 1004"))
 
     try install(pairs[1])
     server.program.signal(SIGHUP)
-    try server.program.wait(forError: "certificate read again")
+    try server.program.wait(forError: "TLS certificate reloaded")
     #expect(try pushErrors(server, trusting: pairs[1].certificate).contains("code 1004"))
     #expect(try pushErrors(server, trusting: pairs[0].certificate).contains("certificate refused"))
   }

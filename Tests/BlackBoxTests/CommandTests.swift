@@ -47,7 +47,7 @@ import Testing
       or "borealis app retire" or "borealis app disable" or "borealis app enable" or "borealis app delete" \
       or "borealis app plan" or "borealis app allow" or "borealis app apns set" or "borealis app apns list" or "borealis app apns remove" \
       or "borealis app apns pause" or "borealis app apns resume" \
-      or "borealis app apns reseal" or "borealis app callback set" or "borealis app callback show" \
+      or "borealis app apns reseal" or "borealis app getui set" or "borealis app getui remove" or "borealis app callback set" or "borealis app callback show" \
       or "borealis app callback rotate" or "borealis app callback remove"
       """
     ),
@@ -60,7 +60,7 @@ import Testing
     ),
     (
       ["app", "allow", "ABC", "10.0.0.1/8", "--data", "/x"],
-      "\"10.0.0.1/8\" is no network such as 192.0.2.0/24 or 2001:db8::/32"
+      "\"10.0.0.1/8\" is not a network; expected an address range such as 192.0.2.0/24 or 2001:db8::/32"
     ),
     (["app", "enable", "ABC", "--data", "/x"], "KEY has 24 lower-case hexadecimal digits"),
     (["app", "create", "--data", "/x"], "NAME is missing; see \"borealis app create --help\""),
@@ -92,10 +92,10 @@ import Testing
     #expect(!database.isEmpty && !database.contains(secret))
   }
 
-  /// An empty file is a database of the oldest schema; this test has the lock that a server would have.
+  /// A database without any table is of the oldest schema; this test has the lock that a server would have.
   @Test func `Only while no server runs does a command bring the database up to date`() throws {
     #expect(mkdir(data, 0o700) == 0)
-    try TemporaryFolder.write("", to: data + "/borealis.sqlite")
+    try TemporaryFolder.write(Self.withoutTables, to: data + "/borealis.sqlite")
     let lock = open(data + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
     let refused = try RunningProgram.run(["app", "list", "--data", data])
@@ -105,6 +105,15 @@ import Testing
         + "stop the server, or use its program\n")
     close(lock)
     #expect(try RunningProgram.run(["app", "list", "--data", data]).status == 0)
+  }
+
+  /// One page (sqlite.org/fileformat2.html): the file's header, and a b-tree page with no cells.
+  private static var withoutTables: [UInt8] {
+    var page = Array("SQLite format 3\0".utf8) + [16, 0, 1, 1, 0, 64, 32, 32]
+    page += [UInt8](repeating: 0, count: 4096 - page.count)
+    page.replaceSubrange(28..<32, with: [0, 0, 0, 1])
+    page.replaceSubrange(100..<108, with: [13, 0, 0, 0, 0, 16, 0, 0])
+    return page
   }
 
   @Test func `Apps are listed in the order of their making, without secrets`() throws {
@@ -120,6 +129,17 @@ import Testing
     #expect(ending.documents.map { $0?["name"]?.string } == names)
     #expect(ending.documents.map { $0?["app_key"]?.string } == keys)
     #expect(!ending.output.contains("secret"))
+  }
+
+  @Test func `Names do nothing to a terminal`() throws {
+    let control = try RunningProgram.run(["app", "create", "a\u{9B}31m", "--data", data])
+    #expect(control.status == 2 && !control.errors.contains("\u{9B}"), "\(control.errors)")
+    let name = "a\u{202E}b"
+    let made = try RunningProgram.run(["app", "create", name, "--data", data])
+    #expect(made.output.contains(#""a\u202eb""#), "\(made.output)\(made.errors)")
+    #expect(made.documents.first??["name"]?.string == name)
+    let refused = try RunningProgram.run(["app", "list", "--data", data + "\u{9B}31m"])
+    #expect(refused.errors.contains(#"\u009b31m"#) && !refused.errors.contains("\u{9B}"))
   }
 
   @Test func `An app is turned off and on`() throws {
@@ -155,7 +175,7 @@ import Testing
   @Test func `A folder that cannot be made is named`() throws {
     let ending = try RunningProgram.run(["app", "create", "A", "--data", "/proc/none"])
     #expect(ending.status == 1)
-    #expect(ending.errors.hasPrefix("borealis: cannot make /proc/none: "))
+    #expect(ending.errors.hasPrefix("borealis: cannot create /proc/none: "))
   }
 
   @Test func `A backup holds the apps and is never overwritten`() throws {

@@ -7,14 +7,14 @@ import Testing
 /// The data folder on a file system of its own that fills up. Only root may mount one.
 @Suite(.enabled(if: geteuid() == 0, "needs root for a file system of its own"))
 struct DiskFullTests {
-  /// Four megabytes of memory as a file system; gone with this object.
+  /// Ten megabytes of memory as a file system; gone with this object.
   private final class SmallDisk {
     let folder = TemporaryFolder()
     var path: String { folder.path + "/disk" }
 
     init() throws {
       mkdir(path, 0o700)
-      guard mount("tmpfs", path, "tmpfs", 0, "size=4m") == 0 else {
+      guard mount("tmpfs", path, "tmpfs", 0, "size=10m") == 0 else {
         throw RunningProgram.Failure(description: "cannot mount: error \(errno)")
       }
     }
@@ -25,7 +25,7 @@ struct DiskFullTests {
   @Test func `A full disk refuses pushes, keeps connections, and is forgotten when there is space`() throws {
     let disk = try SmallDisk()
     let filler = disk.path + "/filler"
-    try TemporaryFolder.write(String(repeating: "x", count: 2 << 20), to: filler)
+    try TemporaryFolder.write(String(repeating: "x", count: 8 << 20), to: filler)
     let server = try TestServer(data: disk.path + "/data")
     let app = try server.makeApp()
     let identity = try TestDevice.register(server.device, app: app.key, install: "one")
@@ -45,12 +45,17 @@ struct DiskFullTests {
     let refused = try #require(refusal)
     #expect(refused.status == 500)
     #expect(refused.document?["error"]?["code"]?.int64 == 1000)
+    // The process is well, and restarting it would not help; but it takes no work.
     #expect(try server.call("GET", "/healthz").status == 200)
+    let unready = try server.call("GET", "/readyz")
+    #expect(unready.status == 503 && unready.body == "the disk is full\n", "\(unready.body)")
     // What was accepted arrives over the connection that was there all the time; nothing else does.
     var arrived: [String] = []
     while arrived.count < accepted.count { arrived.append(try device.arrival().id) }
     #expect(arrived == accepted)
     unlink(filler)
+    // By itself: nobody pushes meanwhile.
+    #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 200 })
     let answer = try server.push("after", to: identity, as: app)
     #expect(answer.status == 200, "\(answer.body)")
     let last = try device.arrival()

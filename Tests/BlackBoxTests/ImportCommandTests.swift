@@ -56,6 +56,30 @@ import Testing
     #expect(status.document == ["13065ffa4e0b5fb6ba3": ["online": false]])
   }
 
+  @Test func `A file of Getui's keeps aliases and tags, and its IDs are printed with what they became`()
+    throws
+  {
+    let server = try TestServer(data: data)
+    let app = try server.makeApp()
+    let path = try file([
+      "cid,phone_type,alias,custom_tag", "c0ffee00c0ffee00c0ffee00c0ffee00,1,anna,news vip",
+      "c0ffee00c0ffee00c0ffee00c0ffee01,3,,",
+    ])
+    let ending = try RunningProgram.run(["import", path, "--from", "getui", "--app", app.key, "--data", data])
+    #expect(ending.status == 0, "\(ending.errors)")
+    let sums: JSONValue = ["lines": 2, "added": 1, "known": 0, "refused": 1, "dry_run": false]
+    #expect(ending.documents.last == sums)
+    let became = try #require(ending.documents.first??.object)
+    #expect(became["cid"]?.string == "c0ffee00c0ffee00c0ffee00c0ffee00")
+    let id = try #require(became["becomes"]?.string)
+    #expect(
+      try RunningProgram.eventually { try server.call("GET", "/v3/devices/\(id)", as: app).status == 200 })
+    let shown = try server.call("GET", "/v3/devices/\(id)", as: app)
+    #expect(shown.document == ["tags": ["news", "vip"], "alias": "anna", "mobile": nil])
+    let other = try RunningProgram.run(["import", path, "--from", "fcm", "--app", app.key, "--data", data])
+    #expect(other.status == 2 && other.errors.contains("--from: expected jpush or getui"))
+  }
+
   @Test(arguments: [
     (["registration_id,platform,colour"], "line 1: column 3 is none of registration_id"),
     (["platform"], "line 1: the column registration_id is missing"),

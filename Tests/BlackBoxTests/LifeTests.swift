@@ -64,6 +64,45 @@ import Testing
     #expect(try again.arrival().id == next.document?["msg_id"]?.string)
   }
 
+  @Test func `Acknowledgements that come after GO_AWAY 1 are not lost`() throws {
+    let first = try TestServer(data: data)
+    let app = try first.makeApp()
+    let identity = try TestDevice.register(first.device, app: app.key, install: "one")
+    let device = try TestDevice.login(first.device, app: app.key, identity)
+    _ = try first.push("seen", to: identity, as: app)
+    let arrival = try device.arrival()
+    first.program.signal(SIGTERM)
+    guard case .goAway(.drain, _, _) = try device.next() else { throw TestDevice.Unexpected() }
+    try device.acknowledge(arrival)
+    #expect(try device.isClosed())
+    #expect(try first.program.end().status == 0)
+
+    let second = try TestServer(data: data)
+    let again = try TestDevice.login(second.device, app: app.key, identity)
+    let next = try second.push("next", to: identity, as: app)
+    #expect(try again.arrival().id == next.document?["msg_id"]?.string)
+  }
+
+  /// More than the kernel reports at a time are in time for their logins, and are held up by the server alone.
+  @Test func `While the server is stopped nobody is late`() throws {
+    let server = try TestServer(data: data, ["--loops", "1"])
+    let app = try server.makeApp()
+    let key = try #require(AppKey(hex: Array(app.key.utf8)))
+    let devices = try (0..<300).map { _ in try TestDevice(server.device) }
+    server.program.signal(SIGSTOP)
+    for (number, device) in devices.enumerated() {
+      let request = RegisterRequest(
+        appKey: key, platform: .android, fingerprint: Array("\(number)".utf8), appVersion: "1")
+      try device.send(.register(request))
+    }
+    // The time that a login may take is what has to go by.
+    usleep(7_000_000)
+    server.program.signal(SIGCONT)
+    for device in devices {
+      guard case .registerOK = try device.next() else { throw TestDevice.Unexpected() }
+    }
+  }
+
   @Test func `SIGTERM sends devices away, finishes the request that is under way and takes nothing new`()
     throws
   {
@@ -92,7 +131,7 @@ import Testing
     #expect(answer.head.lowercased().contains("\r\nconnection: close"))
     let ending = try server.program.end()
     #expect(ending.status == 0)
-    #expect(!ending.errors.contains("cut off"))
+    #expect(!ending.errors.contains("took too long to finish"))
     #expect(TemporaryFolder.read(data + "/borealis.sqlite-wal").isEmpty)
   }
 
@@ -104,7 +143,7 @@ import Testing
     server.program.signal(SIGTERM)
     let ending = try server.program.end()
     #expect(ending.status == 0)
-    #expect(ending.errors.contains("cut off"))
+    #expect(ending.errors.contains("took too long to finish"))
   }
 
   @Test func `During the delay of a drain readyz says so, and a second signal ends at once`() throws {
@@ -113,7 +152,7 @@ import Testing
     while try server.call("GET", "/readyz").status != 503 {}
     #expect(try server.call("GET", "/healthz").status == 200)
     server.program.signal(SIGTERM)
-    #expect(try server.program.end().status == 128 + SIGTERM)
+    #expect(try server.program.end().status.number == 128 + SIGTERM)
   }
 
   @Test func `A backup made while pushes arrive is sound`() throws {

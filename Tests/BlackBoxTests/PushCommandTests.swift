@@ -1,4 +1,5 @@
 import PushBase
+import PushCrypto
 import PushJSON
 import PushTesting
 import PushWire
@@ -39,6 +40,33 @@ import Testing
     #expect(ending.documents.first??["msg_id"]?.string == arrival.id)
     let text = String(decoding: JSONWriter.serialize(arrival.content), as: UTF8.self)
     for part in ["你好", "Title", "\"{}\""] { #expect(text.contains(part), "\(text)") }
+  }
+
+  @Test(arguments: DeviceKeyKind.allCases)
+  func `What is enciphered for a device is read by it alone`(kind: DeviceKeyKind) throws {
+    let scene = try Scene(folder)
+    let arguments = [
+      "--registration-id", scene.identity.id.text, "--alert", "Secret", "--message", "Hush", "--encrypt",
+    ]
+    let early = try scene.push(arguments)
+    #expect(early.status == 1)
+    #expect(early.errors.contains("has told no key"))
+    let key = try DevicePrivateKey(kind)
+    try scene.device.send(.operation(sequence: 1, .setKey(DeviceKey(kind, key.publicKey.bytes))))
+    guard case .result(1, .ok, _) = try scene.device.next() else { throw TestDevice.Unexpected() }
+    let ending = try scene.push(arguments + ["--neutral", "News"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    let content = try scene.device.arrival().content
+    #expect(content["notification"]?["alert"] == "News")
+    for (part, plain) in [
+      ("notification", #"{"alert":"Secret"}"#), ("message", #"{"msg_content":"Hush"}"#),
+    ] {
+      let encrypted = content[part]?["encrypted"]
+      #expect(encrypted?["key"]?.string == key.publicKey.id.text)
+      #expect(encrypted?["alg"]?.string == kind.coding.rawValue)
+      let data = try #require(encrypted?["data"]?.string.flatMap { Base64.decode($0.utf8) })
+      #expect(try String(decoding: key.open(data), as: UTF8.self) == plain)
+    }
   }
 
   @Test func `To everybody, to a tag, to an alias`() throws {
@@ -114,11 +142,19 @@ import Testing
     (basis + ["--all"], "give --alert or --message"),
     (
       basis + ["--all", "--tag", "t", "--alert", "x"],
-      "--all and --tag contradict: give one of them"
+      "--all and --tag exclude each other: pass only one of them"
     ),
     (
       basis + ["--file", "/f", "--alert", "x"],
-      "--file is the whole push: --alert contradicts it"
+      "--file holds the whole push: remove --alert"
+    ),
+    (
+      basis + ["--encrypt", "--all", "--alert", "x"],
+      "--encrypt is for single devices: give --registration-id"
+    ),
+    (
+      basis + ["--encrypt", "--registration-id", "x", "--tag", "t", "--alert", "x"],
+      "--encrypt and --tag exclude each other: pass --registration-id"
     ),
     (basis + ["--file", "/nonexistent"], "--file: cannot read \"/nonexistent\""),
     (

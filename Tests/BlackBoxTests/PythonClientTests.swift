@@ -32,6 +32,13 @@ struct PythonClientTests {
     #expect(ending.output.split(separator: "\n").count == 6)
   }
 
+  @Test(.enabled(if: PythonClient.canConfine, "systemd-analyze is missing, or a sanitizer needs more calls"))
+  func `The server works under the filter of its systemd unit`() throws {
+    let ending = try PythonClient.run("unit.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
   @Test func `One-time passwords outlive the secret key that sealed them`() throws {
     let ending = try PythonClient.run("reseal.py", ["--binary", RunningProgram.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
@@ -41,6 +48,13 @@ struct PythonClientTests {
   @Test(.enabled(if: PythonClient.hasWebSockets, "the Python package websockets is missing"))
   func `Devices in Python come over WebSocket`() throws {
     let ending = try PythonClient.run("web_devices.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
+  @Test(.enabled(if: PythonClient.hasCryptography, "the Python package cryptography is missing"))
+  func `Only devices read what a server in Python enciphers`() throws {
+    let ending = try PythonClient.run("encryption.py", ["--binary", RunningProgram.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
     #expect(ending.output.hasPrefix("ok - "))
   }
@@ -103,6 +117,9 @@ private enum PythonClient {
   /// Whether the package is there that tries out what a description promises.
   static let hasSchemathesis = (try? start(["-c", "import schemathesis"]).end().status) == 0
 
+  /// Whether there are ciphers.
+  static let hasCryptography = (try? start(["-c", "import cryptography"]).end().status) == 0
+
   /// Whether there is a mail server.
   static let hasMailServer = (try? start(["-c", "import aiosmtpd"]).end().status) == 0
 
@@ -110,14 +127,19 @@ private enum PythonClient {
   static let hasBrowser =
     access("/usr/bin/chromium", X_OK) == 0 && (try? start(["-c", "import playwright"]).end().status) == 0
 
+  /// Whether a unit's filter can be made and what runs under it is what a unit would run.
+  static let canConfine =
+    access("/usr/bin/systemd-analyze", X_OK) == 0 && !RunningProgram.isSanitized
+
+  /// Each step of a script has a limit of its own, 300 s at most; what it prints may come only at its end.
   static func run(_ script: String, _ arguments: [String] = []) throws -> Ending {
-    try start(["\(root)/Tests/PythonClient/\(script)"] + arguments).end()
+    try start(["\(root)/Tests/PythonClient/\(script)"] + arguments).end(patience: 400)
   }
 
   private static func start(_ arguments: [String]) throws -> RunningProgram {
-    let path = getenv("PATH").map { String(cString: $0) } ?? ""
+    var environment = ["PYTHONDONTWRITEBYTECODE": "1"]
+    for name in ["PATH", "TMPDIR"] { environment[name] = getenv(name).map { String(cString: $0) } }
     return try RunningProgram(
-      Array(interpreter.dropFirst()) + arguments, of: interpreter[0],
-      environment: ["PATH": path, "PYTHONDONTWRITEBYTECODE": "1"])
+      Array(interpreter.dropFirst()) + arguments, of: interpreter[0], environment: environment)
   }
 }

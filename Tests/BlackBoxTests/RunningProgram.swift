@@ -3,11 +3,12 @@ import PushBase
 import PushJSON
 import PushTesting
 import Synchronization
+import Testing
 
 /// What a process left when it ended.
 struct Ending {
   /// The exit status; 128 and the signal's number for one that a signal killed.
-  let status: Int32
+  let status: ExitStatus
   let output: String
   let errors: String
 
@@ -15,6 +16,28 @@ struct Ending {
   var documents: [JSONValue?] {
     output.split(separator: "\n").map { try? parseJSON(Array($0.utf8)) }
   }
+}
+
+/// A status that, where a test expected another one, tells what the process wrote to standard error.
+struct ExitStatus: Equatable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+  let number: Int32
+  private let errors: String
+
+  init(_ number: Int32, errors: String) {
+    self.number = number
+    self.errors = errors
+  }
+
+  init(integerLiteral number: Int32) { self.init(number, errors: "") }
+
+  static func == (left: Self, right: Self) -> Bool {
+    let areEqual = left.number == right.number
+    // `#expect` shows no part of an expression that has a `try` in it.
+    if !areEqual { print("the exit status is \(left)") }
+    return areEqual
+  }
+
+  var description: String { errors.isEmpty ? "\(number)" : "\(number), and wrote: \(errors.suffix(6000))" }
 }
 
 /// The program under test as a process of its own. Killed when this object goes away.
@@ -28,8 +51,8 @@ final class RunningProgram: Sendable {
     var ending: Int32?
   }
 
-  /// No test may hang for ever; nothing here takes longer than a small part of this.
-  private static let patience = 60
+  /// No test may hang forever; nothing here takes longer than a small part of this.
+  static let patience = 60
 
   let processID: Int32
   private let output: Int32
@@ -41,7 +64,7 @@ final class RunningProgram: Sendable {
   private var errorFile: String { folder.path + "/errors" }
 
   /// Starts the program, or another one that drives it. Of the test's own environment only what is given here is
-  /// passed on. Without `input`, what `write` is given is its standard input, which does not end.
+  /// passed on, and what a sanitizer needs. Without `input`, what `write` is given is its standard input, which does not end.
   init(
     _ arguments: [String], of program: String = path, environment: [String: String] = [:],
     input: String? = ""
@@ -67,7 +90,8 @@ final class RunningProgram: Sendable {
       &actions, 2, folder.path + "/errors", O_WRONLY | O_CREAT | O_APPEND, 0o600)
     var spawned: pid_t = 0
     let status = Self.withCStrings([program] + arguments) { arguments in
-      Self.withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
+      let environment = Self.sanitizing.merging(environment) { $1 }
+      return Self.withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
         posix_spawn(&spawned, program, &actions, nil, arguments, environment)
       }
     }
@@ -86,6 +110,7 @@ final class RunningProgram: Sendable {
       kill(processID, SIGKILL)
       var status: Int32 = 0
       waitpid(processID, &status, 0)
+      reportFindings()
     }
     close(output)
     if inputEnd >= 0 { close(inputEnd) }
@@ -128,10 +153,10 @@ final class RunningProgram: Sendable {
   /// Sends a signal.
   func signal(_ number: Int32) { kill(processID, number) }
 
-  /// Waits for the end of the process.
-  func end() throws -> Ending {
+  /// Waits for the end of the process, which may say nothing for so many seconds.
+  func end(patience: Int = patience) throws -> Ending {
     try state.withLock { state in
-      while try read(into: &state) {}
+      while try read(into: &state, patience) {}
       var status: Int32 = 0
       guard state.ending == nil, waitpid(processID, &status, 0) == processID else {
         throw Failure(description: "the process has ended before")
@@ -139,10 +164,34 @@ final class RunningProgram: Sendable {
       let signal = status & 0x7f
       let ending = signal == 0 ? status >> 8 & 0xff : 128 + signal
       state.ending = ending
+      reportFindings()
+      let errors = errors
       return Ending(
-        status: ending, output: String(decoding: state.unread, as: UTF8.self), errors: errors)
+        status: ExitStatus(ending, errors: errors), output: String(decoding: state.unread, as: UTF8.self),
+        errors: errors)
     }
   }
+
+  /// Fails the test if a sanitizer found something in the process, whatever its status was.
+  private func reportFindings() {
+    let errors = errors
+    guard let finding = errors.firstRange(of: /(WARNING|ERROR): (Thread|Address|Leak)Sanitizer/) else {
+      return
+    }
+    Issue.record("a sanitizer in \(processID): \(errors[finding.lowerBound...].prefix(12_000))")
+  }
+
+  /// What `Tests/Sanitize/run` sets, for the processes that tests start too.
+  private static let sanitizing: [String: String] = {
+    var found: [String: String] = [:]
+    for name in ["LD_PRELOAD", "TSAN_OPTIONS", "ASAN_OPTIONS", "LSAN_OPTIONS"] {
+      if let value = getenv(name) { found[name] = String(cString: value) }
+    }
+    return found
+  }()
+
+  /// Whether the program needs more of the machine than by itself.
+  static var isSanitized: Bool { sanitizing["TSAN_OPTIONS"] != nil || sanitizing["ASAN_OPTIONS"] != nil }
 
   /// What it wrote to standard error so far.
   var errors: String { TemporaryFolder.read(errorFile) }
@@ -164,10 +213,10 @@ final class RunningProgram: Sendable {
   }
 
   /// False at the end of the output, which comes when the process ends.
-  private func read(into state: inout State) throws -> Bool {
+  private func read(into state: inout State, _ patience: Int = patience) throws -> Bool {
     var poll = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    guard Glibc.poll(&poll, 1, Int32(Self.patience * 1000)) > 0 else {
-      throw Failure(description: "nothing came for \(Self.patience) s; errors: \(errors)")
+    guard Glibc.poll(&poll, 1, Int32(patience * 1000)) > 0 else {
+      throw Failure(description: "nothing came for \(patience) s; errors: \(errors)")
     }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(output, &buffer, buffer.count)

@@ -73,6 +73,7 @@ import Testing
     let server = try TestServer(
       data: data, ["--config", file],
       environment: ["BOREALIS_LOG_LEVEL": "info", "BOREALIS_HTTP": "192.0.2.1:1"])
+    try server.program.wait(forError: "set up the console")
     server.program.signal(SIGTERM)
     let ending = try server.program.end()
     let lines = ending.errors.split(separator: "\n").map { try? parseJSON(Array($0.utf8)) }
@@ -149,7 +150,7 @@ import Testing
     let sameFolder = try RunningProgram.run(
       ["serve", "--data", data, "--http", "127.0.0.1:0"] + plain)
     #expect(sameFolder.status == 1)
-    #expect(sameFolder.errors == "borealis: another server uses \(data)\n")
+    #expect(sameFolder.errors == "borealis: another server uses \(data); stop it first\n")
     let samePort = try RunningProgram.run(
       ["serve", "--data", data + "2", "--http", server.http] + plain)
     #expect(samePort.status == 1)

@@ -35,8 +35,13 @@ final class TestDevice {
 
   /// Makes a registration on a connection of its own.
   static func register(_ address: String, app key: String, install: String) throws -> Identity {
+    try register(TestSocket(address), app: key, install: install)
+  }
+
+  /// Makes a registration over a connection.
+  static func register(_ socket: any TestLine, app key: String, install: String) throws -> Identity {
     guard let key = AppKey(hex: Array(key.utf8)) else { throw Unexpected() }
-    let device = try TestDevice(address)
+    let device = try TestDevice(socket)
     try device.send(
       .register(
         RegisterRequest(

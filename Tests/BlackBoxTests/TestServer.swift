@@ -12,11 +12,12 @@ final class TestServer: Sendable {
 
   /// Starts a server and waits until it is ready.
   init(
-    data: String, _ arguments: [String] = [], environment: [String: String] = [:]
+    data: String, _ arguments: [String] = [], environment: [String: String] = [:],
+    http: String = "127.0.0.1:0"
   ) throws {
     self.data = data
     program = try RunningProgram(
-      ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"] + arguments,
+      ["serve", "--data", data, "--http", http, "--device-plain", "127.0.0.1:0"] + arguments,
       environment: environment)
     ready = try program.document()
   }

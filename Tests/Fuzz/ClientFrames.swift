@@ -10,6 +10,7 @@ import PushWire
     check(again[...] == bytes[whole], "encoding a decoded frame gives its bytes")
     switch frame {
     case .acknowledge(let list): rewrite(list, bytes)
+    case .acknowledgeWithAges(let list): rewrite(list, bytes)
     case .receipt(let list): rewrite(list, bytes)
     default: break
     }
@@ -42,6 +43,13 @@ private func rewrite(_ list: AckList, _ bytes: [UInt8]) {
   var frame: [UInt8] = []
   ClientFrame.encodeAcknowledge(ids, into: &frame)
   check(frame.suffix(list.range.count) == bytes[list.range], "IDs are written as they were read")
+}
+
+private func rewrite(_ list: AgedAckList, _ bytes: [UInt8]) {
+  let aged = (0..<list.count).map { list[$0, in: bytes.span] }
+  var frame: [UInt8] = []
+  ClientFrame.encodeAcknowledge(aged, into: &frame)
+  check(frame.suffix(list.range.count) == bytes[list.range], "ages are written as they were read")
 }
 
 private func rewrite(_ list: ReceiptList, _ bytes: [UInt8]) {

@@ -9,6 +9,7 @@ let harnesses: [String: @Sendable ([UInt8]) -> Void] = [
   "Codings": fuzzCodings,
   "Content": fuzzContent,
   "DeviceBody": fuzzDeviceBody,
+  "EncryptedContent": fuzzEncryptedContent,
   "HTTP2": fuzzHTTP2,
   "HTTPRequest": fuzzHTTPRequest,
   "HTTPResponse": fuzzHTTPResponse,

@@ -26,6 +26,14 @@ public final class ManualClock: TimeSource {
   }
 
   /// Lets time go by.
+  public func advance(milliseconds: Int) {
+    state.withLock { state in
+      state.wall += Int64(milliseconds)
+      state.monotonic += UInt64(clamping: milliseconds) * 1_000_000
+    }
+  }
+
+  /// Lets time go by.
   public func advance(minutes: some BinaryInteger) { advance(seconds: minutes * 60) }
 
   /// Somebody sets the wall clock, forward or back.

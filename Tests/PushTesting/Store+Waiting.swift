@@ -1,13 +1,13 @@
 import PushStorage
 
 extension Store {
-  /// Writes and waits for the commit.
+  /// Writes and waits for the commit; with `lowPriority` also for all that waited before it until nobody else had something to write.
   public func change<Value: Sendable>(
-    single: Bool = false,
+    single: Bool = false, lowPriority: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      write(single: single, body) { continuation.resume(with: $0) }
+      write(single: single, lowPriority: lowPriority, body) { continuation.resume(with: $0) }
     }
   }
 

@@ -13,9 +13,10 @@ public final class TemporaryFolder: Sendable {
   /// Where it is.
   public let path: String
 
-  /// Makes a folder; without one, every use of its path fails.
+  /// Makes a folder where `TMPDIR` says, as usual; without one, every use of its path fails.
   public init() {
-    var template = Array("/tmp/borealis-XXXXXX".utf8CString)
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(parent)/borealis-XXXXXX".utf8CString)
     path = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
   }
 

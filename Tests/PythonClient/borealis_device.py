@@ -28,6 +28,7 @@ REMEMBERED_PUSHES = 1000
 NEVER, BACK_OFF, AT_ONCE = 0, 1, 2
 RECONNECT_AFTER = {1: AT_ONCE, 2: NEVER, 4: AT_ONCE, 6: NEVER, 7: NEVER}
 DRAIN = 1
+WITH_AGES, UNKNOWN_AGE = 3, 2**32 - 1
 
 
 class Ending(NamedTuple):
@@ -114,7 +115,8 @@ class Device:
     def _begin(self, writer: asyncio.StreamWriter | None) -> None:
         self._writer, self._buffer = writer, wire.FrameBuffer()
         self._ending: Ending | None = None  # as soon as the server has announced it, while it is still open
-        self._unacknowledged: list[int] = []
+        self._version = 1
+        self._unacknowledged: list[tuple[int, float | None]] = []  # with when it came
         self._logged_in_at: float | None = None
         self._interval = self._last_sent = self._pinged = 0.0
 
@@ -143,7 +145,7 @@ class Device:
             async with asyncio.timeout(ANSWER_SECONDS):
                 reader, writer = await self._open(server)
                 self._begin(writer)
-                self._send("HELLO", magic=b"BRLS", versions=(1, 1), client_name="borealis_device.py/1")
+                self._send("HELLO", magic=b"BRLS", versions=(1, WITH_AGES), client_name="borealis_device.py/1")
                 self._log_in_or_register()
                 while not self._logged_in_at:
                     await self._converse(reader)
@@ -219,7 +221,8 @@ class Device:
         pass
 
     def _on_hello_ok(self, version: int, server_time: int, max_frame: int) -> None:
-        require(version == 1, f"version {version} was not offered")
+        require(1 <= version <= WITH_AGES, f"version {version} was not offered")
+        self._version = version
 
     def _on_register_ok(self, registration_id: str, secret: bytes) -> None:
         self.state.registration_id, self.state.secret = registration_id, secret.hex()
@@ -233,7 +236,9 @@ class Device:
         self._on_event("online", heartbeat=heartbeat, pending=pending)
 
     def _on_push(self, msg_id: int, flags: int, content: bytes) -> None:
+        came: float | None = time.monotonic()
         if msg_id in self.state.handled:
+            came = None  # it came before, and when is forgotten
             self._on_event("duplicate", msg_id=msg_id)
         else:
             try:
@@ -242,7 +247,7 @@ class Device:
                 self._on_event("failed", msg_id=msg_id, reason=repr(error))
                 return
             self.state.remember(msg_id)
-        self._unacknowledged.append(msg_id)
+        self._unacknowledged.append((msg_id, came))
 
     def _on_recall(self, msg_id: int) -> None:
         self.state.remember(msg_id)
@@ -274,8 +279,15 @@ class Device:
         if self._unacknowledged:
             self.state.save()
         for group in (self._unacknowledged[at : at + 512] for at in range(0, len(self._unacknowledged), 512)):
-            self._send("ACK", msg_ids=group)
+            if self._version < WITH_AGES:
+                self._send("ACK", msg_ids=[msg_id for msg_id, _ in group])
+            else:
+                self._send("ACK_AGE", entries=[(msg_id, self._age(came)) for msg_id, came in group])
         self._unacknowledged = []
+
+    @staticmethod
+    def _age(came: float | None) -> int:
+        return UNKNOWN_AGE if came is None else min(int((time.monotonic() - came) * 1000), UNKNOWN_AGE)
 
     # What the app can do while the device is online
 

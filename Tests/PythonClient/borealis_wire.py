@@ -104,6 +104,23 @@ class TokenSlot:
         return value
 
 
+class DeviceKey:
+    """Kind and bytes of a device's public key: a point, then 16 bytes; no bytes for none."""
+
+    SIZES = {1: 48, 2: 81, 3: 81}
+
+    def write(self, value: tuple[int, bytes]) -> bytes:
+        require(value[0] in self.SIZES, "unknown kind of key")
+        require(len(value[1]) in (0, self.SIZES[value[0]]), "wrong size of a key")
+        return bytes([value[0], len(value[1])]) + value[1]
+
+    def read(self, body: Body) -> tuple[int, bytes]:
+        kind, count = body.take(2)
+        value = kind, body.take(count)
+        self.write(value)
+        return value
+
+
 class Fixed:
     def __init__(self, size: int, only: bytes | None = None):
         self.size, self.only = size, only
@@ -172,6 +189,7 @@ FROM_CLIENT: dict[int, tuple[str, dict]] = {
     0x12: ("LOGIN", {"app_key": APP_KEY, "registration_id": REGISTRATION_ID, "secret": SECRET,
                      "heartbeat": U16, "app_state": APP_STATE}),
     0x20: ("ACK", {"msg_ids": ListToEnd(1, 512, MSG_ID)}),
+    0x22: ("ACK_AGE", {"entries": ListToEnd(1, 512, MSG_ID, U32)}),
     0x21: ("RECEIPT", {"entries": ListToEnd(1, 256, KIND, MSG_ID)}),
     0x30: ("SET_ALIAS", SEQ | {"alias": TEXT}),
     0x31: ("DELETE_ALIAS", SEQ),
@@ -188,6 +206,8 @@ FROM_CLIENT: dict[int, tuple[str, dict]] = {
     0x3C: ("LOGOUT", SEQ),
     0x3D: ("SET_OTHER_TOKEN", SEQ | {"slot": TokenSlot(), "environment": Integer(1, 0, 2),
                                      "token": Bytes8(0, 255)}),
+    0x3E: ("SET_KEY", SEQ | {"key": DeviceKey()}),
+    0x3F: ("GET_KEY", SEQ | {"key_id": Fixed(8)}),
 }  # fmt: skip
 FROM_SERVER: dict[int, tuple[str, dict]] = {
     0x02: ("PONG", {}),
@@ -205,6 +225,7 @@ PAYLOADS: dict[str, dict] = {
     "GET_ALIAS": {"value": TEXT},
     "GET_TAGS": {"value": TAGS},
     "CHECK_TAG": {"value": Integer(1, 0, 1)},
+    "GET_KEY": {"value": Bytes8(0, 255)},
 }
 
 

@@ -156,7 +156,7 @@ async def again(scene: Scene) -> None:
 
 
 async def recalled(scene: Scene) -> None:
-    """That a push was taken back is told for those who will not get it"""
+    """That a push was recalled is told for those who will not get it"""
     receiver = Receiver()
     await scene.server.command("app", "callback", "set", scene.key, "--url", receiver.url)
     await scene.phone.stop()

@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 from console_limits import fill_an_alias, visit_as_viewer
+from console_returning import go_back, lose_the_session, recover, send_too_much
 from console_sending import fill_in_a_push, take_back
 from console_settings import configure, configure_in_chinese
 from console_virtual import two_tabs, virtual_device
@@ -85,7 +86,7 @@ async def set_up(walk: Walk, link: str) -> None:
     await page.goto(link)
     await walk.look("setup")
     await page.get_by_label("Your name").fill("Zoe")
-    await page.get_by_label("E-mail address").fill("zoe@example.com")
+    await page.get_by_label("Email address").fill("zoe@example.com")
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("button", name="Set up").click()
     await page.get_by_role("heading", name="Apps").wait_for()
@@ -94,12 +95,12 @@ async def set_up(walk: Walk, link: str) -> None:
 
 async def make_app(walk: Walk) -> str:
     page = walk.page
-    await page.get_by_role("link", name="New app").click()
-    await page.get_by_label("Name of the app").fill("Northern Lights")
+    await page.get_by_role("link", name="Create app").click()
+    await page.get_by_label("App name").fill("Northern Lights")
     await page.get_by_role("button", name="Create").click()
     key = await page.locator("dl.keys code").first.inner_text()
     await walk.look("keys")
-    await page.get_by_role("link", name="To the app").click()
+    await page.get_by_role("link", name="Back to the app").click()
     await page.get_by_role("heading", name="Northern Lights").wait_for()
     await walk.look("app")
     return key
@@ -110,7 +111,7 @@ async def push(walk: Walk, phone: Phone) -> None:
     names = page.get_by_label("Registration IDs")
     await page.get_by_role("link", name="Send a push").first.click()
     await names.fill("0123456789abcdef012")
-    await page.get_by_text("This reaches nobody.").wait_for()
+    await page.get_by_text("This audience matches no device.").wait_for()
     await names.fill(device)
     await page.get_by_text("Reaches 1: 0 iOS, 1 others; 1 online now").wait_for()
     await page.get_by_label("Title").fill("Hello")
@@ -119,9 +120,9 @@ async def push(walk: Walk, phone: Phone) -> None:
     expect(banner.endswith("The sky is <green> tonight"), f"the preview shows {banner!r}")
     await walk.look("push")
     await page.get_by_role("button", name="Next").click()
-    await page.get_by_text("Devices that it goes to: 1").wait_for()
+    await page.get_by_text("Target devices: 1").wait_for()
     await walk.look("confirm")
-    await page.get_by_role("button", name="Cancel").click()
+    await page.get_by_role("link", name="Change").click()
     expect_equal(await names.input_value(), device, "the device after thinking better of it")
     await page.get_by_role("button", name="Next").click()
     await page.get_by_role("button", name="Send now (1)").click()
@@ -139,7 +140,7 @@ async def look_back(walk: Walk, phone: Phone) -> None:
     await page.get_by_role("link", name="Hello · The sky is <green> tonight").wait_for()
     await walk.look("history")
     await page.get_by_role("link", name="Devices", exact=True).click()
-    await page.get_by_label("Registration ID, alias, tag or Apple's token").fill(phone.device.registration_id)
+    await page.get_by_label("Registration ID, alias, tag or APNs token").fill(phone.device.registration_id)
     await page.get_by_role("button", name="Find").click()
     await page.get_by_text("online since").wait_for()
     await walk.look("device")
@@ -177,7 +178,7 @@ async def study_results(walk: Walk, phone: Phone) -> None:
     expect_equal([(row["Registration ID"], row["State"]) for row in rows], wanted, "targets in the file")
 
     await page.get_by_role("link", name="Send again").click()
-    await page.get_by_text("Devices that it goes to: 1").wait_for()
+    await page.get_by_text("Target devices: 1").wait_for()
     await walk.look("send-again")
     await page.get_by_role("button", name="Send now (1)").click()
     await phone.shows(*["The sky is <green> tonight"] * 2)
@@ -185,7 +186,7 @@ async def study_results(walk: Walk, phone: Phone) -> None:
     await page.get_by_role("link", name="Statistics").click()
     await page.locator("figure.chart svg").nth(3).wait_for()
     expect_equal(await page.locator("figure.chart").count(), 4, "charts")
-    await page.get_by_text("As a table").click()
+    await page.get_by_text("Show as table").click()
     await walk.look("charts")
     await page.get_by_role("link", name="30 days").click()
     await page.get_by_text("By day").wait_for()
@@ -201,7 +202,7 @@ async def ask_why(walk: Walk, phone: Phone, address: str, key: str) -> None:
     steps = await page.locator("ol.steps li").count()
     expect(steps > 6, f"{steps} steps")
     await walk.look("why-arrived")
-    field = page.get_by_label("Registration ID, alias or Apple's token")
+    field = page.get_by_label("Registration ID, alias or APNs token")
     await field.fill("nobody")
     await field.press("Enter")
     await page.get_by_text("The app has no such registration.").first.wait_for()
@@ -263,9 +264,13 @@ async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path 
         await ask_why(walk, phone, f"http://{server.http}", key)
         await fill_in_a_push(walk, f"http://{server.http}", key, phone.device.registration_id)
         await take_back(walk, f"http://{server.http}", key)
+        await go_back(walk, f"http://{server.http}", key, phone.device.registration_id)
+        await lose_the_session(walk, f"http://{server.http}", key, PASSWORD)
         await configure(walk, f"http://{server.http}", key, folder)
         await fill_an_alias(walk, server, key, folder)
         await visit_as_viewer(walk, f"http://{server.http}", key, PASSWORD)
+        await recover(walk, f"http://{server.http}")
+        await send_too_much(server, key)
         device = phone.device.registration_id
         await speak_chinese(walk, f"http://{server.http}", key, device, folder)
         await phone.stop()

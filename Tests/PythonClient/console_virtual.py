@@ -35,7 +35,7 @@ async def virtual_device(walk: Any) -> None:
     page = walk.page
     await page.get_by_role("link", name="Virtual device").last.click()
     await walk.look("virtual-fresh")
-    await page.get_by_role("button", name="Start the device").click()
+    await page.get_by_role("button", name="Start device").click()
     status = page.locator("[data-device-status]")
     await status.get_by_text("Online").wait_for()
     await codec(walk)
@@ -59,7 +59,7 @@ async def virtual_device(walk: Any) -> None:
 
     await page.get_by_label("Title").fill("Aurora")
     await page.get_by_label("Text", exact=True).fill("The sky is <green> tonight")
-    await page.get_by_role("button", name="Send it a push").click()
+    await page.get_by_role("button", name="Send a push to it").click()
     note = page.get_by_role("button", name="The sky is <green> tonight")
     await note.click()
     await note.get_by_text("Opened").wait_for()
@@ -71,24 +71,24 @@ async def virtual_device(walk: Any) -> None:
     await page.wait_for_function("document.querySelector('#device-alias').value === 'zoe'")
     opened = await page.locator(".note .opened").inner_text()
     expect_equal(opened, "Opened", "the notification after a reload")
-    await page.get_by_role("button", name="Send it a push").click()
+    await page.get_by_role("button", name="Send a push to it").click()
     await page.get_by_role("button", name="Your first push has arrived.").wait_for()
-    await page.get_by_role("link", name="What became of it").click()
+    await page.get_by_role("link", name="Delivery status").click()
     for step in ("Delivered", "Shown"):
         await page.locator("ol.funnel li", has_text=step).locator("strong", has_text="1").wait_for()
 
     await page.get_by_role("link", name="Virtual device").first.click()
     await status.get_by_text("Online").wait_for()
-    await page.get_by_role("button", name="Forget it").click()
+    await page.get_by_role("button", name="Reset device").click()
     await status.get_by_text("Not started").wait_for()
     await page.get_by_role("radio", name="iOS").check()
-    await page.get_by_role("button", name="Start the device").click()
+    await page.get_by_role("button", name="Start device").click()
     await status.get_by_text("Online").wait_for()
     expect(await shown.inner_text() != device, "the forgotten device is back")
-    await page.get_by_role("button", name="Send it a push").click()
+    await page.get_by_role("button", name="Send a push to it").click()
     await page.get_by_role("button", name="Your first push has arrived.").wait_for()
     await walk.look("virtual-ios")
-    await page.get_by_role("button", name="Forget it").click()
+    await page.get_by_role("button", name="Reset device").click()
     await status.get_by_text("Not started").wait_for()
 
 
@@ -101,6 +101,7 @@ async def codec(walk: Any) -> None:
     for name, frame in {
         "ping": ["PING"], "login": ["LOGIN", key, device, secret, 300, 1],
         "ack": ["ACK", [msg_id, msg_id + 1]],
+        "ack-age": ["ACK_AGE", [{"id": msg_id, "age": 1000}, {"id": msg_id + 1, "age": 2**32 - 1}]],
         "register": ["REGISTER", key, 1, [0xF1, 0xF2, 0xF3, 0xF4], 2, [0xAA, 0xBB], "2.3"],
         "receipt": ["RECEIPT", [{"kind": 1, "id": msg_id}, {"kind": 2, "id": msg_id}]],
         "set-alias": ["SET_ALIAS", 1, "用户1"], "set-tags": ["SET_TAGS", 4, ["vip", "北京"]],
@@ -122,15 +123,15 @@ async def two_tabs(walk: Any) -> None:
     second.on("pageerror", lambda error: walk.complaints.append(str(error)))
     await second.goto(first.url)
     statuses = [page.locator("[data-device-status]") for page in (first, second)]
-    await first.get_by_role("button", name="Start the device").click()
+    await first.get_by_role("button", name="Start device").click()
     await statuses[0].get_by_text("Online").wait_for()
     device = await first.locator("[data-device-id]").inner_text()
     await second.locator("[data-device-id]").get_by_text(device).wait_for()
-    await second.get_by_role("button", name="Start the device").click()
+    await second.get_by_role("button", name="Start device").click()
     await statuses[1].get_by_text("Online").wait_for()
     expect_equal(await second.locator("[data-device-id]").inner_text(), device, "the device of the other tab")
     await statuses[0].get_by_text("Open in another tab or window").wait_for()
-    await second.get_by_role("button", name="Forget it").click()
+    await second.get_by_role("button", name="Reset device").click()
     await statuses[1].get_by_text("Not started").wait_for()
     await first.locator("[data-device-identity]").wait_for(state="hidden")
     await second.evaluate(SMALL_STORAGE, 9000)

@@ -130,7 +130,7 @@ async def unacknowledged(scene: Scene) -> None:
 
 
 async def recall(scene: Scene) -> None:
-    """A recalled push is not delivered any more, and is taken back from a device that shows it"""
+    """A recalled push is not delivered any more, and is recalled from a device that shows it"""
     phone = await scene.phone("phone").start()
     await phone.device.set_alias("away")
     msg_id = await scene.push(EVERYONE, "shown")
@@ -334,12 +334,12 @@ async def tls(scene: Scene) -> None:
     phone = await scene.phone("phone", ssl.create_default_context(cafile=scene.server.certificate)).start()
     await scene.push(EVERYONE, "encrypted")
     await phone.shows("encrypted")
-    stranger = scene.phone("stranger", ssl.create_default_context())
-    stranger.connect()
-    await stranger.until(lambda: stranger.heard("disconnected"), "to be disconnected")
-    reason = stranger.heard("disconnected")[0]["reason"]
-    expect("CERTIFICATE_VERIFY_FAILED" in reason, f"the stranger was disconnected because of {reason}")
-    expect(not stranger.heard("registered"), "a device registered with a server that it does not trust")
+    outsider = scene.phone("outsider", ssl.create_default_context())
+    outsider.connect()
+    await outsider.until(lambda: outsider.heard("disconnected"), "to be disconnected")
+    reason = outsider.heard("disconnected")[0]["reason"]
+    expect("CERTIFICATE_VERIFY_FAILED" in reason, f"the outsider was disconnected because of {reason}")
+    expect(not outsider.heard("registered"), "a device registered with a server that it does not trust")
 
 
 async def restart(scene: Scene) -> None:

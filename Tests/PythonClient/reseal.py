@@ -50,8 +50,8 @@ class Browser:
         return found[1]
 
 
-def turn_on(base: str, link: str) -> bytes:
-    """Makes the first person and turns one-time passwords on; returns the secret."""
+def turn_on(base: str, link: str) -> tuple[bytes, str]:
+    """Makes the first person and turns one-time passwords on; returns the secret and a recovery code."""
     browser = Browser(base)
     browser.ask(
         urllib.parse.urlparse(link).path, name="Zoe", email="zoe@example.com", password=PASSWORD
@@ -65,14 +65,15 @@ def turn_on(base: str, link: str) -> bytes:
     page = browser.ask(
         "/console/me/totp", form_token=token, secret=browser.hidden("secret", page), password=PASSWORD,
         code=code(secret, int(time.time()) // 30 - 1))  # fmt: skip
-    expect("/console/me/totp/off" in page, "one-time passwords are off")
-    return secret
+    codes = re.search(r'class="codes"><code>([^<]+)', page)
+    expect(codes, "one-time passwords are off")
+    return secret, codes[1].split()[0]
 
 
-def log_in(base: str, secret: bytes) -> str:
+def log_in(base: str, proof: str) -> str:
     browser = Browser(base)
     login = {"email": "zoe@example.com", "password": PASSWORD}
-    return browser.ask("/console/login", **login, code=code(secret, int(time.time()) // 30))
+    return browser.ask("/console/login", **login, code=proof)
 
 
 async def play(binary: str, folder: pathlib.Path) -> None:
@@ -80,15 +81,16 @@ async def play(binary: str, folder: pathlib.Path) -> None:
     try:
         await server.start()
         link = await server.setup_link()
-        secret = await asyncio.to_thread(turn_on, f"http://{server.http}", link)
+        secret, recovery = await asyncio.to_thread(turn_on, f"http://{server.http}", link)
         file = folder / "data" / "secret-key"
         file.write_text(NEW_KEY + file.read_text())
         resealed = await server.command("app", "apns", "reseal")
         expect(resealed["resealed"] == 1, f"resealed: {resealed}")
         file.write_text(NEW_KEY)
-        page = await asyncio.to_thread(log_in, f"http://{server.http}", secret)
-        expect("/console/logout" in page, f"not logged in with the new key alone: {page}")
-        print("ok - one-time passwords outlive the secret key that sealed them")
+        for proof in (code(secret, int(time.time()) // 30), recovery):
+            page = await asyncio.to_thread(log_in, f"http://{server.http}", proof)
+            expect("/console/logout" in page, f"not logged in with the new key alone: {page}")
+        print("ok - one-time passwords and recovery codes outlive the secret key that sealed them")
     finally:
         await server.stop(signal.SIGKILL)
 

@@ -87,12 +87,12 @@ class Server:
         app = await self.command("app", "create", name)
         return app["app_key"], app["master_secret"]
 
-    async def command(self, *arguments: str) -> Any:
+    async def command(self, *arguments: str, status: int = 0) -> Any:
         """Runs a command on the server's data and returns what it prints, read as JSON."""
         command = [self._binary, *arguments, "--data", self._data]
         process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
         output, _ = await process.communicate()
-        expect_equal(process.returncode, 0, f"exit status of {arguments}")
+        expect_equal(process.returncode, status, f"exit status of {arguments}")
         return json.loads(output) if output.strip() else None
 
     async def create_group(self, name: str, *app_keys: str) -> tuple[str, str]:
@@ -125,6 +125,10 @@ class Server:
             while not (found := re.search(r"https?://\S+/console/setup/\w+", self.log())):
                 await asyncio.sleep(0.05)
         return found[0]
+
+    def send(self, which: signal.Signals) -> None:
+        assert self._process, "the program runs"
+        self._process.send_signal(which)
 
     async def stop(self, how: signal.Signals) -> int | None:
         """Sends a signal and returns the exit status, None if the program has never run."""
@@ -172,7 +176,7 @@ class FragileDevice(Device):
     loses_next_ack = False
 
     def _send(self, name: str, **fields: Any) -> None:
-        if name == "ACK" and self.loses_next_ack:
+        if name in ("ACK", "ACK_AGE") and self.loses_next_ack:
             self.loses_next_ack = False
             raise ConnectionResetError("lost before the ACK")
         super()._send(name, **fields)

@@ -92,7 +92,7 @@ class Seen:
 
 
 async def close_code(address: str, message: Any) -> int | None:
-    """What the server closes with after a message of a stranger."""
+    """What the server closes with after a message of a outsider."""
     async with asyncio.timeout(DEADLINE), connect(address) as socket:
         await socket.send(message)
         with contextlib.suppress(websockets.ConnectionClosed):

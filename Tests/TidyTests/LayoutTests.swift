@@ -5,9 +5,25 @@ import Testing
     let allowed: Set<String> = [
       "Docs", "LICENSE", "Makefile", "Migrations", "Package.swift", "README.md", "Sources", "Tests", "docker",
     ]
-    let found = Set(try Repository.names().filter { !$0.hasPrefix(".") })
+    let found = Set(try Repository.names().filter { try !$0.hasPrefix(".") && !Self.isIgnored($0) })
     #expect(found.subtracting(allowed) == [])
     #expect(allowed.subtracting(["docker"]).subtracting(found) == [])
+  }
+
+  /// Whether git passes over a name at the top: what `make run` and the tools leave there is no part of the repository.
+  private static func isIgnored(_ name: String) throws -> Bool {
+    try Repository.text(".gitignore").split(separator: "\n").contains { line in
+      let pattern = line.trimmingPrefix("/")
+      let plain = pattern.hasSuffix("/") ? pattern.dropLast() : pattern
+      return plain.hasPrefix("*") ? name.hasSuffix(plain.dropFirst()) : name == plain
+    }
+  }
+
+  @Test func whatMakeRunLeavesIsIgnored() throws {
+    for name in ["data", "Package.resolved", "old.sqlite", "__pycache__"] {
+      #expect(try Self.isIgnored(name))
+    }
+    for name in ["Sources", "notes", "data2"] { #expect(try !Self.isIgnored(name)) }
   }
 
   @Test func migrationsAreNumberedWithoutGaps() throws {
@@ -27,6 +43,12 @@ import Testing
         #expect(Repository.exists(folder + "/" + match.path), "\(page) links to \(match.path)")
       }
     }
+  }
+
+  @Test func theIndexNamesEveryDecision() throws {
+    let index = try Repository.text("Docs/decisions/README.md")
+    let links = index.matches(of: /\]\((?<page>\d{4}-[a-z0-9-]+\.md)\)/).map { String($0.page) }
+    #expect(links == (try Repository.names("Docs/decisions").filter { $0 != "README.md" }))
   }
 
   @Test func everyHarnessHasACorpus() throws {

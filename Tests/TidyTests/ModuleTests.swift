@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite struct ModuleTests {
@@ -37,6 +38,19 @@ import Testing
     }
   }
 
+  /// Only PushStorage knows which database there is. Benchmarks open files of their own, and `borealis` tells people the
+  /// name of the file.
+  @Test func onlyStorageKnowsTheDatabase() throws {
+    let exempt: Set = ["CSQLite", "PushStorage", "PushBench", "borealis"]
+    for folder in try Repository.names("Sources") where !exempt.contains(folder) {
+      #expect(map[folder]?.dependencies.contains("CSQLite") != true, "\(folder)")
+      for path in try Repository.files(under: "Sources/" + folder, ending: ".swift") {
+        let text = try Repository.text(path).lowercased()
+        for word in ["sqlite", "pragma ", "rowid"] { #expect(!text.contains(word), "\(path) says \(word)") }
+      }
+    }
+  }
+
   @Test func arrowsPointOnlyDown() {
     var known: Set<String> = []
     for target in map.targets {
@@ -48,12 +62,43 @@ import Testing
     }
   }
 
-  @Test func thePictureShowsEveryModule() throws {
+  @Test func thePictureIsThatOfTheManifest() throws {
+    let output = Pipe()
+    let script = Process()
+    script.executableURL = Repository.root.appending(path: ".ci/module-map")
+    script.standardOutput = output
+    try script.run()
+    let picture = String(decoding: try #require(try output.fileHandleForReading.readToEnd()), as: UTF8.self)
+    script.waitUntilExit()
+    #expect(picture.contains("PushRouter --> PushStorage\n"))
+    #expect(
+      try Repository.text("Docs/architecture.md").contains("--write -->\n\(picture)<!-- end"),
+      "Run .ci/module-map --write")
+  }
+
+  @Test func theTableNamesEveryModule() throws {
     let page = try Repository.text("Docs/architecture.md")
     for target in map.targets where !target.name.hasSuffix("Tests") {
       // Tools of the build are no modules of the program.
       if target.name.lowercased().hasPrefix("embed") || target.name == "Fuzz" { continue }
       #expect(page.contains(target.name), "Docs/architecture.md does not name \(target.name)")
+    }
+  }
+
+  /// Connections have one implementation. What the benchmark compares with does without it on purpose.
+  @Test func onlyPushNetReadsAndWritesSockets() throws {
+    let floor: Set = ["Sources/PushBench/FloorServer.swift", "Sources/PushBench/CallbackSink.swift"]
+    let calls = [
+      "cl_send(", "cl_shutdown_write(", "co_ssl_", " SSL_", "(SSL_", "TLSSession(", "cl_thread_start(",
+    ]
+    for folder in try Repository.names("Sources") where folder != "PushNet" {
+      for path in try Repository.files(under: "Sources/" + folder, ending: ".swift")
+      where !floor.contains(path) {
+        let text = try Repository.text(path)
+        for call in calls where text.contains(call) {
+          #expect(path == "Sources/PushBase/SystemThread.swift", "\(path) calls \(call)")
+        }
+      }
     }
   }
 

@@ -28,11 +28,25 @@ import Testing
     }
   }
 
+  /// The console and the gateway reach what is stored through services.
+  @Test func frontsSeeNoTransaction() throws {
+    for path in try #require(Self.sources)
+    where path.hasPrefix("Sources/PushConsole/") || path.hasPrefix("Sources/PushGateway/") {
+      let code = code(try Repository.text(path))
+      for word in ["Transaction", "store.read", "store.write"] {
+        #expect(!code.contains(word), "\(word) in \(path)")
+      }
+    }
+  }
+
   @Test func everyActionInTheAuditLogHasWords() throws {
     let words = try Repository.text("Sources/PushConsole/Web/AuditWords.swift")
     var actions: Set<String> = []
-    for path in try #require(Self.sources) where path.hasPrefix("Sources/PushConsole/") {
-      let action = /(?:\bentry\(|action:)\s*"(?<action>[a-z]+\.[a-z.]+)"/
+    for path in try #require(Self.sources)
+    where
+      path.hasPrefix("Sources/PushConsole/") || path.hasPrefix("Sources/PushAccounts/")
+    {
+      let action = /(?:entry\(|action:)\s*"(?<action>[a-z]+\.[a-z.]+)"/
       actions.formUnion(try Repository.text(path).matches(of: action).map { String($0.action) })
     }
     #expect(actions.contains("app.create"))

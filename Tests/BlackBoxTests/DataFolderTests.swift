@@ -1,0 +1,87 @@
+import Glibc
+import PushTesting
+import Testing
+
+/// What a data folder may have become while no server looked, or under a server that runs.
+@Suite struct DataFolderTests {
+  let folder = TemporaryFolder()
+  private var data: String { folder.path + "/data" }
+  private var database: String { data + "/borealis.sqlite" }
+  private var serve: [String] {
+    ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"]
+  }
+
+  @Test func `A second server is kept out also when the lock file is gone`() throws {
+    let server = try TestServer(data: data)
+    #expect(unlink(data + "/lock") == 0)
+    let second = try RunningProgram.run(serve)
+    #expect(second.status == 1)
+    #expect(second.errors == "borealis: another server uses \(data); stop it first\n")
+    // Commands still work beside the first one, and it still commits.
+    _ = try server.makeApp()
+    #expect(try RunningProgram.run(["check", "--data", data]).status == 0)
+    server.program.signal(SIGTERM)
+    #expect(try server.program.end().status == 0)
+    _ = try TestServer(data: data)
+  }
+
+  @Test func `A server that is killed leaves no lock behind`() throws {
+    for _ in 0..<3 {
+      let server = try TestServer(data: data)
+      server.program.signal(SIGKILL)
+      #expect(try server.program.end().status.number == 128 + SIGKILL)
+    }
+  }
+
+  @Test func `A database of 0 bytes is no new database`() throws {
+    do {
+      let server = try TestServer(data: data)
+      _ = try server.makeApp()
+      server.program.signal(SIGKILL)
+      _ = try server.program.end()
+    }
+    #expect(truncate(database, 0) == 0)
+    let expected = "\(database) has 0 bytes, so it has lost all that it held: "
+    for arguments in [
+      serve, ["app", "list", "--data", data], ["app", "create", "one", "--data", data],
+      ["check", "--data", data],
+      ["backup", folder.path + "/copy", "--data", data], ["app", "apns", "reseal", "--data", data],
+    ] {
+      let refused = try RunningProgram.run(arguments)
+      #expect(refused.status == 1, "\(arguments)")
+      #expect(refused.errors.contains(expected), "\(arguments): \(refused.errors)")
+    }
+    #expect(TemporaryFolder.bytes(database).isEmpty)
+  }
+
+  @Test func `A log without its database keeps a new one from being made`() throws {
+    do {
+      let server = try TestServer(data: data)
+      _ = try server.makeApp()
+      server.program.signal(SIGKILL)
+      _ = try server.program.end()
+    }
+    #expect(unlink(database) == 0)
+    for arguments in [serve, ["app", "create", "one", "--data", data]] {
+      let refused = try RunningProgram.run(arguments)
+      #expect(refused.status == 1, "\(arguments)")
+      #expect(
+        refused.errors.contains(
+          "cannot create \(database): it is gone, but its log \(database)-wal is there"),
+        "\(arguments): \(refused.errors)")
+    }
+    #expect(unlink(database + "-wal") == 0)
+    _ = try TestServer(data: data)
+  }
+
+  @Test func `Of many that make the database at once each finds it whole`() throws {
+    let programs = try (0..<6).map { try RunningProgram(["app", "create", "app \($0)", "--data", data]) }
+    for program in programs {
+      let ending = try program.end()
+      #expect(ending.status == 0)
+    }
+    #expect(try RunningProgram.run(["app", "list", "--data", data]).documents.count == 6)
+    // None is left over of those that were made in vain.
+    #expect(!TemporaryFolder.files(data).contains { $0.hasPrefix("borealis.sqlite.") })
+  }
+}

@@ -1,0 +1,45 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushRouter
+import PushStorage
+
+/// What worlds of tests are made of, for tests that wait for the answers.
+extension Router {
+  /// Adds an app to the database, and finds it there.
+  public func makeApp(
+    in store: Store, secret: String = "secret", name: String = "test", account: AccountID = .standard
+  ) async throws -> App {
+    let new = NewApp(
+      key: .random(), name: name, secretHash: SHA256.digest(Array(secret.utf8)), account: account)
+    _ = try await store.change { transaction throws(StorageError) in
+      try transaction.apps.create(new, at: Timestamp(milliseconds: 0))
+    }
+    let found = await withCheckedContinuation { done in apps.find(new.key) { done.resume(returning: $0) } }
+    guard let app = try found.get() else { throw StorageError(.other, "no app") }
+    return app
+  }
+
+  /// Registers a device of an app.
+  public func newDevice(
+    in app: App, platform: Platform = .android, fingerprint: [UInt8] = [],
+    environment: APNsEnvironment = .none, token: [UInt8] = []
+  ) async throws -> (id: RegistrationID, secret: [UInt8], number: RegistrationNumber) {
+    let result = await withCheckedContinuation { done in
+      registrations.register(
+        in: app, platform: platform, fingerprint: fingerprint, environment: environment, token: token,
+        appVersion: "1"
+      ) { done.resume(returning: $0) }
+    }
+    let registered = try result.get()
+    guard let number = app.directory.find(registered.id) else { throw DeviceFailure.unknownRegistration }
+    return (registered.id, registered.secret, number)
+  }
+}
+
+extension Acceptance {
+  /// Accepts a push.
+  public func accept(_ request: AcceptRequest, for app: App) async -> Result<AcceptedPush, APIError> {
+    await withCheckedContinuation { done in accept(request, for: app) { done.resume(returning: $0) } }
+  }
+}

@@ -1,0 +1,40 @@
+import Dispatch
+import PushBase
+import PushStorage
+
+/// An open database in a folder of its own. It is closed when this object goes, and so is the folder.
+public final class TestDatabase: Sendable {
+  /// Where it lies, and what else a test wants to keep beside it.
+  public let folder: TemporaryFolder
+  /// The database.
+  public let store: Store
+
+  /// A new database, or the one that lies in a folder already. `open` opens it in another way than usual.
+  public init(
+    in folder: TemporaryFolder = TemporaryFolder(), readers: Int = 2,
+    open: ((_ path: String) throws -> Store)? = nil
+  ) throws {
+    self.folder = folder
+    if !folder.names.contains("test.sqlite") {
+      try TemporaryFolder.write(try Self.new.get(), to: folder.database)
+    }
+    store =
+      try open?(folder.database) ?? Store.open(path: folder.database, readers: readers, log: .silent)
+  }
+
+  deinit {
+    // A completion may hold on to what its test has let go. None of the store's own threads can wait for its end.
+    guard TemporaryFolder.read("/proc/thread-self/comm").hasPrefix("db-") else { return store.close() }
+    DispatchQueue.global().async { [store, folder] in
+      store.close()
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  /// A database with nothing in it. To copy it is much quicker than to make one.
+  private static let new = Result<[UInt8], any Error> {
+    let folder = TemporaryFolder()
+    try Store.make(path: folder.database)
+    return TemporaryFolder.bytes(folder.database)
+  }
+}
