@@ -1,58 +1,58 @@
-/// What to do when a push did not arrive. Raw values stand in the API; Docs/why-not-delivered.md explains each.
+/// What to do when a push did not arrive. The raw values are part of the API; Docs/why-not-delivered.md explains each.
 public enum WhyRemedy: String, CaseIterable, Sendable {
   /// Ask the app which registration ID it has now, and keep that.
   case refreshRegistration = "refresh_registration"
-  /// Name the platform, and write something for it.
+  /// Add the platform, with content for it.
   case addressPlatform = "address_platform"
   /// Bind alias or tag before sending, and send again.
   case bindFirst = "bind_first"
-  /// Free the alias: delete it, or take devices from it.
+  /// Free the alias: delete it, or remove devices from it.
   case freeAlias = "free_alias"
-  /// Change whom the push is for.
+  /// Change the audience.
   case changeAudience = "change_audience"
-  /// Add it to the devices for tests, or send without `test_model`.
+  /// Add it to the test devices, or send without `test_model`.
   case addTestDevice = "add_test_device"
-  /// Have the app tell the token of the Live Activity.
+  /// Have the app report the token of the Live Activity.
   case startLiveActivity = "start_live_activity"
-  /// Send again, if it was not meant to go.
+  /// Send again.
   case sendAgain = "send_again"
   /// Wait.
   case wait
-  /// Let the server reach Apple.
+  /// Let the server reach APNs.
   case reachApple = "reach_apple"
-  /// Upload a key or a certificate for the service of the token.
+  /// Upload a key or a certificate for the environment of the token.
   case uploadCredential = "upload_credential"
-  /// Look at the credential, mend or replace it, and resume it.
+  /// Check the credential, fix or replace it, and resume it.
   case mendCredential = "mend_credential"
-  /// Have the app ask Apple for a token at each start and pass it on.
+  /// Have the app request a token at each start and pass it on.
   case registerToken = "register_token"
-  /// Let the app say whether its token is of sandbox or production; the key or certificate must be for that service.
+  /// Have the app report whether its token is for sandbox or production; the key or certificate must be for that environment.
   case matchEnvironment = "match_environment"
-  /// Use the key or certificate of the app's own bundle.
+  /// Use a key or certificate for the app's own bundle ID.
   case matchTopic = "match_topic"
-  /// Nothing: the app is gone from the device, or will tell a new token at its next start.
+  /// Nothing: the app was removed from the device, or reports a new token at its next start.
   case awaitReinstall = "await_reinstall"
   /// Shorten the notification.
   case shorten
-  /// Look up Apple's reason.
+  /// Look up the reason of APNs.
   case lookUpReason = "look_up_reason"
   /// Look up the reason of the channel's service.
   case lookUpChannelReason = "look_up_channel_reason"
-  /// Give the push more time.
+  /// Give the push a longer time to live.
   case extendLifetime = "extend_lifetime"
   /// Choose another strategy.
   case changeStrategy = "change_strategy"
   /// Let the app run in the background: exempt it from battery saving, allow autostart, and check the network.
   case keepAlive = "keep_alive"
-  /// Open the app, or use Apple's channel for what must be seen at once.
+  /// Open the app, or use APNs for what must be seen at once.
   case openApp = "open_app"
   /// Log in again.
   case logInAgain = "log_in_again"
   /// Update the library in the app, and look at its log.
   case updateLibrary = "update_library"
-  /// Send fewer pushes, or ones that live shorter.
+  /// Send fewer pushes, or shorten their time to live.
   case sendFewer = "send_fewer"
-  /// Switch the app on again.
+  /// Enable the app again.
   case enableApp = "enable_app"
   /// Check the device's settings for notifications.
   case checkPermission = "check_permission"
@@ -60,7 +60,7 @@ public enum WhyRemedy: String, CaseIterable, Sendable {
   case presentInForeground = "present_in_foreground"
   /// Nothing is wrong.
   case nothing
-  /// Mend the server that is told, and send the events again.
+  /// Fix the app's server, and send the events again.
   case mendCallback = "mend_callback"
 }
 

@@ -21,15 +21,15 @@ extension WhyPoint {
     case .audience: WhyText("The device is in the audience", "设备属于目标人群")
     case .sender: WhyText("The push was not recalled", "推送未被撤回或覆盖")
     case .release: WhyText("It is the device's turn", "已轮到该设备发送")
-    case .credential: WhyText("Key or certificate for Apple", "苹果推送密钥或证书")
-    case .token: WhyText("The device's token for Apple", "设备的苹果推送 Token")
-    case .apple: WhyText("Taken by Apple", "苹果已接收")
+    case .credential: WhyText("APNs key or certificate", "苹果推送密钥或证书")
+    case .token: WhyText("The device's APNs token", "设备的苹果推送 Token")
+    case .apple: WhyText("Accepted by APNs", "苹果已接收")
     case .channel: WhyText("Accepted by the channel's service", "厂商通道已接收")
-    case .connection: WhyText("Taken by the device over the direct connection", "设备通过长连接接收")
+    case .connection: WhyText("Received by the device over the direct connection", "设备通过长连接接收")
     case .lifetime: WhyText("Valid until", "有效期至")
     case .permission: WhyText("Notifications are allowed", "系统通知权限")
     case .shown: WhyText("Shown to the user", "已展示给用户")
-    case .callback: WhyText("Your server was told", "已回调您的服务器")
+    case .callback: WhyText("Callback to your server", "已回调您的服务器")
     }
   }
 }
@@ -38,10 +38,10 @@ extension WhyVerdict {
   /// The verdict in a word or two.
   public var text: WhyText {
     switch self {
-    case .ok: WhyText("fine", "正常")
+    case .ok: WhyText("ok", "正常")
     case .failed: WhyText("failed", "失败")
     case .waiting: WhyText("waiting", "等待中")
-    case .unknown: WhyText("not known", "未知")
+    case .unknown: WhyText("unknown", "未知")
     case .notApplicable: WhyText("not applicable", "不适用")
     }
   }
@@ -59,7 +59,7 @@ extension WhyConclusion {
     case .waiting: WhyText("It has not arrived yet, and still may.", "尚未到达，仍可能送达。")
     case .failed: WhyText("It did not arrive.", "推送未到达。")
     case .unknown:
-      WhyText("It did not arrive, and what is stored does not tell why.", "推送未到达，现有记录无法说明原因。")
+      WhyText("It did not arrive, and the stored data does not show why.", "推送未到达，现有记录无法说明原因。")
     }
   }
 }
