@@ -65,6 +65,12 @@ struct PythonClientTests {
     #expect(ending.output.hasPrefix("ok - "))
   }
 
+  @Test func `The answers on the pages about Getui's API are those of a server`() throws {
+    let ending = try PythonClient.run("getui_page.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
   @Test(.enabled(if: PythonClient.hasSchemathesis, "the Python package schemathesis is missing"))
   func `The server answers as its OpenAPI description says`() throws {
     let ending = try PythonClient.run("openapi_check.py", ["--binary", RunningProgram.path])

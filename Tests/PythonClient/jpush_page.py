@@ -2,28 +2,24 @@
 
     python3 jpush_page.py --binary .build/debug/borealis [--update]
 
-Times, IDs and secrets differ from run to run: where the page prints one, what it stands for is learned from the answer
-and put into the later commands. All else must be as printed, up to the order of members. With --update the answers on
-the page are replaced by those of this run.
+What may differ is said in page.py. With --update the answers on the page are replaced by those of this run.
 """
 
-import argparse
 import asyncio
 import datetime
 import json
-import os
 import pathlib
 import re
 import signal
 import sys
-import tempfile
 from typing import Any
 
+from page import TIME, Names, Page, main
 from push_api import PlainAPI
 from schedules import in_seconds
 from stage import Failed, Phone, Server, expect, expect_equal
 
-PAGE = pathlib.Path(__file__).parents[2] / "Docs/api/jpush.md"
+PATH = pathlib.Path(__file__).parents[2] / "Docs/api/jpush.md"
 ANDROID, IOS = 2, 1
 SHOWN, TAPPED = 1, 2
 CHINA = datetime.timezone(datetime.timedelta(hours=8))
@@ -37,76 +33,6 @@ CHANGING = {
 COUNTS = "/v1/stats"
 # What needs more than a server: a credential for Apple, and a certificate.
 LEFT_OUT = ("/v1/apns", "/certificate")
-TIME = re.compile(r"20\d\d-\d\d-\d\d(?: \d\d:\d\d:\d\d)?")
-
-
-class Example:
-    """A command of the page, and the answer printed behind it."""
-
-    def __init__(self, lines: list[str], first: int):
-        self.first = first
-        printed = next((at for at, line in enumerate(lines) if at and re.match(r"    [\[{]\S", line)), len(lines))
-        self.command = "\n".join(line[4:] for line in lines[:printed]).removeprefix("$ ")
-        self.line = first + printed
-        self.answer = lines[printed][4:] if printed < len(lines) else None
-
-
-def examples(page: str) -> list[Example]:
-    """The commands in the indented blocks of the page."""
-    found: list[Example] = []
-    block: list[str] = []
-    for at, line in enumerate([*page.split("\n"), ""]):
-        if block and (not line.startswith("    ") or line.startswith("    $ ")):
-            found.append(Example(block, at - len(block)))
-            block = []
-        if line.startswith(("    $ curl", "    $ printf")) or (block and line.startswith("    ")):
-            block.append(line)
-    return found
-
-
-class Names:
-    """What stands for what: names of the page, and those of this run."""
-
-    def __init__(self, is_strict: bool) -> None:
-        self._known: dict[str, str] = {}
-        self._is_strict = is_strict
-
-    def add(self, printed: str, real: str) -> None:
-        self._known.setdefault(printed, real)
-
-    def translate(self, text: str) -> str:
-        for printed in sorted(self._known, key=len, reverse=True):
-            text = text.replace(printed, self._known[printed])
-        return text
-
-    def compare(self, printed: Any, real: Any, counts: bool) -> None:
-        """Compares an answer with the printed one, and learns what differs and may."""
-        try:
-            self._learn(printed, real, "", counts)
-        except Failed:
-            if self._is_strict:
-                raise
-
-    def _learn(self, printed: Any, real: Any, path: str, counts: bool) -> None:
-        member = path.rsplit(".", 1)[-1].removesuffix("[]")
-        if isinstance(printed, dict) and isinstance(real, dict):
-            translated = {self.translate(key): key for key in printed}
-            expect_equal(sorted(real), sorted(translated), f"members at {path or 'the top'}")
-            for key, value in real.items():
-                self._learn(printed[translated[key]], value, f"{path}.{key}", counts)
-        elif isinstance(printed, list) and isinstance(real, list):
-            expect_equal(len(real), len(printed), f"elements at {path}")
-            for one, other in zip(printed, real, strict=True):
-                self._learn(one, other, path + "[]", counts)
-        elif member == "msgids":
-            self._learn(json.loads(printed), json.loads(real), path + "[].text", counts)
-        elif member in CHANGING or counts:
-            expect_equal(type(real), type(printed), f"kind of value at {path}")
-            if isinstance(printed, str) and not TIME.fullmatch(printed):
-                self.add(printed, real)
-        else:
-            wanted = self.translate(printed) if isinstance(printed, str) else printed
-            expect_equal(real, wanted, f"value at {path}")
 
 
 class Stage:
@@ -215,40 +141,14 @@ class Stage:
             await phone.stop()
 
 
-async def run(example: Example, stage: Stage) -> str:
-    """Runs a command in a shell, as a reader of the page would, and returns what it printed."""
-    command = (await stage.before(example.command)).replace("curl ", "curl -sS --max-time 30 ", 1)
-    process = await asyncio.create_subprocess_exec(
-        "bash", "-c", command, env={"PATH": os.environ["PATH"], "NO_PROXY": "*", **stage.environment},
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
-    output, _ = await process.communicate()
-    expect_equal(process.returncode, 0, f"exit status of {command}; it printed {output.decode()}")
-    return output.decode()
-
-
 async def play(binary: str, folder: pathlib.Path, is_update: bool) -> None:
-    page = PAGE.read_text()
-    lines = page.split("\n")
+    page = Page(PATH)
     server = Server(binary, folder)
-    stage = Stage(server, folder, page, Names(is_strict=not is_update))
-    answered: set[int] = set()
-    count = 0
+    stage = Stage(server, folder, page.text, Names(CHANGING, is_strict=not is_update))
     try:
         await server.start()
         await stage.set_up()
-        for example in examples(page):
-            if any(text in example.command for text in LEFT_OUT):
-                continue
-            answer = await run(example, stage)
-            try:
-                expect(example.answer is not None, "the page prints no answer")
-                stage.names.compare(json.loads(example.answer or ""), json.loads(answer), COUNTS in example.command)
-            except (Failed, ValueError) as failure:
-                raise Failed(f"line {example.first + 1}: {example.command}\n{failure}\n{answer}") from None
-            lines[example.line] = "    " + answer
-            answered.add(example.line)
-            count += 1
+        count = await page.play(stage.names, stage.environment, stage.before, LEFT_OUT, COUNTS)
     except Failed:
         print(server.log()[-4000:], file=sys.stderr)
         raise
@@ -257,25 +157,9 @@ async def play(binary: str, folder: pathlib.Path, is_update: bool) -> None:
         await server.stop(signal.SIGKILL)
     expect(count > 40, f"the page has only {count} examples")
     if is_update:
-        translated = (
-            line if at in answered else stage.names.translate(line) for at, line in enumerate(lines)
-        )
-        PAGE.write_text("\n".join(translated))
+        page.update(stage.names)
     print(f"ok - {count} examples of the page are as the server answers")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Compares Docs/api/jpush.md with what a built server answers.")
-    parser.add_argument("--binary", required=True, help="the built program")
-    parser.add_argument("--update", action="store_true", help="write the answers of this run into the page")
-    arguments = parser.parse_args()
-    binary = str(pathlib.Path(arguments.binary).resolve())
-    with tempfile.TemporaryDirectory(prefix="borealis-") as folder:
-        try:
-            asyncio.run(play(binary, pathlib.Path(folder), arguments.update))
-        except (Failed, OSError) as failure:
-            sys.exit(f"FAILED {str(failure) or repr(failure)}")
-
-
 if __name__ == "__main__":
-    main()
+    main("Compares Docs/api/jpush.md with what a built server answers.", play)
