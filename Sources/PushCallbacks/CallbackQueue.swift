@@ -236,9 +236,7 @@ extension [AppID: GetuiReceipts] {
         app: app.key, secret: try transaction.getui.access(app: batch.app)?.secret)
     }
     for push in Set(GetuiReceipts.pushes(of: batch.body)) where self[batch.app]?.tasks[push] == nil {
-      self[batch.app]?.tasks[push] = try transaction.getui.task(of: push).map {
-        GetuiTaskID(.list, $0).text
-      }
+      self[batch.app]?.tasks[push] = try transaction.getui.name(ofTaskWith: push, app: batch.app)?.text
     }
   }
 }

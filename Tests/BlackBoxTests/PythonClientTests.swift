@@ -65,6 +65,12 @@ struct PythonClientTests {
     #expect(ending.output.hasPrefix("ok - "))
   }
 
+  @Test func `An app server of Getui's in Python pushes, and gets receipts`() throws {
+    let ending = try PythonClient.run("getui_server.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.split(separator: "\n").count == 6)
+  }
+
   @Test func `The answers on the pages about Getui's API are those of a server`() throws {
     let ending = try PythonClient.run("getui_page.py", ["--binary", RunningProgram.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")

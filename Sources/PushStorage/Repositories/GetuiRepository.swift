@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 
 /// What an app calls Getui's API with.
 public struct GetuiAccessRow: Sendable, Equatable {
@@ -85,11 +86,23 @@ extension GetuiRepository {
     ) { $0.message() }
   }
 
-  /// The stored message that a push was sent from, nil for any other push.
-  public func task(of push: MessageID) throws(StorageError) -> MessageID? {
+  /// What Getui calls the task of an app's push, whichever API sent it; nil if the app has no such push.
+  public func name(ofTaskWith push: MessageID, app: AppID) throws(StorageError) -> GetuiTaskID? {
     try database.first(
-      "SELECT task_id FROM getui_push WHERE push_id = ? AND task_id IS NOT NULL", .message(push)
-    ) { $0.message() }
+      """
+      SELECT push.traits, getui_push.task_id FROM push
+      LEFT JOIN getui_push ON getui_push.push_id = push.msg_id WHERE push.msg_id = ? AND push.app_id = ?
+      """, .message(push), .app(app)
+    ) { row in
+      let traits = PushTraits(rawValue: row.integer("traits", as: UInt16.self))
+      // Lists and single pushes name devices or aliases, and nothing else.
+      let others = PushTraits.audiences.subtracting([.registrations, .aliases])
+      let namesTargets = traits.isDisjoint(with: others)
+      guard let task = row.optionalInteger("task_id") else {
+        return GetuiTaskID(namesTargets ? .single : .app, push)
+      }
+      return GetuiTaskID(namesTargets ? .list : .app, MessageID(UInt64(truncatingIfNeeded: task)))
+    }
   }
 
   /// The tokens of an app that were given back and have not ended yet.
