@@ -100,7 +100,8 @@ extension WhyCause {
     case .appleUnreachable: WhyText("The server cannot reach APNs.", "服务器无法连接苹果。")
     case .appleNoAnswer:
       WhyText(
-        "It was sent, but the response of APNs was lost, so it is unknown whether it arrived. It is not sent again, since it might ring twice.",
+        "It was sent, but the response of APNs was lost, so it is unknown whether it arrived. "
+          + "It is not sent again, since it might ring twice.",
         "已发送但苹果的应答丢失，无法确认是否到达；为避免重复响铃，不再重发。")
     case .wrongEnvironment:
       WhyText(
@@ -138,7 +139,8 @@ extension WhyCause {
       WhyText("With the push's strategy no channel reaches this device.", "按推送策略，没有可用通道到达该设备。")
     case .neverConnected:
       WhyText(
-        "According to the records, the device has not been connected since it registered.", "就记录而言，设备注册后从未连接。")
+        "According to the records, the device has not been connected since it registered.", "就记录而言，设备注册后从未连接。"
+      )
     case .offlineHeartbeatLost:
       WhyText("The device is offline: its heartbeats stopped.", "设备离线：心跳丢失。")
     case .offlineClosed:
@@ -190,7 +192,8 @@ extension WhyCause {
     case .shownBefore:
       WhyText("It was shown. If it is no longer visible, it was cleared.", "已展示过；如现在看不到，则已被清除。")
     case .tapped: WhyText("The user tapped it.", "用户已点击。")
-    case .callbackFailing: WhyText("The callback to your server failed and will be retried.", "回调您的服务器失败，正在重试。")
+    case .callbackFailing:
+      WhyText("The callback to your server failed and will be retried.", "回调您的服务器失败，正在重试。")
     case .callbackGivenUp: WhyText("The callback to your server failed and was given up.", "已放弃回调您的服务器。")
     default: WhyText("The device has not reported that it was shown.", "设备没有上报展示。")
     }
