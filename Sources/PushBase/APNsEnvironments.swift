@@ -6,7 +6,7 @@ public struct APNsEnvironments: OptionSet, Sendable {
   /// Makes a set of its bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The set of one service, empty for `none`.
+  /// The set of one environment, empty for `none`.
   public init(_ environment: APNsEnvironment) {
     rawValue = environment == .none ? 0 : 1 << (environment.rawValue - 1)
   }

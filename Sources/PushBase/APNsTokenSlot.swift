@@ -1,11 +1,11 @@
-/// Where an app got a token from; Apple refuses a push with a token of another kind. Raw values stand on the wire and in
-/// the database.
+/// The source of a token; APNs rejects a push to a token of another kind. The raw values are used on the wire and in the
+/// database.
 public enum APNsTokenKind: UInt8, CaseIterable, Sendable {
-  /// From registering for remote notifications: the ordinary one.
+  /// From registering for remote notifications: the ordinary token.
   case device = 1
-  /// From PushKit, for calls.
+  /// From PushKit, for VoIP pushes.
   case voip = 2
-  /// From ActivityKit, for one Live Activity that is there.
+  /// From ActivityKit, for one running Live Activity.
   case liveActivity = 3
   /// From ActivityKit, to start Live Activities of one type.
   case liveActivityStart = 4
@@ -13,14 +13,14 @@ public enum APNsTokenKind: UInt8, CaseIterable, Sendable {
   /// Whether tokens of the kind have names.
   public var isNamed: Bool { self == .liveActivity || self == .liveActivityStart }
 
-  /// Whether what goes to it is sent at most once, since a second one rings or shows again: calls, and starts of Live
-  /// Activities.
+  /// Whether requests to it are sent at most once, since a second one would ring or show again: VoIP pushes and starts of
+  /// Live Activities.
   public var isTriedOnce: Bool { self == .voip || self == .liveActivityStart }
 }
 
 /// One of the tokens that a registration may have.
 public struct APNsTokenSlot: Hashable, Sendable {
-  /// Where the token is from.
+  /// The source of the token.
   public let kind: APNsTokenKind
   /// The app's own name of a Live Activity, or the name of the type of its attributes; empty for the other kinds.
   public let name: String
@@ -28,7 +28,7 @@ public struct APNsTokenSlot: Hashable, Sendable {
   /// Most bytes of a name, in UTF-8.
   public static let maximumName = 255
 
-  /// Names a token; nil if there is a name without need, or none where one is needed, or one that is too long.
+  /// Makes a slot; nil if a name is missing, superfluous or too long.
   public init?(_ kind: APNsTokenKind, name: String = "") {
     guard name.isEmpty != kind.isNamed, name.utf8.count <= Self.maximumName else { return nil }
     self.kind = kind
@@ -42,6 +42,6 @@ public struct APNsTokenSlot: Hashable, Sendable {
 
   /// The ordinary token.
   public static let device = APNsTokenSlot(only: .device)
-  /// The token for calls.
+  /// The token for VoIP pushes.
   public static let voip = APNsTokenSlot(only: .voip)
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Waits for what a function gives that calls back, once, on whatever thread. Of several calls the first counts.
+/// Waits for the result of a function that calls back once, on any thread. Of several calls the first counts.
 public func awaitCallback<Value: Sendable>(
   _ start: (@escaping @Sendable (Value) -> Void) -> Void
 ) async -> Value {
@@ -13,11 +13,11 @@ public func awaitCallback<Value: Sendable>(
   }
 }
 
-/// Sees to it that a continuation goes on once.
+/// Resumes a continuation exactly once.
 private final class CallbackDuty: Sendable {
   private let isDone = Atomic(false)
 
-  /// Whether nobody has asked before.
+  /// Whether this is the first call.
   var isFirst: Bool {
     let isFirst = !isDone.exchange(true, ordering: .relaxed)
     assert(isFirst, "called back twice")
@@ -26,14 +26,14 @@ private final class CallbackDuty: Sendable {
 }
 
 extension BackgroundWork {
-  /// What some work comes to, done after all that was taken before; nil if too much waits, and then it is never done.
+  /// The result of a job that is queued; nil if the queue is full, and then the job is never done.
   public func result<Value: Sendable>(of body: @escaping @Sendable () -> Value) async -> Value? {
     await awaitCallback { done in
       if !run({ done(body()) }) { done(nil) }
     }
   }
 
-  /// The same for somebody of whom only so much may wait.
+  /// The same for an owner with a limit of waiting jobs.
   public func result<Value: Sendable>(
     for owner: UInt32, of body: @escaping @Sendable () -> Value
   ) async -> Value? {

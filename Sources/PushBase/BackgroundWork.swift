@@ -1,25 +1,25 @@
 import Dispatch
 import Synchronization
 
-/// A thread for work that would hold up an event loop, and a bounded line before it. Safe to use from any thread.
+/// A thread for work that would block an event loop, with a bounded queue. Safe to use from any thread.
 public final class BackgroundWork: Sendable {
   private let line: Line
   private let limit: Int
   private let limitOfEach: Int
   private let waitingOf = Mutex<[UInt32: Int]>([:])
 
-  /// Makes a line whose thread, which starts with the first of them, does one job after the other; `limit` of them may wait, the running one included, and
-  /// `limitOfEach` of one owner.
+  /// Makes a queue. Its thread starts with the first job and does one job after the other; at most `limit` jobs may wait,
+  /// including the running one, and `limitOfEach` of one owner.
   public init(_ name: String, limit: Int, limitOfEach: Int = .max) {
     line = Line(name)
     self.limit = limit
     self.limitOfEach = limitOfEach
   }
 
-  /// What waits is still done.
+  /// Waiting jobs are still done.
   deinit { line.end() }
 
-  /// Has something done that somebody is waiting for; false also if too much of the same owner waits.
+  /// Queues a job whose result an owner waits for; false also if too many jobs of the same owner wait.
   public func run(for owner: UInt32, _ body: @escaping @Sendable () -> Void) -> Bool {
     let isFree = waitingOf.withLock { waiting in
       guard waiting[owner, default: 0] < limitOfEach else { return false }
@@ -42,7 +42,7 @@ public final class BackgroundWork: Sendable {
     }
   }
 
-  /// Has something done after all that was taken before; false if too much waits, and then it is never done.
+  /// Queues a job; false if the queue is full, and then it is never done.
   public func run(_ body: @escaping @Sendable () -> Void) -> Bool { line.add(body, limit: limit) }
 }
 
@@ -50,7 +50,7 @@ public final class BackgroundWork: Sendable {
 private final class Line: Sendable {
   private struct State: Sendable {
     var jobs: [@Sendable () -> Void] = []
-    /// Those, and those that the thread has taken and not done.
+    /// Queued jobs, and those that the thread has taken and not finished.
     var waiting = 0
     var hasThread = false
     var isEnded = false
@@ -62,7 +62,7 @@ private final class Line: Sendable {
 
   init(_ name: String) { self.name = name }
 
-  /// False if so many wait already, or there is no thread and none can be had.
+  /// False if the queue is full, or no thread can be started.
   func add(_ job: @escaping @Sendable () -> Void, limit: Int) -> Bool {
     let isAdded = state.withLock { state in
       guard state.waiting < limit else { return false }

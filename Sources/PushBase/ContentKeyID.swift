@@ -1,9 +1,9 @@
-/// Names a key that opens contents which only devices read: a device's own, or one that many devices share.
+/// The ID of a key for end-to-end encrypted content: a device's own key, or one that many devices share.
 public struct ContentKeyID: Hashable, Sendable, CustomStringConvertible {
   /// The ID as a number: its first byte is the most significant.
   public let rawValue: UInt64
 
-  /// Makes the ID that a number stands for.
+  /// Makes the ID from its number.
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
   /// Reads the text form, 16 lower-case hexadecimal digits; nil for anything else.
@@ -28,11 +28,11 @@ public struct ContentKeyID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// Kinds of keys that devices have. Raw values stand in the device protocol and in the database.
+/// Kinds of device keys. The raw values are used in the device protocol and in the database.
 public enum DeviceKeyKind: UInt8, CaseIterable, Sendable {
   /// X25519 (RFC 7748), the usual kind.
   case x25519 = 1
-  /// NIST P-256, as browsers and Web Push have it.
+  /// NIST P-256, which browsers and Web Push use.
   case p256 = 2
   /// SM2 (GM/T 0003) with SM3 and SM4.
   case sm2 = 3
@@ -55,11 +55,11 @@ public enum DeviceKeyKind: UInt8, CaseIterable, Sendable {
     self = kind
   }
 
-  /// How contents for such a key are coded.
+  /// The content coding for such a key.
   public var coding: ContentCipher { self == .sm2 ? .sm4 : .aes }
 }
 
-/// The codings of contents that only devices read.
+/// The codings of end-to-end encrypted content.
 public enum ContentCipher: String, CaseIterable, Sendable {
   /// AES-128-GCM with SHA-256 (RFC 8188).
   case aes = "aes128gcm"

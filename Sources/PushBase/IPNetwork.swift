@@ -63,7 +63,7 @@ public struct IPNetwork: Hashable, Sendable {
   public let prefix: Int
 
   /// Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Nil for anything else, and if bits behind the prefix are
-  /// set: whoever wrote that meant something else.
+  /// set, since that is probably a mistake.
   public init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, let address = IPAddress(first) else { return nil }

@@ -15,7 +15,7 @@ public struct AccountID: Hashable, Sendable {
   /// Wraps a row number.
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// The account of whoever runs the server; apps belong to it unless another is named.
+  /// The operator's account; apps belong to it by default.
   public static let standard = AccountID(1)
 }
 
@@ -140,7 +140,7 @@ public struct MessageID: Hashable, Comparable, Sendable {
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a device runs. Raw values stand on the wire and in the database.
+/// The platform of a device. The raw values are used on the wire and in the database.
 public enum Platform: UInt8, CaseIterable, Sendable {
   /// Apple's iOS and iPadOS.
   case ios = 1
@@ -182,11 +182,11 @@ public struct PlatformSet: OptionSet, Hashable, Sendable {
   /// Every platform.
   public static let all = PlatformSet(rawValue: 0b11110)
 
-  /// Tells whether the set holds a platform.
+  /// Whether the set contains a platform.
   public func contains(_ platform: Platform) -> Bool { contains(PlatformSet(platform)) }
 }
 
-/// Which of Apple's two push services a token belongs to. Raw values stand on the wire and in the database.
+/// The APNs environment of a token. The raw values are used on the wire and in the database.
 public enum APNsEnvironment: UInt8, Sendable {
   /// The device has no token.
   case none = 0

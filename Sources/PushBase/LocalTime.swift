@@ -1,5 +1,5 @@
-/// A day of the Gregorian calendar, also before it was in use. Days can be counted, compared and taken apart; no zone is
-/// needed for that.
+/// A day of the proleptic Gregorian calendar. Days can be counted, compared and split into year, month and day without a
+/// zone.
 public struct LocalDate: Hashable, Comparable, Sendable {
   /// Days since 1970-01-01; negative before.
   public let dayNumber: Int64
@@ -60,7 +60,7 @@ public struct LocalDate: Hashable, Comparable, Sendable {
   /// `YYYY-MM-DD`.
   public var text: String { "\(Self.digits(year, 4))-\(Self.digits(month, 2))-\(Self.digits(day, 2))" }
 
-  /// A number with zeros in front.
+  /// A number with leading zeros.
   static func digits(_ value: some BinaryInteger, _ count: Int) -> String {
     let text = String(value)
     return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
@@ -83,17 +83,17 @@ public struct LocalTime: Hashable, Comparable, Sendable {
     self.secondOfDay = min(max(secondOfDay, 0), 86_399)
   }
 
-  /// The time so many seconds after 1970-01-01 00:00:00, with clocks that are never changed.
+  /// The time this many seconds after 1970-01-01 00:00:00, without changes of the clock.
   public init(count: Int64) {
     let day = count >= 0 ? count / 86_400 : (count - 86_399) / 86_400
     date = LocalDate(dayNumber: day)
     secondOfDay = Int(count - day * 86_400)
   }
 
-  /// Seconds after 1970-01-01 00:00:00, with clocks that are never changed.
+  /// Seconds after 1970-01-01 00:00:00, without changes of the clock.
   public var count: Int64 { date.dayNumber * 86_400 + Int64(secondOfDay) }
 
-  /// Reads `YYYY-MM-DD HH:MM:SS`, complete and with zeros in front; nil for anything else.
+  /// Reads `YYYY-MM-DD HH:MM:SS`, complete and with leading zeros; nil for anything else.
   public init?(_ text: String) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 2, let second = Self.secondOfDay(String(parts[1])) else { return nil }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// How much a log line matters.
+/// The severity of a log line.
 public enum LogLevel: Int, Comparable, Sendable, CaseIterable {
   case debug, info, warning, error
 
@@ -16,7 +16,7 @@ public enum LogLevel: Int, Comparable, Sendable, CaseIterable {
     }
   }
 
-  /// Orders by weight.
+  /// Orders by severity.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -56,24 +56,24 @@ public struct Log: Sendable {
     self.write = write
   }
 
-  /// A log that says nothing.
+  /// A log that writes nothing.
   public static let silent = Log(level: .error, write: { _ in })
 
-  /// Logs detail that helps while looking for a fault.
+  /// Logs details for debugging.
   public func debug(
     _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
   ) {
     if level <= .debug { emit(.debug, message, values()) }
   }
 
-  /// Logs what an operator wants to know on an ordinary day.
+  /// Logs normal events that an operator wants to see.
   public func info(
     _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
   ) {
     if level <= .info { emit(.info, message, values()) }
   }
 
-  /// Logs what deserves a look.
+  /// Logs events that need attention.
   public func warning(
     _ message: StaticString, _ values: @autoclosure () -> KeyValuePairs<String, LogValue> = [:]
   ) {
@@ -150,7 +150,7 @@ public struct Log: Sendable {
     for unit in String(scalar).utf16 { out += "\\u" + Hex.digits(UInt64(unit), count: 4) }
   }
 
-  /// Whether a terminal acts on a character, or shows nothing of it or what follows in another order, instead of showing it.
+  /// Whether a terminal interprets a character, or hides or reorders text because of it, instead of showing it.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true

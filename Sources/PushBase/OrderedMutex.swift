@@ -11,15 +11,15 @@ import Synchronization
   }()
 #endif
 
-/// In which order a thread may take locks: each before those of higher rank, none inside one of its own.
+/// The order in which a thread may take locks: lower ranks first, and never two of the same rank.
 @frozen
 public enum LockRank: UInt, Sendable {
-  /// Held while work is handed on; takes others.
+  /// Held while work is passed on; other locks may be taken inside.
   case outer = 1
-  /// Held for microseconds around plain state: nothing is called inside that takes a lock or hands work on.
+  /// Held for microseconds around plain state: code inside takes no lock and passes no work on.
   case leaf = 2
 
-  /// Stops a debug build if this thread holds a lock of this rank or a higher one. In release builds it does nothing.
+  /// Traps in a debug build if this thread holds a lock of this rank or a higher one. Does nothing in release builds.
   @inlinable
   public func assertFree() {
     #if DEBUG
@@ -29,7 +29,7 @@ public enum LockRank: UInt, Sendable {
   }
 }
 
-/// A mutex with a rank, which debug builds watch.
+/// A mutex with a rank, which debug builds check.
 @frozen
 public struct OrderedMutex<Value: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let rank: LockRank

@@ -1,9 +1,9 @@
 import CLinux
 
-/// Threads of our own: the one way in which they are made. Each has a name and one closure, which it alone owns; whoever needs
-/// one for work that blocks has it done by a `BackgroundWork`.
+/// Starts all threads of the process. Each has a name and one closure, which it alone owns; blocking work goes to a
+/// `BackgroundWork`.
 public enum SystemThread {
-  /// The system has no thread left; with the errno.
+  /// The system cannot start another thread; with the errno.
   public struct Failure: Error, Equatable {
     /// The errno value.
     public let number: Int32

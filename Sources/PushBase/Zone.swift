@@ -1,13 +1,13 @@
 import CLinux
 
-/// What the clocks of a region show. Calendar arithmetic needs no more of it than the offset.
+/// The local time of a region. Calendar arithmetic needs only its offset.
 public protocol Zone: Sendable {
   /// Seconds by which the region's clocks are ahead of UTC at a moment, given in seconds since 1970-01-01T00:00:00Z.
   func offset(at second: Int64) -> Int64
 }
 
 extension Zone {
-  /// What the clocks show at a moment.
+  /// The local time at a moment.
   public func local(_ moment: Timestamp) -> LocalTime {
     LocalTime(count: moment.seconds &+ offset(at: moment.seconds))
   }
@@ -37,11 +37,11 @@ extension Zone {
   }
 }
 
-/// Clocks that are never changed.
+/// A zone with a constant offset.
 public struct FixedZone: Zone {
   private let seconds: Int64
 
-  /// So many seconds ahead of UTC.
+  /// Seconds ahead of UTC.
   public init(secondsEast: Int64) { seconds = secondsEast }
 
   /// The same at every moment.
@@ -67,12 +67,12 @@ public struct ProcessZone: Zone {
       default: false
       }
     }
-    // Without a full stop and with a name in front, the path stays in the folder of zones.
+    // Without a full stop and with a leading name, the path stays in the folder of zones.
     guard isPlain, let first = name.utf8.first, first != UInt8(ascii: "/"),
       cl_set_zone("/usr/share/zoneinfo/" + name) == 0
     else { return nil }
   }
 
-  /// What the C library knows; 0 for moments that its calendar does not reach.
+  /// The C library's offset; 0 for moments outside its calendar.
   public func offset(at second: Int64) -> Int64 { cl_utc_offset(second) }
 }
