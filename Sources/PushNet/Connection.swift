@@ -23,21 +23,21 @@ public struct Connection {
     case shut
   }
 
-  /// What a step on the way to an open connection came to.
+  /// The result of a step towards an open connection.
   public enum Progress: Equatable, Sendable {
-    /// It goes on when the socket is ready, or in the next turn if this turn's share of handshakes is used up.
+    /// Continue when the socket is ready, or in the next turn if this turn's share of handshakes is used up.
     case underWay
     /// Bytes may flow. The first ones may have come already.
     case open
-    /// Nobody answers at the address.
+    /// Nothing responds at the address.
     case unreachable(SystemError)
     /// TLS was not agreed on; the text says why, for the log.
     case failed(String)
   }
 
-  /// What a read came to.
+  /// The result of a read.
   public enum Reading: Equatable, Sendable {
-    /// So many bytes are in the buffer, at least one.
+    /// The number of bytes in the buffer, at least one.
     case bytes(Int)
     /// Nothing is there now.
     case nothing
@@ -47,9 +47,9 @@ public struct Connection {
     case failed(String)
   }
 
-  /// What sending came to.
+  /// The result of sending.
   public enum Sending: Equatable, Sendable {
-    /// Nothing waits any more.
+    /// Nothing is queued.
     case done
     /// The rest waits until the socket is ready.
     case blocked
@@ -64,11 +64,11 @@ public struct Connection {
   public private(set) var descriptor: Int32 = -1
   /// How far it is.
   public private(set) var stage = Stage.closed
-  /// Whether its owner has no use for more bytes: the kernel is not asked for them.
+  /// Whether the owner wants no more bytes, so that the kernel does not report them.
   public var isPaused = false
   /// The peer sends nothing more, but it may still read.
   public private(set) var hasEnded = false
-  /// Bytes, or the peer's end, wait inside TLS: the socket does not tell of them, `read` does.
+  /// Bytes, or the peer's end, wait inside TLS: `read` returns them, but the socket does not report them.
   public private(set) var hasUnread = false
   private var readsAhead = false
   private var isWatched = false
@@ -128,7 +128,7 @@ public struct Connection {
 
   // MARK: On the way
 
-  /// Goes on connecting, or with the handshake, after the socket became ready.
+  /// Continues connecting, or the handshake, after the socket became ready.
   public mutating func proceed() -> Progress { proceed { $0.handshake() } }
 
   /// The same within the turn's share of handshakes: over it nothing is done, and the kernel reports the socket again.
@@ -196,7 +196,7 @@ public struct Connection {
     }
   }
 
-  /// What came before the end is told first.
+  /// Bytes before the end are reported first.
   private mutating func end(_ end: Reading, behind count: Int) -> Reading {
     guard count == 0 else {
       hasUnread = true
@@ -224,7 +224,7 @@ public struct Connection {
   /// Whether the last attempt to send was held up and the socket has not become ready since.
   public var isBlocked: Bool { writeNeeds != Bits([]) }
 
-  /// Sends what waits. Small pieces are gathered in `scratch`.
+  /// Sends queued bytes. Small pieces are merged in `scratch`.
   public mutating func flush(scratch: inout [UInt8]) -> Sending {
     guard !queue.isEmpty else {
       writeNeeds = Bits([])
@@ -239,7 +239,7 @@ public struct Connection {
     return hold(trouble)
   }
 
-  /// Sends a frame at once if nothing waits before it, else queues it.
+  /// Sends a frame immediately if the queue is empty, else queues it.
   public mutating func send(_ frame: SharedFrame) -> Sending {
     guard queue.isEmpty else {
       queue.append(frame)
@@ -266,13 +266,13 @@ public struct Connection {
     queue.truncate(keeping: tls == nil || !isBlocked ? 0 : Self.record)
   }
 
-  /// Gives up all that waits: nothing can be sent any more that the peer could make sense of.
+  /// Drops the queue: the peer could not interpret anything sent from now on.
   public mutating func dropQueue() { queue = OutboundQueue() }
 
   /// Gives memory back that is kept for what is sent next.
   public mutating func releaseMemory() { queue.release() }
 
-  /// What stands in the way of sending.
+  /// What sending waits for.
   private enum Trouble {
     case none
     case needs(Readiness)
@@ -338,7 +338,7 @@ public struct Connection {
     return isWatched
   }
 
-  /// Tells the loop what is to be reported from now on, if that has changed: nothing but its end of one that is ignored.
+  /// Tells the loop which events to report from now on, if that has changed; only the end for a connection that is ignored.
   public mutating func settle(_ token: ConnectionToken, on loop: EventLoop, isIgnored: Bool = false) {
     if let wanted = takeInterest(isIgnored: isIgnored) { loop.change(descriptor, token, wanted) }
   }
@@ -349,7 +349,7 @@ public struct Connection {
     loop.change(descriptor, token, interest)
   }
 
-  /// What is to be reported from now on, nil if it is what was told last.
+  /// The events to report from now on, nil if unchanged.
   public mutating func takeInterest(isIgnored: Bool = false) -> Readiness? {
     let wanted = isIgnored ? [] : interest
     guard Bits(wanted) != watched else { return nil }

@@ -1,6 +1,6 @@
 /// Deadlines of many connections at one entry each, in lists of one second.
 ///
-/// Moving a deadline later costs nothing: the owner only notes the new second, and when the old one comes up `fire` tells
+/// Moving a deadline later costs nothing: the owner only stores the new second, and when the old one is due, `fire` returns
 /// the wheel where the entry goes next. So heartbeats never touch the wheel.
 public struct DeadlineWheel: Sendable {
   /// A watched connection: the slot and its generation when it was added.
@@ -34,7 +34,7 @@ public struct DeadlineWheel: Sendable {
     lists[Int(due % Self.span)].append(entry)
   }
 
-  /// Comes to a second: for each entry that is due, `fire` returns its deadline if that is still ahead, or nil when
+  /// Advances to a second: for each due entry, `fire` returns its deadline if that is still in the future, or nil when
   /// the entry is done with.
   public mutating func advance(to now: UInt32, fire: (Entry, _ now: UInt32) -> UInt32?) {
     guard now > second else { return }

@@ -27,7 +27,7 @@ public struct ConnectionToken: Hashable, Sendable {
   var packed: UInt64 { UInt64(driver) << 56 | UInt64(generation) << 32 | UInt64(slot) }
 }
 
-/// What the kernel reports of a socket, or what a driver wants to hear of it (epoll's bits).
+/// Events that the kernel reports for a socket, or that a driver subscribes to (epoll's bits).
 public struct Readiness: OptionSet, Sendable {
   /// The bits.
   public let rawValue: UInt32
@@ -149,7 +149,7 @@ public final class EventLoop {
     _ = cl_epoll_modify(epoll, descriptor, interest.rawValue, token.packed)
   }
 
-  /// Closes a watched socket; the kernel forgets its watch with it.
+  /// Closes a watched socket, which also ends the kernel's watch.
   public func close(_ descriptor: Int32) {
     assertIsOurs()
     watched -= 1
@@ -174,13 +174,13 @@ public final class EventLoop {
     var events = [cl_event](repeating: cl_event(), count: Self.eventCapacity)
     var wantsTurn = false
     while !isStopped {
-      // Nobody is declared silent before what has come by now is read: the look at the sockets that begins here.
+      // Deadlines are checked only after everything that has arrived by now is read, in the poll that begins here.
       let isTickDue = now >= nextTick
       let pollsOnly = wantsTurn || isTickDue || handle.hasMail
       let due = min(nextTick, nextTurn)
       let wait = pollsOnly ? 0 : Int64((due > now ? due - now : 0) / 1000 + 1)
       let count = cl_epoll_wait(epoll, &events, Int32(Self.eventCapacity), wait)
-      // The tick judges by the time before the look: a pause behind it must not make anybody late.
+      // The tick uses the time before the poll: a pause after it must not make a connection late.
       if !isTickDue { clock.advance(to: handle.readClock()) }
       // A signal, or the end of a stop: nothing was looked at.
       guard count != -EINTR else { continue }

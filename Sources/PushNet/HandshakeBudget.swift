@@ -1,7 +1,7 @@
 import CLinux
 
-/// How much of a loop's turn goes to TLS handshakes, so that a crowd of new connections delays nobody else; what is left over
-/// goes on in the next turn. Steps differ in what they cost, by the peer's choice and the server's key: time counts too.
+/// Limits TLS handshakes in a turn of a loop, so that many new connections do not delay others; the rest continues in the
+/// next turn. Steps differ in what they cost, by the peer's choice and the server's key: time counts too.
 public struct HandshakeBudget: Sendable {
   /// The first step of a turn is always taken; after this time there is no other.
   private static let nanoseconds: UInt64 = 4_000_000
@@ -10,7 +10,7 @@ public struct HandshakeBudget: Sendable {
   private var left: Int
   private var spent: UInt64 = 0
 
-  /// Allows so many steps in a turn.
+  /// Allows this many steps per turn.
   public init(steps: Int) {
     self.steps = steps
     left = steps

@@ -32,7 +32,7 @@ public final class LoopHandle: Sendable {
   /// Which of the process' loops this is, from 0.
   public let index: Int
 
-  /// Nanoseconds of a clock that goes on while the machine is suspended, so that the loop notices it.
+  /// Nanoseconds of a clock that runs while the machine is suspended, so that the loop notices suspension.
   let readClock: @Sendable () -> UInt64
   let wakeDescriptor: Int32
   private let isSignalled = Atomic<Bool>(false)
@@ -73,20 +73,20 @@ public final class LoopHandle: Sendable {
   /// Lets the calling thread yield the processor to others of the process: 0 to 19, as in nice(2).
   public static func yieldToOthers(_ niceness: Int32) { cl_thread_yield_to_others(niceness) }
 
-  /// Runs a piece of work on the loop's thread, after what was posted before it.
+  /// Runs a closure on the loop's thread, after everything posted before it.
   public func post(_ piece: @escaping @Sendable (EventLoop) -> Void) {
     work.withLock { $0.append(piece) }
     wake()
   }
 
-  /// Makes the loop look at its mailboxes. Many calls before it looks cost one system call.
+  /// Wakes the loop to read its mailboxes. Several calls before it does cost one system call.
   public func wake() {
     if !isSignalled.exchange(true, ordering: .acquiringAndReleasing) { _ = cl_eventfd_signal(wakeDescriptor) }
   }
 
   var hasMail: Bool { isSignalled.load(ordering: .acquiring) }
 
-  /// Clears the signal before the mailboxes are read, so that mail arriving meanwhile signals anew.
+  /// Clears the signal before the mailboxes are read, so that mail that arrives in the meantime signals again.
   func takeMail() -> Bool { isSignalled.exchange(false, ordering: .acquiringAndReleasing) }
 
   func takeWork() -> [@Sendable (EventLoop) -> Void] {

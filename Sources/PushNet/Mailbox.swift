@@ -2,7 +2,7 @@ import Synchronization
 
 /// A queue of messages to one driver on one loop. Any thread posts, the loop's thread drains.
 ///
-/// What waits is bounded. `offer` is for what anybody may cause at any rate: it is refused when the box is full, and the
+/// The queue is bounded. `offer` is for messages that any client can cause at any rate: it fails when the box is full, and the
 /// driver learns of that with the next mail, behind everything that came before; it must be able to find out by itself what it
 /// missed. `post` always succeeds: it is for answers and the like, of which there are never more than the driver itself has asked for
 /// or than others may have under way.
@@ -55,7 +55,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
   @inlinable
   public func drain() -> [Message] { take().messages }
 
-  /// Takes all messages, in the order they were posted, and tells whether some were refused that would stand behind them.
+  /// Takes all messages, in the order they were posted, and returns whether some were refused after them.
   @inlinable
   public func take() -> (messages: [Message], hasRefused: Bool) {
     state.withLock { state in

@@ -1,5 +1,5 @@
-/// A connection on its way from one driver of a loop to another: whoever gets it closes it in the end, and tells the loop at
-/// once, by `Connection.move`, whom to call from now on.
+/// A connection that moves from one driver of a loop to another. The new owner closes it in the end, and first calls
+/// `Connection.move`, which tells the loop its new driver.
 public struct MovingConnection {
   /// The connection, open and watched by the loop, with what is to be sent before anything else. Its TLS may hold bytes.
   public let connection: Connection

@@ -10,7 +10,7 @@ public final class NameResolver: Sendable {
   /// Starts no thread yet.
   public init() {}
 
-  /// Tells whether a host is an address already.
+  /// Whether a host is an IP address.
   public static func isNumeric(_ host: String) -> Bool {
     var address = in6_addr()
     return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1

@@ -2,7 +2,7 @@
 public final class SharedFrame: Sendable {
   /// The bytes of one or more whole frames.
   public let bytes: [UInt8]
-  /// Whether it means something only with the frame behind it.
+  /// Whether it must be followed by a frame.
   public let isHeader: Bool
 
   /// Wraps encoded frames.
@@ -23,7 +23,7 @@ public struct OutboundQueue: Sendable {
       case whole
       /// So is this, and its memory is the program's own.
       case constant
-      /// It means something only with the chunk behind it.
+      /// It must be followed by the next chunk.
       case header
     }
 
@@ -31,9 +31,9 @@ public struct OutboundQueue: Sendable {
     var kind = Kind.open
   }
 
-  /// From this size on a content is not copied to the bytes before it.
+  /// Content of this size or more is not copied into the preceding bytes.
   private static let large = 16 << 10
-  /// Bytes that leave in one call, gathered from small chunks: what one TLS session or the kernel takes at once.
+  /// Bytes that small chunks are merged into for one call to TLS or the kernel.
   private static let gathered = 64 << 10
   /// Memory that a drained queue may keep for what is written next.
   private static let kept = 256 << 10
@@ -63,7 +63,7 @@ public struct OutboundQueue: Sendable {
     return sum
   }
 
-  /// Adds a frame, of which so many bytes have left already if nothing waits.
+  /// Adds a frame; if the queue is empty, `sent` bytes of it have left already.
   public mutating func append(_ frame: SharedFrame, sent: Int = 0) {
     assert(sent == 0 || byteCount == 0, "what has left stands in front")
     if byteCount == 0 { self = OutboundQueue() }
@@ -116,7 +116,7 @@ public struct OutboundQueue: Sendable {
     return .sent(0)
   }
 
-  /// Drops what nobody has begun to send, so that the peer sees whole frames: all but a frame of which a part was sent, and
+  /// Drops unsent frames, so that the peer sees complete frames: keeps only a frame that was partly sent, and
   /// what belongs to the first `keeping` bytes.
   public mutating func truncate(keeping least: Int = 0) {
     // A header that has left wants its frame.
@@ -158,7 +158,7 @@ public struct OutboundQueue: Sendable {
     }
   }
 
-  /// Forgets what has left. The memory of a connection's own bytes is of use again.
+  /// Removes sent bytes. The memory of a connection's own bytes is reused.
   private mutating func clear() {
     guard chunks.count == 1, chunks[0].kind == .open, chunks[0].bytes.capacity <= Self.kept else {
       self = OutboundQueue()

@@ -1,7 +1,7 @@
 import CLinux
 import PushBase
 
-/// The network that a connection comes from, as far as limits go: one IPv4 address, or the /64 of an IPv6 address,
+/// The network of a connection, for limits: one IPv4 address, or the /64 of an IPv6 address,
 /// which is what one household or host is given (RFC 6177).
 public struct PeerNetwork: Hashable, Sendable {
   /// An IPv4 address after `ffff`, or the first half of an IPv6 address; 0 when unknown.

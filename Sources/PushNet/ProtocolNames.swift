@@ -14,7 +14,7 @@ struct ProtocolNames: Sendable {
     self.encoded = encoded
   }
 
-  /// Where in a client's offer the first of these names lies that is in it; nil if there is none.
+  /// The position in a client's offer of the first of these names that it contains; nil if there is none.
   func pick(from offered: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
     var own = 0
     while let name = Self.name(in: encoded, at: own) {

@@ -3,7 +3,7 @@
 @frozen
 public struct Slab<Element> {
   @usableFromInline static var chunkBits: Int { 10 }
-  /// Stands in a slot's generation while it is taken.
+  /// Set in a slot's generation while the slot is in use.
   @usableFromInline static var taken: UInt32 { 1 << 31 }
 
   @usableFromInline var chunks: [[Element]] = []
@@ -60,7 +60,7 @@ public struct Slab<Element> {
     free.append(slot)
   }
 
-  /// Tells whether a slot is still what it was when the generation was read.
+  /// Whether a slot still has the element of this generation.
   @inlinable
   public func isCurrent(_ slot: UInt32, _ generation: UInt32) -> Bool {
     slot < used && self.generation(of: slot) == generation | Self.taken
@@ -73,7 +73,7 @@ public struct Slab<Element> {
     _modify { yield &chunks[Int(slot) >> Self.chunkBits][Int(slot) & (1 << Self.chunkBits - 1)] }
   }
 
-  /// The generation of a slot that is taken, as `insert` told it.
+  /// The generation of a slot in use, as `insert` returned it.
   @inlinable
   public func generation(taken slot: UInt32) -> UInt32 { generation(of: slot) & ~Self.taken }
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What became of bytes handed to a socket.
+/// The result of writing bytes to a socket.
 public enum SendOutcome: Equatable, Sendable {
   /// The kernel took this many bytes.
   case sent(Int)

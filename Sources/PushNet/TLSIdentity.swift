@@ -20,7 +20,7 @@ public enum TLSTrust: Sendable {
   case pem([UInt8])
 }
 
-/// Whether a server asks its clients for a certificate, and by whom it must be signed.
+/// Whether a server requests client certificates, and which authority must have signed them.
 public enum TLSClientPolicy: Sendable {
   /// Clients are not asked.
   case notAsked

@@ -22,9 +22,9 @@ public final class TLSSession {
     case failed(String)
   }
 
-  /// What a read or a write came to.
+  /// The result of a read or a write.
   public enum Transfer: Equatable, Sendable {
-    /// So many bytes were read or written: at least 1, unless the buffer was empty.
+    /// The number of bytes read or written: at least 1, unless the buffer was empty.
     case bytes(Int)
     /// Call again when the socket is readable; a write too may need this.
     case wantRead
@@ -78,7 +78,7 @@ public final class TLSSession {
     ERR_clear_error()
   }
 
-  /// Goes on with the handshake; call until `.done`.
+  /// Continues the handshake; call until `.done`.
   public func handshake() -> Progress {
     guard !broken else { return .failed("the session failed before") }
     var errorNumber: Int32 = 0
@@ -131,7 +131,7 @@ public final class TLSSession {
   /// Decrypted bytes that wait inside the session: the socket will not become readable for them.
   public var pending: Int { Int(SSL_pending(handle)) }
 
-  /// Tells whether the handshake resumed an earlier session.
+  /// Whether the handshake resumed an earlier session.
   public var isResumed: Bool { SSL_session_reused(handle) == 1 }
 
   /// Takes as much as there is from the socket at once, several records if they fit: fewer system calls for busy
@@ -166,7 +166,7 @@ public final class TLSSession {
   /// The agreed version, such as `TLSv1.3`.
   public var version: String { SSL_get_version(handle).map { String(cString: $0) } ?? "" }
 
-  /// Tells the peer that nothing follows, if the socket takes it now; does not wait for an answer.
+  /// Sends close_notify if the socket accepts it now; does not wait for a response.
   public func shutdown() {
     guard !broken, SSL_is_init_finished(handle) == 1 else { return }
     ERR_clear_error()

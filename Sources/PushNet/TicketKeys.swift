@@ -2,7 +2,7 @@ import COpenSSL
 import PushBase
 import Synchronization
 
-/// The keys that seal session tickets: the state of a resumable session lies with the client, the server
+/// The keys that seal session tickets: the client stores the state of a resumable session, the server
 /// keeps none. A key seals for twelve hours and opens for twelve more; then it is gone, and with it the
 /// secrets of the sessions it sealed.
 final class TicketKeys: Sendable {
@@ -19,7 +19,7 @@ final class TicketKeys: Sendable {
 
   init(time: any TimeSource = SystemTime()) { self.time = time }
 
-  /// Answers OpenSSL's ticket callback: 1 go on, 2 go on and send a new ticket, 0 unknown key, -1 failure.
+  /// Returns to OpenSSL's ticket callback: 1 continue, 2 continue and send a new ticket, 0 unknown key, -1 failure.
   func prepare(
     name: UnsafeMutablePointer<UInt8>, iv: UnsafeMutablePointer<UInt8>, cipher: OpaquePointer?,
     mac: OpaquePointer?, encrypting: Bool
