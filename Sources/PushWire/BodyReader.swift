@@ -11,7 +11,7 @@ struct BodyReader {
     end = body.upperBound
   }
 
-  /// What was not read yet.
+  /// The unread bytes.
   var rest: Range<Int> { at..<end }
 
   mutating func take(_ count: Int) throws(FrameError) -> Range<Int> {

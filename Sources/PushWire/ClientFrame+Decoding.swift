@@ -23,7 +23,7 @@ extension ClientFrame {
 
 extension Hello {
   init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
-    // Compared byte by byte as far as it goes: a peer of another protocol is told apart early.
+    // Compared byte by byte as bytes arrive, to detect a peer of another protocol early.
     for expected in WireLimits.magic {
       guard try reader.integer(UInt8.self, in: bytes) == expected else { throw .badMagic }
     }

@@ -2,7 +2,7 @@ import PushBase
 
 extension ClientFrame {
   /// Appends the frame. `views` must be the span that an ACK, ACK_AGE or RECEIPT was decoded from; to write new ones, use
-  /// `encodeAcknowledge` and `encodeReceipt`. Appends nothing and says false when a text or list is too long for its
+  /// `encodeAcknowledge` and `encodeReceipt`. Appends nothing and returns false when a text or list is too long for its
   /// count, the frame would be over `WireLimits.maxFrame`, or a view does not fit `views`. Rules with a result code
   /// (alias and tag lengths) are the caller's.
   @discardableResult

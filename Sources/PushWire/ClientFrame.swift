@@ -1,6 +1,6 @@
 import PushBase
 
-/// Whether the user looks at the app. Raw values stand on the wire.
+/// Whether the app is in the foreground. The raw values are used on the wire.
 public enum AppState: UInt8, Sendable, CaseIterable {
   /// The app is not on the screen.
   case background = 0
@@ -8,7 +8,7 @@ public enum AppState: UInt8, Sendable, CaseIterable {
   case foreground = 1
 }
 
-/// What a client says first.
+/// The first frame of a client.
 public struct Hello: Hashable, Sendable {
   /// The oldest protocol version it speaks, from 1.
   public var minVersion: UInt8
@@ -30,12 +30,12 @@ public struct Hello: Hashable, Sendable {
 
 /// An APNs token with the service it belongs to.
 public struct DeviceToken: Hashable, Sendable {
-  /// Which of Apple's services issued it; `none` takes the token away.
+  /// The APNs environment that issued it; `none` removes the token.
   public var environment: APNsEnvironment
-  /// 0 to 100 bytes; empty takes the token away.
+  /// 0 to 100 bytes; empty removes the token.
   public var bytes: [UInt8]
 
-  /// Puts the two together.
+  /// Makes the value from its parts.
   public init(_ environment: APNsEnvironment, _ bytes: [UInt8]) {
     self.environment = environment
     self.bytes = bytes
@@ -44,12 +44,12 @@ public struct DeviceToken: Hashable, Sendable {
 
 /// An APNs token that is not the ordinary one.
 public struct OtherToken: Hashable, Sendable {
-  /// What it is for: calls, or Live Activities.
+  /// What it is for: VoIP pushes, or Live Activities.
   public var slot: APNsTokenSlot
-  /// The token, of up to 255 bytes; empty, or for no service, takes the stored one away.
+  /// The token, of up to 255 bytes; empty, or without an environment, removes the stored one.
   public var token: DeviceToken
 
-  /// Puts the two together.
+  /// Makes the value from its parts.
   public init(_ slot: APNsTokenSlot, _ token: DeviceToken) {
     self.slot = slot
     self.token = token
@@ -60,17 +60,17 @@ public struct OtherToken: Hashable, Sendable {
 public struct DeviceKey: Hashable, Sendable {
   /// Its kind.
   public var kind: DeviceKeyKind
-  /// Its point, then 16 bytes that go into every content's key; no bytes take the stored one away.
+  /// Its point, then 16 bytes that go into the key of every content; empty removes the stored key.
   public var bytes: [UInt8]
 
-  /// Puts the two together.
+  /// Makes the value from its parts.
   public init(_ kind: DeviceKeyKind, _ bytes: [UInt8]) {
     self.kind = kind
     self.bytes = bytes
   }
 }
 
-/// Asks for a registration.
+/// Requests a registration.
 public struct RegisterRequest: Hashable, Sendable {
   /// The app.
   public var appKey: AppKey
@@ -83,7 +83,7 @@ public struct RegisterRequest: Hashable, Sendable {
   /// The app's version, at most 255 bytes of UTF-8.
   public var appVersion: String
 
-  /// Puts the fields together.
+  /// Makes the value from its fields.
   public init(
     appKey: AppKey, platform: Platform, fingerprint: [UInt8], token: DeviceToken = DeviceToken(.none, []),
     appVersion: String
@@ -106,10 +106,10 @@ public struct LoginRequest: Hashable, Sendable {
   public var secret: DeviceSecret
   /// The heartbeat interval that the client would like, in seconds; 0 leaves it to the server.
   public var heartbeat: UInt16
-  /// Whether the user looks at the app.
+  /// Whether the app is in the foreground.
   public var appState: AppState
 
-  /// Puts the fields together.
+  /// Makes the value from its fields.
   public init(
     appKey: AppKey, registrationID: RegistrationID, secret: DeviceSecret, heartbeat: UInt16,
     appState: AppState
@@ -122,13 +122,13 @@ public struct LoginRequest: Hashable, Sendable {
   }
 }
 
-/// What a client asks for within a session; each is answered by one RESULT.
+/// The operations of a client within a session; each gets one RESULT.
 public enum Operation: Hashable, Sendable {
-  /// Binds an alias instead of the one there was.
+  /// Sets the alias, replacing a previous one.
   case setAlias(String)
   /// Releases the alias.
   case deleteAlias
-  /// Asks for the alias.
+  /// Gets the alias.
   case getAlias
   /// Replaces all tags.
   case setTags([String])
@@ -138,21 +138,21 @@ public enum Operation: Hashable, Sendable {
   case deleteTags([String])
   /// Removes all tags.
   case cleanTags
-  /// Asks for all tags.
+  /// Gets all tags.
   case getTags
-  /// Asks whether the device has a tag.
+  /// Checks whether the device has a tag.
   case checkTag(String)
-  /// Tells the badge number that the app shows.
+  /// Reports the badge number that the app shows.
   case setBadge(UInt32)
-  /// Tells the APNs token.
+  /// Reports the APNs token.
   case setToken(DeviceToken)
-  /// Tells a token for calls or Live Activities; from version 2 of the protocol on.
+  /// Reports a token for VoIP pushes or Live Activities; since version 2 of the protocol.
   case setOtherToken(OtherToken)
-  /// Tells the device's public key, in place of the one before; from version 4 of the protocol on.
+  /// Sets the device's public key, replacing the previous one; since version 4 of the protocol.
   case setKey(DeviceKey)
-  /// Asks for a key that opens contents for many devices; from version 4 of the protocol on.
+  /// Gets a key for content that many devices decrypt; since version 4 of the protocol.
   case getKey(ContentKeyID)
-  /// Tells whether the user looks at the app.
+  /// Reports whether the app is in the foreground.
   case appState(AppState)
   /// Ends the session.
   case logout
@@ -191,20 +191,20 @@ public enum Operation: Hashable, Sendable {
 
 /// A frame that a client sends.
 public enum ClientFrame: Hashable, Sendable {
-  /// Asks for a PONG and keeps the connection open.
+  /// Requests a PONG and keeps the connection open.
   case ping
   /// Opens the conversation.
   case hello(Hello)
-  /// Asks for a registration.
+  /// Requests a registration.
   case register(RegisterRequest)
   /// Starts a session.
   case login(LoginRequest)
   /// Pushes that were processed; a view of the bytes it was decoded from.
   case acknowledge(AckList)
-  /// Pushes that were processed, with how long ago each came: from version 3 on. A view of the bytes it was decoded from.
+  /// Pushes that were processed, and how long ago each arrived; since version 3. A view of the bytes it was decoded from.
   case acknowledgeWithAges(AgedAckList)
   /// Pushes that were shown or tapped; a view of the bytes it was decoded from.
   case receipt(ReceiptList)
-  /// An operation under a number that its RESULT repeats.
+  /// An operation and the number that its RESULT repeats.
   case operation(sequence: UInt32, Operation)
 }

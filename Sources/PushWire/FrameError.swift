@@ -2,17 +2,17 @@
 public enum FrameError: Error, Hashable, Sendable {
   /// The length field says 0; a frame has at least its type.
   case emptyFrame
-  /// The length field is padded: fewer bytes would have said the same.
+  /// The length field is padded: fewer bytes would be sufficient.
   case lengthNotMinimal
-  /// The length field goes on after its third byte.
+  /// The length field has more than three bytes.
   case lengthTooLong
-  /// The length is over the limit that holds at this moment of the connection.
+  /// The length is over the limit that applies at this point of the connection.
   case frameTooLarge
   /// No frame of this direction has this type in version 1.
   case unknownType
   /// The body ends before its last field.
   case truncatedBody
-  /// The body goes on after its last field.
+  /// The body has bytes after its last field.
   case trailingBytes
   /// A text field is not UTF-8.
   case invalidUTF8

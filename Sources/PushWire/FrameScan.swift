@@ -1,4 +1,4 @@
-/// What lies at the start of unread bytes.
+/// What unread bytes start with.
 public enum FrameScan: Hashable, Sendable {
   /// A whole frame: its type, where its body is, and where the next frame starts.
   case frame(type: FrameType, body: Range<Int>, end: Int)

@@ -9,19 +9,19 @@ public struct FrameType: RawRepresentable, Hashable, Sendable {
 
   private init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Client: I am here.
+  /// Client: heartbeat.
   public static let ping = FrameType(0x01)
-  /// Server: so am I.
+  /// Server: response to a heartbeat.
   public static let pong = FrameType(0x02)
-  /// Client: the versions it speaks.
+  /// Client: the versions that it supports.
   public static let hello = FrameType(0x10)
-  /// Client: asks for a registration.
+  /// Client: requests a registration.
   public static let register = FrameType(0x11)
   /// Client: starts a session.
   public static let login = FrameType(0x12)
   /// Client: has processed pushes.
   public static let acknowledge = FrameType(0x20)
-  /// Client: has processed pushes that came so long ago. From version 3 on.
+  /// Client: has processed pushes, with how long ago they arrived. Since version 3.
   public static let acknowledgeWithAges = FrameType(0x22)
   /// Client: pushes were shown or tapped.
   public static let receipt = FrameType(0x21)
@@ -29,7 +29,7 @@ public struct FrameType: RawRepresentable, Hashable, Sendable {
   public static let setAlias = FrameType(0x30)
   /// Client: releases its alias.
   public static let deleteAlias = FrameType(0x31)
-  /// Client: asks for its alias.
+  /// Client: gets its alias.
   public static let getAlias = FrameType(0x32)
   /// Client: replaces all its tags.
   public static let setTags = FrameType(0x33)
@@ -39,23 +39,23 @@ public struct FrameType: RawRepresentable, Hashable, Sendable {
   public static let deleteTags = FrameType(0x35)
   /// Client: removes all its tags.
   public static let cleanTags = FrameType(0x36)
-  /// Client: asks for its tags.
+  /// Client: gets its tags.
   public static let getTags = FrameType(0x37)
-  /// Client: asks whether it has a tag.
+  /// Client: checks whether it has a tag.
   public static let checkTag = FrameType(0x38)
-  /// Client: tells its badge number.
+  /// Client: reports its badge number.
   public static let setBadge = FrameType(0x39)
-  /// Client: tells its APNs token.
+  /// Client: reports its APNs token.
   public static let setToken = FrameType(0x3A)
   /// Client: went to the foreground or background.
   public static let appState = FrameType(0x3B)
   /// Client: ends the session.
   public static let logout = FrameType(0x3C)
-  /// Client: tells a token for calls or Live Activities. From version 2 on.
+  /// Client: reports a token for VoIP pushes or Live Activities. Since version 2.
   public static let setOtherToken = FrameType(0x3D)
-  /// Client: tells the public key of its device. From version 4 on.
+  /// Client: sets the public key of its device. Since version 4.
   public static let setKey = FrameType(0x3E)
-  /// Client: asks for a key that it shares with other devices. From version 4 on.
+  /// Client: gets a key that it shares with other devices. Since version 4.
   public static let getKey = FrameType(0x3F)
   /// Server: the version to speak.
   public static let helloOK = FrameType(0x90)
@@ -65,9 +65,9 @@ public struct FrameType: RawRepresentable, Hashable, Sendable {
   public static let loginOK = FrameType(0x92)
   /// Server: a push.
   public static let push = FrameType(0xA0)
-  /// Server: takes a push back.
+  /// Server: recalls a push.
   public static let recall = FrameType(0xA1)
-  /// Server: the answer to an operation.
+  /// Server: the result of an operation.
   public static let result = FrameType(0xB0)
   /// Server: ends a session.
   public static let goAway = FrameType(0xE0)

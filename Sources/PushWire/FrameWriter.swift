@@ -46,7 +46,7 @@ struct FrameWriter: ~Copyable {
     integer(secret.low)
   }
 
-  /// Appends length, type and body; appends nothing and says false when the frame cannot be written.
+  /// Appends length, type and body; appends nothing and returns false when the frame cannot be written.
   consuming func finish(into output: inout [UInt8]) -> Bool {
     guard isValid, body.count <= WireLimits.maxFrame else { return false }
     output.appendLength(body.count)

@@ -1,6 +1,6 @@
 import PushBase
 
-/// The message IDs of an ACK, read where they lie: nothing is copied.
+/// The message IDs of an ACK, read in place: nothing is copied.
 public struct AckList: Hashable, Sendable {
   private let start: Int
   /// How many there are: 1 to 512.
@@ -13,7 +13,7 @@ public struct AckList: Hashable, Sendable {
     count = body.count / 8
   }
 
-  /// Where the list lies in the span it was decoded from.
+  /// The range of the list in the span it was decoded from.
   public var range: Range<Int> { start..<start + 8 * count }
 
   /// The message ID at `index`, 0..<count; `bytes` must be the span that the frame was decoded from.
@@ -23,9 +23,9 @@ public struct AckList: Hashable, Sendable {
   }
 }
 
-/// A push that a device has processed, and how long it has had it.
+/// A push that a device has processed, and how long ago it arrived.
 public struct AgedAcknowledgement: Hashable, Sendable {
-  /// The age of one that came too long ago to say, or of which the device does not know when.
+  /// The age of a push that arrived too long ago, or at a time that the device does not know.
   public static let unknownAge = UInt32.max
 
   /// The push.
@@ -33,14 +33,14 @@ public struct AgedAcknowledgement: Hashable, Sendable {
   /// Milliseconds from its arrival at the device to the sending of this, by the device's monotonic clock.
   public let age: UInt32
 
-  /// Puts the two together.
+  /// Makes the value from its parts.
   public init(_ messageID: MessageID, age: UInt32) {
     self.messageID = messageID
     self.age = age
   }
 }
 
-/// The entries of an ACK_AGE, read where they lie: nothing is copied.
+/// The entries of an ACK_AGE, read in place: nothing is copied.
 public struct AgedAckList: Hashable, Sendable {
   static let entryBytes = 12
 
@@ -56,7 +56,7 @@ public struct AgedAckList: Hashable, Sendable {
     count = body.count / Self.entryBytes
   }
 
-  /// Where the list lies in the span it was decoded from.
+  /// The range of the list in the span it was decoded from.
   public var range: Range<Int> { start..<start + Self.entryBytes * count }
 
   /// The entry at `index`, 0..<count; `bytes` must be the span that the frame was decoded from.
@@ -68,7 +68,7 @@ public struct AgedAckList: Hashable, Sendable {
   }
 }
 
-/// What a device tells about a push after it has taken it. Raw values stand on the wire.
+/// What a device reports about a push after it received it. The raw values are used on the wire.
 public enum ReceiptKind: UInt8, Sendable, CaseIterable {
   /// The notification was shown.
   case shown = 1
@@ -83,14 +83,14 @@ public struct Receipt: Hashable, Sendable {
   /// To which push.
   public let messageID: MessageID
 
-  /// Puts the two together.
+  /// Makes the value from its parts.
   public init(_ kind: ReceiptKind, _ messageID: MessageID) {
     self.kind = kind
     self.messageID = messageID
   }
 }
 
-/// The entries of a RECEIPT, read where they lie: nothing is copied.
+/// The entries of a RECEIPT, read in place: nothing is copied.
 public struct ReceiptList: Hashable, Sendable {
   private let start: Int
   /// How many there are: 1 to 256.
@@ -106,7 +106,7 @@ public struct ReceiptList: Hashable, Sendable {
     count = body.count / 9
   }
 
-  /// Where the list lies in the span it was decoded from.
+  /// The range of the list in the span it was decoded from.
   public var range: Range<Int> { start..<start + 9 * count }
 
   /// The entry at `index`, 0..<count; `bytes` must be the span that the frame was decoded from.

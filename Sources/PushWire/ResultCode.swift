@@ -55,9 +55,9 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
   public static let serverError = ResultCode(6024)
   /// Ten devices have this alias already.
   public static let aliasFull = ResultCode(6027)
-  /// The key that was asked for is not there, or not yet.
+  /// The requested key does not exist, or not yet.
   public static let keyMissing = ResultCode(6040)
-  /// The bytes were no frame, or the frame was not allowed at this moment.
+  /// The bytes were no frame, or the frame was not allowed at this point.
   public static let protocolError = ResultCode(9001)
   /// Client and server have no protocol version in common.
   public static let noCommonVersion = ResultCode(9002)

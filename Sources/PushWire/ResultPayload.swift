@@ -1,18 +1,17 @@
-/// What the RESULT of an operation carries besides its code. Only successful queries carry something.
+/// The payload of a RESULT. Only successful queries have one.
 public enum ResultPayload: Hashable, Sendable {
   /// Nothing.
   case none
-  /// The answer to GET_ALIAS; empty when there is no alias.
+  /// The result of GET_ALIAS; empty when there is no alias.
   case alias(String)
-  /// The answer to GET_TAGS.
+  /// The result of GET_TAGS.
   case tags([String])
-  /// The answer to CHECK_TAG: whether the device has the tag.
+  /// The result of CHECK_TAG: whether the device has the tag.
   case hasTag(Bool)
-  /// The answer to GET_KEY: the key, enciphered for this device.
+  /// The result of GET_KEY: the key, encrypted for this device.
   case key([UInt8])
 
-  /// Decodes the payload of a RESULT to an operation of type `operation`. Throws when it is not what a server
-  /// answers to such an operation.
+  /// Decodes the payload of the RESULT of an operation of type `operation`. Throws when it does not fit this operation.
   public init(_ bytes: [UInt8], answering operation: FrameType, code: ResultCode) throws(FrameError) {
     let span = bytes.span
     var reader = try BodyReader(0..<bytes.count, in: span)

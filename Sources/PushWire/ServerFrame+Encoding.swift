@@ -2,7 +2,7 @@ import PushBase
 
 extension ServerFrame {
   /// Appends the frame. `views` must be the span that a PUSH was decoded from; to write a new one, use `encodePush`.
-  /// Appends nothing and says false when a text is over 255 bytes, the frame would be over `WireLimits.maxFrame`, or
+  /// Appends nothing and returns false when a text is over 255 bytes, the frame would be over `WireLimits.maxFrame`, or
   /// a view does not fit `views`. A server time before 1970 is written as 0.
   @discardableResult
   public func encode(into output: inout [UInt8], views: Span<UInt8>) -> Bool {
@@ -50,7 +50,7 @@ extension ServerFrame {
   }
 
   /// A PUSH frame to be shared by all connections it goes to. `content` is a JSON object in UTF-8 of at most
-  /// `WireLimits.maxPushContent` bytes, which the caller has checked; the answer to a longer one is empty.
+  /// `WireLimits.maxPushContent` bytes, which the caller has checked; the result for a longer one is empty.
   public static func encodePush(messageID: MessageID, offline: Bool, content: [UInt8]) -> [UInt8] {
     guard content.count <= WireLimits.maxPushContent else { return [] }
     let length = 1 + WireLimits.pushHeader + content.count
@@ -64,7 +64,7 @@ extension ServerFrame {
     return frame
   }
 
-  /// Appends the RESULT of an operation; says false and appends nothing when the payload does not fit a frame.
+  /// Appends the RESULT of an operation; returns false and appends nothing when the payload does not fit a frame.
   @discardableResult
   public static func encodeResult(
     sequence: UInt32, code: ResultCode, payload: ResultPayload = .none, into output: inout [UInt8]

@@ -1,12 +1,12 @@
 import PushBase
 
-/// A push as it lies in received bytes: nothing is copied.
+/// A push as a view of received bytes: nothing is copied.
 public struct PushView: Hashable, Sendable {
-  /// Names the push; the same on every try and every channel.
+  /// The ID of the push; the same in every attempt and on every channel.
   public let messageID: MessageID
   /// Whether the push had been accepted before this session began.
   public let isOffline: Bool
-  /// Where its content, a JSON object in UTF-8, lies in the span that the frame was decoded from.
+  /// The range of its content, a JSON object in UTF-8, in the span that the frame was decoded from.
   public let content: Range<Int>
 }
 
@@ -18,16 +18,16 @@ public enum ServerFrame: Hashable, Sendable {
   case helloOK(version: UInt8, serverTime: Timestamp, maxFrame: UInt32)
   /// A new registration with its secret.
   case registerOK(RegistrationID, DeviceSecret)
-  /// The session has started: heartbeat interval in seconds (from 1), how long ACKs may be gathered in
-  /// milliseconds, the server's clock, how many kept pushes follow.
+  /// The session has started: heartbeat interval in seconds (from 1), how long ACKs may be collected in milliseconds, the
+  /// server's clock, how many stored pushes follow.
   case loginOK(heartbeat: UInt16, ackDelay: UInt16, serverTime: Timestamp, pending: UInt32)
   /// A push; a view of the bytes it was decoded from.
   case push(PushView)
-  /// Takes a push back.
+  /// Recalls a push.
   case recall(MessageID)
-  /// The answer to the operation with this number; `ResultPayload` reads the payload.
+  /// The result of the operation with this number; `ResultPayload` reads the payload.
   case result(sequence: UInt32, code: ResultCode, payload: [UInt8])
-  /// Ends a session: come again after `retryAfter` milliseconds, to `host` ("host:port") unless it is empty.
+  /// Ends a session: reconnect after `retryAfter` milliseconds, to `host` ("host:port") unless it is empty.
   case goAway(CloseReason, retryAfter: UInt32, host: String)
   /// Refuses the connection; it is closed after this frame. The message is for people.
   case error(ResultCode, ReconnectRule, message: String)

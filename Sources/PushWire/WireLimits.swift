@@ -1,8 +1,8 @@
 /// Every limit of the device protocol.
 public enum WireLimits {
-  /// The protocol versions that there are. Version 2 has one operation more: the tokens for calls and Live Activities.
-  /// Version 3 has acknowledgements that say how long ago each push came.
-  /// Version 4 has the keys of devices.
+  /// The protocol versions. Version 2 adds an operation: tokens for VoIP pushes and Live Activities.
+  /// Version 3 adds acknowledgements that say how long ago each push arrived.
+  /// Version 4 adds the keys of devices.
   public static let versions: ClosedRange<UInt8> = 1...4
   /// The bytes that HELLO starts with: `BRLS`.
   public static let magic: [UInt8] = [0x42, 0x52, 0x4C, 0x53]
@@ -24,11 +24,11 @@ public enum WireLimits {
   public static let receiptsPerFrame = 1...256
   /// How many bytes an install's fingerprint has.
   public static let fingerprintBytes = 1...64
-  /// How many bytes an APNs token has; an empty one says that there is none.
+  /// How many bytes an APNs token has; an empty one means none.
   public static let tokenBytes = 0...100
-  /// How many bytes a token for calls or Live Activities has; those of Live Activities are longer than others.
+  /// How many bytes a token for VoIP pushes or Live Activities has; those of Live Activities are longer than others.
   public static let otherTokenBytes = 0...maxCounted
-  /// Bytes that stand behind the point of a device's key.
+  /// Bytes after the point of a device's key.
   public static let keyAuthBytes = 16
   /// Bytes of a device secret.
   public static let secretBytes = 16
@@ -38,7 +38,7 @@ public enum WireLimits {
   public static let tagBytes = 40
   /// Most tags in one operation; more are answered with `ResultCode.tooManyTags`, not refused by the codec.
   public static let tagsPerOperation = 1000
-  /// Heartbeat intervals that a server grants unless its operator says otherwise, in seconds.
+  /// Heartbeat intervals that a server grants by default, in seconds.
   public static let heartbeatSeconds: ClosedRange<UInt16> = 30...1800
   /// The heartbeat interval of a client that leaves it to the server, in seconds.
   public static let usualHeartbeatSeconds: UInt16 = 600
