@@ -71,6 +71,9 @@ extension APIError {
   /// 22002 of Getui's API: its stored message was stopped, or its life is over.
   public static let taskEnded = APIError(
     code: 22002, httpStatus: 400, message: "The task was stopped or has ended")
+  /// 20001 of Getui's API: the name of a request stands for another one.
+  public static let requestRepeated = APIError(
+    code: 20001, httpStatus: 400, message: "request_id cannot be repeat.")
   /// 1035: `active_push` does not go with `message` or `big_push_duration`.
   public static func activePush(_ message: String) -> APIError {
     APIError(code: 1035, httpStatus: 400, message: message)

@@ -109,7 +109,7 @@ struct Fields {
     guard let names = try texts(key, maximum: maximum) else { return nil }
     for text in names {
       let check =
-        if !rules.hasGetuiNames {
+        if !rules.isGetui {
           NameRules.check(text, allowHyphen: rules.allowHyphen)
         } else if key == "alias" {
           NameRules.checkGetuiAlias(text)

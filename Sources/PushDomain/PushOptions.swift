@@ -20,6 +20,10 @@ public struct PushOptions: Equatable, Sendable {
   public var apnsPriority: APNsPriority?
   /// Minutes over which delivery is paced evenly, 0 for at once.
   public var bigPushDuration: Int
+  /// Devices a second at most, 0 for no limit: Getui's `speed`, which becomes minutes when the audience is fixed.
+  public var speed: Int64 = 0
+  /// Whom the push leaves out by when they were last there.
+  public var activity: [ActivityCondition] = []
   /// The push plan that the push is counted under; whether there is one of that name is not checked here.
   public var pushPlan: String?
   /// Whose rules choose the channel, an extension of JPush's options.
@@ -29,6 +33,8 @@ public struct PushOptions: Equatable, Sendable {
 
   /// The `time_to_live` of a push that has none: a day, in seconds.
   public static let defaultTimeToLive = 86_400
+  /// Minutes over which delivery may be paced at most.
+  public static let longestPacing = 1400
 
   /// Makes options; what isn't given is JPush's default.
   public init(
@@ -74,8 +80,8 @@ extension PushOptions {
   /// Reads the member `options` of a push object.
   static func parse(_ push: Fields, rules: PushRules) throws(APIError) -> PushOptions {
     guard let fields = try push.fields("options") else { return PushOptions() }
-    if rules.strictKeys { try fields.allow(known) }
-    let bigPushDuration = Int(try fields.integer("big_push_duration", in: 0...1400) ?? 0)
+    if rules.strictKeys { try fields.allow(rules.isGetui ? known.union(["speed", "activity"]) : known) }
+    let bigPushDuration = Int(try fields.integer("big_push_duration", in: 0...Int64(longestPacing)) ?? 0)
     try refuse(
       fields, hasMessage: push["message"]?.object?.isEmpty == false, isPaced: bigPushDuration > 0)
     for key in vendorFlags { _ = try fields.flag(key) }
@@ -119,6 +125,10 @@ extension PushOptions {
       options.apnsPriority = priority
     }
     options.strategy = try strategy(fields)
+    if rules.isGetui {
+      options.speed = try fields.integer("speed", in: 0...1_000_000) ?? 0
+      options.activity = try ActivityCondition.parse(fields, "activity")
+    }
     return options
   }
 

@@ -2,8 +2,8 @@
 public struct PushRules: Equatable, Sendable {
   /// Whether names of aliases and tags may hold `-`; JPush refuses it.
   public var allowHyphen: Bool
-  /// Whether aliases and tags are named by Getui's rules, which count characters.
-  public var hasGetuiNames = false
+  /// Whether the object stands for a request of Getui's API: its rules for names count characters, and options may have `speed`.
+  public var isGetui = false
   /// Whether keys that aren't known are refused (1009) inside the objects of platforms, messages and options
   /// too. Newer client libraries may send such keys, so this is off unless asked for.
   public var strictKeys: Bool
@@ -22,5 +22,13 @@ public struct PushRules: Equatable, Sendable {
     self.strictKeys = strictKeys
     self.maximumTimeToLive = maximumTimeToLive
     self.maximumIOSNotification = maximumIOSNotification
+  }
+
+  /// These for the objects that requests of Getui's API become: Apple's limit is the only one of an iOS notification.
+  public var forGetui: PushRules {
+    var rules = self
+    rules.isGetui = true
+    rules.maximumIOSNotification = max(maximumIOSNotification, 4096)
+    return rules
   }
 }

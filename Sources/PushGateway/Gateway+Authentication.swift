@@ -156,6 +156,12 @@ extension Gateway {
     return limiter.take(app.id.rawValue, upTo: count, quota: quota, at: time.monotonic())
   }
 
+  /// Counts pushes of an app that one call of an API beside this one makes for it besides itself; tells for how many there are
+  /// calls left in this minute.
+  public func takeMorePushes(_ count: Int, of app: App) -> Int {
+    takePushes(count, of: app)?.granted ?? count
+  }
+
   /// Counts a push of an app that was not asked for with the app's key, as one call; false if there is none left in this
   /// minute.
   public func takePushCall(of app: App) -> Bool { takePushes(1, of: app)?.granted != 0 }

@@ -116,7 +116,7 @@ public final class Gateway: Sendable {
   public static func isCID(_ cid: String, issuedTo key: AppKey) -> Bool { cid.hasPrefix(key.text + "-") }
 
   /// A random UUID (RFC 9562 version 4).
-  static func uuid() -> String {
+  public static func uuid() -> String {
     var bytes = SystemRandom.bytes(16)
     bytes[6] = bytes[6] & 0x0f | 0x40
     bytes[8] = bytes[8] & 0x3f | 0x80

@@ -56,7 +56,9 @@ final class ScheduleRunner: Sendable {
 
   /// The push object, read by the rules of today.
   private func request(_ due: DueSchedule) -> Result<PushRequest, APIError> {
-    Result { () throws(APIError) in try ScheduledPush(stored: due.schedule.push, rules: rules).request }
+    let rules = due.schedule.isGetui ? rules.forGetui : rules
+    return Result { () throws(APIError) in try ScheduledPush(stored: due.schedule.push, rules: rules).request
+    }
   }
 
   private func count(_ end: FiringEnd) {

@@ -59,8 +59,8 @@ public final class GetuiAPI: Sendable {
   static let routes: [Route] = controllers.flatMap { $0.routes }
 
   private static let controllers: [any GetuiController.Type] = [
-    AuthController.self, PushController.self, ListController.self, AliasController.self, TagController.self,
-    UserController.self, ReportController.self,
+    AuthController.self, SingleController.self, PushController.self, ListController.self, TaskController.self,
+    AliasController.self, TagController.self, UserController.self, ReportController.self,
   ]
 
   /// Makes the API beside a gateway, whose budgets and rules it shares. `keys` opens what is sealed.

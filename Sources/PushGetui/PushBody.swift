@@ -1,21 +1,34 @@
 import PushBase
+import PushCrypto
 import PushDomain
 import PushJSON
+import PushRouter
 
 /// A push body of Getui's, read and converted: what all other parts of the server understand is JPush's push object. What cannot be
 /// done is refused by name; nothing is passed over silently.
-struct PushBody {
+struct PushBody: Sendable {
+  /// What is to be done.
+  enum Content: Sendable {
+    /// A push object without audience.
+    case push(JSONObject)
+    /// Taking back what a task has brought.
+    case revoke(GetuiTaskID)
+  }
+
   /// The sender's name for the request, under which it is done once.
   let requestID: String
-  /// The group that it counts under in reports; empty for none.
-  let groupName: String
-  /// Messages in a second at most, 0 for as fast as can be.
-  let speed: Int64
-  /// The push object without audience.
-  let push: JSONObject
+  /// The group that it counts under in reports, and its digest.
+  let origin: GetuiOrigin
+  /// Seconds that it is kept for devices that are away, 0 for those only who are online.
+  let timeToLive: Int64
+  /// When the push is to be made; nil for now.
+  let moment: Timestamp?
+  let content: Content
+  /// Whether its audience is looked through device by device, which would hold up a loop if it is large.
+  let isCostly: Bool
 
-  /// Reads a body. `isToMany` tells whether `speed` may be there.
-  init(_ body: GetuiFields, isToMany: Bool) throws(GetuiError) {
+  /// Reads the body of a call that makes tasks of a kind. `zone` is the server's.
+  init(_ body: GetuiFields, as kind: GetuiTaskID.Kind, zone: any Zone) throws(GetuiError) {
     try body.allow([
       "request_id", "group_name", "task_name", "settings", "audience", "push_message", "push_channel",
     ])
@@ -24,7 +37,7 @@ struct PushBody {
       throw .invalid("request_id", "it must have 10 to 32 characters")
     }
     self.requestID = requestID
-    groupName = try body.text("group_name", most: 100) ?? ""
+    let groupName = try body.text("group_name", most: 100) ?? ""
     let isPlain = groupName.utf8.allSatisfy {
       switch $0 {
       case 48...57, 65...90, 97...122, 45, 95: true
@@ -33,9 +46,38 @@ struct PushBody {
     }
     guard isPlain else { throw .invalid("group_name") }
     _ = try body.text("task_name")
-    let settings = try PushSettings(body, isToMany: isToMany)
-    speed = settings.speed
-    push = try PushContentReader(body, settings).push()
+    let settings = try PushSettings(body, isToMany: kind == .app)
+    moment = settings.moment
+    timeToLive = settings.timeToLive
+    isCostly = kind == .app && !settings.activity.isEmpty
+    content = try PushContentReader(body, settings, zone: zone).content()
+    if case .revoke = content, moment != nil {
+      throw .parameter("push_message.revoke and settings.schedule_time cannot setting at same time")
+    }
+    // The same members in the same order: that a client repeats a request with other blanks changes nothing.
+    let digest = SHA256.digest(Array(kind.rawValue.utf8) + JSONWriter.serialize(.object(body.object)))
+    origin = GetuiOrigin(groupName: groupName, digest: digest)
+  }
+}
+
+extension PushBody.Content {
+  /// What is stored of a message.
+  var stored: [UInt8] {
+    switch self {
+    case .push(let push): JSONWriter.serialize(.object(push))
+    case .revoke(let task): JSONWriter.serialize(["revoke": .string(task.text)])
+    }
+  }
+
+  /// Reads what was stored; nil if it is unreadable.
+  init?(stored bytes: [UInt8]) {
+    guard let json = try? parseJSON(bytes), let object = json.object else { return nil }
+    if let revoke = object["revoke"] {
+      guard let task = revoke.string.flatMap({ GetuiTaskID($0) }) else { return nil }
+      self = .revoke(task)
+    } else {
+      self = .push(object)
+    }
   }
 }
 
@@ -45,8 +87,12 @@ struct PushSettings {
   private(set) var timeToLive: Int64 = 7200
   private(set) var strategy: Int64 = 1
   private(set) var iosStrategy: Int64?
+  /// Messages in a second at most, 0 for as fast as can be.
   private(set) var speed: Int64 = 0
+  private(set) var moment: Timestamp?
   private(set) var callback: String?
+  /// Whom the push leaves out by when they were last there.
+  private(set) var activity: [ActivityCondition] = []
 
   private static let channels = [
     "st", "sn", "hw", "hwq", "ho", "hoshw", "xm", "xmg", "op", "opg", "vv", "mz", "hx", "fcm", "wx",
@@ -62,29 +108,54 @@ struct PushSettings {
     if let ttl = try fields.integer("ttl", in: -1...259_200_000) {
       timeToLive = ttl <= 0 ? 0 : (ttl + 999) / 1000
     }
-    if let choice = try fields.fields("strategy") {
-      try choice.allow(["default", "ios"] + Self.channels)
-      func number(_ key: String) throws(GetuiError) -> Int64? {
-        guard let number = try choice.integer(key, in: 1...6) else { return nil }
-        guard Strategy.getui(Int(number)) != nil else { throw .invalid(choice.name(key)) }
-        return number
-      }
-      strategy = try number("default") ?? 1
-      iosStrategy = try number("ios")
-      for key in Self.channels { _ = try number(key) }
-    }
+    try readStrategy(fields)
     if let speed = try fields.integer("speed", in: 0...1_000_000), speed > 0 {
-      guard isToMany else { throw .invalid(fields.name("speed"), "it is for all, tag and fast_custom_tag") }
+      guard isToMany else { throw .invalid(fields.name("speed"), Self.onlyToMany) }
       self.speed = speed
+    }
+    if let moment = try fields.integer("schedule_time", in: 1...32_503_680_000_000) {
+      guard isToMany else { throw .invalid(fields.name("schedule_time"), Self.onlyToMany) }
+      self.moment = Timestamp(milliseconds: moment)
     }
     callback = try fields.text("custom_callback", most: 512)
     for key in ["filter_notify_off", "need_backup", "active_push"] {
       if try fields.flag(key) == true { throw .unsupported(fields.name(key)) }
     }
-    for key in ["active_days", "activate_filter_day", "activate_filter_type", "lst", "schedule_time"] {
-      if try fields.integer(key, in: Int64.min...Int64.max) != nil { throw .unsupported(fields.name(key)) }
+    if try fields.integer("lst", in: Int64.min...Int64.max) != nil { throw .unsupported(fields.name("lst")) }
+    try readActivity(fields)
+    for value in try fields.array("active_push_platform", most: 3) ?? [] {
+      guard let number = value.int64 ?? value.string.flatMap({ Int64($0) }), (1...3).contains(number) else {
+        throw .invalid(fields.name("active_push_platform"), "it must hold 1, 2 and 3 only")
+      }
     }
-    _ = try fields.array("active_push_platform")
+  }
+
+  private static let onlyToMany = "it is for all, tag and fast_custom_tag"
+
+  private mutating func readStrategy(_ fields: GetuiFields) throws(GetuiError) {
+    guard let choice = try fields.fields("strategy") else { return }
+    try choice.allow(["default", "ios"] + Self.channels)
+    func number(_ key: String) throws(GetuiError) -> Int64? {
+      guard let number = try choice.integer(key, in: 1...6) else { return nil }
+      guard Strategy.getui(Int(number)) != nil else { throw .invalid(choice.name(key)) }
+      return number
+    }
+    strategy = try number("default") ?? 1
+    iosStrategy = try number("ios")
+    for key in Self.channels { _ = try number(key) }
+  }
+
+  private mutating func readActivity(_ fields: GetuiFields) throws(GetuiError) {
+    if let days = try fields.integer("active_days", in: 3...15) {
+      activity.append(ActivityCondition(days: Int(days), keepsActive: true))
+    }
+    let days = try fields.integer("activate_filter_day", in: 1...ActivityCondition.mostDays)
+    let type = try fields.integer("activate_filter_type", in: -1...1)
+    guard days != nil || type != nil else { return }
+    guard let days else { throw .missing(fields.name("activate_filter_day")) }
+    guard let type else { throw .missing(fields.name("activate_filter_type")) }
+    guard type != 0 else { throw .invalid(fields.name("activate_filter_type"), "it must be 1 or -1") }
+    activity.append(ActivityCondition(days: Int(days), keepsActive: type == 1))
   }
 }
 

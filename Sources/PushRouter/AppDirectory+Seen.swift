@@ -14,6 +14,30 @@ struct SeenDevice: Sendable {
 /// Connections write nothing when they begin or end. The database learns of them in the background, of a device at most
 /// once in some minutes, so that one that comes and goes all the time costs no more than one that stays.
 extension AppDirectory {
+  /// Devices that are looked at before the lock is let go.
+  private static let activitySlice = 1024
+
+  /// Those of some devices who were there, or were not, as conditions say. Who is connected is there now.
+  func those(
+    of recipients: Recipients, meeting conditions: [ActivityCondition], at now: Timestamp
+  ) -> Recipients {
+    let bounds = conditions.map {
+      (since: now.adding(seconds: -Int64($0.days) * 86_400).seconds, keepsActive: $0.keepsActive)
+    }
+    let all = recipients.numbers.members()
+    var kept: [RegistrationNumber] = []
+    for start in stride(from: 0, to: all.count, by: Self.activitySlice) {
+      state.withLock { state in
+        for number in all[start..<min(all.count, start + Self.activitySlice)]
+        where state.table.isActive(number) {
+          let (isOnline, last) = (state.table[number].isOnline, Int64(state.table[number].lastSeen))
+          if bounds.allSatisfy({ (isOnline || last >= $0.since) == $0.keepsActive }) { kept.append(number) }
+        }
+      }
+    }
+    return Recipients(kept)
+  }
+
   /// Last contacts that the database should learn, at most `limit`: of devices of which it was told nothing for `coarse`
   /// seconds. The others keep their places until their time has come. Looks at no more than `looks` devices, which takes
   /// microseconds for a thousand, and goes on there at the next call; `isAround` tells that this was the last of them.

@@ -21,6 +21,8 @@ public struct Schedule: Sendable {
   public var name: String { row.name }
   /// Whether it fires.
   public var isEnabled: Bool { row.isEnabled }
+  /// Whether a request of Getui's API made it, by whose rules its push is read.
+  public var isGetui: Bool { row.cid?.hasPrefix(GetuiOrigin.name(ofRequest: "")) == true }
   /// The push object that it stands for, as JSON.
   public var push: [UInt8] { row.push }
 }

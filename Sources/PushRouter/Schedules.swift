@@ -152,7 +152,7 @@ public struct Schedules: Sendable {
   // MARK: Helpers
 
   /// Why an app's plan does not allow a push.
-  private func planFault(_ push: ScheduledPush, _ app: App) -> APIError? {
+  func planFault(_ push: ScheduledPush, _ app: App) -> APIError? {
     app.plan.fault(timeToLive: push.request.options.timeToLive).map {
       .scheduleInvalid("push: \($0.message)")
     }

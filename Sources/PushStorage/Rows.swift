@@ -353,6 +353,8 @@ public struct CIDRow: Sendable, Equatable {
   public var sendno: Int64
   /// How many targets its push had; 0 if the push is swept.
   public var targetCount: UInt32
+  /// What the request asked for, as a digest of its maker's; nil if none was kept.
+  public var digest: [UInt8]?
 }
 
 extension PushRow {

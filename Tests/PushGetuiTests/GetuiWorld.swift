@@ -1,12 +1,12 @@
 import PushBase
 import PushCrypto
 import PushDomain
-import PushGateway
 import PushHTTP
 import PushJSON
 import PushRouter
 import PushTesting
 
+@testable import PushGateway
 @testable import PushGetui
 @testable import PushStorage
 
@@ -92,6 +92,22 @@ final class GetuiWorld: Sendable {
   /// Makes a request with a token made for it.
   func ask(_ method: String, _ path: String, _ body: String = "") async -> HTTPResponse {
     await call(method, path, body, token: await token())
+  }
+
+  /// What waits for a device.
+  func pending(_ id: RegistrationID) -> [MessageID] { PushTests.pending(id, self) }
+
+  /// Fires what is due.
+  func tick() async {
+    api.gateway.tick()
+    while api.gateway.schedules.isBusy {
+      await withCheckedContinuation { done in router.registrations.afterChanges { done.resume() } }
+    }
+  }
+
+  /// A push as it is stored.
+  func stored(_ id: MessageID) async throws -> PushRow? {
+    try await store.change { transaction throws(StorageError) in try transaction.pushes.find(id: id) }
   }
 
   func register(platform: Platform = .android) async throws -> RegistrationID {

@@ -18,7 +18,7 @@ import Testing
   ) -> String { #"{"request_id":"\#(id)","audience":\#(audience)\#(rest)}"# }
 
   /// What waits for a device.
-  private static func pending(_ id: RegistrationID, _ world: GetuiWorld) -> [MessageID] {
+  static func pending(_ id: RegistrationID, _ world: GetuiWorld) -> [MessageID] {
     guard let number = world.app.directory.find(id) else { return [] }
     return world.app.directory.pending(
       for: number, after: MessageID(0), at: UInt32(clamping: world.clock.now().seconds), limit: 100)
@@ -102,9 +102,17 @@ import Testing
     faults.append((body(#"{"cid":[]}"#), "audience.cid"))
     faults.append((body(#"{"cid":["X","Y"]}"#), "audience.cid size over limit"))
     faults.append((body("{}"), "audience.cid"))
-    for key in ["active_days", "activate_filter_day", "lst", "schedule_time"] {
-      faults.append((wrong(transmission, #"{"\#(key)":5}"#), "permission required by settings.\(key)"))
+    faults.append((wrong(transmission, #"{"lst":5}"#), "permission required by settings.lst"))
+    for key in ["schedule_time", "speed"] {
+      faults.append((wrong(transmission, #"{"\#(key)":5}"#), "settings.\(key) is invalid: it is for all"))
     }
+    for (settings, expected) in [
+      (#"{"active_days":2}"#, "settings.active_days"),
+      (#"{"activate_filter_day":5}"#, "activate_filter_type"),
+      (#"{"activate_filter_type":1}"#, "activate_filter_day"),
+      (#"{"activate_filter_day":5,"activate_filter_type":0}"#, "activate_filter_type"),
+      (#"{"active_push_platform":[4]}"#, "active_push_platform"),
+    ] { faults.append((wrong(transmission, settings), expected)) }
     for key in ["need_backup", "active_push", "filter_notify_off"] {
       faults.append((wrong(transmission, #"{"\#(key)":true}"#), "permission required by settings.\(key)"))
     }
@@ -123,6 +131,7 @@ import Testing
 
   @Test(arguments: [
     (#"{"tag":[{"key":"custom_tag","values":["a","b"]}]}"#, #"{"tag":["a","b"]}"#),
+    (#"{"tag":[{"key":"phone_type","values":["ios"]}]}"#, #""all""#),
     (
       #"{"tag":[{"key":"custom_tag","values":["a","b"],"opt_type":"and"},{"key":"custom_tag","values":["c"],"opt_type":"not"}]}"#,
       #"{"tag_and":["a","b"],"tag_not":["c"]}"#
@@ -130,7 +139,7 @@ import Testing
   ])
   func `Conditions on tags become an audience`(given: String, expected: String) throws {
     let fields = GetuiFields(try #require(try parseJSON(Array(#"{"audience":\#(given)}"#.utf8)).object))
-    #expect(try PushController.tags(fields) == (try parseJSON(Array(expected.utf8))))
+    #expect(try PushController.tags(fields).audience == (try parseJSON(Array(expected.utf8))))
   }
 
   @Test func `Calls need a token, before anything is said of their bodies`() async throws {

@@ -13,98 +13,159 @@ struct ListController: GetuiController {
     route(.push, "POST", "/push/list/message") { $0.store($1, $2) },
     route(.push, "POST", "/push/list/cid") { $0.send($1, $2, by: .cid) },
     route(.push, "POST", "/push/list/alias") { $0.send($1, $2, by: .alias) },
+    route(.push, "POST", "/push/list/cid_by_tag") { $0.sendByTag($1, $2) },
   ]
+
+  /// Names in a list.
+  private static let mostNames = 1000
 
   /// `POST /push/list/message`: a repeated `request_id` gets the first message again.
   private func store(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
-      let body = try PushBody(try call.body(), isToMany: false)
-      let json = JSONWriter.serialize(.object(body.push))
+      let body = try PushBody(try call.body(), as: .list, zone: router.zone)
       // What would be refused whenever it is sent is refused now.
-      let push = try PushController(api: api).request(body.push, to: "all").push
-      let (now, router) = (api.time.now(), api.router)
-      let seconds = max(60, Int64(push.options.timeToLive))
-      api.store.write { transaction throws(StorageError) -> MessageID in
-        if let known = try transaction.getui.task(requestID: body.requestID, app: app.id) { return known.id }
+      if case .push(let push) = body.content { _ = try api.request(push, to: .everybody) }
+      let (now, router, stored) = (api.time.now(), api.router, body.content.stored)
+      let expires = now.adding(seconds: max(60, body.timeToLive))
+      let (requestID, origin) = (body.requestID, body.origin)
+      api.store.write { transaction throws(StorageError) -> MessageID? in
+        if let known = try transaction.getui.task(requestID: requestID, app: app.id) {
+          return known.isSame(as: origin.digest) ? known.id : nil
+        }
+        let name = GetuiOrigin.name(ofRequest: requestID)
+        guard try transaction.pushes.lookupCID(app: app.id, cid: name) == nil else { return nil }
         let id = router.nextMessageID()
         try transaction.getui.insertTask(
           GetuiTaskRow(
-            id: id, app: app.id, requestID: body.requestID, groupName: body.groupName, createdAt: now,
-            expiresAt: now.adding(seconds: seconds), body: json))
+            id: id, app: app.id, requestID: requestID, groupName: origin.groupName, createdAt: now,
+            expiresAt: expires, digest: origin.digest, body: stored))
+        try transaction.pushes.insertCID(
+          app: app.id, cid: name, id: id, sendno: 0, at: now, digest: origin.digest)
         return id
       } completion: { result in
-        guard case .success(let id) = result else { return call.fail(.busy) }
-        call.answer { writer in
-          writer.beginObject()
-          writer.member("taskid", GetuiTaskID(.list, id).text)
-          writer.endObject()
+        switch result {
+        case .failure: call.fail(.busy)
+        case .success(nil): call.fail(GetuiError(.requestRepeated))
+        case .success(let id?):
+          call.answer { writer in
+            writer.beginObject()
+            writer.member("taskid", GetuiTaskID(.list, id).text)
+            writer.endObject()
+          }
         }
       }
     }
   }
 
-  private func send(_ call: GetuiCall, _ app: App, by name: PushController.Name) {
+  // MARK: Sending
+
+  private func send(_ call: GetuiCall, _ app: App, by name: TargetName) {
     call.attempt { () throws(GetuiError) in
       let fields = try call.body()
-      try fields.allow(["audience", "taskid", "is_async", "need_alias_detail"])
-      guard let task = GetuiTaskID(try fields.required("taskid")), task.kind == .list else {
-        throw .invalid("taskid")
-      }
-      let id = task.id
-      guard let audience = try fields.fields("audience") else { throw .missing("audience") }
+      let audience = try audience(fields)
       try audience.allow([name.rawValue, "alias_type"])
-      guard let names = try audience.texts(name.rawValue, most: 1000), !names.isEmpty else {
+      guard let names = try audience.texts(name.rawValue, most: Self.mostNames), !names.isEmpty else {
         throw .missing(audience.name(name.rawValue))
       }
-      let order = Order(
-        task: id, names: names, kind: name, isAsync: try fields.flag("is_async") == true,
-        isDetailed: try fields.flag("need_alias_detail") == true)
-      api.store.read { transaction throws(StorageError) in
-        try transaction.getui.task(id, app: app.id)
-      } completion: { result in
-        switch result {
-        case .failure: call.fail(.busy)
-        case .success(nil): call.fail(.invalid("taskid"))
-        case .success(let row?): call.attempt { () throws(GetuiError) in try send(order, row, call, app) }
-        }
-      }
+      send(try Order(fields, names: names, kind: name), call, app)
     }
+  }
+
+  /// `POST /push/list/cid_by_tag`: to those CIDs whose tags are as wanted.
+  private func sendByTag(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      let fields = try call.body()
+      let choices = try TaggedCID.list(try audience(fields), most: Self.mostNames)
+      var order = try Order(fields, names: choices.map(\.cid), kind: .cid)
+      for choice in choices {
+        guard let number = app.registration(choice.cid), !choice.isMeant(number, in: app) else { continue }
+        order.ignored.insert(choice.cid)
+      }
+      send(order, call, app)
+    }
+  }
+
+  private func audience(_ body: GetuiFields) throws(GetuiError) -> GetuiFields {
+    try body.allow(["audience", "taskid", "is_async", "need_alias_detail"])
+    guard let audience = try body.fields("audience") else { throw .missing("audience") }
+    return audience
   }
 
   /// Whom a stored message is to be sent to.
   private struct Order: Sendable {
     let task: MessageID
     let names: [String]
-    let kind: PushController.Name
+    let kind: TargetName
     let isAsync: Bool
     let isDetailed: Bool
+    /// Names that are left out, and said to be.
+    var ignored: Set<String> = []
+
+    init(_ fields: GetuiFields, names: [String], kind: TargetName) throws(GetuiError) {
+      guard let task = GetuiTaskID(try fields.required("taskid")), task.kind == .list else {
+        throw .invalid("taskid")
+      }
+      (self.task, self.names, self.kind) = (task.id, names, kind)
+      isAsync = try fields.flag("is_async") == true
+      isDetailed = try fields.flag("need_alias_detail") == true
+    }
+  }
+
+  private func send(_ order: Order, _ call: GetuiCall, _ app: App) {
+    api.store.read { transaction throws(StorageError) in
+      try transaction.getui.task(order.task, app: app.id)
+    } completion: { result in
+      switch result {
+      case .failure: call.fail(.busy)
+      case .success(let row?) where row.scheduleID == nil:
+        call.attempt { () throws(GetuiError) in try send(order, row, call, app) }
+      case .success: call.fail(.invalid("taskid"))
+      }
+    }
   }
 
   private func send(_ order: Order, _ row: GetuiTaskRow, _ call: GetuiCall, _ app: App) throws(GetuiError) {
     guard !row.isStopped else { throw .taskInvalid("The task was stopped") }
     guard row.expiresAt > api.time.now() else { throw .taskInvalid("The task has ended") }
-    guard let body = try? parseJSON(row.body), let object = body.object else { throw .busy }
-    var request = try PushController(api: api).request(
-      object, to: PushController.audience(order.names, by: order.kind, of: app))
-    request.task = order.task
-    api.router.acceptance.accept(request, for: app) { result in
-      if case .failure(let error) = result { return call.fail(GetuiError(error)) }
-      guard !order.isAsync else { return call.answer() }
-      call.answer { writer in
+    guard let content = PushBody.Content(stored: row.body) else { throw .busy }
+    let names = order.names.filter { !order.ignored.contains($0) }
+    guard !names.isEmpty else { return answer(order, call, app) }
+    let target = PushTarget(names, by: order.kind, of: app)
+    switch content {
+    case .revoke(let old):
+      api.findRevocable(old, at: target, in: app) { [self] result in
+        switch result {
+        case .failure(let error): call.fail(error)
+        case .success(let pushes):
+          api.recall(pushes[...], in: app) { $0.map { call.fail($0) } ?? answer(order, call, app) }
+        }
+      }
+    case .push(let push):
+      var request = try api.request(push, to: target)
+      request.getui = GetuiOrigin(task: order.task)
+      api.router.acceptance.accept(request, for: app) { result in
+        if case .failure(let error) = result { return call.fail(GetuiError(error)) }
+        answer(order, call, app)
+      }
+    }
+  }
+
+  private func answer(_ order: Order, _ call: GetuiCall, _ app: App) {
+    guard !order.isAsync else { return call.answer() }
+    call.answer { writer in
+      writer.beginObject()
+      writer.key(GetuiTaskID(.list, order.task).text)
+      if order.isDetailed, order.kind == .alias {
         writer.beginObject()
-        writer.key(GetuiTaskID(.list, order.task).text)
-        if order.isDetailed, order.kind == .alias {
-          writer.beginObject()
-          for name in order.names {
-            writer.key(name)
-            PushController.write([name], by: .alias, of: app, to: &writer)
-          }
-          writer.endObject()
-        } else {
-          PushController.write(order.names, by: order.kind, of: app, to: &writer)
+        for name in order.names {
+          writer.key(name)
+          TargetStatus.write([name], by: .alias, of: app, to: &writer)
         }
         writer.endObject()
+      } else {
+        TargetStatus.write(order.names, by: order.kind, of: app, ignored: order.ignored, to: &writer)
       }
+      writer.endObject()
     }
   }
 }

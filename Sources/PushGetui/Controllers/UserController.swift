@@ -17,6 +17,8 @@ struct UserController: GetuiController {
     route(.device, "GET", "/user/detail/{cid}") { $0.showDetail($1, $2) },
     route(.device, "POST", "/user/badge/cid/{cid}") { $0.setBadge($1, $2) },
     route(.device, "POST", "/user/bind_dt/{type}") { $0.bindTokens($1, $2) },
+    route(.device, "POST", "/user/count") { $0.count($1, $2) },
+    route(.device, "GET", "/user/count") { $0.count($1, $2) },
   ]
 
   // MARK: The black list
@@ -124,6 +126,18 @@ struct UserController: GetuiController {
     case .ios: 2
     case .hmos: 3
     case .android, .quickapp: 1
+    }
+  }
+
+  /// `/user/count`: how many devices conditions mean now. The black list is no condition.
+  private func count(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      let count = try TagConditions(try call.body()).target.members(in: app).count
+      call.answer { writer in
+        writer.beginObject()
+        writer.member("user_count", count)
+        writer.endObject()
+      }
     }
   }
 

@@ -15,8 +15,8 @@ public struct AcceptRequest: Sendable {
   /// What the audit log says of it, in the same commit; its target is filled in: the push and how many it is for. Nil, as for
   /// app servers, for nothing.
   public var note: AuditRow?
-  /// The stored message of Getui's API that it sends; the same commit notes it, so that stopping one stops the other.
-  public var task: MessageID?
+  /// What Getui's API says of it; nil for pushes that came another way.
+  public var getui: GetuiOrigin?
 
   /// Makes a request.
   public init(

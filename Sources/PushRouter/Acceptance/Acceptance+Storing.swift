@@ -9,9 +9,13 @@ extension Acceptance {
   /// could come of it.
   func route(_ part: inout AcceptancePart) {
     guard case .resolved(let audience) = part.state else { return }
-    let (app, request, wishes) = (part.app, part.request, part.request.push.options)
+    let (app, wishes) = (part.app, part.request.push.options)
+    var request = part.request
     guard !audience.isEmpty || request.push.cid != nil else { return part.state = .refused(.noTarget) }
     if let fault = app.plan.fault(timeToLive: wishes.timeToLive) {
+      return part.state = .refused(fault)
+    }
+    if wishes.speed > 0, let fault = Self.pace(&request, to: audience.count) {
       return part.state = .refused(fault)
     }
     let offers = channels.all.flatMap {
@@ -27,6 +31,18 @@ extension Acceptance {
         at: time.now()))
   }
 
+  /// Spreads a push over as many minutes as its audience needs at the speed that was asked for.
+  private static func pace(_ request: inout AcceptRequest, to count: Int) -> APIError? {
+    let speed = request.push.options.speed
+    guard count > speed else { return nil }
+    let minutes = (Int64(count) + speed * 60 - 1) / (speed * 60)
+    guard minutes <= PushOptions.longestPacing else {
+      return .invalidValue("speed: the push would take more than \(PushOptions.longestPacing) minutes")
+    }
+    request.push.options.bigPushDuration = Int(minutes)
+    return nil
+  }
+
   /// Stores a part that has its routes, on the writer's thread.
   func store(_ part: inout AcceptancePart, in transaction: WriteTransaction) throws(StorageError) {
     guard case .routed(let push) = part.state else { return }
@@ -40,6 +56,7 @@ extension Acceptance {
     var push = new
     let request = push.request
     if let cid = request.push.cid, let first = try transaction.pushes.lookupCID(app: app.id, cid: cid) {
+      guard first.isSame(as: request.getui?.digest) else { return .refused(.requestRepeated) }
       return .repeated(AcceptedPush(first))
     }
     guard push.audienceCount > 0 else { return .refused(.noTarget) }
@@ -47,7 +64,7 @@ extension Acceptance {
     if let fault = try fault(of: request, in: app, transaction.reading, at: push.now) {
       return .refused(fault)
     }
-    if let task = request.task, try !transaction.getui.isOpen(task, app: app.id, at: push.now) {
+    if let task = request.getui?.task, try !transaction.getui.isOpen(task, app: app.id, at: push.now) {
       return .refused(.taskEnded)
     }
     if case .all = request.push.audience, let limit = app.plan.broadcasts {
@@ -82,12 +99,13 @@ extension Acceptance {
     for channel in Set(push.plan.vendors.map(\.leg.channel)) {
       try transaction.channelQueue.insert(id: id, app: app.id, channel: channel, expiresAt: push.expires)
     }
-    if let task = request.task {
-      try transaction.getui.insertPush(id, app: app.id, task: task)
+    if let getui = request.getui {
+      try transaction.getui.insertPush(id, app: app.id, task: getui.task, groupName: getui.groupName)
     }
     if let cid = request.push.cid {
       try transaction.pushes.insertCID(
-        app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now)
+        app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now,
+        digest: request.getui?.digest)
     }
     if let old = request.overrides {
       try deliveries.takeBack(

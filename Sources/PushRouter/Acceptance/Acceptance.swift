@@ -84,14 +84,14 @@ public final class Acceptance: Sendable {
       guard case .asked = parts[index].state else { continue }
       let (app, push) = (parts[index].app, parts[index].request.push)
       if let audience = app.directory.resolve(push.audience, platforms: push.platforms) {
-        parts[index].state = .resolved(app.directory.unblocked(audience))
+        parts[index].state = .resolved(admissible(audience, parts[index]))
         continue
       }
       return find(push.audience, platforms: push.platforms, in: app, filesOf: parts[index].fileOwner) {
         [self, parts] result in
         var parts = parts
         switch result {
-        case .success(let audience): parts[index].state = .resolved(app.directory.unblocked(audience))
+        case .success(let audience): parts[index].state = .resolved(admissible(audience, parts[index]))
         case .failure(let error) where error.httpStatus >= 500 || !kind.keepsRefusals:
           return done(.failure(error))
         case .failure(let error): parts[index].state = .refused(error)
@@ -100,6 +100,14 @@ public final class Acceptance: Sendable {
       }
     }
     done(.success(parts))
+  }
+
+  /// Those of an audience who may get a push, and whom it does not leave out.
+  private func admissible(_ audience: Recipients, _ part: AcceptancePart) -> Recipients {
+    let recipients = part.app.directory.unblocked(audience)
+    let conditions = part.request.push.options.activity
+    return conditions.isEmpty
+      ? recipients : part.app.directory.those(of: recipients, meeting: conditions, at: time.now())
   }
 
   /// A push that had to wait is for those whom its audience means when it is accepted, which is now.

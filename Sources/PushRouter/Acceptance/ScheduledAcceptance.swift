@@ -37,6 +37,7 @@ private struct ScheduledAcceptance: AcceptanceKind {
       run.needsRetry = error.httpStatus >= 500
       end = error == Acceptance.tooLate ? .missed : .failed(error)
     }
+    if let push = parts.first?.accepted?.id { try transaction.getui.insertPush(push, ofSchedule: row.id) }
     try transaction.schedules.insertRun(run)
     try transaction.schedules.advance(row.id, to: next)
     return .success(end)

@@ -6,6 +6,7 @@ import PushStorage
 private struct SingleAcceptance: AcceptanceKind {
   let app: App
   let cid: String?
+  let digest: [UInt8]?
 
   var isNamed: Bool { cid != nil }
   var keepsRefusals: Bool { false }
@@ -14,8 +15,9 @@ private struct SingleAcceptance: AcceptanceKind {
   func speed(for audience: Recipients) -> Int? { audience.count }
 
   func first(in reading: ReadTransaction) throws(StorageError) -> AcceptedPush? {
-    guard let cid else { return nil }
-    return try reading.pushes.lookupCID(app: app.id, cid: cid).map { AcceptedPush($0) }
+    guard let cid, let first = try reading.pushes.lookupCID(app: app.id, cid: cid), first.isSame(as: digest)
+    else { return nil }
+    return AcceptedPush(first)
   }
 
   func store(
@@ -44,7 +46,7 @@ extension Acceptance {
   ) {
     // A deleted one is unknown: the writer says so.
     guard app.isDeleted || !app.isDisabled else { return reply(.failure(.blacklisted)) }
-    let kind = SingleAcceptance(app: app, cid: request.push.cid)
+    let kind = SingleAcceptance(app: app, cid: request.push.cid, digest: request.getui?.digest)
     guard kind.isNamed, app.plan.speed != nil else {
       return run(kind, [AcceptancePart(app, request)], reply)
     }

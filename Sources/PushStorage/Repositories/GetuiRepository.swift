@@ -16,7 +16,7 @@ public struct GetuiAccessRow: Sendable, Equatable {
   }
 }
 
-/// A stored message, which is sent many times while it lasts.
+/// A task that is no push itself: a stored message, which is sent many times while it lasts, or a push for later.
 public struct GetuiTaskRow: Sendable, Equatable {
   /// Its number.
   public let id: MessageID
@@ -28,20 +28,52 @@ public struct GetuiTaskRow: Sendable, Equatable {
   public let groupName: String
   /// When it was stored.
   public let createdAt: Timestamp
-  /// Until when it can be sent.
+  /// Until when it can be sent; of a push for later, when it is due.
   public let expiresAt: Timestamp
   /// Whether it was stopped.
   public let isStopped: Bool
-  /// The push object without its audience, JSON in UTF-8.
+  /// Row number of the schedule that makes its push, which may be gone; nil for a stored message.
+  public let scheduleID: Int64?
+  /// What the request asked for, as a digest of its maker's; nil for tasks of versions that did not keep it.
+  public let digest: [UInt8]?
+  /// The push object without its audience, JSON in UTF-8; empty for a push for later, whose schedule has it.
   public let body: [UInt8]
 
   /// Puts a row together.
   public init(
     id: MessageID, app: AppID, requestID: String, groupName: String, createdAt: Timestamp,
-    expiresAt: Timestamp, isStopped: Bool = false, body: [UInt8]
+    expiresAt: Timestamp, isStopped: Bool = false, scheduleID: Int64? = nil, digest: [UInt8]? = nil,
+    body: [UInt8]
   ) {
     (self.id, self.app, self.requestID, self.groupName) = (id, app, requestID, groupName)
     (self.createdAt, self.expiresAt, self.isStopped, self.body) = (createdAt, expiresAt, isStopped, body)
+    (self.scheduleID, self.digest) = (scheduleID, digest)
+  }
+
+  /// Whether a request with a digest is the one that made it. Of requests without one nobody knows better.
+  public func isSame(as digest: [UInt8]?) -> Bool {
+    guard let digest, let first = self.digest else { return true }
+    return first == digest
+  }
+}
+
+/// How a push for later stands.
+public struct GetuiTimedTaskRow: Sendable, Equatable {
+  /// The task.
+  public let task: GetuiTaskRow
+  /// The schedule that makes its push; nil if that was deleted.
+  public let schedule: Schedule?
+  /// What came of it: the error's code, 0 for none; nil while nothing did.
+  public let outcome: Int?
+
+  /// What is told of a schedule.
+  public struct Schedule: Sendable, Equatable {
+    /// Its public name.
+    public let uuid: String
+    /// When it is due, or was.
+    public let dueAt: Timestamp
+    /// The push object, JSON in UTF-8.
+    public let push: [UInt8]
   }
 }
 
@@ -66,7 +98,7 @@ extension GetuiRepository {
     GetuiAccessRow(app: row.app("app_id"), secret: row.blob("secret"), changedAt: row.time("changed_at"))
   }
 
-  /// The pushes of an app's stored message, the oldest first; none for any other push.
+  /// The pushes of an app's task, the oldest first; none for any other push.
   public func pushes(ofTask task: MessageID, app: AppID, limit: Int) throws(StorageError) -> [MessageID] {
     try database.all(
       "SELECT push_id FROM getui_push WHERE task_id = ? AND app_id = ? ORDER BY push_id LIMIT ?",
@@ -118,7 +150,9 @@ extension GetuiRepository {
   public func task(_ id: MessageID, app: AppID) throws(StorageError) -> GetuiTaskRow? {
     try database.first(
       """
-      SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at, body FROM getui_task
+      SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at,
+        schedule_id, digest, body
+      FROM getui_task
       WHERE app_id = ? AND id = ?
       """, .app(app), .message(id), map: Self.task)
   }
@@ -127,7 +161,9 @@ extension GetuiRepository {
   public func task(requestID: String, app: AppID) throws(StorageError) -> GetuiTaskRow? {
     try database.first(
       """
-      SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at, body FROM getui_task
+      SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at,
+        schedule_id, digest, body
+      FROM getui_task
       WHERE app_id = ? AND request_id = ?
       """, .app(app), .text(requestID), map: Self.task)
   }
@@ -136,22 +172,40 @@ extension GetuiRepository {
     GetuiTaskRow(
       id: row.message("id"), app: row.app("app_id"), requestID: row.text("request_id"),
       groupName: row.text("group_name"), createdAt: row.time("created_at"), expiresAt: row.time("expires_at"),
-      isStopped: !row.isNull("stopped_at"), body: row.blob("body"))
+      isStopped: !row.isNull("stopped_at"), scheduleID: row.optionalInteger("schedule_id"),
+      digest: row.optionalBlob("digest"), body: row.blob("body"))
+  }
+
+  /// A push for later of an app with what is known of it; nil if it has none of that number.
+  public func timedTask(_ id: MessageID, app: AppID) throws(StorageError) -> GetuiTimedTaskRow? {
+    guard let task = try task(id, app: app), let schedule = task.scheduleID else { return nil }
+    let found = try database.first(
+      "SELECT uuid, last_at, push_json FROM schedule WHERE id = ? AND app_id = ?", .integer(schedule),
+      .app(app)
+    ) {
+      GetuiTimedTaskRow.Schedule(
+        uuid: $0.text("uuid"), dueAt: $0.time("last_at"), push: $0.blob("push_json"))
+    }
+    let outcome = try database.first(
+      "SELECT code FROM schedule_run WHERE schedule_id = ? ORDER BY msg_id DESC LIMIT 1", .integer(schedule)
+    ) { $0.count("code") }
+    return GetuiTimedTaskRow(task: task, schedule: found, outcome: outcome)
   }
 }
 
 extension GetuiRepository<Writing> {
-  /// Stores a message.
+  /// Stores a task.
   public func insertTask(_ row: GetuiTaskRow) throws(StorageError) {
     try database.run(
       """
-      INSERT INTO getui_task (id, app_id, request_id, group_name, created_at, expires_at, body)
-      VALUES (?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO getui_task (id, app_id, request_id, group_name, created_at, expires_at, schedule_id, digest,
+        body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(row.id), .app(row.app), .text(row.requestID), .text(row.groupName), .time(row.createdAt),
-      .time(row.expiresAt), .blob(row.body))
+      .time(row.expiresAt), .optional(row.scheduleID), .optional(row.digest), .blob(row.body))
   }
 
-  /// Ends a stored message: it cannot be sent any more.
+  /// Ends a task: it cannot be sent any more.
   public func stopTask(_ id: MessageID, app: AppID, at now: Timestamp) throws(StorageError) {
     try database.run(
       "UPDATE getui_task SET stopped_at = ? WHERE id = ? AND app_id = ? AND stopped_at IS NULL", .time(now),
@@ -161,18 +215,37 @@ extension GetuiRepository<Writing> {
   /// Whether a stored message can still be sent.
   public func isOpen(_ task: MessageID, app: AppID, at now: Timestamp) throws(StorageError) -> Bool {
     try database.first(
-      "SELECT 1 FROM getui_task WHERE id = ? AND app_id = ? AND stopped_at IS NULL AND expires_at > ?",
-      .message(task), .app(app), .time(now)
+      """
+      SELECT 1 FROM getui_task
+      WHERE id = ? AND app_id = ? AND schedule_id IS NULL AND stopped_at IS NULL AND expires_at > ?
+      """, .message(task), .app(app), .time(now)
     ) { _ in true } ?? false
   }
 
-  /// Notes a push of a stored message, with the group of the message.
-  public func insertPush(_ id: MessageID, app: AppID, task: MessageID) throws(StorageError) {
+  /// Notes a push of a stored message, with the group of the message, or of a group alone; nothing if it has neither.
+  public func insertPush(
+    _ id: MessageID, app: AppID, task: MessageID?, groupName: String
+  ) throws(StorageError) {
+    if let task {
+      try database.run(
+        """
+        INSERT INTO getui_push (push_id, app_id, task_id, group_name)
+        SELECT ?, app_id, id, group_name FROM getui_task WHERE id = ? AND app_id = ?
+        """, .message(id), .message(task), .app(app))
+    } else if !groupName.isEmpty {
+      try database.run(
+        "INSERT INTO getui_push (push_id, app_id, group_name) VALUES (?, ?, ?)", .message(id), .app(app),
+        .text(groupName))
+    }
+  }
+
+  /// Notes the push that a schedule has made, if a task stands behind the schedule.
+  public func insertPush(_ id: MessageID, ofSchedule schedule: Int64) throws(StorageError) {
     try database.run(
       """
       INSERT INTO getui_push (push_id, app_id, task_id, group_name)
-      SELECT ?, app_id, id, group_name FROM getui_task WHERE id = ? AND app_id = ?
-      """, .message(id), .message(task), .app(app))
+      SELECT ?, app_id, id, group_name FROM getui_task WHERE schedule_id = ?
+      """, .message(id), .integer(schedule))
   }
 
   /// Deletes some of what is too old: messages and tokens that ended before a moment, and pushes below a number.

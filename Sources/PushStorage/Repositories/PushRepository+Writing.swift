@@ -41,14 +41,13 @@ extension PushRepository<Writing> {
     try database.run("UPDATE push SET replaced_by = ? WHERE msg_id = ?", .message(newer), .message(id))
   }
 
-  /// Binds a request name to a push. `.constraint` if the app used it before.
-  public func insertCID(app: AppID, cid: String, id: MessageID, sendno: Int64, at now: Timestamp)
-    throws(StorageError)
-  {
+  /// Binds a request name to a push, or to what else the request made. `.constraint` if the app used it before.
+  public func insertCID(
+    app: AppID, cid: String, id: MessageID, sendno: Int64, at now: Timestamp, digest: [UInt8]? = nil
+  ) throws(StorageError) {
     try database.run(
-      "INSERT INTO cid (app_id, cid, msg_id, sendno, created_at) VALUES (?, ?, ?, ?, ?)", .app(app),
-      .text(cid),
-      .message(id), .integer(sendno), .time(now))
+      "INSERT INTO cid (app_id, cid, msg_id, sendno, created_at, digest) VALUES (?, ?, ?, ?, ?, ?)",
+      .app(app), .text(cid), .message(id), .integer(sendno), .time(now), .optional(digest))
   }
 
   /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; tells how many

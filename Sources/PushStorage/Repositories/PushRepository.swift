@@ -275,7 +275,8 @@ extension PushRepository {
       """
       SELECT max(coalesce((SELECT max(msg_id) FROM push), 0), coalesce((SELECT max(msg_id) FROM outcome), 0),
         coalesce((SELECT max(msg_id) FROM pending), 0), coalesce((SELECT max(msg_id) FROM schedule_run), 0),
-        coalesce((SELECT max(group_msgid) FROM group_push), 0))
+        coalesce((SELECT max(group_msgid) FROM group_push), 0),
+        coalesce((SELECT max(id) FROM getui_task), 0))
       """
     ) { $0.message() } ?? MessageID(0)
   }
@@ -284,13 +285,13 @@ extension PushRepository {
   public func lookupCID(app: AppID, cid: String) throws(StorageError) -> CIDRow? {
     try database.first(
       """
-      SELECT cid.msg_id, cid.sendno, push.target_count FROM cid LEFT JOIN push ON push.msg_id = cid.msg_id
+      SELECT cid.msg_id, cid.sendno, cid.digest, push.target_count FROM cid LEFT JOIN push ON push.msg_id = cid.msg_id
       WHERE cid.app_id = ? AND cid.cid = ?
       """, .app(app), .text(cid)
     ) {
       CIDRow(
         id: $0.message("msg_id"), sendno: $0.integer("sendno"),
-        targetCount: $0.integer("target_count", as: UInt32.self))
+        targetCount: $0.integer("target_count", as: UInt32.self), digest: $0.optionalBlob("digest"))
     }
   }
 }

@@ -112,8 +112,9 @@ extension ScheduleRepository {
 }
 
 extension ScheduleRepository<Writing> {
-  /// Adds a schedule. `.constraint` if its `uuid`, or its app's `cid`, is taken.
-  public func insert(_ row: ScheduleRow) throws(StorageError) {
+  /// Adds a schedule and tells its number. `.constraint` if its `uuid`, or its app's `cid`, is taken.
+  @discardableResult
+  public func insert(_ row: ScheduleRow) throws(StorageError) -> Int64 {
     try database.run(
       """
       INSERT INTO schedule (app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
@@ -123,6 +124,7 @@ extension ScheduleRepository<Writing> {
       .integer(row.isEnabled ? 1 : 0),
       .blob(row.trigger), .blob(row.push), .time(row.createdAt), .optional(row.next?.local.count),
       .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at))
+    return database.lastInsertedRow
   }
 
   /// Replaces what may change of a schedule: all but its names and its app.

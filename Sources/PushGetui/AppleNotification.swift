@@ -1,0 +1,77 @@
+import PushDomain
+import PushJSON
+
+/// `push_channel.ios`, which Apple brings.
+struct AppleNotification {
+  private let fields: GetuiFields
+
+  init(_ fields: GetuiFields) { self.fields = fields }
+
+  func write(to notification: inout JSONObject, _ options: inout JSONObject) throws(GetuiError) {
+    try fields.allow(["type", "aps", "auto_badge", "payload", "multimedia", "apns-collapse-id", "laId"])
+    let aps = try fields.fields("aps")
+    let payload = try fields.text("payload")
+    if let collapse = try fields.text("apns-collapse-id") {
+      guard (1...64).contains(collapse.utf8.count) else { throw .overLimit(fields.name("apns-collapse-id")) }
+      options.set("apns_collapse_id", .string(collapse))
+    }
+    switch try fields.text("type") ?? "notify" {
+    case "notify": break
+    case "voip":
+      var call = JSONObject()
+      if let aps { call.set("aps", .object(aps.object)) }
+      if let payload { call.set("payload", .string(payload)) }
+      guard !call.isEmpty else { throw .missing(fields.name("aps")) }
+      return notification.set("voip", .object(call))
+    case "liveactivity": throw .unsupported(fields.name("type") + " liveactivity")
+    default: throw .invalid(fields.name("type"))
+    }
+    if fields["laId"] != nil { throw .unsupported(fields.name("laId")) }
+    var ios = JSONObject()
+    var extras = JSONObject()
+    ios.set("alert", "")
+    if let aps { try Self.copy(aps, to: &ios) }
+    if let badge = try fields.text("auto_badge") {
+      let digits = badge.hasPrefix("+") || badge.hasPrefix("-") ? badge.dropFirst() : badge[...]
+      guard let number = Int(digits), (0...9999).contains(number) else {
+        throw .invalid(fields.name("auto_badge"))
+      }
+      ios.set("badge", .string(badge))
+    }
+    if let payload { extras.set("payload", .string(payload)) }
+    if let media = try fields.array("multimedia", most: 3), !media.isEmpty {
+      for (index, value) in media.enumerated() {
+        let name = "\(fields.name("multimedia"))[\(index)]"
+        guard let object = value.object else { throw .wrongType(name) }
+        let item = GetuiFields(object, path: name)
+        _ = try item.required("url", most: 1024)
+        guard try item.integer("type", in: 1...3) != nil else { throw .missing(item.name("type")) }
+        _ = try item.flag("only_wifi")
+      }
+      extras.set("multimedia", .array(media))
+      // The extension that loads them runs only then.
+      ios.set("mutable-content", true)
+    }
+    if !extras.isEmpty { ios.set("extras", .object(extras)) }
+    notification.set("ios", .object(ios))
+  }
+
+  private static let kept = [
+    "category", "thread-id", "mutable-content", "interruption-level", "relevance-score", "target-content-id",
+    "filter-criteria",
+  ]
+
+  private static func copy(_ aps: GetuiFields, to ios: inout JSONObject) throws(GetuiError) {
+    for key in ["timestamp", "event", "dismissal-date", "content-state"] where aps[key] != nil {
+      throw .unsupported(aps.name(key))
+    }
+    try aps.allow(["alert", "content-available", "sound", "badge"] + kept)
+    if let alert = aps["alert"] { ios.set("alert", alert) }
+    if try aps.integer("content-available", in: 0...1) == 1 { ios.set("content-available", true) }
+    if let sound = try aps.text("sound") {
+      ios.set("sound", .string(sound == "com.gexin.ios.silence" ? "" : sound))
+    }
+    if let badge = try aps.integer("badge", in: 0...99_999) { ios.set("badge", .number(JSONNumber(badge))) }
+    for key in kept { if let value = aps[key] { ios.set(key, value) } }
+  }
+}

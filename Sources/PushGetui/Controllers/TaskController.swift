@@ -1,0 +1,206 @@
+import PushBase
+import PushDomain
+import PushGateway
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushStorage
+
+/// Tasks: stopping them, those for later, and how one went at a CID.
+struct TaskController: GetuiController {
+  let api: GetuiAPI
+
+  static let routes: [GetuiAPI.Route] = [
+    route(.push, "DELETE", "/task/{taskid}") { $0.stop($1, $2) },
+    route(.schedule, "GET", "/task/schedule/{taskid}") { $0.showTimed($1, $2) },
+    route(.schedule, "DELETE", "/task/schedule/{taskid}") { $0.deleteTimed($1, $2) },
+    route(.report, "GET", "/task/detail/{cid}/{taskid}") { $0.showDetail($1, $2) },
+  ]
+
+  // MARK: Stopping
+
+  /// `DELETE /task/{taskid}`: of a stored message all pushes, and it cannot be sent any more; of a push for later that push, and it is not
+  /// made if it was not yet.
+  private func stop(_ call: GetuiCall, _ app: App) {
+    guard let task = GetuiTaskID(call.captures["taskid"] ?? ""), task.kind != .single else {
+      return call.fail(.invalid("taskid"))
+    }
+    let now = api.time.now()
+    api.store.write { transaction throws(StorageError) -> [MessageID]? in
+      guard let row = try transaction.getui.task(task.id, app: app.id),
+        (row.scheduleID == nil) == (task.kind == .list)
+      else { return task.kind == .app ? [task.id] : nil }
+      if let timed = try transaction.getui.timedTask(task.id, app: app.id), timed.outcome == nil,
+        let schedule = timed.schedule
+      {
+        _ = try transaction.schedules.delete(app: app.id, uuid: schedule.uuid)
+      }
+      try transaction.getui.stopTask(task.id, app: app.id, at: now)
+      return try transaction.getui.pushes(ofTask: task.id, app: app.id, limit: .max)
+    } completion: { result in
+      switch result {
+      case .failure: call.fail(.busy)
+      case .success(nil): call.fail(.invalid("taskid"))
+      case .success(let pushes?):
+        api.recall(pushes[...], in: app) { $0.map { call.fail($0) } ?? call.answer() }
+      }
+    }
+  }
+
+  // MARK: Pushes for later
+
+  /// Seconds before its time in which a push for later cannot be deleted any more (getui.md 2.1).
+  private static let lastMinute: Int64 = 60
+
+  /// `GET /task/schedule/{taskid}`.
+  private func showTimed(_ call: GetuiCall, _ app: App) {
+    guard let task = GetuiTaskID(call.captures["taskid"] ?? ""), task.kind == .app else {
+      return call.fail(.invalid("taskid"))
+    }
+    api.store.read { transaction throws(StorageError) in
+      try transaction.getui.timedTask(task.id, app: app.id)
+    } completion: { result in
+      switch result {
+      case .failure: call.fail(.busy)
+      case .success(nil): call.fail(.invalid("taskid"))
+      case .success(let timed?):
+        call.answer { writer in
+          writer.beginObject()
+          writer.key(task.text)
+          timed.write(to: &writer)
+          writer.endObject()
+        }
+      }
+    }
+  }
+
+  /// `DELETE /task/schedule/{taskid}`.
+  private func deleteTimed(_ call: GetuiCall, _ app: App) {
+    guard let task = GetuiTaskID(call.captures["taskid"] ?? ""), task.kind == .app else {
+      return call.fail(.invalid("taskid"))
+    }
+    let now = api.time.now()
+    api.store.write { transaction throws(StorageError) -> GetuiError? in
+      guard let timed = try transaction.getui.timedTask(task.id, app: app.id) else {
+        return .invalid("taskid")
+      }
+      guard timed.outcome == nil else { return .alreadySent }
+      guard !timed.task.isStopped, let schedule = timed.schedule else {
+        return .taskInvalid("The task was deleted")
+      }
+      guard schedule.dueAt > now.adding(seconds: Self.lastMinute) else {
+        return .taskInvalid("The task is due in less than a minute: stop it with DELETE /task/{taskid}")
+      }
+      _ = try transaction.schedules.delete(app: app.id, uuid: schedule.uuid)
+      try transaction.getui.stopTask(task.id, app: app.id, at: now)
+      return nil
+    } completion: { result in
+      switch result {
+      case .failure: call.fail(.busy)
+      case .success(let error?): call.fail(error)
+      case .success(nil): call.answer()
+      }
+    }
+  }
+
+  // MARK: At a CID
+
+  /// Pushes of a stored message that one answer looks at.
+  private static let mostPushes = 1000
+
+  /// `GET /task/detail/{cid}/{taskid}`: what is known to have happened, in its order.
+  private func showDetail(_ call: GetuiCall, _ app: App) {
+    call.attempt { () throws(GetuiError) in
+      let device = try app.device(call.captures["cid"] ?? "")
+      guard let task = GetuiTaskID(call.captures["taskid"] ?? "") else { throw .invalid("taskid") }
+      api.store.read { transaction throws(StorageError) -> MessageID? in
+        var pushes = try transaction.getui.pushes(ofTask: task.id, app: app.id, limit: Self.mostPushes)
+        if pushes.isEmpty { pushes = [task.id] }
+        for id in pushes.reversed() {
+          guard let push = try transaction.pushes.find(id: id), push.app == app.id else { continue }
+          let isTarget = [push.targets, push.unreached].contains {
+            $0.flatMap { NumberSet(serialized: $0) }?.contains(device) == true
+          }
+          if isTarget || push.target == device { return id }
+        }
+        return nil
+      } completion: { result in
+        switch result {
+        case .failure: call.fail(.busy)
+        case .success(nil): call.fail(.invalid("taskid", "the CID is not in its audience"))
+        case .success(let push?): showDetail(call, push, device, app)
+        }
+      }
+    }
+  }
+
+  private func showDetail(_ call: GetuiCall, _ push: MessageID, _ device: RegistrationNumber, _ app: App) {
+    router.diagnostics.diagnose(push, .there(device), in: app) { result in
+      switch result {
+      case .failure: call.fail(.busy)
+      case .success(nil): call.fail(.invalid("taskid"))
+      case .success(let diagnosis?):
+        let events = diagnosis.events.map { (time: router.zone.local($0.at).text, event: $0.event) }
+        call.answer { writer in
+          writer.beginObject()
+          // Getui's table has one name and its example the other.
+          for key in ["deatil", "detail"] {
+            writer.key(key)
+            writer.beginArray()
+            for event in events {
+              writer.beginObject()
+              writer.member("time", event.time)
+              writer.member("event", event.event)
+              writer.endObject()
+            }
+            writer.endArray()
+          }
+          writer.endObject()
+        }
+      }
+    }
+  }
+}
+
+extension GetuiTimedTaskRow {
+  /// What came of the push, in the newer clients' word.
+  private var result: String {
+    switch outcome {
+    case 0?: "send_success"
+    case .some: "send_failed"
+    case nil: task.isStopped || schedule == nil ? "has_delete" : "do_not_send"
+    }
+  }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("create_time", String(task.createdAt.milliseconds))
+    writer.member("push_time", String((schedule?.dueAt ?? task.expiresAt).milliseconds))
+    writer.member("send_result", result)
+    // Older clients' word, which has none for what is still to come.
+    if let outcome { writer.member("status", outcome == 0 ? "success" : "failed") }
+    let push = schedule.flatMap { try? parseJSON($0.push) }
+    if let text = push?["message"]?["msg_content"]?.string { writer.member("transmission_content", text) }
+    writer.endObject()
+  }
+}
+
+extension Diagnosis {
+  /// What is known to have happened and when, the oldest first. A step that holds by itself is no event.
+  fileprivate var events: [(at: Timestamp, event: String)] {
+    let found = steps.compactMap { step -> (at: Timestamp, event: String)? in
+      guard let at = step.at else { return nil }
+      switch (step.point, step.verdict) {
+      case (.accepted, .ok), (.apple, .ok), (.channel, .ok), (.connection, .ok), (.shown, .ok),
+        (.callback, .ok):
+        return (at, (step.cause == .tapped ? WhyCause.tapped.text : step.point.text).chinese)
+      case (.sender, .failed), (.apple, .failed), (.channel, .failed), (.connection, .failed),
+        (.lifetime, .failed):
+        return (at, step.cause?.text.chinese ?? step.point.text.chinese)
+      default: return nil
+      }
+    }
+    return found.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(
+      \.element)
+  }
+}

@@ -1,0 +1,86 @@
+import PushBase
+import PushDomain
+import PushJSON
+
+/// Conditions on tags and platforms, of `POST /push/tag` and `POST /user/count`. Those with one key are joined by AND like those with
+/// different ones.
+struct TagConditions {
+  /// Whom they mean.
+  let target: PushTarget
+
+  /// Reads the member `tag` of an object, and refuses others.
+  init(_ fields: GetuiFields) throws(GetuiError) {
+    try fields.allow(["tag"])
+    guard let list = try fields.array("tag", most: 100), !list.isEmpty else {
+      throw .missing(fields.name("tag"))
+    }
+    var tags = Tags()
+    var platforms: PlatformSet?
+    for (index, value) in list.enumerated() {
+      let name = "\(fields.name("tag"))[\(index)]"
+      guard let object = value.object else { throw .wrongType(name) }
+      let condition = GetuiFields(object, path: name)
+      try condition.allow(["key", "values", "opt_type"])
+      switch try condition.required("key") {
+      case "custom_tag": try tags.add(condition)
+      case "phone_type": platforms = (platforms ?? .all).intersection(try Self.platforms(condition))
+      default: throw .unsupported(condition.name("key"))
+      }
+    }
+    target = PushTarget(audience: tags.audience, platforms: platforms)
+  }
+
+  private static func values(_ condition: GetuiFields) throws(GetuiError) -> [String] {
+    guard let texts = try condition.texts("values", most: 100), !texts.isEmpty else {
+      throw .missing(condition.name("values"))
+    }
+    return texts
+  }
+
+  /// Quick apps run on Android.
+  private static func platforms(_ condition: GetuiFields) throws(GetuiError) -> PlatformSet {
+    let sets = try values(condition).map { name throws(GetuiError) -> PlatformSet in
+      switch name.lowercased() {
+      case "android": return PlatformSet(.android).union(PlatformSet(.quickapp))
+      case "ios": return PlatformSet(.ios)
+      case "harmony": return PlatformSet(.hmos)
+      default: throw .unsupported("\(condition.name("values")) \(name.prefix(32))")
+      }
+    }
+    let union = sets.reduce(into: PlatformSet()) { $0.formUnion($1) }
+    switch try condition.text("opt_type") ?? "or" {
+    case "or": return union
+    case "and": return sets.reduce(into: PlatformSet.all) { $0.formIntersection($1) }
+    case "not": return PlatformSet.all.subtracting(union)
+    default: throw .invalid(condition.name("opt_type"))
+    }
+  }
+
+  /// Conditions on tags, as an audience of the push object has them.
+  private struct Tags {
+    private var (any, all, none): ([JSONValue], [JSONValue], [JSONValue]) = ([], [], [])
+
+    mutating func add(_ condition: GetuiFields) throws(GetuiError) {
+      let texts = try TagConditions.values(condition)
+      let values = texts.map { JSONValue.string($0) }
+      switch try condition.text("opt_type") ?? "or" {
+      case "and": all += values
+      case "not": none += values
+      case "or" where values.count == 1: all += values
+      case "or":
+        guard any.isEmpty else { throw .unsupported("\(condition.name("opt_type")) or, twice") }
+        any = values
+      default: throw .invalid(condition.name("opt_type"))
+      }
+    }
+
+    /// Everybody if there is none.
+    var audience: JSONValue {
+      var conditions = JSONObject()
+      for (key, values) in [("tag", any), ("tag_and", all), ("tag_not", none)] where !values.isEmpty {
+        conditions.set(key, .array(values))
+      }
+      return conditions.isEmpty ? "all" : .object(conditions)
+    }
+  }
+}

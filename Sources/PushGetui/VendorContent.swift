@@ -1,0 +1,108 @@
+import PushDomain
+import PushJSON
+
+/// Checks `push_channel.android` and `push_channel.harmony`, which are for phone makers' channels. Limits of single makers are not among
+/// these rules: which of them a message meets is known only when it is sent.
+enum VendorContent {
+  private static let clicks = ["intent", "url", "payload", "payload_custom", "startapp", "none"]
+  private static let harmonyClicks = ["want", "startapp", "payload"]
+  private static let customTypes = ["subscribe", "form_update", "live_view", "voip_call"]
+
+  /// `push_channel.android`.
+  static func checkAndroid(_ fields: GetuiFields) throws(GetuiError) {
+    try fields.allow(["ups"])
+    guard let ups = try fields.fields("ups") else { throw .missing(fields.name("ups")) }
+    try ups.allow(["notification", "transmission", "revoke", "options"])
+    try chooseOne(ups, ["notification", "transmission", "revoke"])
+    if let notification = try ups.fields("notification") {
+      try notification.allow(["title", "body", "click_type", "intent", "url", "payload", "notify_id"])
+      let click = try checkTexts(notification, clicks)
+      _ = try notification.text("intent", most: 4096)
+      _ = try notification.text("url", most: 1024)
+      switch click {
+      case "intent": _ = try notification.required("intent")
+      case "url": _ = try notification.required("url")
+      case "payload", "payload_custom": _ = try notification.required("payload")
+      default: break
+      }
+    }
+    try checkRest(ups)
+  }
+
+  /// `push_channel.harmony`.
+  static func checkHarmony(_ fields: GetuiFields) throws(GetuiError) {
+    try fields.allow(["notification", "transmission", "custom", "revoke", "options"])
+    try chooseOne(fields, ["notification", "transmission", "custom", "revoke"])
+    if let notification = try fields.fields("notification") {
+      try notification.allow(["title", "body", "category", "click_type", "want", "payload", "notify_id"])
+      let click = try checkTexts(notification, harmonyClicks)
+      _ = try notification.text("category", most: 50)
+      if try notification.want() == nil, click == "want" { throw .missing(notification.name("want")) }
+      if click == "payload" {
+        _ = try notification.required("payload")
+        _ = try notification.required("category")
+      }
+    }
+    if let custom = try fields.fields("custom") { try checkCustom(custom) }
+    try checkRest(fields)
+  }
+
+  /// What both kinds of notification have; tells `click_type`.
+  private static func checkTexts(
+    _ notification: GetuiFields, _ clicks: [String]
+  ) throws(GetuiError) -> String {
+    _ = try notification.required("title", most: 50)
+    _ = try notification.required("body", most: 256)
+    let click = try notification.required("click_type")
+    guard clicks.contains(click) else { throw .invalid(notification.name("click_type")) }
+    _ = try notification.text("payload", most: 3072)
+    _ = try notification.integer("notify_id", in: 0...2_147_483_647)
+    return click
+  }
+
+  private static func chooseOne(_ fields: GetuiFields, _ keys: [String]) throws(GetuiError) {
+    guard keys.count(where: { fields[$0] != nil }) == 1 else {
+      throw .parameter("\(fields.path): please choose one of \(keys.joined(separator: " and "))")
+    }
+  }
+
+  private static func checkRest(_ fields: GetuiFields) throws(GetuiError) {
+    if fields["transmission"] != nil { _ = try fields.required("transmission", most: 3072) }
+    if let revoke = try fields.fields("revoke") {
+      try revoke.allow(["old_task_id", "force"])
+      guard GetuiTaskID(try revoke.required("old_task_id")) != nil else {
+        throw .invalid(revoke.name("old_task_id"))
+      }
+      _ = try revoke.flag("force")
+    }
+    try checkOptions(fields)
+  }
+
+  /// An object of each type, or one object that names its type (getui-addendum.md 2).
+  private static func checkCustom(_ custom: GetuiFields) throws(GetuiError) {
+    if let type = try custom.text("type") {
+      try custom.allow(["type", "payload"])
+      guard customTypes.contains(type) else { throw .invalid(custom.name("type")) }
+      guard custom["payload"] != nil else { throw .missing(custom.name("payload")) }
+      return
+    }
+    try custom.allow(customTypes)
+    guard !custom.isEmpty else { throw .missing(custom.name("type")) }
+    for type in customTypes {
+      guard let content = try custom.fields(type) else { continue }
+      try content.allow(["payload"])
+      guard content["payload"] != nil else { throw .missing(content.name("payload")) }
+    }
+  }
+
+  /// `{maker:{key:value}}`. Keys are the makers' own; of the few that are the same for all the numbers are checked.
+  private static func checkOptions(_ fields: GetuiFields) throws(GetuiError) {
+    guard let options = try fields.fields("options") else { return }
+    for maker in options.object.members where maker.value != .null {
+      guard maker.key.utf8.count <= 16 else { throw .overLimit(options.name(String(maker.key.prefix(64)))) }
+      guard let values = try options.fields(maker.key) else { continue }
+      _ = try values.integer("/message/android/notification/badge/add_num", in: 1...99)
+      _ = try values.integer("/message/android/notification/badge/set_num", in: 0...99)
+    }
+  }
+}

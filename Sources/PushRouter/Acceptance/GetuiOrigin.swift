@@ -1,0 +1,28 @@
+import PushBase
+import PushStorage
+
+/// What a request of Getui's API says of its push beside the push itself.
+public struct GetuiOrigin: Sendable, Equatable {
+  /// The stored message that is sent; the same commit notes it, so that stopping one stops the other.
+  public var task: MessageID?
+  /// The group that the push counts under; empty for none. A stored message brings its own.
+  public var groupName: String
+  /// SHA-256 of the request: under the same name only the same request is answered again. Nil for requests without a name.
+  public var digest: [UInt8]?
+
+  /// Puts an origin together.
+  public init(task: MessageID? = nil, groupName: String = "", digest: [UInt8]? = nil) {
+    (self.task, self.groupName, self.digest) = (task, groupName, digest)
+  }
+
+  /// The name under which a request is done once: it has a mark that names of JPush's requests cannot have.
+  public static func name(ofRequest id: String) -> String { "g:" + id }
+}
+
+extension CIDRow {
+  /// Whether this was the same request as one with a digest. Of requests without one nobody knows better.
+  public func isSame(as digest: [UInt8]?) -> Bool {
+    guard let digest, let first = self.digest else { return true }
+    return first == digest
+  }
+}

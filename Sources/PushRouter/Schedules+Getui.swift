@@ -1,0 +1,69 @@
+import PushBase
+import PushDomain
+import PushStorage
+
+/// A push of Getui's API that is to be made once, later.
+public struct GetuiTimedPush: Sendable {
+  /// The name of the request.
+  public let requestID: String
+  /// The request's group and digest.
+  public let origin: GetuiOrigin
+  /// When the push is to be made.
+  public let moment: Timestamp
+  /// What is to be pushed.
+  public let push: ScheduledPush
+
+  /// Puts a request together.
+  public init(requestID: String, origin: GetuiOrigin, moment: Timestamp, push: ScheduledPush) {
+    (self.requestID, self.origin, self.moment, self.push) = (requestID, origin, moment, push)
+  }
+}
+
+extension Schedules {
+  /// Seconds ahead that a task of Getui's API may be scheduled (getui.md 2.3).
+  public static let getuiWindow: Int64 = 7 * 86_400
+
+  /// Makes a task, and a schedule with a name of the caller's, a UUID, in one commit; tells the task's number. A repeated request
+  /// gets the first one's. Throws what the push API would for what is wrong with the time, and for an app that has as many schedules as it
+  /// may.
+  public func create(
+    _ task: GetuiTimedPush, named uuid: String, in app: App, reply: @escaping Reply<MessageID>
+  ) {
+    let now = time.now()
+    if let fault = planFault(task.push, app) { return reply(.failure(.invalidValue(fault.message))) }
+    store.write { transaction throws(StorageError) -> Result<MessageID, APIError> in
+      let name = GetuiOrigin.name(ofRequest: task.requestID)
+      if let known = try transaction.getui.task(requestID: task.requestID, app: app.id) {
+        return known.isSame(as: task.origin.digest) ? .success(known.id) : .failure(.requestRepeated)
+      }
+      guard try transaction.pushes.lookupCID(app: app.id, cid: name) == nil else {
+        return .failure(.requestRepeated)
+      }
+      guard task.moment > now, task.moment <= now.adding(seconds: Self.getuiWindow) else {
+        return .failure(.invalidValue("settings.schedule_time must be within the next 7 days"))
+      }
+      let occurrence = zone.occurrence(zone.local(task.moment))
+      guard occurrence.at.seconds == task.moment.seconds else {
+        return .failure(.invalidValue("settings.schedule_time: the clocks show this time twice"))
+      }
+      guard try transaction.schedules.validCount(app: app.id, at: now) < limit else {
+        return .failure(.overLimit("The app has \(limit) schedules, and may not have more"))
+      }
+      let id = ids.next()
+      let schedule = try transaction.schedules.insert(
+        ScheduleRow(
+          app: app.id, uuid: uuid, cid: name, name: GetuiTaskID(.app, id).text,
+          trigger: ScheduleTrigger.single(occurrence.local).stored, push: task.push.json, createdAt: now,
+          next: occurrence, last: occurrence))
+      try transaction.getui.insertTask(
+        GetuiTaskRow(
+          id: id, app: app.id, requestID: task.requestID, groupName: task.origin.groupName, createdAt: now,
+          expiresAt: occurrence.at, scheduleID: schedule, digest: task.origin.digest, body: []))
+      try transaction.pushes.insertCID(
+        app: app.id, cid: name, id: id, sendno: 0, at: now, digest: task.origin.digest)
+      return .success(id)
+    } completion: { result in
+      reply(result.mapError { $0.kind == .overloaded ? .timeout : .internalError }.flatMap { $0 })
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushTesting
+import Testing
+
+@testable import PushGetui
+@testable import PushStorage
+
+/// What a push says: what devices get of it, what is checked for channels that are not there, and taking it back.
+@Suite(.timeLimit(.minutes(1))) struct GetuiContentTests {
+  private static func body(_ rest: String, _ id: String = "request-0001", audience: String = #""all""#)
+    -> String
+  {
+    #"{"request_id":"\#(id)","audience":\#(audience),\#(rest)}"#
+  }
+
+  private static let transmission = #""push_message":{"transmission":"hi"}"#
+
+  @Test func `Android and Harmony get sound, target and window of a notification`() async throws {
+    let world = try await GetuiWorld()
+    _ = try await world.register()
+    let notification =
+      #"{"title":"t","body":"b","click_type":"intent","intent":"intent:#Intent;end","ring_name":"bell","want":"{\"uri\":\"x\"}"}"#
+    let rest = #""push_message":{"duration":"1790000000000-1790000600001","notification":\#(notification)}"#
+    let answer = await world.ask("POST", "/push/all", Self.body(rest))
+    let task = try #require(answer.json["data"]?["taskid"]?.string, "\(answer.message)")
+    let push = try #require(GetuiTaskID(task)?.id)
+    let row = try #require(try await world.stored(push))
+    let content = try #require(PushContent(decoding: row.content))
+    for platform in [Platform.android, .hmos] {
+      let shown = try parseJSON(content.deviceJSON(platform: platform))["notification"]
+      #expect(shown?["sound"] == "bell" && shown?["intent"] == ["url": "intent:#Intent;end"])
+      #expect(shown?["extras"]?["duration"] == "1790000000000-1790000600001")
+      #expect(shown?["extras"]?["want"] == #"{"uri":"x"}"#)
+      let zone = world.router.zone
+      let window = [1_790_000_000_000, 1_790_000_600_001].map {
+        zone.local(Timestamp(milliseconds: $0)).text
+      }
+      let times = ["show_begin_time", "show_end_time"].map { shown?[$0]?.string }
+      #expect(times == (platform == .android ? window : [nil, nil]))
+    }
+  }
+
+  private static let long = String(repeating: "啊", count: 51)
+
+  @Test(arguments: [
+    (
+      #""push_message":{"transmission":"hi","duration":"1790000000000-1790000700000"}"#,
+      "push_message.duration"
+    ),
+    (
+      #""push_message":{"transmission":"hi","network_type":1}"#,
+      "permission required by push_message.network_type"
+    ),
+    (
+      #""push_message":{"transmission":"hi","network_type":8}"#,
+      "permission required by push_message.network_type"
+    ),
+    (#""push_message":{"revoke":{"old_task_id":"x"}}"#, "push_message.revoke.old_task_id is invalid"),
+    (
+      #""push_message":{"revoke":{"old_task_id":"RASS_1","force":true}}"#,
+      "permission required by push_message.revoke.force"
+    ),
+    (#""push_message":{"revoke":{"old_task_id":"RASS_1"}}"#, "push_message.revoke.old_task_id is invalid"),
+    (transmission + #","push_channel":{"android":{}}"#, "push_channel.android.ups can not be empty"),
+    (
+      transmission + #","push_channel":{"android":{"ups":{}}}"#,
+      "push_channel.android.ups: please choose one of"
+    ),
+    (
+      transmission
+        + #","push_channel":{"android":{"ups":{"transmission":"a","revoke":{"old_task_id":"RASS_1"}}}}"#,
+      "push_channel.android.ups: please choose one of"
+    ),
+    (
+      transmission + #","push_channel":{"android":{"ups":{"notification":{"title":"\#(long)"}}}}"#,
+      "push_channel.android.ups.notification.title size over limit"
+    ),
+    (
+      transmission
+        + #","push_channel":{"android":{"ups":{"notification":{"title":"t","body":"b","click_type":"url"}}}}"#,
+      "push_channel.android.ups.notification.url can not be empty"
+    ),
+    (
+      transmission
+        + #","push_channel":{"android":{"ups":{"transmission":"a","options":{"HW":{"/message/android/notification/badge/add_num":0}}}}}"#,
+      "add_num is invalid"
+    ),
+    (
+      transmission + #","push_channel":{"android":{"ups":{"transmission":"a","options":{"HW":7}}}}"#,
+      "options.HW type error"
+    ),
+    (
+      transmission + #","push_channel":{"harmony":{"custom":{"type":"x","payload":1}}}"#,
+      "push_channel.harmony.custom.type is invalid"
+    ),
+    (
+      transmission + #","push_channel":{"harmony":{"custom":{"live_view":{}}}}"#,
+      "push_channel.harmony.custom.live_view.payload"
+    ),
+    (
+      transmission
+        + #","push_channel":{"harmony":{"notification":{"title":"t","body":"b","click_type":"want","want":"x"}}}"#,
+      "push_channel.harmony.notification.want must be JsonString"
+    ),
+    (
+      transmission
+        + #","push_channel":{"harmony":{"notification":{"title":"t","body":"b","click_type":"payload","payload":"p"}}}"#,
+      "push_channel.harmony.notification.category can not be empty"
+    ),
+  ])
+  func `What is wrong is refused by name`(rest: String, expected: String) async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let answer = await world.ask("POST", "/push/all", Self.body(rest))
+    #expect(answer.code == 20001 && answer.message.contains(expected), "\(answer.message)")
+    #expect(world.pending(id).isEmpty)
+  }
+
+  @Test(arguments: [
+    #"{"android":{"ups":{"notification":{"title":"t","body":"b","click_type":"startapp","notify_id":"7"},"options":{"HW":{"/message/android/notification/badge/add_num":"1"},"XM":{"/extra.channel_id":"x"}}}}}"#,
+    #"{"android":{"ups":{"revoke":{"old_task_id":"RASS_1"}}}}"#,
+    #"{"harmony":{"custom":{"live_view":{"payload":{}}}}}"#,
+    #"{"harmony":{"custom":{"type":"live_view","payload":"x"}}}"#,
+    #"{"harmony":{"notification":{"title":"t","body":"b","click_type":"want","want":"{\"uri\":\"x\"}","notify_id":"7"}}}"#,
+    #"{"mp":{"wx":{}}}"#,
+  ])
+  func `What is right for other channels has no effect`(channel: String) async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let rest = Self.transmission + #","push_channel":\#(channel)"#
+    let answer = await world.ask("POST", "/push/all", Self.body(rest))
+    #expect(answer.code == 0, "\(answer.message)")
+    #expect(world.pending(id).count == 1)
+  }
+
+  @Test func `A task is taken back from the audience that it went to`() async throws {
+    let world = try await GetuiWorld()
+    let ids = [try await world.register(), try await world.register()]
+    func revoke(_ task: String, _ id: String) -> String {
+      #"{"request_id":"\#(id)","audience":{"cid":["\#(ids[0].text)"]},"push_message":{"revoke":{"old_task_id":"\#(task)"}}}"#
+    }
+    let single = Self.body(
+      Self.transmission, "request-0001", audience: #"{"cid":["\#(ids[0].text)"]}"#)
+    let made = await world.ask("POST", "/push/single/cid", single)
+    let task = try #require(made.json["data"]?.object?.members.first?.key)
+    let all = await world.ask("POST", "/push/all", Self.body(Self.transmission, "request-0002"))
+    let broadcast = try #require(all.json["data"]?["taskid"]?.string)
+    #expect(ids.map { world.pending($0).count } == [2, 1])
+    // The others would lose it too.
+    let refused = await world.ask("POST", "/push/single/cid", revoke(broadcast, "request-0003"))
+    #expect(refused.code == 20001 && ids.map { world.pending($0).count } == [2, 1])
+    let answer = await world.ask("POST", "/push/single/cid", revoke(task, "request-0004"))
+    #expect(answer.code == 0 && ids.map { world.pending($0).count } == [1, 1], "\(answer.message)")
+    #expect(await world.ask("POST", "/push/single/cid", revoke(task, "request-0004")).body == answer.body)
+    let everybody = #""push_message":{"revoke":{"old_task_id":"\#(broadcast)"}}"#
+    #expect(await world.ask("POST", "/push/all", Self.body(everybody, "request-0005")).code == 0)
+    #expect(ids.map { world.pending($0).count } == [0, 0])
+  }
+
+  @Test func `A list is taken back by lists`() async throws {
+    let world = try await GetuiWorld()
+    let ids = [try await world.register(), try await world.register()]
+    func store(_ message: String, _ id: String) async throws -> String {
+      let body = #"{"request_id":"\#(id)","push_message":\#(message)}"#
+      return try #require(await world.ask("POST", "/push/list/message", body).json["data"]?["taskid"]?.string)
+    }
+    func send(_ task: String, to id: RegistrationID) async -> Int {
+      let body = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task)"}"#
+      return await world.ask("POST", "/push/list/cid", body).code
+    }
+    let task = try await store(#"{"transmission":"hi"}"#, "request-0001")
+    for id in ids { #expect(await send(task, to: id) == 0) }
+    let back = try await store(#"{"revoke":{"old_task_id":"\#(task)"}}"#, "request-0002")
+    #expect(await send(back, to: ids[0]) == 0)
+    #expect(ids.map { world.pending($0).count } == [0, 1])
+  }
+
+  @Test func `What happened at a CID is told`() async throws {
+    let world = try await GetuiWorld()
+    let (id, other) = (try await world.register(), try await world.register())
+    let body = Self.body(Self.transmission, audience: #"{"cid":["\#(id.text)"]}"#)
+    let made = await world.ask("POST", "/push/single/cid", body)
+    let task = try #require(made.json["data"]?.object?.members.first?.key)
+    let accepted = world.router.zone.local(world.clock.now()).text
+    world.clock.advance(seconds: 5)
+    let push = try #require(GetuiTaskID(task)?.id)
+    let number = try #require(world.app.directory.find(id))
+    world.router.deliveries.acknowledge([push], by: number, in: world.app)
+    world.router.tick()
+    for _ in 0..<5 { try await world.store.change(lowPriority: true) { _ throws(StorageError) in } }
+    let detail = await world.ask("GET", "/task/detail/\(id.text)/\(task)").json["data"]
+    let events = try #require(detail?["detail"]?.array)
+    #expect(detail?["deatil"]?.array == events)
+    #expect(events.first == ["time": .string(accepted), "event": "服务器已接收"])
+    #expect(events.count >= 2 && events.last?["event"] == "设备通过长连接接收")
+    #expect(await world.ask("GET", "/task/detail/\(other.text)/\(task)").code == 20001)
+    #expect(await world.ask("GET", "/task/detail/\(id.text)/RASS_1").code == 20001)
+  }
+}

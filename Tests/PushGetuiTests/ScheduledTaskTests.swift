@@ -1,0 +1,144 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+import PushTesting
+import Testing
+
+@testable import PushGetui
+@testable import PushStorage
+
+/// Pushes for later: made once at their time, shown, deleted and stopped.
+@Suite(.timeLimit(.minutes(1))) struct ScheduledTaskTests {
+  private static func body(
+    _ world: GetuiWorld, in seconds: Int64, _ id: String = "request-0001", audience: String = #""all""#,
+    more: String = ""
+  ) -> String {
+    let moment = world.clock.now().milliseconds + seconds * 1000
+    return
+      #"{"request_id":"\#(id)","group_name":"sale","settings":{"schedule_time":\#(moment)\#(more)},"audience":\#(audience),"push_message":{"transmission":"hi"}}"#
+  }
+
+  /// Schedules a push to everybody.
+  private static func schedule(_ world: GetuiWorld, in seconds: Int64) async throws -> String {
+    let answer = await world.ask("POST", "/push/all", body(world, in: seconds))
+    return try #require(answer.json["data"]?["taskid"]?.string, "\(answer.message)")
+  }
+
+  private static func state(_ task: String, _ world: GetuiWorld) async -> JSONValue? {
+    await world.ask("GET", "/task/schedule/\(task)").json["data"]?[task]
+  }
+
+  @Test func `A push for later is made once and told under its task`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let body = Self.body(world, in: 300)
+    let first = await world.ask("POST", "/push/all", body)
+    let task = try #require(first.json["data"]?["taskid"]?.string, "\(first.message)")
+    #expect(GetuiTaskID(task)?.kind == .app)
+    let (created, due) = (world.clock.now().milliseconds, world.clock.now().milliseconds + 300_000)
+    var expected = JSONObject([
+      "create_time": .string(String(created)), "push_time": .string(String(due)),
+      "send_result": "do_not_send",
+    ])
+    expected.set("transmission_content", "hi")
+    #expect(await Self.state(task, world) == .object(expected))
+    await world.tick()
+    #expect(world.pending(id).isEmpty)
+    world.clock.advance(seconds: 300)
+    // A repeated request gets its task also when the time has come.
+    #expect(await world.ask("POST", "/push/all", body).body == first.body)
+    await world.tick()
+    await world.tick()
+    #expect(world.pending(id).count == 1)
+    let done = await Self.state(task, world)
+    #expect(done?["send_result"] == "send_success" && done?["status"] == "success")
+    #expect(await world.ask("DELETE", "/task/schedule/\(task)").code == 22001)
+    let token = await world.token()
+    let report = await world.call("GET", "/report/push/task/\(task)", token: token, by: world.restarted())
+    #expect(report.json["data"]?[task]?["total"]?["msg_num"]?.int64 == 1)
+    let group = await world.ask("GET", "/report/push/task_group/sale").json["data"]?["sale"]
+    #expect(group?["total"]?["msg_num"]?.int64 == 1)
+    #expect(await world.ask("DELETE", "/task/\(task)").code == 0)
+    #expect(world.pending(id).isEmpty)
+  }
+
+  @Test(arguments: [(300, 200), (59, 200), (60, 22002)])
+  func `Until a minute before it is deleted, and stopped at any time`(seconds: Int64, _: Int) async throws {
+    for isStop in [false, true] {
+      let world = try await GetuiWorld()
+      let id = try await world.register()
+      let task = try await Self.schedule(world, in: seconds)
+      let path = isStop ? "/task/\(task)" : "/task/schedule/\(task)"
+      let answer = await world.ask("DELETE", path)
+      let isDeleted = isStop || seconds > 60
+      #expect(answer.code == (isDeleted ? 0 : 22002), "\(path), \(seconds) s before")
+      #expect(await Self.state(task, world)?["send_result"] == (isDeleted ? "has_delete" : "do_not_send"))
+      if isDeleted { #expect(await world.ask("DELETE", "/task/schedule/\(task)").code == 22002) }
+      world.clock.advance(seconds: seconds)
+      await world.tick()
+      #expect(world.pending(id).count == (isDeleted ? 0 : 1))
+    }
+  }
+
+  @Test func `What cannot be made is told`() async throws {
+    let world = try await GetuiWorld()
+    let task = try await Self.schedule(world, in: 60)
+    world.clock.advance(seconds: 60)
+    await world.tick()
+    let failed = await Self.state(task, world)
+    #expect(failed?["send_result"] == "send_failed" && failed?["status"] == "failed")
+  }
+
+  @Test(
+    arguments: [
+      (0, "within the next 7 days"), (-60, "within the next 7 days"),
+      (7 * 86_400 + 1, "within the next 7 days"),
+    ] as [(Int64, String)])
+  func `Times that are over or far away are refused`(seconds: Int64, expected: String) async throws {
+    let world = try await GetuiWorld()
+    let answer = await world.ask("POST", "/push/all", Self.body(world, in: seconds))
+    #expect(answer.code == 20001 && answer.message.contains(expected))
+    #expect(await world.ask("POST", "/push/all", Self.body(world, in: 7 * 86_400)).code == 0)
+  }
+
+  @Test func `A tag by Getui's rules and a speed hold when the time has come`() async throws {
+    let world = try await GetuiWorld()
+    let ids = [try await world.register(), try await world.register(), try await world.register()]
+    let cids = ids.map { "\"\($0.text)\"" }.joined(separator: ",")
+    #expect(await world.ask("PUT", "/user/custom_tag/batch/a-b", #"{"cid":[\#(cids)]}"#).code == 0)
+    let audience = #"{"tag":[{"key":"custom_tag","values":["a-b"]}]}"#
+    let body = Self.body(world, in: 60, audience: audience, more: #","speed":1"#)
+    let task = try #require(await world.ask("POST", "/push/tag", body).json["data"]?["taskid"]?.string)
+    world.clock.advance(seconds: 60)
+    await world.tick()
+    let number = try #require(GetuiTaskID(task)?.id)
+    let app = world.app.id
+    let pushes = try await world.store.change { transaction throws(StorageError) in
+      try transaction.getui.pushes(ofTask: number, app: app, limit: 10)
+    }
+    let push = try #require(pushes.first)
+    let minutes = try await world.store.change { transaction throws(StorageError) in
+      try transaction.pacedPushes.minutes(of: push)
+    }
+    #expect(minutes == 1)
+    #expect(try await world.stored(push)?.targetCount == 3)
+  }
+
+  @Test func `Other tasks are none for later`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    for task in ["RASA_1", "RASL_1", "RASS_1", "x"] {
+      for method in ["GET", "DELETE"] {
+        #expect(await world.ask(method, "/task/schedule/\(task)").code == 20001, "\(method) \(task)")
+      }
+    }
+    let task = try await Self.schedule(world, in: 300)
+    let list = task.replacing("RASA", with: "RASL")
+    let send = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(list)"}"#
+    #expect(await world.ask("POST", "/push/list/cid", send).message == "taskid is invalid")
+    #expect(await world.ask("DELETE", "/task/\(list)").message == "taskid is invalid")
+    #expect(await Self.state(task, world)?["send_result"] == "do_not_send")
+  }
+}
