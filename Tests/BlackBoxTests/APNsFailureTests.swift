@@ -111,7 +111,9 @@ import Testing
     let push = try world.push()
     try world.server.program.wait(forError: "no connection to APNs")
     try world.server.program.wait(forError: "certificate")
-    #expect(try world.service()["last_failure"]?.string?.contains("certificate") == true)
+    try world.wait("the failure to be shown") {
+      try world.service()["last_failure"]?.string?.contains("certificate") == true
+    }
     #expect(try world.standing(of: push) == APNsWorld.Standing(waiting: 1, results: [:]))
     try world.restartServer()
     try expectDelivered([push], in: world)
