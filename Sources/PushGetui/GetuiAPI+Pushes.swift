@@ -176,8 +176,8 @@ extension GetuiAPI {
 
 /// `{cid:status}` of answers.
 enum TargetStatus {
-  /// Whether the app of each takes what comes over the direct connection now. A CID is named as it was given. `ignored` are those that
-  /// were left out.
+  /// Whether the app of each takes what comes over the direct connection now. A CID is named as it was given. `ignored` are those
+  /// that were left out.
   static func write(
     _ names: [String], by kind: TargetName, of app: App, ignored: Set<String> = [],
     to writer: inout JSONWriter

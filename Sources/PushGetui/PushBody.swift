@@ -4,8 +4,8 @@ import PushDomain
 import PushJSON
 import PushRouter
 
-/// A push body of Getui's, read and converted: what all other parts of the server understand is JPush's push object. What cannot be
-/// done is refused by name; nothing is passed over silently.
+/// A push body of Getui's, read and converted: what all other parts of the server understand is JPush's push object. What cannot
+/// be done is refused by name; nothing is passed over silently.
 struct PushBody: Sendable {
   /// What is to be done.
   enum Content: Sendable {

@@ -2,8 +2,8 @@ import PushBase
 import PushDomain
 import PushJSON
 
-/// Conditions on tags and platforms, of `POST /push/tag` and `POST /user/count`. Those with one key are joined by AND like those with
-/// different ones.
+/// Conditions on tags and platforms, of `POST /push/tag` and `POST /user/count`. Those with one key are joined by AND like those
+/// with different ones.
 struct TagConditions {
   /// Whom they mean.
   let target: PushTarget

@@ -1,8 +1,8 @@
 import PushDomain
 import PushJSON
 
-/// Checks `push_channel.android` and `push_channel.harmony`, which are for phone makers' channels. Limits of single makers are not among
-/// these rules: which of them a message meets is known only when it is sent.
+/// Checks `push_channel.android` and `push_channel.harmony`, which are for phone makers' channels. Limits of single makers are
+/// not among these rules: which of them a message meets is known only when it is sent.
 enum VendorContent {
   private static let clicks = ["intent", "url", "payload", "payload_custom", "startapp", "none"]
   private static let harmonyClicks = ["want", "startapp", "payload"]

@@ -23,9 +23,8 @@ extension Schedules {
   /// Seconds ahead that a task of Getui's API may be scheduled (getui.md 2.3).
   public static let getuiWindow: Int64 = 7 * 86_400
 
-  /// Makes a task, and a schedule with a name of the caller's, a UUID, in one commit; tells the task's number. A repeated request
-  /// gets the first one's. Throws what the push API would for what is wrong with the time, and for an app that has as many schedules as it
-  /// may.
+  /// Makes a task, and a schedule with a name of the caller's, a UUID, in one commit; tells the task's number. A repeated
+  /// request gets the first one's. What is wrong with the time is 1003, and 1012 that the app has as many schedules as it may.
   public func create(
     _ task: GetuiTimedPush, named uuid: String, in app: App, reply: @escaping Reply<MessageID>
   ) {
@@ -50,9 +49,11 @@ extension Schedules {
         return .failure(.overLimit("The app has \(limit) schedules, and may not have more"))
       }
       let id = ids.next()
+      let taskName = GetuiTaskID(.app, id).text
+      // The schedule may outlive the request's name: its own is never given again.
       let schedule = try transaction.schedules.insert(
         ScheduleRow(
-          app: app.id, uuid: uuid, cid: name, name: GetuiTaskID(.app, id).text,
+          app: app.id, uuid: uuid, cid: GetuiOrigin.name(ofRequest: taskName), name: taskName,
           trigger: ScheduleTrigger.single(occurrence.local).stored, push: task.push.json, createdAt: now,
           next: occurrence, last: occurrence))
       try transaction.getui.insertTask(

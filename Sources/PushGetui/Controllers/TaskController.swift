@@ -19,8 +19,8 @@ struct TaskController: GetuiController {
 
   // MARK: Stopping
 
-  /// `DELETE /task/{taskid}`: of a stored message all pushes, and it cannot be sent any more; of a push for later that push, and it is not
-  /// made if it was not yet.
+  /// `DELETE /task/{taskid}`: of a stored message all pushes, and it cannot be sent any more; of a push for later that push,
+  /// which is not made if it was not yet.
   private func stop(_ call: GetuiCall, _ app: App) {
     guard let task = GetuiTaskID(call.captures["taskid"] ?? ""), task.kind != .single else {
       return call.fail(.invalid("taskid"))

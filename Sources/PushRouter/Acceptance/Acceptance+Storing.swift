@@ -37,7 +37,8 @@ extension Acceptance {
     guard count > speed else { return nil }
     let minutes = (Int64(count) + speed * 60 - 1) / (speed * 60)
     guard minutes <= PushOptions.longestPacing else {
-      return .invalidValue("speed: the push would take more than \(PushOptions.longestPacing) minutes")
+      return .invalidValue(
+        "settings.speed is invalid: the push would take more than \(PushOptions.longestPacing) minutes")
     }
     request.push.options.bigPushDuration = Int(minutes)
     return nil
