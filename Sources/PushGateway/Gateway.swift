@@ -104,6 +104,9 @@ public final class Gateway: Sendable {
   /// Work of once a second, by one thread at a time: fires the schedules that are due.
   public func tick() { schedules.run() }
 
+  /// Counts a push request that an API beside this one has answered.
+  public func notePush(isAccepted: Bool) { isAccepted ? accepted.add() : refused.add() }
+
   /// The rules of push objects and names.
   public var pushRules: PushRules { limits.rules }
 

@@ -84,7 +84,7 @@ extension GetuiAPI {
       request.push.cid = GetuiOrigin.name(ofRequest: body.requestID)
       request.getui = body.origin
       request.isBatch = isBatch
-      router.acceptance.accept(request, for: app) { done($0.map(\.id).mapError { GetuiError($0) }) }
+      accept(request, for: app) { done($0.map(\.id)) }
     case .revoke(let old):
       let (id, origin) = (body.requestID, body.origin)
       findRevocable(old, at: target, in: app) { [self] result in
@@ -98,6 +98,18 @@ extension GetuiAPI {
           }
         }
       }
+    }
+  }
+
+  /// Accepts a push, and counts it.
+  func accept(
+    _ request: AcceptRequest, for app: App,
+    done: @escaping @Sendable (Result<AcceptedPush, GetuiError>) -> Void
+  ) {
+    router.acceptance.accept(request, for: app) { [gateway] result in
+      let result = result.mapError { GetuiError($0) }
+      gateway.notePush(isAccepted: (try? result.get()) != nil)
+      done(result)
     }
   }
 

@@ -31,4 +31,12 @@ extension GetuiController {
   }
 
   var router: Router { api.router }
+
+  /// Does the work of a call that pushes; what it throws is the answer, and counted as a refused push.
+  func attemptPush(_ call: GetuiCall, _ work: () throws(GetuiError) -> Void) {
+    do throws(GetuiError) { try work() } catch {
+      api.gateway.notePush(isAccepted: false)
+      call.fail(error)
+    }
+  }
 }

@@ -1,12 +1,12 @@
 import PushBase
 import PushDomain
-import PushGateway
 import PushHTTP
 import PushJSON
 import PushRouter
 import PushTesting
 import Testing
 
+@testable import PushGateway
 @testable import PushGetui
 
 /// Many single pushes in one request: each is accepted or refused by itself.
@@ -46,6 +46,8 @@ import Testing
     #expect(tasks["msg_list[2]"] == ["msg_list[2]": .string(choose)])
     #expect(tasks["msg_list[3]"] == ["msg_list[3]": "20001: msg_list[3] type error"])
     #expect(tasks["msg_list[4]"] == ["msg_list[4]": "20001: request_id cannot be repeat."])
+    let gateway = world.api.gateway
+    #expect(gateway.accepted.value == 2 && gateway.refused.value == 4)
     let token = await world.token()
     let again = await world.call(
       "POST", "/push/single/batch/cid", body, token: token, by: world.restarted())

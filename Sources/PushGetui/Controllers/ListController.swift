@@ -60,7 +60,7 @@ struct ListController: GetuiController {
   // MARK: Sending
 
   private func send(_ call: GetuiCall, _ app: App, by name: TargetName) {
-    call.attempt { () throws(GetuiError) in
+    attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
       let audience = try audience(fields)
       try audience.allow([name.rawValue, "alias_type"])
@@ -73,7 +73,7 @@ struct ListController: GetuiController {
 
   /// `POST /push/list/cid_by_tag`: to those CIDs whose tags are as wanted.
   private func sendByTag(_ call: GetuiCall, _ app: App) {
-    call.attempt { () throws(GetuiError) in
+    attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
       let choices = try TaggedCID.list(try audience(fields), most: Self.mostNames)
       var order = try Order(fields, names: choices.map(\.cid), kind: .cid)
@@ -118,7 +118,7 @@ struct ListController: GetuiController {
       switch result {
       case .failure: call.fail(.busy)
       case .success(let row?) where row.scheduleID == nil:
-        call.attempt { () throws(GetuiError) in try send(order, row, call, app) }
+        attemptPush(call) { () throws(GetuiError) in try send(order, row, call, app) }
       case .success: call.fail(.invalid("taskid"))
       }
     }
@@ -143,8 +143,8 @@ struct ListController: GetuiController {
     case .push(let push):
       var request = try api.request(push, to: target)
       request.getui = GetuiOrigin(task: order.task)
-      api.router.acceptance.accept(request, for: app) { result in
-        if case .failure(let error) = result { return call.fail(GetuiError(error)) }
+      api.accept(request, for: app) { result in
+        if case .failure(let error) = result { return call.fail(error) }
         answer(order, call, app)
       }
     }

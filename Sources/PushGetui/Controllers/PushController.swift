@@ -18,7 +18,7 @@ struct PushController: GetuiController {
   private func push(
     _ call: GetuiCall, _ app: App, to target: (GetuiFields) throws(GetuiError) -> PushTarget
   ) {
-    call.attempt { () throws(GetuiError) in
+    attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
       let body = try PushBody(fields, as: .app, zone: router.zone)
       let target = try target(fields)
@@ -38,7 +38,7 @@ struct PushController: GetuiController {
       }
       guard body.isCostly else { return try api.send(body, to: target, in: app, done: done) }
       let isTaken = api.background.run {
-        call.attempt { () throws(GetuiError) in try api.send(body, to: target, in: app, done: done) }
+        attemptPush(call) { () throws(GetuiError) in try api.send(body, to: target, in: app, done: done) }
       }
       if !isTaken { throw .busy }
     }

@@ -21,7 +21,7 @@ struct SingleController: GetuiController {
   // MARK: One
 
   private func push(_ call: GetuiCall, _ app: App, by name: TargetName) {
-    call.attempt { () throws(GetuiError) in
+    attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
       let body = try PushBody(fields, as: .single, zone: router.zone)
       let target = try Self.target(fields, by: name, in: app)
@@ -64,7 +64,7 @@ struct SingleController: GetuiController {
 
   /// `POST /push/single/cid_by_tag`: to a CID if its tags are as wanted, else to nobody.
   private func pushByTag(_ call: GetuiCall, _ app: App) {
-    call.attempt { () throws(GetuiError) in
+    attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
       let body = try PushBody(fields, as: .single, zone: router.zone)
       guard let audience = try fields.fields("audience") else { throw .missing("audience") }
@@ -120,6 +120,7 @@ struct SingleController: GetuiController {
             answers.set(known, $0)
           }
         } catch {
+          api.gateway.notePush(isAccepted: false)
           answers.set(entry, .failure(error))
         }
       }
