@@ -120,6 +120,7 @@ public struct Diagnostics: Sendable {
     (device.token, device.tokenSince, device.tokenEnd) = (
       row.environment, history.tokenSince, history.tokenEnd
     )
+    device.blockedAt = history.blockedAt
     if slot != .device {
       let token = try transaction.tokens.find(app: app.id, of: [number], as: slot).first
       (device.token, device.tokenSince, device.tokenEnd) = (token?.environment ?? .none, nil, .none)

@@ -15,6 +15,8 @@ public struct RegistrationHistory: Sendable, Equatable {
   public var tokenToldAt: Timestamp?
   /// Why it has none.
   public var tokenEnd: TokenEnd
+  /// Since when it is on the app's black list; nil if it is not.
+  public var blockedAt: Timestamp?
 }
 
 /// A registration that is no more.

@@ -37,6 +37,27 @@ import Testing
     #expect(!world.app.directory.isBlocked(devices[0].number))
   }
 
+  @Test func `Who asks why is told of the list, for pushes that it kept from the device`() async throws {
+    let world = try await TestWorld()
+    let (device, _) = (try await world.register(), try await world.register())
+    func cause(_ push: MessageID) async throws -> WhyCause? {
+      try await world.tick()
+      let result = await withCheckedContinuation { done in
+        world.router.diagnostics.diagnose(push, .there(device.number), in: world.app) {
+          done.resume(returning: $0)
+        }
+      }
+      return try result.get()?.steps.first { $0.point == .audience }?.cause
+    }
+    let before = try await world.push()
+    world.clock.advance(seconds: 1)
+    try await block(true, [device], world)
+    world.clock.advance(seconds: 1)
+    let meanwhile = try await world.push()
+    #expect(try await cause(before) == nil)
+    #expect(try await cause(meanwhile) == .blocked)
+  }
+
   @Test func `A device that registers anew is on no list`() async throws {
     let world = try await TestWorld()
     let old = try await world.register(fingerprint: [1])

@@ -7,7 +7,7 @@ extension WhyCause {
       generalText
     case .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater, .tagNotBound, .tagRemoved,
       .tagExcluded,
-      .notNamed, .notTestDevice, .noLiveActivity, .audienceUnknown:
+      .notNamed, .notTestDevice, .blocked, .noLiveActivity, .audienceUnknown:
       audienceText
     case .noCredential, .credentialStopped, .credentialExpired, .noToken, .tokenLater, .tokenRemoved,
       .tokenRetired, .tokenTaken, .tokenChanged, .appleWaiting, .appleUnreachable, .appleNoAnswer,
@@ -68,6 +68,7 @@ extension WhyCause {
     case .notNamed: WhyText("The push names other devices.", "推送指定了设备，但不包含此设备。")
     case .notTestDevice:
       WhyText("The push is for test devices only.", "推送仅发送给测试设备。")
+    case .blocked: WhyText("The device is on the app's black list.", "设备在应用的黑名单中。")
     case .noLiveActivity:
       WhyText("The device has not reported a token for the Live Activity.", "设备没有上报该实时活动的 Token。")
     default:

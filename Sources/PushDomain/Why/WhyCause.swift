@@ -31,6 +31,8 @@ public enum WhyCause: String, CaseIterable, Sendable {
   case notNamed = "not_named"
   /// The push is for test devices only.
   case notTestDevice = "not_test_device"
+  /// The device was on the app's black list.
+  case blocked
   /// The device has no token for the Live Activity.
   case noLiveActivity = "no_live_activity"
   /// The audience, or the device's state at that time, was not recorded.

@@ -135,6 +135,8 @@ public struct WhyFacts: Equatable, Sendable {
     public var isTestDevice = false
     /// Whether it has a token for the Live Activity that the push named.
     public var hasLiveActivity = false
+    /// Since when it is on the app's black list; nil if it is not.
+    public var blockedAt: Timestamp?
     /// For which of Apple's services it has a token that this push could go to; `none` without one.
     public var token = APNsEnvironment.none
     /// Since when it has this token, or has none.

@@ -4,6 +4,8 @@ import PushBase
 extension WhyJudge {
   var audience: WhyStep {
     if facts.isTarget { return WhyStep(.audience, .ok, at: push.createdAt) }
+    // Then it is in no audience, whatever the push names.
+    if let at = facts.device?.blockedAt, at <= push.createdAt { return fault(.blocked, at: at) }
     guard let device = facts.device, let audience = push.audience else { return unknownAudience }
     // All later conditions would look as if they held.
     guard device.registeredAt <= push.createdAt else { return notApplicable(.audience) }

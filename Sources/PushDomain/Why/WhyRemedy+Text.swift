@@ -23,6 +23,8 @@ extension WhyRemedy {
     case .addTestDevice:
       WhyText(
         "Add the device to the test devices, or send without `test_model`.", "将设备加入测试设备，或去掉 test_model 后发送。")
+    case .unblock:
+      WhyText("Remove the device from the black list, then send again.", "将设备移出黑名单后重新发送。")
     case .startLiveActivity:
       WhyText("Have the app report the token of the Live Activity when it starts.", "请在实时活动开始时由应用上报 Token。")
     case .sendAgain: WhyText("Send it again.", "请重新发送。")

@@ -12,6 +12,8 @@ public enum WhyRemedy: String, CaseIterable, Sendable {
   case changeAudience = "change_audience"
   /// Add it to the test devices, or send without `test_model`.
   case addTestDevice = "add_test_device"
+  /// Remove the device from the black list.
+  case unblock
   /// Have the app report the token of the Live Activity.
   case startLiveActivity = "start_live_activity"
   /// Send again.
@@ -75,6 +77,7 @@ extension WhyCause {
     case .aliasFull: .freeAlias
     case .tagExcluded, .notNamed, .audienceUnknown: .changeAudience
     case .notTestDevice: .addTestDevice
+    case .blocked: .unblock
     case .noLiveActivity: .startLiveActivity
     case .stillSpreading, .appleWaiting, .appleBusy, .channelWaiting: .wait
     case .appleUnreachable: .reachApple

@@ -63,7 +63,7 @@ extension RegistrationRepository {
   public func history(app: AppID, number: RegistrationNumber) throws(StorageError) -> RegistrationHistory? {
     try database.first(
       """
-      SELECT alias_at, tags, tag_times, lost_tags, token_since, apns_token_at, token_end
+      SELECT alias_at, tags, tag_times, lost_tags, token_since, apns_token_at, token_end, blocked_at
       FROM registration WHERE app_id = ? AND number = ?
       """, .app(app), .number(number)
     ) { row in
@@ -74,7 +74,8 @@ extension RegistrationRepository {
         tags: tags.map { TimedTag(number: $0, seconds: times.bound[$0] ?? 0) },
         lostTags: times.lost, tokenSince: row.notedTime("token_since"),
         tokenToldAt: row.notedTime("apns_token_at"),
-        tokenEnd: TokenEnd(rawValue: row.integer("token_end", as: UInt8.self)) ?? .none)
+        tokenEnd: TokenEnd(rawValue: row.integer("token_end", as: UInt8.self)) ?? .none,
+        blockedAt: row.notedTime("blocked_at"))
     }
   }
 

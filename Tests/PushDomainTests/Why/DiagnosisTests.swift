@@ -227,6 +227,18 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       "Devices for tests", facts(isTarget: false) { $0.push.audience = .testDevices(of: .all) },
       .audience, .notTestDevice),
     line(
+      "On the black list, and the wrong tag",
+      facts(isTarget: false) {
+        $0.push.audience = note { $0.tags = ["red"] }
+        $0.device?.blockedAt = before
+      }, .audience, .blocked),
+    line(
+      "On the black list only since",
+      facts(isTarget: false) {
+        $0.push.audience = .file("7")
+        $0.device?.blockedAt = after
+      }, .audience, .notNamed),
+    line(
       "No Live Activity",
       facts(.ios, isTarget: false) { $0.push.audience = note { $0.liveActivityID = "game" } }, .audience,
       .noLiveActivity, detail: "game"),
