@@ -137,7 +137,7 @@ let package = Package(
     tests("PushJSONTests", ["PushJSON", "PushBase"]),
     tests("PushWireTests", ["PushWire", "PushBase"]),
     tests("PushHTTPTests", ["PushHTTP", "PushBase"]),
-    tests("PushDomainTests", ["PushDomain", "PushJSON", "PushBase"]),
+    tests("PushDomainTests", ["PushTesting", "PushDomain", "PushJSON", "PushBase"]),
     tests("PushCryptoTests", ["PushCrypto", "PushBase", "COpenSSL"]),
     tests("PushWebSocketTests", ["PushWebSocket", "PushHTTP", "PushBase"]),
     tests(

@@ -1,5 +1,6 @@
 import PushBase
 import PushJSON
+import PushTesting
 import Testing
 
 /// Which way a push takes to an iPhone, by what its app does meanwhile: with a real server, real devices and a
@@ -7,110 +8,74 @@ import Testing
 @Suite struct RoutingCasesTests {
   // MARK: Getui's numbered cases
 
-  enum App: CaseIterable {
-    case foreground, background, notRunning
-  }
+  typealias App = NumberedCase.App
 
-  enum Task {
-    case running, stopped
-  }
-
-  /// How the user comes to the app after the push was sent.
-  enum Opening {
-    /// It is open.
-    case none
-    case icon
-    /// By tapping the notification.
-    case banner
-  }
-
-  struct Case: Sendable {
-    let name: String
-    let app: App
-    let task: Task
-    let opening: Opening
-    /// Whether the app gets the message over its own connection.
-    let p: Bool
-    /// Whether the app gets the notification that Apple has brought.
-    let a: Bool
-
-    init(_ name: String, _ app: App, _ task: Task, _ opening: Opening, _ p: Bool, _ a: Bool) {
-      (self.name, self.app, self.task, self.opening, self.p, self.a) = (name, app, task, opening, p, a)
+  /// The two rules that the table follows from, which are strategy 1.
+  @Test(arguments: NumberedCase.all) func `The table follows from two rules`(row: NumberedCase) {
+    #expect(row.getsMessage == (row.app == .foreground || !row.isStopped))
+    #expect(row.getsNotification == (row.app != .foreground && row.opening == .banner))
+    for strategy in [1, 6] {
+      let outcome = row.outcome(strategy: strategy)
+      #expect(outcome.getsMessage == row.getsMessage && outcome.getsNotification == row.getsNotification)
     }
   }
 
-  /// Getui's table for iOS, strategy 1, a push with a notification for Apple and a message for the app. Series C was
-  /// sent from its console, series S by its API. A notification is tapped as it comes (`C3`) or later in the list of
-  /// notifications (`C4`), which is the same to the app and the server.
-  static let cases: [Case] = [
-    //   name   app at sending  the task is  opened by   P      A
-    Case("C1", .foreground, .running, .none, true, false),
-    Case("C2", .background, .running, .icon, true, false),
-    Case("C3", .background, .running, .banner, true, true),
-    Case("C4", .background, .running, .banner, true, true),
-    Case("C5", .background, .stopped, .icon, false, false),
-    Case("C6", .background, .stopped, .banner, false, true),
-    Case("C7", .background, .stopped, .banner, false, true),
-    Case("C8", .notRunning, .running, .icon, true, false),
-    Case("C9", .notRunning, .running, .banner, true, true),
-    Case("C10", .notRunning, .running, .banner, true, true),
-    Case("C11", .notRunning, .stopped, .icon, false, false),
-    Case("C12", .notRunning, .stopped, .banner, false, true),
-    Case("C13", .notRunning, .stopped, .banner, false, true),
-    Case("S1", .foreground, .running, .none, true, false),
-    Case("S2", .background, .running, .icon, true, false),
-    Case("S3", .background, .running, .banner, true, true),
-    Case("S4", .background, .running, .banner, true, true),
-    Case("S5", .notRunning, .running, .icon, true, false),
-    Case("S6", .notRunning, .running, .banner, true, true),
-    Case("S7", .notRunning, .running, .banner, true, true),
-  ]
-
-  /// The two rules that the table follows from.
-  @Test(arguments: cases) func `The table follows from two rules`(row: Case) {
-    #expect(row.p == (row.app == .foreground || row.task == .running))
-    #expect(row.a == (row.app != .foreground && row.opening == .banner))
+  @Test func `Getui's twenty cases by JPush's API`() throws {
+    let world = try AppleWorld()
+    try play(NumberedCase.all, strategy: 1, in: world, by: JPushSender(world))
   }
 
-  @Test func `Getui's twenty cases`() throws {
+  @Test(arguments: NumberedCase.strategies) func `Getui's twenty cases by its own API`(strategy: Int) throws {
     let world = try AppleWorld()
-    for row in Self.cases {
+    try play(NumberedCase.all, strategy: strategy, in: world, by: try GetuiSender(world))
+  }
+
+  private func play(
+    _ rows: [NumberedCase], strategy: Int, in world: AppleWorld, by sender: any CaseSender
+  ) throws {
+    for row in rows {
       do {
-        try play(row, in: world)
+        try play(row, strategy, in: world, by: sender)
       } catch {
-        Issue.record("\(row.name): \(error)")
+        Issue.record("\(row), strategy \(strategy): \(error)")
       }
     }
   }
 
-  private func play(_ row: Case, in world: AppleWorld) throws {
+  private func play(
+    _ row: NumberedCase, _ strategy: Int, in world: AppleWorld, by sender: any CaseSender
+  ) throws {
+    let expected = row.outcome(strategy: strategy)
     let phone = try world.phone(row.name)
     try leave(phone, row.app, in: world)
-    let id = try world.push(to: phone, strategy: 1)
+    let id = try sender.push(to: phone, as: row, strategy: strategy)
 
-    if row.app == .foreground {
-      try phone.wait { $0["msg_id"]?.string == id }
-    } else {
+    if expected.asksApple {
       let request = try world.request(for: id)
-      #expect(request["token"]?.string == phone.token, "\(row.name)")
-      #expect(request["accepted"] == true, "\(row.name)")
+      #expect(request["token"]?.string == phone.token, "\(row)")
+      #expect(request["accepted"] == true, "\(row)")
     }
-    if row.task == .stopped { try world.stop(id) }
-    try open(phone, row, tapping: world.requests(for: id).first)
+    if row.app == .foreground, expected.getsMessage { try phone.wait { $0["msg_id"]?.string == id } }
+    if row.isStopped { try sender.stop(id) }
+    // What Apple does not bring cannot be tapped: the user takes the icon.
+    let isTapped = row.opening == .banner && expected.asksApple
+    try open(phone, row.app, tapping: isTapped ? world.requests(for: id).first : nil)
 
     try settle(phone, in: world)
     let pushes = phone.pushes(id)
-    #expect(pushes.count == (row.p ? 1 : 0), "\(row.name): P")
+    #expect(pushes.count == (expected.getsMessage ? 1 : 0), "\(row), strategy \(strategy): P")
     for push in pushes {
-      #expect(push["content"] == ["message": ["msg_content": "data"]], "\(row.name)")
-      #expect(push["offline"] == .bool(row.app != .foreground), "\(row.name)")
-      #expect(push["notification_shown"]?.bool == (row.a ? true : nil), "\(row.name)")
+      #expect(push["content"] == ["message": ["msg_content": "data"]], "\(row)")
+      #expect(push["offline"] == .bool(row.app != .foreground), "\(row)")
+      #expect(push["notification_shown"]?.bool == (expected.getsNotification ? true : nil), "\(row)")
     }
     let tapped = phone.events.filter { $0["event"] == "apns" }
-    #expect(tapped.map { $0["msg_id"]?.string } == (row.a ? [id] : []), "\(row.name): A")
-    #expect(tapped.allSatisfy { $0["tapped"] == true && $0["present"] == false }, "\(row.name)")
+    #expect(
+      tapped.map { $0["msg_id"]?.string } == (expected.getsNotification ? [id] : []),
+      "\(row), strategy \(strategy): A")
+    #expect(tapped.allSatisfy { $0["tapped"] == true && $0["present"] == false }, "\(row)")
     // Whatever the user does, and whether the task is stopped or not.
-    #expect(world.requests(for: id).count == (row.app == .foreground ? 0 : 1), "\(row.name): asked Apple")
+    #expect(world.requests(for: id).count == (expected.asksApple ? 1 : 0), "\(row): asked Apple")
     try phone.quit()
   }
 
@@ -126,15 +91,14 @@ import Testing
   }
 
   /// The user opens the app. The system hands a tapped notification over before the app is in the foreground.
-  private func open(_ phone: TestPhone, _ row: Case, tapping banner: JSONValue?) throws {
-    let isTapped = row.opening == .banner
-    if row.app == .notRunning { try phone.launch(isTapped ? ["--background"] : []) }
-    if isTapped {
-      let payload = try #require(banner?["payload"], "\(row.name): there is nothing to tap")
+  private func open(_ phone: TestPhone, _ app: App, tapping banner: JSONValue?) throws {
+    if app == .notRunning { try phone.launch(banner == nil ? [] : ["--background"]) }
+    if let banner {
+      let payload = try #require(banner["payload"], "there is nothing to tap")
       let text = String(decoding: JSONWriter.serialize(payload), as: UTF8.self)
       try phone.tell("apns \(text) tapped") { $0["event"] == "apns" }
     }
-    if row.app == .background || isTapped { try phone.ask("foreground") }
+    if app == .background || banner != nil { try phone.ask("foreground") }
   }
 
   /// Waits until a phone in the foreground, and Apple, have got all that was sent before.
@@ -142,6 +106,29 @@ import Testing
     let last = try world.push(to: phone, strategy: 3, as: app)
     try phone.wait { $0["msg_id"]?.string == last }
     try world.settle()
+  }
+
+  /// Apple's banner and the message carry one `msg_id`: the app alerts its user once, whatever comes again.
+  @Test func `A banner and the message behind it are one to the app`() throws {
+    let world = try AppleWorld()
+    let sender = try GetuiSender(world)
+    let phone = try world.phone("once")
+    try phone.ask("background")
+    let id = try sender.push(to: phone, as: try #require(NumberedCase.all.last), strategy: 1)
+    let payload = try #require(try world.request(for: id)["payload"])
+    let text = String(decoding: JSONWriter.serialize(payload), as: UTF8.self)
+    for isFirst in [true, false] {
+      let banner = try phone.tell("apns \(text)") { $0["event"] == "apns" }
+      #expect(banner["msg_id"]?.string == id && banner["present"] == .bool(isFirst))
+    }
+    try phone.ask("foreground")
+    try settle(phone, in: world)
+    #expect(phone.pushes(id).map { $0["notification_shown"] } == [true])
+    #expect(phone.pushes(id).first?["content"] == ["message": ["msg_content": "data"]])
+    let late = try phone.tell("apns \(text) tapped") { $0["event"] == "apns" }
+    #expect(late["tapped"] == true && late["present"] == false)
+    #expect(world.requests(for: id).count == 1)
+    try phone.quit()
   }
 
   // MARK: All strategies

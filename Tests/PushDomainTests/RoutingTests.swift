@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushTesting
 import Testing
 
 /// One line of the expected table: nil means "whatever".
@@ -203,37 +204,24 @@ struct RouteRule: Sendable {
     }
   }
 
-  /// The cases of Getui's report: both parts, strategy 1, APNs set up. `tap`: the user opens the app by the
-  /// banner.
-  @Test(arguments: [
-    ("C1", "foreground", false, false, true, false), ("C2", "background", false, false, true, false),
-    ("C3", "background", false, true, true, true), ("C4", "background", false, true, true, true),
-    ("C5", "background", true, false, false, false), ("C6", "background", true, true, false, true),
-    ("C7", "background", true, true, false, true), ("C8", "closed", false, false, true, false),
-    ("C9", "closed", false, true, true, true), ("C10", "closed", false, true, true, true),
-    ("C11", "closed", true, false, false, false), ("C12", "closed", true, true, false, true),
-    ("C13", "closed", true, true, false, true), ("S1", "foreground", false, false, true, false),
-    ("S2", "background", false, false, true, false), ("S3", "background", false, true, true, true),
-    ("S4", "background", false, true, true, true), ("S5", "closed", false, false, true, false),
-    ("S6", "closed", false, true, true, true), ("S7", "closed", false, true, true, true),
-  ])
-  func numberedCases(
-    _ name: String, _ app: String, _ stopped: Bool, _ tap: Bool, _ passthrough: Bool, _ apns: Bool
-  ) {
+  /// The cases of Getui's report: both parts, APNs set up.
+  @Test(arguments: NumberedCase.all, NumberedCase.strategies)
+  func numberedCases(_ row: NumberedCase, _ number: Int) throws {
+    let expected = row.outcome(strategy: number)
+    let strategy = try #require(Strategy.getui(number))
     // A background app counts as away whether its socket lives or not.
-    for isOnline in app == "background" ? [true, false] : [app == "foreground"] {
+    for isOnline in row.app == .background ? [true, false] : [row.app == .foreground] {
       let route = Routing.route(
         RouteInput(
           platform: .ios, parts: .all, isOnline: isOnline,
-          appState: app == "foreground" ? .foreground : .background, vendor: .apns,
-          strategy: .ownThenVendor))
+          appState: row.app == .foreground ? .foreground : .background, vendor: .apns, strategy: strategy))
       let sentNow = route.now.contains(ChannelPart(.passthrough, .message))
       let banner = route.now.contains(ChannelPart(.apns, .notification))
-      let handedOver = route.keep == .message && !stopped
-      #expect((sentNow || handedOver) == passthrough, "\(name)")
-      #expect((banner && tap) == apns, "\(name)")
-      #expect(banner == (app != "foreground"), "\(name)")
-      #expect(!(sentNow && !route.keep.isEmpty), "\(name): twice")
+      let handedOver = route.keep == .message && !row.isStopped
+      #expect((sentNow || handedOver) == expected.getsMessage, "\(row), strategy \(number)")
+      #expect(banner == expected.asksApple, "\(row), strategy \(number)")
+      #expect((banner && row.opening == .banner) == expected.getsNotification, "\(row), strategy \(number)")
+      #expect(!(sentNow && !route.keep.isEmpty), "\(row): twice")
     }
   }
 }
