@@ -68,7 +68,7 @@ struct PythonClientTests {
   @Test func `An app server of Getui's in Python pushes, and gets receipts`() throws {
     let ending = try PythonClient.run("getui_server.py", ["--binary", RunningProgram.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
-    #expect(ending.output.split(separator: "\n").count == 6)
+    #expect(ending.output.split(separator: "\n").count == 7)
   }
 
   @Test func `The answers on the pages about Getui's API are those of a server`() throws {

@@ -3,7 +3,6 @@ import PushCrypto
 import PushHTTP
 import PushRouter
 import PushTesting
-import Synchronization
 import Testing
 
 @testable import PushGateway
@@ -11,22 +10,9 @@ import Testing
 
 /// Whatever a request is like, it is answered once: never not at all, and never twice.
 @Suite(.timeLimit(.minutes(2))) struct AnswerTests {
-  /// The answers to one request. It is told to be over when nobody is left who could give another.
-  private final class Answers: Sendable {
-    private let statuses = Mutex<[Int]>([])
-    private let done: @Sendable ([Int]) -> Void
-
-    init(done: @escaping @Sendable ([Int]) -> Void) { self.done = done }
-
-    func add(_ status: Int) { statuses.withLock { $0.append(status) } }
-
-    deinit { done(statuses.withLock { $0 }) }
-  }
-
   /// The status of every answer that a handler gives.
   private static func statuses(_ handle: (GatewayReply) -> Void) async -> [Int] {
-    await withCheckedContinuation { done in
-      let answers = Answers { done.resume(returning: $0) }
+    await Answers.statuses { answers in
       handle(GatewayReply(requestID: "r") { answers.add($0.status) })
     }
   }

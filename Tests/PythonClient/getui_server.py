@@ -286,13 +286,43 @@ async def receipts(scene: Scene) -> None:
     receiver.close()
 
 
+async def wrong(scene: Scene) -> None:
+    """What is wrong is refused by name and changes nothing; a body of 4 MiB is refused before it comes"""
+    app, phone = scene.app, await scene.phone("phone")
+    body = {"request_id": app.request_id(), "audience": {"cid": [cid(phone)]}, **message("never")}
+    faults: list[tuple[dict[str, Any], str]] = [
+        ({"request_id": 5}, "request_id"), ({"request_id": "short"}, "request_id"), ({"audience": []}, "audience"),
+        ({"audience": {"cid": cid(phone)}}, "audience.cid"), ({"audience": {"cid": [5]}}, "audience.cid"),
+        ({"push_message": "x"}, "push_message"), ({"push_message": {"transmission": 5}}, "push_message.transmission"),
+        ({"settings": {"ttl": "soon"}}, "settings.ttl"), ({"settings": {"strategy": {"ios": 9}}}, "settings.strategy.ios"),
+        ({"push_channel": {"ios": []}}, "push_channel.ios"), ({"colour": "red"}, "colour"),
+    ]  # fmt: skip
+    for change, name in faults:
+        refusal = await scene.refused(getui.PARAMETER, app.request, "POST", "/push/single/cid", {**body, **change})
+        expect(name in refusal.message and refusal.status == 400, f"{refusal} names {name}")
+    for method, path, code in (("POST", "/push/everyone", 404), ("GET", "/push/single/cid", 405)):
+        refusal = await scene.refused(code, app.request, method, path)
+        expect_equal(refusal.status, code, f"HTTP status of {method} {path}")
+    head = f"POST /v2/{scene.key}/push/all HTTP/1.1\r\nHost: x\r\ntoken: {app.token}\r\nContent-Length: {4 << 20}\r\n\r\n"
+    host, port = scene.server.http.rsplit(":", 1)
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(head.encode())
+    async with asyncio.timeout(DEADLINE):
+        answer = await reader.read()
+    expect(answer.startswith(b"HTTP/1.1 400 ") and b'"code":20001' in answer, f"early answer: {answer!r}")
+    writer.close()
+    await scene.call(app.single, cid(phone), **message("good"))
+    await phone.until(lambda: phone.pushes, "a push")
+    expect_equal(messages(phone), ["good"], "what came")
+
+
 async def play_all(binary: str, folder: pathlib.Path) -> None:
     server = Server(binary, folder, ("--callback-networks", "127.0.0.0/8"))
 
     async def open_scene(name: str) -> Scene:
         return await Scene(server, folder).open(name)
 
-    await play_each(server, (tokens, singles, lists, broadcasts, users, receipts), open_scene)
+    await play_each(server, (tokens, singles, lists, broadcasts, users, receipts, wrong), open_scene)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 
+from getui import Getui
 from push_api import PlainAPI
 from stage import Failed, Phone, Server, expect, main
 
@@ -34,19 +35,28 @@ ALIKE_OF_GROUPS = ["pushToGroup", "pushToGroupFile"]
 TAGS = ["Push", "Reports", "Devices", "Schedules", "Callbacks", "Operation"]
 GROUP_PATHS = "^/v3/group"
 ADMIN_PATHS = "^/v1/app"
+GETUI_PATHS = "^/v2/"
+# Ends the token that all the others are called with; what takes no token is tried with wrong ones only.
+ENDS_TOKENS = ["getuiEndToken", "getuiAuthenticate"]
 
 
 def each(option: str, values: list[str]) -> list[str]:
     return [part for value in values for part in (option, value)]
 
 
+def login_of(key: str, secret: str) -> list[str]:
+    return ["--auth", f"{key}:{secret}"]
+
+
 async def check(
-    server: Server, login: tuple[str, str], name: str, *selection: str, phases: str = "examples,coverage,fuzzing"
-) -> None:
-    """Runs schemathesis on some operations, and prints what it says of how many requests it made."""
+    server: Server, login: list[str], name: str, *selection: str, phases: str = "examples,coverage,fuzzing",
+    config: str = "",
+) -> None:  # fmt: skip
+    """Runs schemathesis on some operations, and prints what it says of how many requests it made. `config` is a file with
+    values of parameters."""
     command = [
-        sys.executable, "-m", "schemathesis.cli", "run", f"http://{server.http}/openapi.json",
-        "--auth", ":".join(login), "--checks", ",".join(CHECKS), "--phases", phases,
+        sys.executable, "-m", "schemathesis.cli", *(["--config-file", config] if config else []),
+        "run", f"http://{server.http}/openapi.json", *login, "--checks", ",".join(CHECKS), "--phases", phases,
         "--max-examples", str(EXAMPLES), "--seed", "20261121", "--generation-deterministic",
         "--suppress-health-check", "all", "--no-color", "--no-shrink",
         "--continue-on-failure", "--warnings", "off", *selection,
@@ -66,6 +76,23 @@ async def check(
     print(f"{name}:", *(line.strip() for line in text.splitlines() if " generated" in line), flush=True)
 
 
+async def getui(server: Server, folder: pathlib.Path, key: str, cid: str) -> None:
+    """Tries Getui's API on the app, whose key is in each path."""
+    access = await server.command("app", "getui", "set", key)
+    client = Getui(f"http://{server.http}", key, key, access["master_secret"])
+    await asyncio.to_thread(client.authenticate)
+    task = await asyncio.to_thread(lambda: client.message(push_message={"transmission": "listed"}))
+    values = {"appId": key, "cid": cid, "alias": "demo", "tag": "news", "taskid": task, "date": "2026-01-01"}
+    config = folder / "schemathesis.toml"
+    lines = [f'"path.{name}" = "{value}"' for name, value in values.items()]
+    config.write_text("\n".join(["[parameters]", *lines, ""]))
+    login = ["--header", f"token: {client.token}"]
+    paths = ["--include-path-regex", GETUI_PATHS]
+    await check(server, login, "an app of Getui's", *paths, *each("--exclude-operation-id", ENDS_TOKENS),
+                config=str(config))  # fmt: skip
+    await check(server, [], "tokens of Getui's API", *each("--include-operation-id", ENDS_TOKENS), config=str(config))
+
+
 async def play(binary: str, folder: pathlib.Path) -> None:
     server = Server(binary, folder)
     try:
@@ -77,9 +104,9 @@ async def play(binary: str, folder: pathlib.Path) -> None:
         registration = str(phone.device.registration_id)
         api = PlainAPI(f"http://{server.http}", key, secret)
         await asyncio.to_thread(api.update_device, registration, {"alias": "demo", "tags": {"add": ["news"]}})
-        app, caller = (key, secret), (f"group-{group}", group_secret)
-        developer = (account["dev_key"], account["dev_secret"])
-        others = ["--exclude-path-regex", f"{GROUP_PATHS}|{ADMIN_PATHS}", *each("--exclude-operation-id", PUSH + ALIKE)]
+        app, caller = login_of(key, secret), login_of(f"group-{group}", group_secret)
+        developer = login_of(account["dev_key"], account["dev_secret"])
+        others = ["--exclude-path-regex", f"{GROUP_PATHS}|{ADMIN_PATHS}|{GETUI_PATHS}", *each("--exclude-operation-id", PUSH + ALIKE)]
         of_groups = ["--include-path-regex", GROUP_PATHS, *each("--exclude-operation-id", ALIKE_OF_GROUPS)]
         alike, alike_of_groups = (each("--include-operation-id", some) for some in (ALIKE, ALIKE_OF_GROUPS))
         for tag in TAGS:
@@ -89,6 +116,7 @@ async def play(binary: str, folder: pathlib.Path) -> None:
         await check(server, caller, "a group", *of_groups)
         await check(server, caller, "pushes of a group", *alike_of_groups, phases="examples,fuzzing")
         await check(server, developer, "an account", "--include-path-regex", ADMIN_PATHS)
+        await getui(server, folder, key, registration)
         await phone.stop()
     except Failed:
         print(server.log()[-4000:], file=sys.stderr)
