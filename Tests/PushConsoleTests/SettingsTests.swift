@@ -89,7 +89,13 @@ import Testing
     let made = await admin.submit("\(path)/getui").text
     #expect(made.contains("<dt>masterSecret</dt>") && made.contains(app.key.text))
     let shown = await admin.open(path).text
-    #expect(!shown.contains("masterSecret</dt>") && shown.contains("Master secret created"))
+    let secret = try #require(made.split(separator: "<code>").last?.prefix(24))
+    #expect(!shown.contains(secret) && shown.contains("Shown only when it was created"))
+    #expect(shown.contains("/v2</code>") && shown.contains("Any address"))
+    _ = await admin.open("\(path)/limits")
+    _ = await admin.submit("\(path)/limits/networks", ["networks": "192.0.2.0/24"])
+    #expect(await admin.open(path).text.contains("<code>192.0.2.0/24</code>"))
+    _ = await admin.open("\(path)/callbacks")
     #expect(await admin.submit("\(path)/callbacks", form).status == 200)
     let callbacks = await admin.open("\(path)/callbacks").text
     #expect(callbacks.contains("value=\"getui\" checked"))

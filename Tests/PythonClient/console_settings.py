@@ -1,10 +1,12 @@
 """The part of the walk through the console that is about settings: credentials for Apple, callbacks, limits, groups, and the
 installation."""
 
+import asyncio
 import base64
 import pathlib
 from typing import Any
 
+from getui import Getui
 from mail import BUNDLE, push_certificate
 from stage import expect, expect_equal
 
@@ -14,6 +16,7 @@ async def configure(walk: Any, address: str, key: str, folder: pathlib.Path) -> 
     await page.goto(f"{address}/console/apps/{key}/settings")
     await walk.look("settings")
     await replace_secret(walk, address, key)
+    await use_getui(walk, address, key)
     await page.get_by_role("link", name="APNs", exact=True).click()
     await page.get_by_role("heading", name="Upload a certificate (.p12)").wait_for()
     await walk.look("apple-empty")
@@ -67,6 +70,23 @@ async def replace_secret(walk: Any, address: str, key: str) -> None:
     # An address that only a form has leads to its page.
     await page.goto(f"{address}/console/apps/{key}/settings/rotate")
     await page.get_by_role("button", name="Create a new secret").wait_for()
+
+
+async def use_getui(walk: Any, address: str, key: str) -> None:
+    """A master secret for Getui's API is behind a button when it is made, and nowhere afterwards."""
+    page = walk.page
+    await page.get_by_role("button", name="Create a master secret").click()
+    expect(not await page.locator("dl.keys code").last.is_visible(), "the secret is not there to be read at once")
+    await page.get_by_text("Show", exact=True).click()
+    await walk.look("getui-secret")
+    secret = await secret_shown(page)
+    app = Getui(address, key, key, secret)
+    await asyncio.to_thread(app.quota)
+    await page.get_by_role("link", name="Back to the app").click()
+    await page.goto(f"{address}/console/apps/{key}/settings")
+    await page.get_by_text("Shown only when it was created").wait_for()
+    expect_equal(await page.get_by_text(secret).count(), 0, "secrets shown later")
+    await walk.look("settings-getui")
 
 
 async def secret_shown(page: Any) -> str:

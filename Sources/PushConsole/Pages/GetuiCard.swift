@@ -7,9 +7,29 @@ import PushStorage
 
 /// What an app server of Getui's logs in with: a master secret of its own, since Getui's signature needs the secret itself.
 extension SettingsPages {
-  func getuiCard(_ call: PageCall, _ app: App, _ changedAt: Timestamp?) -> HTML {
-    let path = "/console/apps/\(app.key.text)/settings/getui"
-    guard let changedAt else {
+  /// What the card tells of an app that uses Getui's API.
+  struct GetuiFacts {
+    /// When the master secret was made.
+    let changedAt: Timestamp
+    /// Where calls may come from; empty for everywhere.
+    let networks: [String]
+  }
+
+  /// Reads what the card tells; nil without a master secret for Getui's API.
+  func getuiFacts(_ call: PageCall, _ app: App) async -> Result<GetuiFacts?, StorageError> {
+    let changed = await router.apps.getuiSecretChangedAt(app)
+    guard case .success(let moment?) = changed else { return changed.map { _ in nil } }
+    let limits = await router.apps.limits(of: app, on: router.zone.local(call.now).date.dayNumber)
+    return limits.map {
+      let networks = $0.app?.allowedNetworks ?? ""
+      return GetuiFacts(changedAt: moment, networks: networks.split(separator: " ").map(String.init))
+    }
+  }
+
+  func getuiCard(_ call: PageCall, _ app: App, _ facts: GetuiFacts?) -> HTML {
+    let settings = "/console/apps/\(app.key.text)/settings"
+    let path = settings + "/getui"
+    guard let facts else {
       return """
         <section class="card narrow"><h2>\(call(Words.getui))</h2><p>\(call(Words.getuiText))</p>
         <form method="post" action="\(path)">\(Forms.token(call))<button>\(call(Words.getuiOn))</button></form>
@@ -18,8 +38,11 @@ extension SettingsPages {
     }
     return """
       <section class="card narrow"><h2>\(call(Words.getui))</h2><p>\(call(Words.getuiText))</p>
-      <dl><dt>appId, appKey</dt><dd><code>\(app.key.text)</code> \(call.copyButton(app.key.text))</dd>
-      <dt>\(call(Words.getuiSince))</dt><dd>\(call.moment(changedAt))</dd></dl>
+      <dl>\(getuiNames(call, app))
+      <dt>masterSecret</dt><dd>\(call(Words.getuiSecretShownOnce))</dd>
+      <dt>\(call(Words.getuiSince))</dt><dd>\(call.moment(facts.changedAt))</dd>
+      <dt>\(call(Words.allowList))</dt><dd>\(networks(call, facts))
+      <a href="\(settings)/limits">\(call(Words.changePlan))</a></dd></dl>
       <details class="sure"><summary>\(call(Words.rotate))</summary>
       <form method="post" action="\(path)">\(Forms.token(call))<p>\(call(Words.getuiRotateText))</p>
       <button class="small danger">\(call(Words.rotate))</button></form></details>
@@ -27,6 +50,20 @@ extension SettingsPages {
       <form method="post" action="\(path)/off">\(Forms.token(call))<p>\(call(Words.getuiOffText))</p>
       <button class="small danger">\(call(Words.getuiOff))</button></form></details></section>
       """
+  }
+
+  /// What a client of Getui's is set up with besides the master secret.
+  private func getuiNames(_ call: PageCall, _ app: App) -> HTML {
+    let base = call.origin + "/v2"
+    return """
+      <dt>\(call(Words.getuiBase))</dt><dd><code>\(base)</code> \(call.copyButton(base))</dd>
+      <dt>appId, appKey</dt><dd><code>\(app.key.text)</code> \(call.copyButton(app.key.text))</dd>
+      """
+  }
+
+  private func networks(_ call: PageCall, _ facts: GetuiFacts) -> HTML {
+    guard !facts.networks.isEmpty else { return "\(call(Words.anyAddress))" }
+    return "\(facts.networks, { "<code>\($0)</code> " })"
   }
 
   /// Makes a master secret for Getui's API; it is shown only now.
@@ -45,8 +82,9 @@ extension SettingsPages {
           <h1>\(call(Words.getui))</h1>
           <p>\(call(Words.keysText))</p>
           <dl class="keys">
-          <dt>appId, appKey</dt><dd><code>\(app.key.text)</code> \(call.copyButton(app.key.text))</dd>
-          <dt>masterSecret</dt><dd><code>\(secret)</code> \(call.copyButton(secret))</dd>
+          \(getuiNames(call, app))
+          <dt>masterSecret</dt><dd><details class="reveal"><summary>\(call(Words.reveal))</summary>
+          <code>\(secret)</code></details> \(call.copyButton(secret))</dd>
           </dl>
           <p><a class="button" href="/console/apps/\(app.key.text)/settings">\(call(Words.toApp))</a></p>
           </section>

@@ -73,15 +73,15 @@ struct SettingsPages: Controller {
   func showSettings(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async -> HTTPResponse {
     guard let app = call.app else { return call.missing }
     let rotated = app.hasOldSecret ? await router.apps.secretRotatedAt(app) : .success(nil)
-    let getui = await router.apps.getuiSecretChangedAt(app)
-    guard case .success(let moment) = rotated, case .success(let since) = getui else {
+    let getui = await getuiFacts(call, app)
+    guard case .success(let moment) = rotated, case .success(let facts) = getui else {
       return call.unavailable
     }
-    return await showSettings(call, app, rotatedAt: moment, getuiSince: since, notice, status: status)
+    return await showSettings(call, app, rotatedAt: moment, facts, notice, status: status)
   }
 
   private func showSettings(
-    _ call: PageCall, _ app: App, rotatedAt: Timestamp?, getuiSince: Timestamp?, _ notice: Layout.Notice?,
+    _ call: PageCall, _ app: App, rotatedAt: Timestamp?, _ getui: GetuiFacts?, _ notice: Layout.Notice?,
     status: Int
   ) async -> HTTPResponse {
     let path = "/console/apps/\(app.key.text)/settings"
@@ -92,7 +92,7 @@ struct SettingsPages: Controller {
       \(Forms.field(call(Words.appName), "name", value: app.name))
       <button>\(call(Words.rename))</button></form></section>
       \(secretCard(call, app, rotatedAt))
-      \(getuiCard(call, app, getuiSince))
+      \(getuiCard(call, app, getui))
       \(end)
       """
     return call.show(SettingsPart.general.layout(call, notice, content), status: status)

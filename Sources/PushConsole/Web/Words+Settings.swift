@@ -14,7 +14,11 @@ extension Words {
     "A server written for Getui's REST API v2 pushes through this app with a base URL of …/v2 and a master secret of its own.",
     "为个推 REST API v2 编写的服务端，只需把接口地址换成 …/v2 并使用单独的 masterSecret，即可通过本应用推送。")
   static let getuiOn = Phrase("Create a master secret", "生成 masterSecret")
-  static let getuiSince = Phrase("Master secret created", "masterSecret 生成时间")
+  static let getuiBase = Phrase("Base URL", "接口地址")
+  static let getuiSecretShownOnce = Phrase("Shown only when it was created", "仅在生成时显示一次")
+  static let getuiSince = Phrase("Created", "生成时间")
+  static let reveal = Phrase("Show", "显示")
+  static let anyAddress = Phrase("Any address", "不限")
   static let getuiRotateText = Phrase(
     "The present master secret and its tokens are refused within some seconds.",
     "现有 masterSecret 及其 token 将在数秒内失效。")
@@ -39,8 +43,8 @@ extension Words {
   static let noLimit = Phrase("no limit", "不限")
   static let allowList = Phrase("IP allowlist", "IP 白名单")
   static let allowListText = Phrase(
-    "API calls of this app from other addresses are refused (code 2004). Leave it empty to allow all addresses.",
-    "仅允许以下地址调用本应用的 API，其他地址将被拒绝（错误码 2004）。留空表示不限制。")
+    "API calls of this app from other addresses are refused (code 2004, 10002 in Getui's API). Leave it empty to allow all addresses.",
+    "仅允许以下地址调用本应用的 API，其他地址将被拒绝（错误码 2004，个推 API 为 10002）。留空表示不限制。")
   static let networks = Phrase("Networks, one per line", "网段，每行一个")
   static let networksHint = Phrase(
     "For example 192.0.2.0/24 or 2001:db8::/32.", "例如 192.0.2.0/24 或 2001:db8::/32。")
