@@ -52,6 +52,12 @@ import Testing
     await world.tick()
     await world.tick()
     #expect(world.pending(id).count == 1)
+    // Receipts name the task too, not the push.
+    let (push, app) = (try #require(world.pending(id).first), world.app.id)
+    let name = try await world.store.change { transaction throws(StorageError) in
+      try transaction.getui.name(ofTaskWith: push, app: app)
+    }
+    #expect(name?.text == task && name?.id != push)
     let done = await Self.state(task, world)
     #expect(done?["send_result"] == "send_success" && done?["status"] == "success")
     #expect(await world.ask("DELETE", "/task/schedule/\(task)").code == 22001)
