@@ -58,7 +58,8 @@ let package = Package(
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
     module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
     module(
-      "PushStorage", ["PushBase", "PushDomain", "CSQLite", "CLinux", "COpenSSL"], plugins: ["EmbedFiles"]
+      "PushStorage", ["PushBase", "PushDomain", "PushCrypto", "CSQLite", "CLinux", "COpenSSL"],
+      plugins: ["EmbedFiles"]
     ),
     // Migrations/*.sql become a Swift file of PushStorage, Docs/api/openapi.json one of PushGateway.
     .executableTarget(name: "embed-files", swiftSettings: strict),

@@ -73,7 +73,9 @@ final class BulkNotifier: Sendable {
   private func step(
     of bulk: CallbackBulkRow, room: Int, in transaction: ReadTransaction
   ) throws(StorageError) -> Step {
-    guard let terms = try transaction.callbacks.push(of: bulk.push) else { return .nothing(bulk) }
+    guard let terms = try transaction.callbacks.push(of: bulk.push, app: bulk.app) else {
+      return .nothing(bulk)
+    }
     let app = router.apps.loaded(bulk.app)
     guard let bytes = bulk.targets else {
       guard let rest = try Rest(of: bulk, at: time.now(), in: transaction) else { return .nothing(bulk) }

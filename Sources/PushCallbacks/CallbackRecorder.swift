@@ -22,7 +22,7 @@ final class CallbackRecorder: DeliveryObserver {
     guard !router.callbacks.isEmpty else { return }
     var batches = EventBatches { [router] in router.apps.loaded($0)?.callbackFormat ?? .borealis }
     for event in events where router.callbacks.contains(event.app) {
-      guard let row = try terms(of: event.push, in: transaction) else { continue }
+      guard let row = try terms(of: event.push, of: event.app, in: transaction) else { continue }
       try tell(event, row, in: transaction, &batches)
       if row.types.contains(.notDelivered), try isOver(after: event, in: transaction) {
         try transaction.callbacks.insertBulk(
@@ -33,10 +33,10 @@ final class CallbackRecorder: DeliveryObserver {
   }
 
   private func terms(
-    of id: MessageID, in transaction: WriteTransaction
+    of id: MessageID, of app: AppID, in transaction: WriteTransaction
   ) throws(StorageError) -> PushCallbackRow? {
     if let known = terms.withLock({ $0[id] }) { return known }
-    let row = try transaction.callbacks.push(of: id)
+    let row = try transaction.callbacks.push(of: id, app: app)
     terms.withLock { terms in
       if terms.count >= Self.remembered { terms = [:] }
       terms[id] = .some(row)

@@ -80,7 +80,7 @@ extension Gateway {
     PushReportController.self,
     WhyController.self, MessageReportController.self, UserReportController.self, DeviceReceiptController.self,
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
-    ImageController.self, DeviceKeyController.self, CallbackController.self,
+    ImageController.self, DeviceKeyController.self, SealingController.self, CallbackController.self,
   ]
 
   /// The API of each path's first two segments.

@@ -94,6 +94,56 @@ extension Apps {
     }
   }
 
+  /// Whether what is stored of an app's contents is sealed.
+  public struct Sealing: Sendable, Equatable {
+    /// From now on.
+    public let isOn: Bool
+    /// Since when; nil if it was never changed.
+    public let changedAt: Timestamp?
+  }
+
+  /// Whether what is stored of an app's contents is sealed from now on.
+  public func sealing(of app: App, found: @escaping @Sendable (Result<Sealing, AppFailure>) -> Void) {
+    store.read { transaction throws(StorageError) in
+      try transaction.sealing.setting(app: app.id)
+    } completion: { result in
+      switch result {
+      case .failure: found(.failure(.unavailable))
+      case .success(nil): found(.failure(.unknown))
+      case .success(let setting?):
+        found(.success(Sealing(isOn: setting.isOn, changedAt: setting.changedAt)))
+      }
+    }
+  }
+
+  /// Seals what is stored of an app's contents from now on, or no longer; what is stored stays as it is. Without an entry for the
+  /// audit log it is noted as the app server's doing.
+  public func setSealing(
+    _ isOn: Bool, of app: App, noting entry: AuditRow? = nil,
+    done: @escaping @Sendable (Result<Sealing, AppFailure>) -> Void
+  ) {
+    let now = time.now()
+    let action = isOn ? "app.seal" : "app.unseal"
+    let entry =
+      entry
+      ?? AuditRow(
+        at: now, account: app.account, app: app.id, person: nil, who: "API", action: action,
+        target: app.name, address: "")
+    change(
+      app,
+      { transaction throws(StorageError) in
+        let before = try transaction.sealing.setting(app: app.id)
+        guard try transaction.sealing.set(app: app.id, isOn, at: now) else { return false }
+        // Asked for again is no change.
+        if before?.isOn != isOn { try transaction.audit.add(entry) }
+        return true
+      },
+      done: { [self] result in
+        if case .failure(let failure) = result { return done(.failure(failure)) }
+        sealing(of: app, found: done)
+      })
+  }
+
   /// Changes an app's row and notes it; the body says whether there was something to change.
   private func change(
     _ app: App, noting entry: AuditRow,

@@ -9,6 +9,8 @@ public enum AppFailure: Error, Sendable {
   case tooMany
   /// The account has no such app.
   case unknown
+  /// There is no secret key to seal with; the log says why.
+  case noSecretKey
   /// The store cannot take changes now; try again later.
   case unavailable
 }
@@ -21,7 +23,8 @@ extension AccountRow {
 /// The apps: those in memory, and how they are made, changed and deleted.
 public final class Apps: Sendable {
   let store: Store
-  private let time: any TimeSource
+  let time: any TimeSource
+  private let log: Log
   private let table: AppTable
   private let channels: PluggedChannels
   private let passthrough: Passthrough
@@ -30,11 +33,13 @@ public final class Apps: Sendable {
   private let isRefreshing = Atomic<Bool>(false)
 
   init(
-    store: Store, time: any TimeSource, table: AppTable, channels: PluggedChannels, passthrough: Passthrough,
+    store: Store, time: any TimeSource, log: Log, table: AppTable, channels: PluggedChannels,
+    passthrough: Passthrough,
     callbacks: CallbackApps, purge: AppPurge
   ) {
     self.store = store
     self.time = time
+    self.log = log
     self.table = table
     self.channels = channels
     self.passthrough = passthrough
@@ -167,13 +172,19 @@ public final class Apps: Sendable {
       return try transaction.apps.find(key: app.key)
     } completion: { [self] result in
       switch result {
-      case .failure: done(.failure(.unavailable))
+      case .failure(let error): done(.failure(failure(error)))
       case .success(nil): done(.failure(.unknown))
       case .success(let row?):
         if app.update(row) { passthrough.disconnectAll(app) }
         done(.success(()))
       }
     }
+  }
+
+  private func failure(_ error: StorageError) -> AppFailure {
+    guard case .noSecretKey = error.kind else { return .unavailable }
+    log.error("contents cannot be sealed", ["reason": .text(error.message)])
+    return .noSecretKey
   }
 
   /// Learns what a change outside of `change(_:_:done:)` has made of some apps, so that it counts at once.

@@ -173,7 +173,8 @@ public struct Diagnostics: Sendable {
     _ facts: WhyFacts, of id: MessageID, to number: RegistrationNumber, _ app: App,
     _ transaction: ReadTransaction, _ depth: Int
   ) throws(StorageError) -> WhyFacts.Callback {
-    guard let wanted = try transaction.callbacks.push(of: id), !wanted.types.isDisjoint(with: facts.toldTypes)
+    guard let wanted = try transaction.callbacks.push(of: id, app: app.id),
+      !wanted.types.isDisjoint(with: facts.toldTypes)
     else { return .nothingToTell }
     let trouble = try transaction.callbacks.trouble(
       app: app.id, naming: CallbackEvent.idStart(of: id, to: number), since: facts.push.createdAt,

@@ -79,7 +79,7 @@ public final class Router: Sendable {
       rows: options.sweepRows)
     // The services.
     let apps = Apps(
-      store: store, time: time, table: table, channels: channels, passthrough: passthrough,
+      store: store, time: time, log: log, table: table, channels: channels, passthrough: passthrough,
       callbacks: callbacks, purge: purge)
     let files = Files(store: store, time: time)
     let imports = Imports(store: store, apps: table)

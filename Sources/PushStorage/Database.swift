@@ -15,6 +15,10 @@ final class Database {
   }
 
   private let handle: OpaquePointer
+  /// Opens and seals contents.
+  var vault = ContentVault(.none)
+  /// Of the transaction that is open.
+  var sealing = SealingMemory()
   /// Keyed by the address of the SQL text, which is a constant of the program.
   private var statements: [UInt: Statement] = [:]
   /// Pages in the write-ahead log after the last commit of this connection; SQLite writes it.

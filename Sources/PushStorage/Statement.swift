@@ -62,7 +62,9 @@ final class Statement {
   }
 
   /// Calls `body` for each row until it returns false. The body must not use the same statement.
-  func scan(_ values: [SQLValue], _ body: (Row) -> Bool) throws(StorageError) {
+  func scan(
+    _ values: [SQLValue], _ body: (Row) throws(StorageError) -> Bool
+  ) throws(StorageError) {
     defer { finish() }
     try bind(values)
     while try step() {

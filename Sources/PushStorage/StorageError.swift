@@ -18,6 +18,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case olderThanProgram(found: Int, known: Int)
     /// A migration that was applied is not the one that this program carries.
     case migrationChanged(version: Int)
+    /// The secret key is not there that contents are sealed with.
+    case noSecretKey
     /// A rule of the schema refused the change.
     case constraint
     /// Reading or writing the file failed, or it cannot be opened.

@@ -20,6 +20,8 @@ public final class Store: Sendable {
     /// Whether a database of an older program is brought to this one's schema; otherwise it is refused. Only for whoever
     /// knows that no other program works on the file.
     public var migrates = true
+    /// Where the keys are that contents are sealed with, for apps that ask for it.
+    public var secretKeys = SecretKeySource.none
     /// The clock that dates migrations.
     public var time: any TimeSource = SystemTime()
 
@@ -64,6 +66,7 @@ public final class Store: Sendable {
   }
 
   let path: String
+  private let vault: ContentVault
   private let writes: WorkQueue<WriteJob>
   private let reads: WorkQueue<ReadJob>
   private let finished = WorkQueue<Bool>(capacity: .max)
@@ -74,6 +77,7 @@ public final class Store: Sendable {
   private init(path: String, readers: Int, options: Options) {
     self.path = path
     self.readers = readers
+    vault = ContentVault(options.secretKeys)
     writes = WorkQueue(capacity: options.writeQueue)
     reads = WorkQueue(capacity: options.readQueue)
   }
@@ -112,6 +116,7 @@ public final class Store: Sendable {
     log: Log, options: Options, migrations: [Migration], prepare: (Database) throws(StorageError) -> Void
   ) throws(StorageError) {
     let database = try Database(path: path, mode: .create)
+    database.vault = vault
     if options.migrates {
       try Migrator.migrate(database, to: migrations, at: options.time.now(), log: log)
     } else {
@@ -137,6 +142,7 @@ public final class Store: Sendable {
 
   private func startReader() throws(StorageError) {
     let database = try Database(path: path, mode: .readOnly)
+    database.vault = vault
     let reads = reads
     let finished = finished
     try WorkThread.start("db-reader") {

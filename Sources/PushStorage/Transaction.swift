@@ -59,6 +59,8 @@ extension Transaction {
   public var files: FileRepository<Access> { .init(database: database) }
   /// Access, tokens and tasks of Getui's API.
   public var getui: GetuiRepository<Access> { .init(database: database) }
+  /// Which apps' contents are sealed, and with what.
+  public var sealing: SealingRepository<Access> { .init(database: database) }
   /// Keys for contents that only devices read.
   public var deviceKeys: DeviceKeyRepository<Access> { .init(database: database) }
   /// Registrations that come from other platforms.

@@ -68,6 +68,7 @@ final class Writer {
     done.reserveCapacity(jobs.count)
     do throws(StorageError) {
       try database.run("BEGIN IMMEDIATE")
+      database.sealing = SealingMemory()
       logFile.reserve(after: database.pagesInLog)
       let transaction = WriteTransaction(database)
       for job in jobs { done.append(try run(job, in: transaction, isFirst: done.isEmpty)) }
@@ -118,6 +119,8 @@ final class Writer {
     if let error = done.error {
       // A full disk or a failed read makes SQLite drop the transaction, and the other jobs' changes with it.
       guard database.isInTransaction else { throw error }
+      // It may have turned sealing on or off.
+      database.sealing = SealingMemory()
       if isMarked {
         try database.run("ROLLBACK TO job")
       } else if !job.single {

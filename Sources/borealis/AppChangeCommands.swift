@@ -50,13 +50,13 @@ struct AppEnableCommand: Command {
 /// A change of one app, which the first operand names by its key.
 enum AppChange {
   static func apply(
-    _ input: Input,
+    _ input: Input, keys: SecretKeyFile? = nil,
     _ change: @escaping @Sendable (WriteTransaction, AppID) throws(StorageError) -> Bool
   ) throws(Failure) -> AppKey {
     guard let key = AppKey(hex: Array(input.operands[0].utf8)) else {
       throw .usage("KEY has 24 lower-case hexadecimal digits")
     }
-    let isKnown = try DataFolder(input).change(orFail: "cannot change the app") {
+    let isKnown = try DataFolder(input).change(keys: keys, orFail: "cannot change the app") {
       transaction throws(StorageError) in
       guard let app = try transaction.apps.find(key: key) else { return false }
       return try change(transaction, app.id)

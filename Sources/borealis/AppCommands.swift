@@ -67,9 +67,9 @@ struct AppListCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    let (apps, accounts) = try DataFolder(input).read(orFail: "cannot read the apps") {
+    let (apps, accounts, sealed) = try DataFolder(input).read(orFail: "cannot read the apps") {
       transaction throws(StorageError) in
-      (try transaction.apps.all(), try transaction.accounts.all())
+      (try transaction.apps.all(), try transaction.accounts.all(), Set(try transaction.sealing.apps()))
     }
     for app in apps {
       let account = accounts.first { $0.id == app.account }
@@ -82,6 +82,7 @@ struct AppListCommand: Command {
       if let networks = app.allowedNetworks {
         line.append(("allowed", .array(networks.split(separator: " ").map { .string(String($0)) })))
       }
+      if sealed.contains(app.id) { line.append(("seal_contents", .bool(true))) }
       if app.oldSecretHash != nil { line.append(("old_secret", .bool(true))) }
       var object = JSONObject()
       for (name, value) in line { object.set(name, value) }

@@ -4,9 +4,10 @@ import PushStorage
 
 /// Work of one command on the database. It is waited for, and works beside a running server.
 extension DataFolder {
-  /// Opens the database for a command. It must be there, unless `makes` says that it may be made.
+  /// Opens the database for a command. It must be there, unless `makes` says that it may be made. `keys` is for those that change
+  /// contents, or how they are stored.
   func withStore<Value>(
-    makes: Bool = false, _ body: (Store) throws(Failure) -> Value
+    makes: Bool = false, keys: SecretKeyFile? = nil, _ body: (Store) throws(Failure) -> Value
   ) throws(Failure) -> Value {
     if makes {
       try create()
@@ -14,17 +15,18 @@ extension DataFolder {
     } else {
       try expectDatabase()
     }
-    let store = try openBesideServer()
+    let store = try openBesideServer(keys: keys)
     defer { store.close() }
     return try body(store)
   }
 
   /// Opens the database, beside a running server if there is one. It is brought to this program's schema only while no
   /// server can be there, which would not know what its tables have become.
-  func openBesideServer() throws(Failure) -> Store {
+  func openBesideServer(keys: SecretKeyFile? = nil) throws(Failure) -> Store {
     let log = Log(level: .warning)
     var options = Store.Options()
     options.migrates = false
+    if let keys { options.secretKeys = keys.source }
     for _ in 1...20 {
       do throws(StorageError) {
         return try Store.open(path: database, readers: 1, log: log, options: options)
@@ -33,7 +35,11 @@ extension DataFolder {
           throw Self.failure("cannot open \(database)", error)
         }
       }
-      let store = try whileUnserved { () throws(Failure) in try openStore(readers: 1, log: log) }
+      options.migrates = true
+      let store = try whileUnserved { () throws(Failure) in
+        try openStore(readers: 1, log: log, options: options)
+      }
+      options.migrates = false
       if let store { return store }
       // Whoever has the lock may be about to do the same.
       usleep(50_000)
@@ -63,10 +69,11 @@ extension DataFolder {
 
   /// Changes the database; `what` begins the line that tells why that failed.
   func change<Value: Sendable>(
-    makes: Bool = false, orFail what: String,
+    makes: Bool = false, keys: SecretKeyFile? = nil, orFail what: String,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
-    try withStore(makes: makes) { store throws(Failure) in try store.writeNow(orFail: what, body) }
+    try withStore(makes: makes, keys: keys) { store throws(Failure) in try store.writeNow(orFail: what, body)
+    }
   }
 }
 

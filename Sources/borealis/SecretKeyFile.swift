@@ -74,7 +74,7 @@ struct SecretKeyFile: Sendable {
   /// Reads the keys; those in use must be among them.
   func read(inUse: Set<String>) throws(Failure) -> SealingKeys {
     func wayOut(_ lost: Set<String>) -> String {
-      "; if it is lost for good, \"borealis app apns reseal --forget-lost \(lost.min() ?? "KEY-ID")\" removes what "
+      "; if it is lost for good, \"borealis reseal --forget-lost \(lost.min() ?? "KEY-ID")\" removes what "
         + "that key had sealed"
     }
     guard exists || inUse.isEmpty else {
@@ -94,13 +94,25 @@ struct SecretKeyFile: Sendable {
     return keys
   }
 
+  /// The same for whoever opens contents.
+  var source: SecretKeySource {
+    SecretKeySource { inUse in
+      do throws(Failure) {
+        return .success(try readOrMake(inUse: inUse))
+      } catch {
+        return .failure(StorageError(.noSecretKey, error.message))
+      }
+    }
+  }
+
   /// Of two processes that do this at once, one makes the file and both read it.
   private func make() throws(Failure) {
     // A name that no other thread or process has.
     let own = "\(path).\(Hex.encode(SystemRandom.bytes(8)))"
     let text = """
       # Borealis seals the secrets in its database with this key. "borealis backup" does not copy it: keep a copy
-      # elsewhere. Without it the APNs credentials must be uploaded again, and callbacks set up again.
+      # elsewhere. Without it the APNs credentials must be uploaded again, callbacks set up again, and contents of apps that
+      # have them sealed cannot be read.
       \(SealingKeys.makeLine())
       """
     try Files.replace(own, with: text, mode: 0o600)

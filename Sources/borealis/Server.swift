@@ -50,6 +50,7 @@ final class Server: Sendable {
     let serverMetrics = ServerMetrics(metrics)
     var options = Store.Options()
     options.onCommit = serverMetrics.onCommit
+    options.secretKeys = settings.secretKeyFile.source
     store = try settings.folder.openStore(readers: 2, log: log, options: options)
     try settings.secretKeyFile.expectKeys(of: store)
     var routerOptions = RouterOptions()

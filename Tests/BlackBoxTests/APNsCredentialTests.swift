@@ -18,7 +18,8 @@ import Testing
     _ arguments: [String], environment: [String: String] = [:], input: String = ""
   ) throws -> Ending {
     try RunningProgram.run(
-      ["app", "apns"] + arguments + ["--data", data], environment: environment, input: input)
+      (arguments.first == "reseal" ? [] : ["app", "apns"]) + arguments + ["--data", data],
+      environment: environment, input: input)
   }
 
   private func openssl(_ command: String, _ more: [String] = []) throws {
@@ -269,7 +270,7 @@ import Testing
     for arguments in [
       start,
       ["app", "apns", "set", key, "--data", data, "--p8", try makeKey("AuthKey_BBBBBBBBBB.p8")] + rest,
-      ["app", "callback", "set", key, "--data", data], ["app", "apns", "reseal", "--data", data],
+      ["app", "callback", "set", key, "--data", data], ["reseal", "--data", data],
     ] {
       let ending = try RunningProgram.run(arguments)
       #expect(ending.status == 1, "\(arguments)")

@@ -45,7 +45,7 @@ import Testing
     for arguments in [
       serve, ["app", "list", "--data", data], ["app", "create", "one", "--data", data],
       ["check", "--data", data],
-      ["backup", folder.path + "/copy", "--data", data], ["app", "apns", "reseal", "--data", data],
+      ["backup", folder.path + "/copy", "--data", data], ["reseal", "--data", data],
     ] {
       let refused = try RunningProgram.run(arguments)
       #expect(refused.status == 1, "\(arguments)")

@@ -39,6 +39,26 @@ import Testing
     for action in ["app.rename", "app.networks", "app.delete"] { #expect(audit.contains(action)) }
   }
 
+  @Test func `Contents are not said to be sealed without a key to seal with`() async throws {
+    let world = try ConsoleWorld()
+    let account = try await world.account("some")
+    let app = try await world.app(of: account)
+    let admin = try await world.member(.admin, of: account, name: "ada")
+    let sender = try await world.member(.sender, of: account, name: "sam")
+    let path = "/console/apps/\(app.key.text)/settings"
+    let page = await admin.open(path).text
+    #expect(page.contains("Turn on encryption at rest") && !page.contains("Turn off encryption at rest"))
+    _ = await sender.open("/console/")
+    #expect(await sender.submit("\(path)/seal", ["seal": "on"]).status == 403)
+    #expect(await admin.submit("\(path)/seal", ["seal": "perhaps"]).status == 404)
+    // The world has no secret key.
+    let refused = await admin.submit("\(path)/seal", ["seal": "on"])
+    #expect(refused.status == 500 && refused.text.contains("cannot read the key"))
+    #expect(await admin.open(path).text.contains("Turn on encryption at rest"))
+    #expect(await admin.submit("\(path)/seal", ["seal": "off"]).text.contains("Saved."))
+    #expect(try await world.store.look { t throws(StorageError) in try t.sealing.apps() }.isEmpty)
+  }
+
   @Test func `Only an operator changes a plan`() async throws {
     let world = try ConsoleWorld()
     let boss = try await world.owner()

@@ -84,7 +84,7 @@ async def play(binary: str, folder: pathlib.Path) -> None:
         secret, recovery = await asyncio.to_thread(turn_on, f"http://{server.http}", link)
         file = folder / "data" / "secret-key"
         file.write_text(NEW_KEY + file.read_text())
-        resealed = await server.command("app", "apns", "reseal")
+        resealed = await server.command("reseal")
         expect(resealed["resealed"] == 1, f"resealed: {resealed}")
         file.write_text(NEW_KEY)
         for proof in (code(secret, int(time.time()) // 30), recovery):

@@ -60,6 +60,7 @@ struct SettingsPages: Controller {
       await $0.makeGetuiSecret($1)
     },
     Route(.app(.admin), "POST", "/console/apps/{app}/settings/getui/off") { await $0.endGetui($1) },
+    Route(.app(.admin), "POST", "/console/apps/{app}/settings/seal") { await $0.changeSealing($1) },
     Route(.app(.owner), "POST", "/console/apps/{app}/settings/delete") { await $0.deleteApp($1) },
     Route(.app(.admin), "GET", "/console/apps/{app}/settings/limits") { await $0.showLimits($1, nil) },
     Route(.app(.admin), "POST", "/console/apps/{app}/settings/limits/networks") {
@@ -74,15 +75,16 @@ struct SettingsPages: Controller {
     guard let app = call.app else { return call.missing }
     let rotated = app.hasOldSecret ? await router.apps.secretRotatedAt(app) : .success(nil)
     let getui = await getuiFacts(call, app)
-    guard case .success(let moment) = rotated, case .success(let facts) = getui else {
-      return call.unavailable
-    }
-    return await showSettings(call, app, rotatedAt: moment, facts, notice, status: status)
+    let sealed = await awaitCallback { router.apps.sealing(of: app, found: $0) }
+    guard case .success(let moment) = rotated, case .success(let facts) = getui,
+      case .success(let sealing) = sealed
+    else { return call.unavailable }
+    return await showSettings(call, app, rotatedAt: moment, facts, sealing, notice, status: status)
   }
 
   private func showSettings(
-    _ call: PageCall, _ app: App, rotatedAt: Timestamp?, _ getui: GetuiFacts?, _ notice: Layout.Notice?,
-    status: Int
+    _ call: PageCall, _ app: App, rotatedAt: Timestamp?, _ getui: GetuiFacts?, _ sealing: Apps.Sealing,
+    _ notice: Layout.Notice?, status: Int
   ) async -> HTTPResponse {
     let path = "/console/apps/\(app.key.text)/settings"
     let end: HTML = call.role == .owner ? deletion(call, app, path) : .none
@@ -93,6 +95,7 @@ struct SettingsPages: Controller {
       <button>\(call(Words.rename))</button></form></section>
       \(secretCard(call, app, rotatedAt))
       \(getuiCard(call, app, getui))
+      \(sealingCard(call, app, sealing))
       \(end)
       """
     return call.show(SettingsPart.general.layout(call, notice, content), status: status)

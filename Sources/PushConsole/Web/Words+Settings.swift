@@ -27,6 +27,16 @@ extension Words {
     "Getui's API refuses this app, and receipts in its format cannot be signed any more.",
     "个推 API 将拒绝本应用，个推格式的回执也无法再签名。")
 
+  static let sealing = Phrase("Encryption at rest", "存储加密")
+  static let sealingText = Phrase(
+    "What is stored of pushes, schedules, uploaded files and callbacks is encrypted with the server's secret key. A change applies to what is stored from now on; what is stored already stays as it is.",
+    "推送、定时任务、上传文件和回调的内容在写入数据库前使用服务器密钥加密。更改仅对之后写入的内容生效，已存储的内容保持不变。")
+  static let sealingOn = Phrase("On", "已开启")
+  static let sealingOff = Phrase("Off", "未开启")
+  static let sealingSince = Phrase("Changed", "更改时间")
+  static let sealingTurnOn = Phrase("Turn on encryption at rest", "开启存储加密")
+  static let sealingTurnOff = Phrase("Turn off encryption at rest", "关闭存储加密")
+
   static let plan = Phrase("Plan", "套餐")
   static let planText = Phrase("Set by the operator of this installation.", "由系统管理员设定。")
   static let changePlan = Phrase("Change", "更改")

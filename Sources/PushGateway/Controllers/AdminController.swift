@@ -67,7 +67,7 @@ struct AdminController: GatewayController {
     case .tooMany:
       APIError(
         code: 4003, httpStatus: 200, message: "The account has \(Apps.appsInAccount) apps already")
-    case .unavailable: APIFaults.admin.busy
+    case .unavailable, .noSecretKey: APIFaults.admin.busy
     }
   }
 }

@@ -21,11 +21,12 @@ extension CallbackRepository<Writing> {
 
   /// Notes what is told of a push of an app. `.constraint` if the push has a row.
   public func insertPush(_ row: PushCallbackRow, app: AppID) throws(StorageError) {
+    let params = try database.stored(row.params, of: app, .callbackParams)
     try database.run("INSERT OR IGNORE INTO callback_app (app_id) VALUES (?)", .app(app))
     try database.run(
       "INSERT INTO push_callback (msg_id, url, types, sendno, params) VALUES (?, ?, ?, ?, ?)",
       .message(row.id),
-      .optional(row.url), .integer(row.types.rawValue), .integer(row.sendno), .blob(row.params))
+      .optional(row.url), .integer(row.types.rawValue), .integer(row.sendno), .blob(params))
   }
 
   /// Notes that something is to be told of many registrations. Does nothing if it is of those who will not get a push,
@@ -57,6 +58,7 @@ extension CallbackRepository<Writing> {
   public func insertBatch(
     app: AppID, to address: CallbackAddress?, events: Int, body: [UInt8], at now: Timestamp
   ) throws(StorageError) {
+    let body = try database.stored(body, of: app, .callbackBody)
     try database.run(
       """
       INSERT INTO callback_batch (app_id, origin, url, events, created_at, ends_at, next_at, body)

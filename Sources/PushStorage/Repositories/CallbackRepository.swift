@@ -42,21 +42,42 @@ extension CallbackRepository {
   private func batch(
     _ app: AppID, state: Int, _ text: [UInt8], since moment: Timestamp, _ depth: Int
   ) throws(StorageError) -> Batch? {
-    try database.first(
+    let statement = try database.statement(
       """
-      SELECT error, created_at, done_at, status, attempts, origin FROM callback_batch
+      SELECT error, created_at, done_at, status, attempts, origin,
+        CASE WHEN substr(body, 1, 1) = x'ff' THEN body ELSE x'' END AS sealed
+      FROM callback_batch
       WHERE id IN (SELECT id FROM callback_batch INDEXED BY callback_batch_list
           WHERE app_id = ?1 AND state = ?2 ORDER BY id DESC LIMIT ?3)
-        AND created_at >= ?4 AND instr(body, ?5) > 0
-      ORDER BY id LIMIT 1
-      """, .app(app), .integer(state), .integer(depth), .time(moment), .blob(text)
-    ) { row in
+        AND created_at >= ?4 AND (instr(body, ?5) > 0 OR substr(body, 1, 1) = x'ff')
+      ORDER BY id
+      """)
+    var found: Batch?
+    let values: [SQLValue] = [.app(app), .integer(state), .integer(depth), .time(moment), .blob(text)]
+    try statement.scan(values) { row throws(StorageError) in
+      let sealed = row.blob("sealed")
+      // Only here can a sealed body be searched.
+      if !sealed.isEmpty {
+        guard Self.holds(try database.opened(sealed, of: app, .callbackBody), text) else { return true }
+      }
       let error =
         row.integer("attempts") == 0 ? nil : row.optionalText("error") ?? "HTTP \(row.integer("status"))"
-      return Batch(
+      found = Batch(
         origin: row.text("origin"), error: error, createdAt: row.time("created_at"),
         doneAt: row.optionalTime("done_at"))
+      return false
     }
+    return found
+  }
+
+  /// Whether bytes hold a text, which is not empty.
+  private static func holds(_ bytes: [UInt8], _ text: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while let start = rest.firstIndex(of: text[0]), bytes.count - start >= text.count {
+      if bytes[start..<start + text.count].elementsEqual(text) { return true }
+      rest = bytes[(start + 1)...]
+    }
+    return false
   }
 
   /// Why nothing goes to an address: while it fails only the oldest batch is tried, and the others wait behind it.
@@ -108,9 +129,9 @@ extension CallbackRepository {
       changedAt: row.time("changed_at"))
   }
 
-  /// What is told of a push, nil for nothing.
-  public func push(of id: MessageID) throws(StorageError) -> PushCallbackRow? {
-    try database.first(
+  /// What is told of a push of an app, nil for nothing.
+  public func push(of id: MessageID, app: AppID) throws(StorageError) -> PushCallbackRow? {
+    let found = try database.first(
       "SELECT msg_id, url, types, sendno, params FROM push_callback WHERE msg_id = ?", .message(id)
     ) {
       PushCallbackRow(
@@ -118,6 +139,9 @@ extension CallbackRepository {
         types: CallbackTypes(rawValue: $0.integer("types", as: UInt8.self)),
         sendno: $0.integer("sendno", as: Int32.self), params: $0.blob("params"))
     }
+    guard var found else { return nil }
+    found.params = try database.opened(found.params, of: app, .callbackParams)
+    return found
   }
 
   /// Apps that have ever had a push of which something is told.
@@ -170,11 +194,12 @@ extension CallbackRepository {
   public func due(
     _ destination: CallbackDestination, at now: Timestamp, limit: Int
   ) throws(StorageError) -> [CallbackBatchRow] {
-    try database.all(
+    let found = try database.all(
       """
       SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error, done_at, body
       FROM callback_batch WHERE state = 0 AND app_id = ? AND origin = ? AND next_at <= ? ORDER BY next_at LIMIT ?
       """, .app(destination.app), .text(destination.origin), .time(now), .integer(limit), map: Self.batch)
+    return try found.map { row throws(StorageError) in try opened(row) }
   }
 
   /// Batches of an app below an ID, the newest in front, without their bodies.
@@ -190,11 +215,12 @@ extension CallbackRepository {
 
   /// A batch of an app with its body, nil if the app has none of that number.
   public func batch(app: AppID, id: Int64) throws(StorageError) -> CallbackBatchRow? {
-    try database.first(
+    let found = try database.first(
       """
       SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error, done_at, body
       FROM callback_batch WHERE app_id = ? AND id = ?
       """, .app(app), .integer(id), map: Self.batch)
+    return try found.map { row throws(StorageError) in try opened(row) }
   }
 
   /// What came of sending a batch, the first attempt in front.
@@ -217,6 +243,12 @@ extension CallbackRepository {
         SELECT 1 FROM callback_batch INDEXED BY callback_batch_due WHERE state = 0 LIMIT ?)
       """, .integer(limit)
     ) { $0.count() } ?? 0
+  }
+
+  private func opened(_ row: CallbackBatchRow) throws(StorageError) -> CallbackBatchRow {
+    var row = row
+    row.body = try database.opened(row.body, of: row.app, .callbackBody)
+    return row
   }
 
   private static func batch(_ row: Row) -> CallbackBatchRow {

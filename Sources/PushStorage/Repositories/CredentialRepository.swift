@@ -41,6 +41,7 @@ extension CredentialRepository {
       UNION ALL SELECT old_secret FROM callback_setting WHERE old_secret IS NOT NULL
       UNION ALL SELECT secret FROM getui_access
       UNION ALL SELECT totp FROM person WHERE totp IS NOT NULL
+      UNION ALL SELECT probe FROM content_sealing_key
       """
     ) { $0.blob() }
   }

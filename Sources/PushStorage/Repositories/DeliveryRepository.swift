@@ -146,8 +146,9 @@ extension DeliveryRepository {
       ORDER BY pending.msg_id
       """)
     let legs = try transaction.channelQueue.openLegs()
-    try statement.each([]) { row in
+    try statement.each([]) { row throws(StorageError) in
       var push = PushRow(row)
+      push.content = try database.opened(push.content, of: push.app, .pushContent)
       push.legs = legs[push.id] ?? []
       body(OpenPush(push: push, delivered: row.optionalBlob("delivered")))
     }

@@ -37,7 +37,7 @@ public struct GetuiTaskRow: Sendable, Equatable {
   /// What the request asked for, as a digest of its maker's; nil for tasks of versions that did not keep it.
   public let digest: [UInt8]?
   /// The push object without its audience, JSON in UTF-8; empty for a push for later, whose schedule has it.
-  public let body: [UInt8]
+  public fileprivate(set) var body: [UInt8]
 
   /// Puts a row together.
   public init(
@@ -73,7 +73,7 @@ public struct GetuiTimedTaskRow: Sendable, Equatable {
     /// When it is due, or was.
     public let dueAt: Timestamp
     /// The push object, JSON in UTF-8.
-    public let push: [UInt8]
+    public fileprivate(set) var push: [UInt8]
   }
 }
 
@@ -148,24 +148,32 @@ extension GetuiRepository {
 extension GetuiRepository {
   /// A stored message of an app, nil if it has none of that number.
   public func task(_ id: MessageID, app: AppID) throws(StorageError) -> GetuiTaskRow? {
-    try database.first(
+    let found = try database.first(
       """
       SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at,
         schedule_id, digest, body
       FROM getui_task
       WHERE app_id = ? AND id = ?
       """, .app(app), .message(id), map: Self.task)
+    return try opened(found)
   }
 
   /// The stored message that a request made.
   public func task(requestID: String, app: AppID) throws(StorageError) -> GetuiTaskRow? {
-    try database.first(
+    let found = try database.first(
       """
       SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at,
         schedule_id, digest, body
       FROM getui_task
       WHERE app_id = ? AND request_id = ?
       """, .app(app), .text(requestID), map: Self.task)
+    return try opened(found)
+  }
+
+  private func opened(_ row: GetuiTaskRow?) throws(StorageError) -> GetuiTaskRow? {
+    guard var row else { return nil }
+    row.body = try database.opened(row.body, of: row.app, .task)
+    return row
   }
 
   private static func task(_ row: Row) -> GetuiTaskRow {
@@ -179,13 +187,14 @@ extension GetuiRepository {
   /// A push for later of an app with what is known of it; nil if it has none of that number.
   public func timedTask(_ id: MessageID, app: AppID) throws(StorageError) -> GetuiTimedTaskRow? {
     guard let task = try task(id, app: app), let schedule = task.scheduleID else { return nil }
-    let found = try database.first(
+    var found = try database.first(
       "SELECT uuid, last_at, push_json FROM schedule WHERE id = ? AND app_id = ?", .integer(schedule),
       .app(app)
     ) {
       GetuiTimedTaskRow.Schedule(
         uuid: $0.text("uuid"), dueAt: $0.time("last_at"), push: $0.blob("push_json"))
     }
+    if let push = found?.push { found?.push = try database.opened(push, of: app, .schedule) }
     let outcome = try database.first(
       "SELECT code FROM schedule_run WHERE schedule_id = ? ORDER BY msg_id DESC LIMIT 1", .integer(schedule)
     ) { $0.count("code") }
@@ -196,13 +205,14 @@ extension GetuiRepository {
 extension GetuiRepository<Writing> {
   /// Stores a task.
   public func insertTask(_ row: GetuiTaskRow) throws(StorageError) {
+    let body = try database.stored(row.body, of: row.app, .task)
     try database.run(
       """
       INSERT INTO getui_task (id, app_id, request_id, group_name, created_at, expires_at, schedule_id, digest,
         body)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .message(row.id), .app(row.app), .text(row.requestID), .text(row.groupName), .time(row.createdAt),
-      .time(row.expiresAt), .optional(row.scheduleID), .optional(row.digest), .blob(row.body))
+      .time(row.expiresAt), .optional(row.scheduleID), .optional(row.digest), .blob(body))
   }
 
   /// Ends a task: it cannot be sent any more.

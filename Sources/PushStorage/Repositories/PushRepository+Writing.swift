@@ -19,6 +19,10 @@ extension PushRepository<Writing> {
 
   /// Adds a push with where it comes from. `.constraint` if the ID is taken.
   public func insert(_ push: PushRow, from source: PushSource = PushSource()) throws(StorageError) {
+    let content = try database.stored(push.content, of: push.app, .pushContent)
+    let object = try source.object.map { object throws(StorageError) in
+      try database.stored(object, of: push.app, .pushObject)
+    }
     try database.run(
       """
       INSERT INTO push (msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets,
@@ -30,8 +34,8 @@ extension PushRepository<Writing> {
       .optional(push.targets), .optional(push.ownTargets), .optional(push.iosTargets),
       .optional(push.unreached),
       .integer(push.isOnlineOnly ? 1 : 0), .integer(push.targetCount), .integer(push.strategy),
-      .optional(push.overrides?.rawValue), .blob(push.content), .integer(source.traits.rawValue),
-      .optional(source.object))
+      .optional(push.overrides?.rawValue), .blob(content), .integer(source.traits.rawValue),
+      .optional(object))
     for row in push.legs { try transaction.channelQueue.setTargets(of: push.id, row) }
     try insertSender(of: push.id, app: push.app, source.sender)
   }

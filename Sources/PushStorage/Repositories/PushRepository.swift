@@ -33,10 +33,11 @@ extension PushRepository {
 
   /// A push object as it was sent, nil if it was not kept.
   public func object(of id: MessageID) throws(StorageError) -> [UInt8]? {
-    let bytes = try database.first("SELECT object FROM push WHERE msg_id = ?", .message(id)) {
-      $0.optionalBlob()
+    let found = try database.first("SELECT app_id, object FROM push WHERE msg_id = ?", .message(id)) {
+      (app: $0.app("app_id"), object: $0.optionalBlob("object"))
     }
-    return bytes.flatMap { $0 }
+    guard let found, let object = found.object else { return nil }
+    return try database.opened(object, of: found.app, .pushObject)
   }
 
   /// The push that took a push's place, nil if none did.
@@ -80,7 +81,9 @@ extension PushRepository {
       ) {
         DevicePush(id: $0.message("msg_id"), createdAt: $0.time("created_at"), content: $0.blob("content"))
       }
-      if let push { found.append(push) }
+      guard var push else { continue }
+      push.content = try database.opened(push.content, of: app, .pushContent)
+      found.append(push)
     }
     let oldest = try database.first(
       """
@@ -94,9 +97,9 @@ extension PushRepository {
   /// Where a push comes from and, unless an app's server sent it, the name of who made it; nil if the push is unknown or
   /// swept.
   public func source(of id: MessageID) throws(StorageError) -> (source: PushSource, name: String?)? {
-    try database.first(
+    let found = try database.first(
       """
-      SELECT push.traits, push.object, coalesce(push_sender.kind, 0) AS sender_kind,
+      SELECT push.app_id, push.traits, push.object, coalesce(push_sender.kind, 0) AS sender_kind,
         coalesce(push_sender.number, 0) AS sender_number,
         CASE push_sender.kind WHEN 2 THEN (SELECT name FROM schedule WHERE id = push_sender.number)
           WHEN 3 THEN (SELECT name FROM app_group WHERE id = push_sender.number)
@@ -105,13 +108,19 @@ extension PushRepository {
       """, .message(id)
     ) { row in
       (
-        PushSource(
+        app: row.app("app_id"),
+        source: PushSource(
           sender: PushSender(row),
           traits: PushTraits(rawValue: row.integer("traits", as: UInt16.self)),
           object: row.optionalBlob("object")),
-        row.optionalText("sender_name")
+        name: row.optionalText("sender_name")
       )
     }
+    guard var found else { return nil }
+    if let object = found.source.object {
+      found.source.object = try database.opened(object, of: found.app, .pushObject)
+    }
+    return (found.source, found.name)
   }
 
   /// The pushes of an app after an ID, ascending, at most `limit`.
@@ -130,14 +139,17 @@ extension PushRepository {
   ) throws(StorageError) -> PushHistory {
     let end = try end(of: app, filter, looks: looks)
     var found = PushHistory()
-    try statement(for: filter).scan(values(app, filter, end ?? filter.from)) { row in
+    try statement(for: filter).scan(values(app, filter, end ?? filter.from)) { row throws(StorageError) in
       var push = Self.summary(row)
+      push.content = try database.opened(push.content, of: app, .pushContent)
       guard matches?(push) ?? true else { return true }
       guard found.pushes.count < limit else {
         found.next = found.pushes.last?.id
         return false
       }
-      push.object = row.optionalBlob("object")
+      if let object = row.optionalBlob("object") {
+        push.object = try database.opened(object, of: app, .pushObject)
+      }
       found.pushes.append(push)
       return true
     }
@@ -239,12 +251,15 @@ extension PushRepository {
 
   /// A push without those who get it from vendors' channels.
   func findWithoutLegs(id: MessageID) throws(StorageError) -> PushRow? {
-    try database.first(
+    let found = try database.first(
       """
       SELECT msg_id, app_id, created_at, expires_at, sendno, platforms, target, targets, target_count, strategy,
         overrides, content, own_targets, ios_targets, unreached, online_only
       FROM push WHERE msg_id = ?
       """, .message(id), map: PushRow.init)
+    guard var push = found else { return nil }
+    push.content = try database.opened(push.content, of: push.app, .pushContent)
+    return push
   }
 
   /// The contents of pushes, in the order asked for; nil for an unknown one.
@@ -252,11 +267,22 @@ extension PushRepository {
     var found: [StoredContent?] = []
     found.reserveCapacity(ids.count)
     for id in ids {
-      var content = try database.first("SELECT content, strategy FROM push WHERE msg_id = ?", .message(id)) {
-        StoredContent(content: $0.blob("content"), strategy: $0.integer("strategy", as: UInt8.self), legs: [])
+      let row = try database.first(
+        "SELECT app_id, content, strategy FROM push WHERE msg_id = ?", .message(id)
+      ) {
+        (
+          app: $0.app("app_id"), content: $0.blob("content"),
+          strategy: $0.integer("strategy", as: UInt8.self)
+        )
       }
-      if content != nil { content?.legs = try transaction.channelQueue.targets(of: id) }
-      found.append(content)
+      guard let row else {
+        found.append(nil)
+        continue
+      }
+      found.append(
+        StoredContent(
+          content: try database.opened(row.content, of: row.app, .pushContent), strategy: row.strategy,
+          legs: try transaction.channelQueue.targets(of: id)))
     }
     return found
   }

@@ -8,45 +8,49 @@ public struct ScheduleRepository<Access>: Repository {
 extension ScheduleRepository {
   /// The schedule of an app with a name, nil if it has none such.
   public func find(app: AppID, uuid: String) throws(StorageError) -> ScheduleRow? {
-    try database.first(
+    let found = try database.first(
       """
       SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
         last_local, last_at
       FROM schedule WHERE uuid = ? AND app_id = ?
       """, .text(uuid), .app(app), map: Self.schedule)
+    return try found.map { row throws(StorageError) in try opened(row) }
   }
 
   /// The schedule that a request of an app made, nil if there is none.
   public func find(app: AppID, cid: String) throws(StorageError) -> ScheduleRow? {
-    try database.first(
+    let found = try database.first(
       """
       SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
         last_local, last_at
       FROM schedule WHERE app_id = ? AND cid = ?
       """, .app(app), .text(cid), map: Self.schedule)
+    return try found.map { row throws(StorageError) in try opened(row) }
   }
 
   /// A schedule that may fire, nil if it is gone or disabled.
   public func enabled(_ id: Int64) throws(StorageError) -> ScheduleRow? {
-    try database.first(
+    let found = try database.first(
       """
       SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
         last_local, last_at
       FROM schedule WHERE id = ? AND enabled = 1
       """, .integer(id), map: Self.schedule)
+    return try found.map { row throws(StorageError) in try opened(row) }
   }
 
   /// An app's schedules of which something may still come, by age.
   public func valid(
     app: AppID, at now: Timestamp, offset: Int, limit: Int
   ) throws(StorageError) -> [ScheduleRow] {
-    try database.all(
+    let found = try database.all(
       """
       SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
         last_local, last_at
       FROM schedule WHERE app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?)
       ORDER BY id LIMIT ? OFFSET ?
       """, .app(app), .time(now), .integer(limit), .integer(offset), map: Self.schedule)
+    return try found.map { row throws(StorageError) in try opened(row) }
   }
 
   /// How many schedules of which something may still come an app has.
@@ -61,12 +65,13 @@ extension ScheduleRepository {
 
   /// Schedules whose next occurrence has come, those that wait longest first.
   public func due(at now: Timestamp, limit: Int) throws(StorageError) -> [ScheduleRow] {
-    try database.all(
+    let found = try database.all(
       """
       SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
         last_local, last_at
       FROM schedule WHERE enabled = 1 AND next_at IS NOT NULL AND next_at <= ? ORDER BY next_at LIMIT ?
       """, .time(now), .integer(limit), map: Self.schedule)
+    return try found.map { row throws(StorageError) in try opened(row) }
   }
 
   /// Calls `body` with the number and the occurrences of each schedule.
@@ -97,6 +102,12 @@ extension ScheduleRepository {
     }
   }
 
+  private func opened(_ row: ScheduleRow) throws(StorageError) -> ScheduleRow {
+    var row = row
+    row.push = try database.opened(row.push, of: row.app, .schedule)
+    return row
+  }
+
   private static func schedule(_ row: Row) -> ScheduleRow {
     var schedule = ScheduleRow(
       app: row.app("app_id"), uuid: row.text("uuid"), cid: row.optionalText("cid"), name: row.text("name"),
@@ -115,6 +126,7 @@ extension ScheduleRepository<Writing> {
   /// Adds a schedule and tells its number. `.constraint` if its `uuid`, or its app's `cid`, is taken.
   @discardableResult
   public func insert(_ row: ScheduleRow) throws(StorageError) -> Int64 {
+    let push = try database.stored(row.push, of: row.app, .schedule)
     try database.run(
       """
       INSERT INTO schedule (app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
@@ -122,18 +134,19 @@ extension ScheduleRepository<Writing> {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, .app(row.app), .text(row.uuid), .optional(row.cid), .text(row.name),
       .integer(row.isEnabled ? 1 : 0),
-      .blob(row.trigger), .blob(row.push), .time(row.createdAt), .optional(row.next?.local.count),
+      .blob(row.trigger), .blob(push), .time(row.createdAt), .optional(row.next?.local.count),
       .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at))
     return database.lastInsertedRow
   }
 
   /// Replaces what may change of a schedule: all but its names and its app.
   public func update(_ row: ScheduleRow) throws(StorageError) {
+    let push = try database.stored(row.push, of: row.app, .schedule)
     try database.run(
       """
       UPDATE schedule SET name = ?, enabled = ?, trigger_json = ?, push_json = ?, next_local = ?, next_at = ?,
         last_local = ?, last_at = ? WHERE id = ?
-      """, .text(row.name), .integer(row.isEnabled ? 1 : 0), .blob(row.trigger), .blob(row.push),
+      """, .text(row.name), .integer(row.isEnabled ? 1 : 0), .blob(row.trigger), .blob(push),
       .optional(row.next?.local.count), .optional(row.next?.at.milliseconds), .integer(row.last.local.count),
       .time(row.last.at), .integer(row.id))
   }

@@ -1,0 +1,147 @@
+import PushBase
+import PushCrypto
+import Synchronization
+
+/// The columns that hold what pushes say. Each has a purpose of its own, so that what is sealed for one opens in no other.
+enum ContentColumn: CaseIterable, Sendable {
+  /// `push.content`.
+  case pushContent
+  /// `push.object`.
+  case pushObject
+  /// `schedule.push_json`.
+  case schedule
+  /// `getui_task.body`.
+  case task
+  /// `push_callback.params`.
+  case callbackParams
+  /// `callback_batch.body`.
+  case callbackBody
+  /// `file_piece.lines`.
+  case file
+
+  func context(_ app: AppID) -> SealingKeys.Context {
+    switch self {
+    case .pushContent: .init(app: app, purpose: "push content")
+    case .pushObject: .init(app: app, purpose: "push object")
+    case .schedule: .init(app: app, purpose: "schedule")
+    case .task: .init(app: app, purpose: "stored message")
+    case .callbackParams: .init(app: app, purpose: "callback parameters")
+    case .callbackBody: .init(app: app, purpose: "callback body")
+    case .file: .init(app: app, purpose: "file piece")
+    }
+  }
+}
+
+/// Where the secret keys are read. Called on threads of the store; it may block for as long as a small file takes.
+public struct SecretKeySource: Sendable {
+  /// Reads the keys; those with the given IDs (16 hexadecimal digits) must be among them. Without any, a key may be made.
+  let read: @Sendable (_ inUse: Set<String>) -> Result<SealingKeys, StorageError>
+
+  /// Wraps a function that reads the keys, and makes one if there are none and none is in use. An error's kind is `.noSecretKey`.
+  public init(read: @escaping @Sendable (_ inUse: Set<String>) -> Result<SealingKeys, StorageError>) {
+    self.read = read
+  }
+
+  /// For programs that touch no contents.
+  public static let none = SecretKeySource { _ in
+    .failure(StorageError(.noSecretKey, "this program was not told where the secret key is"))
+  }
+}
+
+/// Opens and seals contents, with the secret keys as they were last read.
+final class ContentVault: Sendable {
+  /// What stands before sealed bytes. None of the columns begins with it otherwise: text in UTF-8 never does, and the router's
+  /// encoding begins with its version.
+  static let mark: UInt8 = 0xff
+  /// Bytes by which the mark, the form and the key are told: `mark`, a version, the key's ID.
+  static let headSize = 10
+
+  private let source: SecretKeySource
+  private let known = Mutex<SealingKeys?>(nil)
+
+  init(_ source: SecretKeySource) { self.source = source }
+
+  /// The keys, read again unless those that were read last are good enough.
+  func keys(
+    inUse: Set<String>, if isGood: (SealingKeys) -> Bool = { _ in false }
+  ) throws(StorageError) -> SealingKeys {
+    if let keys = known.withLock({ $0 }), isGood(keys) { return keys }
+    let keys = try source.read(inUse).get()
+    known.withLock { $0 = keys }
+    return keys
+  }
+
+  /// What goes into a column: a mark, then the sealed bytes.
+  static func seal(
+    _ bytes: [UInt8], of app: AppID, _ column: ContentColumn, with keys: SealingKeys
+  ) -> [UInt8] {
+    [mark] + keys.seal(bytes, for: column.context(app))
+  }
+
+  /// What a column holds, opened if it is sealed. Nothing if it was changed, or belongs elsewhere, which is then as unreadable as
+  /// any damaged content. `.noSecretKey` if its key is not there.
+  func open(_ stored: [UInt8], of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8] {
+    guard stored.first == Self.mark else { return stored }
+    let sealed = Array(stored.dropFirst())
+    guard let id = SealingKeys.ids(of: [sealed]).first else { return [] }
+    // A key may have come into the file since it was read.
+    let keys = try keys(inUse: [id]) { $0.ids.contains(id) }
+    do throws(SealError) {
+      return try keys.open(sealed, for: column.context(app))
+    } catch {
+      if case .otherKey = error { throw StorageError(.noSecretKey, error.description) }
+      return []
+    }
+  }
+}
+
+extension Database {
+  /// What goes into a column: sealed if the app asks for it. Nothing stays nothing.
+  func stored(_ bytes: [UInt8], of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8] {
+    guard !bytes.isEmpty, try sealingApps().contains(app) else { return bytes }
+    return ContentVault.seal(bytes, of: app, column, with: try sealingKeys())
+  }
+
+  /// What a column holds, opened if it is sealed.
+  func opened(_ stored: [UInt8], of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8] {
+    try vault.open(stored, of: app, column)
+  }
+
+  /// The apps that ask for it, read once in a transaction of the writer.
+  private func sealingApps() throws(StorageError) -> Set<AppID> {
+    if let known = sealing.apps { return known }
+    let apps = Set(
+      try all("SELECT id FROM app INDEXED BY app_seals_contents WHERE seals_contents = 1") { $0.app() })
+    sealing.apps = apps
+    return apps
+  }
+
+  /// The keys, whose first seals and is noted as one that contents need. The file is read again when another key is noted as the
+  /// newest than the one that sealed so far, as it is when the contents are resealed.
+  func sealingKeys(makes: Bool = false, readsAgain: Bool = false) throws(StorageError) -> SealingKeys {
+    if !readsAgain, let known = sealing.keys { return known }
+    let newest = try first("SELECT key_id FROM content_sealing_key ORDER BY number DESC LIMIT 1") {
+      Hex.encode($0.blob())
+    }
+    var inUse: Set<String> = newest.map { [$0] } ?? []
+    if makes { inUse = SealingKeys.ids(of: try Transaction<Writing>(self).credentials.allSealed()) }
+    let keys = try vault.keys(inUse: inUse) { !readsAgain && $0.currentID == newest }
+    if keys.currentID != newest { try note(keys, replaces: readsAgain) }
+    sealing.keys = keys
+    return keys
+  }
+
+  private func note(_ keys: SealingKeys, replaces: Bool) throws(StorageError) {
+    let id = Hex.decode(keys.currentID) ?? []
+    if replaces { try run("DELETE FROM content_sealing_key WHERE key_id = ?", .blob(id)) }
+    let probe = keys.seal([], for: .init(app: AppID(0), purpose: "content probe"))
+    try run(
+      "INSERT OR IGNORE INTO content_sealing_key (key_id, probe) VALUES (?, ?)", .blob(id), .blob(probe))
+  }
+}
+
+/// What a transaction of the writer has read of sealing.
+struct SealingMemory {
+  var apps: Set<AppID>?
+  var keys: SealingKeys?
+}

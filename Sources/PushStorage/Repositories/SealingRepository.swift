@@ -1,0 +1,236 @@
+import PushBase
+import PushCrypto
+
+/// A content that is sealed with a key that is to go.
+public struct SealedContent: Sendable {
+  let column: ContentColumn
+  let app: AppID
+  /// The numbers of its row; the second is that of a file's piece, else 0.
+  let row: (Int64, Int64)
+  let bytes: [UInt8]
+}
+
+/// How far the search for such contents has come.
+public struct SealedContentPlace: Sendable {
+  /// An index of `ContentColumn.allCases`.
+  var column = 0
+  var row: (Int64, Int64) = (-1, -1)
+
+  /// The beginning.
+  public init() {}
+
+  /// Whether all was looked at.
+  public var isEnd: Bool { column == ContentColumn.allCases.count }
+}
+
+/// Which apps' contents are sealed, and with what.
+public struct SealingRepository<Access>: Repository {
+  let database: Database
+}
+
+extension SealingRepository {
+  /// Whether an app's contents are sealed from now on, and since when that is as it is; nil if it was never changed.
+  public func setting(app: AppID) throws(StorageError) -> (isOn: Bool, changedAt: Timestamp?)? {
+    try database.first("SELECT seals_contents, seals_changed_at FROM app WHERE id = ?", .app(app)) {
+      ($0.bool("seals_contents"), $0.optionalTime("seals_changed_at"))
+    }
+  }
+
+  /// The apps whose contents are sealed.
+  public func apps() throws(StorageError) -> [AppID] {
+    try database.all(
+      "SELECT id FROM app INDEXED BY app_seals_contents WHERE seals_contents = 1 ORDER BY id"
+    ) { $0.app() }
+  }
+
+  /// Contents that are sealed with a key whose ID is this one, or is another one than this one: at most `limit` behind a place,
+  /// which moves on. May read all contents that there are.
+  public func contents(
+    _ which: SealingKeyMatch, behind place: inout SealedContentPlace, limit: Int
+  ) throws(StorageError) -> [SealedContent] {
+    var found: [SealedContent] = []
+    let head = [ContentVault.mark, 1] + which.id
+    while found.isEmpty, !place.isEnd {
+      let column = ContentColumn.allCases[place.column]
+      found = try database.all(
+        column.search, .integer(place.row.0), .integer(place.row.1), .blob(head),
+        .integer(which.isThis ? 1 : 0),
+        .integer(limit)
+      ) { row in
+        SealedContent(
+          column: column, app: row.app("app_id"), row: (row.integer("id"), row.integer("part")),
+          bytes: row.blob("bytes"))
+      }
+      if let last = found.last, found.count == limit {
+        place.row = last.row
+      } else {
+        place = SealedContentPlace(column: place.column + 1)
+      }
+    }
+    return found
+  }
+}
+
+extension SealedContentPlace {
+  fileprivate init(column: Int) { self.column = column }
+}
+
+/// Which contents are looked for.
+public enum SealingKeyMatch: Sendable {
+  /// Those sealed with the key of this ID, eight bytes.
+  case with([UInt8])
+  /// Those sealed with any other.
+  case without([UInt8])
+
+  fileprivate var id: [UInt8] {
+    switch self {
+    case .with(let id), .without(let id): id
+    }
+  }
+
+  fileprivate var isThis: Bool {
+    if case .with = self { true } else { false }
+  }
+}
+
+extension SealingRepository<Writing> {
+  /// Seals an app's contents that are stored from now on, or no longer. What is stored stays as it is. False for an unknown app.
+  /// `.noSecretKey` if there is no key to seal with.
+  public func set(app: AppID, _ isOn: Bool, at now: Timestamp) throws(StorageError) -> Bool {
+    // The app's first content must not be refused for lack of a key.
+    if isOn { _ = try database.sealingKeys(makes: true) }
+    try database.run(
+      """
+      UPDATE app SET seals_contents = ?1, seals_changed_at = CASE WHEN seals_contents = ?1 THEN seals_changed_at ELSE ?2 END
+      WHERE id = ?3 AND deleted_at IS NULL
+      """, .integer(isOn ? 1 : 0), .time(now), .app(app))
+    database.sealing.apps = nil
+    return database.changes > 0
+  }
+
+  /// Has contents sealed with the first key of the file from now on, also by other processes; tells its ID, eight bytes. Nil if no
+  /// content was ever sealed.
+  public func useFirstKey() throws(StorageError) -> [UInt8]? {
+    let isUsed = try database.first("SELECT 1 FROM content_sealing_key LIMIT 1") { _ in true } ?? false
+    guard isUsed else { return nil }
+    return Hex.decode(try database.sealingKeys(readsAgain: true).currentID)
+  }
+
+  /// Seals contents with the first key. Those that were changed or deleted meanwhile are left alone. Returns how many could not be
+  /// opened, and are left as they are.
+  public func reseal(_ contents: [SealedContent]) throws(StorageError) -> Int {
+    let keys = try database.sealingKeys()
+    var damaged = 0
+    for content in contents {
+      let plain = try database.opened(content.bytes, of: content.app, content.column)
+      guard !plain.isEmpty else {
+        damaged += 1
+        continue
+      }
+      let sealed = ContentVault.seal(plain, of: content.app, content.column, with: keys)
+      try database.run(
+        content.column.replacement, .blob(sealed), .integer(content.row.0), .integer(content.row.1),
+        .blob(content.bytes))
+    }
+    return damaged
+  }
+
+  /// Deletes the rows of contents that nobody can open any more: pushes with all that is known of them, schedules, stored messages,
+  /// callbacks, files.
+  public func delete(_ contents: [SealedContent]) throws(StorageError) {
+    for content in contents {
+      let id = content.row.0
+      switch content.column {
+      case .pushContent, .pushObject:
+        try transaction.pushes.delete([MessageID(UInt64(truncatingIfNeeded: id))])
+        try database.run("DELETE FROM channel_pending WHERE msg_id = ?", .integer(id))
+      case .schedule: try database.run("DELETE FROM schedule WHERE id = ?", .integer(id))
+      case .task: try database.run("DELETE FROM getui_task WHERE id = ?", .integer(id))
+      case .callbackParams: try database.run("DELETE FROM push_callback WHERE msg_id = ?", .integer(id))
+      case .callbackBody:
+        try database.run("DELETE FROM callback_attempt WHERE batch_id = ?", .integer(id))
+        try database.run("DELETE FROM callback_batch WHERE id = ?", .integer(id))
+      case .file:
+        try database.run("DELETE FROM file_piece WHERE file = ?", .integer(id))
+        try database.run("DELETE FROM file WHERE id = ?", .integer(id))
+      }
+    }
+  }
+
+  /// Forgets that contents need keys that sealed before the one with this ID, eight bytes; the caller has made sure that none does.
+  public func forgetKeys(before id: [UInt8]) throws(StorageError) {
+    try database.run(
+      """
+      DELETE FROM content_sealing_key
+      WHERE number < (SELECT number FROM content_sealing_key WHERE key_id = ?)
+      """, .blob(id))
+  }
+
+  /// Forgets that contents need the key with this ID, eight bytes. Apps that seal do so with the next key.
+  public func forgetKey(_ id: [UInt8]) throws(StorageError) {
+    try database.run("DELETE FROM content_sealing_key WHERE key_id = ?", .blob(id))
+  }
+}
+
+extension ContentColumn {
+  /// Finds rows behind (?1, ?2) that are sealed, and whose head is ?3 or, if ?4 is 0, another: at most ?5.
+  fileprivate var search: StaticString {
+    switch self {
+    case .pushContent:
+      """
+      SELECT msg_id AS id, 0 AS part, app_id, content AS bytes FROM push WHERE msg_id > ?1 AND ?2 <= 0
+        AND substr(content, 1, 1) = x'ff' AND (substr(content, 1, 10) = ?3) = ?4 ORDER BY msg_id LIMIT ?5
+      """
+    case .pushObject:
+      """
+      SELECT msg_id AS id, 0 AS part, app_id, object AS bytes FROM push WHERE msg_id > ?1 AND ?2 <= 0
+        AND substr(object, 1, 1) = x'ff' AND (substr(object, 1, 10) = ?3) = ?4 ORDER BY msg_id LIMIT ?5
+      """
+    case .schedule:
+      """
+      SELECT id, 0 AS part, app_id, push_json AS bytes FROM schedule WHERE id > ?1 AND ?2 <= 0
+        AND substr(push_json, 1, 1) = x'ff' AND (substr(push_json, 1, 10) = ?3) = ?4 ORDER BY id LIMIT ?5
+      """
+    case .task:
+      """
+      SELECT id, 0 AS part, app_id, body AS bytes FROM getui_task WHERE id > ?1 AND ?2 <= 0
+        AND substr(body, 1, 1) = x'ff' AND (substr(body, 1, 10) = ?3) = ?4 ORDER BY id LIMIT ?5
+      """
+    case .callbackParams:
+      """
+      SELECT push_callback.msg_id AS id, 0 AS part, push.app_id, params AS bytes
+      FROM push_callback JOIN push ON push.msg_id = push_callback.msg_id
+      WHERE push_callback.msg_id > ?1 AND ?2 <= 0
+        AND substr(params, 1, 1) = x'ff' AND (substr(params, 1, 10) = ?3) = ?4
+      ORDER BY push_callback.msg_id LIMIT ?5
+      """
+    case .callbackBody:
+      """
+      SELECT id, 0 AS part, app_id, body AS bytes FROM callback_batch WHERE id > ?1 AND ?2 <= 0
+        AND substr(body, 1, 1) = x'ff' AND (substr(body, 1, 10) = ?3) = ?4 ORDER BY id LIMIT ?5
+      """
+    case .file:
+      """
+      SELECT file_piece.file AS id, file_piece.number AS part, app.id AS app_id, lines AS bytes
+      FROM file_piece JOIN file ON file.id = file_piece.file JOIN app ON app.app_key = file.owner
+      WHERE (file_piece.file, file_piece.number) > (?1, ?2)
+        AND substr(lines, 1, 1) = x'ff' AND (substr(lines, 1, 10) = ?3) = ?4
+      ORDER BY file_piece.file, file_piece.number LIMIT ?5
+      """
+    }
+  }
+
+  /// Puts ?1 in the place of ?4 in the row (?2, ?3).
+  fileprivate var replacement: StaticString {
+    switch self {
+    case .pushContent: "UPDATE push SET content = ?1 WHERE msg_id = ?2 AND ?3 <= 0 AND content = ?4"
+    case .pushObject: "UPDATE push SET object = ?1 WHERE msg_id = ?2 AND ?3 <= 0 AND object = ?4"
+    case .schedule: "UPDATE schedule SET push_json = ?1 WHERE id = ?2 AND ?3 <= 0 AND push_json = ?4"
+    case .task: "UPDATE getui_task SET body = ?1 WHERE id = ?2 AND ?3 <= 0 AND body = ?4"
+    case .callbackParams:
+      "UPDATE push_callback SET params = ?1 WHERE msg_id = ?2 AND ?3 <= 0 AND params = ?4"
+    case .callbackBody: "UPDATE callback_batch SET body = ?1 WHERE id = ?2 AND ?3 <= 0 AND body = ?4"
+    case .file: "UPDATE file_piece SET lines = ?1 WHERE file = ?2 AND number = ?3 AND lines = ?4"
+    }
+  }
+}

@@ -1,0 +1,225 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushTesting
+import Synchronization
+import Testing
+
+@testable import PushStorage
+
+/// What apps store is sealed if they ask for it, and opens again whatever becomes of the keys.
+@Suite struct SealingTests {
+  private let folder = TemporaryFolder()
+  private let file = KeyFile()
+
+  /// A secret key file in memory.
+  private final class KeyFile: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    /// Puts a new key in front.
+    func add() { lines.withLock { $0.insert(SealingKeys.makeLine(), at: 0) } }
+    /// Leaves only the key in front.
+    func dropOld() { lines.withLock { $0 = Array($0.prefix(1)) } }
+    func remove() { lines.withLock { $0 = [] } }
+    var text: String { lines.withLock { $0.joined() } }
+
+    var source: SecretKeySource {
+      SecretKeySource { inUse in
+        if inUse.isEmpty, self.text.isEmpty { self.add() }
+        guard let keys = try? SealingKeys(text: self.text), inUse.isSubset(of: keys.ids) else {
+          return .failure(StorageError(.noSecretKey, "it is missing"))
+        }
+        return .success(keys)
+      }
+    }
+  }
+
+  private func open() throws -> Store {
+    var options = Store.Options()
+    options.secretKeys = file.source
+    return try Store.testing(folder, options: options)
+  }
+
+  private static let marker = "marker-51c0-of-a-content"
+  private static let text = Array(marker.utf8)
+
+  /// Writes a content into each of the columns that hold any, and tells the schedule's name.
+  private func fill(_ store: Store, _ app: AppID, from id: UInt64) async throws {
+    try await store.change { t throws(StorageError) in
+      guard let key = try t.apps.find(app)?.key else { return }
+      try t.pushes.insert(
+        .single(id, app: app, target: 1, content: [1] + Self.text),
+        from: PushSource(object: Array("{\"a\":\"".utf8) + Self.text))
+      try t.callbacks.insertPush(
+        PushCallbackRow(id: MessageID(id), url: nil, types: .all, sendno: 1, params: Self.text), app: app)
+      try t.callbacks.insertBatch(app: app, to: nil, events: 1, body: Self.text, at: .start)
+      let moment = ScheduleRow.Occurrence(local: LocalTime(count: 1), at: .start)
+      let schedule = try t.schedules.insert(
+        ScheduleRow(
+          app: app, uuid: "s\(id)", cid: nil, name: "n", trigger: [], push: Self.text, createdAt: .start,
+          next: moment, last: moment))
+      try t.getui.insertTask(
+        GetuiTaskRow(
+          id: MessageID(id), app: app, requestID: "r\(id)", groupName: "", createdAt: .start,
+          expiresAt: .start, body: Self.text))
+      try t.getui.insertTask(
+        GetuiTaskRow(
+          id: MessageID(id + 1), app: app, requestID: "t\(id)", groupName: "", createdAt: .start,
+          expiresAt: .start, scheduleID: schedule, body: []))
+      let pieces = NewFile(
+        owner: key.text, fileID: "f\(id)", kind: .aliases, name: "n", count: 1, pieces: [Self.text])
+      guard let number = try t.files.begin(pieces, limit: 9, at: .start, expiresAt: .start.adding(seconds: 9))
+      else { return }
+      try t.files.addPiece(number, number: 0, lines: Self.text)
+      try t.files.complete(number)
+    }
+  }
+
+  /// All contents of a push and what belongs to it, as they are read.
+  private func contents(_ store: Store, _ app: AppID, _ id: UInt64) async throws -> [[UInt8]?] {
+    try await store.look { t throws(StorageError) in
+      let push = MessageID(id)
+      guard let key = try t.apps.find(app)?.key else { return [] }
+      let file = try t.files.find(owner: key.text, "f\(id)", at: .start)
+      let destination = CallbackDestination(app: app, origin: "")
+      return [
+        try t.pushes.find(id: push)?.content, try t.pushes.contents(of: [push])[0]?.content,
+        try t.pushes.history(of: app, limit: 1) { $0.id == push }.pushes.first?.content,
+        try t.pushes.latest(app: app, of: RegistrationNumber(1), limit: 9) { _, _ in false }.pushes
+          .first { $0.id == push }?.content,
+        try t.pushes.object(of: push), try t.pushes.source(of: push)?.source.object,
+        try t.pushes.history(of: app, limit: 1) { $0.id == push }.pushes.first?.object,
+        try t.callbacks.push(of: push, app: app)?.params,
+        try t.callbacks.due(destination, at: .start, limit: 1).first?.body,
+        try t.callbacks.batch(app: app, id: 1)?.body, try t.schedules.find(app: app, uuid: "s\(id)")?.push,
+        try t.schedules.due(at: .start, limit: 1).first?.push, try t.getui.task(push, app: app)?.body,
+        try t.getui.task(requestID: "r\(id)", app: app)?.body,
+        try t.getui.timedTask(MessageID(id + 1), app: app)?.schedule?.push,
+        try file.map { file throws(StorageError) in try t.files.piece(file.id, 0) } ?? nil,
+      ]
+    }
+  }
+
+  private static let expected: [[UInt8]?] = {
+    let (content, object) = ([1] + text, Array("{\"a\":\"".utf8) + text)
+    return Array(repeating: content, count: 4) + Array(repeating: object, count: 3)
+      + Array(repeating: text, count: 9)
+  }()
+
+  /// How often the marker stands in the files of the database.
+  private func found() -> Int {
+    ["", "-wal"].reduce(0) { count, end in
+      count + TemporaryFolder.read(folder.database + end).ranges(of: Self.marker).count
+    }
+  }
+
+  private func set(_ store: Store, _ app: AppID, _ isOn: Bool) async throws {
+    let isKnown = try await store.change { t throws(StorageError) in
+      try t.sealing.set(app: app, isOn, at: .start)
+    }
+    #expect(isKnown)
+  }
+
+  private func reseal(_ store: Store) async throws -> Int {
+    let id = try await store.change { t throws(StorageError) in try t.sealing.useFirstKey() }
+    let current = try #require(id)
+    var (place, count) = (SealedContentPlace(), 0)
+    while !place.isEnd {
+      let start = place
+      let (found, next) = try await store.look { t throws(StorageError) in
+        var place = start
+        // One at a time: each step goes on where the one before ended.
+        return (try t.sealing.contents(.without(current), behind: &place, limit: 1), place)
+      }
+      place = next
+      count += found.count
+      let damaged = try await store.change { t throws(StorageError) in try t.sealing.reseal(found) }
+      #expect(damaged == 0)
+    }
+    try await store.change { t throws(StorageError) in try t.sealing.forgetKeys(before: current) }
+    return count
+  }
+
+  @Test func `All contents are sealed from when an app asks for it until it does not`() async throws {
+    let store = try open()
+    let app = try await store.addApp(registrations: 2)
+    let other = try await store.addApp(registrations: 2)
+    try await set(store, app, true)
+    try await fill(store, app, from: 10)
+    #expect(found() == 0)
+    #expect(try await contents(store, app, 10) == Self.expected)
+    try await fill(store, other, from: 20)
+    let plain = found()
+    #expect(plain >= 7, "an app that does not ask has its contents as they are")
+    try await set(store, app, false)
+    try await fill(store, app, from: 30)
+    #expect(found() >= plain * 2, "turning it off holds for what is stored from then on")
+    #expect(try await contents(store, app, 10)[0] == Self.expected[0], "what is stored stays as it is")
+    store.close()
+  }
+
+  @Test func `A key goes once its contents are sealed anew, beside a program that still has it`() async throws
+  {
+    let store = try open()
+    let app = try await store.addApp(registrations: 2)
+    try await set(store, app, true)
+    try await fill(store, app, from: 10)
+    file.add()
+    let command = try open()
+    #expect(try await reseal(command) == 7)
+    // The first program reads the file again, although it has a key that would do.
+    try await fill(store, app, from: 20)
+    file.dropOld()
+    let second = try open()
+    for each in [store, command, second] {
+      #expect(try await contents(each, app, 10)[4] == Self.expected[4])
+      #expect(try await contents(each, app, 20)[4] == Self.expected[4])
+    }
+    #expect(try await reseal(second) == 0)
+    let keys = try await second.look { t throws(StorageError) in try t.credentials.allSealed() }
+    #expect(SealingKeys.ids(of: keys) == [try SealingKeys(text: file.text).currentID])
+    for each in [store, command, second] { each.close() }
+    #expect(found() == 0)
+  }
+
+  @Test func `Without the key nothing is written in plain text, and reading says why`() async throws {
+    var store = try open()
+    let app = try await store.addApp(registrations: 2)
+    try await set(store, app, true)
+    try await fill(store, app, from: 10)
+    store.close()
+    file.remove()
+    store = try open()
+    await #expect { try await fill(store, app, from: 20) } throws: { error in
+      guard let error = error as? StorageError, case .noSecretKey = error.kind else { return false }
+      return true
+    }
+    await #expect(throws: StorageError.self) { try await contents(store, app, 10) }
+    #expect(found() == 0)
+    store.close()
+  }
+
+  @Test func `A content that was changed, or comes from elsewhere, is unreadable and nothing else`()
+    async throws
+  {
+    let store = try open()
+    let (app, other) = (try await store.addApp(registrations: 2), try await store.addApp(registrations: 2))
+    try await set(store, app, true)
+    try await set(store, other, true)
+    try await fill(store, app, from: 10)
+    try await fill(store, other, from: 20)
+    store.close()
+    let database = try Database(path: folder.database, mode: .create)
+    // One app's content in the place of another's, an object in the place of a content, a byte that is another.
+    try database.run(
+      "UPDATE push SET content = (SELECT content FROM push WHERE msg_id = 10) WHERE msg_id = 20")
+    try database.run("UPDATE push SET object = content WHERE msg_id = 10")
+    try database.run(
+      "UPDATE getui_task SET body = CAST(body || x'00' AS BLOB) WHERE id = 10")
+    let again = try open()
+    #expect(try await contents(again, other, 20)[0] == [])
+    #expect(try await contents(again, app, 10)[4] == [])
+    #expect(try await contents(again, app, 10)[12] == [])
+    again.close()
+  }
+}
