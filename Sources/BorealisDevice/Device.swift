@@ -126,7 +126,8 @@ public final class Device: Sendable {
 
   /// Makes a new key for contents that only this device reads and tells it to the server. The old one opens contents for eleven
   /// days more, as no push is kept for longer. Ends with 6017 for a device without keys, with 6011 if 16 old ones are
-  /// still needed.
+  /// still needed. If the server refuses the new key, the old one stays the device's, and the new one's bytes leave the state file.
+  /// Without an answer (6002, 6012) the new one stays, and is told again.
   public func rotateKey() async throws(DeviceOperationError) {
     let result = await withCheckedContinuation { continuation in
       hub.post(.rotateKey(key, { continuation.resume(returning: $0) }))

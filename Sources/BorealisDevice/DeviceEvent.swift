@@ -99,7 +99,8 @@ public enum DeviceEvent: Hashable, Sendable {
   case disconnected(DisconnectReason, retryIn: UInt64?)
   /// A push to show or to hand over; the app says when that is done.
   case push(DevicePush)
-  /// The content of a push cannot be deciphered and never will be: 6040 the device's key is gone, 6041 it is not of the
+  /// The content of a push cannot be deciphered and never will be: 6040 the device's key is gone, or a
+  /// shared one did not come while the push was kept, 6041 it is not of the
   /// coding's form, 6042 it was changed or made for another key. There is nothing to show or to handle.
   case unreadable(MessageID, key: ContentKeyID, code: ResultCode)
   /// Pushes wait for a key that is shared with other devices: 6040 the server does not have it yet, 6042 what it has is not for

@@ -39,6 +39,7 @@ struct DeviceKeyRing: Sendable {
     case .shared(let id, let bytes):
       if let key = ContentKey(id: id, bytes: bytes) { add(key) }
     case .told(let text): told = text
+    case .dropped(let ids): own.removeAll { ids.contains($0.key.publicKey.id) }
     }
   }
 
@@ -53,9 +54,22 @@ struct DeviceKeyRing: Sendable {
     return .own(kind, key.bytes, since: now)
   }
 
-  /// An old key ends some time after the next one was made.
-  mutating func dropOld(at now: Int64) {
-    while own.count > 1, own[1].since + Self.oldKeyLife <= now { own.removeFirst() }
+  /// An old key ends some time after the next one was made: no push that is kept needs it then. Returns the IDs of those that
+  /// end now.
+  @discardableResult
+  mutating func dropOld(at now: Int64) -> [ContentKeyID] {
+    var ended: [ContentKeyID] = []
+    while own.count > 1, own[1].since + Self.oldKeyLife <= now {
+      ended.append(own.removeFirst().key.publicKey.id)
+    }
+    return ended
+  }
+
+  /// Takes a key away that the server has refused, unless it is the only one. Returns whether it is gone.
+  mutating func discard(_ id: ContentKeyID) -> Bool {
+    guard own.count > 1, let index = own.lastIndex(where: { $0.key.publicKey.id == id }) else { return false }
+    own.remove(at: index)
+    return true
   }
 
   /// Notes that the server knows the last key, under a registration.
@@ -103,18 +117,26 @@ enum KeyRecord: Hashable, Sendable {
   case shared(ContentKeyID, [UInt8])
   /// The registration and the key that the server knows.
   case told(String)
+  /// Key pairs that are gone.
+  case dropped([ContentKeyID])
 }
 
 // MARK: - Contents
 extension DeviceKeyRing {
+  /// Seconds for which a push is kept that does not say it: JPush's default.
+  static let unknownLife: Int64 = 86_400
+  /// Seconds for which any push is kept at most.
+  static let longestLife: Int64 = 10 * 86_400
+
   /// What a push comes to.
   enum Reading: Equatable, Sendable {
     /// Nothing of it is enciphered.
     case plain
     /// Its content, and the key that opened it.
     case opened([UInt8], ContentKeyID)
-    /// The key that it needs is shared with others and not there yet.
-    case missing(ContentKeyID)
+    /// The key that it needs is shared with others and not there yet; with the seconds for which the server keeps the push,
+    /// counted from its acceptance.
+    case missing(ContentKeyID, seconds: Int64)
     /// It will never be read.
     case failed(ContentKeyID, ContentError)
   }
@@ -138,7 +160,9 @@ extension DeviceKeyRing {
       } catch {
         // One that is shared may come; a key pair of this device that is gone does not come back.
         let isShared = header.keyName == id.bytes
-        return error == .unknownKey && isShared ? .missing(id) : .failed(id, error)
+        guard error == .unknownKey, isShared else { return .failed(id, error) }
+        let seconds = encrypted["ttl"]?.int64 ?? Self.unknownLife
+        return .missing(id, seconds: min(max(0, seconds), Self.longestLife))
       }
       last = id
     }

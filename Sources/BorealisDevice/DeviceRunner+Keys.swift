@@ -13,12 +13,41 @@ extension DeviceRunner {
     switch keys?.read(push.content) {
     case nil, .plain: handOver(push)
     case .opened(let content, let key): handOver(push.opened(content, by: key))
-    case .missing(let key): if held.hold(push, for: key) { ask(for: key) }
+    case .missing(let key, let seconds):
+      let life = Self.life(of: push.messageID, seconds, at: now)
+      if held.hold(push, for: key, at: driver.now, life: life) { ask(for: key) }
     case .failed(let key, let error):
       events.yield(
         .unreadable(push.messageID, key: key, code: ResultCode(rawValue: UInt16(clamping: error.rawValue))))
       drop(push.messageID)
     }
+  }
+
+  /// Milliseconds for which a push is still kept. Its ID says when it was accepted; a clock by which it could not have come
+  /// any more is wrong, and counts for nothing.
+  static func life(of id: MessageID, _ seconds: Int64, at now: Int64) -> UInt64 {
+    let age = now - id.time.seconds
+    let rest = age >= 0 && age < seconds ? seconds - age : seconds
+    return UInt64(max(0, rest)) * 1000
+  }
+
+  /// Does what the time has come for.
+  func keysDeadlineReached() {
+    guard keys != nil else { return }
+    for (id, key) in held.ended(at: driver.now) {
+      events.yield(.unreadable(id, key: key, code: .keyMissing))
+      drop(id)
+    }
+    dropOldKeys()
+    guard core.isLoggedIn else { return }
+    if telling.isDue(at: driver.now) { tellKey() }
+    for key in held.due(at: driver.now) { ask(for: key) }
+  }
+
+  /// Forgets old keys that no push needs any more, with their bytes. If that fails, the bytes go when the file is next rewritten.
+  private func dropOldKeys() {
+    let ended = keys?.dropOld(at: now) ?? []
+    if !ended.isEmpty { _ = state.drop(ended) }
   }
 
   /// Has nothing more to do with a push that the app does not get.
@@ -32,7 +61,8 @@ extension DeviceRunner {
     guard keys != nil else { return }
     switch event {
     case .loggedIn:
-      keys?.dropOld(at: now)
+      dropOldKeys()
+      telling = KeyTelling()
       tellKey()
       for key in held.due(at: driver.now, isNewSession: true) { ask(for: key) }
     case .recalled(let id): if held.remove(id) { drop(id) }
@@ -45,27 +75,43 @@ extension DeviceRunner {
   /// Tells the server the key, unless it knows it. The first one is made now.
   private func tellKey() {
     guard let kind = core.profile.keyKind, let id = core.identity?.registrationID.text else { return }
-    if keys?.publicKey?.kind != kind, !rotate(kind) { return }
+    if keys?.publicKey?.kind != kind, rotate(kind) == nil { return telling.failed(at: driver.now) }
     guard keys?.isToTell(to: id) == true else { return }
     tellKey(to: id) { _ in }
   }
 
-  private func tellKey(to id: String, _ completion: @escaping Completion) {
+  private func tellKey(to id: String, _ completion: @escaping (OperationResult) -> Void) {
     guard let key = keys?.publicKey else { return }
+    telling.begun()
     submitOwn(.setKey(DeviceKey(key.kind, key.bytes))) { [weak self] result in
-      // If the note fails, the server is told once more.
-      if result.code == .ok, let self, self.keys?.publicKey == key, let record = self.keys?.noteTold(to: id) {
-        _ = self.state.store(record)
+      guard let self else { return completion(result) }
+      if result.code != .ok {
+        telling.failed(at: driver.now)
+      } else if keys?.publicKey == key, let record = keys?.noteTold(to: id) {
+        // If the note fails, the server is told once more.
+        _ = state.store(record)
       }
       completion(result)
+      settle()
     }
   }
 
-  /// Makes a key; false if it cannot be stored, or if there are too many.
-  private func rotate(_ kind: DeviceKeyKind) -> Bool {
-    guard var ring = keys, let record = ring.rotate(kind, at: now), state.store(record) else { return false }
+  /// Makes a key; nil if it cannot be stored, or if there are too many.
+  private func rotate(_ kind: DeviceKeyKind) -> DevicePublicKey? {
+    guard var ring = keys else { return nil }
+    let ended = ring.dropOld(at: now)
+    guard let record = ring.rotate(kind, at: now), state.store(record) else { return nil }
     keys = ring
-    return true
+    if !ended.isEmpty { _ = state.drop(ended) }
+    return ring.publicKey
+  }
+
+  /// The server has refused a key that the app had asked for: the one before stays the device's key.
+  private func discard(_ key: DevicePublicKey, registration id: String) {
+    guard keys?.discard(key.id) == true else { return }
+    _ = state.drop([key.id])
+    // Unless the server knows that one already.
+    if keys?.isToTell(to: id) != true { telling = KeyTelling() }
   }
 
   /// Makes a new key at the app's wish.
@@ -74,19 +120,17 @@ extension DeviceRunner {
       completion(OperationResult(sequence: 0, operation: .setKey(DeviceKey(.x25519, [])), code: code))
     }
     guard let kind = core.profile.keyKind else { return fail(.requestInvalid) }
-    guard rotate(kind) else { return fail(.tooFrequent) }
+    guard let key = rotate(kind) else { return fail(.tooFrequent) }
     // The next login tells it.
     guard core.isLoggedIn, let id = core.identity?.registrationID.text else { return fail(.ok) }
-    tellKey(to: id, completion)
+    tellKey(to: id) { [weak self] result in
+      // Without an answer the server may have it: then it stays, and is told again.
+      if ![.ok, .timeout, .stopped].contains(result.code) { self?.discard(key, registration: id) }
+      completion(result)
+    }
   }
 
   // MARK: Shared keys
-
-  /// Asks for the keys whose time has come.
-  func askForKeys() {
-    guard core.isLoggedIn else { return }
-    for key in held.due(at: driver.now) { ask(for: key) }
-  }
 
   private func ask(for id: ContentKeyID) {
     submitOwn(.getKey(id)) { [weak self] result in self?.take(id, result) }

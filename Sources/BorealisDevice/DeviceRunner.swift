@@ -28,6 +28,8 @@ final class DeviceRunner {
   var keys: DeviceKeyRing?
   /// Pushes that wait for a key.
   var held = HeldPushes()
+  /// Whether the server is to be told the key once more.
+  var telling = KeyTelling()
   /// What waits for the library's own operations, of which the app does not hear.
   var ownCompletions: [UInt32: (OperationResult) -> Void] = [:]
   /// Those who wait for an operation's result, by its number.
@@ -78,15 +80,9 @@ final class DeviceRunner {
 
   /// The heap's entry has come up.
   func deadlineReached() {
-    if let next = core.nextDeadline, next <= driver.now {
-      perform(core.tick(at: driver.now))
-      askForKeys()
-    } else if held.deadline.map({ $0 <= driver.now }) == true {
-      askForKeys()
-      settle()
-    } else {
-      settle()
-    }
+    if let next = core.nextDeadline, next <= driver.now { perform(core.tick(at: driver.now)) }
+    keysDeadlineReached()
+    settle()
   }
 
   /// Sends what was queued during the turn.
@@ -167,7 +163,8 @@ extension DeviceRunner {
       }
       driver.settle(&connection, key, generation)
     }
-    let deadline = [core.nextDeadline, core.isLoggedIn ? held.deadline : nil].compactMap { $0 }.min()
+    let asked = core.isLoggedIn ? [held.deadline, telling.again] : []
+    let deadline = ([core.nextDeadline, held.end] + asked).compactMap { $0 }.min()
     driver.schedule(self, deadline)
   }
 }

@@ -43,6 +43,9 @@ final class DeviceState: Sendable {
   /// Stores a key durably.
   func store(_ key: KeyRecord) -> Bool { store.append([.key(key)], for: number, durable: true) }
 
+  /// Takes keys out of the file, with their bytes. False if that failed: they may still be there, and are not used.
+  func drop(_ keys: [ContentKeyID]) -> Bool { store.drop(keys, for: number) }
+
   /// Stores a registration durably, or that there is none.
   @discardableResult
   func store(_ identity: DeviceIdentity?) -> Bool {

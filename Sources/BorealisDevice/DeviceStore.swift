@@ -89,14 +89,29 @@ public final class DeviceStore: Sendable {
     }
   }
 
+  /// Takes key pairs out of the file: a note that they are gone, and then the file is written anew without their bytes. False if
+  /// either failed.
+  func drop(_ keys: [ContentKeyID], for device: UInt32) -> Bool {
+    var bytes: [UInt8] = []
+    StateRecord.key(.dropped(keys)).encode(device: device, into: &bytes)
+    let new = bytes
+    return content.withLock { content in
+      // With the note a later rewriting does it, if this one fails.
+      guard content.file.append(new, durable: true) else { return false }
+      return Self.compact(&content)
+    }
+  }
+
   /// Rewrites the file with the sum of its records. If that fails, the long one stays in use and grows on.
-  private static func compact(_ content: inout Content) {
-    guard let bytes = content.file.records() else { return }
+  @discardableResult
+  private static func compact(_ content: inout Content) -> Bool {
+    guard let bytes = content.file.records() else { return false }
     var compact: [UInt8] = []
     for (device, stored) in sum(bytes).stored.sorted(by: { $0.key < $1.key }) {
       for record in stored.records { record.encode(device: device, into: &compact) }
     }
-    _ = content.file.replace(with: compact)
+    let isDone = content.file.replace(with: compact)
     content.compactSize = content.file.size
+    return isDone
   }
 }

@@ -68,6 +68,7 @@ extension StateRecord {
     case .key(.own): 8
     case .key(.shared): 9
     case .key(.told): 10
+    case .key(.dropped): 11
     }
   }
 
@@ -99,6 +100,7 @@ extension StateRecord {
       writer.write(id.rawValue)
       writer.write(bytes: bytes)
     case .key(.told(let text)): writer.write(bytes: text.utf8)
+    case .key(.dropped(let ids)): for id in ids { writer.write(id.rawValue) }
     }
     return writer.bytes
   }
@@ -153,6 +155,13 @@ extension StateRecord {
         let text = payload.read(count: payload.remaining).flatMap({ String(validating: $0, as: UTF8.self) })
       else { return nil }
       self = .key(.told(text))
+    case 11:
+      var ids: [ContentKeyID] = []
+      while payload.remaining > 0 {
+        guard let id = payload.read(UInt64.self) else { return nil }
+        ids.append(ContentKeyID(id))
+      }
+      self = .key(.dropped(ids))
     default: return nil
     }
   }

@@ -87,7 +87,7 @@ struct ContentParser {
     writer.beginObject()
     writer.member("msg_content", "")
     writer.key(PushEncryption.member)
-    writer.value(encryption.value(content))
+    writer.value(encryption.value(content, timeToLive: options.timeToLive))
     writer.endObject()
     return writer.bytes
   }
@@ -95,7 +95,7 @@ struct ContentParser {
   /// A neutral notification with the content that takes its place on the device.
   private var encipheredNotification: JSONValue? {
     guard let encryption = options.encryption, let content = encryption.notification else { return nil }
-    return encryption.value(content)
+    return encryption.value(content, timeToLive: options.timeToLive)
   }
 
   private func render(_ notification: Fields) throws(APIError) -> [Platform: [UInt8]] {

@@ -86,12 +86,14 @@ public struct PushEncryption: Equatable, Sendable {
     }
   }
 
-  /// The member that carries a content.
-  func value(_ content: String) -> JSONValue {
+  /// The member that carries a content; over the direct connection with the seconds for which the push is kept, so that a
+  /// device knows for how long to wait for a key.
+  func value(_ content: String, timeToLive: Int? = nil) -> JSONValue {
     var object = JSONObject()
     object.set("alg", .string(cipher.rawValue))
     object.set("key", .string(key.text))
     object.set("data", .string(content))
+    if let timeToLive { object.set("ttl", .number(JSONNumber(Int64(timeToLive)))) }
     return .object(object)
   }
 }

@@ -154,19 +154,23 @@ final class TestPeer {
   func acknowledged(_ count: Int) throws -> [UInt64] {
     var ids: [UInt64] = []
     while ids.count < count {
-      guard let next = try next(), case .acknowledge(let list) = next.frame else {
-        throw TestServer.Failed(reason: "no acknowledgement")
+      guard let next = try next() else { throw TestServer.Failed(reason: "closed without acknowledgement") }
+      switch next.frame {
+      case .acknowledge(let list):
+        for index in 0..<list.count { ids.append(list[index, in: next.bytes.span].rawValue) }
+      case .acknowledgeWithAges(let list):
+        for index in 0..<list.count { ids.append(list[index, in: next.bytes.span].messageID.rawValue) }
+      default: throw TestServer.Failed(reason: "\(next.frame) instead of an acknowledgement")
       }
-      for index in 0..<list.count { ids.append(list[index, in: next.bytes.span].rawValue) }
     }
     return ids
   }
 
   /// Takes the device through registration, if it wants one, and login; tells whether it registered.
   @discardableResult
-  func welcome(ackDelay: UInt16 = 0, heartbeat: UInt16 = 300) throws -> Bool {
+  func welcome(ackDelay: UInt16 = 0, heartbeat: UInt16 = 300, version: UInt8 = 1) throws -> Bool {
     guard case .hello = try expect(.hello) else { return false }
-    try send(CoreRun.helloOK)
+    try send(CoreRun.helloOK(version: version))
     guard let first = try next() else { throw TestServer.Failed(reason: "closed after HELLO") }
     let isNew = first.frame.type == .register
     if isNew {

@@ -37,11 +37,12 @@ import Testing
       Self.encryption("\"notification\":\"\(Self.shared)\",\"message\":\"\(Self.shared)\""))
     let content = try PushRequest.parse(json).content
     let carried = "{\"alg\":\"aes128gcm\",\"key\":\"\(Self.key)\",\"data\":\"\(Self.shared)\"}"
+    let kept = carried.dropLast() + ",\"ttl\":86400}"
     for platform in [Platform.ios, .android, .hmos] {
       let text = String(decoding: content.deviceJSON(platform: platform), as: UTF8.self)
       #expect(
-        text == "{\"notification\":{\"alert\":\"News\",\"encrypted\":\(carried)},"
-          + "\"message\":{\"msg_content\":\"\",\"encrypted\":\(carried)}}")
+        text == "{\"notification\":{\"alert\":\"News\",\"encrypted\":\(kept)},"
+          + "\"message\":{\"msg_content\":\"\",\"encrypted\":\(kept)}}")
     }
     var payload: [UInt8] = []
     try #require(content.apns).payload.render(messageID: MessageID(5), badge: 0, into: &payload)

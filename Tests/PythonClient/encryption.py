@@ -66,9 +66,9 @@ class AppServer:
         expect_equal(len(answer["keys"]), 1, "keys of the device")
         return DeviceKey.of(answer["keys"][0])
 
-    async def push(self, phone: Phone, encryption: dict) -> str:
+    async def push(self, phone: Phone, encryption: dict, time_to_live: int = 86400) -> str:
         push = {"platform": "all", "audience": {"registration_id": [phone.registration_id]},
-                "options": {"encryption": encryption}}  # fmt: skip
+                "options": {"encryption": encryption, "time_to_live": time_to_live}}  # fmt: skip
         if "notification" in encryption:
             push["notification"] = {"alert": "You have news"}
         return (await self.call("POST", "/v3/push", push))["msg_id"]
@@ -161,6 +161,13 @@ async def play_phone(api: AppServer, phone: Phone) -> None:
         msg_id = await api.push(phone, encryption)
         event = await phone.event("unreadable", "push")
         expect_equal((event["event"], event["msg_id"], event.get("code")), ("unreadable", msg_id, code), "code")
+    # A key that never comes: the push waits no longer than it is kept.
+    never = ContentKey()
+    msg_id = await api.push(phone, never.encryption(message=text), time_to_live=2)
+    event = await phone.event("key_missing", "push")
+    expect_equal((event["event"], event["key"]), ("key_missing", never.id), "a key that nobody publishes")
+    event = await phone.event("unreadable", "push")
+    expect_equal((event["event"], event["msg_id"], event.get("code")), ("unreadable", msg_id, 6040), "its end")
     # It goes on, and nothing of that comes again.
     await phone.end(signal.SIGTERM)
     await phone.start()

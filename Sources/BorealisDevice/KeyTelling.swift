@@ -1,0 +1,28 @@
+/// When the server is told the device's key again, after it was not taken. Milliseconds are those of the caller's clock.
+struct KeyTelling: Sendable {
+  /// Milliseconds until the first time; each time after that twice as long.
+  static let firstWait: UInt64 = 5000
+  /// Times in one session. The next login begins anew.
+  static let mostTries = 8
+
+  private var tries = 0
+  /// When; nil for not at all.
+  private(set) var again: UInt64?
+
+  /// It is being told.
+  mutating func begun() { again = nil }
+
+  /// It was not taken.
+  mutating func failed(at now: UInt64) {
+    guard tries < Self.mostTries else { return }
+    again = now &+ Self.firstWait << UInt64(tries)
+    tries += 1
+  }
+
+  /// Whether it is to be told now; true once.
+  mutating func isDue(at now: UInt64) -> Bool {
+    guard let again, again <= now else { return false }
+    self.again = nil
+    return true
+  }
+}
