@@ -1,7 +1,171 @@
 "use strict";
 
-// A device of Borealis in a web page: the protocol of Docs/protocol.md, versions 1 to 3, over WebSocket (its section 8). It knows
-// nothing of the page around it; virtual.js shows what it does.
+// A device of Borealis in a web page: the protocol of Docs/protocol.md, versions 1 to 4, over WebSocket (its section 8). It knows
+// nothing of the page around it; virtual.js shows what it does, and `BorealisContent` opens what only the device reads.
+
+// Contents that only a device reads, Docs/encryption.md: the coding aes128gcm with a key of the kind p256, which WebCrypto has
+// everywhere (RFC 8291). Without WebCrypto, as on a page over plain HTTP from another machine, there are no keys.
+
+const BorealisContent = (() => {
+  const P256 = { name: "ECDH", namedCurve: "P-256" };
+  const KIND = 2;
+  const MOST_SHARED = 32;
+  const KEY_GONE = 6040, MALFORMED = 6041, DAMAGED = 6042;
+  const AES = 1;
+
+  const utf8 = new TextEncoder();
+
+  // Why a content cannot be read; with `missing` it may be read later.
+  class Unreadable extends Error {
+    constructor(code, missing = null) {
+      super(`code ${code}`);
+      Object.assign(this, { code, missing });
+    }
+  }
+
+  function toBase64(bytes) { return btoa(String.fromCharCode(...bytes)); }
+
+  function fromBase64(text) {
+    try {
+      return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    } catch {
+      throw new Unreadable(MALFORMED);
+    }
+  }
+
+  function toHex(bytes) { return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""); }
+
+  function join(...parts) { return Uint8Array.from(parts.flatMap((part) => [...part])); }
+
+  async function derive(salt, secret, info, count) {
+    const key = await crypto.subtle.importKey("raw", secret, "HKDF", false, ["deriveBits"]);
+    return new Uint8Array(await crypto.subtle.deriveBits({ name: "HKDF", hash: "SHA-256", salt, info }, key, count * 8));
+  }
+
+  function header(bytes) {
+    const end = 21 + (bytes[20] ?? 0);
+    if (bytes.length < end + 17) throw new Unreadable(MALFORMED);
+    return { salt: bytes.subarray(0, 16), keyName: bytes.subarray(21, end), record: bytes.subarray(end) };
+  }
+
+  // RFC 8188 with one record: the input of its derivation opens it.
+  async function open({ salt, record }, input) {
+    const [key, iv] = await Promise.all([["aes128gcm", 16], ["nonce", 12]].map(
+      ([name, count]) => derive(salt, input, utf8.encode(`Content-Encoding: ${name}\0`), count)));
+    const cipher = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["decrypt"]);
+    let plain;
+    try {
+      plain = new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv, tagLength: 128 }, cipher, record));
+    } catch {
+      throw new Unreadable(DAMAGED);
+    }
+    const end = plain.findLastIndex((byte) => byte !== 0);
+    if (plain[end] !== 2) throw new Unreadable(MALFORMED);
+    return plain.subarray(0, end);
+  }
+
+  // The keys of a device, which it keeps in `values.keys`: its own key pair, and those that app servers share with it.
+  class Keys {
+    constructor(values) { this.values = values; }
+
+    static get isPossible() { return globalThis.crypto?.subtle !== undefined; }
+
+    get own() { return this.values.keys?.own; }
+
+    // The ID of the device's key.
+    get id() { return this.own?.id; }
+
+    // Makes the device's key unless there is one; true if it was made.
+    async make() {
+      if (this.own || !Keys.isPossible) return false;
+      const pair = await crypto.subtle.generateKey(P256, true, ["deriveBits"]);
+      const point = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+      const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", point));
+      const own = {
+        id: toHex(digest.subarray(0, 8)), point: toBase64(point), auth: toBase64(crypto.getRandomValues(new Uint8Array(16))),
+        secret: await crypto.subtle.exportKey("jwk", pair.privateKey),
+      };
+      // Another call may have been quicker.
+      if (this.own) return false;
+      this.values.keys = { own, shared: [] };
+      return true;
+    }
+
+    // What SET_KEY says: kind, and point with `auth`.
+    get told() { return [KIND, join(fromBase64(this.own.point), fromBase64(this.own.auth))]; }
+
+    // Takes a shared key as the server gave it; false if it is not for this device.
+    async take(id, sealed) {
+      try {
+        const key = await this.#openOwn(header(sealed));
+        if (key.length !== 33 || key[0] !== AES) return false;
+        const shared = this.values.keys.shared.filter((one) => one.id !== id);
+        this.values.keys.shared = [...shared, { id, secret: toBase64(key.subarray(1)) }].slice(-MOST_SHARED);
+        return true;
+      } catch (error) {
+        if (error instanceof Unreadable) return false;
+        throw error;
+      }
+    }
+
+    async #openOwn(parts) {
+      const { point, auth, secret } = this.own;
+      const own = fromBase64(point);
+      const [key, sender] = await Promise.all([
+        crypto.subtle.importKey("jwk", secret, P256, false, ["deriveBits"]),
+        // A point that is not on the curve is refused here.
+        crypto.subtle.importKey("raw", parts.keyName, P256, false, []).catch(() => { throw new Unreadable(DAMAGED); }),
+      ]);
+      const common = new Uint8Array(await crypto.subtle.deriveBits({ name: "ECDH", public: sender }, key, 256));
+      const info = join(utf8.encode("WebPush: info\0"), own, parts.keyName);
+      return open(parts, await derive(fromBase64(auth), common, info, 32));
+    }
+
+    // Opens the parts of a content that are enciphered, all of them or none; gives what the device is to show, and the
+    // key's ID. Throws `Unreadable`.
+    async read(content) {
+      const opened = { ...content };
+      let last = null;
+      for (const part of ["notification", "message"]) {
+        const encrypted = content[part]?.encrypted;
+        if (encrypted === undefined) continue;
+        const { alg, key: id, data } = encrypted ?? {};
+        if (alg !== "aes128gcm" || !/^[0-9a-f]{16}$/.test(id) || typeof data !== "string") throw new Unreadable(MALFORMED);
+        opened[part] = await this.#readPart(id, header(fromBase64(data)));
+        last = id;
+      }
+      return { content: opened, key: last };
+    }
+
+    async #readPart(id, parts) {
+      const isShared = parts.keyName.length === 8;
+      let plain;
+      if (isShared) {
+        if (toHex(parts.keyName) !== id) throw new Unreadable(DAMAGED);
+        const key = this.values.keys.shared.find((one) => one.id === id);
+        if (!key) throw new Unreadable(KEY_GONE, id);
+        plain = await open(parts, fromBase64(key.secret));
+      } else {
+        if (id !== this.id) throw new Unreadable(KEY_GONE);
+        plain = await this.#openOwn(parts);
+      }
+      try {
+        const object = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plain));
+        if (typeof object === "object" && object !== null && !Array.isArray(object)) return object;
+      } catch {
+        // Not what an app server should have enciphered.
+      }
+      throw new Unreadable(MALFORMED);
+    }
+  }
+
+  // Whether something of a content is enciphered.
+  function isEnciphered(content) {
+    return ["notification", "message"].some((part) => content[part]?.encrypted !== undefined);
+  }
+
+  return { Keys, Unreadable, isEnciphered, KEY_GONE, DAMAGED };
+})();
 
 const BorealisDevice = (() => {
   const MAX_HANDLED = 2048;
@@ -16,6 +180,13 @@ const BorealisDevice = (() => {
   // From this version on an acknowledgement says how long ago the push came, in milliseconds.
   const WITH_AGES = 3;
   const UNKNOWN_AGE = 0xffffffff;
+  // And from this one on the server takes a key and gives those that are shared.
+  const WITH_KEYS = 4;
+  // Milliseconds until a key is told or asked for again; each time after that twice as long, up to the longest.
+  const FIRST_PAUSE_MS = 5000, LONGEST_PAUSE_MS = 600000;
+  const MOST_TELLINGS = 8;
+  // Seconds for which a push is kept that does not say it, and the least time for which one waits for its key.
+  const UNKNOWN_LIFE_S = 86400, LEAST_WAIT_MS = 6000;
   // Below the minute after which many proxies close a silent connection.
   const HEARTBEAT_S = 50;
 
@@ -70,6 +241,7 @@ const BorealisDevice = (() => {
       write: (tags) => [...FIELDS.u16.write(tags.length), ...tags.flatMap((tag) => FIELDS.str8.write(tag))],
       read: (reader) => Array.from({ length: reader.number(2) }, () => FIELDS.str8.read(reader)),
     },
+    keyID: { write: (text) => [...fromHex(text)] },
     ids: { write: (ids) => ids.flatMap((id) => FIELDS.u64.write(id)) },
     aged: { write: (all) => all.flatMap(({ id, age }) => [...FIELDS.u64.write(id), ...FIELDS.u32.write(age)]) },
     receipts: { write: (all) => all.flatMap(({ kind, id }) => [kind, ...FIELDS.u64.write(id)]) },
@@ -97,6 +269,7 @@ const BorealisDevice = (() => {
     SET_ALIAS: [0x30, "u32", "str8"], DELETE_ALIAS: [0x31, "u32"], GET_ALIAS: [0x32, "u32"],
     SET_TAGS: [0x33, "u32", "tags"], GET_TAGS: [0x37, "u32"],
     APP_STATE: [0x3b, "u32", "u8"], LOGOUT: [0x3c, "u32"],
+    SET_KEY: [0x3e, "u32", "u8", "bytes8"], GET_KEY: [0x3f, "u32", "keyID"],
   };
 
   const SERVER_FRAMES = {
@@ -107,7 +280,7 @@ const BorealisDevice = (() => {
   };
 
   // What a RESULT with code 0 carries, by operation.
-  const PAYLOADS = { GET_ALIAS: "str8", GET_TAGS: "tags" };
+  const PAYLOADS = { GET_ALIAS: "str8", GET_TAGS: "tags", GET_KEY: "bytes8" };
 
   function encode(name, ...values) {
     const [type, ...layout] = CLIENT_FRAMES[name];
@@ -220,7 +393,8 @@ const BorealisDevice = (() => {
   // MARK: The device
 
   // Stays connected from `start` to `stop`. `listener` has a method for whatever happens: `state(name, detail)`,
-  // `frame(isOurs, name, values)`, `registered(id)`, `push(push)`, `recalled(id)`.
+  // `frame(isOurs, name, values)`, `registered(id)`, `push(push)`, `recalled(id)`, `waits(push, key)` for one whose key is
+  // not there, `unreadable(push, code)`.
   class Device {
     #socket = null;
     #ending = null;
@@ -232,6 +406,11 @@ const BorealisDevice = (() => {
     #online = 0;
     #lastSent = 0;
     #pinged = 0;
+    // Pushes that wait for a key, by its ID.
+    #held = new Map();
+    #tellings = 0;
+    // What is opened, one after the other, so that pushes stay in order.
+    #opening = Promise.resolve();
 
     constructor(address, appKey, state, listener) {
       Object.assign(this, { address, appKey, state, listener, isForeground: true });
@@ -300,7 +479,7 @@ const BorealisDevice = (() => {
     }
 
     #greet() {
-      this.#send(["HELLO", utf8.encode("BRLS"), 1, WITH_AGES, "console/1"], this.#identify());
+      this.#send(["HELLO", utf8.encode("BRLS"), 1, WITH_KEYS, "console/1"], this.#identify());
     }
 
     // The frame that follows HELLO: a LOGIN if there is a registration, else a REGISTER for one.
@@ -326,6 +505,10 @@ const BorealisDevice = (() => {
         this.#socket?.close();
         return;
       }
+      this.#acknowledge(acknowledged, shown, came);
+    }
+
+    #acknowledge(acknowledged, shown, came) {
       if (acknowledged.length === 0) return;
       // Stored first: what is acknowledged does not come again.
       this.state.save();
@@ -352,12 +535,18 @@ const BorealisDevice = (() => {
           [this.heartbeat] = values;
           this.#online = Date.now();
           this.listener.state("online");
+          this.#tellings = 0;
+          if (this.version >= WITH_KEYS) this.#tellKey();
           break;
         case "RECALL": {
           const [id] = values;
           this.state.handle(id);
           this.state.drop(id);
           this.state.save();
+          for (const [key, wait] of this.#held) {
+            const held = wait.pushes.find((push) => push.id === id);
+            if (held) this.#release(key, held);
+          }
           this.listener.recalled(id);
           break;
         }
@@ -392,16 +581,129 @@ const BorealisDevice = (() => {
           // Not acknowledged: it was not understood.
           return;
         }
-        if (push.content.override) {
-          this.state.drop(Number(push.content.override));
-          this.listener.recalled(Number(push.content.override));
+        // Without keys it is shown as any client shows it that knows nothing of them.
+        if (this.#keys.own && BorealisContent.isEnciphered(push.content)) {
+          this.#openLater(push);
+          return;
         }
-        this.state.handle(id);
-        this.state.keep(push);
-        this.listener.push(push);
-        if (push.content.notification) shown.push(id);
+        this.#show(push, shown);
       }
       acknowledged.push({ id, isNew });
+    }
+
+    #show(push, shown) {
+      if (push.content.override) {
+        this.state.drop(Number(push.content.override));
+        this.listener.recalled(Number(push.content.override));
+      }
+      this.state.handle(push.id);
+      this.state.keep(push);
+      this.listener.push(push);
+      if (push.content.notification) shown.push(push.id);
+    }
+
+    // MARK: Contents that only this device reads
+
+    get #keys() { return new BorealisContent.Keys(this.state.values); }
+
+    // Tells the server the device's key, which is made now if there is none, unless the server knows it.
+    async #tellKey() {
+      const session = this.#socket;
+      if (await this.#keys.make()) this.state.save();
+      const keys = this.#keys;
+      const mark = `${this.state.values.registrationID} ${keys.id}`;
+      if (!keys.own || this.#socket !== session || this.state.values.toldKey === mark) return;
+      const { code } = await this.operate("SET_KEY", ...keys.told);
+      if (code === 0) {
+        this.state.values.toldKey = mark;
+        this.state.save();
+      } else if (this.#socket === session && this.#tellings < MOST_TELLINGS) {
+        this.#timers.push(setTimeout(() => this.#tellKey(), FIRST_PAUSE_MS * 2 ** this.#tellings++));
+      }
+    }
+
+    #openLater(push) {
+      this.#opening = this.#opening.then(() => this.#open(push)).catch((error) => console.info("not opened:", error));
+    }
+
+    async #open(push) {
+      // The same push may have come again meanwhile, in another session.
+      if (this.state.hasHandled(push.id)) return this.#finish(push, []);
+      try {
+        const { content, key } = await this.#keys.read(push.content);
+        const shown = [];
+        this.#show({ ...push, content, key }, shown);
+        this.#finish(push, shown);
+      } catch (error) {
+        if (!(error instanceof BorealisContent.Unreadable)) throw error;
+        if (error.missing) return this.#hold(push, error.missing);
+        this.#giveUp(push, error.code);
+      }
+    }
+
+    // Acknowledges a push that was opened, or never will be.
+    #finish(push, shown) { this.#acknowledge([{ id: push.id, isNew: false }], shown, push.at); }
+
+    #giveUp(push, code) {
+      this.state.handle(push.id);
+      this.listener.unreadable(push, code);
+      this.#finish(push, []);
+    }
+
+    // Not acknowledged before its key is there, or its time is over.
+    #hold(push, key) {
+      if (!this.isOnline) return;
+      const parts = [push.content.notification, push.content.message];
+      const life = parts.map((part) => part?.encrypted?.ttl).find(Number.isFinite) ?? UNKNOWN_LIFE_S;
+      const isFirst = !this.#held.has(key);
+      if (isFirst) this.#held.set(key, { pushes: [], pause: FIRST_PAUSE_MS });
+      const held = { ...push };
+      const wait = Math.min(Math.max(life * 1000, LEAST_WAIT_MS), 2 ** 31 - 1);
+      held.timer = setTimeout(() => {
+        this.#release(key, held);
+        this.#giveUp(push, BorealisContent.KEY_GONE);
+      }, wait);
+      this.#held.get(key).pushes.push(held);
+      this.listener.waits(push, key);
+      if (isFirst) this.#ask(key);
+    }
+
+    #release(key, held) {
+      clearTimeout(held.timer);
+      const wait = this.#held.get(key);
+      if (!wait) return;
+      wait.pushes = wait.pushes.filter((push) => push !== held);
+      if (wait.pushes.length === 0) {
+        clearTimeout(wait.timer);
+        this.#held.delete(key);
+      }
+    }
+
+    async #ask(key) {
+      const { code, value } = await this.operate("GET_KEY", key);
+      const wait = this.#held.get(key);
+      if (!wait) return;
+      if (code === 0 && await this.#keys.take(key, value)) {
+        this.state.save();
+        for (const held of [...wait.pushes]) {
+          this.#release(key, held);
+          const { timer, ...push } = held;
+          this.#openLater(push);
+        }
+        return;
+      }
+      if (this.#held.get(key) !== wait) return;
+      wait.timer = setTimeout(() => this.#ask(key), wait.pause);
+      wait.pause = Math.min(2 * wait.pause, LONGEST_PAUSE_MS);
+    }
+
+    // What waits comes again with the next login.
+    #forgetHeld() {
+      for (const wait of this.#held.values()) {
+        clearTimeout(wait.timer);
+        for (const held of wait.pushes) clearTimeout(held.timer);
+      }
+      this.#held.clear();
     }
 
     #answer(sequence, code, payload) {
@@ -444,6 +746,7 @@ const BorealisDevice = (() => {
 
     #end() {
       this.#timers.forEach(clearInterval);
+      this.#forgetHeld();
       this.#socket = null;
       this.#online = this.#pinged = 0;
       for (const sequence of [...this.#waiting.keys()]) this.#answer(sequence, NO_ANSWER);

@@ -15,6 +15,7 @@ function virtualDevice(root) {
   const state = new BorealisDevice.State(`borealis.device.${appKey}`);
   const device = new BorealisDevice.Device(`${scheme}//${location.host}/device`, appKey, state, {
     state: showState, frame: logFrame, registered: showIdentity, push: showPush, recalled: remove,
+    waits: showWaiting, unreadable: showUnreadable,
   });
   // What was asked, by number: a RESULT names only that.
   const operations = new Map();
@@ -106,6 +107,7 @@ function virtualDevice(root) {
       case "RECEIPT": return values[0].map(({ kind, id }) => fill(kind === 2 ? words.tappedReceipt : words.shownReceipt, id)).join("; ");
       case "SET_ALIAS": return fill(text, values[1]);
       case "SET_TAGS": return fill(text, values[1].join(", ") || "–");
+      case "GET_KEY": return fill(text, values[1]);
       case "APP_STATE": return values[1] ? words.inFront : words.behind;
       case "RESULT": return `${takeOperation(values[0])}: ${resultText(values[1])}`;
       case "GO_AWAY": return fill(text, words[`goAway${values[0]}`] ?? values[0]);
@@ -125,6 +127,8 @@ function virtualDevice(root) {
   // MARK: Notifications
 
   function showPush(push) {
+    // It may have waited for its key.
+    remove(push.id);
     const { notification, message } = push.content;
     if (notification) shade.prepend(banner(push, notification));
     if (message) shade.prepend(bubble(push, message));
@@ -146,7 +150,7 @@ function virtualDevice(root) {
     button.type = "button";
     const opened = element("span", "opened", push.tapped ? words.opened : "");
     button.append(
-      element("span", "who", appName), element("span", "when", clock(new Date(push.at))),
+      element("span", "who", push.key ? `${appName} · ${words.encrypted}` : appName), element("span", "when", clock(new Date(push.at))),
       element("strong", "", (isPlain ? notification.title : alert.title) ?? ""),
       element("span", "text", isPlain ? alert ?? "" : alert.body ?? ""), opened);
     button.addEventListener("click", () => {
@@ -162,11 +166,27 @@ function virtualDevice(root) {
     const made = item(push);
     const body = element("div", "note message");
     body.append(
-      element("span", "who", words.message), element("span", "when", clock(new Date(push.at))),
+      element("span", "who", push.key ? `${words.message} · ${words.encrypted}` : words.message), element("span", "when", clock(new Date(push.at))),
       element("strong", "", message.title ?? ""), element("span", "text", String(message.msg_content ?? "")));
     made.append(body);
     return made;
   }
+
+  // In the place of a push that only the device could read.
+  function note(push, text) {
+    remove(push.id);
+    const made = item(push);
+    const body = element("div", "note message");
+    body.append(
+      element("span", "who", words.encrypted), element("span", "when", clock(new Date(push.at))), element("span", "text", text));
+    made.append(body);
+    shade.prepend(made);
+    find("empty").hidden = true;
+  }
+
+  function showWaiting(push, key) { note(push, fill(words.waitsForKey, key)); }
+
+  function showUnreadable(push, code) { note(push, fill(words.unreadable, code)); }
 
   function remove(id) {
     shade.querySelectorAll(`[data-push="${id}"]`).forEach((each) => each.remove());
