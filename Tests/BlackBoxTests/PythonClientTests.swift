@@ -45,6 +45,12 @@ struct PythonClientTests {
     #expect(ending.output.hasPrefix("ok - "))
   }
 
+  @Test func `No file of the server shows what a sealed push says`() throws {
+    let ending = try PythonClient.run("sealing.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
   @Test(.enabled(if: PythonClient.hasWebSockets, "the Python package websockets is missing"))
   func `Devices in Python come over WebSocket`() throws {
     let ending = try PythonClient.run("web_devices.py", ["--binary", RunningProgram.path])
@@ -55,6 +61,23 @@ struct PythonClientTests {
   @Test(.enabled(if: PythonClient.hasCryptography, "the Python package cryptography is missing"))
   func `Only devices read what a server in Python enciphers`() throws {
     let ending = try PythonClient.run("encryption.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
+  @Test(.enabled(if: PythonClient.hasCryptography, "the Python package cryptography is missing"))
+  func `Keys are replaced while pushes come and the server is killed`() throws {
+    let ending = try PythonClient.run("encryption_crash.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
+  @Test(
+    .enabled(
+      if: PythonClient.hasBrowser && PythonClient.hasCryptography,
+      "chromium or one of the Python packages playwright and cryptography is missing"))
+  func `A device in the browser reads what only it can read`() throws {
+    let ending = try PythonClient.run("web_encryption.py", ["--binary", RunningProgram.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
     #expect(ending.output.hasPrefix("ok - "))
   }
