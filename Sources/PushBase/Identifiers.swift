@@ -195,3 +195,14 @@ public enum APNsEnvironment: UInt8, Sendable {
   /// Builds started from Xcode.
   case sandbox = 2
 }
+
+extension APNsEnvironment {
+  /// `production` or `sandbox`, as in settings, metrics and logs.
+  public var name: String {
+    switch self {
+    case .none: "none"
+    case .production: "production"
+    case .sandbox: "sandbox"
+    }
+  }
+}

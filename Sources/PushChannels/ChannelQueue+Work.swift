@@ -10,14 +10,14 @@ extension ChannelQueue {
   struct Batch: Sendable {
     struct Part: Sendable {
       let key: LegKey
-      let slot: APNsTokenSlot?
+      let slot: TokenSlot?
       let badge: APNsBadge
       /// Ascending.
       let numbers: [RegistrationNumber]
 
       /// What is known of its devices: what `find` reads of a slot, or nothing where no tokens are needed.
       func rows(
-        _ find: (APNsTokenSlot) throws(StorageError) -> [TokenRow]
+        _ find: (TokenSlot) throws(StorageError) -> [TokenRow]
       ) throws(StorageError) -> [TokenRow] {
         guard let slot else { return numbers.map { TokenRow(number: $0) } }
         return try find(slot)
@@ -87,9 +87,9 @@ extension ChannelQueue {
       var all: [[TokenRow]] = []
       for part in batch.parts {
         var taken: [RegistrationNumber: Int64] = [:]
-        if part.changesBadges, let kind = part.slot?.kind {
+        if part.changesBadges, let slot = part.slot {
           taken = try transaction.channelQueue.take(
-            part.key.push, app: id, kind, for: part.numbers, part.badge)
+            part.key.push, app: id, slot, for: part.numbers, part.badge)
         }
         var rows = try part.rows { slot throws(StorageError) in
           try transaction.tokens.find(app: id, of: part.numbers, as: slot)
@@ -112,8 +112,8 @@ extension ChannelQueue {
     }
     store.write { transaction throws(StorageError) in
       for (key, part) in byLeg {
-        guard let kind = part.slot?.kind else { continue }
-        _ = try transaction.channelQueue.take(key.push, app: id, kind, for: part.numbers, .unchanged)
+        guard let slot = part.slot else { continue }
+        _ = try transaction.channelQueue.take(key.push, app: id, slot, for: part.numbers, .unchanged)
       }
     } completion: { [self] result in
       let targets = state.withLock { state in
@@ -185,10 +185,11 @@ extension ChannelQueue {
 
   /// `skipped` was the newest push left in the database when this began: it and all before it are seen.
   private func load(after id: MessageID, skipped: MessageID) {
-    let (app, channel) = (app.id, channel)
+    let (app, channel, triedOnce) = (app.id, channel, triedOnce)
     store.read { transaction throws(StorageError) in
       (
-        rows: try transaction.channelQueue.open(of: channel, app: app, after: id, limit: Bounds.pushes / 4),
+        rows: try transaction.channelQueue.open(
+          of: channel, app: app, after: id, limit: Bounds.pushes / 4, triedOnce: triedOnce),
         pacingMinutes: try transaction.pacedPushes.all()
       )
     } completion: { [self] result in
@@ -235,9 +236,10 @@ extension ChannelQueue {
 
   /// Ends what expired in the database, for an app whose queue stands still.
   private func sweep(at now: Timestamp) {
-    let (app, channel) = (app.id, channel)
+    let (app, channel, triedOnce) = (app.id, channel, triedOnce)
     store.read { transaction throws(StorageError) in
-      try transaction.channelQueue.expired(of: channel, app: app, at: now, limit: Bounds.batch)
+      try transaction.channelQueue.expired(
+        of: channel, app: app, at: now, limit: Bounds.batch, triedOnce: triedOnce)
     } completion: { [self] result in
       guard case .success(let rows) = result, !rows.isEmpty else { return }
       state.withLock { state in

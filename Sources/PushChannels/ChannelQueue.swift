@@ -33,6 +33,7 @@ public final class ChannelQueue: Sendable {
   /// The app.
   public let app: App
   let channel: ChannelID
+  let triedOnce: Set<UInt8>
   let store: Store
   let deliveries: Deliveries
   let time: any TimeSource
@@ -40,13 +41,15 @@ public final class ChannelQueue: Sendable {
   let parts: Parts
   let state: Mutex<QueueState>
 
-  /// Makes a queue; nothing moves before `credentialsAreSet`.
+  /// Makes a queue; nothing moves before `credentialsAreSet`. `triedOnce` are the kinds of the channel's tokens to which parts
+  /// may go that are sent at most once.
   public init(
     of channel: ChannelID, app: App, store: Store, deliveries: Deliveries, time: any TimeSource, log: Log,
-    parts: @escaping Parts
+    triedOnce: Set<UInt8> = [], parts: @escaping Parts
   ) {
     self.app = app
     self.channel = channel
+    self.triedOnce = triedOnce
     self.store = store
     self.deliveries = deliveries
     self.time = time

@@ -117,7 +117,7 @@ extension QueueState {
     var delivery = old
     delivery.row = row
     delivery.readAt = readAt
-    if row.token != old.row.token || row.environment != old.row.environment {
+    if row.token != old.row.token || row.service != old.row.service {
       delivery.service = part.service(for: row)
       delivery.otherHasRefused = false
     }

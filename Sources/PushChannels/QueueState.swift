@@ -89,7 +89,7 @@ extension QueueState {
   /// Takes a push in. `results` are what an earlier run saved.
   mutating func add(
     _ push: ChannelPush, _ parts: [QueuedPart], results: LegOutcomes = [:],
-    tried: [APNsTokenKind: [RegistrationNumber]] = [:],
+    tried: [UInt8: [RegistrationNumber]] = [:],
     at now: Timestamp
   ) {
     guard legs(of: push.id).isEmpty else { return }
@@ -98,7 +98,7 @@ extension QueueState {
         push, part, results: results[DeliveryLeg(channel, part.leg)] ?? [:], at: now)
       open[new.key] = new
       // An earlier run may have sent these.
-      for number in part.slot.flatMap({ tried[$0.kind] }) ?? [] {
+      for number in part.isTriedOnce ? part.slot.flatMap({ tried[$0.kind] }) ?? [] : [] {
         open[new.key]?.finish(number, ChannelEnd.noAnswer)
       }
       return new.key

@@ -3,19 +3,6 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// A service of a channel for which an app has a credential of its own, such as production and sandbox of APNs. Most channels
-/// have one.
-public struct ServiceID: RawRepresentable, Hashable, Sendable {
-  /// The number, as it stands with a token in the database; 0 stands for "not named".
-  public let rawValue: UInt8
-
-  /// Wraps a number.
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// The service of a channel that has only one.
-  public static let only = ServiceID(rawValue: 1)
-}
-
 /// What a channel has to deliver of a push on one of its legs.
 public struct QueuedPart: Sendable {
   /// The leg's number, 1 to `maximumLeg`.
@@ -23,7 +10,7 @@ public struct QueuedPart: Sendable {
   /// Who gets it.
   public let targets: Recipients
   /// Which of a device's tokens it goes to; nil for a channel that needs none.
-  public let slot: APNsTokenSlot?
+  public let slot: TokenSlot?
   /// The service that it goes to unless the token's device has named one.
   public let service: ServiceID
   /// What happens to the number on the app's icon.
@@ -42,7 +29,7 @@ public struct QueuedPart: Sendable {
 
   /// All fields.
   public init(
-    leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: APNsTokenSlot?, service: ServiceID = .only,
+    leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot?, service: ServiceID = .only,
     badge: APNsBadge = .unchanged, isTriedOnce: Bool = false, canFallBack: Bool = true,
     lifetime: Int64? = nil,
     content: any AnyObject & Sendable
@@ -60,7 +47,7 @@ public struct QueuedPart: Sendable {
 
   /// The service for a device by what it named with its token.
   func service(for row: TokenRow) -> ServiceID {
-    row.environment == .none ? service : ServiceID(rawValue: row.environment.rawValue)
+    row.service == .none ? service : row.service
   }
 }
 
@@ -68,7 +55,7 @@ public struct QueuedPart: Sendable {
 /// a service may get another one meanwhile.
 public protocol ServiceTarget: AnyObject, Sendable {
   /// Whether the credential allows requests to a kind of token.
-  func takes(_ slot: APNsTokenSlot?) -> Bool
+  func takes(_ slot: TokenSlot?) -> Bool
   /// There is something to take. On any thread.
   func wake()
   /// Requests shall come back as not sent as far as they have not left yet. On any thread.

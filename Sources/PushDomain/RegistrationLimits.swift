@@ -10,7 +10,7 @@ public enum RegistrationLimits {
   public static let getuiTagCharacters = 512
   /// Names of tags of an app. They are never deleted, and a hostile device may make up many.
   public static let tagsPerApp = 1_000_000
-  /// Tokens for Live Activities of a registration. Apple lets a few run at once; what is left over is of activities whose
-  /// end the app has not told.
-  public static let activityTokens = 32
+  /// Tokens with names, of a registration and a channel: those for Live Activities. A few run at once; what is left over is of
+  /// activities whose end the app has not told.
+  public static let namedTokens = 32
 }

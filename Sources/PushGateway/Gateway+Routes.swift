@@ -79,6 +79,7 @@ extension Gateway {
     AppGroupPushController.self, PushPlanController.self, TestDeviceController.self,
     PushReportController.self,
     WhyController.self, MessageReportController.self, UserReportController.self, DeviceReceiptController.self,
+    DeviceTokenController.self,
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
     ImageController.self, DeviceKeyController.self, SealingController.self, CallbackController.self,
   ]

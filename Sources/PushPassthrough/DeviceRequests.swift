@@ -59,7 +59,7 @@ final class DeviceRequests {
       .register(
         NewDevice(
           app: request.appKey, platform: request.platform, fingerprint: request.fingerprint,
-          environment: request.token.environment, token: request.token.bytes,
+          tokens: [PushToken(request.token.environment, request.token.bytes)],
           appVersion: request.appVersion, location: connections.location(slot))))
   }
 

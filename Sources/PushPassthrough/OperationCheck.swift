@@ -24,9 +24,9 @@ enum OperationCheck {
     case .checkTag(let tag): result(.checkTag(tag), unless: tagFault([tag]))
     case .setBadge(let badge):
       result(.setBadge(Int64(badge)), unless: badge <= 99_999 ? nil : .requestInvalid)
-    case .setToken(let token): .success(.setToken(token.bytes, token.environment, .device))
+    case .setToken(let token): .success(.setToken(PushToken(token.environment, token.bytes)))
     case .setOtherToken(let other):
-      .success(.setToken(other.token.bytes, other.token.environment, other.slot))
+      .success(.setToken(PushToken(other.slot, other.token.environment, other.token.bytes)))
     case .setKey(let key): .success(.setKey(key.kind, key.bytes))
     case .getKey(let id): .success(.readKey(id))
     case .appState, .logout: .failure(Fault(code: .requestInvalid))

@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushStorage
 import Synchronization
 
 /// What a login came to.
@@ -119,7 +120,7 @@ public final class AppDirectory: Sendable {
       }
       state.table[entry.number].secret = entry.secretHash
       state.table[entry.number].lastSeen = entry.lastSeen
-      state.table.setToken(entry.environment, of: entry.number)
+      for token in entry.tokens { state.table.setToken(token) }
     }
   }
 
@@ -283,12 +284,10 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Notes for which of Apple's services a registration has a token.
-  public func setToken(
-    _ environment: APNsEnvironment, as slot: APNsTokenSlot = .device, of number: RegistrationNumber
-  ) {
+  /// Notes that a registration has a token, or with no service that it has it no more.
+  public func setToken(_ token: HeldToken) {
     state.withLock { state in
-      if state.table.isActive(number) { state.table.setToken(environment, as: slot, of: number) }
+      if state.table.isActive(token.number) { state.table.setToken(token) }
     }
   }
 

@@ -8,6 +8,8 @@ public struct DeviceFile: Sendable {
   public let row: RegistrationRow
   /// When things of it came and went.
   public let history: RegistrationHistory
+  /// What is known of its tokens, by channel, kind and name: of those that it has and of those that it had.
+  public let tokens: [TokenHistory]
   /// Its tags, sorted, with the moments at which they came as far as they are known.
   public let tags: [(name: String, at: Timestamp?)]
   /// The latest tags that it lost, newest first.
@@ -83,7 +85,8 @@ extension Diagnostics {
             appleAnswer: answer))
       }
       return DeviceFile(
-        row: row, history: history, tags: tags, lostTags: lostTags, standing: standing,
+        row: row, history: history, tokens: try transaction.tokens.all(app: app.id, of: number), tags: tags,
+        lostTags: lostTags, standing: standing,
         isTestDevice: try transaction.testDevices.contains(row.registrationID, app: app.id), pushes: pushes,
         lookedBackTo: latest.next)
     } completion: {

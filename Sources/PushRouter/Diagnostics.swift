@@ -83,13 +83,16 @@ public struct Diagnostics: Sendable {
     let platform = facts.gone?.platform ?? app.directory.identity(number)?.platform
     facts.push.parts = platform.flatMap { content?.parts(for: $0) } ?? []
     guard case .there = device else { return facts }
-    let slot = (content?.apple.first { $0.slot.kind != .voip } ?? content?.apple.first)?.slot ?? .device
+    let slot =
+      (content?.apple.first { $0.slot.kind != .voip } ?? content?.apple.first)?.slot.slot
+      ?? APNsTokenSlot.device.slot
     facts.device = try self.device(number, app, transaction, audience: audience, slot: slot)
     if facts.device?.platform == .ios, facts.push.isForApple {
       let service = facts.device?.token ?? .none
+      let name = channels.info(.apns).name(of: service)
       facts.credential = try credential(app, transaction, service, at: now)
       let status = channels.status(of: .apns, for: app).first {
-        $0.hasCredential && (service == .none || $0.service == service.name)
+        $0.hasCredential && (service == .none || $0.service == name)
       }
       if case .unreachable(let since, let reason)? = status?.health {
         facts.unreachable = WhyFacts.Unreachable(since: since, reason: reason)
@@ -102,7 +105,7 @@ public struct Diagnostics: Sendable {
 
   private func device(
     _ number: RegistrationNumber, _ app: App, _ transaction: ReadTransaction, audience: Audience?,
-    slot: APNsTokenSlot
+    slot: TokenSlot
   ) throws(StorageError) -> WhyFacts.Device? {
     guard let row = try transaction.registrations.find(app: app.id, number: number),
       let history = try transaction.registrations.history(app: app.id, number: number)
@@ -117,14 +120,11 @@ public struct Diagnostics: Sendable {
       device.lastEnd = standing.lastEnd
     }
     (device.alias, device.aliasAt) = (row.alias, history.aliasAt)
-    (device.token, device.tokenSince, device.tokenEnd) = (
-      row.environment, history.tokenSince, history.tokenEnd
-    )
     device.blockedAt = history.blockedAt
-    if slot != .device {
-      let token = try transaction.tokens.find(app: app.id, of: [number], as: slot).first
-      (device.token, device.tokenSince, device.tokenEnd) = (token?.environment ?? .none, nil, .none)
-      device.hasLiveActivity = token != nil
+    if let token = try transaction.tokens.all(app: app.id, of: number).first(where: { $0.token.slot == slot })
+    {
+      (device.token, device.tokenSince, device.tokenEnd) = (token.token.service, token.since, token.end)
+      device.hasLiveActivity = audience?.filter?.heldToken == slot && device.token != .none
     }
     if audience?.isForTestDevices == true {
       device.isTestDevice = try transaction.testDevices.contains(row.registrationID, app: app.id)
@@ -151,11 +151,11 @@ public struct Diagnostics: Sendable {
   // MARK: The app
 
   private func credential(
-    _ app: App, _ transaction: ReadTransaction, _ environment: APNsEnvironment, at now: Timestamp
+    _ app: App, _ transaction: ReadTransaction, _ service: ServiceID, at now: Timestamp
   ) throws(StorageError) -> WhyFacts.Credential {
     // Without a token either service would do.
     let all = try transaction.credentials.all(app: app.id).filter {
-      environment == .none || $0.environment == environment
+      service == .none || $0.environment.service == service
     }
     guard let newest = all.last else { return .missing }
     let usable = all.last { if case .paused = $0.state { false } else { ($0.expiresAt ?? .distant) > now } }

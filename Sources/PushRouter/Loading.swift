@@ -57,9 +57,7 @@ struct Loading {
       }
       app.directory.reserve(try transaction.registrations.count(app: row.id))
       try transaction.registrations.deliveryRows(app: row.id) { app.directory.insert(RegistrationEntry($0)) }
-      try transaction.tokens.others(app: row.id) { token in
-        app.directory.setToken(token.environment, as: token.slot, of: token.number)
-      }
+      try transaction.tokens.others(app: row.id) { app.directory.setToken($0) }
     }
   }
 
@@ -107,7 +105,7 @@ extension RegistrationEntry {
     self.init(
       number: row.number, id: row.registrationID, platform: row.platform, secretHash: row.secretHash,
       alias: row.alias, tags: row.tags, lastSeen: UInt32(clamping: row.lastSeenAt.seconds),
-      environment: row.environment,
+      tokens: row.tokens,
       // What was connected when it was last noted, and nobody noted more.
       lastEnd: row.lastEnd == .connected ? .serverStopped : row.lastEnd, isBlocked: row.isBlocked)
   }

@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushStorage
 
 /// Where a device is connected: its loop, and slot and generation of its connection there.
 public struct Location: Hashable, Sendable {
@@ -34,8 +35,8 @@ public struct RegistrationEntry: Sendable {
   public var tags: [UInt32]
   /// When the device was last connected, in Unix seconds.
   public var lastSeen: UInt32
-  /// Which of Apple's services has a token for it; `none` without a token.
-  public var environment: APNsEnvironment
+  /// Its tokens, each with the service that it belongs to.
+  public var tokens: [HeldToken]
   /// How its last connection ended.
   public var lastEnd: ConnectionEnd
   /// Whether it gets no pushes.
@@ -44,7 +45,7 @@ public struct RegistrationEntry: Sendable {
   /// Makes an entry.
   public init(
     number: RegistrationNumber, id: RegistrationID, platform: Platform, secretHash: (UInt64, UInt64),
-    alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, environment: APNsEnvironment = .none,
+    alias: String? = nil, tags: [UInt32] = [], lastSeen: UInt32 = 0, tokens: [HeldToken] = [],
     lastEnd: ConnectionEnd = .unknown, isBlocked: Bool = false
   ) {
     self.number = number
@@ -54,7 +55,7 @@ public struct RegistrationEntry: Sendable {
     self.alias = alias
     self.tags = tags
     self.lastSeen = lastSeen
-    self.environment = environment
+    self.tokens = tokens
     self.lastEnd = lastEnd
     self.isBlocked = isBlocked
   }
@@ -159,7 +160,7 @@ struct RegistrationTable: Sendable {
     count += 1
     if let alias = entry.alias { setAlias(alias, of: entry.number) }
     for tag in entry.tags { tagMembers[tag, default: NumberSet()].insert(entry.number) }
-    if entry.environment != .none { setToken(entry.environment, of: entry.number) }
+    for token in entry.tokens { setToken(token) }
     if entry.isBlocked { blocked.insert(entry.number) }
   }
 
@@ -235,16 +236,12 @@ struct RegistrationTable: Sendable {
     tagNumbers[name].flatMap { tagMembers[$0] } ?? NumberSet()
   }
 
-  /// Notes for which of Apple's services a registration has a token.
-  mutating func setToken(
-    _ environment: APNsEnvironment, as slot: APNsTokenSlot = .device, of number: RegistrationNumber
-  ) {
-    tokenHolders.set(slot, environment, of: number)
-  }
+  /// Notes that a registration has a token, or with no service that it has it no more.
+  mutating func setToken(_ token: HeldToken) { tokenHolders.set(token.slot, token.service, of: token.number) }
 
   /// Who has a token for one of some services.
-  func members(tokensFor environments: APNsEnvironments, as slot: APNsTokenSlot = .device) -> NumberSet {
-    tokenHolders.members(slot, environments)
+  func members(holding slot: TokenSlot, for services: ServiceSet = .all) -> NumberSet {
+    tokenHolders.members(slot, services)
   }
 
   func members(platforms: PlatformSet) -> NumberSet {

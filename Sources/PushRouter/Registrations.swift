@@ -46,22 +46,20 @@ public final class Registrations: Sendable {
     public let secret: [UInt8]
   }
 
-  /// Makes a registration. One with the same fingerprint or APNs token is replaced: its alias and tags are released, what
+  /// Makes a registration. One with the same fingerprint or one of the same tokens is replaced: its alias and tags are released, what
   /// waits for it dies, its connection ends. But an imported one that is meant for the device becomes its own, with all
   /// that it has.
   public func register(
-    in app: App, platform: Platform, fingerprint: [UInt8], environment: APNsEnvironment, token: [UInt8],
-    appVersion: String, reply: @escaping @Sendable (Result<Registered, DeviceFailure>) -> Void
+    in app: App, platform: Platform, fingerprint: [UInt8], tokens: [PushToken], appVersion: String,
+    reply: @escaping @Sendable (Result<Registered, DeviceFailure>) -> Void
   ) {
-    // A token of no service is none.
-    let token = environment == .none ? [] : token
     let id = RegistrationID(
       high: SystemRandom.next(), low: UInt16(truncatingIfNeeded: SystemRandom.next()))
     let secret = SystemRandom.bytes(16)
     let digest = Array(SHA256.digest(secret).prefix(16))
     let new = NewRegistration(
       registrationID: id, secretHash: digest, platform: platform, fingerprint: fingerprint,
-      environment: environment, token: token, appVersion: appVersion,
+      tokens: tokens, appVersion: appVersion,
       imported: ImportedID.registrationID(fingerprint: fingerprint, in: app.key))
     let now = time.now()
     let hour = zone.hour(of: now)
@@ -79,13 +77,15 @@ public final class Registrations: Sendable {
       for old in registered.replaced { forget(old, in: app, at: now) }
       if let row = registered.adopted {
         app.directory.adopt(RegistrationEntry(row))
+        for token in new.tokens { app.directory.setToken(HeldToken(token, of: row.number)) }
         reply(.success(Registered(id: row.registrationID, secret: secret)))
         return
       }
       app.directory.insert(
         RegistrationEntry(
           number: registered.number, id: id, platform: platform, secretHash: SHA256.digest128(secret),
-          lastSeen: UInt32(clamping: now.seconds), environment: token.isEmpty ? .none : environment))
+          lastSeen: UInt32(clamping: now.seconds),
+          tokens: new.tokens.map { HeldToken($0, of: registered.number) }))
       reply(.success(Registered(id: id, secret: secret)))
     }
   }
@@ -211,10 +211,8 @@ public final class Registrations: Sendable {
     public let platform: Platform
     /// When it registered, or was imported.
     public let createdAt: Timestamp
-    /// Its token of APNs in hexadecimal digits; nil if it has none.
-    public let token: String?
-    /// Which of Apple's services has the token.
-    public let environment: APNsEnvironment
+    /// Its tokens, by channel, kind and name.
+    public let tokens: [PushToken]
   }
 
   /// Reads facts of registrations, nil for those that are no more. The caller bounds how many they are.
@@ -225,14 +223,14 @@ public final class Registrations: Sendable {
     store.read { transaction throws(StorageError) in
       var found: [Facts?] = []
       for number in numbers {
-        let row = try transaction.registrations.find(app: app.id, number: number)
+        guard let row = try transaction.registrations.find(app: app.id, number: number) else {
+          found.append(nil)
+          continue
+        }
+        let tokens = try transaction.tokens.all(app: app.id, of: number).map(\.token)
         found.append(
-          row.map {
-            Facts(
-              platform: $0.platform, createdAt: $0.createdAt,
-              token: $0.token.isEmpty ? nil : Hex.encode($0.token),
-              environment: $0.environment)
-          })
+          Facts(
+            platform: row.platform, createdAt: row.createdAt, tokens: tokens.filter { !$0.bytes.isEmpty }))
       }
       return found
     } completion: {
@@ -248,59 +246,60 @@ public final class Registrations: Sendable {
     }
   }
 
-  // MARK: Apple's tokens
+  // MARK: Tokens
 
-  /// Stores one of Apple's tokens of a registration, none if it is empty; another registration of the app that had it
-  /// loses it.
-  public func setToken(
-    _ token: [UInt8], _ environment: APNsEnvironment, as slot: APNsTokenSlot = .device,
-    of number: RegistrationNumber, in app: App,
+  /// Stores tokens of a registration, those that are empty as none: all of them or nothing. Another registration of the app that
+  /// had one loses it.
+  public func setTokens(
+    _ tokens: [PushToken], of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) -> (isNew: Bool, lost: [OtherTokenRow]?) in
-      let old = try transaction.tokens.find(app: app.id, of: [number], as: slot).first
-      let isNew = old?.token != token || old?.environment != environment
-      let lost = try transaction.tokens.set(
-        app: app.id, number: number, as: slot, environment: environment, token: token, at: now)
+    store.write { transaction throws(StorageError) -> (isNew: Bool, lost: [HeldToken]?) in
+      var (isNew, lost) = (false, [HeldToken]())
+      for token in tokens {
+        let old = try transaction.tokens.find(app: app.id, of: [number], as: token.slot).first
+        guard let others = try transaction.tokens.set(app: app.id, number: number, token, at: now) else {
+          return (false, nil)
+        }
+        isNew = isNew || old?.token != token.bytes || old?.service != token.service
+        lost += others
+      }
       return (isNew, lost)
     } completion: { [self] result in
       if case .success(let (isNew, lost?)) = result {
         channels.tokensChanged(of: lost.map(\.number) + (isNew ? [number] : []), in: app)
-        app.directory.setToken(token.isEmpty ? .none : environment, as: slot, of: number)
-        for other in lost { app.directory.setToken(.none, as: other.slot, of: other.number) }
+        for token in lost { app.directory.setToken(token) }
+        for token in tokens { app.directory.setToken(HeldToken(token, of: number)) }
       }
       reply(Self.found(result.map { $0.lost != nil }))
     }
   }
 
-  /// Apple found a fault with a token: it is taken from its registration, unless the device has told it anew after `moment`.
-  public func retireToken(
-    _ token: [UInt8], as slot: APNsTokenSlot = .device, of number: RegistrationNumber, in app: App,
-    for fault: APNsTokenFault = .unregistered, unlessToldAfter moment: Timestamp
+  /// A channel's service found a fault with a token: it is taken from its registration, unless the device has told it anew after
+  /// `moment`.
+  public func retire(
+    _ token: PushToken, of number: RegistrationNumber, in app: App, _ end: TokenEnd,
+    unlessToldAfter moment: Timestamp
   ) {
     let now = time.now()
     store.write { transaction throws(StorageError) in
       try transaction.tokens.retire(
-        app: app.id, number: number, as: slot, token: token, for: fault, unlessToldAfter: moment,
-        at: now)
+        app: app.id, number: number, token, end, unlessToldAfter: moment, at: now)
     } completion: { [self] result in
       // If it could not be stored, the next push to it has the same answer.
       guard case .success(true) = result else { return }
       channels.tokensChanged(of: [number], in: app)
-      app.directory.setToken(.none, as: slot, of: number)
+      app.directory.setToken(HeldToken(number: number, slot: token.slot, service: .none))
     }
   }
 
-  /// A token works at the other of Apple's services than its device said.
-  public func moveToken(
-    _ token: [UInt8], as slot: APNsTokenSlot = .device, of number: RegistrationNumber, in app: App,
-    to environment: APNsEnvironment
-  ) {
+  /// A token belongs to another service of its channel than its device said: to `token.service`.
+  public func move(_ token: PushToken, of number: RegistrationNumber, in app: App) {
     store.write { transaction throws(StorageError) in
-      try transaction.tokens.move(app: app.id, number: number, as: slot, token: token, to: environment)
+      try transaction.tokens.move(app: app.id, number: number, token)
     } completion: { result in
-      if case .success(true) = result { app.directory.setToken(environment, as: slot, of: number) }
+      if case .success(true) = result { app.directory.setToken(HeldToken(token, of: number)) }
     }
   }
 }

@@ -1,45 +1,55 @@
 import PushBase
+import PushDomain
 
-/// Which registrations have which of Apple's tokens. Not thread-safe: its owner locks.
+/// Which registrations have which tokens: a compressed set for each slot and service, and beside the sets nothing for most
+/// registrations. Not thread-safe: its owner locks.
 struct TokenHolders: Sendable {
-  private var members: [APNsTokenSlot: [APNsEnvironment: NumberSet]] = [:]
-  /// The tokens beside the ordinary one that a registration has: most have none.
-  private var others: [RegistrationNumber: Set<APNsTokenSlot>] = [:]
+  private typealias Members = [ServiceID: NumberSet]
 
-  /// Notes to which of Apple's services a token of a registration belongs; `none` if there is no such token any more.
-  mutating func set(_ slot: APNsTokenSlot, _ environment: APNsEnvironment, of number: RegistrationNumber) {
-    note(slot, isThere: environment != .none, number)
-    var byService = members.removeValue(forKey: slot) ?? [:]
-    for known in byService.keys where known != environment {
-      byService[known]?.remove(number)
-      if byService[known]?.isEmpty == true { byService[known] = nil }
+  /// Slots without names: as many as the channels have kinds of tokens.
+  private var plain: [TokenSlot: Members] = [:]
+  /// Slots with names: as many as devices have told.
+  private var named: [TokenSlot: Members] = [:]
+  /// The slots with names that a registration has: most have none.
+  private var names: [RegistrationNumber: Set<TokenSlot>] = [:]
+
+  /// Notes to which service a token of a registration belongs; `none` if there is no such token any more.
+  mutating func set(_ slot: TokenSlot, _ service: ServiceID, of number: RegistrationNumber) {
+    guard !slot.name.isEmpty else {
+      Self.set(&plain[slot, default: [:]], service, number)
+      return
     }
-    if environment != .none { byService[environment, default: NumberSet()].insert(number) }
-    // Live Activities come and go: a name that nobody has any more must not stay.
-    if !byService.isEmpty { members[slot] = byService }
+    if service == .none {
+      names[number]?.remove(slot)
+      if names[number]?.isEmpty == true { names[number] = nil }
+    } else {
+      names[number, default: []].insert(slot)
+    }
+    Self.set(&named[slot, default: [:]], service, number)
+    // They come and go: a name that nobody has any more must not stay.
+    if named[slot]?.isEmpty == true { named[slot] = nil }
   }
 
-  private mutating func note(_ slot: APNsTokenSlot, isThere: Bool, _ number: RegistrationNumber) {
-    guard slot != .device else { return }
-    if isThere {
-      others[number, default: []].insert(slot)
-    } else {
-      others[number]?.remove(slot)
-      if others[number]?.isEmpty == true { others[number] = nil }
+  private static func set(_ members: inout Members, _ service: ServiceID, _ number: RegistrationNumber) {
+    // A copy of the keys: the view of them would hold the sets, and each change would copy one.
+    for known in Array(members.keys) where known != service {
+      members[known]?.remove(number)
+      if members[known]?.isEmpty == true { members[known] = nil }
     }
+    if service != .none { members[service, default: NumberSet()].insert(number) }
   }
 
   /// Forgets a registration.
   mutating func remove(_ number: RegistrationNumber) {
-    set(.device, .none, of: number)
-    for slot in others[number] ?? [] { set(slot, .none, of: number) }
+    for slot in Array(plain.keys) { set(slot, .none, of: number) }
+    for slot in names[number] ?? [] { set(slot, .none, of: number) }
   }
 
   /// Who has a token for one of some services.
-  func members(_ slot: APNsTokenSlot, _ environments: APNsEnvironments) -> NumberSet {
+  func members(_ slot: TokenSlot, _ services: ServiceSet) -> NumberSet {
     var found = NumberSet()
-    for (environment, members) in members[slot] ?? [:]
-    where environments.contains(APNsEnvironments(environment)) {
+    for (service, members) in (slot.name.isEmpty ? plain[slot] : named[slot]) ?? [:]
+    where !services.isDisjoint(with: ServiceSet(service)) {
       if found.isEmpty { found = members } else { found.formUnion(members) }
     }
     return found

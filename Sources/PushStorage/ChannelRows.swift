@@ -10,8 +10,8 @@ public struct OpenChannelPush: Sendable, Equatable {
   public var push: PushRow
   /// For whom there is an outcome.
   public var results: LegResults
-  /// Whose calls and starts of Live Activities may have been sent, by kind of token.
-  public var tried: [APNsTokenKind: [RegistrationNumber]] = [:]
+  /// To whom something may have been sent that is sent at most once, by the kind of token that it goes to.
+  public var tried: [UInt8: [RegistrationNumber]] = [:]
   /// Whether its sender took it back while the channel's service was being asked.
   public var isTakenBack = false
 }

@@ -9,14 +9,20 @@ public struct RegistrationHistory: Sendable, Equatable {
   public var tags: [TimedTag]
   /// The latest tags that went, newest first.
   public var lostTags: [TimedTag]
-  /// Since when its ordinary token is what it is, or missing.
-  public var tokenSince: Timestamp?
-  /// When the device last told it.
-  public var tokenToldAt: Timestamp?
-  /// Why it has none.
-  public var tokenEnd: TokenEnd
   /// Since when it is on the app's black list; nil if it is not.
   public var blockedAt: Timestamp?
+}
+
+/// What is known of a token that a registration has, or had.
+public struct TokenHistory: Sendable, Equatable {
+  /// The token; empty if there is none any more.
+  public var token: PushToken
+  /// Since when it is what it is, or missing.
+  public var since: Timestamp?
+  /// When the device last told it.
+  public var toldAt: Timestamp?
+  /// Why there is none.
+  public var end: TokenEnd
 }
 
 /// A registration that is no more.

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 
 /// A registration that is taken over from another platform.
 public struct ImportedRegistration: Sendable, Equatable {
@@ -10,24 +11,21 @@ public struct ImportedRegistration: Sendable, Equatable {
   public var alias: String?
   /// Its tags.
   public var tags: [String]
-  /// Which of Apple's services the token belongs to.
-  public var environment: APNsEnvironment
-  /// Apple's device token; empty for none.
-  public var token: [UInt8]
+  /// Its token, of the kind that stands in the registration's own row; nil for none.
+  public var token: PushToken?
   /// Its mobile number, if it has one.
   public var mobile: String?
 
   /// All fields.
   public init(
     registrationID: RegistrationID, platform: Platform, alias: String? = nil, tags: [String] = [],
-    environment: APNsEnvironment = .none, token: [UInt8] = [], mobile: String? = nil
+    token: PushToken? = nil, mobile: String? = nil
   ) {
     self.registrationID = registrationID
     self.platform = platform
     self.alias = alias
     self.tags = tags
-    self.environment = environment
-    self.token = token
+    self.token = token.flatMap { $0.bytes.isEmpty ? nil : $0 }
     self.mobile = mobile
   }
 }

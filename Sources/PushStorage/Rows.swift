@@ -59,10 +59,8 @@ public struct NewRegistration: Sendable {
   public var platform: Platform
   /// The device's own mark, by which a reinstall is recognised; empty for none.
   public var fingerprint: [UInt8]
-  /// Which of Apple's services the token belongs to.
-  public var environment: APNsEnvironment
-  /// Apple's device token; empty for none.
-  public var token: [UInt8]
+  /// Its tokens, each in a slot of its own.
+  public var tokens: [PushToken]
   /// Version of the app, as the device says.
   public var appVersion: String
   /// The registration of another platform that the device says it had, as it is called here.
@@ -71,7 +69,7 @@ public struct NewRegistration: Sendable {
   /// All fields.
   public init(
     registrationID: RegistrationID, secretHash: [UInt8], platform: Platform, fingerprint: [UInt8] = [],
-    environment: APNsEnvironment = .none, token: [UInt8] = [], appVersion: String = "",
+    tokens: [PushToken] = [], appVersion: String = "",
     imported: RegistrationID? = nil
   ) {
     self.imported = imported
@@ -79,8 +77,7 @@ public struct NewRegistration: Sendable {
     self.secretHash = secretHash
     self.platform = platform
     self.fingerprint = fingerprint
-    self.environment = environment
-    self.token = token
+    self.tokens = tokens.filter { !$0.bytes.isEmpty }
     self.appVersion = appVersion
   }
 }
@@ -103,10 +100,6 @@ public struct RegistrationRow: Sendable, Equatable {
   public var alias: String?
   /// Numbers of its tags, ascending.
   public var tags: [UInt32]
-  /// Which of Apple's services the token belongs to.
-  public var environment: APNsEnvironment
-  /// Apple's device token, empty for none.
-  public var token: [UInt8]
   /// The number on the app's icon, as the server last knew it.
   public var badge: Int64
   /// The phone number that the customer attached.
@@ -135,30 +128,47 @@ public struct DeliveryRow: Sendable {
   public var tags: [UInt32]
   /// When it was last online.
   public var lastSeenAt: Timestamp
-  /// Which of Apple's services has a token for it; `none` without a token.
-  public var environment: APNsEnvironment
+  /// The service of the token that stands in its row, `none` without one. The others are in `TokenRepository.others`.
+  var token: ServiceID
   /// How its last connection ended; `connected` if it had not when that was noted.
   public var lastEnd: ConnectionEnd
   /// Whether it gets no pushes.
   public var isBlocked: Bool
+
+  /// The tokens that stand in its row.
+  public var tokens: [HeldToken] {
+    token == .none ? [] : [HeldToken(number: number, slot: .ofRegistration, service: token)]
+  }
 }
 
-/// That a registration has a token for calls or Live Activities.
-public struct OtherTokenRow: Sendable, Equatable {
+/// That a registration has a token, or has lost it.
+public struct HeldToken: Sendable, Equatable {
   /// The registration's number within the app.
   public var number: RegistrationNumber
   /// Which of its tokens it is.
-  public var slot: APNsTokenSlot
-  /// Which of Apple's services it belongs to.
-  public var environment: APNsEnvironment
+  public var slot: TokenSlot
+  /// The service that it belongs to; `none` if it is gone.
+  public var service: ServiceID
+
+  /// All fields.
+  public init(number: RegistrationNumber, slot: TokenSlot, service: ServiceID) {
+    self.number = number
+    self.slot = slot
+    self.service = service
+  }
+
+  /// That a registration has a token; one that is empty, that it has it no more.
+  public init(_ token: PushToken, of number: RegistrationNumber) {
+    self.init(number: number, slot: token.slot, service: token.service)
+  }
 }
 
-/// What a push to Apple needs of a registration.
+/// What a push by a channel needs of a registration.
 public struct TokenRow: Sendable, Equatable {
   /// Its number within the app.
   public var number: RegistrationNumber
-  /// Which of Apple's services the token belongs to.
-  public var environment: APNsEnvironment
+  /// The service that the token belongs to; `none` if it named none.
+  public var service: ServiceID
   /// Apple's device token.
   public var token: [UInt8]
   /// When the device last told it.
@@ -168,11 +178,11 @@ public struct TokenRow: Sendable, Equatable {
 
   /// All fields; those that are left out are those of a device of a channel that needs no tokens.
   public init(
-    number: RegistrationNumber, environment: APNsEnvironment = .none, token: [UInt8] = [],
+    number: RegistrationNumber, service: ServiceID = .none, token: [UInt8] = [],
     tokenAt: Timestamp = Timestamp(milliseconds: 0), badge: Int64 = 0
   ) {
     self.number = number
-    self.environment = environment
+    self.service = service
     self.token = token
     self.tokenAt = tokenAt
     self.badge = badge

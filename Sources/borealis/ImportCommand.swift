@@ -143,7 +143,7 @@ private struct ImportWork {
       }
       let registration = ImportedRegistration(
         registrationID: id, platform: line.platform, alias: line.alias, tags: line.tags,
-        environment: line.environment, token: line.token, mobile: line.mobile)
+        token: PushToken(line.environment, line.token), mobile: line.mobile)
       waiting.append((record.line, registration))
     } catch {
       refuse(record.line, error.reason)

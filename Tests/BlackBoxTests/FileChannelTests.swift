@@ -4,6 +4,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 import PushTesting
+import PushWire
 import Testing
 
 @testable import borealis
@@ -45,6 +46,102 @@ import Testing
     return RunningServer(server)
   }
 
+  /// Tells a device's word over HTTPS; gives the status of the answer.
+  private func tell(
+    _ word: String, _ device: TestDevice.Identity, _ app: (key: String, secret: String), at http: String
+  ) throws -> Int {
+    let body: JSONValue = [
+      "app_key": .string(app.key), "registration_id": .string(device.id.text),
+      "secret": .string(Hex.encode(device.secret.bytes)),
+      "tokens": [["channel": "file", "kind": "word", "token": .string(word)]],
+    ]
+    return try HTTPCall(
+      "POST", "/v1/tokens", at: http, body: String(decoding: JSONWriter.serialize(body), as: UTF8.self)
+    ).status
+  }
+
+  /// A token is told, moves to whoever tells it next, goes with its registration, is taken away when the channel says so, and
+  /// survives a restart.
+  @Test func `A channel has tokens of its own`() throws {
+    let data = folder.file("data")
+    let app = try TestServer.makeApp(data: data)
+    let (key, file) = (folder.file("key"), folder.file("notifications"))
+    var server = try start(data, key) { router, store in [FileChannel(router, store, path: file)] }
+    func http() throws -> String { try #require(server.server.readyLine["http"]?.string) }
+    func address() throws -> String { try #require(server.server.readyLine["device_plain"]?.string) }
+    var sent: [String] = []
+    /// Pushes to all and waits for its end; gives what stood in the file by then, and what became of it on the channel.
+    func push() throws -> (words: [String], results: JSONValue?) {
+      let body =
+        #"{"platform":"all","audience":"all","notification":{"alert":"hello"},"options":{"time_to_live":60}}"#
+      let push = try HTTPCall("POST", "/v3/push", at: http(), login: app, body: body).document
+      let id = try #require(push?["msg_id"]?.string)
+      sent.append(id)
+      var results: JSONValue?
+      var report: JSONValue?
+      repeat {
+        report = try HTTPCall("GET", "/v1/pushes/\(id)", at: http(), login: app).document
+        results = report?["file"]?["results"]
+      } while (results?.object?.members ?? []).reduce(0, { $0 + ($1.value.int64 ?? 0) })
+        < (report?["file"]?["targets"]?.int64 ?? 0)
+      let lines = TemporaryFolder.read(file).split(separator: "\n").filter { $0.hasPrefix(id) }
+      return (lines.map { String($0.dropFirst(id.count + 1)) }.sorted(), results)
+    }
+
+    let anna = try TestDevice.register(try address(), app: app.key, install: "anna")
+    let bert = try TestDevice.register(try address(), app: app.key, install: "bert")
+    #expect(try push().words == [])
+    #expect(try tell("anna", anna, app, at: http()) == 200)
+    #expect(try push().words == ["anna"])
+    // Another registration has it now.
+    #expect(try tell("anna", bert, app, at: http()) == 200)
+    #expect(try push().words == ["anna"])
+    #expect(try tell("bert", bert, app, at: http()) == 200)
+    #expect(try push().words == ["bert"])
+    #expect(try tell("other", anna, app, at: http()) == 200)
+
+    // It is stored.
+    server.stop()
+    server = try start(data, key) { router, store in [FileChannel(router, store, path: file)] }
+    defer { server.stop() }
+    #expect(try push().words == ["bert", "other"])
+
+    // A reinstall takes the old registration's place, and its token with it.
+    let again = try TestDevice.register(try address(), app: app.key, install: "anna")
+    #expect(try push().words == ["bert"])
+    #expect(try tell("anna", again, app, at: http()) == 200)
+    #expect(try push().words == ["anna", "bert"])
+    #expect(try tell("nobody", anna, app, at: http()) == 401)
+
+    // The channel says that a token is gone.
+    #expect(try tell("gone-bert", bert, app, at: http()) == 200)
+    let refused = try push()
+    #expect(refused.words == ["anna"] && refused.results == ["FileGone": 1, "delivered": 1])
+    let after = try push()
+    #expect(after.words == ["anna"] && after.results == ["delivered": 1])
+    // A device may take its token away.
+    #expect(try tell("", again, app, at: http()) == 200)
+    #expect(try push().words == [])
+
+    for (tokens, status) in [
+      (#"[{"channel":"fax","token":"a"}]"#, 400), (#"[{"channel":"file","kind":"voice","token":"a"}]"#, 400),
+      (#"[{"channel":"file","name":"a","token":"a"}]"#, 400),
+      (#"[{"channel":"file","service":"test","token":"a"}]"#, 400),
+      (#"[{"channel":"file","token":"two words"}]"#, 400), (#"[{"channel":"file"}]"#, 400),
+      (#"[{"channel":"file","token":"\#(String(repeating: "a", count: 33))"}]"#, 400), ("[]", 400),
+      (#"[{"channel":"apns","token":"abcd"}]"#, 400),
+      (#"[{"channel":"file","token":"a"},{"channel":"file","token":"b"}]"#, 400),
+      (#"[{"channel":"file","token":"last"}]"#, 200),
+    ] {
+      let answer = try HTTPCall(
+        "POST", "/v1/tokens", at: http(),
+        body:
+          #"{"app_key":"\#(app.key)","registration_id":"\#(again.id.text)","secret":"\#(Hex.encode(again.secret.bytes))","tokens":\#(tokens)}"#
+      )
+      #expect(answer.status == status, "\(tokens) \(answer.body)")
+    }
+  }
+
   /// What a server leaves that is killed: the files of its folder, as they are at a moment.
   @Test func `A push that was accepted before a kill is delivered after it`() throws {
     let (data, left) = (folder.file("data"), folder.file("left"))
@@ -55,8 +152,9 @@ import Testing
       [FileChannel(router, store, path: file, isStopped: true)]
     }
     let address = try #require(first.server.readyLine["device_plain"]?.string)
-    _ = try TestDevice.register(address, app: app.key, install: "device")
+    let device = try TestDevice.register(address, app: app.key, install: "device")
     let http = try #require(first.server.readyLine["http"]?.string)
+    #expect(try tell("anna", device, app, at: http) == 200)
     let push = try HTTPCall(
       "POST", "/v3/push", at: http, login: app,
       body: #"{"platform":"all","audience":"all","notification":{"alert":"hello"}}"#)
@@ -73,7 +171,7 @@ import Testing
       report = try HTTPCall("GET", "/v1/pushes/\(id)", at: again, login: app).document
     } while report?["delivered"] != 1
     #expect(report?["file"]?["results"] == ["delivered": 1])
-    #expect(TemporaryFolder.read(file) == "\(id) 0\n")
+    #expect(TemporaryFolder.read(file) == "\(id) anna\n")
   }
 
   @Test func `One more channel is seen in report, why, callbacks and metrics`() throws {
@@ -93,13 +191,16 @@ import Testing
     let http = try #require(server.server.readyLine["http"]?.string)
     let address = try #require(server.server.readyLine["device_plain"]?.string)
     let devices = try (0..<2).map { try TestDevice.register(address, app: app.key, install: "device\($0)") }
+    for (device, word) in zip(devices, ["anna", "bert"]) {
+      #expect(try tell(word, device, app, at: http) == 200)
+    }
     func call(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> JSONValue {
       let text = body.map { String(decoding: JSONWriter.serialize($0), as: UTF8.self) } ?? ""
       let answer = try HTTPCall(method, path, at: http, login: app, body: text)
       return try #require(answer.document, "\(answer.body)")
     }
 
-    // Both devices are away: the channel takes the notification for the first and refuses it for the second.
+    // Both devices are away: the channel takes the notification for one and refuses it for the other.
     let body: JSONValue = ["platform": "all", "audience": "all", "notification": ["alert": "hello"]]
     let push = try #require(try call("POST", "/v3/push", body)["msg_id"]?.string)
     var events: [JSONValue] = []
@@ -129,7 +230,7 @@ import Testing
     let metrics = try HTTPCall("GET", "/metrics", at: http).body
     #expect(metrics.contains(#"borealis_channel_targets_total{channel="file",result="delivered"} 1"#))
     #expect(metrics.contains(#"borealis_channel_targets_total{channel="file",result="failed"} 1"#))
-    #expect(TemporaryFolder.read(file) == "\(push) 0\n")
+    #expect(TemporaryFolder.read(file) == "\(push) anna\n")
 
     // While the direct connection reaches the device, the notification uses it and the channel is not asked.
     let device = try TestDevice.login(address, app: app.key, devices[0])
@@ -143,6 +244,6 @@ import Testing
     let arrival = try device.arrival()
     #expect(arrival.id == next)
     try device.acknowledge(arrival)
-    #expect(TemporaryFolder.read(file) == "\(push) 0\n")
+    #expect(TemporaryFolder.read(file) == "\(push) anna\n")
   }
 }

@@ -19,6 +19,14 @@ import Testing
     let folder = TemporaryFolder()
     let channel = FileChannel(world.router, world.store, path: folder.file("notifications"), capacity: 1)
     world.router.add(channel)
+    for number in 0..<2 as Range<UInt32> {
+      let word = PushToken(TokenSlot(channel.info.id, kind: 1), .only, Array("word\(number)".utf8))
+      try await withCheckedContinuation { done in
+        world.router.registrations.setTokens([word], of: RegistrationNumber(number), in: app) {
+          done.resume(returning: $0)
+        }
+      }.get()
+    }
     let body = #"{"platform":"all","audience":"all","notification":{"alert":"hello"}}"#
     let request = AcceptRequest(try PushRequest.parse(try parseJSON(Array(body.utf8))))
     let id = try await world.router.acceptance.accept(request, for: app).get().id

@@ -45,7 +45,7 @@ import Testing
   private static func register(_ world: ConsoleWorld, _ app: App) async throws -> RegistrationID {
     let result = await withCheckedContinuation { done in
       world.router.registrations.register(
-        in: app, platform: .android, fingerprint: [1, 2, 3], environment: .none, token: [], appVersion: ""
+        in: app, platform: .android, fingerprint: [1, 2, 3], tokens: [], appVersion: ""
       ) { done.resume(returning: $0) }
     }
     return try result.get().id

@@ -164,8 +164,8 @@ import Testing
     let token = [UInt8](repeating: 0xab, count: 30) + [0xcd, 0xef]
     let result = await withCheckedContinuation { done in
       scene.world.router.registrations.register(
-        in: scene.app, platform: .ios, fingerprint: [7], environment: .sandbox, token: token,
-        appVersion: "2.1"
+        in: scene.app, platform: .ios, fingerprint: [7],
+        tokens: [PushToken(.sandbox, token)], appVersion: "2.1"
       ) { done.resume(returning: $0) }
     }
     let id = try result.get().id
@@ -174,7 +174,7 @@ import Testing
     #expect(!found.contains(Hex.encode(token)))
     let again = await withCheckedContinuation { done in
       scene.world.router.registrations.register(
-        in: scene.app, platform: .ios, fingerprint: [7], environment: .none, token: [], appVersion: ""
+        in: scene.app, platform: .ios, fingerprint: [7], tokens: [], appVersion: ""
       ) { done.resume(returning: $0) }
     }
     let gone = await scene.viewer.open("\(scene.base)/devices/\(id.text)").text

@@ -160,7 +160,7 @@ import Testing
   @Test func receiptsWithoutConnection() async throws {
     let registered = try await withCheckedContinuation { done in
       world.router.registrations.register(
-        in: world.app, platform: .ios, fingerprint: [], environment: .none, token: [], appVersion: ""
+        in: world.app, platform: .ios, fingerprint: [], tokens: [], appVersion: ""
       ) { done.resume(returning: $0) }
     }.get()
     let id = try await send()

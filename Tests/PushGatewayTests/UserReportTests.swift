@@ -24,7 +24,7 @@ import Testing
   private func visit(_ platform: Platform, isForeground: Bool) async throws {
     let secret = await withCheckedContinuation { done in
       world.router.registrations.register(
-        in: world.app, platform: platform, fingerprint: [], environment: .none, token: [], appVersion: ""
+        in: world.app, platform: platform, fingerprint: [], tokens: [], appVersion: ""
       ) { done.resume(returning: $0) }
     }
     let device = try secret.get()

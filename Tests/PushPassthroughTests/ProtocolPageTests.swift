@@ -153,14 +153,14 @@ import Testing
     #expect(server.app.directory.registrationCount == 2)
     let number = try #require(server.app.directory.find(identity.id))
     #expect(try old.perform(.setToken(none)).0 == .ok)
-    let row = try TestServer.wait { done in
+    let tokens = try TestServer.wait { done in
       server.store.read { transaction throws(StorageError) in
-        try transaction.registrations.find(app: server.app.id, number: number)
+        try transaction.tokens.all(app: server.app.id, of: number)
       } completion: {
         done($0.mapError { $0 as any Error })
       }
     }
-    #expect(row?.token.isEmpty == true && row?.environment == APNsEnvironment.none)
+    #expect(tokens.map(\.token) == [PushToken(.none, [])] && tokens.map(\.end) == [.byDevice])
   }
 
   // MARK: Keys

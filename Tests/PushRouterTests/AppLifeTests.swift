@@ -102,7 +102,9 @@ import Testing
     let phone = try await world.register(token: [1], platform: .ios)
     let slot = try #require(APNsTokenSlot(.liveActivity, name: "match"))
     let set = await withCheckedContinuation { done in
-      world.router.registrations.setToken([2], .production, as: slot, of: phone.number, in: world.app) {
+      world.router.registrations.setTokens(
+        [PushToken(slot, .production, [2])], of: phone.number, in: world.app
+      ) {
         done.resume(returning: $0)
       }
     }

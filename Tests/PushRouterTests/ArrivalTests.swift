@@ -33,7 +33,7 @@ import Testing
       directory.insert(
         RegistrationEntry(
           number: RegistrationNumber(number), id: RegistrationID(high: UInt64(number), low: 0),
-          platform: .android, secretHash: (1, 2), lastSeen: 0, environment: .none))
+          platform: .android, secretHash: (1, 2), lastSeen: 0))
     }
     let targets = NumberSet([RegistrationNumber(1), RegistrationNumber(2)])
     _ = directory.open(Self.id, .many(FanOutPush(id: Self.id, expires: .max, targets: targets)))

@@ -58,7 +58,7 @@ import Testing
       } completion: { _ in
       }
       world.router.registrations.register(
-        in: world.app, platform: .ios, fingerprint: [1], environment: .none, token: [], appVersion: ""
+        in: world.app, platform: .ios, fingerprint: [1], tokens: [], appVersion: ""
       ) { done.resume(returning: $0) }
       world.router.acceptance.accept(.test(to: [old]), for: world.app) { answer in
         racing.withLock { $0 = answer }

@@ -36,7 +36,7 @@ import Testing
     let result = await withCheckedContinuation { done in
       world.router.registrations.register(
         in: world.app, platform: platform, fingerprint: Array(fingerprint.utf8),
-        environment: token.isEmpty ? .none : .sandbox, token: token, appVersion: "2"
+        tokens: [PushToken(.sandbox, token)], appVersion: "2"
       ) { done.resume(returning: $0) }
     }
     return try result.get()
@@ -53,8 +53,8 @@ import Testing
       world,
       [
         ImportedRegistration(
-          registrationID: id(1), platform: .ios, alias: "anna", tags: ["a", "b"], environment: .sandbox,
-          token: [1, 2]),
+          registrationID: id(1), platform: .ios, alias: "anna", tags: ["a", "b"],
+          token: PushToken(.sandbox, [1, 2])),
         ImportedRegistration(registrationID: id(2), platform: .android, tags: ["b"], mobile: "1"),
       ])
     #expect(outcomes == [.added, .added])
@@ -65,7 +65,8 @@ import Testing
       #expect(world.app.directory.resolve(terms, platforms: .all).count == 2)
       let number = try #require(world.app.directory.find(id(1)))
       let holders = world.app.directory.state.withLock {
-        $0.table.members(tokensFor: APNsEnvironments(.sandbox)).contains(number)
+        $0.table.members(holding: APNsTokenSlot.device.slot, for: .sandbox)
+          .contains(number)
       }
       #expect(holders)
       #expect(world.app.directory.presence(number)?.lastSeen == 0)
@@ -80,14 +81,16 @@ import Testing
     let world = try await TestWorld()
     let other = try await world.addApp()
     let own = try await world.register(token: [9], platform: .ios)
-    let one = ImportedRegistration(registrationID: id(1), platform: .ios, alias: "a", token: [1])
+    let one = ImportedRegistration(
+      registrationID: id(1), platform: .ios, alias: "a", token: PushToken(.production, [1]))
     #expect(try await make(world, [one, one]) == [.added, .known])
     #expect(try await make(world, [one]) == [.known])
     let foreign = try await world.store.change { t throws(StorageError) in
       try t.imports.add(app: other.id, [one], adoption: .token, at: Timestamp(milliseconds: 5))
     }
     #expect(foreign == [.foreign])
-    let taken = ImportedRegistration(registrationID: id(2), platform: .ios, token: [9])
+    let taken = ImportedRegistration(
+      registrationID: id(2), platform: .ios, token: PushToken(.production, [9]))
     #expect(try await make(world, [taken]) == [.tokenTaken(by: own.id)])
     let many = (10..<20).map { ImportedRegistration(registrationID: id($0), platform: .android, alias: "a") }
     let results = try await make(world, many)
@@ -104,8 +107,8 @@ import Testing
       world,
       [
         ImportedRegistration(
-          registrationID: id(1), platform: .ios, alias: "a", tags: ["t"], environment: .production, token: [1]
-        )
+          registrationID: id(1), platform: .ios, alias: "a", tags: ["t"],
+          token: PushToken(.production, [1]))
       ])
     let number = try #require(world.app.directory.find(id(1)))
     var request = AcceptRequest.test()

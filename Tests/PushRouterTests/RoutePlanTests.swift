@@ -22,7 +22,8 @@ import Testing
               let id = RegistrationID(high: UInt64(devices.count), low: 1)
               directory.insert(
                 RegistrationEntry(
-                  number: number, id: id, platform: platform, secretHash: (1, 2), environment: environment))
+                  number: number, id: id, platform: platform, secretHash: (1, 2),
+                  tokens: [HeldToken(PushToken(environment, [1]), of: number)]))
               if isOnline {
                 _ = directory.login(
                   id, secretHash: (1, 2), at: Location(loop: 0, slot: number.rawValue, generation: 1),
@@ -91,7 +92,8 @@ import Testing
     #expect(plan() == (false, true))
     func set(_ token: [UInt8], _ environment: APNsEnvironment) async throws {
       try await withCheckedContinuation { done in
-        world.router.registrations.setToken(token, environment, of: phone.number, in: world.app) {
+        world.router.registrations.setTokens([PushToken(environment, token)], of: phone.number, in: world.app)
+        {
           done.resume(returning: $0)
         }
       }.get()
@@ -101,16 +103,19 @@ import Testing
     try await set([1], .production)
     try await world.restart(isOrderly: true)
     #expect(plan() == (false, true))
-    world.router.registrations.retireToken(
-      [2], of: phone.number, in: world.app, unlessToldAfter: world.clock.now())
+    world.router.registrations.retire(
+      PushToken(.production, [2]), of: phone.number, in: world.app, .byService,
+      unlessToldAfter: world.clock.now())
     try await world.barrier()
     #expect(plan() == (false, true), "another token was meant")
     let before = world.clock.now().adding(seconds: -1)
-    world.router.registrations.retireToken([1], of: phone.number, in: world.app, unlessToldAfter: before)
+    world.router.registrations.retire(
+      PushToken(.production, [1]), of: phone.number, in: world.app, .byService, unlessToldAfter: before)
     try await world.barrier()
     #expect(plan() == (false, true), "the device told it anew")
-    world.router.registrations.retireToken(
-      [1], of: phone.number, in: world.app, unlessToldAfter: world.clock.now())
+    world.router.registrations.retire(
+      PushToken(.production, [1]), of: phone.number, in: world.app, .byService,
+      unlessToldAfter: world.clock.now())
     try await world.barrier()
     #expect(plan() == (true, false))
   }
@@ -123,12 +128,13 @@ import Testing
       directory.insert(
         RegistrationEntry(
           number: RegistrationNumber(number), id: RegistrationID(high: UInt64(number), low: 1),
-          platform: .ios,
-          secretHash: (1, 2), environment: number % 2 == 0 ? .production : .none))
+          platform: .ios, secretHash: (1, 2),
+          tokens: number % 2 == 0
+            ? [HeldToken(PushToken(.production, [1]), of: RegistrationNumber(number))] : []))
       // The second half of them cannot be called.
       let environment: APNsEnvironment =
         number < copies ? .production : number < 2 * copies ? .sandbox : .none
-      directory.setToken(environment, as: .voip, of: RegistrationNumber(number))
+      directory.setToken(HeldToken(PushToken(.voip, environment, [1]), of: RegistrationNumber(number)))
     }
     let all = try #require(directory.resolve(.all, platforms: .all))
     let callable = (0..<copies).map { RegistrationNumber($0) }
@@ -159,8 +165,8 @@ import Testing
     ]
     func set(_ token: [UInt8], _ slot: APNsTokenSlot, _ index: Int) async throws {
       try await withCheckedContinuation { done in
-        world.router.registrations.setToken(
-          token, .production, as: slot, of: phones[index].number, in: world.app
+        world.router.registrations.setTokens(
+          [PushToken(slot, .production, token)], of: phones[index].number, in: world.app
         ) {
           done.resume(returning: $0)
         }
@@ -188,16 +194,17 @@ import Testing
     // The same token again: it has moved.
     try await set([5], game, 2)
     #expect(try plan(game, named: "game").apns == [phones[2].number])
-    world.router.registrations.retireToken(
-      [5], as: game, of: phones[2].number, in: world.app, unlessToldAfter: world.clock.now())
+    world.router.registrations.retire(
+      PushToken(game, .production, [5]), of: phones[2].number, in: world.app, .byService,
+      unlessToldAfter: world.clock.now())
     try await world.barrier()
     #expect(try plan(game, named: "game").audience == 0)
   }
 }
 
 extension RouteTerms {
-  init(_ request: PushRequest, apns environments: APNsEnvironments) {
-    self.init(request, offers: request.content.apnsOffers(request.options.strategy, environments))
+  init(_ request: PushRequest, apns services: ServiceSet) {
+    self.init(request, offers: request.content.apnsOffers(request.options.strategy, services))
   }
 }
 

@@ -182,7 +182,7 @@ import Testing
         case "acknowledged": router.deliveries.acknowledge([id], by: android.number, in: app)
         case "replaced":
           router.registrations.register(
-            in: app, platform: .android, fingerprint: [7], environment: .none, token: [], appVersion: "1"
+            in: app, platform: .android, fingerprint: [7], tokens: [], appVersion: "1"
           ) { _ in }
         case "expired":
           clock.advance(seconds: 2000)

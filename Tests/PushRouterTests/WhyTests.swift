@@ -232,37 +232,40 @@ import Testing
   @Test func `Tokens that came, were taken or went`() async throws {
     let world = try await TestWorld()
     let phone = try await world.register(token: [1, 2, 3], platform: .ios)
-    func history() async throws -> RegistrationHistory {
+    func history() async throws -> TokenHistory {
       let (app, number) = (world.app.id, phone.number)
       let found = try await world.store.look { transaction throws(StorageError) in
-        try transaction.registrations.history(app: app, number: number)
+        try transaction.tokens.all(app: app, of: number).first
       }
       return try #require(found)
     }
     let first = world.clock.now()
-    #expect(try await history().tokenSince == first)
+    #expect(try await history().since == first)
     world.clock.advance(seconds: 10)
     _ = await withCheckedContinuation { done in
-      world.router.registrations.setToken([1, 2, 3], .sandbox, of: phone.number, in: world.app) {
+      world.router.registrations.setTokens([PushToken(.sandbox, [1, 2, 3])], of: phone.number, in: world.app)
+      {
         done.resume(returning: $0)
       }
     }
     let told = try await history()
-    #expect(told.tokenSince == first && told.tokenToldAt == world.clock.now())
+    #expect(told.since == first && told.toldAt == world.clock.now())
     let thief = try await world.register(platform: .ios)
     world.clock.advance(seconds: 10)
     _ = await withCheckedContinuation { done in
-      world.router.registrations.setToken([1, 2, 3], .sandbox, of: thief.number, in: world.app) {
+      world.router.registrations.setTokens([PushToken(.sandbox, [1, 2, 3])], of: thief.number, in: world.app)
+      {
         done.resume(returning: $0)
       }
     }
     let taken = try await history()
-    #expect(taken.tokenEnd == .taken && taken.tokenSince == world.clock.now())
-    world.router.registrations.retireToken(
-      [1, 2, 3], of: thief.number, in: world.app, for: .otherTopic, unlessToldAfter: world.clock.now())
+    #expect(taken.end == .taken && taken.since == world.clock.now())
+    world.router.registrations.retire(
+      PushToken(.sandbox, [1, 2, 3]), of: thief.number, in: world.app, .otherApp,
+      unlessToldAfter: world.clock.now())
     try await world.barrier()
     let file = try await Self.file(thief, in: world)
-    #expect(file?.history.tokenEnd == .otherTopic && file?.row.token == [])
+    #expect(file?.tokens.map(\.end) == [.otherApp] && file?.tokens.map(\.token) == [PushToken(.none, [])])
   }
 
   // MARK: Looking devices up

@@ -1,5 +1,6 @@
 import Glibc
 import PushBase
+import PushDomain
 import PushTesting
 import Testing
 
@@ -20,9 +21,10 @@ import Testing
     for _ in 0..<2 { try Migrator.migrate(database, to: embeddedMigrations, at: .start) }
     #expect(
       try tables(database) == [
-        "account", "activity", "apns_credential", "apns_taken", "apns_token", "app", "app_group",
+        "account", "activity", "apns_credential", "app", "app_group",
         "app_group_member", "audit", "broadcast_count", "browser_key", "callback_app", "callback_attempt",
-        "callback_batch", "callback_bulk", "callback_setting", "channel_pending", "channel_targets", "cid",
+        "callback_batch", "callback_bulk", "callback_setting", "channel_pending", "channel_taken",
+        "channel_targets", "channel_token", "cid",
         "console_session", "content_key", "content_sealing_key", "credential_notice", "delivered",
         "device_key", "dropped", "file",
         "file_piece", "getui_access",
@@ -100,7 +102,9 @@ import Testing
         .blob(Array(row.entries.joined())))
     }
     try Migrator.migrate(database, to: embeddedMigrations, at: .start)
-    let rows = try database.all("SELECT msg_id, kind, range, taken FROM apns_taken ORDER BY 1, 2, 3") { row in
+    let rows = try database.all(
+      "SELECT msg_id, kind, range, taken FROM channel_taken WHERE channel = 2 ORDER BY 1, 2, 3"
+    ) { row in
       let bytes = row.blob("taken")
       let entries = stride(from: 0, to: bytes.count, by: 8).map {
         Array(bytes[$0..<min($0 + 8, bytes.count)])
@@ -150,6 +154,32 @@ import Testing
     let accepted = try database.all("SELECT accepted FROM statistics ORDER BY hour") { $0.text() }
     #expect(accepted == ["2=10", ""])
     #expect(try database.first("SELECT hex(own_targets) FROM push WHERE msg_id = 7") { $0.text() } == "03")
+  }
+
+  /// Tokens for calls and Live Activities are those of the channel with number 2 from then on.
+  @Test func tokensBelongToChannels() throws {
+    let database = try open()
+    try Migrator.migrate(
+      database, to: Array(embeddedMigrations.prefix { $0.name != "channel_tokens" }), at: .start)
+    try database.run(
+      script: """
+        INSERT INTO app (id, app_key, name, secret_hash, created_at) VALUES (1, 'k', 'n', zeroblob(32), 0);
+        INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, created_at, last_seen_at)
+        VALUES (1, 5, zeroblob(10), zeroblob(16), 2, x'', 0, 0);
+        INSERT INTO apns_token (app_id, number, kind, name, environment, token, told_at)
+        VALUES (1, 5, 2, '', 1, x'07', 9), (1, 5, 3, 'game', 2, x'08', 10);
+        """)
+    try Migrator.migrate(database, to: embeddedMigrations, at: .start)
+    let tokens = try TokenRepository<Void>(database: database).all(app: AppID(1), of: RegistrationNumber(5))
+    let game = try #require(APNsTokenSlot(.liveActivity, name: "game"))
+    #expect(
+      tokens == [
+        TokenHistory(
+          token: PushToken(.voip, .production, [7]), since: nil, toldAt: Timestamp(milliseconds: 9),
+          end: .none),
+        TokenHistory(
+          token: PushToken(game, .sandbox, [8]), since: nil, toldAt: Timestamp(milliseconds: 10), end: .none),
+      ])
   }
 
   /// A database of a newer program is refused with both numbers, and so is a changed file.

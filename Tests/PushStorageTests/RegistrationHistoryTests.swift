@@ -57,15 +57,22 @@ import Testing
       _ = try transaction.tags.change(app: app, number: number, .set([0, 1]), limit: 10, at: Self.at(30))
       _ = try transaction.tags.change(app: app, number: number, .set([1]), limit: 10, at: Self.at(40))
       _ = try transaction.tokens.set(
-        app: app, number: number, environment: .none, token: [], at: Self.at(50))
-      return try transaction.registrations.history(app: app, number: number)
+        app: app, number: number, PushToken(.none, []), at: Self.at(50))
+      return (
+        try transaction.registrations.history(app: app, number: number),
+        try transaction.tokens.all(app: app, of: number)
+      )
     }
     #expect(
-      history
+      history.0
         == RegistrationHistory(
           aliasAt: Self.at(20), tags: [TimedTag(number: 1, seconds: 30)],
-          lostTags: [TimedTag(number: 0, seconds: 40)], tokenSince: Self.at(50), tokenToldAt: Self.at(50),
-          tokenEnd: .byDevice))
+          lostTags: [TimedTag(number: 0, seconds: 40)]))
+    #expect(
+      history.1 == [
+        TokenHistory(
+          token: PushToken(.none, []), since: Self.at(50), toldAt: Self.at(50), end: .byDevice)
+      ])
   }
 
   @Test func `A replaced registration is remembered for a while`() async throws {

@@ -69,7 +69,10 @@ import Testing
       return left
     }
     #expect(left.map(\.number.rawValue) == [2, 3, 5, 0])
-    #expect(left.last?.token == [2] && left.last?.environment == .production)
+    let tokens = try await store.look { transaction throws(StorageError) in
+      try transaction.tokens.all(app: other, of: RegistrationNumber(0)).map(\.token)
+    }
+    #expect(tokens == [PushToken(.production, [2])])
     let apps = try await store.look { transaction throws(StorageError) in try transaction.apps.all() }
     #expect(apps.map(\.nextNumber) == [6, 1])
     await #expect(throws: StorageError.self) {
@@ -88,15 +91,15 @@ import Testing
     let later = Timestamp.start.adding(seconds: 9)
     try await store.change { transaction throws(StorageError) in
       #expect(
-        try transaction.tokens.set(app: app, number: zero, environment: .sandbox, token: [5], at: later) == []
+        try transaction.tokens.set(app: app, number: zero, PushToken(.sandbox, [5]), at: later) == []
       )
       #expect(
-        try transaction.tokens.set(app: app, number: one, environment: .sandbox, token: [5], at: later) == [
-          OtherTokenRow(number: zero, slot: .device, environment: .none)
+        try transaction.tokens.set(app: app, number: one, PushToken(.sandbox, [5]), at: later) == [
+          HeldToken(number: zero, slot: APNsTokenSlot.device.slot, service: .none)
         ])
       #expect(
         try transaction.tokens.set(
-          app: app, number: RegistrationNumber(7), environment: .none, token: [], at: later)
+          app: app, number: RegistrationNumber(7), PushToken(.none, []), at: later)
           == nil)
       #expect(try transaction.registrations.setBadge(app: app, number: one, 12))
       #expect(try transaction.registrations.setMobile(app: app, number: one, "+49 1"))
@@ -112,7 +115,7 @@ import Testing
         try transaction.registrations.find(app: app, number: zero)
       )
     }
-    #expect(row.0?.token == [5] && row.0?.environment == .sandbox && row.0?.badge == 12)
+    #expect(row.0?.badge == 12)
     #expect(row.0?.mobile == "+49 1" && row.0?.lastSeenAt == later && row.0?.createdAt == .start)
     #expect(row.0?.registrationID.low == 0xabc && row.0?.platform == .ios && row.0?.tags == [])
     #expect(row.1 == nil)

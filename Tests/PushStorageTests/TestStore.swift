@@ -1,5 +1,6 @@
 import Glibc
 import PushBase
+import PushDomain
 import PushTesting
 import Synchronization
 import Testing
@@ -40,7 +41,7 @@ extension NewRegistration {
     NewRegistration(
       registrationID: RegistrationID(high: SystemRandom.next(), low: 0xabc),
       secretHash: Array(repeating: 1, count: 16), platform: .ios, fingerprint: fingerprint,
-      environment: .production, token: token, appVersion: "1.0")
+      tokens: [PushToken(.production, token)], appVersion: "1.0")
   }
 }
 

@@ -11,6 +11,10 @@ import Testing
   let zero = RegistrationNumber(0)
   let one = RegistrationNumber(1)
 
+  private static let device = APNsTokenSlot.device.slot
+  /// A channel that does not exist.
+  private static let other = TokenSlot(ChannelID(rawValue: 200), kind: 1)
+
   private func activity(_ name: String) throws -> APNsTokenSlot {
     try #require(APNsTokenSlot(.liveActivity, name: name))
   }
@@ -27,7 +31,7 @@ import Testing
       func take(_ push: MessageID, _ numbers: [RegistrationNumber], _ badge: APNsBadge = .add(1))
         throws(StorageError) -> [RegistrationNumber: Int64]
       {
-        try transaction.channelQueue.take(push, app: app, .device, for: numbers, badge)
+        try transaction.channelQueue.take(push, app: app, Self.device, for: numbers, badge)
       }
       try transaction.channelQueue.insert(id: first, app: app, channel: .apns, expiresAt: .start)
       #expect(try take(first, [one]) == [one: 1])
@@ -37,10 +41,21 @@ import Testing
       #expect(try take(MessageID(10), [one]) == [one: 41])
       #expect(try take(MessageID(9), [one], .set(40)) == [one: 40])
       #expect(try take(MessageID(11), [one]) == [one: 42])
-      #expect(try transaction.channelQueue.take(first, app: app, .voip, for: [one], .unchanged) == [one: 0])
-      #expect(try transaction.channelQueue.tried(of: first) == [.voip: [one]])
+      #expect(
+        try transaction.channelQueue.take(first, app: app, APNsTokenSlot.voip.slot, for: [one], .unchanged)
+          == [one: 0])
+      // Another channel's kind of the same number counts for itself.
+      let two = try transaction.channelQueue.take(
+        first, app: app, TokenSlot(ChannelID(rawValue: 200), kind: 2), for: [zero], .unchanged)
+      #expect(two == [zero: 0])
+      func rows() throws(StorageError) -> [Int64] {
+        try transaction.database.all(
+          "SELECT channel * 10 + kind FROM channel_taken WHERE msg_id = 7 ORDER BY 1"
+        ) { $0.integer() }
+      }
+      #expect(try rows() == [21, 22, 2002])
       #expect(try transaction.channelQueue.finish(id: first, app: app, channel: .apns))
-      #expect(try transaction.channelQueue.tried(of: first) == [:])
+      #expect(try rows() == [2002])
       #expect(try take(first, [one]) == [one: 43])
     }
   }
@@ -56,22 +71,23 @@ import Testing
       // Each lies across all that were taken before it.
       for start in 0..<16 {
         let some = stride(from: start, to: 1024, by: 16).map { all[$0] }
-        let taken = try transaction.channelQueue.take(push, app: app, .device, for: some, .add(1))
+        let taken = try transaction.channelQueue.take(push, app: app, Self.device, for: some, .add(1))
         #expect(taken == Dictionary(uniqueKeysWithValues: some.map { ($0, 1) }))
       }
       #expect(
-        try transaction.channelQueue.take(push, app: app, .device, for: all, .add(1)).values.allSatisfy {
+        try transaction.channelQueue.take(push, app: app, Self.device, for: all, .add(1)).values.allSatisfy {
           $0 == 1
         })
-      let next = try transaction.channelQueue.take(MessageID(8), app: app, .device, for: all, .add(1))
+      let next = try transaction.channelQueue.take(MessageID(8), app: app, Self.device, for: all, .add(1))
       #expect(next.count == 1024 && next.values.allSatisfy { $0 == 2 })
       let rows = try transaction.database.all(
-        "SELECT length(taken) FROM apns_taken WHERE msg_id = ?", .message(push)
+        "SELECT length(taken) FROM channel_taken WHERE msg_id = ?", .message(push)
       ) { $0.integer() }
       #expect(rows == Array(repeating: 256 * 8, count: 4))
     }
     let plan = try queryPlan(of: "\(TakenList.row)", in: folder.database)
-    #expect(plan == ["SEARCH apns_taken USING PRIMARY KEY (msg_id=? AND kind=? AND range=?)"])
+    #expect(
+      plan == ["SEARCH channel_taken USING PRIMARY KEY (msg_id=? AND channel=? AND kind=? AND range=?)"])
   }
 
   @Test func `Each token of a registration is kept for itself, and told anew in its place`() async throws {
@@ -87,28 +103,28 @@ import Testing
         for token in [UInt8(99), UInt8(index)] {
           #expect(
             try transaction.tokens.set(
-              app: app, number: zero, as: slot, environment: .sandbox, token: [token],
+              app: app, number: zero, PushToken(slot, .sandbox, [token]),
               at: .start.adding(seconds: Int64(index))) == [])
         }
       }
       #expect(
         try transaction.tokens.set(
-          app: app, number: RegistrationNumber(7), as: .voip, environment: .sandbox, token: [8], at: .start)
+          app: app, number: RegistrationNumber(7), PushToken(.voip, .sandbox, [8]), at: .start)
           == nil)
     }
     for (index, slot) in slots.enumerated() {
       let rows = try await store.look { transaction throws(StorageError) in
-        try transaction.tokens.find(app: app, of: [zero, one], as: slot)
+        try transaction.tokens.find(app: app, of: [zero, one], as: slot.slot)
       }
       #expect(
         rows == [
           TokenRow(
-            number: zero, environment: .sandbox, token: [UInt8(index)],
+            number: zero, service: APNsEnvironment.sandbox.service, token: [UInt8(index)],
             tokenAt: .start.adding(seconds: Int64(index)), badge: 0)
         ])
     }
     let ordinary = try await store.look { transaction throws(StorageError) in
-      try transaction.tokens.find(app: app, of: [zero])
+      try transaction.tokens.find(app: app, of: [zero], as: Self.device)
     }
     #expect(ordinary.isEmpty)
   }
@@ -118,9 +134,9 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp(registrations: 2)
     let (zero, one, game) = (zero, one, try activity("game"))
-    func all() async throws -> [OtherTokenRow] {
+    func all() async throws -> [HeldToken] {
       try await store.look { transaction throws(StorageError) in
-        var rows: [OtherTokenRow] = []
+        var rows: [HeldToken] = []
         try transaction.tokens.others(app: app) { rows.append($0) }
         return rows
       }
@@ -128,20 +144,23 @@ import Testing
     try await store.change { transaction throws(StorageError) in
       for number in [zero, one] {
         let lost = try transaction.tokens.set(
-          app: app, number: number, as: game, environment: .production, token: [1], at: .start)
+          app: app, number: number, PushToken(game, .production, [1]), at: .start)
         #expect(
-          lost == (number == zero ? [] : [OtherTokenRow(number: zero, slot: game, environment: .none)]))
+          lost == (number == zero ? [] : [HeldToken(number: zero, slot: game.slot, service: .none)]))
       }
     }
-    #expect(try await all() == [OtherTokenRow(number: one, slot: game, environment: .production)])
+    #expect(
+      try await all() == [
+        HeldToken(number: one, slot: game.slot, service: APNsEnvironment.production.service)
+      ])
     try await store.change { transaction throws(StorageError) in
       _ = try transaction.tokens.set(
-        app: app, number: one, as: .voip, environment: .production, token: [2], at: .start)
+        app: app, number: one, PushToken(.voip, .production, [2]), at: .start)
       // No service is as good as no token.
       _ = try transaction.tokens.set(
-        app: app, number: one, as: .voip, environment: .none, token: [2], at: .start)
+        app: app, number: one, PushToken(.voip, .none, [2]), at: .start)
     }
-    #expect(try await all().map(\.slot) == [game])
+    #expect(try await all().map(\.slot) == [game.slot])
     try await store.change { transaction throws(StorageError) in
       _ = try transaction.registrations.remove(app: app, number: one)
     }
@@ -153,53 +172,81 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp(registrations: 1)
     let zero = zero
-    let most = RegistrationLimits.activityTokens
+    let most = RegistrationLimits.namedTokens
     let slots = try (0...most).map { try activity("\($0)") }
     try await store.change { transaction throws(StorageError) in
       _ = try transaction.tokens.set(
-        app: app, number: zero, as: .voip, environment: .sandbox, token: [255], at: .start)
+        app: app, number: zero, PushToken(.voip, .sandbox, [255]), at: .start)
       for (index, slot) in slots.enumerated() {
         let lost = try transaction.tokens.set(
-          app: app, number: zero, as: slot, environment: .sandbox, token: [UInt8(index)],
+          app: app, number: zero, PushToken(slot, .sandbox, [UInt8(index)]),
           at: .start.adding(seconds: Int64(index + 1)))
-        #expect(lost?.map(\.slot) == (index < most ? [] : [slots[0]]))
+        #expect(lost?.map(\.slot) == (index < most ? [] : [slots[0].slot]))
       }
     }
     let left = try await store.look { transaction throws(StorageError) in
-      var left: Set<APNsTokenSlot> = []
+      var left: Set<TokenSlot> = []
       try transaction.tokens.others(app: app) { left.insert($0.slot) }
       return left
     }
-    #expect(left == Set(slots.dropFirst() + [.voip]))
+    #expect(left == Set((slots.dropFirst() + [.voip]).map(\.slot)))
   }
 
-  @Test func `Apple's word retires or moves the token that it was about, and no newer one`() async throws {
+  @Test func `A service's word retires or moves the token that it was about, and no newer one`() async throws
+  {
     let store = try Store.testing(folder)
     defer { store.close() }
     let app = try await store.addApp(registrations: 1)
     let (zero, game) = (zero, try activity("game"))
     try await store.change { transaction throws(StorageError) in
-      for slot in [APNsTokenSlot.device, .voip, game] {
-        let token: [UInt8] = [slot.kind.rawValue]
+      for slot in [Self.device, APNsTokenSlot.voip.slot, game.slot, Self.other] {
+        let token = PushToken(slot, .only, [slot.kind])
+        let (wrong, moved) = (
+          PushToken(slot, .only, [9]), PushToken(slot, ServiceID(rawValue: 2), token.bytes)
+        )
         let told = Timestamp.start.adding(seconds: 5)
-        _ = try transaction.tokens.set(
-          app: app, number: zero, as: slot, environment: .production, token: token, at: told)
-        #expect(
-          try !transaction.tokens.retire(
-            app: app, number: zero, as: slot, token: token, unlessToldAfter: .start, at: told))
-        #expect(
-          try !transaction.tokens.retire(
-            app: app, number: zero, as: slot, token: [9], unlessToldAfter: told, at: told))
-        #expect(
-          try !transaction.tokens.move(app: app, number: zero, as: slot, token: [9], to: .sandbox))
-        #expect(try transaction.tokens.move(app: app, number: zero, as: slot, token: token, to: .sandbox))
-        #expect(
-          try transaction.tokens.find(app: app, of: [zero], as: slot).map(\.environment) == [.sandbox])
-        #expect(
+        func retire(_ token: PushToken, _ moment: Timestamp) throws(StorageError) -> Bool {
           try transaction.tokens.retire(
-            app: app, number: zero, as: slot, token: token, unlessToldAfter: told, at: told))
+            app: app, number: zero, token, .byService, unlessToldAfter: moment, at: told)
+        }
+        _ = try transaction.tokens.set(app: app, number: zero, token, at: told)
+        #expect(try !retire(token, .start))
+        #expect(try !retire(wrong, told))
+        #expect(try !transaction.tokens.move(app: app, number: zero, wrong))
+        #expect(try transaction.tokens.move(app: app, number: zero, moved))
+        #expect(
+          try transaction.tokens.find(app: app, of: [zero], as: slot).map(\.service.rawValue) == [2])
+        #expect(try retire(token, told))
         #expect(try transaction.tokens.find(app: app, of: [zero], as: slot).isEmpty)
       }
+    }
+  }
+
+  @Test func `Channels may have tokens of the same bytes`() async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 2)
+    let (zero, one) = (zero, one)
+    let slots = [APNsTokenSlot.voip.slot, Self.other, TokenSlot(ChannelID(rawValue: 201), kind: 1)]
+    try await store.change { transaction throws(StorageError) in
+      for (index, slot) in slots.enumerated() {
+        let number = index == 0 ? one : zero
+        #expect(
+          try transaction.tokens.set(app: app, number: number, PushToken(slot, .only, [1]), at: .start) == [])
+      }
+      // The same channel's is one registration's alone.
+      #expect(
+        try transaction.tokens.set(app: app, number: one, PushToken(Self.other, .only, [1]), at: .start)
+          == [HeldToken(number: zero, slot: Self.other, service: .none)])
+      let known = try transaction.tokens.all(app: app, of: zero)
+      #expect(known.map(\.token.slot) == [Self.other, slots[2]])
+      #expect(known.map(\.end) == [.taken, .none] && known.map(\.since) == [.start, .start])
+      // Who registers with it takes the other's place.
+      var new = NewRegistration.some()
+      new.tokens = [PushToken(slots[2], .only, [1])]
+      let registered = try transaction.registrations.register(app: app, new, at: .start)
+      #expect(registered.replaced.map(\.number) == [zero])
+      #expect(try transaction.tokens.all(app: app, of: registered.number).map(\.token) == new.tokens)
     }
   }
 
@@ -209,15 +256,17 @@ import Testing
     let app = try await store.addApp(registrations: 1)
     let zero = zero
     try await store.change { transaction throws(StorageError) in
-      for (fault, end) in [
-        (APNsTokenFault.unregistered, TokenEnd.byApple), (.expired, .byApple), (.unknownHere, .wrongService),
-        (.unknownEverywhere, .wrongService), (.otherTopic, .otherTopic),
-      ] {
-        _ = try transaction.tokens.set(
-          app: app, number: zero, as: .device, environment: .production, token: [1], at: .start)
-        _ = try transaction.tokens.retire(
-          app: app, number: zero, token: [1], for: fault, unlessToldAfter: .start, at: .start)
-        #expect(try transaction.registrations.history(app: app, number: zero)?.tokenEnd == end)
+      for slot in [Self.device, Self.other] {
+        for end in TokenEnd.allCases where end != .none {
+          let token = PushToken(slot, .only, [1])
+          _ = try transaction.tokens.set(app: app, number: zero, token, at: .start)
+          let later = Timestamp.start.adding(seconds: 9)
+          _ = try transaction.tokens.retire(
+            app: app, number: zero, token, end, unlessToldAfter: .start, at: later)
+          #expect(
+            try transaction.tokens.all(app: app, of: zero).contains(
+              TokenHistory(token: PushToken(slot, .none, []), since: later, toldAt: .start, end: end)))
+        }
       }
     }
   }

@@ -27,7 +27,7 @@ extension Router {
   ) async throws -> (id: RegistrationID, secret: [UInt8], number: RegistrationNumber) {
     let result = await withCheckedContinuation { done in
       registrations.register(
-        in: app, platform: platform, fingerprint: fingerprint, environment: environment, token: token,
+        in: app, platform: platform, fingerprint: fingerprint, tokens: [PushToken(environment, token)],
         appVersion: "1"
       ) { done.resume(returning: $0) }
     }

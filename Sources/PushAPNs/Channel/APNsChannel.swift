@@ -22,7 +22,7 @@ public final class APNsChannel: Channel, CertificateInstaller {
     var nextDriver = 0
     var isClosed = false
     /// The services that apps have credentials for, as their queues know them.
-    var environments: [AppID: APNsEnvironments] = [:]
+    var services: [AppID: ServiceSet] = [:]
     /// Whether the credentials of the start have been taken over: what comes later is new, and Apple is asked about it.
     var isStarted = false
   }
@@ -122,7 +122,7 @@ public final class APNsChannel: Channel, CertificateInstaller {
   /// Brings an app's queue in line with its credentials.
   private func update(_ app: App) {
     let (queue, _) = parts.queues.queue(of: app, parts)
-    let available = environments(of: app.id)
+    let available = services(of: app.id)
     for environment in [APNsEnvironment.production, .sandbox] {
       let old = queue.target(for: environment)
       switch parts.credentials.selection(app: app.id, environment: environment) {
@@ -145,13 +145,13 @@ public final class APNsChannel: Channel, CertificateInstaller {
         if let old { leave(old.dispatcher, queue) }
       }
     }
-    state.withLock { $0.environments[app.id] = available }
+    state.withLock { $0.services[app.id] = available }
     queue.queue.credentialsAreSet()
   }
 
   /// An app was deleted: Apple gets nothing more for it.
   public func forget(_ app: App) {
-    state.withLock { $0.environments[app.id] = nil }
+    state.withLock { $0.services[app.id] = nil }
     guard let queue = parts.queues.remove(app.id) else { return }
     for environment in [APNsEnvironment.production, .sandbox] {
       let old = queue.target(for: environment)
@@ -222,8 +222,8 @@ public final class APNsChannel: Channel, CertificateInstaller {
   /// A notification for each kind of token, as far as the app has credentials.
   public func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
     guard !content.apple.isEmpty else { return [] }
-    let known = state.withLock { $0.environments[app.id] }
-    return content.apnsOffers(strategy, known ?? environments(of: app.id))
+    let known = state.withLock { $0.services[app.id] }
+    return content.apnsOffers(strategy, known ?? services(of: app.id))
   }
 
   /// Takes a push that was committed.
@@ -237,11 +237,11 @@ public final class APNsChannel: Channel, CertificateInstaller {
   public func learnChanges(_ done: @escaping @Sendable () -> Void) { credentialsChanged(done) }
 
   /// The services for which an app has a credential, whether it can be used now or not.
-  private func environments(of app: AppID) -> APNsEnvironments {
-    var found: APNsEnvironments = []
+  private func services(of app: AppID) -> ServiceSet {
+    var found: ServiceSet = []
     for environment in [APNsEnvironment.production, .sandbox] {
       if case .missing = parts.credentials.selection(app: app, environment: environment) { continue }
-      found.formUnion(APNsEnvironments(environment))
+      found.formUnion(ServiceSet(environment.service))
     }
     return found
   }

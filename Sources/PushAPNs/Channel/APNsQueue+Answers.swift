@@ -165,9 +165,8 @@ extension APNsQueue {
     switch effect {
     case .retire(let faulty): retire(faulty)
     case .move(let delivery):
-      guard let slot = delivery.slot else { return }
-      parts.router.registrations.moveToken(
-        delivery.row.token, as: slot, of: delivery.row.number, in: app, to: delivery.service.environment)
+      guard let token = delivery.token else { return }
+      parts.router.registrations.move(token, of: delivery.row.number, in: app)
     case .renew(let token, let environment): renew(token, environment)
     case .pause(let environment, let credential, let reason, let seconds):
       pause(environment, credential, reason, seconds)
@@ -180,9 +179,8 @@ extension APNsQueue {
   /// Takes a token with which Apple found a fault from its registration.
   func retire(_ faulty: FaultyToken) {
     parts.metrics.tokensRetired.add()
-    parts.router.registrations.retireToken(
-      faulty.token, as: faulty.slot, of: faulty.number, in: app, for: faulty.fault,
-      unlessToldAfter: faulty.since)
+    parts.router.registrations.retire(
+      faulty.token, of: faulty.number, in: app, TokenEnd(faulty.fault), unlessToldAfter: faulty.since)
   }
 
   private func renew(_ token: ProviderToken, _ environment: APNsEnvironment) {

@@ -17,7 +17,7 @@ final class APNsQueue: Sendable {
       (self.dispatcher, self.credential) = (dispatcher, credential)
     }
 
-    func takes(_ slot: APNsTokenSlot?) -> Bool { slot.map { credential.takes($0.kind) } ?? false }
+    func takes(_ slot: TokenSlot?) -> Bool { slot?.apnsKind.map { credential.takes($0) } ?? false }
     func wake() { dispatcher.wake() }
     func recall(_ tags: [UInt64]) { dispatcher.recall(tags) }
   }
@@ -40,7 +40,7 @@ final class APNsQueue: Sendable {
     self.parts = parts
     queue = ChannelQueue(
       of: .apns, app: app, store: parts.store, deliveries: parts.router.deliveries, time: parts.time,
-      log: parts.log
+      log: parts.log, triedOnce: Set(APNsTokenKind.allCases.filter(\.isTriedOnce).map(\.rawValue))
     ) { $0.notifications }
   }
 
@@ -80,16 +80,6 @@ final class APNsQueue: Sendable {
   }
 }
 
-extension APNsEnvironment {
-  /// Its number as a service of the channel.
-  var service: ServiceID { ServiceID(rawValue: rawValue) }
-}
-
-extension ServiceID {
-  /// Which of Apple's it is.
-  var environment: APNsEnvironment { APNsEnvironment(rawValue: rawValue) ?? .production }
-}
-
 /// What the queue holds of a push to Apple.
 final class APNsContent: Sendable {
   let notification: APNsNotification
@@ -104,7 +94,7 @@ extension ChannelPush {
       let (slot, leg) = (notification.slot, notification.slot.kind.leg.number)
       guard let targets = targets(leg: leg) else { return nil }
       return QueuedPart(
-        leg: leg, targets: targets, slot: slot, service: notification.wish.service,
+        leg: leg, targets: targets, slot: slot.slot, service: notification.wish.service,
         badge: notification.badge, isTriedOnce: slot.kind.isTriedOnce,
         // Our connection can bring all but calls and Live Activities.
         canFallBack: slot.kind == .device,
@@ -117,8 +107,7 @@ extension ChannelPush {
 /// A token with which Apple found a fault.
 struct FaultyToken: Sendable, Hashable {
   let number: RegistrationNumber
-  let slot: APNsTokenSlot
-  let token: [UInt8]
+  let token: PushToken
   let fault: APNsTokenFault
   /// What the device has told after this counts more.
   let since: Timestamp
@@ -127,19 +116,20 @@ struct FaultyToken: Sendable, Hashable {
 
   /// Nil for a delivery without a token.
   init?(_ delivery: Delivery, _ fault: APNsTokenFault, since: Timestamp, refusedAt: Timestamp) {
-    guard let slot = delivery.slot else { return nil }
-    (number, self.slot, token) = (delivery.row.number, slot, delivery.row.token)
+    guard let token = delivery.token else { return nil }
+    (number, self.token) = (delivery.row.number, token)
     (self.fault, self.since, self.refusedAt) = (fault, since, refusedAt)
   }
 
   /// The same token, whatever is said of it.
   static func == (left: Self, right: Self) -> Bool {
-    left.number == right.number && left.slot == right.slot && left.token == right.token
+    left.number == right.number && left.token.slot == right.token.slot
+      && left.token.bytes == right.token.bytes
   }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(number)
-    hasher.combine(token)
+    hasher.combine(token.bytes)
   }
 }
 

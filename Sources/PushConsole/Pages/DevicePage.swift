@@ -90,17 +90,21 @@ struct DevicePage: Sendable {
     """
   }
 
+  private var appleToken: TokenHistory? { file.tokens.first { $0.token.slot == APNsTokenSlot.device.slot } }
+
   private var appleRows: [(Phrase, HTML)] {
-    let (row, history) = (file.row, file.history)
+    let history = appleToken
+    let end = history?.end ?? .none
     var rows: [(Phrase, HTML)] = []
-    if row.token.isEmpty {
-      let why: HTML = "\(call(Words.noTokenWord)): \(call(history.tokenEnd.phrase))"
-      rows.append((Words.tokenWord, history.tokenEnd == .none ? why : "\(why) \(since(history.tokenSince))"))
-    } else {
-      let environment = row.environment == .sandbox ? Words.sandbox : Words.production
-      rows.append((Words.tokenWord, "<code>\(Self.short(row.token))</code> \(since(history.tokenSince))"))
+    if let history, !history.token.bytes.isEmpty {
+      let environment = history.token.service.environment == .sandbox ? Words.sandbox : Words.production
+      rows.append(
+        (Words.tokenWord, "<code>\(Self.short(history.token.bytes))</code> \(since(history.since))"))
       rows.append((Words.environment, "\(call(environment))"))
-      if let told = history.tokenToldAt { rows.append((Words.toldAt, call.moment(told))) }
+      if let told = history.toldAt { rows.append((Words.toldAt, call.moment(told))) }
+    } else {
+      let why: HTML = "\(call(Words.noTokenWord)): \(call(end.phrase))"
+      rows.append((Words.tokenWord, end == .none ? why : "\(why) \(since(history?.since))"))
     }
     if let (answer, push) = file.latestAppleAnswer {
       let word = answer == ChannelEnd.delivered ? call(Words.appleTook) : answer
@@ -186,10 +190,8 @@ struct DevicePage: Sendable {
     add(history.aliasAt, file.row.alias.map { Words.eventAlias.with($0) } ?? Words.eventNoAlias)
     for tag in file.tags { add(tag.at, Words.eventTag.with(tag.name)) }
     for tag in file.lostTags { add(tag.at, Words.eventTagLost.with(tag.name)) }
-    if !file.row.token.isEmpty {
-      add(history.tokenSince, Words.eventToken)
-    } else if history.tokenEnd != .none {
-      add(history.tokenSince, Words.eventTokenLost)
+    if let token = appleToken {
+      add(token.since, token.end == .none ? Words.eventToken : Words.eventTokenLost)
     }
     for push in file.pushes {
       let line = PushExcerpt(push.content).line(call)

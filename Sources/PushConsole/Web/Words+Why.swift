@@ -92,11 +92,11 @@ extension TokenEnd {
     switch self {
     case .none: Phrase("never reported", "从未上报")
     case .byDevice: Phrase("removed by the app", "应用已清除")
-    case .byApple: Phrase("APNs reported it as inactive", "苹果告知已失效")
+    case .byService: Phrase("APNs reported it as inactive", "苹果告知已失效")
     case .taken: Phrase("reported by another registration", "被另一个注册使用")
     case .wrongService:
       Phrase("rejected by APNs: wrong environment or invalid token", "苹果不认识：环境不符或 Token 有误")
-    case .otherTopic: Phrase("APNs reported that it belongs to another app", "苹果告知属于其他应用")
+    case .otherApp: Phrase("APNs reported that it belongs to another app", "苹果告知属于其他应用")
     }
   }
 }

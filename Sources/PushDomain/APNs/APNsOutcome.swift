@@ -174,6 +174,18 @@ public enum APNsTokenFault: UInt8, CaseIterable, Sendable {
   }
 }
 
+extension TokenEnd {
+  /// Why there is no token after Apple found a fault with it.
+  public init(_ fault: APNsTokenFault) {
+    self =
+      switch fault {
+      case .unregistered, .expired: .byService
+      case .unknownHere, .unknownEverywhere: .wrongService
+      case .otherTopic: .otherApp
+      }
+  }
+}
+
 extension APNsOutcome {
   /// What follows for a credential from the words with which Apple ends a connection, such as
   /// `{"reason":"BadCertificate"}`; nil if they say nothing about it.

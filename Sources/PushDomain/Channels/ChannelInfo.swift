@@ -16,11 +16,15 @@ public struct ChannelInfo: Hashable, Sendable {
   public let parts: PushParts
   /// What else it can do.
   public let abilities: ChannelAbilities
+  /// The kinds of tokens that devices have for it; empty if it needs none.
+  public let tokens: [TokenKind]
+  /// Names of its services in APIs and metrics, of number 1 and on; empty if it has only one. At most eight.
+  public let services: [String]
 
   /// All fields.
   public init(
     id: ChannelID, name: String, english: String, chinese: String, platforms: PlatformSet, parts: PushParts,
-    abilities: ChannelAbilities = []
+    abilities: ChannelAbilities = [], tokens: [TokenKind] = [], services: [String] = []
   ) {
     self.id = id
     self.name = name
@@ -29,6 +33,20 @@ public struct ChannelInfo: Hashable, Sendable {
     self.platforms = platforms
     self.parts = parts
     self.abilities = abilities
+    self.tokens = tokens
+    self.services = services
+  }
+
+  /// A service by its name; nil if the channel has no such service. Without a name the first is meant.
+  public func service(named name: String?) -> ServiceID? {
+    guard let name else { return .only }
+    return services.firstIndex(of: name).map { ServiceID(rawValue: UInt8(truncatingIfNeeded: $0 + 1)) }
+  }
+
+  /// A service's name; empty for a channel that has only one.
+  public func name(of service: ServiceID) -> String {
+    let place = Int(service.rawValue) - 1
+    return services.indices.contains(place) ? services[place] : ""
   }
 
   /// The direct connection.

@@ -4,8 +4,8 @@ import PushBase
 public struct ChannelOffer: Sendable {
   /// The devices that the channel has an address for.
   public enum Holders: Equatable, Sendable {
-    /// Those that have this token for one of some environments of APNs.
-    case tokens(APNsTokenSlot, APNsEnvironments)
+    /// Those that have this token for one of some of the channel's services.
+    case tokens(TokenSlot, ServiceSet)
     /// All devices of some platforms.
     case platforms(PlatformSet)
   }

@@ -27,29 +27,3 @@ public enum ConnectionEnd: UInt8, CaseIterable, Sendable {
   /// Another registration took the place of the device's.
   case registrationReplaced = 12
 }
-
-/// Why a registration has no ordinary token of Apple's. Raw values stand in the database.
-public enum TokenEnd: UInt8, CaseIterable, Sendable {
-  /// It has one, or never had one as far as anybody noted.
-  case none = 0
-  /// The device took it away.
-  case byDevice = 1
-  /// Apple said that it is gone.
-  case byApple = 2
-  /// Another registration of the app told the same one.
-  case taken = 3
-  /// Apple's services do not know it: the device told the wrong service, or the token is damaged.
-  case wrongService = 4
-  /// Apple said that it belongs to another app.
-  case otherTopic = 5
-
-  /// Why there is no token after Apple found a fault with it.
-  public init(_ fault: APNsTokenFault) {
-    self =
-      switch fault {
-      case .unregistered, .expired: .byApple
-      case .unknownHere, .unknownEverywhere: .wrongService
-      case .otherTopic: .otherTopic
-      }
-  }
-}

@@ -137,8 +137,8 @@ public struct WhyFacts: Equatable, Sendable {
     public var hasLiveActivity = false
     /// Since when it is on the app's black list; nil if it is not.
     public var blockedAt: Timestamp?
-    /// For which of Apple's services it has a token that this push could go to; `none` without one.
-    public var token = APNsEnvironment.none
+    /// The service of the token that this push could go to; `none` without one.
+    public var token = ServiceID.none
     /// Since when it has this token, or has none.
     public var tokenSince: Timestamp?
     /// Why it has none.

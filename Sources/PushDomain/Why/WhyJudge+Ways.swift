@@ -69,9 +69,9 @@ extension WhyJudge {
       switch device.tokenEnd {
       case .none: .noToken
       case .byDevice: .tokenRemoved
-      case .byApple: .tokenRetired
+      case .byService: .tokenRetired
       case .wrongService: .wrongEnvironment
-      case .otherTopic: .tokenOfOtherApp
+      case .otherApp: .tokenOfOtherApp
       case .taken: .tokenTaken
       }
     return WhyStep(.token, .failed, at: cause == .noToken ? nil : device.tokenSince, cause)
@@ -100,8 +100,8 @@ extension WhyJudge {
         ? notApplicable(.apple) : WhyStep(.apple, .failed, at: push.expiresAt, .appleNotInTime)
     case .refused(let reason):
       let cause = WhyCause(apple: reason)
-      let isOfService = cause == .wrongEnvironment && facts.device?.token != APNsEnvironment.none
-      let service = facts.device?.token == .sandbox ? "sandbox" : "production"
+      let isOfService = cause == .wrongEnvironment && facts.device?.token != ServiceID.none
+      let service = (facts.device?.token.environment ?? .production).name
       return WhyStep(
         .apple, .failed, at: facts.appleAt, cause, detail: isOfService ? "\(reason), \(service)" : reason)
     }

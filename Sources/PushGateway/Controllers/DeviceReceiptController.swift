@@ -1,5 +1,4 @@
 import PushBase
-import PushCrypto
 import PushDomain
 import PushHTTP
 import PushJSON
@@ -16,23 +15,17 @@ struct DeviceReceiptController: GatewayController {
 
   /// A device's word on what became of pushes.
   private struct DeviceReceipts {
-    let app: AppKey
-    let device: RegistrationID
-    /// 16 bytes.
-    let secret: [UInt8]
+    let login: DeviceCredential
     let receipts: [(id: MessageID, isTap: Bool)]
 
     /// Most receipts in a request, as in a frame of the device protocol.
     static let limit = 256
 
     init?(_ json: JSONValue) {
-      guard let app = json["app_key"]?.string.flatMap({ AppKey($0) }),
-        let device = json["registration_id"]?.string.flatMap({ RegistrationID($0) }),
-        let secret = json["secret"]?.string.flatMap({ Hex.decode($0) }), secret.count == 16,
-        let shown = Self.ids(json["shown"]), let tapped = Self.ids(json["tapped"]),
-        (1...Self.limit).contains(shown.count + tapped.count)
+      guard let login = DeviceCredential(json), let shown = Self.ids(json["shown"]),
+        let tapped = Self.ids(json["tapped"]), (1...Self.limit).contains(shown.count + tapped.count)
       else { return nil }
-      (self.app, self.device, self.secret) = (app, device, secret)
+      self.login = login
       receipts = shown.map { ($0, false) } + tapped.map { ($0, true) }
     }
 
@@ -56,18 +49,7 @@ struct DeviceReceiptController: GatewayController {
         ))
       return
     }
-    router.apps.find(said.app) { [router] found in
-      guard case .success(let app) = found else {
-        call.fail(.timeout)
-        return
-      }
-      let hash = SHA256.digest128(said.secret)
-      // Unknown and wrong look alike from outside, so that nobody can search for registration IDs.
-      guard let app, !app.isDisabled, let number = app.directory.authenticate(said.device, secretHash: hash)
-      else {
-        call.fail(.authenticationFailed)
-        return
-      }
+    said.login.admit(call, router) { [router] app, number in
       router.deliveries.note(said.receipts, by: number, in: app)
       call.answerEmpty()
     }

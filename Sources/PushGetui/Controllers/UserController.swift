@@ -106,7 +106,7 @@ struct UserController: GetuiController {
         writer.key(cid)
         writer.beginObject()
         writer.member("client_app_id", app.key.text)
-        if let token = facts.token { writer.member("device_token", token) }
+        if let token = facts.deviceToken { writer.member("device_token", Hex.encode(token.bytes)) }
         writer.member("phone_type", phoneType(facts.platform))
         writer.member("createTime", String(facts.createdAt.milliseconds))
         writer.endObject()
@@ -192,14 +192,19 @@ struct UserController: GetuiController {
     guard let first = tokens.first else { return call.answer() }
     router.registrations.facts(of: [first.device], in: app) { [self] result in
       // Which of Apple's services a token belongs to is known of devices only; production is meant of those that told none.
-      let known = (try? result.get())?.first??.environment ?? .none
-      let environment: APNsEnvironment = first.token.isEmpty ? .none : known == .none ? .production : known
-      router.registrations.setToken(first.token, environment, of: first.device, in: app) { result in
+      let known = (try? result.get())?.first??.deviceToken?.service.environment ?? .production
+      let token = PushToken(known, first.token)
+      router.registrations.setTokens([token], of: first.device, in: app) { result in
         if case .failure(let failure) = result { return call.fail(GetuiError(failure)) }
         bind(tokens.dropFirst(), call, app)
       }
     }
   }
+}
+
+extension Registrations.Facts {
+  /// What Getui calls the device token: Apple's ordinary one; nil if there is none.
+  fileprivate var deviceToken: PushToken? { tokens.first { $0.slot == APNsTokenSlot.device.slot } }
 }
 
 extension APNsBadge {

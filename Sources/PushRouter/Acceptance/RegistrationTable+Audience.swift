@@ -8,9 +8,8 @@ extension RegistrationTable {
   /// The registrations that meet all conditions now, on the given platforms.
   func resolve(_ filter: AudienceFilter, platforms: PlatformSet) -> Recipients {
     guard !filter.isEmpty else { return .few([]) }
-    if let name = filter.liveActivityID {
-      guard let slot = APNsTokenSlot(.liveActivity, name: name) else { return .few([]) }
-      var holders = members(tokensFor: [.production, .sandbox], as: slot)
+    if let slot = filter.heldToken {
+      var holders = members(holding: slot)
       holders.formIntersection(members(platforms: platforms))
       return Recipients(holders)
     }

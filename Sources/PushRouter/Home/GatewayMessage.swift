@@ -76,10 +76,8 @@ public struct NewDevice: Sendable {
   public let platform: Platform
   /// What tells one install from another, as the device made it.
   public let fingerprint: [UInt8]
-  /// Which of Apple's services its token is for.
-  public let environment: APNsEnvironment
-  /// Its token, empty for none.
-  public let token: [UInt8]
+  /// Its tokens.
+  public let tokens: [PushToken]
   /// The version of the app on it.
   public let appVersion: String
   /// Its connection.
@@ -87,14 +85,13 @@ public struct NewDevice: Sendable {
 
   /// All fields.
   public init(
-    app: AppKey, platform: Platform, fingerprint: [UInt8], environment: APNsEnvironment, token: [UInt8],
+    app: AppKey, platform: Platform, fingerprint: [UInt8], tokens: [PushToken],
     appVersion: String, location: Location
   ) {
     self.app = app
     self.platform = platform
     self.fingerprint = fingerprint
-    self.environment = environment
-    self.token = token
+    self.tokens = tokens
     self.appVersion = appVersion
     self.location = location
   }
@@ -123,8 +120,8 @@ public enum DeviceOperation: Sendable {
   case readTags
   case checkTag(String)
   case setBadge(Int64)
-  /// An empty token, or one of no service, takes the stored one away.
-  case setToken([UInt8], APNsEnvironment, APNsTokenSlot)
+  /// An empty token takes the stored one away.
+  case setToken(PushToken)
   /// The device's public key; an empty one takes the stored one away.
   case setKey(DeviceKeyKind, [UInt8])
   /// Reads a key that an app server shares with the device.

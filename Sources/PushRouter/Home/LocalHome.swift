@@ -106,8 +106,8 @@ public final class LocalHome: AppHome {
 
   private func register(_ device: NewDevice, in app: App) {
     router.registrations.register(
-      in: app, platform: device.platform, fingerprint: device.fingerprint, environment: device.environment,
-      token: device.token, appVersion: device.appVersion
+      in: app, platform: device.platform, fingerprint: device.fingerprint, tokens: device.tokens,
+      appVersion: device.appVersion
     ) { [self] result in
       let answered: RegisterResult =
         switch result {
@@ -184,8 +184,7 @@ public final class LocalHome: AppHome {
     case .checkTag(let tag):
       registrations.afterChanges { finish(.hasTag(app.directory.hasTag(tag, number))) }
     case .setBadge(let badge): registrations.setBadge(badge, of: number, in: app, reply: finish)
-    case .setToken(let token, let environment, let slot):
-      registrations.setToken(token, environment, as: slot, of: number, in: app, reply: finish)
+    case .setToken(let token): registrations.setTokens([token], of: number, in: app, reply: finish)
     case .setKey(let kind, let key): router.deviceKeys.set(kind, key, of: number, in: app, reply: finish)
     case .readKey(let id):
       router.deviceKeys.shared(id, with: number, in: app) { result in

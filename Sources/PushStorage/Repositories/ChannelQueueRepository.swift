@@ -8,22 +8,26 @@ public struct ChannelQueueRepository<Access>: Repository {
 
 extension ChannelQueueRepository {
   /// The oldest pushes of an app that a channel's service has not answered for all devices of, above an ID, at most `limit`.
+  /// `triedOnce` are the kinds of the channel's tokens to which things are sent at most once.
   public func open(
-    of channel: ChannelID, app: AppID, after id: MessageID, limit: Int
+    of channel: ChannelID, app: AppID, after id: MessageID, limit: Int, triedOnce: Set<UInt8> = []
   ) throws(StorageError) -> [OpenChannelPush] {
     try pushes(
-      of: channel, app: app, after: id, endingBy: Timestamp(milliseconds: .max), limit: limit)
+      of: channel, app: app, after: id, endingBy: Timestamp(milliseconds: .max), limit: limit,
+      triedOnce: triedOnce)
   }
 
   /// The same, of those whose time is over.
   public func expired(
-    of channel: ChannelID, app: AppID, at now: Timestamp, limit: Int
+    of channel: ChannelID, app: AppID, at now: Timestamp, limit: Int, triedOnce: Set<UInt8> = []
   ) throws(StorageError) -> [OpenChannelPush] {
-    try pushes(of: channel, app: app, after: MessageID(0), endingBy: now, limit: limit)
+    try pushes(
+      of: channel, app: app, after: MessageID(0), endingBy: now, limit: limit, triedOnce: triedOnce)
   }
 
   private func pushes(
-    of channel: ChannelID, app: AppID, after id: MessageID, endingBy end: Timestamp, limit: Int
+    of channel: ChannelID, app: AppID, after id: MessageID, endingBy end: Timestamp, limit: Int,
+    triedOnce: Set<UInt8>
   ) throws(StorageError) -> [OpenChannelPush] {
     let ids = try database.all(
       """
@@ -36,7 +40,7 @@ extension ChannelQueueRepository {
     for id in ids {
       guard let push = try transaction.pushes.find(id: id) else { continue }
       var open = OpenChannelPush(push: push, results: try legs(of: id).results)
-      open.tried = try tried(of: id)
+      for kind in triedOnce { open.tried[kind] = try tried(of: id, by: channel, kind) }
       open.isTakenBack = try transaction.deliveries.outcome(of: id)?.takenBack != nil
       pushes.append(open)
     }
@@ -97,14 +101,14 @@ extension ChannelQueueRepository {
       targets: row.blob("targets"))
   }
 
-  /// Whose calls and starts of Live Activities may have been sent.
-  func tried(of id: MessageID) throws(StorageError) -> [APNsTokenKind: [RegistrationNumber]] {
-    let rows = try database.all(
-      "SELECT kind, taken FROM apns_taken WHERE msg_id = ? AND kind <> 1 ORDER BY kind, range", .message(id)
-    ) { (APNsTokenKind(rawValue: $0.integer("kind", as: UInt8.self)), $0.blob("taken")) }
-    return rows.reduce(into: [:]) { tried, row in
-      if let kind = row.0 { tried[kind, default: []] += TakenList.decode(row.1).map(\.number) }
-    }
+  /// For whom something was taken of a push, for a kind of a channel's tokens.
+  private func tried(
+    of id: MessageID, by channel: ChannelID, _ kind: UInt8
+  ) throws(StorageError) -> [RegistrationNumber] {
+    try database.all(
+      "SELECT taken FROM channel_taken WHERE msg_id = ? AND channel = ? AND kind = ? ORDER BY range",
+      .message(id), .integer(channel.rawValue), .integer(kind)
+    ) { TakenList.decode($0.blob()) }.flatMap { $0.map(\.number) }
   }
 }
 
@@ -125,7 +129,8 @@ extension ChannelQueueRepository<Writing> {
       "DELETE FROM channel_pending WHERE app_id = ? AND channel = ? AND msg_id = ?", .app(app),
       .integer(channel.rawValue), .message(id))
     guard database.changes > 0 else { return false }
-    if channel == .apns { try database.run("DELETE FROM apns_taken WHERE msg_id = ?", .message(id)) }
+    try database.run(
+      "DELETE FROM channel_taken WHERE msg_id = ? AND channel = ?", .message(id), .integer(channel.rawValue))
     return true
   }
 
@@ -156,11 +161,11 @@ extension ChannelQueueRepository<Writing> {
     try database.run("UPDATE push SET own_targets = ? WHERE msg_id = ?", .blob(own), .message(id))
   }
 
-  /// Takes for devices what a push may take once: the next number for the icon, which is stored and told, and for calls and
-  /// starts of Live Activities the one try. Those for whom that was done before get the same number again. `numbers` ascend
+  /// Takes for devices what a push may take once for a kind of token: the next number for the icon, which is stored and told, and
+  /// the one try of what is sent at most once. Those for whom that was done before get the same number again. `numbers` ascend
   /// strictly; unknown registrations are passed over. Costs the same however much the push has taken before.
   public func take(
-    _ push: MessageID, app: AppID, _ kind: APNsTokenKind, for numbers: [RegistrationNumber],
+    _ push: MessageID, app: AppID, _ slot: TokenSlot, for numbers: [RegistrationNumber],
     _ badge: APNsBadge
   ) throws(StorageError) -> [RegistrationNumber: Int64] {
     var taken: [RegistrationNumber: Int64] = [:]
@@ -170,7 +175,8 @@ extension ChannelQueueRepository<Writing> {
       let asked = rest.prefix { $0.rawValue >> 8 == first.rawValue >> 8 }
       rest = rest.dropFirst(asked.count)
       let row = try database.first(
-        TakenList.row, .message(push), .integer(kind.rawValue), .blob(range), map: { $0.blob() })
+        TakenList.row, .message(push), .integer(slot.channel.rawValue), .integer(slot.kind), .blob(range),
+        map: { $0.blob() })
       var entries = row.map(TakenList.decode) ?? []
       let known = Dictionary(entries.map { ($0.number, $0.badge) }) { first, _ in first }
       for number in asked {
@@ -185,9 +191,10 @@ extension ChannelQueueRepository<Writing> {
       entries.sort { $0.number < $1.number }
       try database.run(
         """
-        INSERT INTO apns_taken (msg_id, kind, range, taken) VALUES (?, ?, ?, ?)
-        ON CONFLICT (msg_id, kind, range) DO UPDATE SET taken = excluded.taken
-        """, .message(push), .integer(kind.rawValue), .blob(range), .blob(TakenList.encode(entries)))
+        INSERT INTO channel_taken (msg_id, channel, kind, range, taken) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (msg_id, channel, kind, range) DO UPDATE SET taken = excluded.taken
+        """, .message(push), .integer(slot.channel.rawValue), .integer(slot.kind), .blob(range),
+        .blob(TakenList.encode(entries)))
     }
     return taken
   }
@@ -206,10 +213,11 @@ extension ChannelQueueRepository<Writing> {
   }
 }
 
-/// Registration numbers with numbers for the icon, as `apns_taken` holds them.
+/// Registration numbers with numbers for the icon, as `channel_taken` holds them.
 enum TakenList {
   /// What finds the row of a range.
-  static let row: StaticString = "SELECT taken FROM apns_taken WHERE msg_id = ? AND kind = ? AND range = ?"
+  static let row: StaticString =
+    "SELECT taken FROM channel_taken WHERE msg_id = ? AND channel = ? AND kind = ? AND range = ?"
 
   typealias Entry = (number: RegistrationNumber, badge: Int64)
 

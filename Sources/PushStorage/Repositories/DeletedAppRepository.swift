@@ -44,8 +44,8 @@ enum PurgeStatements {
   /// period (below). Each is to find the app's rows by an index, or in a table that stays small.
   static let byApp: [StaticString] = [
     """
-    DELETE FROM apns_token WHERE app_id = ?1 AND (number, kind, name) IN (
-      SELECT number, kind, name FROM apns_token WHERE app_id = ?1 LIMIT ?2)
+    DELETE FROM channel_token WHERE app_id = ?1 AND (number, channel, kind, name) IN (
+      SELECT number, channel, kind, name FROM channel_token WHERE app_id = ?1 LIMIT ?2)
     """,
     """
     DELETE FROM device_key WHERE app_id = ?1 AND number IN (

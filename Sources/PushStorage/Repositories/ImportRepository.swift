@@ -103,13 +103,13 @@ extension ImportRepository<Writing> {
   private func obstacle(
     to one: ImportedRegistration, _ app: AppID
   ) throws(StorageError) -> ImportOutcome? {
-    if !one.token.isEmpty {
+    if let token = one.token {
       // Left to itself SQLite goes through all registrations of the app: it knows nothing of how many there are.
       let holder = try database.first(
         """
         SELECT registration_id FROM registration INDEXED BY registration_apns_token
         WHERE app_id = ? AND apns_token = ?
-        """, .app(app), .blob(one.token)
+        """, .app(app), .blob(token.bytes)
       ) { RegistrationID(stored: $0.blob()) }
       if let holder { return .tokenTaken(by: holder) }
     }
@@ -126,7 +126,7 @@ extension ImportRepository<Writing> {
   ) throws(StorageError) {
     var times = TagTimes(tags: [], [], lost: [])
     times.change(added: tags, removed: [], at: now)
-    // The secret is one that nobody has. A token that was told at an unknown time is older than any word of Apple's.
+    // The secret is one that nobody has. A token that was told at an unknown time is older than any word of its service.
     try database.run(
       """
       INSERT INTO registration (app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags,
@@ -136,8 +136,8 @@ extension ImportRepository<Writing> {
       ON CONFLICT (registration_id) DO NOTHING
       """, .app(app), .number(number), .blob(one.registrationID.stored), .blob(SystemRandom.bytes(16)),
       .integer(one.platform.rawValue), .optional(one.alias), .optional(TagList.encode(tags)),
-      .integer(one.token.isEmpty ? 0 : one.environment.rawValue),
-      one.token.isEmpty ? .null : .blob(one.token), .optional(one.mobile), .time(now),
+      .integer(one.token?.service.rawValue ?? 0), one.token.map { .blob($0.bytes) } ?? .null,
+      .optional(one.mobile), .time(now),
       .integer(adoption.rawValue), .optional(times.times(of: Set(tags).sorted())))
   }
 }

@@ -88,8 +88,8 @@ extension PushRepository<Writing> {
       """, .message(id), .integer(limit))
     try database.run(
       """
-      DELETE FROM apns_taken WHERE msg_id IN (
-        SELECT DISTINCT msg_id FROM apns_taken WHERE msg_id < ?1
+      DELETE FROM channel_taken WHERE msg_id IN (
+        SELECT DISTINCT msg_id FROM channel_taken WHERE msg_id < ?1
           AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
       """, .message(id), .integer(limit))
     try database.run(
@@ -135,6 +135,6 @@ enum PushDeletions {
     "DELETE FROM schedule_run WHERE msg_id = ?", "DELETE FROM channel_targets WHERE msg_id = ?",
     "DELETE FROM dropped WHERE msg_id = ?", "DELETE FROM receipt WHERE msg_id = ?",
     "DELETE FROM push_callback WHERE msg_id = ?", "DELETE FROM steady_push WHERE msg_id = ?",
-    "DELETE FROM push_sender WHERE msg_id = ?", "DELETE FROM apns_taken WHERE msg_id = ?",
+    "DELETE FROM push_sender WHERE msg_id = ?", "DELETE FROM channel_taken WHERE msg_id = ?",
   ]
 }

@@ -53,7 +53,8 @@ extension RegistrationRepository<Writing> {
         apns_token = coalesce(?7, apns_token)
       WHERE app_id = ?1 AND number = ?2
       """, .app(app), .number(number), .blob(new.secretHash), .blob(new.fingerprint), .text(new.appVersion),
-      .time(now), new.token.isEmpty ? .null : .blob(new.token), .integer(new.environment.rawValue))
+      .time(now), new.ownToken.map { .blob($0.bytes) } ?? .null,
+      .integer(new.ownToken?.service.rawValue ?? 0))
     return number
   }
 
@@ -67,39 +68,43 @@ extension RegistrationRepository<Writing> {
       ) { $0.number() }
       if let named { return named }
     }
-    guard !new.token.isEmpty else { return nil }
+    guard let token = new.ownToken else { return nil }
     // The index has to be named, as above: every device that registers with a token comes here.
     return try database.first(
       """
       SELECT number FROM registration INDEXED BY registration_apns_token
       WHERE app_id = ? AND apns_token = ? AND platform = ? AND adoption > 0
-      """, .app(app), .blob(new.token), .integer(new.platform.rawValue)
+      """, .app(app), .blob(token.bytes), .integer(new.platform.rawValue)
     ) { $0.number() }
   }
 
   /// Adds a registration, or gives the device an imported one that is meant for it, and deletes all others of the same app
-  /// with the same fingerprint or the same token.
+  /// with the same fingerprint or one of the same tokens.
   /// `.constraint` for an unknown app, a registration ID in use, a wrong size of the hash or used-up numbers.
   public func register(app: AppID, _ new: NewRegistration, at now: Timestamp) throws(StorageError)
     -> RegistrationOutcome
   {
     let adopted = try adopt(app: app, new, at: now)
     let kept = adopted.map { Int64($0.rawValue) } ?? -1
-    let replaced = try database.all(
+    var replaced = try database.all(
       """
       DELETE FROM registration WHERE app_id = ?1 AND number <> ?4 AND number IN (
         SELECT number FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x''
         UNION SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?3)
       RETURNING number, tags, registration_id, platform
-      """, .app(app), .blob(new.fingerprint), new.token.isEmpty ? .null : .blob(new.token),
-      .integer(kept)
-    ) {
-      ReplacedRegistration(
-        number: $0.number("number"), registrationID: RegistrationID(stored: $0.blob("registration_id")),
-        platform: Platform(rawValue: $0.integer("platform", as: UInt8.self)) ?? .android,
-        tags: TagList.decode($0, "tags"))
+      """, .app(app), .blob(new.fingerprint), new.ownToken.map { .blob($0.bytes) } ?? .null,
+      .integer(kept), map: Self.replaced)
+    for token in new.otherTokens {
+      for holder in try transaction.tokens.holders(of: token, app: app) where holder != adopted {
+        replaced += try database.all(
+          """
+          DELETE FROM registration WHERE app_id = ? AND number = ?
+          RETURNING number, tags, registration_id, platform
+          """, .app(app), .number(holder), map: Self.replaced)
+      }
     }
     if let adopted {
+      try tell(new.otherTokens, app: app, adopted, at: now)
       let row = try deliveryRow(app: app, number: adopted)
       if let row { try remember(replaced, of: app, replacedBy: row.registrationID, at: now) }
       return RegistrationOutcome(
@@ -117,9 +122,24 @@ extension RegistrationRepository<Writing> {
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?10, ?10)
       """, .app(app), .number(number), .blob(new.registrationID.stored), .blob(new.secretHash),
       .integer(new.platform.rawValue), .blob(new.fingerprint),
-      .integer(new.token.isEmpty ? 0 : new.environment.rawValue),
-      new.token.isEmpty ? .null : .blob(new.token), .text(new.appVersion), .time(now))
+      .integer(new.ownToken?.service.rawValue ?? 0), new.ownToken.map { .blob($0.bytes) } ?? .null,
+      .text(new.appVersion), .time(now))
+    try tell(new.otherTokens, app: app, number, at: now)
     return RegistrationOutcome(number: number, replaced: replaced.sorted { $0.number < $1.number })
+  }
+
+  private func tell(
+    _ tokens: [PushToken], app: AppID, _ number: RegistrationNumber, at now: Timestamp
+  ) throws(StorageError) {
+    // Nobody else has them any more.
+    for token in tokens { _ = try transaction.tokens.set(app: app, number: number, token, at: now) }
+  }
+
+  private static func replaced(_ row: Row) -> ReplacedRegistration {
+    ReplacedRegistration(
+      number: row.number("number"), registrationID: RegistrationID(stored: row.blob("registration_id")),
+      platform: Platform(rawValue: row.integer("platform", as: UInt8.self)) ?? .android,
+      tags: TagList.decode(row, "tags"))
   }
 
   /// Deletes a registration, its alias and tags; false if there is none.
@@ -214,4 +234,11 @@ extension RegistrationRepository<Writing> {
         """, .time(one.at), .app(one.app), .number(one.number), .integer(one.end.rawValue))
     }
   }
+}
+
+extension NewRegistration {
+  /// The token that stands in the registration's own row.
+  fileprivate var ownToken: PushToken? { tokens.first(where: \.slot.isOfRegistration) }
+
+  fileprivate var otherTokens: [PushToken] { tokens.filter { !$0.slot.isOfRegistration } }
 }

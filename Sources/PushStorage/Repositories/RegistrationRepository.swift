@@ -63,8 +63,7 @@ extension RegistrationRepository {
   public func history(app: AppID, number: RegistrationNumber) throws(StorageError) -> RegistrationHistory? {
     try database.first(
       """
-      SELECT alias_at, tags, tag_times, lost_tags, token_since, apns_token_at, token_end, blocked_at
-      FROM registration WHERE app_id = ? AND number = ?
+      SELECT alias_at, tags, tag_times, lost_tags, blocked_at FROM registration WHERE app_id = ? AND number = ?
       """, .app(app), .number(number)
     ) { row in
       let tags = TagList.decode(row, "tags")
@@ -72,10 +71,7 @@ extension RegistrationRepository {
       return RegistrationHistory(
         aliasAt: row.notedTime("alias_at"),
         tags: tags.map { TimedTag(number: $0, seconds: times.bound[$0] ?? 0) },
-        lostTags: times.lost, tokenSince: row.notedTime("token_since"),
-        tokenToldAt: row.notedTime("apns_token_at"),
-        tokenEnd: TokenEnd(rawValue: row.integer("token_end", as: UInt8.self)) ?? .none,
-        blockedAt: row.notedTime("blocked_at"))
+        lostTags: times.lost, blockedAt: row.notedTime("blocked_at"))
     }
   }
 
@@ -129,8 +125,7 @@ extension RegistrationRepository {
   public func all(app: AppID, each body: (RegistrationRow) -> Void) throws(StorageError) {
     let statement = try database.statement(
       """
-      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, apns_environment,
-        apns_token, badge, mobile, app_version, created_at, last_seen_at
+      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, badge, mobile, app_version, created_at, last_seen_at
       FROM registration WHERE app_id = ? ORDER BY number
       """)
     try statement.each([.app(app)]) { body(Self.registration($0)) }
@@ -140,8 +135,7 @@ extension RegistrationRepository {
   public func find(app: AppID, number: RegistrationNumber) throws(StorageError) -> RegistrationRow? {
     try database.first(
       """
-      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, apns_environment,
-        apns_token, badge, mobile, app_version, created_at, last_seen_at
+      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, badge, mobile, app_version, created_at, last_seen_at
       FROM registration WHERE app_id = ? AND number = ?
       """, .app(app), .number(number), map: Self.registration)
   }
@@ -155,7 +149,7 @@ extension RegistrationRepository {
       platform: Platform(rawValue: row.integer("platform", as: UInt8.self)) ?? .android,
       alias: row.optionalText("alias"), tags: TagList.decode(row, "tags"),
       lastSeenAt: row.time("last_seen_at"),
-      environment: APNsEnvironment(rawValue: row.integer("apns_environment", as: UInt8.self)) ?? .none,
+      token: ServiceID(rawValue: row.integer("apns_environment", as: UInt8.self)),
       lastEnd: ConnectionEnd(rawValue: row.integer("last_end", as: UInt8.self)) ?? .unknown,
       isBlocked: !row.isNull("blocked_at"))
   }
@@ -168,8 +162,6 @@ extension RegistrationRepository {
       platform: Platform(rawValue: row.integer("platform", as: UInt8.self)) ?? .android,
       fingerprint: row.blob("fingerprint"), alias: row.optionalText("alias"),
       tags: TagList.decode(row.blob("tags")),
-      environment: APNsEnvironment(rawValue: row.integer("apns_environment", as: UInt8.self)) ?? .none,
-      token: row.blob("apns_token"),
       badge: row.integer("badge"), mobile: row.optionalText("mobile"), appVersion: row.text("app_version"),
       createdAt: row.time("created_at"), lastSeenAt: row.time("last_seen_at"))
   }
@@ -198,7 +190,7 @@ extension RegistrationRepository {
 
 extension Row {
   /// A time; nil for NULL and for 0, which both mean that nobody noted it.
-  fileprivate func notedTime(_ column: StaticString) -> Timestamp? {
+  func notedTime(_ column: StaticString) -> Timestamp? {
     let milliseconds = integer(column)
     return milliseconds == 0 ? nil : Timestamp(milliseconds: milliseconds)
   }

@@ -1,20 +1,43 @@
 import PushBase
 import PushDomain
 
-/// Apple's tokens of registrations.
+/// Tokens of registrations, of any channel.
 public struct TokenRepository<Access>: Repository {
   let database: Database
+}
+
+extension TokenSlot {
+  /// The token that stands in `registration` itself, where it was before there were other channels. All others are in
+  /// `channel_token`.
+  static let ofRegistration = TokenSlot(ChannelID(rawValue: 2), kind: 1)
+
+  var isOfRegistration: Bool { self == Self.ofRegistration }
+
+  /// Reads the columns that name a token.
+  fileprivate init(_ row: Row) {
+    self.init(
+      ChannelID(rawValue: row.integer("channel", as: UInt8.self)), kind: row.integer("kind", as: UInt8.self),
+      name: row.text("name"))
+  }
+}
+
+extension Row {
+  fileprivate func service() -> ServiceID { ServiceID(rawValue: integer("service", as: UInt8.self)) }
+
+  fileprivate func tokenEnd() -> TokenEnd {
+    TokenEnd(rawValue: integer("token_end", as: UInt8.self)) ?? .none
+  }
 }
 
 extension TokenRepository {
   /// One kind of tokens of registrations, ascending by number; those without such a token are left out.
   public func find(
-    app: AppID, of numbers: [RegistrationNumber], as slot: APNsTokenSlot = .device
+    app: AppID, of numbers: [RegistrationNumber], as slot: TokenSlot
   ) throws(StorageError) -> [TokenRow] {
     var rows: [TokenRow] = []
     rows.reserveCapacity(numbers.count)
     for number in numbers {
-      let row = slot == .device ? try token(app: app, number) : try token(app: app, number, as: slot)
+      let row = slot.isOfRegistration ? try token(app: app, number) : try token(app: app, number, as: slot)
       if let row { rows.append(row) }
     }
     return rows
@@ -23,109 +46,131 @@ extension TokenRepository {
   private func token(app: AppID, _ number: RegistrationNumber) throws(StorageError) -> TokenRow? {
     try database.first(
       """
-      SELECT number, apns_environment AS environment, apns_token AS token, apns_token_at AS told_at, badge
+      SELECT number, apns_environment AS service, apns_token AS token, apns_token_at AS told_at, badge
       FROM registration
       WHERE app_id = ? AND number = ? AND apns_token IS NOT NULL
       """, .app(app), .number(number), map: Self.token)
   }
 
   private func token(
-    app: AppID, _ number: RegistrationNumber, as slot: APNsTokenSlot
+    app: AppID, _ number: RegistrationNumber, as slot: TokenSlot
   ) throws(StorageError) -> TokenRow? {
     try database.first(
       """
-      SELECT number, environment, token, told_at, 0 AS badge FROM apns_token
-      WHERE app_id = ? AND number = ? AND kind = ? AND name = ?
-      """, .app(app), .number(number), .integer(slot.kind.rawValue), .text(slot.name), map: Self.token)
+      SELECT number, service, token, told_at, 0 AS badge FROM channel_token
+      WHERE app_id = ? AND number = ? AND channel = ? AND kind = ? AND name = ? AND token IS NOT NULL
+      """, .app(app), .number(number), .integer(slot.channel.rawValue), .integer(slot.kind),
+      .text(slot.name), map: Self.token)
   }
 
   private static func token(_ row: Row) -> TokenRow {
     TokenRow(
-      number: row.number("number"), environment: environment(row), token: row.blob("token"),
-      tokenAt: row.time("told_at"),
-      badge: row.integer("badge"))
+      number: row.number("number"), service: row.service(), token: row.blob("token"),
+      tokenAt: row.time("told_at"), badge: row.integer("badge"))
   }
 
-  private static func environment(_ row: Row) -> APNsEnvironment {
-    APNsEnvironment(rawValue: row.integer("environment", as: UInt8.self)) ?? .none
+  /// All that is known of the tokens of a registration, by channel, kind and name: those that it has, and those that it had.
+  public func all(app: AppID, of number: RegistrationNumber) throws(StorageError) -> [TokenHistory] {
+    let own = try database.all(
+      """
+      SELECT 2 AS channel, 1 AS kind, '' AS name, apns_environment AS service, apns_token AS token,
+        apns_token_at AS told_at, token_since AS since, token_end
+      FROM registration WHERE app_id = ? AND number = ? AND (apns_token IS NOT NULL OR token_end <> 0)
+      """, .app(app), .number(number), map: Self.history)
+    let others = try database.all(
+      """
+      SELECT channel, kind, name, service, token, told_at, since, token_end FROM channel_token
+      WHERE app_id = ? AND number = ? ORDER BY channel, kind, name
+      """, .app(app), .number(number), map: Self.history)
+    let split = others.firstIndex { $0.token.slot.channel >= TokenSlot.ofRegistration.channel }
+    return others[..<(split ?? others.count)] + own + others[(split ?? others.count)...]
   }
 
-  /// Calls `body` for each token for calls and Live Activities of an app.
-  public func others(app: AppID, each body: (OtherTokenRow) -> Void) throws(StorageError) {
+  private static func history(_ row: Row) -> TokenHistory {
+    TokenHistory(
+      token: PushToken(TokenSlot(row), row.service(), row.blob("token")), since: row.notedTime("since"),
+      toldAt: row.notedTime("told_at"), end: row.tokenEnd())
+  }
+
+  /// Calls `body` for each token of an app that does not stand in `RegistrationRepository.deliveryRows`.
+  public func others(app: AppID, each body: (HeldToken) -> Void) throws(StorageError) {
     let statement = try database.statement(
-      "SELECT number, kind, name, environment FROM apns_token WHERE app_id = ? ORDER BY number")
+      """
+      SELECT number, channel, kind, name, service FROM channel_token
+      WHERE app_id = ? AND token IS NOT NULL ORDER BY number
+      """)
     try statement.each([.app(app)]) { row in
-      guard let slot = Self.slot(row) else { return }
-      body(OtherTokenRow(number: row.number("number"), slot: slot, environment: Self.environment(row)))
+      body(HeldToken(number: row.number("number"), slot: TokenSlot(row), service: row.service()))
     }
   }
 
-  /// Kind and name of a token.
-  private static func slot(_ row: Row) -> APNsTokenSlot? {
-    APNsTokenKind(rawValue: row.integer("kind", as: UInt8.self))
-      .flatMap { APNsTokenSlot($0, name: row.text("name")) }
-  }
-
-  /// The registration of an app that has one of Apple's tokens, whatever it is for.
+  /// The registration of an app that has a token, of whatever channel.
   public func holder(ofToken token: [UInt8], app: AppID) throws(StorageError) -> RegistrationNumber? {
     try database.first(
       """
       SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?2
-      UNION ALL SELECT number FROM apns_token WHERE app_id = ?1 AND token = ?2 LIMIT 1
+      UNION ALL SELECT number FROM channel_token WHERE app_id = ?1 AND token = ?2 LIMIT 1
       """, .app(app), .blob(token)
+    ) { $0.number() }
+  }
+
+  /// The registrations of an app that have a token; `ofRegistration` is left out.
+  func holders(of token: PushToken, app: AppID) throws(StorageError) -> [RegistrationNumber] {
+    try database.all(
+      "SELECT number FROM channel_token WHERE app_id = ? AND token = ? AND channel = ?", .app(app),
+      .blob(token.bytes), .integer(token.slot.channel.rawValue)
     ) { $0.number() }
   }
 }
 
 extension TokenRepository<Writing> {
-  /// Sets one of Apple's tokens, empty for none, as told now; tells which other tokens of the app's registrations went:
-  /// the same token elsewhere, and the oldest of too many for Live Activities. Nil if the app has no such registration.
+  /// Sets a token, empty for none, as told now; tells which other tokens of the app's registrations went: the same token
+  /// elsewhere, and the oldest of too many with names. Nil if the app has no such registration.
   public func set(
-    app: AppID, number: RegistrationNumber, as slot: APNsTokenSlot = .device, environment: APNsEnvironment,
-    token: [UInt8], at now: Timestamp
-  ) throws(StorageError) -> [OtherTokenRow]? {
-    let isGone = token.isEmpty || environment == .none
-    if slot == .device {
-      return try setDeviceToken(
-        app: app, number: number, environment: isGone ? .none : environment, isGone ? nil : token, at: now)
-    }
+    app: AppID, number: RegistrationNumber, _ token: PushToken, at now: Timestamp
+  ) throws(StorageError) -> [HeldToken]? {
+    if token.slot.isOfRegistration { return try setOfRegistration(app: app, number: number, token, at: now) }
     let isKnown = try database.first(
       "SELECT 1 FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
     ) { _ in true }
     guard isKnown == true else { return nil }
-    if isGone {
-      try removeToken(app: app, number: number, slot)
+    let slot = token.slot
+    guard !token.bytes.isEmpty else {
+      try end([HeldToken(number: number, slot: slot, service: .none)], app: app, .byDevice, at: now)
       return []
     }
     let others = try database.all(
       """
-      DELETE FROM apns_token WHERE app_id = ?1 AND token = ?2 AND (number <> ?3 OR kind <> ?4 OR name <> ?5)
-      RETURNING number, kind, name
-      """, .app(app), .blob(token), .number(number), .integer(slot.kind.rawValue), .text(slot.name),
-      map: Self.lost)
+      SELECT number, channel, kind, name FROM channel_token
+      WHERE app_id = ?1 AND token = ?2 AND channel = ?3 AND (number <> ?4 OR kind <> ?5 OR name <> ?6)
+      """, .app(app), .blob(token.bytes), .integer(slot.channel.rawValue), .number(number),
+      .integer(slot.kind), .text(slot.name), map: Self.lost)
+    try end(others, app: app, .taken, at: now)
     try database.run(
       """
-      INSERT INTO apns_token (app_id, number, kind, name, environment, token, told_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT (app_id, number, kind, name) DO UPDATE SET
-        environment = excluded.environment, token = excluded.token, told_at = excluded.told_at
-      """, .app(app), .number(number), .integer(slot.kind.rawValue), .text(slot.name),
-      .integer(environment.rawValue), .blob(token), .time(now))
-    let oldest = slot.kind.isNamed ? try removeOldestTokens(app: app, number: number) : []
-    return (others + oldest).compactMap { $0 }
+      INSERT INTO channel_token (app_id, number, channel, kind, name, service, token, told_at, since)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+      ON CONFLICT (app_id, number, channel, kind, name) DO UPDATE SET
+        since = CASE WHEN token IS excluded.token THEN since ELSE excluded.since END,
+        service = excluded.service, token = excluded.token, told_at = excluded.told_at, token_end = 0
+      """, .app(app), .number(number), .integer(slot.channel.rawValue), .integer(slot.kind),
+      .text(slot.name), .integer(token.service.rawValue), .blob(token.bytes), .time(now))
+    let oldest = slot.name.isEmpty ? [] : try removeOldest(app: app, number: number, slot.channel)
+    return others + oldest
   }
 
-  private func setDeviceToken(
-    app: AppID, number: RegistrationNumber, environment: APNsEnvironment, _ token: [UInt8]?, at now: Timestamp
-  ) throws(StorageError) -> [OtherTokenRow]? {
-    let stored = SQLValue.optional(token)
-    let end: TokenEnd = token == nil ? .byDevice : .none
+  private func setOfRegistration(
+    app: AppID, number: RegistrationNumber, _ token: PushToken, at now: Timestamp
+  ) throws(StorageError) -> [HeldToken]? {
+    let stored: SQLValue = token.bytes.isEmpty ? .null : .blob(token.bytes)
+    let end: TokenEnd = token.bytes.isEmpty ? .byDevice : .none
     try database.run(
       """
       UPDATE registration SET apns_environment = ?1, apns_token = ?2, apns_token_at = ?3,
         token_since = CASE WHEN apns_token IS ?2 THEN token_since ELSE ?3 END,
         token_end = CASE WHEN apns_token IS ?2 THEN token_end ELSE ?6 END
       WHERE app_id = ?4 AND number = ?5
-      """, .integer(environment.rawValue), stored, .time(now), .app(app), .number(number),
+      """, .integer(token.service.rawValue), stored, .time(now), .app(app), .number(number),
       .integer(end.rawValue))
     guard database.changes > 0 else { return nil }
     return try database.all(
@@ -133,76 +178,96 @@ extension TokenRepository<Writing> {
       UPDATE registration SET apns_environment = 0, apns_token = NULL, token_since = ?4, token_end = ?5
       WHERE app_id = ?1 AND apns_token = ?2 AND number <> ?3 RETURNING number
       """, .app(app), stored, .number(number), .time(now), .integer(TokenEnd.taken.rawValue)
-    ) { OtherTokenRow(number: $0.number(), slot: .device, environment: .none) }
+    ) { HeldToken(number: $0.number(), slot: .ofRegistration, service: .none) }
   }
 
-  private func removeToken(
-    app: AppID, number: RegistrationNumber, _ slot: APNsTokenSlot
+  /// Takes tokens away. Those with names leave nothing: they come and go.
+  private func end(
+    _ tokens: [HeldToken], app: AppID, _ end: TokenEnd, at now: Timestamp
   ) throws(StorageError) {
-    try database.run(
-      "DELETE FROM apns_token WHERE app_id = ? AND number = ? AND kind = ? AND name = ?", .app(app),
-      .number(number), .integer(slot.kind.rawValue), .text(slot.name))
+    for token in tokens {
+      let slot = token.slot
+      if slot.name.isEmpty {
+        try database.run(
+          """
+          UPDATE channel_token SET service = 0, token = NULL, since = ?, token_end = ?
+          WHERE app_id = ? AND number = ? AND channel = ? AND kind = ? AND name = '' AND token IS NOT NULL
+          """, .time(now), .integer(end.rawValue), .app(app), .number(token.number),
+          .integer(slot.channel.rawValue), .integer(slot.kind))
+      } else {
+        try database.run(
+          """
+          DELETE FROM channel_token
+          WHERE app_id = ? AND number = ? AND channel = ? AND kind = ? AND name = ?
+          """, .app(app), .number(token.number), .integer(slot.channel.rawValue), .integer(slot.kind),
+          .text(slot.name))
+      }
+    }
   }
 
-  /// Those beyond `RegistrationLimits.activityTokens` that were told the longest ago.
-  private func removeOldestTokens(
-    app: AppID, number: RegistrationNumber
-  ) throws(StorageError) -> [OtherTokenRow?] {
+  /// Those with names beyond `RegistrationLimits.namedTokens` of a channel that were told the longest ago.
+  private func removeOldest(
+    app: AppID, number: RegistrationNumber, _ channel: ChannelID
+  ) throws(StorageError) -> [HeldToken] {
     try database.all(
       """
-      DELETE FROM apns_token WHERE app_id = ?1 AND number = ?2 AND (kind, name) IN (
-        SELECT kind, name FROM apns_token WHERE app_id = ?1 AND number = ?2 AND kind IN (3, 4)
-        ORDER BY told_at DESC, kind, name LIMIT -1 OFFSET ?3)
-      RETURNING number, kind, name
-      """, .app(app), .number(number), .integer(RegistrationLimits.activityTokens), map: Self.lost)
+      DELETE FROM channel_token WHERE app_id = ?1 AND number = ?2 AND channel = ?3 AND (kind, name) IN (
+        SELECT kind, name FROM channel_token WHERE app_id = ?1 AND number = ?2 AND channel = ?3 AND name <> ''
+        ORDER BY told_at DESC, kind, name LIMIT -1 OFFSET ?4)
+      RETURNING number, channel, kind, name
+      """, .app(app), .number(number), .integer(channel.rawValue), .integer(RegistrationLimits.namedTokens),
+      map: Self.lost)
   }
 
-  private static func lost(_ row: Row) -> OtherTokenRow? {
-    Self.slot(row).map {
-      OtherTokenRow(number: row.number("number"), slot: $0, environment: .none)
-    }
+  private static func lost(_ row: Row) -> HeldToken {
+    HeldToken(number: row.number("number"), slot: TokenSlot(row), service: .none)
   }
 
-  /// Takes a token with which Apple found a fault from its registration, unless the device has told it anew after
+  /// Takes a token with which its service found a fault from its registration, unless the device has told it anew after
   /// `moment`; true if it was taken.
   public func retire(
-    app: AppID, number: RegistrationNumber, as slot: APNsTokenSlot = .device, token: [UInt8],
-    for fault: APNsTokenFault = .unregistered, unlessToldAfter moment: Timestamp, at now: Timestamp
+    app: AppID, number: RegistrationNumber, _ token: PushToken, _ end: TokenEnd,
+    unlessToldAfter moment: Timestamp, at now: Timestamp
   ) throws(StorageError) -> Bool {
-    if slot == .device {
-      try database.run(
+    let slot = token.slot
+    guard slot.isOfRegistration else {
+      let isThere = try database.first(
         """
-        UPDATE registration SET apns_environment = 0, apns_token = NULL, token_since = ?5, token_end = ?6
-        WHERE app_id = ?1 AND number = ?2 AND apns_token = ?3 AND apns_token_at <= ?4
-        """, .app(app), .number(number), .blob(token), .time(moment), .time(now),
-        .integer(TokenEnd(fault).rawValue))
-    } else {
-      try database.run(
-        """
-        DELETE FROM apns_token
-        WHERE app_id = ? AND number = ? AND kind = ? AND name = ? AND token = ? AND told_at <= ?
-        """, .app(app), .number(number), .integer(slot.kind.rawValue), .text(slot.name), .blob(token),
-        .time(moment))
+        SELECT 1 FROM channel_token
+        WHERE app_id = ? AND number = ? AND channel = ? AND kind = ? AND name = ? AND token = ? AND told_at <= ?
+        """, .app(app), .number(number), .integer(slot.channel.rawValue), .integer(slot.kind),
+        .text(slot.name), .blob(token.bytes), .time(moment)
+      ) { _ in true }
+      guard isThere == true else { return false }
+      try self.end([HeldToken(number: number, slot: slot, service: .none)], app: app, end, at: now)
+      return true
     }
+    try database.run(
+      """
+      UPDATE registration SET apns_environment = 0, apns_token = NULL, token_since = ?5, token_end = ?6
+      WHERE app_id = ?1 AND number = ?2 AND apns_token = ?3 AND apns_token_at <= ?4
+      """, .app(app), .number(number), .blob(token.bytes), .time(moment), .time(now),
+      .integer(end.rawValue))
     return database.changes > 0
   }
 
-  /// Notes that a token works at the other of Apple's services; false if the registration has another token by now.
+  /// Notes that a token belongs to another service of its channel, `token.service`; false if the registration has another
+  /// token by now.
   public func move(
-    app: AppID, number: RegistrationNumber, as slot: APNsTokenSlot = .device, token: [UInt8],
-    to environment: APNsEnvironment
+    app: AppID, number: RegistrationNumber, _ token: PushToken
   ) throws(StorageError) -> Bool {
-    if slot == .device {
+    let slot = token.slot
+    if slot.isOfRegistration {
       try database.run(
         "UPDATE registration SET apns_environment = ? WHERE app_id = ? AND number = ? AND apns_token = ?",
-        .integer(environment.rawValue), .app(app), .number(number), .blob(token))
+        .integer(token.service.rawValue), .app(app), .number(number), .blob(token.bytes))
     } else {
       try database.run(
         """
-        UPDATE apns_token SET environment = ?
-        WHERE app_id = ? AND number = ? AND kind = ? AND name = ? AND token = ?
-        """, .integer(environment.rawValue), .app(app), .number(number), .integer(slot.kind.rawValue),
-        .text(slot.name), .blob(token))
+        UPDATE channel_token SET service = ?
+        WHERE app_id = ? AND number = ? AND channel = ? AND kind = ? AND name = ? AND token = ?
+        """, .integer(token.service.rawValue), .app(app), .number(number), .integer(slot.channel.rawValue),
+        .integer(slot.kind), .text(slot.name), .blob(token.bytes))
     }
     return database.changes > 0
   }

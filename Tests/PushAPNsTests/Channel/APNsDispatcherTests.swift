@@ -56,7 +56,8 @@ import Testing
       for index in 0..<UInt64(Self.devices) {
         let new = NewRegistration(
           registrationID: RegistrationID(high: index, low: 1), secretHash: [UInt8](repeating: 0, count: 16),
-          platform: .ios, fingerprint: [], environment: .production, token: [UInt8(index), 1], appVersion: "")
+          platform: .ios, fingerprint: [], tokens: [PushToken(.production, [UInt8(index), 1])],
+          appVersion: "")
         numbers.append(try transaction.registrations.register(app: app, new, at: now).number)
       }
       let targets = NumberSet(numbers).serialized()

@@ -94,7 +94,7 @@ final class QueueScene {
 
   func tell(_ token: UInt8, as slot: APNsTokenSlot = .device, of number: RegistrationNumber) async throws {
     try await withCheckedThrowingContinuation { done in
-      router.registrations.setToken([token], .production, as: slot, of: number, in: app) {
+      router.registrations.setTokens([PushToken(slot, .production, [token])], of: number, in: app) {
         done.resume(with: $0)
       }
     }
@@ -121,7 +121,7 @@ final class QueueScene {
   func token(of number: RegistrationNumber) async throws -> [UInt8]? {
     let id = app.id
     return try await world.store.change { transaction throws(StorageError) in
-      try transaction.tokens.find(app: id, of: [number]).first?.token
+      try transaction.tokens.find(app: id, of: [number], as: APNsTokenSlot.device.slot).first?.token
     }
   }
 

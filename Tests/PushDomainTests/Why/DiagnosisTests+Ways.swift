@@ -76,16 +76,16 @@ extension DiagnosisTests {
       }, .credential, verdict: .unknown, .noCredential),
     line("No token", tokenless(.none), .token, .noToken, .waiting),
     line("The app took its token away", tokenless(.byDevice), .token, .tokenRemoved, .waiting),
-    line("Apple had said that the token is gone", tokenless(.byApple), .token, .tokenRetired, .waiting),
+    line("Apple had said that the token is gone", tokenless(.byService), .token, .tokenRetired, .waiting),
     line("Apple had not known the token", tokenless(.wrongService), .token, .wrongEnvironment, .waiting),
     line(
-      "Apple had said that it is another app's token", tokenless(.otherTopic), .token, .tokenOfOtherApp,
+      "Apple had said that it is another app's token", tokenless(.otherApp), .token, .tokenOfOtherApp,
       .waiting),
     line("Another registration has the token", tokenless(.taken), .token, .tokenTaken, .waiting),
     line(
       "The token came later",
       tokenless(.none) {
-        $0.device?.token = .production
+        $0.device?.token = APNsEnvironment.production.service
         $0.device?.tokenSince = after
       }, .token, .tokenLater, .waiting),
     line("No token when it was looked up", refused("NoToken") { $0.device?.token = .none }, .token, .noToken),
@@ -105,7 +105,8 @@ extension DiagnosisTests {
       "A sandbox token at the production service", refused("BadDeviceToken"), .apple, .wrongEnvironment,
       detail: "BadDeviceToken, production"),
     line(
-      "A production token at the sandbox", refused("BadDeviceToken") { $0.device?.token = .sandbox }, .apple,
+      "A production token at the sandbox",
+      refused("BadDeviceToken") { $0.device?.token = APNsEnvironment.sandbox.service }, .apple,
       .wrongEnvironment, detail: "BadDeviceToken, sandbox"),
     line(
       "Another bundle", refused("DeviceTokenNotForTopic"), .apple, .tokenOfOtherApp,

@@ -43,7 +43,7 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
     device.isOnline = platform != .ios
     device.since = before
     device.lastEnd = .closedByPeer
-    device.token = platform == .ios ? .production : .none
+    device.token = platform == .ios ? APNsEnvironment.production.service : .none
     device.tokenSince = before
     return device
   }

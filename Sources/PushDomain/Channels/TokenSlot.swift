@@ -1,0 +1,129 @@
+import PushBase
+
+/// Names a service of a channel: one for which an app has a credential of its own, and to which a token belongs. Most
+/// channels have one; APNs has production and sandbox. Raw values stand in the database with each token.
+public struct ServiceID: RawRepresentable, Hashable, Sendable {
+  /// The number, 1 to 8; 0 for `none`.
+  public let rawValue: UInt8
+
+  /// Wraps a number.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// No service: nobody named one, or there is no token.
+  public static let none = ServiceID(rawValue: 0)
+  /// The service of a channel that has only one, and the one that is meant if nobody names another.
+  public static let only = ServiceID(rawValue: 1)
+}
+
+/// A set of services of one channel.
+public struct ServiceSet: OptionSet, Sendable {
+  /// The bits: the lowest stands for the service with number 1.
+  public let rawValue: UInt8
+
+  /// Makes a set of its bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The set of one service, empty for `none`.
+  public init(_ service: ServiceID) {
+    rawValue = (1...8).contains(service.rawValue) ? 1 << (service.rawValue - 1) : 0
+  }
+
+  /// Every service.
+  public static let all = ServiceSet(rawValue: .max)
+}
+
+/// Names one of the tokens that a registration may have: it has at most one for each slot.
+public struct TokenSlot: Hashable, Sendable {
+  /// The channel whose service knows the device by it.
+  public let channel: ChannelID
+  /// Which kind of the channel's tokens it is: `TokenKind.number`.
+  public let kind: UInt8
+  /// What tells the tokens of a kind apart of which a registration may have several; empty for the other kinds.
+  public let name: String
+
+  /// Most bytes of a name, in UTF-8.
+  public static let maximumName = 255
+
+  /// Names a token. The caller has checked the name by the channel's `TokenKind`.
+  public init(_ channel: ChannelID, kind: UInt8, name: String = "") {
+    self.channel = channel
+    self.kind = kind
+    self.name = name
+  }
+}
+
+/// A token of a registration.
+public struct PushToken: Hashable, Sendable {
+  /// Which of its tokens it is.
+  public let slot: TokenSlot
+  /// The service that it belongs to.
+  public let service: ServiceID
+  /// What the service knows the device by; empty for none.
+  public let bytes: [UInt8]
+
+  /// Makes a token; one of no service is none.
+  public init(_ slot: TokenSlot, _ service: ServiceID, _ bytes: [UInt8]) {
+    self.slot = slot
+    self.service = bytes.isEmpty ? .none : service
+    self.bytes = service == .none ? [] : bytes
+  }
+}
+
+/// A kind of token of a channel.
+public struct TokenKind: Hashable, Sendable {
+  /// How tokens are written in JSON.
+  public enum Form: Sendable {
+    /// As hexadecimal digits, two for a byte.
+    case hexadecimal
+    /// As they are: visible ASCII characters.
+    case text
+  }
+
+  /// Its number, from 1 on. It stands in the database: never reuse one.
+  public let number: UInt8
+  /// Its name in APIs.
+  public let name: String
+  /// How its tokens are written.
+  public let form: Form
+  /// Most bytes of a token.
+  public let maximumBytes: Int
+  /// Whether a registration may have several, each with a name.
+  public let isNamed: Bool
+
+  /// The most that `maximumBytes` may be: a subscription to Web Push is the longest.
+  public static let maximumBytes = 2048
+
+  /// All fields.
+  public init(
+    _ number: UInt8, name: String, form: Form, maximumBytes: Int = Self.maximumBytes, isNamed: Bool = false
+  ) {
+    self.number = number
+    self.name = name
+    self.form = form
+    self.maximumBytes = min(maximumBytes, Self.maximumBytes)
+    self.isNamed = isNamed
+  }
+
+  /// The bytes of a token as JSON has it, empty for an empty one; nil if it has another form or is too long.
+  public func bytes(_ text: String) -> [UInt8]? {
+    let bytes =
+      switch form {
+      case .hexadecimal: text.utf8.count <= 2 * maximumBytes ? Hex.decode(text.lowercased()) : nil
+      case .text: text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? Array(text.utf8) : nil
+      }
+    return bytes.flatMap { $0.count <= maximumBytes ? $0 : nil }
+  }
+
+  /// A token as JSON has it.
+  public func text(_ bytes: [UInt8]) -> String {
+    switch form {
+    case .hexadecimal: Hex.encode(bytes)
+    case .text: String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// Whether a name is one for a token of this kind.
+  public func allows(name: String) -> Bool {
+    name.isEmpty != isNamed && name.utf8.count <= TokenSlot.maximumName && name.isPlainLine
+  }
+}

@@ -1,0 +1,114 @@
+import PushBase
+import PushDomain
+import PushHTTP
+import PushJSON
+import PushRouter
+
+/// Tokens that a device tells over HTTPS, of any channel that the server has.
+struct DeviceTokenController: GatewayController {
+  let gateway: Gateway
+
+  static let routes: [Gateway.Route] = [
+    route(.open, "POST", "/v1/tokens") { $0.takeTokens($1) }
+  ]
+
+  /// Most tokens in a request.
+  private static let limit = 16
+  /// Calls of a registration in a minute: tokens change a few times a year.
+  private static let callsPerMinute = 30
+
+  /// `POST /v1/tokens`: all of them or nothing.
+  private func takeTokens(_ call: GatewayCall) {
+    guard let json = call.body() else { return }
+    let faults = call.api.faults
+    guard let login = DeviceCredential(json) else {
+      return call.fail(faults.invalid("app_key, registration_id and secret are needed"))
+    }
+    guard let items = json["tokens"]?.array, (1...Self.limit).contains(items.count) else {
+      return call.fail(faults.invalid("tokens must be an array of 1 to \(Self.limit) tokens"))
+    }
+    login.admit(call, router) { [self] app, number in
+      // A registration that shares its place with another shares the calls as well.
+      let place = Hasher.place(app.id.rawValue, number.rawValue)
+      if let limiter = gateway.rates[.open] {
+        let budget = limiter.take(place, quota: Self.callsPerMinute, at: gateway.time.monotonic())
+        guard budget.isGranted else { return call.fail(.rateExceeded) }
+      }
+      guard let platform = app.directory.identity(number)?.platform else {
+        return call.fail(.authenticationFailed)
+      }
+      var tokens: [PushToken] = []
+      for item in items {
+        switch token(item, of: platform) {
+        case .failure(let fault): return call.fail(faults.invalid(fault.message))
+        case .success(let token):
+          guard !tokens.contains(where: { $0.slot == token.slot }) else {
+            return call.fail(faults.invalid("tokens has two tokens of one kind"))
+          }
+          tokens.append(token)
+        }
+      }
+      router.registrations.setTokens(tokens, of: number, in: app) { result in
+        switch result {
+        case .success: call.answerEmpty()
+        case .failure(.unknownRegistration): call.fail(.authenticationFailed)
+        case .failure: call.fail(.timeout)
+        }
+      }
+    }
+  }
+
+  /// What is wrong with a token.
+  private struct Fault: Error {
+    let message: String
+
+    init(_ message: String) { self.message = "tokens: \(message)" }
+  }
+
+  private func token(_ item: JSONValue, of platform: Platform) -> Result<PushToken, Fault> {
+    let infos = router.channels.infos.filter { !$0.tokens.isEmpty }
+    guard let info = infos.first(where: { $0.name == item["channel"]?.string }) else {
+      return .failure(Fault("channel must be one of \(infos.map(\.name).joined(separator: ", "))"))
+    }
+    guard info.platforms.contains(platform) else {
+      return .failure(Fault("\(info.name) does not reach devices on \(platform.name)"))
+    }
+    // The first kind is the ordinary one.
+    let wanted = item["kind"]?.string ?? (item["kind"] == nil ? info.tokens.first?.name : nil)
+    guard let kind = info.tokens.first(where: { $0.name == wanted }) else {
+      return .failure(
+        Fault("kind must be one of \(info.tokens.map(\.name).joined(separator: ", ")) for \(info.name)"))
+    }
+    let name = item["name"].map { $0.string } ?? ""
+    guard let name, kind.allows(name: name) else {
+      return .failure(
+        Fault(
+          kind.isNamed
+            ? "\(kind.name) needs a name of 1 to \(TokenSlot.maximumName) bytes" : "\(kind.name) has no name")
+      )
+    }
+    let named = item["service"].map { $0.string ?? "" }
+    guard let service = info.service(named: named) else {
+      return .failure(
+        Fault(
+          info.services.isEmpty
+            ? "\(info.name) has no services"
+            : "service must be one of \(info.services.joined(separator: ", ")) for \(info.name)"))
+    }
+    guard let text = item["token"]?.string, let bytes = kind.bytes(text) else {
+      let form = kind.form == .hexadecimal ? "hexadecimal digits" : "visible ASCII characters"
+      return .failure(Fault("token must be at most \(kind.maximumBytes) bytes as \(form)"))
+    }
+    return .success(PushToken(TokenSlot(info.id, kind: kind.number, name: name), service, bytes))
+  }
+}
+
+extension Hasher {
+  /// A number for two, which nobody can aim for from outside.
+  fileprivate static func place(_ first: UInt32, _ second: UInt32) -> UInt32 {
+    var hasher = Hasher()
+    hasher.combine(first)
+    hasher.combine(second)
+    return UInt32(truncatingIfNeeded: hasher.finalize())
+  }
+}
