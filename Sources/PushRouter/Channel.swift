@@ -127,6 +127,12 @@ public protocol Channel: AnyObject, Sendable {
   /// Learns what another process has changed about what the channel needs of apps, such as credentials; `done` is called when
   /// it is known.
   func learnChanges(_ done: @escaping @Sendable () -> Void)
+  /// What it takes as credentials of apps: words that stand in `CredentialInput.form`.
+  var credentialForms: [String] { get }
+  /// Checks credentials that somebody handed in and stores them sealed, all or none. Called on a thread that may wait.
+  func install(
+    _ inputs: [CredentialInput], for app: App,
+    reply: @escaping @Sendable (Result<Void, CredentialInput.Refusal>) -> Void)
   /// How each of its services stands for an app. On any thread.
   func status(of app: App) -> [ChannelStatus]
   /// An app was deleted.
@@ -159,6 +165,13 @@ extension Channel {
   public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {}
   /// Nothing is known of apps.
   public func learnChanges(_ done: @escaping @Sendable () -> Void) { done() }
+  /// No credentials are needed.
+  public var credentialForms: [String] { [] }
+  /// No credentials are taken.
+  public func install(
+    _ inputs: [CredentialInput], for app: App,
+    reply: @escaping @Sendable (Result<Void, CredentialInput.Refusal>) -> Void
+  ) { reply(.failure(.refused("The channel takes no credentials"))) }
   /// There are no services.
   public func status(of app: App) -> [ChannelStatus] { [] }
   /// Nothing is known of apps.

@@ -43,7 +43,7 @@ import Testing
     ] {
       #expect(await upload(app, body, headers, login).outcome == expected, "\(app) \(body.prefix(60))")
     }
-    // What fails by a rule of business has status 200. There is no channel to Apple in this test.
+    // What fails by a rule of business has status 200. No channel takes certificates in this test.
     for (body, code) in [
       (good, 1012), (form([("a", "b")]), 1014), (form([("proCertificateFile", "")]), 1014),
     ] {

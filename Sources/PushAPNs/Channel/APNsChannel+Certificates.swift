@@ -1,5 +1,6 @@
 import PushBase
 import PushCrypto
+import PushDomain
 import PushRouter
 import PushStorage
 
@@ -23,21 +24,24 @@ extension APNsChannel {
     seal([upload], for: app, noting: entry, isNewOnly: true, reply: reply)
   }
 
+  /// Certificates: `file` is a PKCS #12 file, `password` what it is encrypted with.
+  public var credentialForms: [String] { ["certificate"] }
+
   /// Checks certificates that a developer uploaded and stores them, all or none. One that is there already is no error.
   public func install(
-    _ files: [CertificateFile], for app: App,
-    reply: @escaping @Sendable (Result<Void, CertificateRefusal>) -> Void
+    _ inputs: [CredentialInput], for app: App,
+    reply: @escaping @Sendable (Result<Void, CredentialInput.Refusal>) -> Void
   ) {
     let uploads: [CredentialUpload]
-    do throws(CertificateRefusal) {
-      uploads = try self.uploads(files)
+    do throws(CredentialInput.Refusal) {
+      uploads = try self.uploads(inputs)
     } catch {
       reply(.failure(error))
       return
     }
     seal(uploads, for: app, noting: nil, isNewOnly: false) { result in
       reply(
-        result.mapError { refusal -> CertificateRefusal in
+        result.mapError { refusal -> CredentialInput.Refusal in
           switch refusal {
           case .credential(let error): .refused("\(error)")
           case .noKey:
@@ -57,14 +61,19 @@ extension APNsChannel {
     }
   }
 
-  private func uploads(_ files: [CertificateFile]) throws(CertificateRefusal) -> [CredentialUpload] {
+  private func uploads(_ inputs: [CredentialInput]) throws(CredentialInput.Refusal) -> [CredentialUpload] {
     var uploads: [CredentialUpload] = []
-    for file in files {
+    for input in inputs {
+      guard let password = String(validating: input.fields["password"] ?? [], as: UTF8.self) else {
+        throw .refused("the password must be UTF-8")
+      }
+      let service = input.service.map { info.service(named: $0) ?? .none }
+      guard service != ServiceID.none else { throw .refused("APNs has no such environment") }
       do throws(CredentialError) {
         uploads.append(
           try CredentialUpload(
-            p12: file.bytes, password: file.password, topic: nil, environments: [file.environment],
-            now: parts.time.now()))
+            p12: input.fields["file"] ?? [], password: password, topic: nil,
+            environments: service.map { [$0.environment] }, now: parts.time.now()))
       } catch {
         // The bare reason: the caller knows which file it is about.
         if case .file(let fault) = error { throw .refused("\(fault)") }

@@ -9,7 +9,7 @@ import Synchronization
 
 /// The channel to Apple: a queue for each app in the database, worked on in memory a piece at a time, and a pool of
 /// connections for each key or certificate and each of Apple's services. Safe to use from any thread.
-public final class APNsChannel: Channel, CertificateInstaller {
+public final class APNsChannel: Channel {
   /// What shares connections: apps of one team may, since a key speaks for all of them.
   private enum DispatcherKey: Hashable {
     case key(team: String, id: String, APNsEnvironment)

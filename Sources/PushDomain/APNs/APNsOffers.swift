@@ -45,7 +45,7 @@ extension AudienceFilter {
 }
 
 extension APNsTokenKind {
-  /// The kind as the channel declares it. Apple says that tokens may have up to 100 bytes.
+  /// The kind as the channel declares it. Apple says that ordinary tokens may have up to 100 bytes, and nothing of the others.
   fileprivate var declared: TokenKind {
     let name =
       switch self {
@@ -54,7 +54,8 @@ extension APNsTokenKind {
       case .liveActivity: "live_activity"
       case .liveActivityStart: "live_activity_start"
       }
-    return TokenKind(rawValue, name: name, form: .hexadecimal, maximumBytes: 100, isNamed: isNamed)
+    return TokenKind(
+      rawValue, name: name, form: .hexadecimal, maximumBytes: self == .device ? 100 : 255, isNamed: isNamed)
   }
 
   /// The leg that notifications for these tokens belong to.

@@ -11,12 +11,16 @@ struct CertificateController: GatewayController {
     route(.admin, "POST", "/v1/app/{app_key}/certificate") { $0.uploadCertificates($1) }
   ]
 
-  /// `POST /v1/app/{appKey}/certificate`: a form with one certificate, or one for each of Apple's services.
+  /// What the channel calls it.
+  private static let form = "certificate"
+
+  /// `POST /v1/app/{appKey}/certificate`: a form with one certificate, or one for development and one for
+  /// production. The channel that takes certificates checks them.
   private func uploadCertificates(_ call: GatewayCall) {
     guard let account = call.account else { return }
-    let files: [CertificateFile]
+    let inputs: [CredentialInput]
     do throws(APIError) {
-      files = try Self.certificates(call)
+      inputs = try Self.certificates(call)
     } catch {
       call.fail(error)
       return
@@ -35,7 +39,7 @@ struct CertificateController: GatewayController {
         return
       }
       let isTaken = gateway.certificates.run(for: account.id.rawValue) { [router] in
-        router.channels.install(files, for: app) { result in
+        router.channels.install(inputs, of: Self.form, for: app) { result in
           switch result {
           case .success: call.answer(200, Array(#"{"success":"Synchronized success"}"#.utf8))
           case .failure(.unavailable): call.fail(APIFaults.admin.busy)
@@ -48,7 +52,7 @@ struct CertificateController: GatewayController {
   }
 
   /// The files of the form with their passwords.
-  private static func certificates(_ call: GatewayCall) throws(APIError) -> [CertificateFile] {
+  private static func certificates(_ call: GatewayCall) throws(APIError) -> [CredentialInput] {
     let faults = APIFaults.admin
     let body = call.request.body
     let form: MultipartForm
@@ -60,18 +64,19 @@ struct CertificateController: GatewayController {
     func content(_ name: String) -> [UInt8]? {
       form.parts.first { $0.name == name }.map { Array(body[$0.content]) }.flatMap { $0.isEmpty ? nil : $0 }
     }
-    var files: [CertificateFile] = []
-    for (name, environment) in [("dev", APNsEnvironment.sandbox), ("pro", .production)] {
+    var inputs: [CredentialInput] = []
+    for (name, service) in [("dev", "sandbox"), ("pro", "production")] {
       guard let bytes = content("\(name)CertificateFile") else { continue }
-      guard let password = String(validating: content("\(name)CertificatePassword") ?? [], as: UTF8.self)
-      else {
+      let password = content("\(name)CertificatePassword") ?? []
+      guard String(validating: password, as: UTF8.self) != nil else {
         throw faults.invalid("\(name)CertificatePassword must be UTF-8")
       }
-      files.append(CertificateFile(bytes: bytes, password: password, environment: environment))
+      inputs.append(
+        CredentialInput(Self.form, service: service, fields: ["file": bytes, "password": password]))
     }
-    guard !files.isEmpty else {
+    guard !inputs.isEmpty else {
       throw .adminCertificateMissing
     }
-    return files
+    return inputs
   }
 }

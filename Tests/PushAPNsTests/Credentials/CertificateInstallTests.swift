@@ -11,8 +11,8 @@ import Testing
 /// Certificates that developers upload over the admin API.
 @Suite struct CertificateInstallTests {
   private func install(
-    _ channel: APNsChannel, _ app: App, _ files: [CertificateFile]
-  ) async -> Result<Void, CertificateRefusal> {
+    _ channel: APNsChannel, _ app: App, _ files: [CredentialInput]
+  ) async -> Result<Void, CredentialInput.Refusal> {
     await withCheckedContinuation { done in
       channel.install(files, for: app) { done.resume(returning: $0) }
     }
@@ -31,14 +31,17 @@ import Testing
     let other = try await TestCertificate.make(name: "com.example.other")
     func file(
       _ pair: CertificateKeyPair, _ environment: APNsEnvironment, password: String = "x"
-    ) throws -> CertificateFile {
+    ) throws -> CredentialInput {
       let bytes = try PKCS12.make(certificatePEM: pair.certificatesPEM, keyPEM: pair.keyPEM, password: "x")
-      return CertificateFile(bytes: bytes, password: password, environment: environment)
+      return CredentialInput(
+        "certificate", service: environment.name, fields: ["file": bytes, "password": Array(password.utf8)])
     }
     for files in [
       [try file(pair, .production), try file(pair, .sandbox, password: "wrong")],
       [try file(pair, .production), try file(other, .sandbox)],
-      [CertificateFile(bytes: [1, 2, 3], password: "x", environment: .production)],
+      [CredentialInput("certificate", service: "production", fields: ["file": [1, 2, 3]])],
+      [CredentialInput("certificate", service: "elsewhere", fields: try file(pair, .production).fields)],
+      [CredentialInput("certificate", fields: ["password": [0xFF]])],
     ] {
       guard case .failure(.refused) = await install(channel, app, files) else {
         Issue.record("not refused")
