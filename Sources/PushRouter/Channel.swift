@@ -133,6 +133,13 @@ public protocol Channel: AnyObject, Sendable {
   func install(
     _ inputs: [CredentialInput], for app: App,
     reply: @escaping @Sendable (Result<Void, CredentialInput.Refusal>) -> Void)
+  /// Which of a device's tokens it would bring a push to, whether the app has a credential or not; nil if it has nothing to bring of
+  /// it.
+  func slot(for content: PushContent) -> TokenSlot?
+  /// How the app's credential for one of its services stands, for `none` that for any of them. On a reader's thread.
+  func credential(
+    of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
+  ) throws(StorageError) -> WhyFacts.Credential
   /// How each of its services stands for an app. On any thread.
   func status(of app: App) -> [ChannelStatus]
   /// An app was deleted.
@@ -165,6 +172,12 @@ extension Channel {
   public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {}
   /// Nothing is known of apps.
   public func learnChanges(_ done: @escaping @Sendable () -> Void) { done() }
+  /// It brings nothing.
+  public func slot(for content: PushContent) -> TokenSlot? { nil }
+  /// No credential is needed.
+  public func credential(
+    of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
+  ) throws(StorageError) -> WhyFacts.Credential { .notNeeded }
   /// No credentials are needed.
   public var credentialForms: [String] { [] }
   /// No credentials are taken.

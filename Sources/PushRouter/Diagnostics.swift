@@ -77,35 +77,74 @@ public struct Diagnostics: Sendable {
     let minutes = try transaction.pacedPushes.minutes(of: id)
     facts.push.releaseAt = PacingWindow(rows.push, minutes: minutes)?.moment(of: number)
     facts.add(targets, rows, of: number)
-    let vendor = targets.channels.first { $0 != .passthrough && targets.on($0).meant.contains(number) }
-    if let vendor, vendor != .apns { facts.vendor = channels.info(vendor) }
+    let meant = targets.channels.first { $0 != .passthrough && targets.on($0).meant.contains(number) }
     facts.callback = try callback(facts, of: id, to: number, app, transaction, depth)
     let platform = facts.gone?.platform ?? app.directory.identity(number)?.platform
     facts.push.parts = platform.flatMap { content?.parts(for: $0) } ?? []
-    guard case .there = device else { return facts }
-    let slot =
-      (content?.apple.first { $0.slot.kind != .voip } ?? content?.apple.first)?.slot.slot
-      ?? APNsTokenSlot.device.slot
-    facts.device = try self.device(number, app, transaction, audience: audience, slot: slot)
-    if facts.device?.platform == .ios, facts.push.isForApple {
-      let service = facts.device?.token ?? .none
-      let name = channels.info(.apns).name(of: service)
-      facts.credential = try credential(app, transaction, service, at: now)
-      let status = channels.status(of: .apns, for: app).first {
-        $0.hasCredential && (service == .none || $0.service == name)
-      }
-      if case .unreachable(let since, let reason)? = status?.health {
-        facts.unreachable = WhyFacts.Unreachable(since: since, reason: reason)
-      }
+    guard case .there = device, let platform else {
+      facts.vendor = Self.vendor(meant.map { channels.info($0) })
+      return facts
+    }
+    let tokens = try transaction.tokens.all(app: app.id, of: number)
+    let way = try way(meant, content, platform, facts.push.strategy, tokens, app, transaction, at: now)
+    facts.vendor = Self.vendor(way?.info)
+    facts.device = try self.device(
+      number, app, transaction, audience: audience, token: tokens.first { $0.token.slot == way?.slot })
+    guard let way else { return facts }
+    let service = facts.device?.token ?? .none
+    facts.credential = try way.channel.credential(of: app, for: service, in: transaction, at: now)
+    let name = way.info.name(of: service)
+    let status = way.channel.status(of: app).first {
+      $0.hasCredential && (service == .none || $0.service == name)
+    }
+    if case .unreachable(let since, let reason)? = status?.health {
+      facts.unreachable = WhyFacts.Unreachable(since: since, reason: reason)
     }
     return facts
+  }
+
+  /// APNs has a step of its own in the answers, which is older than other channels.
+  private static func vendor(_ info: ChannelInfo?) -> ChannelInfo? { info?.id == .apns ? nil : info }
+
+  // MARK: The channel
+
+  /// The way of a push by a vendor's channel.
+  private struct Way {
+    let channel: any Channel
+    let info: ChannelInfo
+    /// The token that it goes to.
+    let slot: TokenSlot?
+  }
+
+  /// The channel that a push goes by to a device besides the direct connection, or could go by: the one that it was meant for, else
+  /// one for which the device has or had a token, else one that the app has a credential for, else the only one of the platform.
+  private func way(
+    _ meant: ChannelID?, _ content: PushContent?, _ platform: Platform, _ strategy: Strategy,
+    _ tokens: [TokenHistory], _ app: App, _ transaction: ReadTransaction, at now: Timestamp
+  ) throws(StorageError) -> Way? {
+    func way(_ plugged: PluggedChannel) -> Way {
+      Way(
+        channel: plugged.channel, info: plugged.channel.info,
+        slot: content.flatMap { plugged.channel.slot(for: $0) })
+    }
+    if let meant { return channels.all.first { $0.id == meant }.map(way) }
+    guard strategy.rule(on: platform) != .ownOnly else { return nil }
+    let ways = channels.all.map(way).filter { $0.slot != nil && $0.info.platforms.contains(platform) }
+    if let known = ways.first(where: { way in tokens.contains { $0.token.slot == way.slot } }) {
+      return known
+    }
+    for way in ways {
+      let credential = try way.channel.credential(of: app, for: .none, in: transaction, at: now)
+      if credential != .missing, credential != .notNeeded { return way }
+    }
+    return ways.count == 1 ? ways.first : nil
   }
 
   // MARK: The device
 
   private func device(
     _ number: RegistrationNumber, _ app: App, _ transaction: ReadTransaction, audience: Audience?,
-    slot: TokenSlot
+    token: TokenHistory?
   ) throws(StorageError) -> WhyFacts.Device? {
     guard let row = try transaction.registrations.find(app: app.id, number: number),
       let history = try transaction.registrations.history(app: app.id, number: number)
@@ -121,10 +160,9 @@ public struct Diagnostics: Sendable {
     }
     (device.alias, device.aliasAt) = (row.alias, history.aliasAt)
     device.blockedAt = history.blockedAt
-    if let token = try transaction.tokens.all(app: app.id, of: number).first(where: { $0.token.slot == slot })
-    {
+    if let token {
       (device.token, device.tokenSince, device.tokenEnd) = (token.token.service, token.since, token.end)
-      device.hasLiveActivity = audience?.filter?.heldToken == slot && device.token != .none
+      device.hasLiveActivity = audience?.filter?.heldToken == token.token.slot && device.token != .none
     }
     if audience?.isForTestDevices == true {
       device.isTestDevice = try transaction.testDevices.contains(row.registrationID, app: app.id)
@@ -148,26 +186,6 @@ public struct Diagnostics: Sendable {
     return WhyFacts.Tag(name, isBound: bound != nil, boundAt: bound?.at, removedAt: lost?.at)
   }
 
-  // MARK: The app
-
-  private func credential(
-    _ app: App, _ transaction: ReadTransaction, _ service: ServiceID, at now: Timestamp
-  ) throws(StorageError) -> WhyFacts.Credential {
-    // Without a token either service would do.
-    let all = try transaction.credentials.all(app: app.id).filter {
-      service == .none || $0.environment.service == service
-    }
-    guard let newest = all.last else { return .missing }
-    let usable = all.last { if case .paused = $0.state { false } else { ($0.expiresAt ?? .distant) > now } }
-    if let usable {
-      let status = channels.status(of: .apns, for: app).first { $0.service == usable.environment.name }
-      if let problem = status?.problem { return .stopped(reason: problem, since: nil) }
-      return .ready(topic: usable.topic)
-    }
-    if case .paused(let reason) = newest.state { return .stopped(reason: reason, since: newest.changedAt) }
-    return .expired(newest.expiresAt ?? now)
-  }
-
   /// What became of telling the app's server of this push and this device.
   private func callback(
     _ facts: WhyFacts, of id: MessageID, to number: RegistrationNumber, _ app: App,
@@ -186,10 +204,6 @@ public struct Diagnostics: Sendable {
     case .givenUp(let error, let at): .givenUp(error: error, at: at)
     }
   }
-}
-
-extension Timestamp {
-  fileprivate static let distant = Timestamp(milliseconds: .max)
 }
 
 extension WhyFacts.Push {

@@ -219,13 +219,15 @@ import Testing
     #expect(report["file"]?["targets"] == 2 && report["connection"]?["targets"] == 0)
     #expect(report["delivered"] == 1 && report["failures"] == ["FileFull": 1])
 
-    func step(_ device: Int) throws -> JSONValue? {
+    func step(_ device: Int, _ name: String = "channel") throws -> JSONValue? {
       let id = devices[device].id.text
       let why = try call("GET", "/v1/pushes/\(push)/why?registration_id=\(id)")
-      return why["steps"]?.array?.first { $0["step"] == "channel" }
+      return why["steps"]?.array?.first { $0["step"]?.string == name }
     }
     #expect(try step(0)?["verdict"] == "ok" && step(0)?["detail"] == "file")
     #expect(try step(1)?["cause"] == "channel_refused" && step(1)?["detail"] == "FileFull, file")
+    #expect(try step(0, "token")?["verdict"] == "ok")
+    #expect(try step(0, "credential")?["verdict"] == "not_applicable")
 
     let metrics = try HTTPCall("GET", "/metrics", at: http).body
     #expect(metrics.contains(#"borealis_channel_targets_total{channel="file",result="delivered"} 1"#))

@@ -4,6 +4,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushGateway
@@ -74,8 +75,10 @@ import Testing
     #expect(await world.call("GET", path + "x", authorization: nil).status == 401)
   }
 
-  @Test func `What an app lacks for Apple is found, one thing after the other`() async throws {
+  @Test func `What an app lacks for a channel is found, one thing after the other`() async throws {
     let world = try await GatewayWorld()
+    let channel = CredentialedChannel()
+    world.router.add(channel)
     let phone = try await world.register(platform: .ios)
     let id = try #require(await world.push().json?["msg_id"]?.string)
     try await world.settle()
@@ -86,19 +89,10 @@ import Testing
       let step = json?["steps"]?.array?.first { $0["step"]?.string == name }
       return "\(name ?? "-"): \(step?["cause"]?.string ?? "-")"
     }
-    func add(expiresAt: Timestamp?) async throws {
-      let (app, now) = (world.app.id, world.clock.now())
-      let new = NewAPNsCredential(
-        kind: .certificate, environment: .production, topic: "com.example.app", teamID: nil, keyID: nil,
-        fingerprint: [UInt8](repeating: 1, count: 32), expiresAt: expiresAt, sealed: [1])
-      _ = try await world.store.change { transaction throws(StorageError) in
-        try transaction.credentials.add(app: app, new, at: now)
-      }
-    }
     #expect(try await first() == "credential: no_credential")
-    try await add(expiresAt: world.clock.now().adding(seconds: -1))
+    channel.standing.withLock { $0 = .expired(world.clock.now().adding(seconds: -1)) }
     #expect(try await first() == "credential: credential_expired")
-    try await add(expiresAt: nil)
+    channel.standing.withLock { $0 = .ready(topic: "com.example.app") }
     #expect(try await first() == "token: no_token")
   }
 
@@ -150,4 +144,16 @@ import Testing
     }
     #expect(left.count == 2 && left[1] == left[0] - 1)
   }
+}
+
+/// Plays APNs: its credential stands as the test says.
+private final class CredentialedChannel: Channel {
+  let standing = Mutex(WhyFacts.Credential.missing)
+  let info = ChannelInfo.apns
+  func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] { [] }
+  func deliver(_ push: ChannelPush) {}
+  func slot(for content: PushContent) -> TokenSlot? { content.apnsSlot }
+  func credential(
+    of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
+  ) throws(StorageError) -> WhyFacts.Credential { standing.withLock { $0 } }
 }

@@ -57,6 +57,7 @@ extension FakeAPNs {
     content.apnsOffers(strategy, .production)
   }
   func deliver(_ push: ChannelPush) {}
+  func slot(for content: PushContent) -> TokenSlot? { content.apnsSlot }
 }
 
 /// Does nothing by itself: the test answers.

@@ -44,6 +44,11 @@ public final class FileChannel: Channel {
     return [ChannelOffer(DeliveryLeg(info.id), to: .tokens(word, .all), on: info.platforms)]
   }
 
+  /// The word.
+  public func slot(for content: PushContent) -> TokenSlot? {
+    content.parts(for: .android).contains(.notification) ? word : nil
+  }
+
   private var word: TokenSlot { TokenSlot(info.id, kind: 1) }
 
   /// Takes up what an earlier run left.

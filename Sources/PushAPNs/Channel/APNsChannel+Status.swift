@@ -37,6 +37,31 @@ extension APNsChannel {
     return status
   }
 
+  /// Which of Apple's tokens a push would go to.
+  public func slot(for content: PushContent) -> TokenSlot? { content.apnsSlot }
+
+  /// How the newest credential stands that could be used; without a token either service would do.
+  public func credential(
+    of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
+  ) throws(StorageError) -> WhyFacts.Credential {
+    let all = try transaction.credentials.all(app: app.id).filter {
+      service == .none || $0.environment == service.environment
+    }
+    guard let newest = all.last else { return .missing }
+    let usable = all.last { row in
+      if case .paused = row.state { return false }
+      return row.expiresAt.map { $0 > now } ?? true
+    }
+    if let usable {
+      if let problem = status(of: app, usable.environment).problem {
+        return .stopped(reason: problem, since: nil)
+      }
+      return .ready(topic: usable.topic)
+    }
+    if case .paused(let reason) = newest.state { return .stopped(reason: reason, since: newest.changedAt) }
+    return .expired(newest.expiresAt ?? now)
+  }
+
   /// What somebody has to look at about an app's way to Apple.
   public func alerts(of app: App) -> [APNsAlert] {
     let horizon = parts.time.now().adding(seconds: APNsAlert.notice)

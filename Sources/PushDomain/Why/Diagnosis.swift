@@ -54,9 +54,10 @@ extension WhyFacts {
   /// Whether its sender took it back before its time was over.
   var isTakenBack: Bool { push.takenBack.map { $0.at < push.expiresAt } ?? false }
 
-  /// Whether Apple was to bring something, or would have been if it could.
-  var concernsApple: Bool {
-    vendor == nil && platform == .ios
+  /// Whether a vendor's channel was to bring something, or would have been if it could.
+  var concernsVendor: Bool {
+    guard vendor == nil else { return true }
+    return platform == .ios
       && (apple != .notMeant || push.isForApple && Routing.usesVendors(push.strategy))
   }
 }

@@ -81,16 +81,17 @@ extension WhyCause {
   private var appleText: WhyText {
     switch self {
     case .noCredential:
-      WhyText("The app has no key or certificate for this APNs environment.", "应用没有配置该苹果环境的密钥或证书。")
+      WhyText("The app has no credential for this channel or environment.", "应用没有配置该通道或环境的凭证。")
     case .credentialStopped:
-      WhyText("The app's key or certificate is paused, so nothing is sent.", "应用的密钥或证书已停用，暂停发送。")
-    case .credentialExpired: WhyText("The certificate has expired.", "证书已过期。")
-    case .noToken: WhyText("The device has not reported an APNs token.", "设备没有上报苹果推送 Token。")
+      WhyText("The app's credential is paused, so nothing is sent.", "应用的凭证已停用，暂停发送。")
+    case .credentialExpired: WhyText("The credential has expired.", "凭证已过期。")
+    case .noToken: WhyText("The device has not reported a push token.", "设备没有上报推送 Token。")
     case .tokenLater:
       WhyText("The device reported its token only after the push was accepted.", "设备在推送被接收之后才上报 Token。")
     case .tokenRemoved: WhyText("The app removed its token.", "应用清除了自己的 Token。")
     case .tokenRetired:
-      WhyText("APNs had reported before that the token is no longer valid.", "苹果此前已告知该 Token 失效。")
+      WhyText(
+        "The push service had reported before that the token is no longer valid.", "推送服务此前已告知该 Token 失效。")
     case .tokenTaken:
       WhyText("Another registration of the app reported the same token.", "同一 Token 被应用的另一个注册使用。")
     case .tokenChanged:

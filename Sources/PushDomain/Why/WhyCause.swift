@@ -46,11 +46,11 @@ public enum WhyCause: String, CaseIterable, Sendable {
   /// The push uses paced delivery, and it is not this device's turn yet.
   case stillSpreading = "still_spreading"
   // What the app proves itself with.
-  /// The app has no key or certificate for the environment of the token.
+  /// The app has no credential for the service of the token.
   case noCredential = "no_credential"
-  /// The app's key or certificate is paused.
+  /// The app's credential is paused.
   case credentialStopped = "credential_stopped"
-  /// The certificate has expired.
+  /// The credential has expired.
   case credentialExpired = "credential_expired"
   // The token.
   /// The device never reported a token.
@@ -59,7 +59,7 @@ public enum WhyCause: String, CaseIterable, Sendable {
   case tokenLater = "token_later"
   /// The device removed its token.
   case tokenRemoved = "token_removed"
-  /// APNs reported that the token is no longer valid.
+  /// The push service reported that the token is no longer valid.
   case tokenRetired = "token_retired"
   /// Another registration of the app reported the same token.
   case tokenTaken = "token_taken"

@@ -18,11 +18,12 @@ public struct WhyFacts: Equatable, Sendable {
   public var own = OwnWay.notMeant
   /// The way through Apple, or by the channel that `vendor` names.
   public var apple = AppleWay.notMeant
-  /// The channel by which the push was to go to the device besides the direct connection; nil if there was none, and for APNs.
+  /// The channel by which the push was to go to the device besides the direct connection, or could have gone; nil if there was
+  /// none, and for APNs.
   public var vendor: ChannelInfo?
-  /// What the app proves itself to Apple with.
+  /// What the app proves itself to the channel's service with.
   public var credential = Credential.unknown
-  /// Since when Apple's service cannot be reached, and why; nil if it can, as far as anybody knows.
+  /// Since when the channel's service cannot be reached, and why; nil if it can, as far as anybody knows.
   public var unreachable: Unreachable?
   /// When Apple answered, or why it was not asked.
   public var appleAt: Timestamp?
@@ -220,17 +221,19 @@ public struct WhyFacts: Equatable, Sendable {
     case over
   }
 
-  /// What an app proves itself to Apple with, for the service of the device's token.
+  /// What an app proves itself to a channel's service with, for the service of the device's token.
   public enum Credential: Equatable, Sendable {
+    /// The channel needs none.
+    case notNeeded
     /// Nobody knows.
     case unknown
     /// There is none.
     case missing
-    /// There is one that works, for this topic.
+    /// There is one that works; for APNs with the topic that it is for.
     case ready(topic: String)
-    /// It is a certificate that has expired.
+    /// It has expired.
     case expired(Timestamp)
-    /// Nothing goes out with it: Apple refused it, or somebody stopped it.
+    /// Nothing goes out with it: the service refused it, or somebody stopped it.
     case stopped(reason: String, since: Timestamp?)
   }
 

@@ -2,13 +2,13 @@ import PushBase
 
 /// The two ways of a push to a device that is in its audience.
 extension WhyJudge {
-  // MARK: Apple
+  // MARK: Vendors' channels
 
   var credential: WhyStep {
-    guard facts.concernsApple else { return notApplicable(.credential) }
-    // Apple has judged by what the app had then.
+    guard facts.concernsVendor, facts.credential != .notNeeded else { return notApplicable(.credential) }
+    // The service has judged by what the app had then.
     if facts.apple == .accepted { return WhyStep(.credential, .ok) }
-    if hasAppleTakenCredential {
+    if hasTakenCredential {
       if case .ready(let topic) = facts.credential { return WhyStep(.credential, .ok, detail: topic) }
       return WhyStep(.credential, .ok)
     }
@@ -16,9 +16,9 @@ extension WhyJudge {
       return WhyStep(.credential, .failed, at: facts.appleAt, .noCredential)
     }
     switch facts.credential {
-    case .unknown: return WhyStep(.credential, .unknown)
+    case .unknown, .notNeeded: return WhyStep(.credential, .unknown)
     case .missing:
-      // A push that was to go through Apple had one, and nobody noted when it went.
+      // A push that was to go this way had one, and nobody noted when it went.
       let hadOne = facts.apple != .notMeant && facts.endedAt != nil
       return WhyStep(.credential, hadOne ? .unknown : .failed, .noCredential)
     case .ready(let topic): return WhyStep(.credential, .ok, detail: topic)
@@ -27,10 +27,10 @@ extension WhyJudge {
     }
   }
 
-  /// Whether Apple answered the push itself, and found no fault with the credential.
-  private var hasAppleTakenCredential: Bool {
+  /// Whether the service answered the push itself, and found no fault with the credential.
+  private var hasTakenCredential: Bool {
     guard case .refused(let reason) = facts.apple, !ChannelEnd.ours.contains(reason) else { return false }
-    return ![.credentialRefused, .topicRefused].contains(WhyCause(apple: reason))
+    return facts.vendor != nil || ![.credentialRefused, .topicRefused].contains(WhyCause(apple: reason))
   }
 
   /// What is wrong with the credential now. It was no trouble for a push that was over before it began.
@@ -44,10 +44,12 @@ extension WhyJudge {
   }
 
   var token: WhyStep {
-    guard facts.concernsApple, let device = facts.device else { return notApplicable(.token) }
+    guard facts.concernsVendor, facts.vendor?.tokens.isEmpty != true, let device = facts.device else {
+      return notApplicable(.token)
+    }
     if facts.apple == .accepted { return WhyStep(.token, .ok, at: device.tokenSince) }
     let isLater = device.tokenSince.map { $0 > push.createdAt } ?? false
-    // Apple was asked for it, so there was one: what was wrong with it Apple's answer says.
+    // The service was asked for it, so there was one: what was wrong with it the answer says.
     let hadOne =
       switch facts.apple {
       case .refused(ChannelEnd.noToken): false
@@ -79,7 +81,7 @@ extension WhyJudge {
 
   /// Whether Apple found a fault with the token itself.
   private var isRefusedForToken: Bool {
-    guard case .refused(let reason) = facts.apple else { return false }
+    guard facts.vendor == nil, case .refused(let reason) = facts.apple else { return false }
     return [.wrongEnvironment, .tokenOfOtherApp, .tokenGone].contains(WhyCause(apple: reason))
   }
 
@@ -111,10 +113,14 @@ extension WhyJudge {
   var channel: WhyStep {
     guard let vendor = facts.vendor else { return notApplicable(.channel) }
     switch facts.apple {
-    case .notMeant, .refused(ChannelEnd.takenBack): return notApplicable(.channel)
+    case .notMeant, .refused(ChannelEnd.noToken), .refused(ChannelEnd.noCredential),
+      .refused(ChannelEnd.takenBack):
+      return notApplicable(.channel)
     case .waiting:
-      return release.verdict == .waiting
-        ? notApplicable(.channel) : WhyStep(.channel, .waiting, .channelWaiting, detail: vendor.name)
+      if release.verdict == .waiting { return notApplicable(.channel) }
+      let since = facts.unreachable?.since
+      let detail = facts.unreachable.map { "\(vendor.name), \($0.reason)" } ?? vendor.name
+      return WhyStep(.channel, .waiting, at: since, .channelWaiting, detail: detail)
     case .accepted: return WhyStep(.channel, .ok, at: facts.appleAt, detail: vendor.name)
     case .over where facts.isTakenBack: return notApplicable(.channel)
     case .over, .refused(ChannelEnd.expired):

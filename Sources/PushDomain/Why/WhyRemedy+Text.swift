@@ -31,16 +31,16 @@ extension WhyRemedy {
     case .wait: WhyText("Wait: the server continues automatically.", "请等待，系统会自动继续。")
     case .uploadCredential:
       WhyText(
-        "Upload a key (.p8) or a certificate for the environment of the token, under Settings.",
-        "请在设置中上传对应环境的密钥（.p8）或证书。")
+        "Upload a credential for the channel under Settings; for APNs a key (.p8) or a certificate for the token's environment.",
+        "请在设置中上传该通道的凭证；苹果推送为对应环境的密钥（.p8）或证书。")
     case .mendCredential:
       WhyText(
-        "Check the key, key ID, team ID and bundle ID, replace what is wrong, and resume the credential.",
-        "检查密钥、Key ID、团队和 Bundle ID，修正后恢复使用。")
+        "Check the credential (for APNs the key, key ID, team ID and bundle ID), replace what is wrong, and resume it.",
+        "检查凭证（苹果推送为密钥、Key ID、团队和 Bundle ID），修正后恢复使用。")
     case .registerToken:
       WhyText(
-        "Have the app request its APNs token at each start and pass it to the library.",
-        "应用每次启动时向苹果获取 Token 并传给客户端库。")
+        "Have the app request its push token at each start and pass it to the library.",
+        "应用每次启动时向系统推送服务获取 Token 并传给客户端库。")
     case .matchEnvironment:
       WhyText(
         "Builds from Xcode have sandbox tokens, those from TestFlight and the App Store production tokens: have the "

@@ -14,9 +14,9 @@ public enum WhyPoint: String, CaseIterable, Sendable {
   case sender
   /// It is the device's turn.
   case release
-  /// The app can prove itself to Apple.
+  /// The app can prove itself to the channel's service.
   case credential
-  /// The device has a token of Apple's.
+  /// The device has a token of the channel.
   case token
   /// Apple took it.
   case apple
