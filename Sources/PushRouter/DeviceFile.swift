@@ -33,13 +33,23 @@ public struct DeviceFile: Sendable {
     public let content: [UInt8]
     /// What became of it for this device.
     public let diagnosis: Diagnosis
-    /// What Apple answered for this device; nil if it was not asked, or has not answered.
-    public let appleAnswer: String?
+    /// What a channel's service answered for this device; nil if none was asked, or has answered.
+    public let answer: Answer?
   }
 
-  /// What Apple last said to a push for this device: its word, and the push.
-  public var latestAppleAnswer: (answer: String, push: MessageID)? {
-    pushes.lazy.compactMap { push in push.appleAnswer.map { ($0, push.id) } }.first
+  /// What the service of a channel answered.
+  public struct Answer: Sendable {
+    /// The channel.
+    public let channel: ChannelID
+    /// `ChannelEnd.delivered`, another of `ChannelEnd`, or the service's reason.
+    public let word: String
+  }
+
+  /// What the service of a channel last said to a push for this device: its word, and the push.
+  public func latestAnswer(of channel: ChannelID) -> (word: String, push: MessageID)? {
+    pushes.lazy.compactMap { push in
+      push.answer.flatMap { $0.channel == channel ? ($0.word, push.id) : nil }
+    }.first
   }
 }
 
@@ -76,13 +86,17 @@ extension Diagnostics {
           let found = try facts(
             of: push.id, .there(number), app, transaction, at: now, callbackDepth: Self.callbackDepth)
         else { continue }
-        var answer: String?
-        if case .refused(let reason) = found.apple { answer = reason }
-        if found.apple == .accepted { answer = ChannelEnd.delivered }
+        let word: String? =
+          switch found.apple {
+          case .refused(let reason): reason
+          case .accepted: ChannelEnd.delivered
+          case .notMeant, .waiting, .over: nil
+          }
+        let answer = word.map { DeviceFile.Answer(channel: found.vendor?.id ?? .apns, word: $0) }
         pushes.append(
           DeviceFile.Push(
             id: push.id, createdAt: push.createdAt, content: push.content, diagnosis: Diagnosis(found),
-            appleAnswer: answer))
+            answer: answer))
       }
       return DeviceFile(
         row: row, history: history, tokens: try transaction.tokens.all(app: app.id, of: number), tags: tags,

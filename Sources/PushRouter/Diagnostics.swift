@@ -93,7 +93,7 @@ public struct Diagnostics: Sendable {
     guard let way else { return facts }
     let service = facts.device?.token ?? .none
     facts.credential = try way.channel.credential(of: app, for: service, in: transaction, at: now)
-    let name = way.info.name(of: service)
+    let name = way.info.service(service)?.name ?? ""
     let status = way.channel.status(of: app).first {
       $0.hasCredential && (service == .none || $0.service == name)
     }

@@ -35,7 +35,7 @@ struct AppPages: Controller {
         \(steps.html)
         <section class="card"><h2>\(call(Words.appKey))</h2>
         <p><code>\(app.key.text)</code> \(call.copyButton(app.key.text))</p></section>
-        <section class="card"><h2>\(call(Words.apple))</h2>\(apple(call, app))</section>
+        \(router.channels.infos, { card(of: $0, call, app) })
         <section class="card"><h2>\(call(Words.latestPushes))</h2>\(HistoryPages.table(call, app, pushes, counts))</section>
         """))
   }
@@ -44,9 +44,14 @@ struct AppPages: Controller {
     "<div class=\"tile\"><strong>\(Counted.grouped(number))</strong><span>\(name)</span></div>"
   }
 
-  private func apple(_ call: PageCall, _ app: App) -> HTML {
-    let lines = router.channels.status(of: .apns, for: app).map { status -> HTML in
-      let name = call(status.service == APNsEnvironment.sandbox.name ? Words.sandbox : Words.production)
+  /// How the services of a channel stand for the app; nothing for a channel without services.
+  private func card(of info: ChannelInfo, _ call: PageCall, _ app: App) -> HTML {
+    let statuses = router.channels.status(of: info.id, for: app)
+    guard !statuses.isEmpty else { return .none }
+    let title = Phrase(info.english, info.chinese)
+    let lines = statuses.map { status -> HTML in
+      let service = info.services.first { $0.name == status.service }
+      let name = call(service.map { Phrase($0.english, $0.chinese) } ?? title)
       guard status.hasCredential else {
         return "<li>\(name): <span class=\"quiet\">\(call(Words.noCredential))</span></li>"
       }
@@ -62,6 +67,9 @@ struct AppPages: Controller {
         }
       return "<li>\(name): <span class=\"\(mark)\">\(text)</span></li>"
     }
-    return "<ul class=\"plain\">\(lines, { $0 })</ul>"
+    return """
+      <section class="card"><h2>\(call(title))</h2><ul class="plain">\(lines, { $0 })</ul></section>
+
+      """
   }
 }

@@ -8,6 +8,8 @@ struct DevicePage: Sendable {
   let call: PageCall
   let app: App
   let file: DeviceFile
+  /// The channels that the server has.
+  let channels: [ChannelInfo]
 
   private var id: String { file.row.registrationID.text }
   private var path: String { "/console/apps/\(app.key.text)" }
@@ -24,7 +26,7 @@ struct DevicePage: Sendable {
       <p class="standing \(file.standing.isOnline ? "good" : "quiet")">\(standing)</p>
       <div class="halves">
       <section class="card"><h2>\(call(Words.whyDevicePage))</h2>\(facts)</section>
-      \(if: file.row.platform == .ios, apple)
+      \(shownChannels, { card($0) })
       <section class="card"><h2>\(call(Words.tags)) (\(file.tags.count))</h2>\(tags)</section>
       </div>
       <section class="card"><h2>\(call(Words.pushesOfDevice))</h2>\(pushes)</section>
@@ -82,35 +84,47 @@ struct DevicePage: Sendable {
       """
   }
 
-  // MARK: Apple
+  // MARK: Channels
 
-  private var apple: HTML {
-    """
-    <section class="card"><h2>\(call(Words.apple))</h2>\(list(appleRows))</section>
-    """
+  /// The channels of which there is something to tell: those for which the device has or had a token, and the only one of its
+  /// platform.
+  private var shownChannels: [ChannelInfo] {
+    let possible = channels.filter { $0.platforms.contains(file.row.platform) && !$0.tokens.isEmpty }
+    let known = possible.filter { info in file.tokens.contains { $0.token.slot.channel == info.id } }
+    return known.isEmpty && possible.count == 1 ? possible : known
   }
 
-  private var appleToken: TokenHistory? { file.tokens.first { $0.token.slot == APNsTokenSlot.device.slot } }
+  private func card(_ info: ChannelInfo) -> HTML {
+    "<section class=\"card\"><h2>\(call(Phrase(info.english, info.chinese)))</h2>\(list(rows(info)))</section>"
+  }
 
-  private var appleRows: [(Phrase, HTML)] {
-    let history = appleToken
+  /// The channel's ordinary token, if the device has or had one.
+  private func ordinaryToken(_ info: ChannelInfo) -> TokenHistory? {
+    info.tokens.first.flatMap { kind in
+      file.tokens.first { $0.token.slot == TokenSlot(info.id, kind: kind.number) }
+    }
+  }
+
+  private func rows(_ info: ChannelInfo) -> [(Phrase, HTML)] {
+    let history = ordinaryToken(info)
     let end = history?.end ?? .none
     var rows: [(Phrase, HTML)] = []
     if let history, !history.token.bytes.isEmpty {
-      let environment = history.token.service.environment == .sandbox ? Words.sandbox : Words.production
       rows.append(
         (Words.tokenWord, "<code>\(Self.short(history.token.bytes))</code> \(since(history.since))"))
-      rows.append((Words.environment, "\(call(environment))"))
+      if let service = info.service(history.token.service) {
+        rows.append((Words.environment, "\(call(Phrase(service.english, service.chinese)))"))
+      }
       if let told = history.toldAt { rows.append((Words.toldAt, call.moment(told))) }
     } else {
       let why: HTML = "\(call(Words.noTokenWord)): \(call(end.phrase))"
       rows.append((Words.tokenWord, end == .none ? why : "\(why) \(since(history?.since))"))
     }
-    if let (answer, push) = file.latestAppleAnswer {
-      let word = answer == ChannelEnd.delivered ? call(Words.appleTook) : answer
+    if let (answer, push) = file.latestAnswer(of: info.id) {
+      let word = answer == ChannelEnd.delivered ? call(Words.serviceTook) : answer
       rows.append(
         (
-          Words.appleSaid,
+          Words.serviceSaid,
           "<a class=\"\(answer == ChannelEnd.delivered ? "good" : "bad")\" href=\"\(whyPath(push))\">\(word)</a>"
         ))
     }
@@ -190,7 +204,7 @@ struct DevicePage: Sendable {
     add(history.aliasAt, file.row.alias.map { Words.eventAlias.with($0) } ?? Words.eventNoAlias)
     for tag in file.tags { add(tag.at, Words.eventTag.with(tag.name)) }
     for tag in file.lostTags { add(tag.at, Words.eventTagLost.with(tag.name)) }
-    if let token = appleToken {
+    for token in shownChannels.compactMap({ ordinaryToken($0) }) {
       add(token.since, token.end == .none ? Words.eventToken : Words.eventTokenLost)
     }
     for push in file.pushes {

@@ -96,7 +96,7 @@ struct DevicePages: Controller {
     case .failure: return call.unavailable
     case .success(nil): return await showMissing(call, app, id)
     case .success(let file?):
-      return call.show(DevicePage(call: call, app: app, file: file).layout)
+      return call.show(DevicePage(call: call, app: app, file: file, channels: router.channels.infos).layout)
     }
   }
 

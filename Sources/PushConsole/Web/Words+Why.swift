@@ -46,8 +46,8 @@ extension Words {
   static let tokenWord = Phrase("Token", "Token")
   static let noTokenWord = Phrase("none", "无")
   static let toldAt = Phrase("last reported", "最近上报")
-  static let appleSaid = Phrase("Last APNs response", "苹果最近的应答")
-  static let appleTook = Phrase("taken", "已接收")
+  static let serviceSaid = Phrase("Last response", "最近的应答")
+  static let serviceTook = Phrase("taken", "已接收")
   static let pushesOfDevice = Phrase("Recent pushes", "最近的推送")
   static let noPushesOfDevice = Phrase(
     "None of the app's recent pushes was for this device.", "应用最近的推送中没有发给该设备的。")

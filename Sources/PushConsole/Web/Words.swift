@@ -152,7 +152,7 @@ enum Words {
   static let notification = Phrase("Notification", "通知")
   static let message = Phrase("Custom message", "自定义消息")
   static let platforms = Phrase("Platforms", "平台")
-  static let environment = Phrase("APNs environment", "APNs 环境")
+  static let environment = Phrase("Environment", "环境")
   static let audience = Phrase("Who", "目标人群")
   static let oneDevice = Phrase("Devices", "设备")
   static let alias = Phrase("Alias", "别名")

@@ -67,7 +67,10 @@ extension ChannelInfo {
   public static let apns = ChannelInfo(
     id: .apns, name: "apns", english: "APNs", chinese: "苹果推送", platforms: PlatformSet(.ios),
     parts: .notification, tokens: APNsTokenKind.allCases.map(\.declared),
-    services: [APNsEnvironment.production, .sandbox].map(\.name))
+    services: [
+      ChannelService(APNsEnvironment.production.name, english: "Production", chinese: "生产环境"),
+      ChannelService(APNsEnvironment.sandbox.name, english: "Sandbox", chinese: "开发环境"),
+    ])
 }
 
 extension PushContent {

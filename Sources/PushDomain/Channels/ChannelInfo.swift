@@ -18,13 +18,13 @@ public struct ChannelInfo: Hashable, Sendable {
   public let abilities: ChannelAbilities
   /// The kinds of tokens that devices have for it; empty if it needs none.
   public let tokens: [TokenKind]
-  /// Names of its services in APIs and metrics, of number 1 and on; empty if it has only one. At most eight.
-  public let services: [String]
+  /// Its services, of number 1 and on; empty if it has only one. At most eight.
+  public let services: [ChannelService]
 
   /// All fields.
   public init(
     id: ChannelID, name: String, english: String, chinese: String, platforms: PlatformSet, parts: PushParts,
-    abilities: ChannelAbilities = [], tokens: [TokenKind] = [], services: [String] = []
+    abilities: ChannelAbilities = [], tokens: [TokenKind] = [], services: [ChannelService] = []
   ) {
     self.id = id
     self.name = name
@@ -40,13 +40,15 @@ public struct ChannelInfo: Hashable, Sendable {
   /// A service by its name; nil if the channel has no such service. Without a name the first is meant.
   public func service(named name: String?) -> ServiceID? {
     guard let name else { return .only }
-    return services.firstIndex(of: name).map { ServiceID(rawValue: UInt8(truncatingIfNeeded: $0 + 1)) }
+    return services.firstIndex { $0.name == name }.map {
+      ServiceID(rawValue: UInt8(truncatingIfNeeded: $0 + 1))
+    }
   }
 
-  /// A service's name; empty for a channel that has only one.
-  public func name(of service: ServiceID) -> String {
-    let place = Int(service.rawValue) - 1
-    return services.indices.contains(place) ? services[place] : ""
+  /// What a service is called; nil for a channel that has only one.
+  public func service(_ id: ServiceID) -> ChannelService? {
+    let place = Int(id.rawValue) - 1
+    return services.indices.contains(place) ? services[place] : nil
   }
 
   /// The direct connection.
@@ -58,6 +60,23 @@ public struct ChannelInfo: Hashable, Sendable {
   public static func unknown(_ id: ChannelID) -> ChannelInfo {
     let name = "channel-\(id.rawValue)"
     return ChannelInfo(id: id, name: name, english: name, chinese: name, platforms: [], parts: [])
+  }
+}
+
+/// What a service of a channel is called.
+public struct ChannelService: Hashable, Sendable {
+  /// In APIs and metrics.
+  public let name: String
+  /// For people, in English.
+  public let english: String
+  /// For people, in Chinese.
+  public let chinese: String
+
+  /// All fields.
+  public init(_ name: String, english: String, chinese: String) {
+    self.name = name
+    self.english = english
+    self.chinese = chinese
   }
 }
 

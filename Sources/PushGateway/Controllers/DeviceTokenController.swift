@@ -93,7 +93,7 @@ struct DeviceTokenController: GatewayController {
         Fault(
           info.services.isEmpty
             ? "\(info.name) has no services"
-            : "service must be one of \(info.services.joined(separator: ", ")) for \(info.name)"))
+            : "service must be one of \(info.services.map(\.name).joined(separator: ", ")) for \(info.name)"))
     }
     guard let text = item["token"]?.string, let bytes = kind.bytes(text) else {
       let form = kind.form == .hexadecimal ? "hexadecimal digits" : "visible ASCII characters"
