@@ -11,7 +11,7 @@ extension ChannelQueue {
     struct Part: Sendable {
       let key: LegKey
       let slot: TokenSlot?
-      let badge: APNsBadge
+      let badge: BadgeChange
       /// Ascending.
       let numbers: [RegistrationNumber]
 

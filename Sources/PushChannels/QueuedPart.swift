@@ -14,7 +14,7 @@ public struct QueuedPart: Sendable {
   /// The service that it goes to unless the token's device has named one.
   public let service: ServiceID
   /// What happens to the number on the app's icon.
-  public let badge: APNsBadge
+  public let badge: BadgeChange
   /// Whether it is sent at most once: no answer means that it may have arrived.
   public let isTriedOnce: Bool
   /// Whether the direct connection can bring it to a device for which the service refuses it.
@@ -30,7 +30,7 @@ public struct QueuedPart: Sendable {
   /// All fields.
   public init(
     leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot?, service: ServiceID = .only,
-    badge: APNsBadge = .unchanged, isTriedOnce: Bool = false, canFallBack: Bool = true,
+    badge: BadgeChange = .unchanged, isTriedOnce: Bool = false, canFallBack: Bool = true,
     lifetime: Int64? = nil,
     content: any AnyObject & Sendable
   ) {

@@ -226,10 +226,10 @@ public enum Routing {
   /// Whether apps of a platform take what comes over the direct connection only while they are in the foreground.
   public static func needsForeground(_ platform: Platform) -> Bool { platform == .ios }
 
-  /// Whether a strategy wants Apple's service at all.
+  /// Whether a strategy wants the vendor's channel on iOS at all.
   public static func usesVendors(_ strategy: Strategy) -> Bool { strategy.ios != .ownOnly }
 
-  /// Whether the direct connection brings what Apple refuses (`Route.ifRefused`, or what was kept anyway).
+  /// Whether the direct connection brings what the vendor refuses (`Route.ifRefused`, or what was kept anyway).
   public static func fallsBackToOwn(_ strategy: Strategy) -> Bool { strategy.ios == .vendorThenOwn }
 
   /// Whether the direct connection has something, now or later, for a device of another platform than iOS that no vendor's channel

@@ -12,7 +12,7 @@ public enum OpenedPush: Sendable {
   case many(FanOutPush)
 }
 
-/// For whom a push waits over our connection since Apple refused it.
+/// For whom a push waits over our connection since a service refused it.
 struct LateTargets: Sendable {
   let numbers: [RegistrationNumber]
   let expires: UInt32
@@ -179,7 +179,7 @@ extension AppDirectory.State {
       progress = progress ?? DeliveryProgress()
       progress?.replaced.formUnion(NumberSet(gone))
     }
-    // One that Apple refused for some may wait for others already.
+    // One that a service refused for some may wait for others already.
     guard !waiting.isEmpty || ledger.isOpen(id) || ledger.isPinned(id).isPinned else {
       dispatch.change.ended = [EndedPush(id, gone.isEmpty ? .dropped : .replaced, progress: progress)]
       return dispatch

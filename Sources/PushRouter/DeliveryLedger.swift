@@ -193,7 +193,7 @@ struct DeliveryLedger: Sendable {
   func progress(_ id: MessageID) -> DeliveryProgress? {
     guard let index = groupIndex(id) else { return partly[id] }
     guard var listed = partly[id] else { return groups[index].progress }
-    // Apple refused a push to many for a few, for whom it is listed.
+    // A service refused a push to many for a few, for whom it is listed.
     listed.formUnion(groups[index].progress)
     return listed
   }

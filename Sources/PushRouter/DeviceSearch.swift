@@ -10,7 +10,7 @@ public struct DeviceSearch: Sendable {
     case registrationID
     /// An alias.
     case alias
-    /// One of Apple's tokens, in hexadecimal digits.
+    /// A push token, written as its channel writes it.
     case token
     /// A tag.
     case tag
@@ -40,7 +40,7 @@ public struct DeviceSearch: Sendable {
 }
 
 extension Diagnostics {
-  /// Devices of an app with this registration ID, alias, token of Apple's or tag, the first of these that fits. Of a tag
+  /// Devices of an app with this registration ID, alias, push token or tag, the first of these that fits. Of a tag
   /// at most `limit` from a number on. `found` may be called on this thread or on a reader's.
   public func search(
     _ text: String, in app: App, from start: RegistrationNumber = RegistrationNumber(0), limit: Int,
@@ -57,16 +57,18 @@ extension Diagnostics {
       return
     }
     let tagged = Self.devices(tag: text, in: app, from: start, limit: limit)
-    let token = Self.token(text)
-    guard id != nil || token != nil else {
+    let tokens = tokens(text)
+    guard id != nil || !tokens.isEmpty else {
       found(.success(tagged))
       return
     }
     store.read { transaction throws(StorageError) -> DeviceSearch in
-      if let token, let number = try transaction.tokens.holder(ofToken: token, app: app.id),
-        app.directory.identity(number) != nil
-      {
-        return DeviceSearch(.token, [number])
+      for token in tokens {
+        if let number = try transaction.tokens.holder(ofToken: token, app: app.id),
+          app.directory.identity(number) != nil
+        {
+          return DeviceSearch(.token, [number])
+        }
       }
       if let id, let gone = try transaction.registrations.gone(id, app: app.id) {
         return DeviceSearch(.registrationID, [], gone: gone)
@@ -87,8 +89,9 @@ extension Diagnostics {
       .tag, Array(page.prefix(limit)), count: members.count, next: page.count > limit ? page.last : nil)
   }
 
-  /// Tokens of Apple's have had 32 bytes for years, and may have up to 100.
-  private static func token(_ text: String) -> [UInt8]? {
-    (32...200).contains(text.utf8.count) ? Hex.decode(text.lowercased()) : nil
+  /// What a text may be as a token of a channel. No service's have been shorter than this for years.
+  private func tokens(_ text: String) -> Set<[UInt8]> {
+    guard text.utf8.count >= 32 else { return [] }
+    return Set(channels.infos.flatMap(\.tokens).compactMap { $0.bytes(text) })
   }
 }

@@ -237,9 +237,9 @@ extension WhyFacts {
     let endedAt = isOnly ? rows.outcome?.endedAt : nil
     own = OwnWay(targets, number, at: rows.outcome?.status == .delivered ? endedAt : nil)
     apple = AppleWay(targets, number)
-    // What Apple's answer did not end, ended for another reason.
-    let isOfApple = apple != .accepted || rows.outcome?.status == .delivered
-    appleAt = own == .notMeant && isOfApple ? endedAt : nil
+    // What the service's answer did not end, ended for another reason.
+    let isOfVendor = apple != .accepted || rows.outcome?.status == .delivered
+    appleAt = own == .notMeant && isOfVendor ? endedAt : nil
     isShown = targets.shown.contains(number)
     isTapped = targets.tapped.contains(number)
     shownAt = isOnly ? rows.outcome?.shownAt : nil

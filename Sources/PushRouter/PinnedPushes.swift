@@ -1,6 +1,6 @@
 import PushBase
 
-/// Pushes whose end over our connection has to wait: it is being stored that they wait there for more devices, whom Apple
+/// Pushes whose end over our connection has to wait: it is being stored that they wait there for more devices, whom a service
 /// refused. What has an end meanwhile in the ledger alone would be stored as the end for these devices too.
 struct PinnedPushes: Sendable {
   private enum Standing { case unknown, open, over }

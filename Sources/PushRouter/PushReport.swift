@@ -13,7 +13,7 @@ public struct PushReport: Sendable {
   /// Members of its audience, as they were counted when it was accepted.
   public let audience: Int
   /// The push in a word: `delivered` if every target has it, `recalled` or `overridden` if it was taken back before that,
-  /// `open` as long as it may still reach somebody, and else how its way over our connection ended, or over Apple's if
+  /// `open` as long as it may still reach somebody, and else how its way over our connection ended, or over a channel's if
   /// it had none.
   public let status: OutcomeStatus
   /// When it ended so; nil as long as it is open, or if that is not known.

@@ -190,7 +190,7 @@ public final class Registrations: Sendable {
 
   /// Changes the badge numbers that the server counts from, in one commit.
   public func changeBadges(
-    _ badge: APNsBadge, of numbers: [RegistrationNumber], in app: App,
+    _ badge: BadgeChange, of numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
     store.write { transaction throws(StorageError) in

@@ -169,7 +169,7 @@ public struct TokenRow: Sendable, Equatable {
   public var number: RegistrationNumber
   /// The service that the token belongs to; `none` if it named none.
   public var service: ServiceID
-  /// Apple's device token.
+  /// The token.
   public var token: [UInt8]
   /// When the device last told it.
   public var tokenAt: Timestamp

@@ -91,7 +91,7 @@ extension Transaction {
   public var tags: TagRepository<Access> { .init(database: database) }
   /// Apps' devices for tests.
   public var testDevices: TestDeviceRepository<Access> { .init(database: database) }
-  /// Apple's tokens of registrations.
+  /// Push tokens of registrations.
   public var tokens: TokenRepository<Access> { .init(database: database) }
 }
 

@@ -22,7 +22,7 @@ import PushDomain
 /// What every notification for Apple keeps, wherever it comes from.
 @Sendable func checkForApple(_ notification: APNsNotification) {
   var payload: [UInt8] = []
-  notification.render(messageID: MessageID(1 << 53 - 1), badge: APNsBadge.range.upperBound, into: &payload)
+  notification.render(messageID: MessageID(1 << 53 - 1), badge: BadgeChange.range.upperBound, into: &payload)
   check(payload.count <= notification.payload.maximumBytes, "a payload keeps its bound")
   check(payload.count <= notification.type.maximumPayload, "a payload keeps Apple's limit")
   let collapse = notification.collapseID(of: MessageID(.max))

@@ -86,14 +86,14 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
   }
 
   @Test(arguments: [
-    ("1", APNsBadge.set(1), Int64(40), Int64?(1)), (#""7""#, .set(7), 40, 7), ("0", .set(0), 40, 0),
+    ("1", BadgeChange.set(1), Int64(40), Int64?(1)), (#""7""#, .set(7), 40, 7), ("0", .set(0), 40, 0),
     (#""""#, .set(0), 40, 0),
     (#""+1""#, .add(1), 40, 41), (#""-1""#, .add(-1), 40, 39), (#""-50""#, .add(-50), 40, 0),
     ("-3", .set(-3), 40, 0),
     (#""+99999""#, .add(99_999), 40, 99_999), (#""+2""#, .add(2), Int64.max, 99_999),
     (#""-2""#, .add(-2), .min, 0), (#""auto""#, .unchanged, 40, nil), ("null", .unchanged, 40, nil),
   ])
-  func badges(_ value: String, _ badge: APNsBadge, _ stored: Int64, _ shown: Int64?) throws {
+  func badges(_ value: String, _ badge: BadgeChange, _ stored: Int64, _ shown: Int64?) throws {
     let apns = try #require(try content(ios(#""alert":"x","badge":\#(value)"#)).apns)
     #expect(apns.badge == badge)
     #expect(apns.badge.applied(to: stored) == shown)

@@ -279,6 +279,7 @@ import Testing
 
   @Test func `Devices are found by ID, alias, token and tag`() async throws {
     let world = try await TestWorld()
+    world.router.add(SilentAPNs())
     let token = [UInt8](repeating: 0xab, count: 32)
     let phone = try await world.register(token: token, platform: .ios)
     let others = try await world.registerMany(5)

@@ -28,7 +28,7 @@ import Testing
     let (zero, one) = (zero, one)
     let (first, second) = (MessageID(7), MessageID(8))
     try await store.change { transaction throws(StorageError) in
-      func take(_ push: MessageID, _ numbers: [RegistrationNumber], _ badge: APNsBadge = .add(1))
+      func take(_ push: MessageID, _ numbers: [RegistrationNumber], _ badge: BadgeChange = .add(1))
         throws(StorageError) -> [RegistrationNumber: Int64]
       {
         try transaction.channelQueue.take(push, app: app, Self.device, for: numbers, badge)

@@ -48,7 +48,7 @@ extension APNsNotification {
       let priority = reader.read().flatMap({ APNsPriority(rawValue: $0) }),
       let wish = reader.read().flatMap({ APNsEnvironment(rawValue: $0) }),
       let flags = reader.read(UInt8.self), flags <= 3, let collapse = CollapseID(&reader),
-      let badge = APNsBadge(&reader), let payload = APNsTemplate(&reader)
+      let badge = BadgeChange(&reader), let payload = APNsTemplate(&reader)
     else { return nil }
     var slot: APNsTokenSlot?
     if type == .liveActivity {
@@ -90,7 +90,7 @@ extension APNsNotification.CollapseID {
   }
 }
 
-extension APNsBadge {
+extension BadgeChange {
   fileprivate init?(_ reader: inout ByteReader) {
     guard let kind = reader.read(UInt8.self), let number = reader.read(Int32.self) else { return nil }
     switch kind {

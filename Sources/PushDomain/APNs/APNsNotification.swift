@@ -32,7 +32,7 @@ public struct APNsNotification: Equatable, Sendable {
   /// Which push is replaced; see `collapseID(of:)`.
   public internal(set) var collapse: CollapseID
   /// What happens to the number on the icon; not `.unchanged` if and only if the payload has a hole for it.
-  public let badge: APNsBadge
+  public let badge: BadgeChange
   /// The payload.
   public let payload: APNsTemplate
 
@@ -43,7 +43,7 @@ public struct APNsNotification: Equatable, Sendable {
     type: APNsPushType, slot: APNsTokenSlot? = nil, priority: APNsPriority,
     wish: APNsEnvironment = .production,
     isOneAttempt: Bool = false, isBrief: Bool = false,
-    collapse: CollapseID = .ownID, badge: APNsBadge = .unchanged, payload: APNsTemplate
+    collapse: CollapseID = .ownID, badge: BadgeChange = .unchanged, payload: APNsTemplate
   ) {
     guard let slot = slot ?? type.tokenKinds.first.flatMap({ APNsTokenSlot($0) }),
       type.tokenKinds.contains(slot.kind)

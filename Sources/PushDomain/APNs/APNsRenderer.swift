@@ -94,7 +94,7 @@ struct APNsRenderer {
 
   /// `"+1"` and `"-1"` count on, other numbers are set, `""` takes the number away. `"auto"`, which JPush's Python client
   /// lets through, has no documented meaning.
-  private static func badge(_ value: JSONValue?) -> APNsBadge {
+  private static func badge(_ value: JSONValue?) -> BadgeChange {
     if let number = value?.int64 { return .set(Int32(clamping: number)) }
     guard let text = value?.string, text != "auto" else { return .unchanged }
     let number = Int32(text) ?? 0
@@ -176,7 +176,7 @@ struct APNsRenderer {
 
   private func finish(
     _ writer: inout APNsPayloadWriter, type: APNsPushType, slot: APNsTokenSlot? = nil,
-    priority: APNsPriority, badge: APNsBadge, of path: String
+    priority: APNsPriority, badge: BadgeChange, of path: String
   ) throws(APIError) -> APNsNotification {
     guard let payload = writer.finish() else { throw .internalError }
     guard payload.maximumBytes <= type.maximumPayload else {

@@ -12,7 +12,7 @@ public struct APNsTemplate: Equatable, Sendable {
     /// When the push was accepted, in Unix seconds.
     case timestamp = 3
 
-    /// The most digits that can come: badges keep `APNsBadge.range`, message IDs stay below 2^53.
+    /// The most digits that can come: badges keep `BadgeChange.range`, message IDs stay below 2^53.
     var maximumDigits: Int {
       switch self {
       case .badge: 5

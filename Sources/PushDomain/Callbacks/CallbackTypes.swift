@@ -12,7 +12,7 @@ public struct CallbackTypes: OptionSet, Hashable, Sendable {
   public static let clicked = CallbackTypes(rawValue: 2)
   /// The push will not arrive at the device; with a reason.
   public static let notDelivered = CallbackTypes(rawValue: 4)
-  /// The push was sent to the device, or Apple took it.
+  /// The push was sent to the device, or a service took it.
   public static let handedOver = CallbackTypes(rawValue: 8)
   /// A credential for Apple is paused.
   public static let credentialPaused = CallbackTypes(rawValue: 16)

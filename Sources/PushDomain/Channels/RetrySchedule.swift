@@ -3,7 +3,7 @@ import PushBase
 /// When to try again: delays that double, each with full jitter, so that what failed together does not come back
 /// together.
 public struct RetrySchedule: Equatable, Sendable {
-  /// The longest delay, in milliseconds: 15 minutes, which is what Apple asks for after a failure of its own.
+  /// The longest delay, in milliseconds: 15 minutes, which is what APNs asks for after a failure of its own.
   public static let maximumDelay: Int64 = 15 * 60 * 1000
   /// The shortest delay of a second try after one that was made at once, in milliseconds.
   private static let base: Int64 = 1000

@@ -13,7 +13,7 @@ struct WhyController: GatewayController {
   /// Devices that one alias may have, and so may stand for.
   private static let namedDevices = 10
 
-  /// `GET /v1/pushes/{msg_id}/why?registration_id=…`: the device by its registration ID, its alias or a token of Apple's.
+  /// `GET /v1/pushes/{msg_id}/why?registration_id=…`: the device by its registration ID, its alias or a push token.
   private func showWhy(_ call: GatewayCall) {
     guard let app = call.app else { return }
     guard let id = MessageID(decimal: Array((call.captures["msg_id"] ?? "").utf8)) else {

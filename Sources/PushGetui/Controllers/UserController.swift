@@ -147,7 +147,7 @@ struct UserController: GetuiController {
     call.attempt { () throws(GetuiError) in
       let devices = try app.devices(try call.list("cid", most: Self.mostChanged))
       let text = try call.body().required("badge", most: 16)
-      guard let badge = APNsBadge(getui: text) else { throw .invalid("badge") }
+      guard let badge = BadgeChange(getui: text) else { throw .invalid("badge") }
       router.registrations.changeBadges(badge, of: devices, in: app) { call.answer($0) }
     }
   }
@@ -207,7 +207,7 @@ extension Registrations.Facts {
   fileprivate var deviceToken: PushToken? { tokens.first { $0.slot == APNsTokenSlot.device.slot } }
 }
 
-extension APNsBadge {
+extension BadgeChange {
   /// Getui's way to write a badge: `+1` and `-1` count on, `7` sets; nil for anything else.
   init?(getui text: String) {
     guard let number = Int32(text), text.utf8.count <= 10 else { return nil }

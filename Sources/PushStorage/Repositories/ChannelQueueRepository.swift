@@ -166,7 +166,7 @@ extension ChannelQueueRepository<Writing> {
   /// strictly; unknown registrations are passed over. Costs the same however much the push has taken before.
   public func take(
     _ push: MessageID, app: AppID, _ slot: TokenSlot, for numbers: [RegistrationNumber],
-    _ badge: APNsBadge
+    _ badge: BadgeChange
   ) throws(StorageError) -> [RegistrationNumber: Int64] {
     var taken: [RegistrationNumber: Int64] = [:]
     var rest = numbers[...]
@@ -200,7 +200,7 @@ extension ChannelQueueRepository<Writing> {
   }
 
   /// Counts a device's icon on; gives 0 where nothing is counted, nil for an unknown registration.
-  private func next(_ badge: APNsBadge, for number: RegistrationNumber, of app: AppID) throws(StorageError)
+  private func next(_ badge: BadgeChange, for number: RegistrationNumber, of app: AppID) throws(StorageError)
     -> Int64?
   {
     let stored = try database.first(

@@ -33,7 +33,7 @@ extension DeliveryRepository<Writing> {
 
   /// Ends the way of pushes over the direct connection: they are no longer pending and their outcome is noted. The first end of
   /// a push stands, but that all have acknowledged it is true even if it was recalled meanwhile. Returns the pushes
-  /// whose earlier end stands, and those that all have acknowledged although they were recalled, or while Apple is
+  /// whose earlier end stands, and those that all have acknowledged although they were recalled, or while a service is
   /// still to be asked.
   @discardableResult
   public func settle(_ ends: [Settlement]) throws(StorageError) -> (

@@ -184,7 +184,7 @@ extension PushRepository {
     ]
   }
 
-  /// Of a push whose way over the direct connection has ended, Apple may still be asked for others.
+  /// Of a push whose way over the direct connection has ended, a service may still be asked for others.
   private func statement(for filter: PushFilter) throws(StorageError) -> Statement {
     guard filter.isBySender else {
       return try database.statement(

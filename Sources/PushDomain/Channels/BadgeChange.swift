@@ -1,6 +1,6 @@
 /// What a push does to the number on the app's icon. The server keeps a number for each registration, so that a push can
 /// add to it.
-public enum APNsBadge: Equatable, Sendable {
+public enum BadgeChange: Equatable, Sendable {
   /// Leaves the number as it is.
   case unchanged
   /// Makes it this number; 0 takes it away.
