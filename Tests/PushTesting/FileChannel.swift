@@ -41,7 +41,7 @@ public final class FileChannel: Channel {
   /// Notifications, to whoever has told a word.
   public func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
     guard content.parts(for: .android).contains(.notification) else { return [] }
-    return [ChannelOffer(DeliveryLeg(info.id), to: .tokens(word, .all), on: info.platforms)]
+    return [ChannelOffer(DeliveryLeg(info.id), to: word, on: info.platforms)]
   }
 
   /// The word.

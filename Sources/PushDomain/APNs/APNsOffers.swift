@@ -86,7 +86,7 @@ extension PushContent {
     return apple.compactMap { notification in
       let leg = notification.slot.kind.leg
       if leg == .apnsCall, !Routing.usesVendors(strategy) { return nil }
-      return ChannelOffer(leg, to: .tokens(notification.slot.slot, services), on: PlatformSet(.ios))
+      return ChannelOffer(leg, to: notification.slot.slot, of: services, on: PlatformSet(.ios))
     }
   }
 }

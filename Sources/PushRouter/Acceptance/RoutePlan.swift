@@ -119,10 +119,7 @@ extension AppDirectory {
 
 extension RegistrationTable {
   fileprivate func members(of offer: ChannelOffer) -> NumberSet {
-    switch offer.holders {
-    case .tokens(let slot, let services): members(holding: slot, for: services)
-    case .platforms(let platforms): members(platforms: platforms)
-    }
+    members(holding: offer.slot, for: offer.services)
   }
 }
 
