@@ -1,4 +1,4 @@
-import Dispatch
+import PushBase
 import PushNet
 import Synchronization
 
@@ -45,7 +45,7 @@ public final class DeviceHub: Sendable {
   private static func run(
     _ handle: LoopHandle, setUp: @escaping @Sendable (EventLoop) -> Void
   ) throws(SystemError) {
-    let answered = DispatchSemaphore(value: 0)
+    let answered = Semaphore()
     let failure = Mutex<SystemError?>(nil)
     try handle.start(
       { loop in

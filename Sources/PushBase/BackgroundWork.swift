@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// A thread for work that would block an event loop, with a bounded queue. Safe to use from any thread.
@@ -58,7 +57,7 @@ private final class Line: Sendable {
 
   private let name: String
   private let state = Mutex(State())
-  private let news = DispatchSemaphore(value: 0)
+  private let news = Semaphore()
 
   init(_ name: String) { self.name = name }
 

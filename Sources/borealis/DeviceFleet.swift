@@ -1,6 +1,5 @@
 import BorealisDevice
 import CLinux
-import Dispatch
 import Glibc
 import PushBase
 import PushJSON
@@ -10,8 +9,8 @@ import Synchronization
 
 /// The devices of one `borealis device`: prints their events and passes commands on to them.
 final class DeviceFleet: Sendable {
-  /// How long the end may take: a reader that does not read must not keep the program.
-  private static let patience = DispatchTimeInterval.seconds(5)
+  /// Nanoseconds that the end may take: a reader that does not read must not keep the program.
+  private static let patience: UInt64 = 5_000_000_000
 
   private let devices: [Device]
   private let alias: String?
@@ -20,7 +19,8 @@ final class DeviceFleet: Sendable {
   /// How many devices still connect; when none is left, the program ends.
   private let active: Atomic<Int>
   private let failureText = Mutex<String?>(nil)
-  private let readers = DispatchGroup()
+  /// Signalled by each device whose events have all been printed.
+  private let printed = Semaphore()
 
   init(
     server: ServerAddress, profile: DeviceProfile, count: Int, store: DeviceStore, hub: DeviceHub,
@@ -42,10 +42,9 @@ final class DeviceFleet: Sendable {
 
   func start() {
     for (number, device) in devices.enumerated() {
-      readers.enter()
       Task {
         await self.printEvents(of: device, number)
-        self.readers.leave()
+        self.printed.signal()
       }
       device.start()
     }
@@ -53,13 +52,14 @@ final class DeviceFleet: Sendable {
 
   /// Ends all devices, after what they have handled was acknowledged.
   func close() {
-    let closed = DispatchSemaphore(value: 0)
+    let closed = Semaphore()
     Task {
       for device in devices { await device.close() }
       closed.signal()
     }
-    _ = closed.wait(timeout: .now() + Self.patience)
-    _ = readers.wait(timeout: .now() + Self.patience)
+    _ = closed.wait(until: SystemTime().monotonic() &+ Self.patience)
+    let end = SystemTime().monotonic() &+ Self.patience
+    for _ in devices where !printed.wait(until: end) { return }
   }
 
   /// Lets the main thread end the program.

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import PushBase
 import PushCallbacks
@@ -133,7 +132,7 @@ final class Server: Sendable {
       return 1
     }
     for channel in channels {
-      do throws(StorageError) { try Blocking.wait { channel.start($0) } } catch {
+      do throws(StorageError) { try Store.wait { channel.start($0) } } catch {
         throw DataFolder.failure("cannot start the channel \(channel.info.name)", error)
       }
     }
@@ -164,7 +163,7 @@ final class Server: Sendable {
       _ started: @escaping @Sendable () -> Void, _ failed: @escaping @Sendable (SystemError) -> Void
     ) throws(SystemError) -> Int
   ) throws(Failure) {
-    let ended = DispatchSemaphore(value: 0)
+    let ended = Semaphore()
     let failure = Mutex<SystemError?>(nil)
     let count: Int
     do throws(SystemError) {
@@ -264,31 +263,36 @@ final class Server: Sendable {
     serveOn(milliseconds: settings.drainDelay)
     router.endWaiting()
     parts.mailer?.stop()
-    let done = DispatchSemaphore(value: 0)
-    let deadline = DispatchTime.now() + .seconds(settings.drainSeconds)
+    let done = Semaphore()
+    let deadline = moment(afterSeconds: settings.drainSeconds)
     let spread = reconnectSpread
     // Devices gather acknowledgements for half a second.
     let patience = UInt64(min(3000, settings.drainSeconds * 500))
     for mailbox in orders {
       mailbox.post(.drain(spread: spread, patience: patience) { done.signal() })
     }
-    let isComplete = orders.allSatisfy { _ in done.wait(timeout: deadline) == .success }
+    let isComplete = orders.allSatisfy { _ in done.wait(until: deadline) }
     if !isComplete { log.warning("closed connections that took too long to finish") }
     closeChannels(until: deadline)
     // As long as everything else may take; and some seconds, if that has taken it all.
-    let end = max(deadline, DispatchTime.now() + .seconds(3))
-    router.finish { DispatchTime.now() < end }
+    let end = max(deadline, moment(afterSeconds: 3))
+    router.finish { [time = parts.time] in time.monotonic() < end }
     // The mail under way has had all this time.
-    parts.mailer?.close(until: max(deadline, DispatchTime.now() + .milliseconds(500)))
+    parts.mailer?.close(until: max(deadline, moment(afterSeconds: 1)))
     parts.callbacks.close()
     store.close()
     log.info("stopped")
   }
 
+  /// On the clock that never jumps, in nanoseconds.
+  private func moment(afterSeconds seconds: Int) -> UInt64 {
+    parts.time.monotonic() &+ UInt64(clamping: seconds) * 1_000_000_000
+  }
+
   /// Awaits the services' answers to what has been sent: whatever has none is sent again after the next start.
-  private func closeChannels(until deadline: DispatchTime) {
+  private func closeChannels(until deadline: UInt64) {
     for channel in channels { channel.close() }
-    while !channels.allSatisfy(\.isIdle), DispatchTime.now() < deadline { usleep(10_000) }
+    while !channels.allSatisfy(\.isIdle), parts.time.monotonic() < deadline { usleep(10_000) }
     for channel in channels { channel.finish() }
   }
 

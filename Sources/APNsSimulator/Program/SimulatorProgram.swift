@@ -1,5 +1,4 @@
 import CLinux
-import Dispatch
 import Glibc
 import PushBase
 import PushJSON
@@ -59,7 +58,7 @@ public enum SimulatorProgram {
     let lines: (@Sendable ([UInt8]) -> Void)? = settings.flag("quiet") ? nil : output
     let kept = settings.number("keep") ?? 10_000
     let streams = UInt32(settings.number("streams") ?? 1000)
-    let started = DispatchSemaphore(value: 0)
+    let started = Semaphore()
     let failure = Mutex<SystemError?>(nil)
     do throws(SystemError) {
       let handle = try LoopHandle(index: 0)
