@@ -1,4 +1,3 @@
-import Dispatch
 import PushBase
 import PushStorage
 import Synchronization
@@ -15,16 +14,26 @@ public final class Mailer: Sendable {
     /// On the clock that never jumps.
     var nextAt: UInt64
     let progress: @Sendable (MailProgress) -> Void
+
+    /// About the memory that it holds.
+    var bytes: Int { mail.recipient.utf8.count + mail.subject.utf8.count + mail.body.utf8.count }
   }
 
   private struct State: Sendable {
+    /// Mails in memory that are not being sent, and all those that are not over.
     var direct: [Direct] = []
+    var directCount = 0
+    var directBytes = 0
+    /// One was refused since there was room for all.
+    var isFull = false
     var isBusy = false
     var isClosed = false
     /// What came of mails of the database and could not be stored. As long as there is such, no more of them are sent: each would be
     /// sent again and again.
     var unstored: [Int64: MailEnd] = [:]
-    /// Requests for a round while one was under way, which may have missed their mail.
+    /// Another round was asked for while one was under way, which may have missed the mail in question; and who wants to know
+    /// when that is over.
+    var isWanted = false
     var waiting: [@Sendable () -> Void] = []
     /// Until when nothing is sent, because the server was unavailable.
     var restsUntil: UInt64 = 0
@@ -34,8 +43,9 @@ public final class Mailer: Sendable {
   private static let second: UInt64 = 1_000_000_000
   /// Mails of the database in one round.
   private static let round = 16
-  /// Mails that wait in memory; beyond, whoever asked for one has to ask again.
-  private static let directLimit = 256
+  /// Mails in memory, and their bytes; beyond, whoever asked for one has to ask again.
+  static let directLimit = 256
+  static let directBytes = 1 << 20
   private static let directAttempts = 6
   /// Seconds for which mail of the database is tried.
   static let lifetime: Int64 = 3 * 86_400
@@ -48,7 +58,8 @@ public final class Mailer: Sendable {
   private let metrics: MailMetrics
   private let time: any TimeSource
   private let log: Log
-  private let queue = DispatchQueue(label: "borealis.mail")
+  /// A round at a time, and whoever waits for its end.
+  private let work = BackgroundWork("borealis.mail", limit: 16)
   private let state = Mutex(State())
   private let ticks = Atomic<Int>(0)
 
@@ -80,16 +91,31 @@ public final class Mailer: Sendable {
     try SMTPSender(server: server).send(message, to: mail.recipient)
   }
 
-  /// Sends mail that must not be stored, such as a link that lets its reader in: tried for some minutes. False if too much
-  /// waits. `progress` hears of each attempt, on the mailer's thread.
+  /// Whether `send` would take a short mail now.
+  public var hasRoom: Bool { state.withLock { Self.hasRoom(for: 8 << 10, in: $0) } }
+
+  private static func hasRoom(for bytes: Int, in state: State) -> Bool {
+    state.directCount < directLimit && state.directBytes + bytes <= directBytes
+  }
+
+  /// Sends mail that must not be stored, such as a link that lets its reader in: tried for some minutes. False if 256 mails or
+  /// 1 MiB of them wait: nothing is done then, and whoever asked should be told. `progress` hears of each attempt, on the
+  /// mailer's thread.
   public func send(_ mail: NewMail, progress: @escaping @Sendable (MailProgress) -> Void = { _ in }) -> Bool {
     let id = "borealis-" + Hex.encode(SystemRandom.bytes(8))
     let direct = Direct(
       mail: mail, id: id, writtenAt: time.now(), nextAt: time.monotonic(), progress: progress)
-    let isTaken = state.withLock { state in
-      guard state.direct.count < Self.directLimit else { return false }
+    let (isTaken, isNews) = state.withLock { state in
+      let isTaken = Self.hasRoom(for: direct.bytes, in: state)
+      defer { state.isFull = !isTaken }
+      guard isTaken else { return (false, !state.isFull) }
       state.direct.append(direct)
-      return true
+      state.directCount += 1
+      state.directBytes += direct.bytes
+      return (true, false)
+    }
+    if isNews {
+      log.warning("too much mail waits; more is refused", ["limit": .number(Int64(Self.directLimit))])
     }
     if isTaken { look() }
     return isTaken
@@ -102,19 +128,23 @@ public final class Mailer: Sendable {
   }
 
   /// Sends what is due. `done` is called when that is over, or at once while the server is left alone.
-  func look(done: @escaping @Sendable () -> Void = {}) {
+  func look(done: (@Sendable () -> Void)? = nil) {
     let nanoseconds = time.monotonic()
     let isResting = state.withLock { state -> Bool? in
       guard !state.isClosed else { return true }
       guard !state.isBusy else {
-        state.waiting.append(done)
+        state.isWanted = true
+        if let done { state.waiting.append(done) }
         return nil
       }
       state.isBusy = nanoseconds >= state.restsUntil
       return !state.isBusy
     }
     guard let isResting else { return }
-    guard !isResting else { return done() }
+    guard !isResting else {
+      done?()
+      return
+    }
     let now = time.now()
     store.read { transaction throws(StorageError) in
       (try transaction.mail.due(at: now, limit: Self.round), try transaction.mail.waiting())
@@ -125,36 +155,42 @@ public final class Mailer: Sendable {
         metrics.waiting.set(Int64(waiting))
       }
       let rows = due
-      queue.async { [self] in
-        work(rows)
-        let waiting = state.withLock { state in
-          defer { (state.isBusy, state.waiting) = (false, []) }
-          return state.waiting
-        }
-        done()
-        if !waiting.isEmpty { look { for one in waiting { one() } } }
+      let isTaken = work.run { [self] in
+        send(rows)
+        endRound(done)
       }
+      // The system has no thread left: the next tick tries again.
+      if !isTaken { endRound(done) }
     }
+  }
+
+  private func endRound(_ done: (@Sendable () -> Void)?) {
+    let (isWanted, waiting) = state.withLock { state in
+      defer { (state.isBusy, state.isWanted, state.waiting) = (false, false, []) }
+      return (state.isWanted, state.waiting)
+    }
+    done?()
+    if isWanted { look { for one in waiting { one() } } }
   }
 
   /// Begins no more mails.
   public func stop() { state.withLock { $0.isClosed = true } }
 
-  /// Begins no more mails, and waits until the one under way is sent and noted, or until a moment. False if it is not: then it may
-  /// come twice.
+  /// Begins no more mails, and waits until the one under way is sent and noted, or until a moment of the clock that never jumps, in
+  /// nanoseconds. False if it is not: then it may come twice.
   @discardableResult
-  public func close(until deadline: DispatchTime) -> Bool {
+  public func close(until deadline: UInt64) -> Bool {
     stop()
-    let isDone = DispatchSemaphore(value: 0)
-    queue.async { isDone.signal() }
-    let isIdle = isDone.wait(timeout: deadline) == .success
+    let isDone = Semaphore()
+    // Behind the round under way; without a thread there is none.
+    let isIdle = !work.run { isDone.signal() } || isDone.wait(until: deadline)
     if !isIdle { log.warning("a mail under way is cut off and may come twice") }
     return isIdle
   }
 
   // MARK: One round
 
-  private func work(_ rows: [MailRow]) {
+  private func send(_ rows: [MailRow]) {
     let ended = storeEnds()
     var isInOrder = true
     for one in takeDirect() {
@@ -210,20 +246,23 @@ public final class Mailer: Sendable {
 
   /// Waits for the commit, so that no round sends what the one before has sent. What cannot be stored is kept for the next round.
   private func store(_ ends: [Int64: MailEnd]) {
-    let stored = DispatchSemaphore(value: 0)
     let now = time.now()
-    store.write { transaction throws(StorageError) in
-      for (id, end) in ends { try transaction.mail.note(id, end, at: now) }
-    } completion: { [self] result in
-      settle(ends, result)
-      stored.signal()
+    var failure: StorageError?
+    do throws(StorageError) {
+      try Store.wait { done in
+        store.write { transaction throws(StorageError) in
+          for (id, end) in ends { try transaction.mail.note(id, end, at: now) }
+        } completion: {
+          done($0)
+        }
+      }
+    } catch {
+      failure = error
     }
-    stored.wait()
+    settle(ends, failure)
   }
 
-  private func settle(_ ends: [Int64: MailEnd], _ result: Result<Void, StorageError>) {
-    var failure: StorageError?
-    if case .failure(let error) = result { failure = error }
+  private func settle(_ ends: [Int64: MailEnd], _ failure: StorageError?) {
     let isStored = failure == nil
     let wasInOrder = state.withLock { state in
       let wasInOrder = state.unstored.isEmpty
@@ -243,6 +282,7 @@ public final class Mailer: Sendable {
     do throws(MailFailure) {
       try sender.send(message, to: direct.mail.recipient)
       metrics.sent.add()
+      forget(direct)
       direct.progress(.handedOver)
     } catch {
       isInOrder = error.reach != .allMail
@@ -250,7 +290,9 @@ public final class Mailer: Sendable {
       let isOver = error.reach == .thisMailForGood || direct.attempts >= Self.directAttempts
       tell(error, to: direct.mail, isOver: isOver)
       direct.progress(isOver ? .refused(reason: error.reason) : .delayed(reason: error.reason))
-      if !isOver {
+      if isOver {
+        forget(direct)
+      } else {
         direct.nextAt = time.monotonic() &+ (5 << UInt64(direct.attempts)) &* Self.second
         let again = direct
         state.withLock { $0.direct.append(again) }
@@ -258,6 +300,14 @@ public final class Mailer: Sendable {
     }
     rest(unless: isInOrder)
     return isInOrder
+  }
+
+  /// A mail in memory is over.
+  private func forget(_ direct: Direct) {
+    state.withLock { state in
+      state.directCount -= 1
+      state.directBytes -= direct.bytes
+    }
   }
 
   /// Leaves a server alone that is out of order: 5 seconds, then twice as long, up to 5 minutes.

@@ -68,7 +68,8 @@ extension Server {
       router: router, store: store, gateway: gateway, apns: apns, time: time, log: settings.log,
       mail: ConsoleMail(
         site: settings.mail.site,
-        send: mailer.map { mailer in { @Sendable mail, progress in mailer.send(mail, progress: progress) } }),
+        send: mailer.map { mailer in { @Sendable mail, progress in mailer.send(mail, progress: progress) } },
+        hasRoom: { mailer?.hasRoom ?? false }),
       secrets: PersonSecrets(
         seal: { secret, person, keysInUse in
           try? keyFile.readOrMake(inUse: keysInUse).seal(secret, for: .oneTimePasswords(of: person))

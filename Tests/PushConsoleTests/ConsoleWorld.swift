@@ -17,6 +17,13 @@ import Synchronization
 /// Mail that was sent.
 final class Outbox: Sendable {
   private let list = Mutex<[NewMail]>([])
+  private let full = Mutex(false)
+
+  /// Whether it takes no more.
+  var isFull: Bool {
+    get { full.withLock { $0 } }
+    set { full.withLock { $0 = newValue } }
+  }
 
   var mails: [NewMail] { list.withLock { $0 } }
 
@@ -25,6 +32,7 @@ final class Outbox: Sendable {
   private let latest = Mutex<@Sendable (MailProgress) -> Void>({ _ in })
 
   func take(_ mail: NewMail, _ progress: @escaping @Sendable (MailProgress) -> Void) -> Bool {
+    guard !isFull else { return false }
     list.withLock { $0.append(mail) }
     latest.withLock { $0 = progress }
     return true
@@ -69,7 +77,9 @@ final class ConsoleWorld: Sendable {
     if sendsMail { send = { [outbox] mail, progress in outbox.take(mail, progress) } }
     console = WebConsole(
       router: router, store: database.store, gateway: gateway, apns: apns, time: time, log: .silent,
-      mail: ConsoleMail(site: sendsMail ? "https://push.example.com" : nil, send: send),
+      mail: ConsoleMail(
+        site: sendsMail ? "https://push.example.com" : nil, send: send,
+        hasRoom: { [outbox] in !outbox.isFull }),
       secrets: PersonSecrets(
         seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }))

@@ -141,6 +141,29 @@ import Testing
     #expect(await browser.submit("/console/login", new).text.contains("<h1>Apps</h1>"))
   }
 
+  @Test func `Whoever asks for mail while too much waits is told, and nothing is done`() async throws {
+    let world = try ConsoleWorld(sendsMail: true)
+    let owner = try await world.owner()
+    let browser = Browser(world)
+    _ = await browser.submit("/console/reset", ["email": "zoe@example.com"])
+    try await world.settled()
+    let path = try link(try #require(world.outbox.mails.first), "/console/reset/")
+    world.outbox.isFull = true
+    for email in ["zoe@example.com", "nobody@example.com"] {
+      let answer = await browser.submit("/console/reset", ["email": email])
+      #expect(answer.status == 503 && answer.text.contains("too many emails are queued"))
+      try await world.settled()
+    }
+    _ = await invite(owner, "ben@example.com")
+    try await world.settled()
+    #expect(
+      await owner.open("/console/accounts/1/people").text.contains(
+        "Email not sent: too many emails are queued"))
+    #expect(world.outbox.mails.count == 1)
+    // The link that was mailed before holds.
+    #expect(await browser.submit(path, ["password": "a new long password"]).status == 200)
+  }
+
   @Test func `Outsiders learn nothing, and nobody is flooded`() async throws {
     let world = try ConsoleWorld(sendsMail: true)
     _ = try await world.owner()

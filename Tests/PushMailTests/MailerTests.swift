@@ -1,4 +1,3 @@
-import Dispatch
 import PushBase
 import PushTesting
 import Synchronization
@@ -178,10 +177,10 @@ extension Mailer {
     let mailer = try world.mailer()
     for name in ["a@x.y", "b@x.y"] { try await world.add(name) }
     let wasIdle = Mutex(true)
-    world.server.whileSending { wasIdle.withLock { $0 = mailer.close(until: .now()) } }
+    world.server.whileSending { wasIdle.withLock { $0 = mailer.close(until: 0) } }
     await mailer.round()
     #expect(wasIdle.withLock { !$0 })
-    #expect(mailer.close(until: .distantFuture))
+    #expect(mailer.close(until: .max))
     #expect(world.server.taken == ["a@x.y"])
     #expect(try await world.waiting() == 1)
     await mailer.round()
@@ -202,6 +201,30 @@ extension Mailer {
     #expect((71...74).contains(rounds), "\(rounds)")
     await mailer.round()
     #expect(try await world.waiting() == 0)
+  }
+
+  @Test func `Mail in memory is bounded by its count and its bytes, and what is over makes room`()
+    async throws
+  {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    func send(_ bytes: Int) -> Bool {
+      mailer.send(NewMail(recipient: "z@x.y", subject: "s", body: String(repeating: "b", count: bytes)))
+    }
+    // The server rests, so that all of them wait.
+    world.server.fail(busy)
+    #expect(send(1))
+    await mailer.round()
+    #expect(!send(Mailer.directBytes))
+    for _ in 1..<Mailer.directLimit { #expect(mailer.hasRoom && send(1)) }
+    #expect(!mailer.hasRoom && !send(1))
+    world.clock.advance(seconds: 30)
+    await mailer.round()
+    #expect(world.server.taken.count == Mailer.directLimit)
+    for _ in 0..<2 { #expect(send(Mailer.directBytes / 2 - 16)) }
+    await mailer.round()
+    #expect(mailer.hasRoom && send(Mailer.directBytes - 16))
+    #expect(world.server.taken.count >= Mailer.directLimit + 2)
   }
 
   @Test func `Delays double up to an hour`() {

@@ -21,21 +21,25 @@ struct ResetPages: Controller {
   private static let resetLimit = 3
 
   private func showReset(_ call: PageCall) -> HTTPResponse {
-    guard mail.isSetUp else { return call.missing }
-    return call.show(
-      Layout(
-        call(Words.resetTitle),
-        """
-        <section class="card narrow"><h1>\(call(Words.resetTitle))</h1><p>\(call(Words.resetText))</p>
-        <form method="post" action="/console/reset?lang=\(call.language.rawValue)">
-        \(Forms.field(call(Words.email), "email", type: "email", autocomplete: "username"))
-        <button>\(call(Words.resetSend))</button></form></section>
-        """))
+    mail.isSetUp ? call.show(resetPage(call)) : call.missing
+  }
+
+  private func resetPage(_ call: PageCall, problem: Phrase? = nil) -> Layout {
+    Layout(
+      call(Words.resetTitle), notice: problem.map { .init(text: call($0), isBad: true) },
+      """
+      <section class="card narrow"><h1>\(call(Words.resetTitle))</h1><p>\(call(Words.resetText))</p>
+      <form method="post" action="/console/reset?lang=\(call.language.rawValue)">
+      \(Forms.field(call(Words.email), "email", type: "email", autocomplete: "username"))
+      <button>\(call(Words.resetSend))</button></form></section>
+      """)
   }
 
   /// Answers the same, and as fast, whether somebody has the address or not.
   private func sendReset(_ call: PageCall) -> HTTPResponse {
     guard mail.isSetUp else { return call.missing }
+    // Before anything is done: a link that is not sent must not end the one before it.
+    guard mail.hasRoom() else { return call.show(resetPage(call, problem: Words.resetFull), status: 503) }
     let network = call.address?.network.text ?? ""
     if people.allowsReset(from: network) { mailReset(to: call.field("email"), for: call) }
     return call.show(

@@ -10,9 +10,13 @@ public struct ConsoleMail: Sendable {
   /// Nil if no mail server is set up.
   let send: Send?
 
-  /// Puts both together. Without `site` no mail is sent, whatever `send` can do.
-  public init(site: String?, send: Send?) {
+  /// Whether `send` would take a short mail now.
+  let hasRoom: @Sendable () -> Bool
+
+  /// Puts them together. Without `site` no mail is sent, whatever `send` can do.
+  public init(site: String?, send: Send?, hasRoom: @escaping @Sendable () -> Bool = { true }) {
     self.site = site
+    self.hasRoom = hasRoom
     self.send = site == nil ? nil : send
   }
 

@@ -53,6 +53,8 @@ extension Words {
   static let resetSent = Phrase(
     "If the address is registered, the server sends a link to it. The link is valid for one hour.",
     "如果该邮箱已注册，服务器将发送链接邮件，一小时内有效。")
+  static let resetFull = Phrase(
+    "No link was sent: too many emails are queued. Try again in a few minutes.", "未发送链接：等待发送的邮件过多，请几分钟后再试。")
   static let resetDone = Phrase("The password was changed. Log in with the new password.", "密码已修改，请重新登录。")
   static let resetSubject = Phrase("Reset your Borealis password", "重置 Borealis 密码")
   static let resetBody = Phrase(
