@@ -70,6 +70,7 @@ final class DeviceRequests {
     case .registered(let id, let secret): answer = DeviceSecret(secret).map { .registerOK(id, $0) }
     case .refused(.unavailable): break
     case .refused(let refusal):
+      peers.returnRegistration(connections.slab[slot].network, at: connections.sharedSecond)
       if connections.slab[slot].core.phase == .waiting { refuse(refusal, slot) }
       return
     }

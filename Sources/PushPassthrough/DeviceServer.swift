@@ -90,7 +90,7 @@ public final class DeviceServer: LoopDriver {
       return false
     }
     // Only now: nobody else goes for a network that has its share.
-    guard connections.slab.count < limits.connections || evictUnauthenticated() else {
+    guard connections.slab.count < limits.connections || evictUnauthenticated(for: network) else {
       peers.leave(network, at: connections.sharedSecond)
       connections.metrics.turnedAway.add()
       return false
@@ -101,16 +101,26 @@ public final class DeviceServer: LoopDriver {
   /// Seconds after which a connection without a login may be closed for another.
   private static let patience: UInt32 = 2
 
-  /// Closes the oldest connection without a login, to make room for another; false if there is none that had time to log in: in a crowd
-  /// of honest devices nobody would get through.
-  private func evictUnauthenticated() -> Bool {
-    guard let oldest = unauthenticated.oldest(where: isUnauthenticated),
-      // Not by its deadline, which moves on when it is told to leave.
-      connections.second >= oldest.since + Self.patience
-    else { return false }
+  /// Connections among which a network with more than its due is looked for.
+  private static let sample = 64
+
+  /// Closes a connection without a login, to make room for one from a network: the oldest, if it had time to log in; else one of a
+  /// network that has more of them, so that a flood of new ones pushes out its own and nobody else's. False if there is none: in a
+  /// crowd of honest devices nobody would get through if each pushed out another.
+  private func evictUnauthenticated(for network: PeerNetwork) -> Bool {
+    guard let oldest = unauthenticated.oldest(where: isUnauthenticated) else { return false }
+    // Not by its deadline, which moves on when it is told to leave.
+    let hadTime = connections.second >= oldest.since + Self.patience
+    guard let slot = hadTime ? oldest.token.slot : crowdingSlot(for: network) else { return false }
     connections.metrics.turnedAway.add()
-    connections.close(oldest.token.slot)
+    connections.close(slot)
     return true
+  }
+
+  /// A connection of the network that has most of them without a login, as far as a few show it; nil if none has more than this one.
+  private func crowdingSlot(for network: PeerNetwork) -> UInt32? {
+    let slots = unauthenticated.sample(Self.sample, where: isUnauthenticated).map(\.slot)
+    return peers.mostCrowded(slots.map { connections.slab[$0].network }, moreThan: network).map { slots[$0] }
   }
 
   private func isUnauthenticated(_ token: SessionToken) -> Bool {

@@ -11,6 +11,8 @@ public final class PeerGuard: Sendable {
     /// Registrations that are still free in the current minute.
     var registrations: UInt32
     var minute: UInt32
+    /// Registrations of this minute that were refused and given back.
+    var returned: UInt32 = 0
   }
 
   private let unauthenticated: UInt32
@@ -42,8 +44,21 @@ public final class PeerGuard: Sendable {
       guard var entry = entries[network] else { return }
       entry.unauthenticated -= min(1, entry.unauthenticated)
       // Remembered only for as long as it limits something.
-      let isSpent = entry.registrations < registrations && entry.minute == second / 60
+      let isTouched = entry.registrations < registrations || entry.returned > 0
+      let isSpent = isTouched && entry.minute == second / 60
       entries[network] = entry.unauthenticated > 0 || isSpent ? entry : nil
+    }
+  }
+
+  /// The place among `networks` of the one with most connections without a login, if it has more than `network`; nil if none has.
+  func mostCrowded(_ networks: [PeerNetwork], moreThan network: PeerNetwork) -> Int? {
+    entries.withLock { entries in
+      var (place, most) = (Int?.none, entries[network]?.unauthenticated ?? 0)
+      for (index, one) in networks.enumerated() {
+        guard let count = entries[one]?.unauthenticated, count > most else { continue }
+        (place, most) = (index, count)
+      }
+      return place
     }
   }
 
@@ -54,11 +69,25 @@ public final class PeerGuard: Sendable {
       if entry.minute != second / 60 {
         entry.minute = second / 60
         entry.registrations = registrations
+        entry.returned = 0
       }
       defer { entries[network] = entry }
       guard entry.registrations > 0 else { return false }
       entry.registrations -= 1
       return true
+    }
+  }
+
+  /// Gives back what a registration took that was refused, as for an unknown app: such devices must not take the others' share.
+  /// Only as many a minute as there are in it, since to look for an unknown app costs something, too.
+  func returnRegistration(_ network: PeerNetwork, at second: UInt32) {
+    entries.withLock { entries in
+      guard var entry = entries[network], entry.minute == second / 60, entry.registrations < registrations,
+        entry.returned < registrations
+      else { return }
+      entry.registrations += 1
+      entry.returned += 1
+      entries[network] = entry
     }
   }
 

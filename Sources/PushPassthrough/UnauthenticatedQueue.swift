@@ -16,6 +16,13 @@ struct UnauthenticatedQueue {
     entries.append(Entry(token: token, since: since))
   }
 
+  /// Up to `limit` of those that `isUnauthenticated` holds of, from the whole line, the oldest first.
+  func sample(_ limit: Int, where isUnauthenticated: (SessionToken) -> Bool) -> [SessionToken] {
+    let step = max(1, (entries.count - head) / limit)
+    return stride(from: head, to: entries.count, by: step).prefix(limit).map { entries[$0].token }
+      .filter(isUnauthenticated)
+  }
+
   /// The oldest of which `isUnauthenticated` holds.
   mutating func oldest(where isUnauthenticated: (SessionToken) -> Bool) -> Entry? {
     while head < entries.count, !isUnauthenticated(entries[head].token) { head += 1 }

@@ -145,6 +145,58 @@ import Testing
     }
   }
 
+  /// A flood of young silent connections takes all places: who comes from elsewhere gets one of theirs, the flood itself none.
+  @Test func `A network with more than others makes room at once`() throws {
+    var limits = PassthroughLimits()
+    limits.connections = 3
+    let clock = ManualClock()
+    let server = try TestServer(limits: limits, loops: 1, clock: clock)
+    let (device, _) = try server.device()
+    let crowd = try (0..<2).map { _ in try TestDevice(port: server.port) }
+    for one in crowd {
+      try one.send(TestDevice.hello)
+      _ = try one.next()
+    }
+    let flood = try TestDevice(port: server.port)
+    #expect(try flood.next() == .end)
+    server.onEachServer { server in
+      #expect(server.connectionCount == 3)
+      #expect(server.admit(PeerNetwork(rawValue: 7)) && server.connectionCount == 2)
+      // Nothing came of it; and the crowd is now as large as any other network that asks.
+      #expect(server.admit(PeerNetwork(rawValue: 8)) && server.connectionCount == 2)
+    }
+    // The older one of both.
+    #expect(try crowd[0].next() == .end)
+    for one in [device, crowd[1]] { try one.send(.ping) }
+    #expect(try device.next() == .frame(.pong))
+  }
+
+  @Test func `Devices of an unknown app take nothing of what a network may register`() throws {
+    let server = try TestServer(peers: PeerGuard(registrationsPerMinute: 2), loops: 1)
+    func register(_ app: AppKey) throws -> ServerFrame? {
+      let device = try TestDevice(port: server.port)
+      try device.send(
+        TestDevice.hello,
+        .register(
+          RegisterRequest(appKey: app, platform: .ios, fingerprint: SystemRandom.bytes(8), appVersion: "")))
+      _ = try device.next()
+      guard case .frame(let frame) = try device.next() else { return nil }
+      return frame
+    }
+    for _ in 0..<2 {
+      guard case .error(.appKeyUnknown, .never, _) = try register(AppKey(high: 9, low: 9)) else {
+        Issue.record("a registration for an unknown app")
+        return
+      }
+    }
+    for _ in 0..<2 {
+      guard case .registerOK = try register(server.app.key) else {
+        Issue.record("the unknown app's devices took the place")
+        return
+      }
+    }
+  }
+
   @Test func tooManyRegistrationsOfOneNetwork() throws {
     let server = try TestServer(peers: PeerGuard(registrationsPerMinute: 2), loops: 1)
     // A minute may end between them.

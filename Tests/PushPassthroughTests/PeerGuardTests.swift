@@ -1,0 +1,45 @@
+import PushNet
+import Testing
+
+@testable import PushPassthrough
+
+@Suite struct PeerGuardTests {
+  private let one = PeerNetwork(rawValue: 1)
+  private let two = PeerNetwork(rawValue: 2)
+
+  @Test func `Refused registrations come back, as many a minute as there are in it`() {
+    let peers = PeerGuard(registrationsPerMinute: 2)
+    // Nothing was taken.
+    peers.returnRegistration(one, at: 0)
+    for _ in 0..<2 {
+      #expect(peers.mayRegister(one, at: 1))
+      peers.returnRegistration(one, at: 1)
+      // A network without connections is remembered until its minute is over.
+      peers.leave(one, at: 1)
+    }
+    for _ in 0..<2 {
+      #expect(peers.mayRegister(one, at: 2))
+      peers.returnRegistration(one, at: 2)
+    }
+    #expect(!peers.mayRegister(one, at: 3))
+    #expect(peers.mayRegister(two, at: 3))
+    // One of the minute before is not given back in the next.
+    #expect(peers.mayRegister(one, at: 60))
+    peers.returnRegistration(two, at: 60)
+    peers.returnRegistration(one, at: 60)
+    for _ in 0..<2 { #expect(peers.mayRegister(one, at: 61)) }
+    #expect(!peers.mayRegister(one, at: 62))
+  }
+
+  @Test func `Only a network with more connections than another has too many`() {
+    let peers = PeerGuard(unauthenticated: 10)
+    for _ in 0..<3 { #expect(peers.enter(one, at: 0)) }
+    for _ in 0..<2 { #expect(peers.enter(two, at: 0)) }
+    let three = PeerNetwork(rawValue: 3)
+    #expect(peers.mostCrowded([two, one, two], moreThan: three) == 1)
+    #expect(peers.mostCrowded([two, one], moreThan: two) == 1)
+    #expect(peers.mostCrowded([two, one], moreThan: one) == nil)
+    #expect(peers.mostCrowded([two], moreThan: two) == nil)
+    #expect(peers.mostCrowded([], moreThan: three) == nil)
+  }
+}
