@@ -67,7 +67,7 @@ public final class Router: Sendable {
     let statistics = Statistics(zone: zone)
     journal.add(statistics)
     let (gateways, pushRateLimiter, ids) = (DeviceGateways(), PushRateLimiter(), MessageIDs(time: time))
-    let writeBehind = WriteBehind(store: store, journal: journal, time: time) { gateways.tell($0) }
+    let writeBehind = WriteBehind(store: store, journal: journal, time: time, log: log) { gateways.tell($0) }
     let contents = ContentCache(byteLimit: options.cachedContents)
     let passthrough = Passthrough(contents: contents, writeBehind: writeBehind, gateways: gateways)
     let channels = PluggedChannels()

@@ -5,13 +5,17 @@ import Synchronization
 
 /// What may reach the database late: ends of pushes, who acknowledged pushes to many, receipts. None of it is urgent: what
 /// is lost in a crash only means that a device gets a push again, which its library drops, or that a push ends once more
-/// after the next start. So it is written in small batches, and what could not be written waits for better times.
+/// after the next start. So it is written in small batches, and what could not be written waits for better times. Only what the
+/// database refuses for its own sake, alone and twice, is given up, as in a crash: else it would hold back for ever whatever is
+/// known to be stored after it.
 final class WriteBehind: Sendable {
   /// The end of a push, with what its storing needs.
   private struct End: Sendable {
     let push: EndedPush
     let app: AppID
     let at: Timestamp
+    /// The job that it was in was refused for the sake of one in it: it goes alone.
+    var isSuspect = false
   }
 
   /// What was acknowledged of an open push since its sets were last stored.
@@ -20,6 +24,8 @@ final class WriteBehind: Sendable {
     var acknowledgers: [RegistrationNumber] = []
     /// When it reached each of them.
     var moments: [Timestamp] = []
+    /// The database has refused them once, for their own sake.
+    var isSuspect = false
   }
 
   private struct Speaker: Hashable, Sendable {
@@ -96,6 +102,7 @@ final class WriteBehind: Sendable {
   private let store: Store
   private let journal: DeliveryJournal
   private let time: any TimeSource
+  private let log: Log
   private let waiting = OrderedMutex(Waiting())
   /// Held from taking what is known of a push until its job is with the writer, so that nobody stores the push's end between.
   private let queueing = OrderedMutex((), .outer)
@@ -103,12 +110,13 @@ final class WriteBehind: Sendable {
 
   /// `stored` is told of acknowledgements that the database has, on the writer's thread.
   init(
-    store: Store, journal: DeliveryJournal, time: any TimeSource,
+    store: Store, journal: DeliveryJournal, time: any TimeSource, log: Log,
     stored: @escaping @Sendable ([StoredAcknowledgements]) -> Void
   ) {
     self.store = store
     self.journal = journal
     self.time = time
+    self.log = log
     self.stored = stored
   }
 
@@ -251,7 +259,9 @@ final class WriteBehind: Sendable {
       }
       // An end is stored with all who acknowledged: they are told of first.
       for (id, partly) in before { flush(partly, of: id, at: time.now()) }
-      if !batch.isEmpty { write(batch) }
+      let sound = batch.filter { !$0.isSuspect }
+      if !sound.isEmpty { write(sound) }
+      for end in batch where end.isSuspect { write([end]) }
       return !batch.isEmpty
     }
   }
@@ -277,13 +287,32 @@ final class WriteBehind: Sendable {
       }
       try journal.stored(events.filter { !over.contains($0.push) }, in: transaction)
     } completion: { [self] result in
-      if case .failure = result {
-        waiting.withLock { waiting in
-          for end in batch { waiting.ends.append(end) }
-          waiting.isHeldUp = true
+      guard case .failure(let error) = result else { return }
+      let isOwnFault = isOwnFault(error)
+      if isOwnFault, batch[0].isSuspect { return giveUp(batch[0].push.id, error) }
+      waiting.withLock { waiting in
+        for var end in batch {
+          end.isSuspect = end.isSuspect || isOwnFault
+          waiting.ends.append(end)
         }
+        waiting.isHeldUp = true
       }
     }
+  }
+
+  /// Whether the database refused a job for what is in it: it takes other jobs, and there is room for more.
+  private func isOwnFault(_ error: StorageError) -> Bool {
+    guard store.trouble == nil else { return false }
+    return switch error.kind {
+    case .overloaded, .closed, .busy, .diskFull, .readOnly: false
+    default: true
+    }
+  }
+
+  private func giveUp(_ id: MessageID, _ error: StorageError) {
+    log.error(
+      "cannot store what became of a push: its devices may get it again after the next start",
+      ["msg_id": .text("\(id.rawValue)"), "error": .text(error.description)])
   }
 
   /// Writes words of devices. What would make the job too long goes into another, behind what waits for the writer.
@@ -301,10 +330,17 @@ final class WriteBehind: Sendable {
       switch result {
       case .success(batch.endIndex): break
       case .success(let next): write(batch[next...], jobCost: jobCost)
-      case .failure:
-        waiting.withLock { waiting in
-          for (key, words) in batch { waiting.add(words, key) }
+      case .failure(let error):
+        guard isOwnFault(error) else {
+          return waiting.withLock { waiting in
+            for (key, words) in batch { waiting.add(words, key) }
+          }
         }
+        // Each alone: what is refused even then is lost, as words are when there are too many.
+        guard batch.count == 1 else {
+          return batch.indices.forEach { write(batch[$0...$0], jobCost: jobCost) }
+        }
+        giveUp(batch[batch.startIndex].key.id, error)
       }
     }
   }
@@ -343,53 +379,17 @@ final class WriteBehind: Sendable {
         at: new.map(\.1).max() ?? now, moments: new.map(\.1))
       try journal.stored([event], in: transaction)
     } completion: { [self] result in
-      guard case .failure = result else { return }
+      guard case .failure(let error) = result else { return }
+      let isOwnFault = isOwnFault(error)
+      if isOwnFault, partly.isSuspect { return giveUp(id, error) }
       waiting.withLock { waiting in
-        waiting.partly[id, default: Partly(app: partly.app)].acknowledgers += partly.acknowledgers
-        waiting.partly[id, default: Partly(app: partly.app)].moments += partly.moments
+        var again = waiting.partly[id] ?? Partly(app: partly.app)
+        again.acknowledgers += partly.acknowledgers
+        again.moments += partly.moments
+        again.isSuspect = partly.isSuspect || isOwnFault
+        waiting.partly[id] = again
         waiting.isHeldUp = true
       }
     }
-  }
-}
-
-extension WriteBehind {
-  /// Stores who acknowledged a push that was taken back while they did: its end is stored, and knows nothing of them.
-  private static func keep(
-    _ numbers: [RegistrationNumber], of id: MessageID, at now: Timestamp, in transaction: WriteTransaction
-  ) throws(StorageError) {
-    if try !transaction.deliveries.isPending(id),
-      let status = try transaction.deliveries.outcome(of: id)?.status,
-      status != .open, status != .delivered
-    {
-      let stored = try transaction.deliveries.receipts(of: id, .acknowledgedLate)
-      let late = stored.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
-      let all = late.union(NumberSet(numbers))
-      try transaction.deliveries.saveReceipts(id: id, .acknowledgedLate, targets: all.serialized())
-    }
-    // The others may have it by something else than an acknowledgement.
-    if try transaction.deliveries.hasOtherEvidence(id) { try transaction.reckon(id, at: now) }
-  }
-}
-
-/// A queue in an array: what was taken is dropped once it is half of all, so that no element is moved often.
-private struct FirstInFirstOut<Element: Sendable>: Sendable {
-  private var elements: [Element] = []
-  private var taken = 0
-
-  var count: Int { elements.count - taken }
-  var isEmpty: Bool { count == 0 }
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  /// Takes up to `limit` of the oldest elements.
-  mutating func take(_ limit: Int) -> [Element] {
-    let found = Array(elements[taken...].prefix(limit))
-    taken += found.count
-    if taken * 2 >= elements.count {
-      elements.removeFirst(taken)
-      taken = 0
-    }
-    return found
   }
 }

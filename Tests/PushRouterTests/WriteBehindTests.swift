@@ -73,6 +73,55 @@ import Testing
   }
 }
 
+/// What the database refuses for its own sake.
+extension WriteBehindTests {
+  /// A device's window would stay full for ever, and every other device's with it.
+  @Test(arguments: [1, 100]) func `A push that cannot be stored holds up no other`(targets: Int) async throws
+  {
+    let world = try await TestWorld()
+    let devices = try await world.registerMany(targets)
+    let here = world.login(devices[0])
+    var ids: [MessageID] = []
+    for _ in 0..<3 { ids.append(try await world.push(to: devices)) }
+    _ = world.channel.take()
+    world.router.journal.add(Refusal(of: ids[1]))
+    world.router.deliveries.acknowledge(ids, by: devices[0].number, in: world.app, from: here)
+    try await world.tick()
+    #expect(world.channel.take() == [], "it may be for the better")
+    try await world.tick()
+    #expect(world.channel.take() == [.stored([here: 3])])
+    #expect(world.router.writeBehind.isEmpty)
+    try await world.restart(isOrderly: false)
+    #expect(world.pending(devices[0]) == [ids[1]], "as after a crash")
+  }
+
+  @Test func `Words that cannot be stored cost no others`() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let ids = [try await world.push(), try await world.push(), try await world.push()]
+    world.router.journal.add(Refusal(of: ids[1]))
+    let words = ids.map { (id: $0, kind: DeviceWords.Kind.shown) }
+    world.router.writeBehind.note(words, by: device.number, of: world.app.id, at: world.clock.now())
+    try await world.tick()
+    try await world.barrier()
+    #expect(world.router.writeBehind.wordCount == 0)
+    var shown: [Int?] = []
+    for id in ids { shown.append(try await world.targets(of: id)?.shown.count) }
+    #expect(shown == [1, 0, 1])
+  }
+}
+
+/// A row of one push that the schema does not take.
+private final class Refusal: DeliveryObserver {
+  private let id: MessageID
+
+  init(of id: MessageID) { self.id = id }
+
+  func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    if events.contains(where: { $0.push == id }) { throw StorageError(.constraint, "on purpose") }
+  }
+}
+
 /// A thread of which it is known whether it waits for something.
 private final class WatchedThread: Sendable {
   private let path = Mutex("")
