@@ -188,7 +188,7 @@ extension AppDirectory.State {
       id, expires: expires, for: waiting, isToOne: isToOne, progress: progress, in: &table)
     if !gone.isEmpty { dispatch.change.partly.append(id) }
     for number in waiting {
-      guard let location = table[number].location else { continue }
+      guard let location = table.records[number.rawValue].location else { continue }
       dispatch.reachable.append(DispatchPlan.Reachable(number: number, location: location))
     }
     return dispatch

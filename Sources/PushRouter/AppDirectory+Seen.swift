@@ -30,7 +30,10 @@ extension AppDirectory {
       state.withLock { state in
         for number in all[start..<min(all.count, start + Self.activitySlice)]
         where state.table.isActive(number) {
-          let (isOnline, last) = (state.table[number].isOnline, Int64(state.table[number].lastSeen))
+          let (isOnline, last) = (
+            state.table.records[number.rawValue].isOnline,
+            Int64(state.table.records[number.rawValue].lastSeen)
+          )
           if bounds.allSatisfy({ (isOnline || last >= $0.since) == $0.keepsActive }) { kept.append(number) }
         }
       }
@@ -68,7 +71,9 @@ extension AppDirectory {
   func noteLasting(looks: Int, period: UInt32, at now: UInt32) {
     state.withLock { state in
       let numbers = state.onlineSet.members(from: state.lastingPlace, limit: looks)
-      for number in numbers where now >= state.table[number].notedAt &+ period { state.seen.insert(number) }
+      for number in numbers where now >= state.table.records[number.rawValue].notedAt &+ period {
+        state.seen.insert(number)
+      }
       let isAround = numbers.count < looks
       state.lastingPlace = isAround ? RegistrationNumber(0) : numbers.last?.next ?? RegistrationNumber(0)
     }
@@ -79,12 +84,14 @@ extension AppDirectory.State {
   fileprivate mutating func takeSeen(
     _ number: RegistrationNumber, coarse: UInt32, at now: UInt32
   ) -> SeenDevice? {
-    guard now >= table[number].notedAt &+ coarse else { return nil }
+    guard now >= table.records[number.rawValue].notedAt &+ coarse else { return nil }
     seen.remove(number)
-    table[number].notedAt = now
-    guard !table[number].isOnline else { return SeenDevice(number: number, at: now, end: .connected) }
-    let end = ConnectionEnd(rawValue: table[number].lastEnd) ?? .unknown
-    return SeenDevice(number: number, at: table[number].lastSeen, end: end)
+    table.records[number.rawValue].notedAt = now
+    guard !table.records[number.rawValue].isOnline else {
+      return SeenDevice(number: number, at: now, end: .connected)
+    }
+    let end = ConnectionEnd(rawValue: table.records[number.rawValue].lastEnd) ?? .unknown
+    return SeenDevice(number: number, at: table.records[number.rawValue].lastSeen, end: end)
   }
 }
 

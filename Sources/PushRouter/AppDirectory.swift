@@ -50,15 +50,16 @@ public final class AppDirectory: Sendable {
     var sweepPlace = 0
 
     func hasSecret(_ hash: (UInt64, UInt64), _ number: RegistrationNumber) -> Bool {
-      let known = table[number].secret
+      let known = table.records[number.rawValue].secret
       // Both halves are always compared, so that the time taken says nothing about the secret.
       return (known.0 ^ hash.0) | (known.1 ^ hash.1) == 0
     }
 
     /// Brings `reachableSet` and `foregroundSet` in line with a registration's record.
     mutating func updateReachability(of number: RegistrationNumber) {
-      let isForeground = table[number].isOnline && table[number].isForeground
-      let platform = Platform(rawValue: table[number].platform)
+      let isForeground =
+        table.records[number.rawValue].isOnline && table.records[number.rawValue].isForeground
+      let platform = Platform(rawValue: table.records[number.rawValue].platform)
       let isPhone = platform.map { Routing.needsForeground($0) } ?? false
       if isForeground {
         foregroundSet.insert(number)
@@ -118,8 +119,8 @@ public final class AppDirectory: Sendable {
         state.table.insert(entry)
         return
       }
-      state.table[entry.number].secret = entry.secretHash
-      state.table[entry.number].lastSeen = entry.lastSeen
+      state.table.records[entry.number.rawValue].secret = entry.secretHash
+      state.table.records[entry.number.rawValue].lastSeen = entry.lastSeen
       for token in entry.tokens { state.table.setToken(token) }
     }
   }
@@ -131,7 +132,7 @@ public final class AppDirectory: Sendable {
   ) -> (location: Location?, released: DeliveryChange) {
     state.withLock { state in
       guard state.table.isActive(number) else { return (nil, DeliveryChange()) }
-      let location = state.table[number].location
+      let location = state.table.records[number.rawValue].location
       state.onlineSet.remove(number)
       state.reachableSet.remove(number)
       state.foregroundSet.remove(number)
@@ -148,9 +149,10 @@ public final class AppDirectory: Sendable {
   /// Public ID and platform of a registration.
   public func identity(_ number: RegistrationNumber) -> (id: RegistrationID, platform: Platform)? {
     state.withLock { state in
-      guard state.table.isActive(number), let platform = Platform(rawValue: state.table[number].platform)
+      guard state.table.isActive(number),
+        let platform = Platform(rawValue: state.table.records[number.rawValue].platform)
       else { return nil }
-      return (state.table[number].id, platform)
+      return (state.table.records[number.rawValue].id, platform)
     }
   }
 
@@ -235,13 +237,15 @@ public final class AppDirectory: Sendable {
     state.withLock { state in
       guard let number = state.table.find(id) else { return .unknown }
       guard state.hasSecret(secretHash, number) else { return .wrongSecret }
-      let replaced = state.table[number].location
-      if let seconds { state.table[number].noteLogin(at: seconds, serverStart: state.start) }
-      if replaced != nil { state.table[number].lastEnd = ConnectionEnd.replacedByLogin.rawValue }
+      let replaced = state.table.records[number.rawValue].location
+      if let seconds { state.table.records[number.rawValue].noteLogin(at: seconds, serverStart: state.start) }
+      if replaced != nil {
+        state.table.records[number.rawValue].lastEnd = ConnectionEnd.replacedByLogin.rawValue
+      }
       state.onlineSet.insert(number)
       state.activity.online.insert(number)
       state.seen.insert(number)
-      state.table[number].connect(at: location, isForeground: isForeground)
+      state.table.records[number.rawValue].connect(at: location, isForeground: isForeground)
       state.updateReachability(of: number)
       return .accepted(number, replaced: replaced, newest: state.newest)
     }
@@ -260,10 +264,12 @@ public final class AppDirectory: Sendable {
     _ number: RegistrationNumber, from location: Location, at seconds: UInt32, end: ConnectionEnd = .unknown
   ) {
     state.withLock { state in
-      guard state.table.isActive(number), state.table[number].location == location else { return }
-      state.table[number].isOnline = false
-      state.table[number].lastEnd = end.rawValue
-      state.table[number].lastSeen = seconds
+      guard state.table.isActive(number), state.table.records[number.rawValue].location == location else {
+        return
+      }
+      state.table.records[number.rawValue].isOnline = false
+      state.table.records[number.rawValue].lastEnd = end.rawValue
+      state.table.records[number.rawValue].lastSeen = seconds
       state.onlineSet.remove(number)
       state.updateReachability(of: number)
       state.seen.insert(number)
@@ -277,8 +283,10 @@ public final class AppDirectory: Sendable {
     _ isForeground: Bool, of number: RegistrationNumber, at location: Location
   ) -> MessageID? {
     state.withLock { state in
-      guard state.table.isActive(number), state.table[number].location == location else { return nil }
-      state.table[number].isForeground = isForeground
+      guard state.table.isActive(number), state.table.records[number.rawValue].location == location else {
+        return nil
+      }
+      state.table.records[number.rawValue].isForeground = isForeground
       state.updateReachability(of: number)
       return state.newest
     }
@@ -295,7 +303,7 @@ public final class AppDirectory: Sendable {
   public func presence(_ number: RegistrationNumber) -> (isOnline: Bool, lastSeen: UInt32)? {
     state.withLock { state in
       guard state.table.isActive(number) else { return nil }
-      return (state.table[number].isOnline, state.table[number].lastSeen)
+      return (state.table.records[number.rawValue].isOnline, state.table.records[number.rawValue].lastSeen)
     }
   }
 
@@ -303,12 +311,15 @@ public final class AppDirectory: Sendable {
   public func standing(_ number: RegistrationNumber) -> DeviceStanding? {
     state.withLock { state in
       guard state.table.isActive(number) else { return nil }
-      let end = ConnectionEnd(rawValue: state.table[number].lastEnd) ?? .unknown
-      let isStopped = end == .serverStopped && !state.table[number].isOnline
+      let end = ConnectionEnd(rawValue: state.table.records[number.rawValue].lastEnd) ?? .unknown
+      let isStopped = end == .serverStopped && !state.table.records[number.rawValue].isOnline
       return DeviceStanding(
-        isOnline: state.table[number].isOnline, isForeground: state.table[number].isForeground,
-        sinceSeconds: state.table[number].lastSeen, cameSeconds: state.table[number].cameAt,
-        awaySeconds: state.table[number].awaySince, goneBySeconds: isStopped ? state.start : 0, lastEnd: end,
+        isOnline: state.table.records[number.rawValue].isOnline,
+        isForeground: state.table.records[number.rawValue].isForeground,
+        sinceSeconds: state.table.records[number.rawValue].lastSeen,
+        cameSeconds: state.table.records[number.rawValue].cameAt,
+        awaySeconds: state.table.records[number.rawValue].awaySince,
+        goneBySeconds: isStopped ? state.start : 0, lastEnd: end,
         waiting: state.ledger.pendingCount(for: number, in: state.table))
     }
   }
@@ -319,7 +330,7 @@ public final class AppDirectory: Sendable {
   /// Where some registrations are connected, without those that are not.
   func locations(of numbers: [RegistrationNumber]) -> [Location] {
     state.withLock { state in
-      numbers.compactMap { state.table.isActive($0) ? state.table[$0].location : nil }
+      numbers.compactMap { state.table.isActive($0) ? state.table.records[$0.rawValue].location : nil }
     }
   }
 }

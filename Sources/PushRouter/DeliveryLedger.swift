@@ -39,7 +39,7 @@ struct DeliveryLedger: Sendable {
   /// Whether all parts agree: lists and pool, pushes to many in order, and nothing kept of pushes that are over. For
   /// assertions, since it visits everything.
   func isConsistent(in table: RegistrationTable) -> Bool {
-    lists.isConsistent { table[$0].pending }
+    lists.isConsistent { table.records[$0.rawValue].pending }
       && zip(groups, groups.dropFirst()).allSatisfy { $0.id < $1.id }
       && partly.keys.allSatisfy { isOpen($0) || pins.contains($0) }
       && shared.allSatisfy { lists.contains($0) }
@@ -59,11 +59,13 @@ struct DeliveryLedger: Sendable {
     for number in numbers {
       if !isToOne {
         sharedCounts[number, default: 0] += 1
-      } else if table[number].pending.count - (sharedCounts[number] ?? 0) >= limit {
-        let oldest = lists.removeFirst(from: &table[number].pending) { [shared] in !shared.contains($0) }
+      } else if table.records[number.rawValue].pending.count - (sharedCounts[number] ?? 0) >= limit {
+        let oldest = lists.removeFirst(from: &table.records[number.rawValue].pending) { [shared] in
+          !shared.contains($0)
+        }
         if let oldest { lose(oldest, number, .dropped, &change) }
       }
-      lists.append(id, expires: expires, of: number, to: &table[number].pending)
+      lists.append(id, expires: expires, of: number, to: &table.records[number.rawValue].pending)
     }
     if let progress, !progress.isEmpty { partly[id, default: DeliveryProgress()].formUnion(progress) }
     pins.noteOpened(id)
@@ -83,7 +85,7 @@ struct DeliveryLedger: Sendable {
   private mutating func remove(
     _ id: MessageID, of number: RegistrationNumber, in table: inout RegistrationTable
   ) -> Bool {
-    guard lists.remove(id, of: number, from: &table[number].pending) else { return false }
+    guard lists.remove(id, of: number, from: &table.records[number.rawValue].pending) else { return false }
     left(id, number)
     return true
   }
@@ -203,7 +205,8 @@ struct DeliveryLedger: Sendable {
     for number: RegistrationNumber, after sent: MessageID, at seconds: UInt32, limit: Int,
     in table: RegistrationTable
   ) -> [MessageID] {
-    var found = lists.alive(in: table[number].pending, after: sent, at: seconds, limit: limit)
+    var found = lists.alive(
+      in: table.records[number.rawValue].pending, after: sent, at: seconds, limit: limit)
     let listed = found.count
     var index = firstGroup(after: sent)
     while index < groups.count, found.count - listed < limit {
@@ -221,7 +224,7 @@ struct DeliveryLedger: Sendable {
 
   /// About how many pushes wait for a registration: dead ones may be among them.
   func pendingCount(for number: RegistrationNumber, in table: RegistrationTable) -> Int {
-    Int(table[number].pending.count)
+    Int(table.records[number.rawValue].pending.count)
       + groups.count { $0.isDue(for: number) && $0.isPending(for: number) }
   }
 
@@ -229,7 +232,7 @@ struct DeliveryLedger: Sendable {
   func waitingCount(
     for number: RegistrationNumber, through sent: MessageID, at seconds: UInt32, in table: RegistrationTable
   ) -> Int {
-    lists.aliveCount(in: table[number].pending, through: sent, at: seconds)
+    lists.aliveCount(in: table.records[number.rawValue].pending, through: sent, at: seconds)
       + groups[..<firstGroup(after: sent)].count {
         seconds < $0.expires && $0.isDue(for: number) && $0.isPending(for: number)
       }
@@ -255,7 +258,7 @@ struct DeliveryLedger: Sendable {
     _ number: RegistrationNumber, in table: inout RegistrationTable
   ) -> DeliveryChange {
     var change = DeliveryChange()
-    while let id = lists.removeFirst(from: &table[number].pending) {
+    while let id = lists.removeFirst(from: &table.records[number.rawValue].pending) {
       left(id, number)
       lose(id, number, .replaced, &change)
     }
@@ -273,7 +276,7 @@ struct DeliveryLedger: Sendable {
   ) -> (ended: [EndedPush], next: Int) {
     var ended: [EndedPush] = []
     for owner in lists.ownersOfExpired(in: place..<place + count, at: seconds) {
-      for id in lists.removeExpired(at: seconds, from: &table[owner].pending) {
+      for id in lists.removeExpired(at: seconds, from: &table.records[owner.rawValue].pending) {
         left(id, owner)
         // A push to several is dead for all of them, so that none can end it in another way.
         for other in lists.owners(of: id) { _ = remove(id, of: other, in: &table) }

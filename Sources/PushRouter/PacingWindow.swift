@@ -87,7 +87,7 @@ extension AppDirectory {
       for range in ranges {
         var push = DuePush(id: range.id, push: range.push)
         for number in range.numbers where state.table.isActive(number) {
-          guard let location = state.table[number].location else { continue }
+          guard let location = state.table.records[number.rawValue].location else { continue }
           push.reachable.append(DispatchPlan.Reachable(number: number, location: location))
         }
         if !push.reachable.isEmpty { released.append(push) }

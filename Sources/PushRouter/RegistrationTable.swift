@@ -113,7 +113,9 @@ struct RegistrationTable: Sendable {
     }
   }
 
-  private var records = ChunkedArray(blank: Record())
+  /// One at each number that was ever given out. Reached as they are: an accessor around theirs would copy one at every use, and the
+  /// compiler has freed such a copy early.
+  var records = ChunkedArray(blank: Record())
   private var byID = HashIndex()
   private var byAlias = HashIndex()
   private var tagNumbers: [String: UInt32] = [:]
@@ -126,14 +128,9 @@ struct RegistrationTable: Sendable {
   /// Registrations that are not replaced.
   private(set) var count = 0
 
-  subscript(number: RegistrationNumber) -> Record {
-    _read { yield records[number.rawValue] }
-    _modify { yield &records[number.rawValue] }
-  }
-
   /// Whether a number stands for a registration that is not replaced.
   func isActive(_ number: RegistrationNumber) -> Bool {
-    Int(number.rawValue) < records.count && self[number].isActive
+    Int(number.rawValue) < records.count && records[number.rawValue].isActive
   }
 
   /// Makes room in the indexes, so that they are not moved while many registrations are loaded.
@@ -144,7 +141,7 @@ struct RegistrationTable: Sendable {
 
   mutating func insert(_ entry: RegistrationEntry) {
     records.reach(entry.number.rawValue)
-    precondition(!self[entry.number].isActive, "a registration number is used twice")
+    precondition(!records[entry.number.rawValue].isActive, "a registration number is used twice")
     var record = Record()
     record.idHigh = entry.id.high
     record.idLow = entry.id.low
@@ -154,7 +151,7 @@ struct RegistrationTable: Sendable {
     record.notedAt = entry.lastSeen
     record.lastEnd = entry.lastEnd.rawValue
     record.secret = entry.secretHash
-    self[entry.number] = record
+    records[entry.number.rawValue] = record
     byID.insert(entry.id.high, entry.number.rawValue)
     platformMembers[entry.platform, default: NumberSet()].insert(entry.number)
     count += 1
@@ -167,19 +164,23 @@ struct RegistrationTable: Sendable {
   /// Forgets a registration and all that points to it. Its number stays unused for ever. `tags` are those that it has: the
   /// database knows them, and remembering them here would cost every registration its bytes.
   mutating func remove(_ number: RegistrationNumber, tags: [UInt32]) {
-    assert(isActive(number) && self[number].pending.count == 0, "nothing waits for a registration that goes")
+    assert(
+      isActive(number) && records[number.rawValue].pending.count == 0,
+      "nothing waits for a registration that goes")
     setAlias(nil, of: number)
-    byID.remove(self[number].idHigh, number.rawValue)
-    if let platform = Platform(rawValue: self[number].platform) { platformMembers[platform]?.remove(number) }
+    byID.remove(records[number.rawValue].idHigh, number.rawValue)
+    if let platform = Platform(rawValue: records[number.rawValue].platform) {
+      platformMembers[platform]?.remove(number)
+    }
     changeTags(of: number, added: [], removed: tags)
     tokenHolders.remove(number)
     blocked.remove(number)
-    self[number] = Record()
+    records[number.rawValue] = Record()
     count -= 1
   }
 
   func find(_ id: RegistrationID) -> RegistrationNumber? {
-    byID.first(id.high) { self[RegistrationNumber($0)].idLow == id.low }.map { RegistrationNumber($0) }
+    byID.first(id.high) { records[$0].idLow == id.low }.map { RegistrationNumber($0) }
   }
 
   /// Stops pushes to a registration, or lets them go again.
@@ -203,16 +204,18 @@ struct RegistrationTable: Sendable {
 
   func registrations(alias: String) -> [RegistrationNumber] {
     let hash = Self.hashes(of: alias)
-    return byAlias.all(hash.0).map { RegistrationNumber($0) }.filter { self[$0].aliasHash.1 == hash.1 }
-      .sorted()
+    return byAlias.all(hash.0).filter { records[$0].aliasHash.1 == hash.1 }.sorted()
+      .map { RegistrationNumber($0) }
   }
 
   mutating func setAlias(_ alias: String?, of number: RegistrationNumber) {
-    if self[number].hasAlias { byAlias.remove(self[number].aliasHash.0, number.rawValue) }
-    self[number].hasAlias = alias != nil
+    if records[number.rawValue].hasAlias {
+      byAlias.remove(records[number.rawValue].aliasHash.0, number.rawValue)
+    }
+    records[number.rawValue].hasAlias = alias != nil
     guard let alias else { return }
     let hash = Self.hashes(of: alias)
-    self[number].aliasHash = hash
+    records[number.rawValue].aliasHash = hash
     byAlias.insert(hash.0, number.rawValue)
   }
 

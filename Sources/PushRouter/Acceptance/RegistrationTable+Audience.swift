@@ -16,7 +16,7 @@ extension RegistrationTable {
     // The narrow keys first: a push to one alias never touches a set of a million.
     if let named = named(filter) {
       return Recipients(
-        those(of: named, with: filter).filter { platforms.contains(rawValue: self[$0].platform) })
+        those(of: named, with: filter).filter { platforms.contains(rawValue: records[$0.rawValue].platform) })
     }
     var found: NumberSet?
     func narrow(_ members: NumberSet) {

@@ -127,7 +127,7 @@ extension AppDirectory.State {
   fileprivate func ios(of audience: Recipients) -> NumberSet? {
     switch audience {
     case .few(let numbers):
-      let found = numbers.filter { table[$0].platform == Platform.ios.rawValue }
+      let found = numbers.filter { table.records[$0.rawValue].platform == Platform.ios.rawValue }
       return found.isEmpty ? nil : NumberSet(found)
     case .many(let set):
       let found = set.intersection(table.members(platforms: PlatformSet(.ios)))
@@ -141,7 +141,7 @@ extension AppDirectory.State {
     var own: [RegistrationNumber] = []
     var vendors = terms.vendors.map { _ in [RegistrationNumber]() }
     for number in numbers {
-      let record = table[number]
+      let record = table.records[number.rawValue]
       guard let platform = Platform(rawValue: record.platform), platforms.contains(platform) else {
         if terms.reachesWithoutVendor(reachable: record.isOnline) { own.append(number) }
         continue
