@@ -18,16 +18,9 @@ extension Gateway {
     }
   }
 
-  /// What can be told at once of whoever makes a call.
-  enum Standing {
-    case refused(APIError)
-    /// An app that may call.
-    case known
-    /// An app that is not in memory is known only to the database, and so are groups and developers.
-    case unknown
-  }
-
-  func standing(of call: GatewayCall) -> Standing {
+  /// What can be told at once of whoever makes a call. An app that is not in memory is known only to the database, and so are
+  /// groups and developers.
+  func standing(of call: GatewayCall) -> CallStanding<APIError> {
     switch Self.credentials(of: call) {
     case .failure(let error): return .refused(error)
     case .success(let (key, secret, kind)):

@@ -130,11 +130,11 @@ public final class Gateway: Sendable {
 
   /// Serves one request.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
-    let reply = GatewayReply(requestID: exchange.requestID, peer: exchange.peer) { exchange.respond($0) }
+    let reply = CallReply(exchange)
     handle(request, reply)
   }
 
-  func handle(_ request: HTTPRequest, _ reply: GatewayReply) {
+  func handle(_ request: HTTPRequest, _ reply: CallReply) {
     switch arrival(of: request, reply) {
     case .refused(let response): reply.send(response)
     case .call(let call, let route):
@@ -146,29 +146,18 @@ public final class Gateway: Sendable {
   /// What can be told of a request from its header, so that its body need not be read: there is no such call, whoever calls may
   /// not, or the body is none that is read here.
   public func screen(_ head: HTTPRequest, requestID: String, peer: IPAddress?) -> HTTPScreening {
-    switch arrival(of: head, GatewayReply(requestID: requestID, peer: peer) { _ in }) {
+    switch arrival(of: head, CallReply(requestID: requestID, peer: peer) { _ in }) {
     case .refused(let response): return .refused(response)
     case .call(let call, let route):
-      var isKnown = false
-      if route.api != .open {
-        switch standing(of: call) {
-        case .refused(let error): return .refused(call.refusal(error))
-        case .known: isKnown = true
-        case .unknown: break
-        }
-      }
-      if let fault = call.bodyFault { return .refused(call.refusal(fault)) }
-      return .admitted(bodyBytes: call.bodyBytes, isKnown: isKnown)
+      return HTTPScreening(
+        route.api == .open ? nil : standing(of: call), bodyFault: call.bodyFault,
+        bodyBytes: call.bodyBytes, refusal: call.refusal)
     }
   }
 
-  /// What a request turns out to be.
-  private enum Arrival {
-    case refused(HTTPResponse)
-    case call(GatewayCall, Route)
-  }
+  private typealias Arrival = CallArrival<GatewayCall, Route>
 
-  private func arrival(of request: HTTPRequest, _ reply: GatewayReply) -> Arrival {
+  private func arrival(of request: HTTPRequest, _ reply: CallReply) -> Arrival {
     let access = AccessLog(log, time)
     func refuse(_ status: Int, _ error: APIError, in api: API = .push, allow: [String] = []) -> Arrival {
       var response = HTTPResponse.json(status, error.json())

@@ -12,14 +12,7 @@ extension HTTPResponse {
   }
 }
 
-/// Where the answer to one request goes: once, from any thread.
-struct GatewayReply: Sendable {
-  /// The value of the answer's `X-Request-Id`, for the log.
-  let requestID: String
-  /// Where the connection comes from, if that is known.
-  var peer: IPAddress?
-  let send: @Sendable (HTTPResponse) -> Void
-}
+typealias GatewayReply = CallReply
 
 /// One request on its way through the gateway.
 struct GatewayCall: Sendable {
@@ -27,7 +20,7 @@ struct GatewayCall: Sendable {
   /// The route's pattern, for the log: a path itself may name a device or a person.
   let pattern: String
   let request: HTTPRequest
-  let reply: GatewayReply
+  let reply: CallReply
   let log: AccessLog
   let target: HTTPTarget
   let captures: RouteCaptures
@@ -102,14 +95,12 @@ struct GatewayCall: Sendable {
 
   /// What is wrong with a body, as far as the header tells; nil if it may come.
   var bodyFault: APIError? {
-    if let coding = request.headers["content-encoding"], coding.lowercased() != "identity" {
+    if request.isBodyEncoded {
       let fault = api.faults.malformed(
         "Bodies with Content-Encoding are not read: send it without compression")
       return APIError(code: fault.code, httpStatus: 415, message: fault.message)
     }
-    // Of a body that has not come yet what is announced counts; one in chunks is counted as it comes.
-    let announced = request.body.isEmpty ? request.headers["content-length"].map { Int($0) ?? .max } ?? 0 : 0
-    guard max(announced, request.body.count) > bodyBytes else { return nil }
+    guard request.bodySize > bodyBytes else { return nil }
     return api.faults.tooLarge("The body has more than \(bodyBytes) bytes")
   }
 

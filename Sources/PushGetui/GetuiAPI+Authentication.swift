@@ -6,14 +6,7 @@ import PushRouter
 /// Who calls, in the order of Getui's checks: token, lists, budget; then the body.
 extension GetuiAPI {
   /// What can be told at once of whoever makes a call.
-  enum Standing {
-    case refused(GetuiError)
-    case known
-    /// Only the database knows.
-    case unknown
-  }
-
-  func standing(of call: GetuiCall) -> Standing {
+  func standing(of call: GetuiCall) -> CallStanding<GetuiError> {
     guard let token = call.request.headers["token"], let key = Self.key(of: call) else {
       return .refused(.tokenInvalid)
     }

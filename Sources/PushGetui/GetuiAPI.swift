@@ -87,10 +87,10 @@ public final class GetuiAPI: Sendable {
   /// Serves one request.
   public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     handle(
-      request, GetuiReply(requestID: exchange.requestID, peer: exchange.peer) { exchange.respond($0) })
+      request, CallReply(exchange))
   }
 
-  func handle(_ request: HTTPRequest, _ reply: GetuiReply) {
+  func handle(_ request: HTTPRequest, _ reply: CallReply) {
     switch arrival(of: request, reply) {
     case .refused(let response): reply.send(response)
     case .call(let call, let route):
@@ -103,19 +103,12 @@ public final class GetuiAPI: Sendable {
 
   /// What can be told of a request from its header, so that its body need not be read.
   public func screen(_ head: HTTPRequest, requestID: String, peer: IPAddress?) -> HTTPScreening {
-    switch arrival(of: head, GetuiReply(requestID: requestID, peer: peer) { _ in }) {
+    switch arrival(of: head, CallReply(requestID: requestID, peer: peer) { _ in }) {
     case .refused(let response): return .refused(response)
     case .call(let call, let route):
-      var isKnown = false
-      if route.budget != .open {
-        switch standing(of: call) {
-        case .refused(let error): return .refused(call.refusal(error))
-        case .known: isKnown = true
-        case .unknown: break
-        }
-      }
-      if let fault = call.bodyFault { return .refused(call.refusal(fault)) }
-      return .admitted(bodyBytes: call.bodyBytes, isKnown: isKnown)
+      return HTTPScreening(
+        route.budget == .open ? nil : standing(of: call), bodyFault: call.bodyFault,
+        bodyBytes: call.bodyBytes, refusal: call.refusal)
     }
   }
 
@@ -139,13 +132,9 @@ public final class GetuiAPI: Sendable {
     return route.pattern
   }
 
-  /// What a request turns out to be.
-  private enum Arrival {
-    case refused(HTTPResponse)
-    case call(GetuiCall, Route)
-  }
+  private typealias Arrival = CallArrival<GetuiCall, Route>
 
-  private func arrival(of request: HTTPRequest, _ reply: GetuiReply) -> Arrival {
+  private func arrival(of request: HTTPRequest, _ reply: CallReply) -> Arrival {
     let access = AccessLog(log, time)
     func refuse(_ error: GetuiError, allow: [String] = []) -> Arrival {
       var response = HTTPResponse.getui(error.httpStatus, error.json())

@@ -4,14 +4,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// Where the answer to one request goes: once, from any thread.
-struct GetuiReply: Sendable {
-  /// The value of the answer's `X-Request-Id`, for the log.
-  let requestID: String
-  /// Where the connection comes from, if that is known.
-  var peer: IPAddress?
-  let send: @Sendable (HTTPResponse) -> Void
-}
+typealias GetuiReply = CallReply
 
 /// One request on its way through Getui's API.
 struct GetuiCall: Sendable {
@@ -20,7 +13,7 @@ struct GetuiCall: Sendable {
   let captures: RouteCaptures
   /// The route's pattern, for the log: a path itself may name a device or a person.
   let pattern: String
-  let reply: GetuiReply
+  let reply: CallReply
   let log: AccessLog
   /// Bytes that the body may have.
   let bodyBytes: Int
@@ -61,12 +54,10 @@ struct GetuiCall: Sendable {
 
   /// What is wrong with a body, as far as the header tells; nil if it may come.
   var bodyFault: GetuiError? {
-    if let coding = request.headers["content-encoding"], coding.lowercased() != "identity" {
+    if request.isBodyEncoded {
       return .malformed("Bodies with Content-Encoding are not read: send it without compression")
     }
-    // Of a body that has not come yet what is announced counts; one in chunks is counted as it comes.
-    let announced = request.body.isEmpty ? request.headers["content-length"].map { Int($0) ?? .max } ?? 0 : 0
-    return max(announced, request.body.count) > bodyBytes ? .overLimit("body") : nil
+    return request.bodySize > bodyBytes ? .overLimit("body") : nil
   }
 
   /// The body as a JSON object.

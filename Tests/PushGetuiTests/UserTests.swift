@@ -206,9 +206,8 @@ import Testing
     let app = world.app.id
     let now = world.clock.now()
     try await world.store.change { transaction throws(StorageError) in
-      _ = try transaction.imports.add(
-        app: app, [ImportedRegistration(registrationID: id, platform: .android, alias: "anna")],
-        adoption: .token, at: now)
+      _ = try RegistrationImport(into: app, adoption: .token, at: now).add(
+        [ImportedRegistration(registrationID: id, platform: .android, alias: "anna")], in: transaction)
     }
     // Reading what was imported is behind no change that could be waited for.
     while world.app.directory.find(id) == nil {

@@ -1,0 +1,69 @@
+import PushBase
+import PushHTTP
+import PushHTTPServer
+
+/// Where the answer to one request of an HTTP API goes: once, from any thread.
+public struct CallReply: Sendable {
+  /// The value of the answer's `X-Request-Id`, for the log.
+  public let requestID: String
+  /// Where the connection comes from, if that is known.
+  public var peer: IPAddress?
+  /// Sends the answer.
+  public let send: @Sendable (HTTPResponse) -> Void
+
+  /// All fields.
+  public init(requestID: String, peer: IPAddress? = nil, send: @escaping @Sendable (HTTPResponse) -> Void) {
+    self.requestID = requestID
+    self.peer = peer
+    self.send = send
+  }
+
+  /// Answers an exchange.
+  public init(_ exchange: HTTPExchange) {
+    self.init(requestID: exchange.requestID, peer: exchange.peer) { exchange.respond($0) }
+  }
+}
+
+/// What a request turns out to be by its header: none of an API's calls, or one of them and its route.
+public enum CallArrival<Call, Route> {
+  /// The answer to what is no call.
+  case refused(HTTPResponse)
+  /// The call.
+  case call(Call, Route)
+}
+
+/// What can be told at once of whoever makes a call.
+public enum CallStanding<Fault> {
+  /// The call may not be made.
+  case refused(Fault)
+  /// An app that may make it.
+  case known
+  /// Only the database knows.
+  case unknown
+}
+
+extension HTTPScreening {
+  /// What comes of a call before its body is read: that is spared if whoever calls may not, or if the body is none that is read.
+  /// `standing` is nil for calls that anybody may make; `refusal` makes the answer of a fault.
+  public init<Fault>(
+    _ standing: CallStanding<Fault>?, bodyFault: Fault?, bodyBytes: Int, refusal: (Fault) -> HTTPResponse
+  ) {
+    switch (standing, bodyFault) {
+    case (.refused(let fault), _), (_, let fault?): self = .refused(refusal(fault))
+    case (.known, nil): self = .admitted(bodyBytes: bodyBytes, isKnown: true)
+    case (.unknown, nil), (nil, nil): self = .admitted(bodyBytes: bodyBytes, isKnown: false)
+    }
+  }
+}
+
+extension HTTPRequest {
+  /// Whether the body is compressed, which no API reads.
+  public var isBodyEncoded: Bool {
+    headers["content-encoding"].map { $0.lowercased() != "identity" } ?? false
+  }
+
+  /// Bytes of the body. Of one that has not come yet what is announced counts; one in chunks is counted as it comes.
+  public var bodySize: Int {
+    body.isEmpty ? headers["content-length"].map { Int($0) ?? .max } ?? 0 : body.count
+  }
+}
