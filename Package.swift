@@ -116,8 +116,9 @@ let package = Package(
     module(
       "PushBench",
       [
-        "PushBase", "PushJSON", "PushWire", "PushCrypto", "PushDomain", "PushNet", "PushHTTP2", "PushAPNs",
-        "CLinux", "CSQLite",
+        "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushCrypto", "PushDomain", "PushNet",
+        "PushHTTPServer",
+        "PushHTTP2", "PushAPNs", "CLinux", "CSQLite",
       ]),
     .executableTarget(
       name: "borealis",
