@@ -2,8 +2,6 @@ import PushBase
 
 /// The retry schedule of a batch.
 enum CallbackRetries {
-  /// How long a batch is retried, in seconds: one day.
-  static let lifetime: Int64 = 86_400
   private static let first: Int64 = 5000
   private static let longest: Int64 = 3_600_000
 

@@ -49,8 +49,9 @@ extension CallbackService {
     done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
   ) {
     let now = time.now()
+    let end = now.adding(seconds: CallbackEvent.lifetime)
     store.write { transaction throws(StorageError) in
-      guard try transaction.callbacks.resend(app: app, id: id, at: now) else { return false }
+      guard try transaction.callbacks.resend(app: app, id: id, at: now, until: end) else { return false }
       if let note { try transaction.audit.add(note) }
       return true
     } completion: { [self] result in

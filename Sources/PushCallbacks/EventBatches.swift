@@ -44,7 +44,9 @@ struct EventBatches {
 
     /// Stores it.
     func store(at now: Timestamp, in transaction: WriteTransaction) throws(StorageError) {
-      try transaction.callbacks.insertBatch(app: app, to: address, events: count, body: body, at: now)
+      try transaction.callbacks.insertBatch(
+        app: app, to: address, events: count, body: body, at: now,
+        until: now.adding(seconds: CallbackEvent.lifetime))
     }
   }
 

@@ -56,6 +56,9 @@ public struct DeviceFile: Sendable {
 extension Diagnostics {
   /// Pushes of a device that are listed.
   private static var listedPushes: Int { 10 }
+  /// Pushes of the app that are looked at for them, and of how many of these to several the sets are.
+  private static var depth: Int { 10_000 }
+  private static var sets: Int { 100 }
   /// Batches to the app's server that are looked through for each of them: a body may have hundreds of kilobytes.
   private static var callbackDepth: Int { 20 }
 
@@ -76,7 +79,8 @@ extension Diagnostics {
       let tags = zip(names, times).map { (name: $0, at: $1) }.sorted { $0.name < $1.name }
       let lostTags = try lost(history, app, transaction)
       let latest = try transaction.pushes.latest(
-        app: app.id, of: number, before: before ?? MessageID(UInt64(Int64.max)), limit: Self.listedPushes
+        app: app.id, of: number, before: before ?? MessageID(UInt64(Int64.max)), limit: Self.listedPushes,
+        depth: Self.depth, groups: Self.sets
       ) {
         [$0, $1].contains { NumberSet(serialized: $0)?.contains(number) == true }
       }

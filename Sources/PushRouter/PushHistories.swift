@@ -71,7 +71,8 @@ public struct PushHistories: Sendable {
       steps.wasDelivered = try isThere { $0.states = [.delivered] }
       steps.wasCalled = try isThere { $0.sender = .api }
       steps.hasCallbacks = try transaction.callbacks.setting(app: app.id) != nil
-      return (pushes: try transaction.pushes.history(of: app.id, limit: limit).pushes, steps: steps)
+      let latest = try transaction.pushes.history(of: app.id, limit: limit, looks: limit)
+      return (pushes: latest.pushes, steps: steps)
     }
   }
 }

@@ -19,6 +19,7 @@ final class Checkpointer: Sendable {
         }
         working.store(false, ordering: .releasing)
       }
+      database.close()
       _ = finished.push(true)
     }
   }

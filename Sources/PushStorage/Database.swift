@@ -14,6 +14,11 @@ final class Database {
     case copy
   }
 
+  private struct Joined: Hashable {
+    let start: UInt
+    let rest: UInt
+  }
+
   private let handle: OpaquePointer
   /// Opens and seals contents.
   var vault = ContentVault(.none)
@@ -21,8 +26,11 @@ final class Database {
   var sealing = SealingMemory()
   /// Keyed by the address of the SQL text, which is a constant of the program.
   private var statements: [UInt: Statement] = [:]
+  /// The same for texts of two constants.
+  private var joinedStatements: [Joined: Statement] = [:]
   /// Pages in the write-ahead log after the last commit of this connection; SQLite writes it.
   private let logPages: UnsafeMutablePointer<Int32>
+  private var isClosed = false
 
   /// Opens the file, in mode `create` also a new one that only its owner may read.
   init(path: String, mode: Mode) throws(StorageError) {
@@ -30,7 +38,7 @@ final class Database {
       // Before SQLite creates it: the files beside it inherit its permissions.
       let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
       if descriptor >= 0 {
-        close(descriptor)
+        Glibc.close(descriptor)
       } else if mode == .create {
         chmod(path, 0o600)
       } else {
@@ -52,9 +60,18 @@ final class Database {
   }
 
   deinit {
-    statements.removeAll()
-    sqlite3_close_v2(handle)
+    close()
     logPages.deallocate()
+  }
+
+  /// Closes the connection now and not when the last one to know it lets go of it, for those who tell others that it is closed:
+  /// SQLite removes the log with the last connection, if that one may write. Nothing may use it afterwards.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    statements.removeAll()
+    joinedStatements.removeAll()
+    sqlite3_close_v2(handle)
   }
 
   private func configure(_ mode: Mode) throws(StorageError) {
@@ -77,17 +94,30 @@ final class Database {
   func statement(_ sql: StaticString) throws(StorageError) -> Statement {
     let key = UInt(bitPattern: sql.utf8Start)
     if let known = statements[key] { return known }
-    var prepared: OpaquePointer?
-    let status = sql.withUTF8Buffer { text in
-      text.withMemoryRebound(to: CChar.self) {
-        sqlite3_prepare_v3(
-          handle, $0.baseAddress, Int32($0.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-      }
-    }
-    guard status == SQLITE_OK, let prepared else { throw failure(status) }
-    let statement = Statement(prepared, of: handle)
+    let statement = try prepare(UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount))
     statements[key] = statement
     return statement
+  }
+
+  /// The same for a text of two constants with a space between: columns and table, which several statements have in common, and the
+  /// rest.
+  func statement(_ start: StaticString, _ rest: StaticString) throws(StorageError) -> Statement {
+    let key = Joined(start: UInt(bitPattern: start.utf8Start), rest: UInt(bitPattern: rest.utf8Start))
+    if let known = joinedStatements[key] { return known }
+    let sql = Array("\(start) \(rest)".utf8)
+    let statement = try sql.withUnsafeBufferPointer { text throws(StorageError) in try prepare(text) }
+    joinedStatements[key] = statement
+    return statement
+  }
+
+  private func prepare(_ sql: UnsafeBufferPointer<UInt8>) throws(StorageError) -> Statement {
+    var prepared: OpaquePointer?
+    let status = sql.withMemoryRebound(to: CChar.self) {
+      sqlite3_prepare_v3(
+        handle, $0.baseAddress, Int32($0.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    }
+    guard status == SQLITE_OK, let prepared else { throw failure(status) }
+    return Statement(prepared, of: handle)
   }
 
   /// Runs a constant statement and drops its rows.
@@ -100,6 +130,22 @@ final class Database {
     _ sql: StaticString, _ values: SQLValue..., map: (Row) -> Value
   ) throws(StorageError) -> Value? {
     try statement(sql).first(values, map)
+  }
+
+  /// Runs a statement of two constants and maps its first row, nil if there is none.
+  func first<Value>(
+    _ start: StaticString, _ rest: StaticString, _ values: SQLValue..., map: (Row) -> Value
+  ) throws(StorageError) -> Value? {
+    try statement(start, rest).first(values, map)
+  }
+
+  /// Runs a statement of two constants and maps all its rows.
+  func all<Value>(
+    _ start: StaticString, _ rest: StaticString, _ values: SQLValue..., map: (Row) -> Value
+  ) throws(StorageError) -> [Value] {
+    var found: [Value] = []
+    try statement(start, rest).each(values) { found.append(map($0)) }
+    return found
   }
 
   /// Runs a constant statement and maps all its rows.

@@ -30,24 +30,6 @@ public struct ImportedRegistration: Sendable, Equatable {
   }
 }
 
-/// What became of an imported registration.
-public enum ImportOutcome: Sendable, Equatable {
-  /// It was added.
-  case added
-  /// The app has it already; nothing was changed.
-  case known
-  /// As many registrations as allowed have its alias.
-  case aliasFull
-  /// It has, or the app has, too many tags.
-  case tooManyTags
-  /// Another registration of the app has its token.
-  case tokenTaken(by: RegistrationID)
-  /// Another app has a registration with its ID.
-  case foreign
-  /// The app has used up its numbers.
-  case numbersUsedUp
-}
-
 /// Registrations that one transaction imported: their numbers follow each other.
 public struct ImportBatch: Sendable, Equatable {
   /// Counts up.

@@ -147,6 +147,7 @@ public final class Store: Sendable {
     let finished = finished
     try WorkThread.start("db-reader") {
       while let job = reads.take(1)?.first { job.run(database) }
+      database.close()
       _ = finished.push(true)
     }
   }
@@ -210,7 +211,8 @@ public final class Store: Sendable {
 
   func noteGoodProbe() { counts.withLock { $0.noteGoodProbe() } }
 
-  /// Refuses new jobs, waits until all that wait are done, empties the write-ahead log and closes the file.
+  /// Refuses new jobs, waits until all that wait are done, empties the write-ahead log and closes the file. Unless another
+  /// process has the database open, the log is gone when this returns: the writer's connection is the last one to close.
   /// Must not be called from a completion. A second call does nothing.
   public func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }

@@ -47,7 +47,7 @@ final class Writer {
     planCheckpoints(from: 0)
   }
 
-  /// Works until the queue is closed and empty.
+  /// Works until the queue is closed and empty, and closes the database.
   func run() {
     while let jobs = queue.take(options.batch) {
       run(jobs)
@@ -57,6 +57,7 @@ final class Writer {
     do throws(StorageError) { try database.checkpoint(.truncate) } catch {
       log.warning("last checkpoint failed", ["error": .text(error.description)])
     }
+    database.close()
   }
 
   private func run(_ taken: [WriteJob]) {

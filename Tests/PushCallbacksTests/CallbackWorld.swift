@@ -84,7 +84,8 @@ final class CallbackWorld: Sendable {
     let event = CallbackEvent([], id: Hex.encode(SystemRandom.bytes(8)), at: now)
     try await store.change { transaction throws(StorageError) in
       try transaction.callbacks.insertBatch(
-        app: id, to: address, events: 1, body: CallbackEvent.body([event]), at: now)
+        app: id, to: address, events: 1, body: CallbackEvent.body([event]), at: now,
+        until: now.adding(seconds: CallbackEvent.lifetime))
     }
   }
 

@@ -49,7 +49,9 @@ struct Estate {
           fingerprint: SHA256.digest([2]), expiresAt: nil, sealed: [1]), at: now)
       // Not due yet, so that nothing is sent while a test looks.
       let later = now.adding(seconds: 3600)
-      try transaction.callbacks.insertBatch(app: app.id, to: nil, events: 1, body: [1], at: later)
+      try transaction.callbacks.insertBatch(
+        app: app.id, to: nil, events: 1, body: [1], at: later,
+        until: later.adding(seconds: CallbackEvent.lifetime))
       try transaction.invitations.add(
         tokenHash: WebToken.hash(token), to: account, as: .viewer, email: "guest@example.com", by: person,
         at: now, expiresAt: now.adding(seconds: 1000))

@@ -183,7 +183,7 @@ import Testing
       "/console/login", Self.login.merging(["next": "\(scene.path)?draft=\(draft)"]) { $1 })
     #expect(page.text.contains("You were logged out before this push was sent.") && scene.isWhole(page.text))
     let pushes = try await scene.world.store.look { t throws(StorageError) in
-      try t.pushes.history(of: scene.app.id, limit: 9).pushes.count
+      try t.pushes.history(of: scene.app.id, limit: 9, looks: 9).pushes.count
     }
     #expect(pushes == 0)
   }

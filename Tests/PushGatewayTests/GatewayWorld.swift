@@ -78,7 +78,7 @@ final class GatewayWorld: Sendable {
     }
     let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
     return await withCheckedContinuation { done in
-      gateway.handle(request, GatewayReply(requestID: "request-7", peer: peer) { done.resume(returning: $0) })
+      gateway.handle(request, CallReply(requestID: "request-7", peer: peer) { done.resume(returning: $0) })
     }
   }
 
@@ -123,7 +123,8 @@ final class GatewayWorld: Sendable {
     let (id, now) = (app.id, clock.now())
     let body = CallbackEvent.body([CallbackEvent([], id: eventID, at: now)])
     try await store.change { transaction throws(StorageError) in
-      try transaction.callbacks.insertBatch(app: id, to: nil, events: 1, body: body, at: now)
+      try transaction.callbacks.insertBatch(
+        app: id, to: nil, events: 1, body: body, at: now, until: now.adding(seconds: CallbackEvent.lifetime))
     }
   }
 

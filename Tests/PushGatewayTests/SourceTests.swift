@@ -16,7 +16,7 @@ import Testing
     let app = world.app.id
     return try await world.store.look { transaction throws(StorageError) in
       var sources: [PushSource] = []
-      for push in try transaction.pushes.history(of: app, limit: 100).pushes.reversed() {
+      for push in try transaction.pushes.history(of: app, limit: 100, looks: 100).pushes.reversed() {
         if let found = try transaction.pushes.source(of: push.id) { sources.append(found.source) }
       }
       return sources

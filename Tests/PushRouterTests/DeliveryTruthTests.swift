@@ -305,7 +305,7 @@ private struct TruthRun {
     let hour = FixedZone.china.hour(of: world.clock.now())
     let (listed, rows) = try await world.store.look { transaction throws(StorageError) in
       (
-        try transaction.pushes.history(of: app, limit: 100).pushes.first { $0.id == id },
+        try transaction.pushes.history(of: app, limit: 100, looks: 100).pushes.first { $0.id == id },
         try transaction.statistics.find(app: app, hours: hour - 48..<hour + 1)
       )
     }

@@ -17,7 +17,8 @@ import Testing
   {
     let app = world.app.id
     let outcomes = try await world.store.change { t throws(StorageError) in
-      try t.imports.add(app: app, imported, adoption: adoption, at: Timestamp(milliseconds: 5))
+      try RegistrationImport(into: app, adoption: adoption, at: Timestamp(milliseconds: 5)).add(
+        imported, in: t)
     }
     try await learn(world)
     return outcomes
@@ -86,7 +87,8 @@ import Testing
     #expect(try await make(world, [one, one]) == [.added, .known])
     #expect(try await make(world, [one]) == [.known])
     let foreign = try await world.store.change { t throws(StorageError) in
-      try t.imports.add(app: other.id, [one], adoption: .token, at: Timestamp(milliseconds: 5))
+      try RegistrationImport(into: other.id, adoption: .token, at: Timestamp(milliseconds: 5)).add(
+        [one], in: t)
     }
     #expect(foreign == [.foreign])
     let taken = ImportedRegistration(
@@ -158,7 +160,8 @@ import Testing
       ImportedRegistration(registrationID: id(2), platform: .android, tags: ["t"]),
     ]
     _ = try await world.store.change { t throws(StorageError) in
-      try t.imports.add(app: app, imported, adoption: .registrationID, at: Timestamp(milliseconds: 5))
+      try RegistrationImport(into: app, adoption: .registrationID, at: Timestamp(milliseconds: 5)).add(
+        imported, in: t)
     }
     let registered = try await register(world, .android, fingerprint: "jpush:\(id(1).text)")
     #expect(registered.id == id(1))

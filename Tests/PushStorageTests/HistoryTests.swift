@@ -134,7 +134,7 @@ import Testing
     let (found, plain, list) = try await store.look { transaction throws(StorageError) in
       (
         try transaction.pushes.source(of: MessageID(5)), try transaction.pushes.source(of: MessageID(6)),
-        try transaction.pushes.history(of: app, limit: 9).pushes
+        try transaction.pushes.history(of: app, limit: 9, looks: 9).pushes
       )
     }
     #expect(found?.source == source && found?.name == "Ada")

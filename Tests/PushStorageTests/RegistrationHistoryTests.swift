@@ -117,7 +117,8 @@ import Testing
         try transaction.callbacks.trouble(app: app, naming: name, since: Self.at(10), depth: 1)
       }
       let body = Array(#"[{"event_id":"6-a-1"},{"event_id":"7-a-1"}]"#.utf8)
-      try transaction.callbacks.insertBatch(app: app, to: nil, events: 1, body: body, at: Self.at(10))
+      try transaction.callbacks.insertBatch(
+        app: app, to: nil, events: 1, body: body, at: Self.at(10), until: Self.at(10).adding(seconds: 86_400))
       let fresh = try trouble()
       try transaction.database.run(
         "UPDATE callback_batch SET attempts = 2, error = 'refused', status = 0")
@@ -126,7 +127,8 @@ import Testing
       try transaction.database.run(
         "UPDATE callback_batch SET state = 2, error = NULL, status = 500, done_at = 30000")
       let lost = try trouble()
-      try transaction.callbacks.insertBatch(app: app, to: nil, events: 1, body: [1], at: Self.at(11))
+      try transaction.callbacks.insertBatch(
+        app: app, to: nil, events: 1, body: [1], at: Self.at(11), until: Self.at(11).adding(seconds: 86_400))
       try transaction.database.run("UPDATE callback_batch SET state = 2, attempts = 2")
       let deep = try trouble()
       try transaction.database.run("UPDATE callback_batch SET created_at = 9999")
@@ -148,13 +150,16 @@ import Testing
       }
       for name in ["6-a-1", "7-a-1"] {
         let body = Array("[{\"event_id\":\"\(name)\"}]".utf8)
-        try transaction.callbacks.insertBatch(app: app, to: nil, events: 1, body: body, at: Self.at(10))
+        try transaction.callbacks.insertBatch(
+          app: app, to: nil, events: 1, body: body, at: Self.at(10),
+          until: Self.at(10).adding(seconds: 86_400))
       }
       let fresh = try trouble()
       try transaction.database.run(
         "UPDATE callback_batch SET attempts = 2, error = 'refused', next_at = next_at + 60000 WHERE id = 1")
       let behind = try trouble()
-      try transaction.callbacks.insertBatch(app: app, to: nil, events: 1, body: [1], at: Self.at(11))
+      try transaction.callbacks.insertBatch(
+        app: app, to: nil, events: 1, body: [1], at: Self.at(11), until: Self.at(11).adding(seconds: 86_400))
       return (fresh, behind, try trouble(1))
     }
     #expect(found.0 == .none, "both are on their way")

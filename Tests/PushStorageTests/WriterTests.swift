@@ -1,3 +1,4 @@
+import Glibc
 import PushBase
 import PushTesting
 import Synchronization
@@ -42,6 +43,18 @@ import Testing
     let statistics = store.statistics
     #expect(statistics.jobs == 1002 && statistics.failedCommits == 0)
     #expect(statistics.commits < 1002, "jobs share commits")
+  }
+
+  /// Readers and the checkpointer may end in any order; the last connection to close is one that removes the log.
+  @Test func `Nothing is left of the log once the store is closed`() async throws {
+    for _ in 0..<20 {
+      let store = try Store.testing(folder)
+      for _ in 0..<3 { _ = try await store.addApp(registrations: 2) }
+      _ = try await store.look { transaction throws(StorageError) in try transaction.apps.all().count }
+      #expect(access(folder.database + "-wal", F_OK) == 0)
+      store.close()
+      for end in ["-wal", "-shm"] { #expect(access(folder.database + end, F_OK) != 0, "\(end) is left") }
+    }
   }
 
   /// What a failing job changed is undone, with its batch or alone.

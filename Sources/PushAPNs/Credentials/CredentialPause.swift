@@ -20,6 +20,8 @@ extension WriteTransaction {
     guard let setting = try callbacks.setting(app: app), setting.url != nil,
       setting.types.contains(event.type)
     else { return }
-    try callbacks.insertBatch(app: app, to: nil, events: 1, body: CallbackEvent.body([event]), at: now)
+    try callbacks.insertBatch(
+      app: app, to: nil, events: 1, body: CallbackEvent.body([event]), at: now,
+      until: now.adding(seconds: CallbackEvent.lifetime))
   }
 }

@@ -3,6 +3,9 @@ import PushJSON
 
 /// One thing that an app server is told.
 public struct CallbackEvent: Sendable, Equatable {
+  /// Seconds for which the server tries to tell it.
+  public static let lifetime: Int64 = 86_400
+
   /// What happened: a single bit, or none for an event that only tries the way.
   public var type: CallbackTypes
   /// When it happened.

@@ -6,10 +6,16 @@ public struct AccountRepository<Access>: Repository {
 }
 
 extension AccountRepository {
+  private static var selectAccount: StaticString {
+    """
+    SELECT id, name, dev_key, secret_hash, plan, created_at, disabled FROM account
+    """
+  }
+
   /// All accounts, by number.
   public func all() throws(StorageError) -> [AccountRow] {
     try database.all(
-      "SELECT id, name, dev_key, secret_hash, plan, created_at, disabled FROM account ORDER BY id",
+      Self.selectAccount, "ORDER BY id",
       map: Self.account)
   }
 
@@ -17,16 +23,14 @@ extension AccountRepository {
   public func all(after last: AccountID?, limit: Int) throws(StorageError) -> [AccountRow] {
     let start: Int64 = last.map { Int64($0.rawValue) } ?? -1
     return try database.all(
-      """
-      SELECT id, name, dev_key, secret_hash, plan, created_at, disabled FROM account
-      WHERE id > ? ORDER BY id LIMIT ?
-      """, .integer(start), .integer(limit), map: Self.account)
+      Self.selectAccount, "WHERE id > ? ORDER BY id LIMIT ?", .integer(start), .integer(limit),
+      map: Self.account)
   }
 
   /// The account of a developer key, nil for an unknown one.
   public func find(key: AppKey) throws(StorageError) -> AccountRow? {
     try database.first(
-      "SELECT id, name, dev_key, secret_hash, plan, created_at, disabled FROM account WHERE dev_key = ?",
+      Self.selectAccount, "WHERE dev_key = ?",
       .text(key.text), map: Self.account)
   }
 

@@ -7,10 +7,16 @@ public struct AppGroupRepository<Access>: Repository {
 }
 
 extension AppGroupRepository {
+  private static var selectAppGroup: StaticString {
+    """
+    SELECT id, group_key, name, secret_hash, created_at, account_id FROM app_group
+    """
+  }
+
   /// All groups, the oldest first.
   public func all() throws(StorageError) -> [AppGroupRow] {
     var groups = try database.all(
-      "SELECT id, group_key, name, secret_hash, created_at, account_id FROM app_group ORDER BY id",
+      Self.selectAppGroup, "ORDER BY id",
       map: Self.group)
     for index in groups.indices { groups[index].apps = try apps(inGroup: groups[index].id) }
     return groups
@@ -19,9 +25,7 @@ extension AppGroupRepository {
   /// The groups of an account with their apps, by number.
   public func all(of account: AccountID) throws(StorageError) -> [AppGroupRow] {
     var groups = try database.all(
-      """
-      SELECT id, group_key, name, secret_hash, created_at, account_id FROM app_group WHERE account_id = ? ORDER BY id
-      """, .account(account), map: Self.group)
+      Self.selectAppGroup, "WHERE account_id = ? ORDER BY id", .account(account), map: Self.group)
     for index in groups.indices { groups[index].apps = try apps(inGroup: groups[index].id) }
     return groups
   }
@@ -29,7 +33,7 @@ extension AppGroupRepository {
   /// The group of a key, nil for an unknown one.
   public func find(key: AppKey) throws(StorageError) -> AppGroupRow? {
     let found = try database.first(
-      "SELECT id, group_key, name, secret_hash, created_at, account_id FROM app_group WHERE group_key = ?",
+      Self.selectAppGroup, "WHERE group_key = ?",
       .text(key.text),
       map: Self.group)
     guard var group = found else { return nil }

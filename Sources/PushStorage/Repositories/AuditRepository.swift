@@ -6,6 +6,12 @@ public struct AuditRepository<Access>: Repository {
 }
 
 extension AuditRepository {
+  private static var selectAudit: StaticString {
+    """
+    SELECT id, at, account_id, subject_app, person_id, who, action, target, address FROM audit
+    """
+  }
+
   /// What was done, newest first: at most `limit` entries, older than `before` if that is given.
   public func entries(
     _ scope: AuditScope, before: Int64?, limit: Int
@@ -14,16 +20,12 @@ extension AuditRepository {
     switch scope {
     case .account(let account):
       return try database.all(
-        """
-        SELECT id, at, account_id, subject_app, person_id, who, action, target, address FROM audit
-        WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?
-        """, .integer(account.rawValue), .integer(oldest), .integer(limit), map: Self.auditEntry)
+        Self.selectAudit, "WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?",
+        .integer(account.rawValue), .integer(oldest), .integer(limit), map: Self.auditEntry)
     case .person(let person):
       return try database.all(
-        """
-        SELECT id, at, account_id, subject_app, person_id, who, action, target, address FROM audit
-        WHERE person_id = ? AND id < ? ORDER BY id DESC LIMIT ?
-        """, .integer(person.rawValue), .integer(oldest), .integer(limit), map: Self.auditEntry)
+        Self.selectAudit, "WHERE person_id = ? AND id < ? ORDER BY id DESC LIMIT ?",
+        .integer(person.rawValue), .integer(oldest), .integer(limit), map: Self.auditEntry)
     case .installation:
       // The index is named since without it the whole log might be looked through.
       return try database.all(

@@ -54,9 +54,10 @@ extension CallbackRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Stores a batch of events for an address, nil for the app's own, to be sent at once and for a day.
+  /// Stores a batch of events for an address, nil for the app's own, to be sent at once and tried until `end`.
   public func insertBatch(
-    app: AppID, to address: CallbackAddress?, events: Int, body: [UInt8], at now: Timestamp
+    app: AppID, to address: CallbackAddress?, events: Int, body: [UInt8], at now: Timestamp,
+    until end: Timestamp
   ) throws(StorageError) {
     let body = try database.stored(body, of: app, .callbackBody)
     try database.run(
@@ -64,11 +65,8 @@ extension CallbackRepository<Writing> {
       INSERT INTO callback_batch (app_id, origin, url, events, created_at, ends_at, next_at, body)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?5, ?7)
       """, .app(app), .text(address?.origin ?? ""), .optional(address?.text), .integer(events), .time(now),
-      .time(now.adding(seconds: Self.callbackLifetime)), .blob(body))
+      .time(end), .blob(body))
   }
-
-  /// Seconds for which a batch is tried.
-  private static var callbackLifetime: Int64 { 86_400 }
 
   /// Notes what came of sending a batch: it is taken, or sent again at `next`, or given up.
   public func noteAttempt(
@@ -91,13 +89,15 @@ extension CallbackRepository<Writing> {
       .optional(attempt.error))
   }
 
-  /// Has a batch of an app sent at once, whether it was taken, given up, or waits; false if the app has none of that
-  /// number.
-  public func resend(app: AppID, id: Int64, at now: Timestamp) throws(StorageError) -> Bool {
+  /// Has a batch of an app sent at once and tried until `end`, whether it was taken, given up, or waits; false if the app has
+  /// none of that number.
+  public func resend(app: AppID, id: Int64, at now: Timestamp, until end: Timestamp) throws(StorageError)
+    -> Bool
+  {
     try database.run(
       """
       UPDATE callback_batch SET state = 0, next_at = ?1, ends_at = ?2, done_at = NULL WHERE app_id = ?3 AND id = ?4
-      """, .time(now), .time(now.adding(seconds: Self.callbackLifetime)), .app(app), .integer(id))
+      """, .time(now), .time(end), .app(app), .integer(id))
     return database.changes > 0
   }
 

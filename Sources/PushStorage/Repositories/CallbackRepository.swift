@@ -7,11 +7,24 @@ public struct CallbackRepository<Access>: Repository {
 }
 
 extension CallbackRepository {
+  private static var selectCallbackSetting: StaticString {
+    """
+    SELECT app_id, url, types, format, secret, old_secret, old_until, changed_at FROM callback_setting
+    """
+  }
+
+  private static var selectCallbackBatch: StaticString {
+    """
+    SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error,
+      done_at, body FROM callback_batch
+    """
+  }
+
   /// What goes wrong with telling an app's server of events whose names begin with something, which happened after a
   /// moment. Looks at no more than the `depth` latest batches of those that wait, and of those that were given up: a body
   /// may have hundreds of kilobytes.
   public func trouble(
-    app: AppID, naming start: String, since moment: Timestamp, depth: Int = 200
+    app: AppID, naming start: String, since moment: Timestamp, depth: Int
   ) throws(StorageError) -> CallbackTrouble {
     // As it stands in bodies: `CallbackEvent.write`.
     let text = Array("\"event_id\":\"\(start)".utf8)
@@ -107,17 +120,13 @@ extension CallbackRepository {
   /// What an app has set up for callbacks, nil for nothing.
   public func setting(app: AppID) throws(StorageError) -> CallbackSettingRow? {
     try database.first(
-      """
-      SELECT app_id, url, types, format, secret, old_secret, old_until, changed_at FROM callback_setting WHERE app_id = ?
-      """, .app(app), map: Self.setting)
+      Self.selectCallbackSetting, "WHERE app_id = ?", .app(app), map: Self.setting)
   }
 
   /// What all apps have set up for callbacks, by app.
   public func settings() throws(StorageError) -> [CallbackSettingRow] {
     try database.all(
-      """
-      SELECT app_id, url, types, format, secret, old_secret, old_until, changed_at FROM callback_setting ORDER BY app_id
-      """, map: Self.setting)
+      Self.selectCallbackSetting, "ORDER BY app_id", map: Self.setting)
   }
 
   private static func setting(_ row: Row) -> CallbackSettingRow {
@@ -195,10 +204,9 @@ extension CallbackRepository {
     _ destination: CallbackDestination, at now: Timestamp, limit: Int
   ) throws(StorageError) -> [CallbackBatchRow] {
     let found = try database.all(
-      """
-      SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error, done_at, body
-      FROM callback_batch WHERE state = 0 AND app_id = ? AND origin = ? AND next_at <= ? ORDER BY next_at LIMIT ?
-      """, .app(destination.app), .text(destination.origin), .time(now), .integer(limit), map: Self.batch)
+      Self.selectCallbackBatch,
+      "WHERE state = 0 AND app_id = ? AND origin = ? AND next_at <= ? ORDER BY next_at LIMIT ?",
+      .app(destination.app), .text(destination.origin), .time(now), .integer(limit), map: Self.batch)
     return try found.map { row throws(StorageError) in try opened(row) }
   }
 
@@ -216,10 +224,7 @@ extension CallbackRepository {
   /// A batch of an app with its body, nil if the app has none of that number.
   public func batch(app: AppID, id: Int64) throws(StorageError) -> CallbackBatchRow? {
     let found = try database.first(
-      """
-      SELECT id, app_id, origin, url, events, created_at, ends_at, state, attempts, next_at, status, error, done_at, body
-      FROM callback_batch WHERE app_id = ? AND id = ?
-      """, .app(app), .integer(id), map: Self.batch)
+      Self.selectCallbackBatch, "WHERE app_id = ? AND id = ?", .app(app), .integer(id), map: Self.batch)
     return try found.map { row throws(StorageError) in try opened(row) }
   }
 

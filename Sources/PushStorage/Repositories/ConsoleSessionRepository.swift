@@ -6,21 +6,23 @@ public struct ConsoleSessionRepository<Access>: Repository {
 }
 
 extension ConsoleSessionRepository {
+  private static var selectConsoleSession: StaticString {
+    """
+    SELECT id, person_id, created_at, seen_at, address, agent FROM console_session
+    """
+  }
+
   /// The session behind a cookie.
   public func find(tokenHash: [UInt8]) throws(StorageError) -> ConsoleSessionRow? {
     try database.first(
-      """
-      SELECT id, person_id, created_at, seen_at, address, agent FROM console_session WHERE token_hash = ?
-      """, .blob(tokenHash), map: Self.session)
+      Self.selectConsoleSession, "WHERE token_hash = ?", .blob(tokenHash), map: Self.session)
   }
 
   /// Where a person is logged in, latest first.
   public func all(of person: PersonID) throws(StorageError) -> [ConsoleSessionRow] {
     try database.all(
-      """
-      SELECT id, person_id, created_at, seen_at, address, agent FROM console_session
-      WHERE person_id = ? ORDER BY seen_at DESC LIMIT 100
-      """, .integer(person.rawValue),
+      Self.selectConsoleSession, "WHERE person_id = ? ORDER BY seen_at DESC LIMIT 100",
+      .integer(person.rawValue),
       map: Self.session)
   }
 

@@ -52,7 +52,7 @@ extension DeviceKeyRepository<Writing> {
   public func set(
     app: AppID, number: RegistrationNumber, kind: DeviceKeyKind, _ bytes: [UInt8], at now: Timestamp
   ) throws(StorageError) -> Bool {
-    guard try isKnown(app: app, number) else { return false }
+    guard try transaction.registrations.contains(app: app, number) else { return false }
     guard !bytes.isEmpty else {
       try database.run(
         "DELETE FROM device_key WHERE app_id = ? AND number = ?", .app(app), .number(number))
@@ -73,7 +73,7 @@ extension DeviceKeyRepository<Writing> {
     app: AppID, with number: RegistrationNumber, _ id: ContentKeyID, sealed: [UInt8], limit: Int,
     at now: Timestamp
   ) throws(StorageError) -> Bool {
-    guard try isKnown(app: app, number) else { return false }
+    guard try transaction.registrations.contains(app: app, number) else { return false }
     try database.run(
       """
       INSERT INTO content_key (app_id, number, key_id, sealed, published_at) VALUES (?, ?, ?, ?, ?)
@@ -97,11 +97,5 @@ extension DeviceKeyRepository<Writing> {
         SELECT app_id, number, key_id FROM content_key WHERE published_at < ? ORDER BY published_at LIMIT ?)
       """, .time(before), .integer(limit))
     return database.changes
-  }
-
-  private func isKnown(app: AppID, _ number: RegistrationNumber) throws(StorageError) -> Bool {
-    try database.first(
-      "SELECT 1 FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
-    ) { _ in true } == true
   }
 }

@@ -6,22 +6,24 @@ public struct FileRepository<Access>: Repository {
 }
 
 extension FileRepository {
+  private static var selectFile: StaticString {
+    """
+    SELECT id, file_id, kind, name, count, pieces, created_at, expires_at FROM file
+    """
+  }
+
   /// The complete files of an app that have not ended, the oldest first.
   public func all(owner: String, at now: Timestamp) throws(StorageError) -> [FileRow] {
     try database.all(
-      """
-      SELECT id, file_id, kind, name, count, pieces, created_at, expires_at FROM file
-      WHERE owner = ? AND expires_at > ? AND is_complete = 1 ORDER BY id
-      """, .text(owner), .time(now), map: Self.file)
+      Self.selectFile, "WHERE owner = ? AND expires_at > ? AND is_complete = 1 ORDER BY id", .text(owner),
+      .time(now), map: Self.file)
   }
 
   /// A complete file of an app, nil if there is none of that name or if it has ended.
   public func find(owner: String, _ fileID: String, at now: Timestamp) throws(StorageError) -> FileRow? {
     try database.first(
-      """
-      SELECT id, file_id, kind, name, count, pieces, created_at, expires_at FROM file
-      WHERE owner = ? AND file_id = ? AND expires_at > ? AND is_complete = 1
-      """, .text(owner), .text(fileID), .time(now), map: Self.file)
+      Self.selectFile, "WHERE owner = ? AND file_id = ? AND expires_at > ? AND is_complete = 1", .text(owner),
+      .text(fileID), .time(now), map: Self.file)
   }
 
   /// A piece of a file, nil if it is not there any more.

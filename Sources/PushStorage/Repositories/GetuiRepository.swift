@@ -83,6 +83,13 @@ public struct GetuiRepository<Access>: Repository {
 }
 
 extension GetuiRepository {
+  private static var selectGetuiTask: StaticString {
+    """
+    SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at, schedule_id, digest, body
+    FROM getui_task
+    """
+  }
+
   /// The access of an app, nil if it has none.
   public func access(app: AppID) throws(StorageError) -> GetuiAccessRow? {
     try database.first(
@@ -148,26 +155,16 @@ extension GetuiRepository {
 extension GetuiRepository {
   /// A stored message of an app, nil if it has none of that number.
   public func task(_ id: MessageID, app: AppID) throws(StorageError) -> GetuiTaskRow? {
-    let found = try database.first(
-      """
-      SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at,
-        schedule_id, digest, body
-      FROM getui_task
-      WHERE app_id = ? AND id = ?
-      """, .app(app), .message(id), map: Self.task)
-    return try opened(found)
+    try opened(
+      database.first(
+        Self.selectGetuiTask, "WHERE app_id = ? AND id = ?", .app(app), .message(id), map: Self.task))
   }
 
   /// The stored message that a request made.
   public func task(requestID: String, app: AppID) throws(StorageError) -> GetuiTaskRow? {
-    let found = try database.first(
-      """
-      SELECT id, app_id, request_id, group_name, created_at, expires_at, stopped_at,
-        schedule_id, digest, body
-      FROM getui_task
-      WHERE app_id = ? AND request_id = ?
-      """, .app(app), .text(requestID), map: Self.task)
-    return try opened(found)
+    try opened(
+      database.first(
+        Self.selectGetuiTask, "WHERE app_id = ? AND request_id = ?", .app(app), .text(requestID), map: Self.task))
   }
 
   private func opened(_ row: GetuiTaskRow?) throws(StorageError) -> GetuiTaskRow? {

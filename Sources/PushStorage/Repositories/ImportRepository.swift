@@ -24,106 +24,50 @@ extension ImportRepository {
 }
 
 extension ImportRepository<Writing> {
-  /// Adds registrations of other platforms to an app, without a device: until one comes for it, nobody can log in as one
-  /// of them. The outcome of each, in order. A server that is running learns of them by `import_batch`.
-  public func add(
-    app: AppID, _ imported: [ImportedRegistration], adoption: Adoption, at now: Timestamp
-  ) throws(StorageError) -> [ImportOutcome] {
-    let first = try database.first(
-      "SELECT next_number FROM app WHERE id = ? AND deleted_at IS NULL", .app(app)
-    ) { UInt32(truncatingIfNeeded: $0.integer()) }
-    guard let first else { return imported.map { _ in .numbersUsedUp } }
-    var outcomes: [ImportOutcome] = []
-    outcomes.reserveCapacity(imported.count)
-    var next = first
-    var tagsByName: [String: UInt32] = [:]
-    for one in imported {
-      let outcome = try add(one, app, RegistrationNumber(next), adoption, now, &tagsByName)
-      if outcome == .added { next += 1 }
-      outcomes.append(outcome)
+  /// The number that the next registration of an app gets; nil for an unknown or deleted app.
+  public func firstNumber(app: AppID) throws(StorageError) -> RegistrationNumber? {
+    try database.first("SELECT next_number FROM app WHERE id = ? AND deleted_at IS NULL", .app(app)) {
+      $0.number()
     }
-    try database.run("UPDATE app SET next_number = ? WHERE id = ?", .integer(next), .app(app))
-    // A server reads them piece by piece.
-    for start in stride(from: first, to: next, by: Self.learnedAtOnce) {
+  }
+
+  /// Notes that the numbers from `first` up to `next` are taken by imported registrations. A server that is running learns of them
+  /// in steps of `step`.
+  public func noteTaken(
+    app: AppID, from first: RegistrationNumber, to next: RegistrationNumber, step: Int
+  ) throws(StorageError) {
+    try database.run("UPDATE app SET next_number = ? WHERE id = ?", .number(next), .app(app))
+    for start in stride(from: Int(first.rawValue), to: Int(next.rawValue), by: step) {
       try database.run(
         "INSERT INTO import_batch (app_id, first, count) VALUES (?, ?, ?)", .app(app), .integer(start),
-        .integer(min(next - start, UInt32(Self.learnedAtOnce))))
+        .integer(min(Int(next.rawValue) - start, step)))
     }
-    return outcomes
   }
 
-  /// Registrations of which a server learns in one step.
-  private static var learnedAtOnce: Int { 1000 }
-
-  private func add(
-    _ one: ImportedRegistration, _ app: AppID, _ number: RegistrationNumber, _ adoption: Adoption,
-    _ now: Timestamp, _ known: inout [String: UInt32]
-  ) throws(StorageError) -> ImportOutcome {
-    guard number.rawValue < .max else { return try owned(one, app) ?? .numbersUsedUp }
-    if let obstacle = try obstacle(to: one, app) { return try owned(one, app) ?? obstacle }
-    guard let tags = try tagNumbers(one.tags, app, &known), tags.count <= RegistrationLimits.tags else {
-      return try owned(one, app) ?? .tooManyTags
+  /// The app of the registration with an ID, nil if there is none.
+  public func owner(of id: RegistrationID) throws(StorageError) -> AppID? {
+    try database.first("SELECT app_id FROM registration WHERE registration_id = ?", .blob(id.stored)) {
+      $0.app()
     }
-    try insert(one, tags: tags, app, number, adoption, now)
-    return database.changes > 0 ? .added : try owned(one, app) ?? .numbersUsedUp
   }
 
-  /// Whose a registration is that is there already; nil if it is not.
-  private func owned(_ one: ImportedRegistration, _ app: AppID) throws(StorageError) -> ImportOutcome? {
+  /// The registration of an app with an ordinary token of Apple's, nil if there is none.
+  public func holder(ofToken token: [UInt8], app: AppID) throws(StorageError) -> RegistrationID? {
+    // Left to itself SQLite goes through all registrations of the app: it knows nothing of how many there are.
     try database.first(
-      "SELECT app_id FROM registration WHERE registration_id = ?", .blob(one.registrationID.stored)
-    ) { $0.app() == app ? .known : .foreign }
+      """
+      SELECT registration_id FROM registration INDEXED BY registration_apns_token
+      WHERE app_id = ? AND apns_token = ?
+      """, .app(app), .blob(token)
+    ) { RegistrationID(stored: $0.blob()) }
   }
 
-  /// The numbers of tags, made where there are none; nil if the app has too many. `known` holds those that were asked for
-  /// before in this transaction.
-  private func tagNumbers(
-    _ names: [String], _ app: AppID, _ known: inout [String: UInt32]
-  ) throws(StorageError) -> [UInt32]? {
-    var numbers: [UInt32] = []
-    for name in names {
-      if let number = known[name] {
-        numbers.append(number)
-        continue
-      }
-      guard
-        let number = try transaction.tags.numbers(
-          app: app, names: [name], creatingUpTo: RegistrationLimits.tagsPerApp
-        ).first ?? nil
-      else {
-        return nil
-      }
-      known[name] = number
-      numbers.append(number)
-    }
-    return numbers
-  }
-
-  /// Why a registration cannot be added if it is new.
-  private func obstacle(
-    to one: ImportedRegistration, _ app: AppID
-  ) throws(StorageError) -> ImportOutcome? {
-    if let token = one.token {
-      // Left to itself SQLite goes through all registrations of the app: it knows nothing of how many there are.
-      let holder = try database.first(
-        """
-        SELECT registration_id FROM registration INDEXED BY registration_apns_token
-        WHERE app_id = ? AND apns_token = ?
-        """, .app(app), .blob(token.bytes)
-      ) { RegistrationID(stored: $0.blob()) }
-      if let holder { return .tokenTaken(by: holder) }
-    }
-    guard let alias = one.alias else { return nil }
-    let holders = try database.first(
-      "SELECT count(*) FROM registration WHERE app_id = ? AND alias = ?", .app(app), .text(alias)
-    ) { $0.integer() }
-    return holders ?? 0 < RegistrationLimits.devicesPerAlias ? nil : .aliasFull
-  }
-
-  private func insert(
-    _ one: ImportedRegistration, tags: [UInt32], _ app: AppID, _ number: RegistrationNumber,
-    _ adoption: Adoption, _ now: Timestamp
-  ) throws(StorageError) {
+  /// Adds a registration of another platform under a number, without a device: until one comes for it, nobody can log in as it.
+  /// False, and nothing done, if there is one with its ID.
+  public func insert(
+    _ one: ImportedRegistration, tags: [UInt32], app: AppID, number: RegistrationNumber,
+    adoption: Adoption, at now: Timestamp
+  ) throws(StorageError) -> Bool {
     var times = TagTimes(tags: [], [], lost: [])
     times.change(added: tags, removed: [], at: now)
     // The secret is one that nobody has. A token that was told at an unknown time is older than any word of its service.
@@ -139,5 +83,6 @@ extension ImportRepository<Writing> {
       .integer(one.token?.service.rawValue ?? 0), one.token.map { .blob($0.bytes) } ?? .null,
       .optional(one.mobile), .time(now),
       .integer(adoption.rawValue), .optional(times.times(of: Set(tags).sorted())))
+    return database.changes > 0
   }
 }

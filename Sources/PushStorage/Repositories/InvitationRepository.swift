@@ -6,33 +6,31 @@ public struct InvitationRepository<Access>: Repository {
 }
 
 extension InvitationRepository {
+  private static var selectInvitation: StaticString {
+    """
+    SELECT id, account_id, account_name, role, email, expires_at, mail_state, mail_at, mail_note FROM live_invitation
+    """
+  }
+
   /// The invitations to an account that hold, newest first. None does any more when whoever made it may not invite.
   public func all(to account: AccountID, at now: Timestamp) throws(StorageError) -> [InvitationRow] {
     try database.all(
-      """
-      SELECT id, account_id, account_name, role, email, expires_at, mail_state, mail_at, mail_note
-      FROM live_invitation
-      WHERE account_id = ? AND expires_at > ? ORDER BY id DESC
-      """, .integer(account.rawValue), .time(now), map: Self.invitation)
+      Self.selectInvitation, "WHERE account_id = ? AND expires_at > ? ORDER BY id DESC",
+      .integer(account.rawValue), .time(now), map: Self.invitation)
   }
 
   /// An invitation by number, if it holds.
   public func find(_ id: Int64, at now: Timestamp) throws(StorageError) -> InvitationRow? {
     try database.first(
-      """
-      SELECT id, account_id, account_name, role, email, expires_at, mail_state, mail_at, mail_note
-      FROM live_invitation WHERE id = ? AND expires_at > ?
-      """, .integer(id), .time(now), map: Self.invitation)
+      Self.selectInvitation, "WHERE id = ? AND expires_at > ?", .integer(id), .time(now), map: Self.invitation
+    )
   }
 
   /// The invitation behind a link, if it holds.
   public func find(tokenHash: [UInt8], at now: Timestamp) throws(StorageError) -> InvitationRow? {
     try database.first(
-      """
-      SELECT id, account_id, account_name, role, email, expires_at, mail_state, mail_at, mail_note
-      FROM live_invitation
-      WHERE token_hash = ? AND expires_at > ?
-      """, .blob(tokenHash), .time(now), map: Self.invitation)
+      Self.selectInvitation, "WHERE token_hash = ? AND expires_at > ?", .blob(tokenHash), .time(now),
+      map: Self.invitation)
   }
 
   private static func invitation(_ row: Row) -> InvitationRow {

@@ -6,6 +6,12 @@ public struct PeopleRepository<Access>: Repository {
 }
 
 extension PeopleRepository {
+  private static var selectPerson: StaticString {
+    """
+    SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled FROM person
+    """
+  }
+
   /// Whose password a link may change, if it holds.
   public func passwordReset(tokenHash: [UInt8], at now: Timestamp) throws(StorageError) -> PersonID? {
     try database.first(
@@ -24,10 +30,7 @@ extension PeopleRepository {
   /// Everybody, by address.
   public func all() throws(StorageError) -> [PersonRow] {
     try database.all(
-      """
-      SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled
-      FROM person ORDER BY email
-      """, map: Self.person)
+      Self.selectPerson, "ORDER BY email", map: Self.person)
   }
 
   /// Those who run the installation, by address.
@@ -38,19 +41,13 @@ extension PeopleRepository {
   /// The person with an address.
   public func find(email: String) throws(StorageError) -> PersonRow? {
     try database.first(
-      """
-      SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled
-      FROM person WHERE email = ?
-      """, .text(email), map: Self.person)
+      Self.selectPerson, "WHERE email = ?", .text(email), map: Self.person)
   }
 
   /// A person by number.
   public func find(_ id: PersonID) throws(StorageError) -> PersonRow? {
     try database.first(
-      """
-      SELECT id, email, name, password, totp, totp_step, language, is_operator, created_at, disabled
-      FROM person WHERE id = ?
-      """, .integer(id.rawValue), map: Self.person)
+      Self.selectPerson, "WHERE id = ?", .integer(id.rawValue), map: Self.person)
   }
 
   /// Recovery codes that a person has left.

@@ -80,41 +80,7 @@ extension PushRepository<Writing> {
   }
 
   private func sweepRemains(below id: MessageID, limit: Int) throws(StorageError) {
-    try database.run(
-      """
-      DELETE FROM channel_targets WHERE msg_id IN (
-        SELECT DISTINCT msg_id FROM channel_targets WHERE msg_id < ?1
-          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
-      """, .message(id), .integer(limit))
-    try database.run(
-      """
-      DELETE FROM channel_taken WHERE msg_id IN (
-        SELECT DISTINCT msg_id FROM channel_taken WHERE msg_id < ?1
-          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
-      """, .message(id), .integer(limit))
-    try database.run(
-      """
-      DELETE FROM dropped WHERE msg_id IN (
-        SELECT DISTINCT msg_id FROM dropped WHERE msg_id < ?1
-          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
-      """, .message(id), .integer(limit))
-    try database.run(
-      """
-      DELETE FROM receipt WHERE msg_id IN (
-        SELECT DISTINCT msg_id FROM receipt WHERE msg_id < ?1
-          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
-      """, .message(id), .integer(limit))
-    try database.run(
-      """
-      DELETE FROM delivered WHERE msg_id IN (
-        SELECT DISTINCT msg_id FROM delivered WHERE msg_id < ?1
-          AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
-      """, .message(id), .integer(limit))
-    try database.run(
-      """
-      DELETE FROM push_sender WHERE msg_id IN (
-        SELECT msg_id FROM push_sender WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
-      """, .message(id), .integer(limit))
+    for statement in PushDeletions.remains { try database.run(statement, .message(id), .integer(limit)) }
   }
 
   /// Deletes request names made before a time, out of the `limit` oldest; tells how many went.
@@ -136,5 +102,33 @@ enum PushDeletions {
     "DELETE FROM dropped WHERE msg_id = ?", "DELETE FROM receipt WHERE msg_id = ?",
     "DELETE FROM push_callback WHERE msg_id = ?", "DELETE FROM steady_push WHERE msg_id = ?",
     "DELETE FROM push_sender WHERE msg_id = ?", "DELETE FROM channel_taken WHERE msg_id = ?",
+  ]
+
+  /// What deletes up to so many rows each of pushes below an ID that are gone.
+  static let remains: [StaticString] = [
+    """
+    DELETE FROM channel_targets WHERE msg_id IN (
+      SELECT DISTINCT msg_id FROM channel_targets WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+    """,
+    """
+    DELETE FROM channel_taken WHERE msg_id IN (
+      SELECT DISTINCT msg_id FROM channel_taken WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+    """,
+    """
+    DELETE FROM dropped WHERE msg_id IN (
+      SELECT DISTINCT msg_id FROM dropped WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+    """,
+    """
+    DELETE FROM receipt WHERE msg_id IN (
+      SELECT DISTINCT msg_id FROM receipt WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+    """,
+    """
+    DELETE FROM delivered WHERE msg_id IN (
+      SELECT DISTINCT msg_id FROM delivered WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+    """,
+    """
+    DELETE FROM push_sender WHERE msg_id IN (
+      SELECT DISTINCT msg_id FROM push_sender WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+    """,
   ]
 }

@@ -53,7 +53,7 @@ extension PushRepository {
   /// at no more than `depth` pushes, and at the sets of no more than `groups`; `next` is where it goes on then.
   public func latest(
     app: AppID, of number: RegistrationNumber, before: MessageID = MessageID(UInt64(Int64.max)), limit: Int,
-    depth: Int = 10_000, groups: Int = 100, isTarget: ([UInt8], [UInt8]) -> Bool
+    depth: Int, groups: Int, isTarget: ([UInt8], [UInt8]) -> Bool
   ) throws(StorageError) -> (pushes: [DevicePush], next: MessageID?) {
     let candidates = try database.all(
       """
@@ -134,7 +134,7 @@ extension PushRepository {
   /// Pushes of an app, newest first: at most `limit`. However rare what is looked for, no more than `looks` pushes are
   /// looked at. `matches`, if there is one, has the last word on those that the filter lets through.
   public func history(
-    of app: AppID, _ filter: PushFilter = PushFilter(), limit: Int, looks: Int = 5000,
+    of app: AppID, _ filter: PushFilter = PushFilter(), limit: Int, looks: Int,
     matches: ((PushSummary) -> Bool)? = nil
   ) throws(StorageError) -> PushHistory {
     let end = try end(of: app, filter, looks: looks)

@@ -164,10 +164,7 @@ extension RegistrationRepository<Writing> {
     ) { $0.optionalText() }
     guard let previous = row else { return .unknownRegistration }
     guard let alias, alias != previous else { return .ok(previous: previous) }
-    let holders = try database.first(
-      "SELECT count(*) FROM registration WHERE app_id = ? AND alias = ?", .app(app), .text(alias)
-    ) { $0.integer() }
-    return holders ?? 0 < limit ? .ok(previous: previous) : .full
+    return try count(app: app, alias: alias) < limit ? .ok(previous: previous) : .full
   }
 
   /// Sets or removes an alias that at most `limit` registrations of the app may share.

@@ -102,11 +102,25 @@ extension RegistrationRepository {
       successor: row.optionalBlob("successor").map { RegistrationID(stored: $0) }, at: row.time("at"))
   }
 
+  /// Whether an app has a registration of a number.
+  func contains(app: AppID, _ number: RegistrationNumber) throws(StorageError) -> Bool {
+    try database.first(
+      "SELECT 1 FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
+    ) { _ in true } == true
+  }
+
   /// How many registrations an app has.
   public func count(app: AppID) throws(StorageError) -> Int {
     try database.first("SELECT count(*) FROM registration WHERE app_id = ?", .app(app)) {
       $0.count()
     } ?? 0
+  }
+
+  /// How many registrations of an app have an alias.
+  public func count(app: AppID, alias: String) throws(StorageError) -> Int {
+    try database.first(
+      "SELECT count(*) FROM registration WHERE app_id = ? AND alias = ?", .app(app), .text(alias)
+    ) { $0.count() } ?? 0
   }
 
   /// Calls `body` for each registration of an app, by number, with what deliveries need of it: several times as fast as

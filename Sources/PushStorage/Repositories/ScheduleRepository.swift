@@ -6,36 +6,31 @@ public struct ScheduleRepository<Access>: Repository {
 }
 
 extension ScheduleRepository {
+  private static var selectSchedule: StaticString {
+    """
+    SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
+      next_at, last_local, last_at FROM schedule
+    """
+  }
+
   /// The schedule of an app with a name, nil if it has none such.
   public func find(app: AppID, uuid: String) throws(StorageError) -> ScheduleRow? {
     let found = try database.first(
-      """
-      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
-        last_local, last_at
-      FROM schedule WHERE uuid = ? AND app_id = ?
-      """, .text(uuid), .app(app), map: Self.schedule)
+      Self.selectSchedule, "WHERE uuid = ? AND app_id = ?", .text(uuid), .app(app), map: Self.schedule)
     return try found.map { row throws(StorageError) in try opened(row) }
   }
 
   /// The schedule that a request of an app made, nil if there is none.
   public func find(app: AppID, cid: String) throws(StorageError) -> ScheduleRow? {
     let found = try database.first(
-      """
-      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
-        last_local, last_at
-      FROM schedule WHERE app_id = ? AND cid = ?
-      """, .app(app), .text(cid), map: Self.schedule)
+      Self.selectSchedule, "WHERE app_id = ? AND cid = ?", .app(app), .text(cid), map: Self.schedule)
     return try found.map { row throws(StorageError) in try opened(row) }
   }
 
   /// A schedule that may fire, nil if it is gone or disabled.
   public func enabled(_ id: Int64) throws(StorageError) -> ScheduleRow? {
     let found = try database.first(
-      """
-      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
-        last_local, last_at
-      FROM schedule WHERE id = ? AND enabled = 1
-      """, .integer(id), map: Self.schedule)
+      Self.selectSchedule, "WHERE id = ? AND enabled = 1", .integer(id), map: Self.schedule)
     return try found.map { row throws(StorageError) in try opened(row) }
   }
 
@@ -44,11 +39,9 @@ extension ScheduleRepository {
     app: AppID, at now: Timestamp, offset: Int, limit: Int
   ) throws(StorageError) -> [ScheduleRow] {
     let found = try database.all(
+      Self.selectSchedule,
       """
-      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
-        last_local, last_at
-      FROM schedule WHERE app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?)
-      ORDER BY id LIMIT ? OFFSET ?
+      WHERE app_id = ? AND next_local IS NOT NULL AND (enabled = 1 OR last_at > ?) ORDER BY id LIMIT ? OFFSET ?
       """, .app(app), .time(now), .integer(limit), .integer(offset), map: Self.schedule)
     return try found.map { row throws(StorageError) in try opened(row) }
   }
@@ -66,11 +59,9 @@ extension ScheduleRepository {
   /// Schedules whose next occurrence has come, those that wait longest first.
   public func due(at now: Timestamp, limit: Int) throws(StorageError) -> [ScheduleRow] {
     let found = try database.all(
-      """
-      SELECT id, app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local, next_at,
-        last_local, last_at
-      FROM schedule WHERE enabled = 1 AND next_at IS NOT NULL AND next_at <= ? ORDER BY next_at LIMIT ?
-      """, .time(now), .integer(limit), map: Self.schedule)
+      Self.selectSchedule,
+      "WHERE enabled = 1 AND next_at IS NOT NULL AND next_at <= ? ORDER BY next_at LIMIT ?", .time(now),
+      .integer(limit), map: Self.schedule)
     return try found.map { row throws(StorageError) in try opened(row) }
   }
 

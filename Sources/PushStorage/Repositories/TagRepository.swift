@@ -63,9 +63,7 @@ extension TagRepository<Writing> {
   ) throws(StorageError) -> [UInt32?] {
     var numbers: [UInt32?] = []
     for name in names {
-      var number = try database.first(
-        "SELECT number FROM tag WHERE app_id = ? AND name = ?", .app(app), .text(name)
-      ) { $0.integer(as: UInt32.self) }
+      var number = try number(app: app, name: name)
       if number == nil, let limit {
         number = try database.first(
           """

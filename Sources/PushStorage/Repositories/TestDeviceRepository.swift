@@ -9,8 +9,12 @@ public struct TestDeviceRepository<Access>: Repository {
 extension TestDeviceRepository {
   /// Whether a registration of an app is a device for tests.
   public func contains(_ id: RegistrationID, app: AppID) throws(StorageError) -> Bool {
+    try contains(id.text, app: app)
+  }
+
+  private func contains(_ id: String, app: AppID) throws(StorageError) -> Bool {
     try database.first(
-      "SELECT 1 FROM test_device WHERE app_id = ? AND registration_id = ?", .app(app), .text(id.text)
+      "SELECT 1 FROM test_device WHERE app_id = ? AND registration_id = ?", .app(app), .text(id)
     ) { _ in true } == true
   }
 
@@ -43,10 +47,7 @@ extension TestDeviceRepository<Writing> {
   public func add(
     app: AppID, _ registrationID: String, name: String, limit: Int, at now: Timestamp
   ) throws(StorageError) -> Addition {
-    let isThere = try database.first(
-      "SELECT 1 FROM test_device WHERE app_id = ? AND registration_id = ?", .app(app), .text(registrationID)
-    ) { _ in true }
-    if isThere == true { return .exists }
+    if try contains(registrationID, app: app) { return .exists }
     let count = try database.first("SELECT count(*) FROM test_device WHERE app_id = ?", .app(app)) {
       $0.count()
     }
