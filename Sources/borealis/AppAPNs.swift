@@ -5,20 +5,6 @@ import PushStorage
 
 /// What the commands `app apns` have in common.
 enum AppAPNs {
-  /// Opens the database and finds the app that the first operand names by its key.
-  static func withApp(_ input: Input, _ body: (Store, AppRow) throws(Failure) -> Void) throws(Failure) {
-    guard let key = AppKey(input.operands[0]) else {
-      throw .usage("KEY has 24 lower-case hexadecimal digits")
-    }
-    try DataFolder(input).withStore { store throws(Failure) in
-      let app = try store.readNow(orFail: "cannot read the apps") { transaction throws(StorageError) in
-        try transaction.apps.find(key: key)
-      }
-      guard let app else { throw .failed("no app has the key \(key.text)") }
-      try body(store, app)
-    }
-  }
-
   static func read<Value: Sendable>(
     _ store: Store, _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
@@ -40,7 +26,7 @@ enum AppAPNs {
       throw .usage("ID is a number from the list")
     }
     let id = APNsCredentialID(number)
-    try withApp(input) { store, app throws(Failure) in
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
       let isKnown = try write(store) { transaction throws(StorageError) in
         try body(transaction, app.id, id)
       }

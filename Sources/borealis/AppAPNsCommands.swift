@@ -15,7 +15,9 @@ struct AppAPNsListCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    try AppAPNs.withApp(input) { store, app throws(Failure) in try AppAPNs.printList(store, app) }
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
+      try AppAPNs.printList(store, app)
+    }
   }
 }
 

@@ -52,7 +52,7 @@ struct AppAPNsSetCommand: Command {
     guard AppKey(input.operands[0]) != nil else { throw .usage("KEY has 24 lower-case hexadecimal digits") }
     let upload = try CredentialFiles(input.settings).upload()
     let keyFile = SecretKeyFile(input.settings, folder: try DataFolder(input))
-    try AppAPNs.withApp(input) { store, app throws(Failure) in
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
       let keys = try keyFile.readOrMake(for: store)
       let rows = upload.rows(for: app.id, sealedWith: keys)
       let refusal = try AppAPNs.write(store) { transaction throws(StorageError) -> CredentialError? in

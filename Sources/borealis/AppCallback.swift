@@ -17,7 +17,7 @@ enum AppCallback {
     _ body: @escaping @Sendable (CallbackSettingRow?, Sealer) throws(Failure) -> Change
   ) throws(Failure) {
     let file = SecretKeyFile(input.settings, folder: try DataFolder(input))
-    try AppAPNs.withApp(input) { store, app throws(Failure) in
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
       let keys = try file.readOrMake(for: store)
       let sealer = Sealer(app: app.id, keys: keys, now: SystemTime().now())
       let result = try store.writeNow(orFail: "cannot change the callbacks") {

@@ -78,7 +78,7 @@ struct AppCallbackShowCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    try AppAPNs.withApp(input) { store, app throws(Failure) in
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
       let row = try store.readNow(orFail: "cannot read the callbacks") { transaction throws(StorageError) in
         try transaction.callbacks.setting(app: app.id)
       }
@@ -119,7 +119,7 @@ struct AppCallbackRemoveCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    try AppAPNs.withApp(input) { store, app throws(Failure) in
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
       let wasThere = try store.writeNow(orFail: "cannot change the callbacks") {
         transaction throws(StorageError) in
         try transaction.callbacks.remove(app: app.id)

@@ -17,7 +17,7 @@ struct AppGetuiSetCommand: Command {
 
   static func run(_ input: Input) throws(Failure) {
     let file = SecretKeyFile(input.settings, folder: try DataFolder(input))
-    try AppAPNs.withApp(input) { store, app throws(Failure) in
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
       let secret = GetuiSecret.generate()
       let row = GetuiAccessRow(
         app: app.id, secret: GetuiSecret.seal(secret, app: app.id, with: try file.readOrMake(for: store)),
@@ -43,7 +43,7 @@ struct AppGetuiRemoveCommand: Command {
   static let settings = [DataFolder.setting]
 
   static func run(_ input: Input) throws(Failure) {
-    try AppAPNs.withApp(input) { store, app throws(Failure) in
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
       let isRemoved = try store.writeNow(orFail: "cannot change the access") {
         transaction throws(StorageError) in
         try transaction.getui.removeAccess(app: app.id)

@@ -2,7 +2,8 @@ import Glibc
 import PushBase
 import PushStorage
 
-/// Work of one command on the database. It is waited for, and works beside a running server.
+/// Work of one command on the database: the one way in which commands open it. It is waited for, and works beside a running server;
+/// a folder without a database, an empty file, and a schema that is not this program's are refused as a server refuses them.
 extension DataFolder {
   /// Opens the database for a command. It must be there, unless `makes` says that it may be made. `keys` is for those that change
   /// contents, or how they are stored.
@@ -18,6 +19,20 @@ extension DataFolder {
     let store = try openBesideServer(keys: keys)
     defer { store.close() }
     return try body(store)
+  }
+
+  /// The same with the app that has a key.
+  func withApp<Value>(
+    _ key: String, _ body: (Store, AppRow) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    guard let key = AppKey(key) else { throw .usage("KEY has 24 lower-case hexadecimal digits") }
+    return try withStore { store throws(Failure) in
+      let app = try store.readNow(orFail: "cannot read the apps") { transaction throws(StorageError) in
+        try transaction.apps.find(key: key)
+      }
+      guard let app else { throw .failed("no app has the key \(key.text)") }
+      return try body(store, app)
+    }
   }
 
   /// Opens the database, beside a running server if there is one. It is brought to this program's schema only while no
@@ -83,7 +98,7 @@ extension Store {
     orFail what: String, _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
     do throws(StorageError) {
-      return try Blocking.wait { done in read(body, completion: done) }
+      return try Store.wait { done in read(body, completion: done) }
     } catch {
       throw DataFolder.failure(what, error)
     }
@@ -94,7 +109,7 @@ extension Store {
     orFail what: String, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
     do throws(StorageError) {
-      return try Blocking.wait { done in write(body, completion: done) }
+      return try Store.wait { done in write(body, completion: done) }
     } catch {
       throw DataFolder.failure(what, error)
     }

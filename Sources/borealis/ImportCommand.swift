@@ -42,29 +42,31 @@ struct ImportCommand: Command {
   ]
 
   static func run(_ input: Input) throws(Failure) {
-    guard let key = AppKey(try input.required("app")) else {
-      throw .usage("--app: KEY has 24 lower-case hexadecimal digits")
-    }
+    let key = try input.required("app")
+    guard AppKey(key) != nil else { throw .usage("--app: KEY has 24 lower-case hexadecimal digits") }
     guard let source = ImportSource(rawValue: input.settings.text("from") ?? ImportSource.jpush.rawValue)
     else {
       throw .usage("--from: expected jpush or getui")
     }
     let folder = try DataFolder(input)
-    try folder.expectDatabase()
     let path = input.operands[0]
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .failed("cannot read \(path): \(SystemCalls.reason(errno))") }
     defer { close(descriptor) }
-    let store = try folder.openBesideServer()
-    defer { store.close() }
-    var work = ImportWork(
-      store: store, folder: folder, app: try app(key, store), source: source,
-      adoption: input.settings.flag("adopt-by-id") ? .registrationID : .token,
-      isDryRun: input.settings.flag("dry-run"))
+    try folder.withApp(key) { store, app throws(Failure) in
+      var work = ImportWork(
+        store: store, folder: folder, app: app, source: source,
+        adoption: input.settings.flag("adopt-by-id") ? .registrationID : .token,
+        isDryRun: input.settings.flag("dry-run"))
+      try read(descriptor, path, into: &work)
+    }
+  }
+
+  private static func read(_ descriptor: Int32, _ path: String, into work: inout ImportWork) throws(Failure) {
     var reader = CSVReader()
     var buffer = [UInt8](repeating: 0, count: 256 * 1024)
     while true {
-      let count = read(descriptor, &buffer, buffer.count)
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw .failed("cannot read \(path): \(SystemCalls.reason(errno))") }
       if count == 0 { break }
@@ -72,14 +74,6 @@ struct ImportCommand: Command {
     }
     if let record = reader.finish() { try work.take(record) }
     try work.finish()
-  }
-
-  private static func app(_ key: AppKey, _ store: Store) throws(Failure) -> AppRow {
-    let found = try store.readNow(orFail: "cannot read the apps") { transaction throws(StorageError) in
-      try transaction.apps.find(key: key)
-    }
-    guard let found else { throw .failed("no app has the key \(key.text)") }
-    return found
   }
 }
 
@@ -173,7 +167,8 @@ private struct ImportWork {
       switch outcome {
       case .added: added += 1
       case .known: known += 1
-      case .aliasFull: refuse(one.line, "the alias belongs to 10 devices already")
+      case .aliasFull:
+        refuse(one.line, "the alias belongs to \(RegistrationLimits.devicesPerAlias) devices already")
       case .tooManyTags: refuse(one.line, "the device, or the app, has too many tags")
       case .tokenTaken(let id): refuse(one.line, "the token belongs to \(id.text)")
       case .foreign: refuse(one.line, "the registration ID belongs to another app")
@@ -194,10 +189,10 @@ private struct ImportWork {
     let (app, adoption, isDryRun) = (app.id, adoption, isDryRun)
     let found = Mutex<[ImportOutcome]>([])
     do throws(StorageError) {
-      try Blocking.wait { done in
+      try Store.wait { done in
         store.write { transaction throws(StorageError) in
-          let outcomes = try transaction.imports.add(
-            app: app, registrations, adoption: adoption, at: SystemTime().now())
+          let work = RegistrationImport(into: app, adoption: adoption, at: SystemTime().now())
+          let outcomes = try work.add(registrations, in: transaction)
           found.withLock { $0 = outcomes }
           // Takes back what was done.
           if isDryRun { throw StorageError(.other, "dry run") }
