@@ -15,7 +15,7 @@ public struct QueuedPart: Sendable {
   public let service: ServiceID
   /// What happens to the number on the app's icon.
   public let badge: BadgeChange
-  /// Whether it is sent at most once: no answer means that it may have arrived.
+  /// Whether it is sent at most once: no answer means that it may have arrived. Only for parts that go to a token.
   public let isTriedOnce: Bool
   /// Whether the direct connection can bring it to a device for which the service refuses it.
   public let canFallBack: Bool
@@ -43,6 +43,8 @@ public struct QueuedPart: Sendable {
     self.canFallBack = canFallBack
     self.lifetime = lifetime
     self.content = content
+    // That it is being tried is stored by the kind of token: without one a restart would send it again.
+    precondition(!isTriedOnce || slot != nil, "what is sent at most once goes to a token")
   }
 
   /// The service for a device by what it named with its token.

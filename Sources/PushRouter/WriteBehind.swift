@@ -304,7 +304,7 @@ final class WriteBehind: Sendable {
   private func isOwnFault(_ error: StorageError) -> Bool {
     guard store.trouble == nil else { return false }
     return switch error.kind {
-    case .overloaded, .closed, .busy, .diskFull, .readOnly: false
+    case .overloaded, .closed, .busy, .diskFull, .readOnly, .io: false
     default: true
     }
   }

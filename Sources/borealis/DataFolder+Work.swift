@@ -37,7 +37,7 @@ extension DataFolder {
 
   /// Opens the database, beside a running server if there is one. It is brought to this program's schema only while no
   /// server can be there, which would not know what its tables have become.
-  func openBesideServer(keys: SecretKeyFile? = nil) throws(Failure) -> Store {
+  private func openBesideServer(keys: SecretKeyFile? = nil) throws(Failure) -> Store {
     let log = Log(level: .warning)
     var options = Store.Options()
     options.migrates = false

@@ -33,6 +33,14 @@ private final class Nothing: Sendable {}
       results: ["delivered": NumberSet(answered.map { RegistrationNumber($0) })], at: now)
   }
 
+  @Test func `A part that is sent at most once without a token stops the process`() async {
+    let end = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = QueuedPart(targets: .few([]), slot: nil, isTriedOnce: true, content: Nothing())
+    }
+    let words = end.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+    #expect(words?.contains("what is sent at most once goes to a token") == true)
+  }
+
   /// Of a push that is spread over some time, those are claimed whose moment has come, also after a restart.
   @Test func claimsWhoseMomentHasCome() throws {
     let start = Timestamp(milliseconds: 1_790_000_000_000)
