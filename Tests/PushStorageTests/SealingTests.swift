@@ -52,7 +52,8 @@ import Testing
         from: PushSource(object: Array("{\"a\":\"".utf8) + Self.text))
       try t.callbacks.insertPush(
         PushCallbackRow(id: MessageID(id), url: nil, types: .all, sendno: 1, params: Self.text), app: app)
-      try t.callbacks.insertBatch(app: app, to: nil, events: 1, body: Self.text, at: .start)
+      try t.callbacks.insertBatch(
+        app: app, to: nil, events: 1, body: Self.text, at: .start, until: .start.adding(seconds: 9))
       let moment = ScheduleRow.Occurrence(local: LocalTime(count: 1), at: .start)
       let schedule = try t.schedules.insert(
         ScheduleRow(
@@ -84,11 +85,13 @@ import Testing
       let destination = CallbackDestination(app: app, origin: "")
       return [
         try t.pushes.find(id: push)?.content, try t.pushes.contents(of: [push])[0]?.content,
-        try t.pushes.history(of: app, limit: 1) { $0.id == push }.pushes.first?.content,
-        try t.pushes.latest(app: app, of: RegistrationNumber(1), limit: 9) { _, _ in false }.pushes
+        try t.pushes.history(of: app, limit: 1, looks: 100) { $0.id == push }.pushes.first?.content,
+        try t.pushes.latest(app: app, of: RegistrationNumber(1), limit: 9, depth: 100, groups: 10) { _, _ in
+          false
+        }.pushes
           .first { $0.id == push }?.content,
         try t.pushes.object(of: push), try t.pushes.source(of: push)?.source.object,
-        try t.pushes.history(of: app, limit: 1) { $0.id == push }.pushes.first?.object,
+        try t.pushes.history(of: app, limit: 1, looks: 100) { $0.id == push }.pushes.first?.object,
         try t.callbacks.push(of: push, app: app)?.params,
         try t.callbacks.due(destination, at: .start, limit: 1).first?.body,
         try t.callbacks.batch(app: app, id: 1)?.body, try t.schedules.find(app: app, uuid: "s\(id)")?.push,
