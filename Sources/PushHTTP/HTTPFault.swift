@@ -14,9 +14,9 @@ public enum HTTPFault: Error, Sendable, Equatable, CaseIterable {
   case badField
   /// More bytes or more fields in the header than the limits.
   case headerTooLarge
-  /// No `Host`, several, or one that is no host.
+  /// No `Host`, several, or an invalid one.
   case badHost
-  /// `Content-Length` is repeated or is no number, or comes with `Transfer-Encoding`.
+  /// `Content-Length` is repeated, is not a number, or appears with `Transfer-Encoding`.
   case badLength
   /// A transfer coding other than `chunked`.
   case unsupportedCoding
@@ -24,15 +24,15 @@ public enum HTTPFault: Error, Sendable, Equatable, CaseIterable {
   case unknownExpectation
   /// The body is, or is announced to be, over the limit.
   case bodyTooLarge
-  /// Too many large bodies are on their way; the parser never says so itself, the owner of the connection does.
+  /// There is no memory for the body; set by the owner of the connection, never by the parser.
   case busy
-  /// Nobody answered in time, though the request may have been carried out; the parser never says so itself.
+  /// The handler did not answer in time, and the request may have been carried out; never set by the parser.
   case unanswered
   /// A chunk's size line or end is malformed, or the extensions are over the limit.
   case badChunk
   /// The peer closed in the middle of a message.
   case cutShort
-  /// The message took too long; the parser never says so itself, the owner of the connection does.
+  /// The message took too long; set by the owner of the connection, never by the parser.
   case timeout
 
   /// The status to answer a request with (RFC 9110 section 15).

@@ -13,7 +13,7 @@ public struct HTTPForm: Sendable, Equatable {
   /// The first value under a name.
   public subscript(name: String) -> String? { items.first { $0.name == name }?.value }
 
-  /// All values under a name, such as those of ticked boxes.
+  /// All values under a name, such as those of checked boxes.
   public func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 }
 

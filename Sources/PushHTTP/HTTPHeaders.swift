@@ -24,7 +24,7 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     fields.append(Field(name: name.lowercased(), value: value))
   }
 
-  /// Puts a field, its name in lower case, in the place of all that have this name.
+  /// Replaces all fields of this name, which is in lower case, by one.
   mutating func set(_ name: String, _ value: String) {
     fields.removeAll { $0.name == name }
     append(lowercase: name, value)

@@ -2,16 +2,15 @@
 public struct HTTPRequest: Sendable, Equatable {
   /// The method, a token as it was sent: `GET`.
   public var method: String
-  /// Path and query, or `*`, percent-encoded as sent; the scheme and authority of an absolute form are taken
-  /// off.
+  /// Path and query, or `*`, percent-encoded as sent, without the scheme and authority of an absolute form.
   public var target: String
   /// 0 or 1, of HTTP/1.x.
   public var minorVersion: Int
   /// The fields. Those of a trailer are dropped.
   public var headers: HTTPHeaders
-  /// The content, with any chunked coding taken off.
+  /// The content, with any chunked coding removed.
   public var body: [UInt8]
-  /// Whether the client lets the connection be used for a further request.
+  /// Whether the client allows another request on the connection.
   public var keepAlive: Bool
 
   /// A request from its parts, for tests and for callers without a connection.

@@ -1,16 +1,16 @@
 /// Reads requests from a connection in pieces of any size (RFC 9112). Whatever two readers might frame
 /// differently is refused, and nothing beyond the limits is held.
 public struct HTTPRequestParser: Sendable {
-  /// What a call came to.
+  /// The result of a call.
   public enum Event: Sendable, Equatable {
-    /// All bytes were taken and the request is not complete.
+    /// All bytes were consumed and the request is incomplete.
     case needMore
-    /// The client waits for a `100 (Continue)` before it sends the body. Comes at most once for a request;
-    /// further bytes may wait already.
+    /// The client waits for a `100 (Continue)` before it sends the body. Returned at most once per request; further bytes
+    /// may be there already.
     case needsContinue
-    /// A complete request. Bytes behind it were not taken.
+    /// A complete request. Bytes after it were not consumed.
     case request(HTTPRequest)
-    /// The request is refused. Every further call says the same.
+    /// The request is refused. Every further call returns the same.
     case failure(HTTPFault)
   }
 
@@ -18,7 +18,7 @@ public struct HTTPRequestParser: Sendable {
   private var reader: MessageReader
   private var request = HTTPRequest(method: "", target: "")
   private var emptyLines = 0
-  /// The host that an absolute target names.
+  /// The host in an absolute target.
   private var authority: String?
   private var fault: HTTPFault?
 
@@ -28,33 +28,33 @@ public struct HTTPRequestParser: Sendable {
     reader = MessageReader(limits: limits)
   }
 
-  /// Whether nothing of the next request has come: silence now is idleness, otherwise slowness.
+  /// Whether no byte of the next request has arrived, so that the connection is idle and not slow.
   public var isIdle: Bool { reader.isIdle && fault == nil }
 
-  /// Whether all that has come are empty lines, which may stand before a request: not many of them.
+  /// Whether only empty lines have arrived, a few of which may precede a request.
   public var hasOnlyEmptyLines: Bool { isIdle && emptyLines > 0 }
 
   /// Whether the header of a request is complete and its body is not.
   public var isInBody: Bool { reader.phase != .startLine && reader.phase != .fields }
 
-  /// Memory that is held for what has come, and for a body of so many bytes.
+  /// Memory that received bytes and a body of this size take.
   public func heldBytes(reserving bodySize: Int) -> Int {
     reader.heldBytes(reserving: bodySize) + request.target.utf8.count + (authority?.utf8.count ?? 0)
   }
 
-  /// Takes the memory for the whole body, as far as it is announced.
+  /// Reserves the memory for the announced body.
   public mutating func reserveBody() { reader.reserveBody() }
 
-  /// Allows the body that is being read no more bytes than this; false if it has, or is announced to have, more.
+  /// Limits the body that is being read; false if it has, or is announced to have, more bytes.
   public mutating func limitBody(to bytes: Int) -> Bool {
     reader.bodyLimit = min(reader.bodyLimit, bytes)
     return bodySize <= reader.bodyLimit
   }
 
-  /// Bytes of the body that is being read, as far as they have come or are announced.
+  /// Received or announced bytes of the body that is being read.
   public var bodySize: Int { isInBody ? reader.bodySize : 0 }
 
-  /// The request whose body is being read, as far as its header tells it; nil at any other time.
+  /// The request whose body is being read, without the body; nil at any other time.
   public var head: HTTPRequest? {
     guard isInBody, fault == nil else { return nil }
     var head = request
@@ -69,13 +69,13 @@ public struct HTTPRequestParser: Sendable {
     return fields
   }
 
-  /// The target of the latest request as far as it has come, also when that was refused; empty if none has.
+  /// The target of the latest request as far as it was received, also when it was refused; empty if none was.
   public var latestTarget: String { request.target }
 
   /// Its method.
   public var latestMethod: String { request.method }
 
-  /// Waits for the first request of another connection; only the memory stays.
+  /// Resets the parser for another connection and keeps its memory.
   public mutating func reset() {
     reader.reset()
     request = HTTPRequest(method: "", target: "")
@@ -84,8 +84,8 @@ public struct HTTPRequestParser: Sendable {
     fault = nil
   }
 
-  /// Takes bytes from index `from` on until something is to be told. `consumed` counts the bytes taken; the
-  /// caller offers the others again, after it has answered if the event is a request.
+  /// Consumes bytes from index `from` on until there is an event. `consumed` counts the consumed bytes; the caller passes
+  /// the others again, after its answer if the event is a request.
   public mutating func consume(_ bytes: Span<UInt8>, from: Int = 0) -> (consumed: Int, event: Event) {
     if let fault { return (0, .failure(fault)) }
     let start = min(max(from, 0), bytes.count)
@@ -130,7 +130,7 @@ public struct HTTPRequestParser: Sendable {
 
   private mutating func readRequestLine() throws(HTTPFault) {
     let line = reader.line
-    // Any further space is no part of a target or a version, which refuse it.
+    // Target and version allow no further space.
     guard let first = line.firstIndex(of: 32), let last = line.lastIndex(of: 32), first < last else {
       throw .badStartLine
     }
@@ -151,7 +151,7 @@ public struct HTTPRequestParser: Sendable {
     }
   }
 
-  /// Path and query of `http://authority/path?query`, whose authority goes before `Host` (RFC 9112 section 3.2.2).
+  /// Path and query of `http://authority/path?query`, whose authority overrides `Host` (RFC 9112 section 3.2.2).
   private mutating func originForm(absolute target: ArraySlice<UInt8>) throws(HTTPFault) -> String {
     for scheme in ["http://", "https://"] where equal(target.prefix(scheme.utf8.count), scheme) {
       let rest = target.dropFirst(scheme.utf8.count)
@@ -164,7 +164,7 @@ public struct HTTPRequestParser: Sendable {
     throw .badStartLine
   }
 
-  /// Checks the header as a whole. Returns whether the client is to be told to continue.
+  /// Checks the complete header. Returns whether the client expects `100 (Continue)`.
   private mutating func endHeader() throws(HTTPFault) -> Bool {
     let headers = reader.headers
     let hosts = headers.count("host")
@@ -173,7 +173,7 @@ public struct HTTPRequestParser: Sendable {
     guard hosts == 1 || authority == nil || headers.fields.count < limits.fields else {
       throw .headerTooLarge
     }
-    // An empty one stands for no host in particular (RFC 9112 section 3.3).
+    // An empty one names no particular host (RFC 9112 section 3.3).
     if let host = headers["host"], !host.isEmpty, !HostField.isValid(Array(host.utf8)[...]) { throw .badHost }
     request.keepAlive =
       !headers.lists("connection", "close")

@@ -2,13 +2,13 @@
 public struct HTTPResponse: Sendable, Equatable {
   /// The status code, 100 to 999.
   public var status: Int
-  /// The fields besides those that `serialize` writes itself.
+  /// The fields, except those that `serialize` writes itself.
   public var headers: HTTPHeaders
   /// The content.
   public var body: [UInt8]
-  /// The content exists once in the process, however many responses carry it.
+  /// Whether the content is shared by many responses and exists only once in the process.
   public var isStatic = false
-  /// Whoever asked has shown who he is: for the connection's owner, which keeps such connections longest.
+  /// Whether the client is authenticated; the connection's owner keeps such connections longest.
   public var isToKnownCaller = false
 
   /// A response from its parts.
@@ -22,8 +22,8 @@ public struct HTTPResponse: Sendable, Equatable {
   public static let continueBytes = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
   /// Appends the response as HTTP/1.1. `date` is the value of `Date` (RFC 9110 section 5.6.7) and `requestID`
-  /// that of `X-Request-Id`, nil to leave them out; `headOnly` leaves out the content; `strict` tells browsers to come over TLS only from
-  /// now on; `minorVersion` is that of the request.
+  /// that of `X-Request-Id`, nil to leave them out; `headOnly` leaves out the content; `strict` adds
+  /// `Strict-Transport-Security`; `minorVersion` is that of the request.
   ///
   /// `content-length`, `connection` and `date` are written here; `connection` also names an `upgrade` among `headers`
   /// (RFC 9110 section 7.8). Fields of these names and `transfer-encoding` among `headers` are left out, as are fields whose name is no token. Control
@@ -59,7 +59,7 @@ public struct HTTPResponse: Sendable, Equatable {
     if hasContent, !headOnly { bytes += body }
   }
 
-  /// A year (RFC 6797), and for this host alone: others under its name are not ours.
+  /// A year (RFC 6797), for this host without its subdomains, which may not be ours.
   private static let strictTransport = "max-age=31536000"
 
   /// Whether a response of this status has content.

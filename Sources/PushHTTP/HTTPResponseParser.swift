@@ -1,13 +1,13 @@
 /// Reads responses from a connection in pieces of any size, for clients (RFC 9112). Interim responses (1xx)
 /// are skipped.
 public struct HTTPResponseParser: Sendable {
-  /// What a call came to.
+  /// The result of a call.
   public enum Event: Sendable, Equatable {
     /// All bytes were taken and the response is not complete.
     case needMore
-    /// A complete response. `keepAlive` tells whether the server lets the connection be used again.
+    /// A complete response. `keepAlive` says whether the server allows another request on the connection.
     case response(HTTPResponse, keepAlive: Bool)
-    /// What came is no response, or one over the limits. Every further call says the same.
+    /// The bytes are not a response, or over the limits. Every further call returns the same.
     case failure(HTTPFault)
   }
 
@@ -26,7 +26,7 @@ public struct HTTPResponseParser: Sendable {
     reader = MessageReader(limits: limits)
   }
 
-  /// Takes bytes from index `from` on until something is to be told. `consumed` counts the bytes taken.
+  /// Consumes bytes from index `from` on until there is an event. `consumed` counts the consumed bytes.
   public mutating func consume(_ bytes: Span<UInt8>, from: Int = 0) -> (consumed: Int, event: Event) {
     if let fault { return (0, .failure(fault)) }
     let start = min(max(from, 0), bytes.count)
@@ -40,8 +40,8 @@ public struct HTTPResponseParser: Sendable {
     }
   }
 
-  /// Tells that the server closed. A body without a length ends here; `needMore` means that no response was
-  /// open.
+  /// Reports that the server closed. A body without a length ends here; `needMore` means that no response was in
+  /// progress.
   public mutating func finish() -> Event {
     if let fault { return .failure(fault) }
     if reader.phase == .untilClose { return complete() }

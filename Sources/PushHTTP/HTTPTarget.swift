@@ -53,7 +53,7 @@ public struct HTTPTarget: Sendable, Equatable {
   }
 }
 
-/// The text that percent-encoded text stands for; nil for malformed escapes, a NUL and what is not UTF-8.
+/// Decodes percent-encoded text; nil for malformed escapes, a NUL and text that is not UTF-8.
 func decodePercent(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
   var bytes: [UInt8] = []
   bytes.reserveCapacity(text.count)

@@ -1,6 +1,6 @@
 import PushBase
 
-/// What may stand in `Host` and in the authority of a target: a host, and a port if it is another than the scheme's (RFC 9110
+/// The value of `Host` and of the authority of a target: a host, and a port unless it is the scheme's default (RFC 9110
 /// section 7.2, RFC 3986 section 3.2).
 enum HostField {
   static func isValid(_ text: ArraySlice<UInt8>) -> Bool {
@@ -22,7 +22,7 @@ enum HostField {
     text.contains(UInt8(ascii: ":")) && IPAddress(String(decoding: text, as: UTF8.self)) != nil
   }
 
-  /// A name or an IPv4 address, with escapes; the other characters that RFC 3986 has for names are in none that is in use.
+  /// A name or an IPv4 address, with escapes; no name in use has the other characters that RFC 3986 allows.
   private static func isName(_ text: ArraySlice<UInt8>) -> Bool {
     var index = text.startIndex
     while index < text.endIndex {
@@ -39,7 +39,7 @@ enum HostField {
     return true
   }
 
-  /// No digits at all stand for the scheme's own port.
+  /// No digits mean the scheme's default port.
   private static func isPort(_ text: ArraySlice<UInt8>) -> Bool {
     guard text.allSatisfy({ 48...57 ~= $0 }) else { return false }
     let digits = text.drop { $0 == 48 }

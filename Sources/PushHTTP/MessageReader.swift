@@ -26,7 +26,7 @@ struct MessageReader {
     bodyLimit = limits.body
   }
 
-  /// Bytes that the body has, or is announced to have; of one in chunks, up to the end of the present one.
+  /// Bytes that the body has, or is announced to have; for a chunked body, up to the end of the current chunk.
   var bodySize: Int {
     switch phase {
     case .length(let left), .chunk(let left): body.count + left
@@ -34,7 +34,7 @@ struct MessageReader {
     }
   }
 
-  /// Memory that is held for what has come, and for a body of so many bytes; for the fields about as much as they take.
+  /// Memory that received bytes and a body of this size take; for fields an estimate.
   func heldBytes(reserving bodySize: Int) -> Int {
     var sum = line.capacity + max(body.capacity, bodySize)
     for field in headers.fields { sum += field.name.utf8.count + field.value.utf8.count + Self.fieldCost }
@@ -47,14 +47,14 @@ struct MessageReader {
 
   /// Waits for the next message.
   mutating func reset() {
-    // The line's memory is of use again; what the message had belongs to its reader now.
+    // The line's memory is reused; the message's parts now belong to its reader.
     let memory = line.capacity <= Self.keptLine ? line : []
     self = MessageReader(limits: limits)
     line = memory
     line.removeAll(keepingCapacity: true)
   }
 
-  /// Whether nothing of a message has come yet.
+  /// Whether no byte of a message has arrived yet.
   var isIdle: Bool { phase == .startLine && (line.isEmpty || lineIsWhole) }
 
   /// Takes bytes up to the end of a line. Returns false if there are too few.
@@ -166,13 +166,13 @@ struct MessageReader {
     }
   }
 
-  /// Takes the memory for the whole body, as far as it is announced.
+  /// Reserves the memory for the announced body.
   mutating func reserveBody() { body.reserveCapacity(bodySize) }
 
   private mutating func take(_ bytes: Span<UInt8>, _ index: inout Int, _ wanted: Int) -> Int {
     let count = min(wanted, bytes.count - index)
     if body.count + count > body.capacity, case .length = phase {
-      // What is announced need not come: memory follows what has come, but not beyond the end.
+      // Announced bytes may never arrive: memory grows with received bytes, but not beyond the announced size.
       body.reserveCapacity(min(max(2 * body.capacity, body.count + count), body.count + wanted))
     }
     body.append(copying: bytes.extracting(index..<index + count))

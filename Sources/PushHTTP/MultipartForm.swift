@@ -1,8 +1,8 @@
-/// Why a body is no form.
+/// Why a body is not a valid form.
 public enum MultipartFault: Error, Sendable, Equatable {
   /// The type of the content is not `multipart/form-data` with a boundary of 1 to 70 characters.
   case notMultipart
-  /// A delimiter is missing, is followed by something else than the end of its line, or does not begin the body.
+  /// A delimiter is missing, is not followed by the end of its line, or does not start the body.
   case badDelimiter
   /// The header of a part is malformed, or has more than the limits.
   case badHeader
@@ -10,7 +10,7 @@ public enum MultipartFault: Error, Sendable, Equatable {
   case unsupportedCoding
   /// More parts than the limit.
   case tooManyParts
-  /// The body ends before the last delimiter, or goes on behind it.
+  /// The body ends before the last delimiter, or continues after it.
   case badEnd
 }
 
@@ -74,7 +74,7 @@ public struct MultipartForm: Sendable, Equatable {
 extension MultipartForm {
   fileprivate struct Reader {
     let body: [UInt8]
-    /// A delimiter with the end of line before it, which belongs to it.
+    /// A delimiter with the preceding line break, which belongs to it.
     let delimiter: [UInt8]
     private var index = 0
 
@@ -83,7 +83,7 @@ extension MultipartForm {
       self.delimiter = delimiter
     }
 
-    /// The first delimiter needs no end of line before it.
+    /// The first delimiter needs no preceding line break.
     mutating func skipFirstDelimiter() throws(MultipartFault) {
       index = body.starts(with: delimiter) ? delimiter.count : delimiter.count - 2
       guard body.starts(with: delimiter) || body.starts(with: delimiter.dropFirst(2)) else {
@@ -91,7 +91,7 @@ extension MultipartForm {
       }
     }
 
-    /// Reads what stands behind a delimiter: the end of its line, or that of the form.
+    /// Reads what follows a delimiter: the end of its line, or the end of the form.
     mutating func hasMore() throws(MultipartFault) -> Bool {
       if has(45, at: index), has(45, at: index + 1) {
         index += 2
@@ -109,7 +109,7 @@ extension MultipartForm {
       return true
     }
 
-    /// Spaces that a transport may have put behind a delimiter.
+    /// Spaces that a transport may have added after a delimiter.
     private mutating func skipPadding() { while has(32, at: index) || has(9, at: index) { index += 1 } }
 
     private func has(_ byte: UInt8, at index: Int) -> Bool { index < body.count && body[index] == byte }
@@ -170,7 +170,7 @@ extension MultipartForm {
 
     /// Reads up to the next delimiter.
     mutating func readContent() throws(MultipartFault) -> Range<Int> {
-      // The end of the empty line before an empty content is that of the delimiter too.
+      // The end of the empty line before empty content is also the delimiter's line break.
       let start = index
       var end = index - 2
       while let next = body[end...].firstIndex(of: 13) {
@@ -187,7 +187,7 @@ extension MultipartForm {
 
 /// The value of a field with parameters: `text; name=token; name="quoted string"` (RFC 9110 section 5.6.6).
 struct FieldValue {
-  /// What stands before the parameters.
+  /// The text before the parameters.
   let text: Substring.UTF8View
   private var parameters: [(name: String, value: String)] = []
 
@@ -202,7 +202,7 @@ struct FieldValue {
     var rest = bytes[end...]
     while rest.popFirst() != nil {
       rest = rest.trimmingStart()
-      // A semicolon at the end, or two of them, say nothing.
+      // Semicolons at the end, or repeated ones, mean nothing.
       if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
       guard parameters.count < 16, let equals = rest.firstIndex(of: UInt8(ascii: "=")),
         equals > rest.startIndex, rest[..<equals].allSatisfy(isToken)

@@ -1,7 +1,7 @@
 /// Finds the handler for a method and a path. A pattern is a path whose segments are literal or captures:
 /// `/v3/{name}`.
 public struct RouteTable<Handler> {
-  /// What a look-up came to.
+  /// The result of a lookup.
   public enum Match {
     /// The handler, and what its pattern captured.
     case found(Handler, RouteCaptures)
@@ -50,8 +50,8 @@ public struct RouteTable<Handler> {
     nodes[node].routes[method] = Route(handler: handler, names: names)
   }
 
-  /// Looks up decoded segments. A literal goes before a capture, whatever the method: a path that stands there as it is
-  /// names nothing else (as in OpenAPI). `HEAD` finds the handler of `GET` if it has
+  /// Looks up decoded segments. A literal takes precedence over a capture, whatever the method (as in OpenAPI). `HEAD`
+  /// finds the handler of `GET` if it has
   /// none of its own.
   public func match(_ method: String, _ path: [String]) -> Match {
     var values: [String] = []
@@ -89,12 +89,12 @@ extension RouteTable.Node: Sendable where Handler: Sendable {}
 extension RouteTable.Route: Sendable where Handler: Sendable {}
 extension RouteTable.Match: Sendable where Handler: Sendable {}
 
-/// What the captures of a pattern stand for in a path.
+/// The values of a pattern's captures in a path.
 public struct RouteCaptures: Sendable, Equatable {
   let names: [String]
   let values: [String]
 
-  /// The segment under a capture's name, decoded.
+  /// The decoded segment of a capture.
   public subscript(name: String) -> String? {
     for (index, candidate) in names.enumerated() where candidate == name && index < values.count {
       return values[index]

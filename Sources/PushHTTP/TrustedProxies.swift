@@ -1,15 +1,15 @@
 import PushBase
 
-/// The proxies that are believed when they say where a request comes from.
+/// The proxies whose `X-Forwarded-For` is trusted.
 public struct TrustedProxies: Sendable {
   private let networks: [IPNetwork]
 
   /// Trusts the addresses of some networks.
   public init(_ networks: [IPNetwork]) { self.networks = networks }
 
-  /// Where a request comes from: the connection's peer, or behind a proxy that is trusted what the proxy says. In
-  /// `X-Forwarded-For` each proxy appends its own peer, so the last address that is no trusted proxy's counts. Nil if
-  /// that is none.
+  /// The address of the client: the connection's peer, or behind a trusted proxy the one that the proxy names. In
+  /// `X-Forwarded-For` each proxy appends its own peer, so the last address that is not a trusted proxy's counts. Nil if
+  /// there is none.
   public func client(of request: HTTPRequest, from peer: IPAddress?) -> IPAddress? {
     guard let peer, isTrusted(peer) else { return peer }
     let hops = request.headers.values("x-forwarded-for").flatMap { $0.split(separator: ",") }
