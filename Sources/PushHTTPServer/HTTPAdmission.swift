@@ -2,18 +2,18 @@ import PushBase
 import PushHTTP
 import PushNet
 
-/// Decides which requests may take memory: looks at those whose bodies are not small before they are read, and counts what
+/// Decides which requests may take memory: screens those whose bodies are not small before they are read, and counts what
 /// connections hold for their senders.
 struct HTTPAdmission {
   let limits: HTTPServerLimits
   let peers: HTTPPeerLimit
   let memory: HTTPMemory
-  /// Turns requests away before their bodies are read; nil lets all of them come.
+  /// Refuses requests before their bodies are read; nil accepts all of them.
   var screen: HTTPServer.Screen?
-  /// Says where a request comes from if not from the connection's peer; nil stands for the peer.
+  /// Returns the client's address of a request; nil means the connection's peer.
   var client: ((HTTPRequest, IPAddress?) -> IPAddress?)?
 
-  /// Asks what happens to a request, and notes for whom it counts.
+  /// Screens a request, and records the network that it counts for.
   func look(
     at head: HTTPRequest, _ id: String, over connection: HTTPConnection, _ work: HTTPWork
   ) -> HTTPScreening? {
@@ -22,14 +22,14 @@ struct HTTPAdmission {
     if case .admitted(_, let isKnown)? = screening {
       work.isKnown = isKnown
       work.sender = sender(of: head, over: connection)
-      // What it holds counts for its sender from now on.
+      // Its memory counts for its sender from now on.
       work.share = nil
     }
     return screening
   }
 
-  /// Screens a request whose body came in one read; nil if it may be answered as it is: small ones, and those of authenticated
-  /// senders, are spared the work.
+  /// Screens a request whose body came in one read; nil if it needs no screening, as small ones and those of
+  /// authenticated senders.
   func screening(
     ofWhole request: HTTPRequest, over connection: HTTPConnection, _ work: HTTPWork
   ) -> HTTPScreening? {
@@ -39,7 +39,7 @@ struct HTTPAdmission {
     return look(at: request, work.requestID, over: connection, work)
   }
 
-  /// Counts what a connection holds; tells whether there is room for it.
+  /// Counts what a connection holds; returns whether there is room for it.
   func hasRoom(for cost: Int, of connection: HTTPConnection, _ work: HTTPWork) -> Bool {
     guard cost > limits.uncountedBytes else {
       work.share = nil
@@ -53,7 +53,7 @@ struct HTTPAdmission {
     return share.hold(cost)
   }
 
-  /// The network that a request counts for: behind a proxy that of its client.
+  /// The network that a request counts for: behind a proxy, the client's.
   private func sender(of head: HTTPRequest, over connection: HTTPConnection) -> PeerNetwork? {
     guard let address = client?(head, connection.peer) else { return connection.network }
     return peers.network(of: address)

@@ -5,48 +5,48 @@ import PushNet
 /// One socket. Small, since most of them are idle; what a request needs is in `work`.
 struct HTTPConnection {
   enum Phase {
-    /// TLS is being agreed on.
+    /// In the TLS handshake.
     case handshaking
     /// Between requests.
     case idle
-    /// Part of a request has come.
+    /// A request is incomplete.
     case reading
     /// The handler has the request.
     case answering
-    /// The last answer waits to leave.
+    /// The last answer is queued.
     case closing
-    /// All was sent and our side is shut; what still comes is dropped, so that no reset destroys the answer before
-    /// the peer has read it (RFC 9112 section 9.6).
+    /// Everything was sent and our side is shut down; received bytes are dropped, so that no reset destroys the answer
+    /// before the peer has read it (RFC 9112 section 9.6).
     case lingering
   }
 
-  /// The list that a connection is in: those in one make room for others, the longest idle first.
+  /// The list of a connection: listed connections make room for others, the longest idle first.
   enum Idleness {
-    /// In none: it is being answered, or its sender is known and sends or gets something.
+    /// None: it is being answered, or its sender is authenticated and sends or receives.
     case inUse
-    /// Nobody has shown over it who he is.
+    /// It is not authenticated.
     case unauthenticated
-    /// Its sender is known and has no use for it now.
+    /// It is authenticated and idle.
     case authenticated
   }
 
   var connection = Connection()
   var generation: UInt32 = 0
-  /// What it counts for, nil if for no network.
+  /// The network that it counts for, nil for none.
   var network: PeerNetwork?
   var peer: IPAddress?
   var phase = Phase.idle
-  /// In the list of connections to look at when the turn ends.
+  /// Whether it is in the list of connections to handle at the end of the turn.
   var isDirty = false
   /// Counts the requests, so that a second answer to one never answers the next.
   var number: UInt32 = 0
   /// Second at which the phase has lasted too long, 0 for none.
   var deadline: UInt32 = 0
-  /// What the deadline was when the first bytes came of what may turn out to be no request.
+  /// The deadline before the first bytes that may turn out to be only empty lines.
   var idleDeadline: UInt32 = 0
   /// Second of the earliest entry in the wheel, 0 for none.
   var scheduled: UInt32 = 0
-  /// Somebody who asked over it has shown who he is.
+  /// Whether a request on it was authenticated.
   var isKnown = false
   /// The list that it is in, and its neighbours there.
   var idleness = Idleness.inUse
@@ -54,27 +54,27 @@ struct HTTPConnection {
   var next: UInt32 = 0
   /// Bytes that may still be dropped while lingering.
   var lingerLeft = 0
-  /// The last request was answered before its body had come: the peer may send it all before it reads the answer.
+  /// Whether the last request was answered before its body was read: the peer may send all of it before it reads the answer.
   var isTurnedAway = false
   var work: HTTPWork?
 
-  /// The list that it belongs in.
+  /// The list that it belongs to.
   var idlenessNow: Idleness {
     guard isKnown || work?.isKnown == true else { return phase == .answering ? .inUse : .unauthenticated }
     return phase == .idle && connection.queue.isEmpty ? .authenticated : .inUse
   }
 
-  /// The second at which something is overdue, nil if nothing can be.
+  /// The second at which a deadline passes, nil if there is none.
   var nextDeadline: UInt32? {
     guard let write = work?.writeDeadline, write != 0 else { return deadline == 0 ? nil : deadline }
     return deadline == 0 ? write : min(deadline, write)
   }
 
-  /// Whether bytes that came can be put to use: not while requests wait for the answer before them, nor while answers wait for
+  /// Whether received bytes can be processed: not while requests wait for an earlier answer, nor while answers wait for
   /// the peer to read.
   func wantsBytes(_ limits: HTTPServerLimits) -> Bool { mayParse(limits) && work?.hasPending != true }
 
-  /// Whether a further request may be looked at.
+  /// Whether another request may be handled.
   func mayParse(_ limits: HTTPServerLimits) -> Bool {
     switch phase {
     case .idle, .reading: connection.queue.byteCount <= limits.outboundBytes
@@ -82,7 +82,7 @@ struct HTTPConnection {
     }
   }
 
-  /// Whether bytes are kept for later; those behind the last request of a connection are of no use.
+  /// Whether bytes are kept for later; those after the last request of a connection are useless.
   var keepsBytes: Bool {
     switch phase {
     case .idle, .reading, .answering: true
@@ -90,7 +90,7 @@ struct HTTPConnection {
     }
   }
 
-  /// Adds an answer to what is to be sent.
+  /// Queues an answer.
   mutating func append(_ response: HTTPResponse, _ work: HTTPWork, keepAlive: Bool, date: String) {
     connection.append {
       response.serialize(
@@ -101,7 +101,7 @@ struct HTTPConnection {
     connection.append(content: response.body, isConstant: response.isStatic)
   }
 
-  /// Comes to a phase, which has a deadline of its own.
+  /// Enters a phase, which has its own deadline.
   mutating func enter(_ next: Phase, _ limits: HTTPServerLimits, second: UInt32) {
     phase = next
     deadline = next == .closing ? 0 : second &+ limits.seconds(in: next) &+ 1
@@ -125,7 +125,7 @@ struct HTTPConnection {
     }
   }
 
-  /// Whether there is a connection in the slot.
+  /// Whether the slot has a connection.
   var isOpen: Bool { connection.stage != .closed }
 
   /// Memory that it holds.
@@ -135,29 +135,29 @@ struct HTTPConnection {
 /// What a connection needs while it is not idle.
 final class HTTPWork {
   var parser: HTTPRequestParser
-  /// Bytes that came behind the request which is being answered, from `pendingStart` on.
+  /// Bytes after the request that is being answered, from `pendingStart` on.
   var pending: [UInt8] = []
   var pendingStart = 0
-  /// Second at which the peer has taken nothing, or too little, for too long, 0 while nothing waits.
+  /// Second at which the peer has read nothing, or too little, for too long; 0 while nothing is queued.
   var writeDeadline: UInt32 = 0
-  /// Since when something has waited for the peer, and the bytes that it has taken since.
+  /// Since when bytes have been queued for the peer, and the bytes that it has read since.
   var writeStart: UInt32 = 0
   var bytesTaken = 0
   var readsBody = false
-  /// Whether the request whose body is being read was found to be fit for it.
+  /// Whether the request whose body is being read passed the screening.
   var isScreened = false
-  /// The network that the body which is being read counts for, once that was looked at.
+  /// The network that the body being read counts for, once it is known.
   var sender: PeerNetwork?
-  /// Its sender has shown who he is.
+  /// Whether its sender is authenticated.
   var isKnown = false
-  /// What it holds of the memory, nil as long as that is less than is counted. The exchange gets it with the request.
+  /// Its share of the memory, nil while it holds less than is counted. The exchange gets it with the request.
   var share: HTTPMemory.Share?
   // Of the request that is being answered:
   var requestID = ""
   var keepAlive = true
   var headOnly = false
   var minorVersion = 1
-  /// Whoever asked came over TLS, to us or to a proxy.
+  /// Whether the client used TLS, to this server or to a proxy.
   var isSecure = false
   var started: UInt64 = 0
 
@@ -165,7 +165,7 @@ final class HTTPWork {
 
   var hasPending: Bool { pendingStart < pending.count }
 
-  /// Notes what the answer to a request depends on.
+  /// Records the properties of a request that its answer depends on.
   func begin(_ request: HTTPRequest, _ id: String, overTLS: Bool) {
     requestID = id
     headOnly = request.method == "HEAD"
@@ -173,16 +173,15 @@ final class HTTPWork {
     isSecure = Self.isSecure(request, overTLS: overTLS)
   }
 
-  /// Whether a browser that asked came over TLS and may be told to come so again: to us, or to a proxy that says so (a lie costs
-  /// nobody but the liar). Names of the reader's own machine are shared by all that he tries out there.
+  /// Whether the client used TLS, to this server or to a proxy that says so, and may get `Strict-Transport-Security`.
+  /// Names such as localhost are left out, since everything on the user's own machine shares them.
   private static func isSecure(_ request: HTTPRequest, overTLS: Bool) -> Bool {
     guard overTLS || request.headers["x-forwarded-proto"] == "https" else { return false }
     let host = request.headers["host"] ?? ""
     return host != "localhost" && !host.hasPrefix("localhost:")
   }
 
-  /// Sets the deadline of what still waits, when the peer has taken so many bytes more: a byte now and then is no reason to hold
-  /// the rest forever.
+  /// Sets the deadline of queued bytes after the peer has read some more: a byte now and then must not extend it forever.
   func noteWritten(_ count: Int, _ limits: HTTPServerLimits, second: UInt32) {
     let isFirst = writeDeadline == 0
     if isFirst { (writeStart, bytesTaken) = (second, 0) }
@@ -192,7 +191,7 @@ final class HTTPWork {
     writeDeadline = min(second &+ limits.writeSeconds &+ 1, writeStart &+ limits.writeSeconds &+ earned &+ 1)
   }
 
-  /// Forgets what was found out about the request that was read.
+  /// Clears the screening results of the last request.
   func forgetRequest() {
     readsBody = false
     isScreened = false
@@ -201,14 +200,15 @@ final class HTTPWork {
     share = nil
   }
 
-  /// Memory of what has come. Of a body whose sender is known that counts which was announced, so that it is taken whole or not at all.
+  /// Memory of received bytes. For an authenticated sender the announced size of the body counts, so that it is accepted
+  /// completely or not at all.
   var cost: Int {
     let reserved = isKnown ? parser.bodySize : 0
     return parser.heldBytes(reserving: reserved) + pending.capacity
   }
 }
 
-/// Work of connections that are idle now, for the next requests of any connection.
+/// Work objects of idle connections, for reuse.
 struct HTTPWorkPool {
   private static let most = 64
 

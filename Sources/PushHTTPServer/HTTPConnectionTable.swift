@@ -11,16 +11,16 @@ struct HTTPConnectionTable {
     var last = IdleList.none
   }
 
-  /// No entry of the wheel comes up later than it is asked to within this many seconds.
+  /// The wheel is precise only within this many seconds.
   private static var farthest: UInt32 { 500 }
 
-  /// The connections by slot. Reached as it is: an accessor around its own would copy a connection at every use.
+  /// The connections by slot. Accessed directly, since an accessor would copy a connection at every use.
   var slab = Slab(blank: HTTPConnection())
   private var wheel: DeadlineWheel
   private var unauthenticated = IdleList()
   private var authenticated = IdleList()
 
-  /// For a loop whose clock shows this second.
+  /// Makes a table for a loop whose clock is at this second.
   init(second: UInt32) { wheel = DeadlineWheel(second: second) }
 
   /// How many connections are open.
@@ -39,7 +39,7 @@ struct HTTPConnectionTable {
     return slot
   }
 
-  /// Forgets a connection.
+  /// Removes a connection.
   mutating func remove(_ slot: UInt32) {
     leaveList(slot)
     slab.remove(slot)
@@ -47,7 +47,7 @@ struct HTTPConnectionTable {
 
   // MARK: Making room
 
-  /// Of the connections that are in a list, the one that has been there longest and comes from this network; from any if nil.
+  /// The connection of this network, of any if nil, that has been in a list longest.
   func longestIdle(_ list: HTTPConnection.Idleness, from network: PeerNetwork?) -> UInt32? {
     var slot = self[list].first
     while slot != IdleList.none {
@@ -89,8 +89,8 @@ struct HTTPConnectionTable {
 
   // MARK: Deadlines
 
-  /// Sees to it that the wheel comes up early enough for a connection. Later deadlines cost nothing: the entry finds them when it
-  /// is due.
+  /// Adds an entry to the wheel that is early enough for a connection. Later deadlines cost nothing: the entry finds them
+  /// when it is due.
   mutating func schedule(_ slot: UInt32, now: UInt32) {
     guard let deadline = slab[slot].nextDeadline else { return }
     let scheduled = slab[slot].scheduled
@@ -105,7 +105,7 @@ struct HTTPConnectionTable {
     var overdue: [DeadlineWheel.Entry] = []
     wheel.advance(to: second) { entry, now in
       guard slab.isCurrent(entry.slot, entry.generation) else { return nil }
-      // An earlier entry has overtaken this one.
+      // An earlier entry has replaced this one.
       let scheduled = slab[entry.slot].scheduled
       guard scheduled != 0, scheduled <= now else { return nil }
       slab[entry.slot].scheduled = 0

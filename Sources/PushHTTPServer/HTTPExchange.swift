@@ -6,14 +6,15 @@ import Synchronization
 
 /// The handle on one request that waits for its answer. Any thread may hold it.
 ///
-/// Each request is answered exactly once, whatever its handler does. A handler whose answer is a value cannot forget it: `respond(with:)`
-/// takes an asynchronous function of the request. One that answers in callbacks calls `respond(_:)`; when the last copy of the
-/// exchange is gone and nothing was answered, the client gets 503 at once, and when `HTTPServerLimits.answerSeconds` are over,
-/// then. Both are counted, and told to `HTTPServer.unanswered`, which logs the route. A second answer is dropped and counted.
+/// Each request is answered exactly once, whatever its handler does. A handler whose answer is a value cannot forget it:
+/// `respond(with:)` takes an asynchronous function of the request. One that answers in callbacks calls `respond(_:)`; if
+/// the last copy of the exchange is released without an answer, or after `HTTPServerLimits.answerSeconds`, the client
+/// gets 503. Both are counted and passed to `HTTPServer.unanswered`, which logs the route. A second answer is dropped and
+/// counted.
 public struct HTTPExchange: Sendable {
   /// The value of the answer's `X-Request-Id`: the client's own, or a generated one.
   public let requestID: String
-  /// Where the connection comes from; nil if that is no IP address.
+  /// The peer's address; nil if it is not an IP address.
   public let peer: IPAddress?
   /// Index of the loop that owns the connection.
   public let loop: Int
@@ -27,20 +28,20 @@ public struct HTTPExchange: Sendable {
     duty.answers.post(HTTPAnswers.Answer(token: duty.token, number: duty.number, response: response))
   }
 
-  /// Answers with what a handler returns that may have to wait for other threads. It runs apart from the loop; where an answer is there at
-  /// once, `respond(_:)` is cheaper.
+  /// Answers with the result of a handler that may wait for other threads. It runs outside of the loop; if the answer is
+  /// available immediately, `respond(_:)` is cheaper.
   public func respond(with handler: @escaping @Sendable () async -> HTTPResponse) {
     Task { respond(await handler()) }
   }
 }
 
-/// What all copies of an exchange have in common: the last that goes sees to it that the request does not stay without an answer.
+/// The shared part of all copies of an exchange: releasing the last copy answers a request that has no answer yet.
 final class AnswerDuty: Sendable {
   let token: ConnectionToken
   let number: UInt32
   let answers: HTTPAnswers
   let isDone = Atomic(false)
-  /// What a large body holds of the memory, as long as somebody works on the request.
+  /// The memory that a large body holds while the request is handled.
   private let share: HTTPMemory.Share?
 
   init(token: ConnectionToken, number: UInt32, share: HTTPMemory.Share?, answers: HTTPAnswers) {
@@ -53,15 +54,15 @@ final class AnswerDuty: Sendable {
   }
 }
 
-/// How it comes that a handler did not answer a request.
+/// Why a handler did not answer a request.
 public enum HTTPUnanswered: String, Sendable {
   /// It took longer than `HTTPServerLimits.answerSeconds`.
   case late
-  /// It let go of the exchange.
+  /// It released the exchange.
   case forgotten
 }
 
-/// Answers on their way to the loop that owns their connections.
+/// Answers for the loop that owns their connections.
 final class HTTPAnswers: Sendable {
   struct Answer: Sendable {
     let token: ConnectionToken
@@ -71,7 +72,7 @@ final class HTTPAnswers: Sendable {
   }
 
   private let mailbox: Mailbox<Answer>
-  /// The loop's thread while it runs a handler, else 0. Only that thread can find itself here.
+  /// The loop's thread while it runs a handler, else 0.
   private let handlingThread = Atomic<UInt>(0)
   private let immediate = Mutex<Answer?>(nil)
 
@@ -89,11 +90,11 @@ final class HTTPAnswers: Sendable {
     mailbox.post(answer)
   }
 
-  /// Takes what came by mail.
+  /// Takes the answers in the mailbox.
   func drain() -> [Answer] { mailbox.drain() }
 
-  /// Runs a handler on the loop's thread and returns the answer that it gave before it returned; of several the first,
-  /// the others go by mail.
+  /// Runs a handler on the loop's thread and returns the answer that it gave before it returned, of several the first;
+  /// the others go to the mailbox.
   func handling(_ body: () -> Void) -> Answer? {
     handlingThread.store(pthread_self(), ordering: .relaxed)
     body()

@@ -1,11 +1,11 @@
 import PushNet
 import Synchronization
 
-/// Bounds the memory that HTTP connections hold, all of them together: what has come of requests, requests whose answers are
-/// being made, and answers that are not sent yet. Each network has a share; unauthenticated clients have half of the whole and of each share,
-/// so that they cannot take what those need who have shown who they are. Shared by all loops.
+/// Bounds the memory that all HTTP connections hold together: incomplete requests, requests in progress, and unsent
+/// answers. Each network has a share; unauthenticated clients have half of the whole and of each share, so that they
+/// cannot take what authenticated clients need. Shared by all loops.
 public final class HTTPMemory: Sendable {
-  /// What one connection, or one request, holds of it. It is given back when nobody has this any more.
+  /// The memory that one connection, or one request, holds. It is released with this object.
   final class Share: Sendable {
     private let memory: HTTPMemory
     private let network: PeerNetwork?
@@ -20,8 +20,7 @@ public final class HTTPMemory: Sendable {
 
     deinit { memory.change(by: -bytes.load(ordering: .relaxed), network, isKnown: isKnown) }
 
-    /// Makes the share as large as is needed for so many bytes, by one thread at a time; false, and nothing changes, if there is no
-    /// room.
+    /// Grows the share to hold this many bytes, by one thread at a time; false, without a change, if there is no room.
     func hold(_ wanted: Int) -> Bool {
       let held = bytes.load(ordering: .relaxed)
       let rounded = (wanted + memory.step - 1) / memory.step * memory.step
@@ -36,7 +35,7 @@ public final class HTTPMemory: Sendable {
     var held = 0
     var heldByUnauthenticated = 0
     var heldBy: [PeerNetwork: Int] = [:]
-    /// The most that was held since somebody asked.
+    /// The most that was held since the last call of `fallen`.
     var peak = 0
   }
 
@@ -46,7 +45,7 @@ public final class HTTPMemory: Sendable {
   private let step: Int
   private let state = Mutex(State())
 
-  /// Allows so many bytes at a time, and a quarter of them to each network. They are handed out in steps of so many.
+  /// Allows this many bytes at a time, and a quarter of them to each network, in steps of `step`.
   public init(bytes: Int = 128 << 20, step: Int = 16 << 10) {
     self.bytes = bytes
     self.step = step
@@ -59,7 +58,7 @@ public final class HTTPMemory: Sendable {
   /// Bytes that are held.
   public var held: Int { state.withLock { $0.held } }
 
-  /// How far what is held has fallen since it was most; from now on it is compared with what is held now.
+  /// How far the held memory has fallen from its maximum since the last call.
   public func fallen() -> Int {
     state.withLock { state in
       defer { state.peak = state.held }

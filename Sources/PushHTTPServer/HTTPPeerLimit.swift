@@ -2,13 +2,13 @@ import PushBase
 import PushNet
 import Synchronization
 
-/// Counts open connections by the network they come from, so that none can take all there are. Shared by all loops.
+/// Counts open connections by network, so that none can take all of them. Shared by all loops.
 public final class HTTPPeerLimit: Sendable {
   private let connections: Int
   private let exempt: [IPNetwork]
   private let open = Mutex<[PeerNetwork: Int]>([:])
 
-  /// Allows each network so many connections at a time; but those behind whom others stand: proxies, and this machine itself.
+  /// Allows each network this many connections at a time, except trusted proxies and this machine, which act for others.
   public init(connections: Int, exempt: [IPNetwork] = []) {
     self.connections = connections
     self.exempt = exempt
@@ -30,7 +30,7 @@ public final class HTTPPeerLimit: Sendable {
     }
   }
 
-  /// A counted connection is gone.
+  /// Removes a counted connection.
   func leave(_ network: PeerNetwork?) {
     guard let network else { return }
     open.withLock { open in

@@ -1,7 +1,7 @@
 import PushBase
 import PushNet
 
-/// The connections of one loop, which those of its servers have together.
+/// Counts the connections of one loop over all of its servers.
 public final class HTTPRoom {
   private struct Unowned {
     unowned let server: HTTPServer
@@ -17,9 +17,9 @@ public final class HTTPRoom {
 
   func add(_ server: HTTPServer) { servers.append(Unowned(server: server)) }
 
-  /// Makes room for a connection from a network, if need be by closing the unauthenticated one that has been silent longest: one of its
-  /// own network's if that has its share. An authenticated one is closed only if there is no other, and none that is in use. False if
-  /// there is no room.
+  /// Makes room for a connection from a network, if necessary by closing the unauthenticated one that has been idle
+  /// longest, of the same network if that is at its share. An authenticated one is closed only if there is no other, and
+  /// never while it is in use. False if there is no room.
   func admit(_ network: PeerNetwork?, to server: HTTPServer) -> Bool {
     if let network, !server.peers.enter(network) {
       guard evict(from: network), server.peers.enter(network) else { return false }

@@ -15,7 +15,7 @@ extension HTTPServer {
     let response = answer.response ?? stopgap(for: .forgotten, slot, work)
     metrics.answered(response.status, microseconds: (time.monotonic() &- work.started) / 1000)
     if response.isToKnownCaller { table.slab[slot].isKnown = true }
-    // It was of use just now: from here on its silence counts.
+    // It was used just now: its idle time starts here.
     table.leaveList(slot)
     let keepAlive = work.keepAlive && !isDraining
     queue(response, slot, work, keepAlive: keepAlive)
@@ -23,7 +23,7 @@ extension HTTPServer {
     markDirty(slot)
   }
 
-  /// What a client gets whose request was not answered.
+  /// The answer to a request that its handler did not answer.
   func stopgap(for reason: HTTPUnanswered, _ slot: UInt32, _ work: HTTPWork) -> HTTPResponse {
     metrics.unansweredRequests.add()
     let (method, target) = (work.parser.latestMethod, work.parser.latestTarget)
@@ -31,8 +31,8 @@ extension HTTPServer {
     return refusalPage?(.unanswered, target) ?? refusal(.unanswered)
   }
 
-  /// Answers a request by its header alone, if that is enough; tells whether it was. The framing of what follows is known,
-  /// but to go on the whole body would have to be read.
+  /// Answers a request by its header alone, if that is enough; returns whether it was. The connection closes, since to
+  /// continue the whole body would have to be read.
   func turnAway(_ slot: UInt32, _ work: HTTPWork) -> Bool {
     guard !work.isScreened, let head = work.parser.head else { return false }
     let id = stamps.requestID(head.headers["x-request-id"])
@@ -42,7 +42,7 @@ extension HTTPServer {
         refuse(.bodyTooLarge, slot)
         return true
       }
-      // Its memory is taken at once, as it is counted: growing would take more.
+      // Its memory is reserved at once, as it is counted: growing would take more.
       if isKnown, admission.hasRoom(for: table.slab[slot].cost, of: table.slab[slot], work) {
         work.parser.reserveBody()
       }
@@ -66,7 +66,7 @@ extension HTTPServer {
     markDirty(slot)
   }
 
-  /// Answers a request that never reached the handler; the connection's framing is lost with it.
+  /// Answers a request that never reached the handler; the connection cannot be used further.
   func refuse(_ fault: HTTPFault, _ slot: UInt32) {
     metrics.refusedRequests.add()
     let work = work(slot)
@@ -86,7 +86,7 @@ extension HTTPServer {
     table.slab[slot].append(response, work, keepAlive: keepAlive, date: stamps.date(at: time.now().seconds))
   }
 
-  /// Closes a connection once what waits for it has left.
+  /// Closes a connection once its queued bytes have left.
   func finish(_ slot: UInt32) {
     guard !table.slab[slot].connection.queue.isEmpty else { return close(slot) }
     enter(.closing, slot)

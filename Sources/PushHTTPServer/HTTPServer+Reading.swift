@@ -5,7 +5,7 @@ import PushNet
 extension HTTPServer {
   /// The socket is readable.
   func read(_ slot: UInt32) {
-    // While a request is being answered one more read is taken, so that the peer's end is noticed.
+    // While a request is being answered, one more read is done to notice the peer's end.
     let isAnswering = table.slab[slot].phase == .answering && table.slab[slot].work?.hasPending != true
     guard !table.slab[slot].connection.hasEnded, isAnswering || table.slab[slot].wantsBytes(limits) else {
       table.slab[slot].connection.isPaused = true
@@ -17,7 +17,7 @@ extension HTTPServer {
         table.slab[slot].connection.isPaused = true
         markDirty(slot)
       }
-      // Taken out for the call, so that it may use the whole server; nothing is copied.
+      // Moved out for the call, so that it may use the whole server; nothing is copied.
       var bytes: [UInt8] = []
       swap(&bytes, &buffer)
       let taken = digest(slot, bytes.span.extracting(0..<count))
@@ -31,7 +31,7 @@ extension HTTPServer {
     }
   }
 
-  /// Goes on where an answer or the peer's slowness had stopped the parsing.
+  /// Continues parsing where an answer or a slow peer had stopped it.
   func resume(_ slot: UInt32) {
     if let work = table.slab[slot].work, work.hasPending, table.slab[slot].mayParse(limits) {
       let bytes = work.pending
@@ -46,12 +46,12 @@ extension HTTPServer {
       end(slot)
     } else if table.slab[slot].connection.isPaused {
       table.slab[slot].connection.isPaused = false
-      // The socket does not become readable for what TLS holds already.
+      // The socket does not become readable for bytes that TLS has buffered.
       if table.slab[slot].connection.hasUnread { read(slot) }
     }
   }
 
-  /// The peer sends nothing more. What it has asked for it may still get.
+  /// The peer sends nothing more, but still gets its answers.
   private func end(_ slot: UInt32) {
     switch table.slab[slot].phase {
     case .reading:
@@ -62,8 +62,7 @@ extension HTTPServer {
     }
   }
 
-  /// Parses bytes and hands over the requests in them, as far as they need not wait. Returns how many bytes are done
-  /// with.
+  /// Parses bytes and passes on the requests that need not wait. Returns how many bytes were consumed.
   private func digest(_ slot: UInt32, _ bytes: Span<UInt8>) -> Int {
     let generation = table.slab[slot].generation
     var start = 0
@@ -74,7 +73,7 @@ extension HTTPServer {
     return start
   }
 
-  /// Gives bytes to the parser once and does what it says. Returns how many it took.
+  /// Passes bytes to the parser once and handles its event. Returns how many were consumed.
   private func advance(_ slot: UInt32, _ bytes: Span<UInt8>, from start: Int) -> Int {
     let work = work(slot)
     let (count, event) = work.parser.consume(bytes, from: start)
@@ -119,7 +118,7 @@ extension HTTPServer {
     if case .refused(let answer)? = screening {
       return take(HTTPAnswers.Answer(token: token(slot), number: table.slab[slot].number, response: answer))
     }
-    // What goes away with a connection counts for nobody.
+    // The bytes that leave with a connection count for no network.
     let mayLeave = table.slab[slot].connection.queue.byteCount <= limits.uncountedBytes / 2
     guard mayLeave || request.headers["upgrade"] == nil else { return refuse(.busy, slot) }
     if mayLeave, let upgrade = upgrade?(request, table.slab[slot].peer) {

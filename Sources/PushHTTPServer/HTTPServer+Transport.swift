@@ -4,12 +4,12 @@ import PushNet
 
 extension HTTPServer {
   func handshake(_ slot: UInt32) {
-    // The kernel reports those that must wait again in the next turn.
+    // The kernel reports the remaining ones again in the next turn.
     switch table.slab[slot].connection.proceed(within: &handshakes) {
     case .underWay: break
     case .open:
       enter(.idle, slot)
-      // The first request may have come with the end of the handshake.
+      // The first request may have arrived with the end of the handshake.
       read(slot)
     case .unreachable, .failed:
       metrics.failedHandshakes.add()
@@ -17,7 +17,7 @@ extension HTTPServer {
     }
   }
 
-  /// Sends what waits, all of it in one write if the socket takes it.
+  /// Sends queued bytes, in one write if the socket accepts them.
   func flush(_ slot: UInt32) {
     let waited = table.slab[slot].connection.queue.byteCount
     guard waited > 0, let work = table.slab[slot].work else { return }
@@ -30,14 +30,14 @@ extension HTTPServer {
     } else {
       work.noteWritten(waited - waiting, limits, second: Self.second(loop.now))
     }
-    // There may be room for a further request again.
+    // There may be room for another request.
     let connection = table.slab[slot].connection
     if hasMoved, connection.isPaused || connection.hasEnded || work.hasPending { markDirty(slot) }
   }
 
   // MARK: Closing
 
-  /// Shuts our side and waits for the peer to have read it all.
+  /// Shuts down our side and waits until the peer has read everything.
   func linger(_ slot: UInt32) {
     guard !table.slab[slot].connection.hasEnded else { return close(slot) }
     table.slab[slot].work = nil
@@ -60,9 +60,9 @@ extension HTTPServer {
     }
   }
 
-  /// Brings what the kernel reports, the wheel and the memory in line with the connection's state.
+  /// Updates the kernel's events, the wheel and the memory to match the connection's state.
   func settle(_ slot: UInt32) {
-    // What will be looked at when the turn ends may hold less by then.
+    // Connections that are handled at the end of the turn may hold less by then.
     if !table.slab[slot].isDirty, let work = table.slab[slot].work,
       !admission.hasRoom(for: table.slab[slot].cost, of: table.slab[slot], work)
     {
@@ -80,7 +80,7 @@ extension HTTPServer {
     }
   }
 
-  /// There is no room for what a connection holds: a request is refused, and who does not read his answers loses them.
+  /// There is no memory for what a connection holds: its request is refused, or its unread answers are dropped.
   private func runOut(_ slot: UInt32, _ work: HTTPWork) {
     guard table.slab[slot].phase == .reading, table.slab[slot].connection.queue.isEmpty else {
       metrics.lostAnswers.add()

@@ -2,17 +2,17 @@ import PushBase
 import PushHTTP
 import PushNet
 
-/// What happens to a request that asks to go on in another protocol (RFC 9110 section 7.8).
+/// What happens to a request to upgrade to another protocol (RFC 9110 section 7.8).
 public enum HTTPUpgrade {
-  /// It gets an answer as any request, and the connection stays.
+  /// It gets an ordinary answer, and the connection stays.
   case answered(HTTPResponse)
-  /// It gets this answer, 101, and the connection goes away with it: `take` is called on the loop's thread and owns it from
-  /// then on.
+  /// It gets this answer, 101, and the connection leaves the server: `take` is called on the loop's thread and owns it
+  /// from then on.
   case granted(HTTPResponse, take: (MovingConnection) -> Void)
 }
 
 extension HTTPServer {
-  /// Does what was decided about a request. `rest` is what was read behind it.
+  /// Carries out the decision about a request. `rest` has the bytes that were read after it.
   func perform(_ upgrade: HTTPUpgrade, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
     switch upgrade {
     case .answered(let response):
@@ -25,7 +25,7 @@ extension HTTPServer {
     }
   }
 
-  /// Forgets a connection without closing it.
+  /// Removes a connection without closing it.
   private func release(_ slot: UInt32, unread: [UInt8]) -> MovingConnection {
     let connection = MovingConnection(table.slab[slot].connection, unread: unread)
     metrics.connections.add(-1)

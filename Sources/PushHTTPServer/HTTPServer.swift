@@ -9,7 +9,7 @@ public final class HTTPServer: LoopDriver {
   /// Gets a complete request, on the loop's thread, and answers the exchange, then or later.
   public typealias Handler = (HTTPRequest, HTTPExchange) -> Void
 
-  /// Looks at a request whose body is not small, on the loop's thread; gets its ID and where it comes from.
+  /// Screens a request whose body is not small, on the loop's thread; gets its ID and the client's address.
   public typealias Screen = (HTTPRequest, _ requestID: String, _ peer: IPAddress?) -> HTTPScreening
 
   let limits: HTTPServerLimits
@@ -23,43 +23,43 @@ public final class HTTPServer: LoopDriver {
   unowned let loop: EventLoop
   private var index: UInt8 = 0
 
-  /// Speaks TLS on connections that are accepted from now on; nil for plain HTTP. Set anew, it renews the certificate.
+  /// Uses TLS on connections accepted from now on; nil for plain HTTP. Setting it again renews the certificate.
   public var tls: TLSContext?
-  /// Turns requests away before their bodies are read; nil lets all of them come.
+  /// Refuses requests before their bodies are read; nil accepts all of them.
   public var screen: Screen? {
     get { admission.screen }
     set { admission.screen = newValue }
   }
 
-  /// Hears of requests that were not answered by their handler, on the loop's thread: method, target and the request's ID. The client gets
-  /// the answer to `HTTPFault.unanswered`.
+  /// Called on the loop's thread for requests that their handler did not answer, with method, target and the request's
+  /// ID. The client gets the answer to `HTTPFault.unanswered`.
   public var unanswered: ((HTTPUnanswered, _ method: String, _ target: String, _ requestID: String) -> Void)?
 
   /// The answer to a refused request for a target that has answers of its own; nil leaves it to `refusal`.
   public var refusalPage: ((HTTPFault, _ target: String) -> HTTPResponse?)?
 
-  /// Says where a request comes from, whose connection has this peer: another address behind a proxy. Asked for bodies that are not small, on the
-  /// loop's thread; nil stands for the peer.
+  /// Returns the client's address of a request on a connection with this peer: another one behind a proxy. Called for
+  /// bodies that are not small, on the loop's thread; nil means the peer.
   public var client: ((HTTPRequest, IPAddress?) -> IPAddress?)? {
     get { admission.client }
     set { admission.client = newValue }
   }
 
-  /// Asked first about every request, on the loop's thread; nil leaves it to the handler. The address is the peer's. Not asked while
-  /// more than a little waits to be sent: a request that asks for another protocol is refused then.
+  /// Called first for every request, on the loop's thread; nil leaves it to the handler. The address is the peer's. Not
+  /// called while more than a little is queued for sending: a request to upgrade is refused then.
   public var upgrade: ((HTTPRequest, IPAddress?) -> HTTPUpgrade?)?
-  /// In this turn a connection went to another driver, which may have ended its own turn already.
+  /// In this turn a connection moved to another driver, which may have ended its turn already.
   var hasReleased = false
 
   var table: HTTPConnectionTable
   var admission: HTTPAdmission
-  /// Every connection has its bytes read into this one buffer.
+  /// The buffer that the bytes of every connection are read into.
   var buffer = [UInt8](repeating: 0, count: 64 << 10)
-  /// Where small pieces that leave together are gathered.
+  /// The buffer in which small pieces are merged for sending.
   var scratch: [UInt8] = []
   private(set) var isDraining = false
   var handshakes: HandshakeBudget
-  /// Connections with answers to send or with a further request to look at, at the end of the turn.
+  /// Connections with answers to send or another request to handle, at the end of the turn.
   private var dirty: [UInt32] = []
   private var spareWork: HTTPWorkPool
   private var whenEmpty: (() -> Void)?
@@ -95,7 +95,7 @@ public final class HTTPServer: LoopDriver {
   }
 
   deinit {
-    // The loop is gone with all that it watched; only the descriptors are left.
+    // The loop is gone with everything that it watched; only the descriptors are left.
     for slot in 0..<UInt32(table.capacity) { table.slab[slot].connection.cut() }
   }
 
@@ -139,7 +139,7 @@ public final class HTTPServer: LoopDriver {
     table.remove(slot)
   }
 
-  /// Answers what is under way with `Connection: close`, closes idle connections, takes no new ones, and calls
+  /// Answers requests in progress with `Connection: close`, closes idle connections, accepts no new ones, and calls
   /// `whenEmpty` once, at the end of the turn in which the last connection has closed. Closing listeners is up to the
   /// loop.
   public func beginDrain(whenEmpty: @escaping () -> Void) {
@@ -175,13 +175,13 @@ public final class HTTPServer: LoopDriver {
     if table.isCurrent(slot, token.generation) { settle(slot) }
   }
 
-  /// Takes the answers that were given outside a handler.
+  /// Takes answers that were given outside a handler.
   public func drainMail() { for answer in answers.drain() { take(answer) } }
 
-  /// Closes what took too long.
+  /// Closes connections that took too long.
   public func tick() { closeOverdue() }
 
-  /// Looks at requests that waited for an answer before them, and sends.
+  /// Handles requests that waited for an earlier answer, and sends.
   public func endTurn() -> Bool {
     var slots: [UInt32] = []
     swap(&slots, &dirty)
@@ -219,7 +219,7 @@ public final class HTTPServer: LoopDriver {
     dirty.append(slot)
   }
 
-  /// What a connection keeps while it is not idle, made if there is none.
+  /// The work of a connection that is not idle, made if there is none.
   func work(_ slot: UInt32) -> HTTPWork {
     if let work = table.slab[slot].work { return work }
     let work = spareWork.take()
@@ -227,7 +227,7 @@ public final class HTTPServer: LoopDriver {
     return work
   }
 
-  /// Takes a connection's work away once it is idle.
+  /// Removes a connection's work once it is idle.
   func dropWork(_ slot: UInt32) {
     guard let work = table.slab[slot].work else { return }
     table.slab[slot].work = nil

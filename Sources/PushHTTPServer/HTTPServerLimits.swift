@@ -5,18 +5,18 @@ import PushHTTP
 public struct HTTPServerLimits: Sendable {
   /// Limits of a request's parts.
   public var message = HTTPLimits()
-  /// Bytes that a body must exceed for its request to be screened before it is whole: to look twice at each small one
-  /// would cost more than it saves.
+  /// Requests with larger bodies are screened before the body is read; screening each small one would cost more than it
+  /// saves.
   public var unscreenedBytes = 4 << 10
-  /// Bytes that each connection has for itself; what it holds beyond them counts in the memory of all.
+  /// Bytes that each connection has for itself; what it holds beyond them counts in the shared memory.
   public var uncountedBytes = 4 << 10
-  /// Connections of one server; a further one takes the place of the one that has been silent longest.
+  /// Connections of one server; another one replaces the one that has been idle longest.
   public var connections = 10_000
   /// Answers that may wait for one connection, in bytes. Its next request is not read while more than this waits, so
   /// that what is held stays below this and one answer more.
   public var outboundBytes = 1 << 20
-  /// Steps of TLS handshakes in one turn of the loop, about 0.2 ms each, so that a crowd of new connections delays
-  /// nobody else; the others go on in the next turn.
+  /// Steps of TLS handshakes in one turn of the loop, about 0.2 ms each, so that many new connections do not delay
+  /// others; the rest continues in the next turn.
   public var handshakesPerTurn = 16
   /// Seconds for the TLS handshake.
   public var handshakeSeconds: UInt32 = 10
@@ -28,19 +28,19 @@ public struct HTTPServerLimits: Sendable {
   public var answerSeconds: UInt32 = 60
   /// Seconds a connection may stay without a request.
   public var idleSeconds: UInt32 = 75
-  /// Seconds a peer may take none of the bytes that wait for it.
+  /// Seconds in which a peer may read none of the bytes queued for it.
   public var writeSeconds: UInt32 = 30
-  /// Bytes a second that a peer has to take, besides, of what waits for it: an answer has `writeSeconds` and its size divided by this.
+  /// Bytes per second that a peer must read: an answer has `writeSeconds` plus its size divided by this.
   public var writeBytesPerSecond = 4 << 10
   /// Seconds a closing connection waits for the peer to have read the last answer and to close.
   public var lingerSeconds: UInt32 = 2
-  /// Bytes read and dropped meanwhile.
+  /// Bytes read and dropped in that time.
   public var lingerBytes = 256 << 10
 
   /// The values above.
   public init() {}
 
-  /// Seconds that a connection may be in a phase; what has nothing left but to be sent is bounded by how the peer takes it.
+  /// Seconds that a connection may be in a phase; sending is bounded by how fast the peer reads.
   func seconds(in phase: HTTPConnection.Phase) -> UInt32 {
     switch phase {
     case .handshaking: handshakeSeconds

@@ -1,7 +1,7 @@
 import PushBase
 import PushHTTP
 
-/// What the HTTP servers of a process count, on all loops together.
+/// The metrics of a process's HTTP servers, over all loops.
 public final class HTTPServerMetrics: Sendable {
   let connections: Gauge
   let refusedConnections: Counter

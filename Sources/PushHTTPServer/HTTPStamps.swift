@@ -1,7 +1,7 @@
 import PushBase
 import PushHTTP
 
-/// What every answer of a server carries: the ID of its request and the date.
+/// The request ID and the date of a server's answers.
 struct HTTPStamps {
   private let prefix = Hex.digits(SystemRandom.next(), count: 7)
   private var count = SystemRandom.next()
@@ -12,7 +12,7 @@ struct HTTPStamps {
   mutating func requestID(_ own: String?) -> String {
     if let own, (1...64).contains(own.utf8.count), own.utf8.allSatisfy(Self.isRequestIDByte) { return own }
     count &+= 1
-    // Fifteen characters fit into a String without memory of its own.
+    // Fifteen characters fit into a String without an allocation.
     return prefix + Hex.digits(count, count: 8)
   }
 
