@@ -1,4 +1,4 @@
-/// Why a stream was reset or a connection is given up (RFC 9113 section 7).
+/// Why a stream was reset or a connection ended (RFC 9113 section 7).
 public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The number on the wire; any is possible.
   public let rawValue: UInt32
@@ -8,11 +8,11 @@ public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomString
 
   /// Not an error: graceful.
   public static let noError = Self(rawValue: 0)
-  /// The peer broke the protocol.
+  /// The peer violated the protocol.
   public static let protocolError = Self(rawValue: 1)
   /// Something went wrong inside.
   public static let internalError = Self(rawValue: 2)
-  /// The peer broke flow control.
+  /// The peer violated flow control.
   public static let flowControlError = Self(rawValue: 3)
   /// SETTINGS were not acknowledged in time.
   public static let settingsTimeout = Self(rawValue: 4)
@@ -20,11 +20,11 @@ public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomString
   public static let streamClosed = Self(rawValue: 5)
   /// A frame has an impossible size.
   public static let frameSizeError = Self(rawValue: 6)
-  /// The stream was refused before anything was done with it: it may be tried again.
+  /// The stream was refused before it was processed: the request may be repeated.
   public static let refusedStream = Self(rawValue: 7)
   /// The stream is no longer wanted.
   public static let cancel = Self(rawValue: 8)
-  /// The peer does too much of something.
+  /// The peer causes too much load.
   public static let enhanceYourCalm = Self(rawValue: 11)
 
   private static let names = [
@@ -39,11 +39,11 @@ public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomString
   }
 }
 
-/// Why a session cannot go on or a call was refused.
+/// Why a session cannot continue or a call was refused.
 public enum HTTP2Error: Error, Equatable, CustomStringConvertible {
-  /// What the peer sent is no HTTP/2, or breaks its rules so that the connection is lost; with the reason.
+  /// The peer's bytes are not HTTP/2, or violate it so that the connection is lost; with the reason.
   case connection(String)
-  /// The call makes no sense now, such as a request after a GOAWAY; with the reason.
+  /// The call is not possible now, such as a request after a GOAWAY; with the reason.
   case refused(String)
 
   /// One line for people.

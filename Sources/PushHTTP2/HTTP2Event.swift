@@ -1,11 +1,11 @@
-/// A stream and the number that its owner gave it.
+/// A stream and the number that its owner assigned.
 public struct HTTP2Stream: Equatable, Sendable {
   /// The number on the wire.
   public let id: Int32
-  /// On a client what `submitRequest` was told; 0 on a server.
+  /// On a client the `context` of `submitRequest`; 0 on a server.
   public let context: UInt32
 
-  /// Names a stream.
+  /// Makes the pair.
   public init(id: Int32, context: UInt32) {
     self.id = id
     self.context = context
@@ -16,17 +16,17 @@ public struct HTTP2Stream: Equatable, Sendable {
 public struct HTTP2PeerSettings: Equatable, Sendable {
   /// How many streams this side may have open at once.
   public let maxConcurrentStreams: UInt32
-  /// Bytes of body that may be sent on a new stream before the peer makes room.
+  /// Bytes of body that may be sent on a new stream before the peer enlarges the window.
   public let initialWindowSize: UInt32
 
-  /// Names the values.
+  /// Makes the settings.
   public init(maxConcurrentStreams: UInt32, initialWindowSize: UInt32) {
     self.maxConcurrentStreams = maxConcurrentStreams
     self.initialWindowSize = initialWindowSize
   }
 }
 
-/// What came out of the bytes given to a session.
+/// An event from the bytes given to a session.
 public enum HTTP2Event: Equatable, Sendable {
   /// A complete block of fields: a request, a response (maybe an informational one), or trailers.
   case headers(HTTP2Stream, HTTP2Headers)
@@ -34,23 +34,23 @@ public enum HTTP2Event: Equatable, Sendable {
   case data(HTTP2Stream, [UInt8])
   /// The peer sends nothing more on this stream.
   case end(HTTP2Stream)
-  /// The stream is gone: NO_ERROR after an ordinary end, else with the code of the reset. REFUSED_STREAM says that the
-  /// peer has done nothing with it, also when a GOAWAY said so.
+  /// The stream has ended: NO_ERROR after a normal end, else with the code of the reset. REFUSED_STREAM means that the
+  /// peer did not process it, also when a GOAWAY said so.
   case closed(HTTP2Stream, HTTP2ErrorCode)
-  /// The peer will take no streams above `last`; those up to it may still be answered.
+  /// The peer accepts no streams above `last`; those up to it may still be answered.
   case goAway(last: Int32, HTTP2ErrorCode, debug: [UInt8])
   /// The peer's settings have changed.
   case settings(HTTP2PeerSettings)
-  /// The peer has taken our settings.
+  /// The peer has acknowledged our settings.
   case settingsAcknowledged
-  /// The peer asked for a sign of life; the session answers by itself.
+  /// The peer sent a PING; the session answers it itself.
   case ping
-  /// The peer has answered our ping that carried this number.
+  /// The peer answered our PING with this number.
   case pong(UInt64)
-  /// The peer sent a PRIORITY frame, which nobody needs (RFC 9113 section 5.3).
+  /// The peer sent a PRIORITY frame, which is obsolete (RFC 9113 section 5.3).
   case priority
-  /// A frame broke the rules; the stream is reset, or the connection given up.
+  /// A frame violated the protocol; the stream is reset, or the connection ends.
   case violation(streamID: Int32, String)
-  /// A stream was opened above the one that our GOAWAY had named; it is ignored.
+  /// A stream was opened above the last one of our GOAWAY; it is ignored.
   case ignoredStream(id: Int32)
 }

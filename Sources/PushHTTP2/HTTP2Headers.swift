@@ -3,7 +3,7 @@
 public struct HTTP2Headers: Equatable, Sendable {
   /// How a field may be compressed (RFC 7541 section 6.2).
   public enum Compression: UInt8, Sendable {
-    /// May enter the table of fields that both sides keep: for values that come again.
+    /// May enter the shared table of fields: for values that repeat.
     case indexed
     /// Never enters a table, here or at any later hop: for values that change each time, and for secrets.
     case neverIndexed
@@ -25,7 +25,7 @@ public struct HTTP2Headers: Equatable, Sendable {
     }
   }
 
-  /// Names and values, one behind the other.
+  /// Names and values, one after the other.
   @usableFromInline var bytes: [UInt8] = []
   @usableFromInline var fields: [Field] = []
 
@@ -43,7 +43,7 @@ public struct HTTP2Headers: Equatable, Sendable {
   /// Bytes of all names and values.
   public var byteCount: Int { bytes.count }
 
-  /// Adds a field whose name is known when the program is written: lower case, as HTTP/2 demands.
+  /// Adds a field with a static name: lower case, as HTTP/2 requires.
   @inlinable
   public mutating func append(
     _ name: StaticString, _ value: some Collection<UInt8>, _ compression: Compression = .indexed
@@ -53,7 +53,7 @@ public struct HTTP2Headers: Equatable, Sendable {
     close(start: start, nameCount: name.utf8CodeUnitCount, value, compression)
   }
 
-  /// Adds a field whose name is made when the program runs. It must be in lower case.
+  /// Adds a field with a dynamic name, which must be in lower case.
   @inlinable
   public mutating func append(
     name: some Collection<UInt8>, _ value: some Collection<UInt8>, _ compression: Compression = .indexed
@@ -81,7 +81,7 @@ public struct HTTP2Headers: Equatable, Sendable {
         compression: compression))
   }
 
-  /// Drops the fields behind the first `count` and keeps the memory.
+  /// Drops the fields after the first `count` and keeps the memory.
   public mutating func truncate(to count: Int) {
     guard count < fields.count else { return }
     bytes.removeLast(bytes.count - fields[max(0, count)].start)

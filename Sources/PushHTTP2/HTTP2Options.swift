@@ -1,4 +1,4 @@
-/// What a session tells its peer and what it takes. The values given here suit short requests and answers.
+/// The settings and limits of a session. The defaults suit short requests and answers.
 public struct HTTP2Options: Sendable {
   /// Streams the peer may open at once; only a server announces this.
   public var maxConcurrentStreams: UInt32 = 1000

@@ -1,8 +1,8 @@
 /// A complete request.
 public struct HTTP2Request: Sendable {
-  /// The stream it came on, which names it in its connection.
+  /// The stream that it came on, which identifies it in its connection.
   public let streamID: Int32
-  /// All fields in the order they came, pseudo fields first, with duplicates; trailers are dropped.
+  /// All fields in the order received, pseudo fields first, with duplicates; trailers are dropped.
   public let headers: HTTP2Headers
   /// The body.
   public internal(set) var body: [UInt8] = []
@@ -32,7 +32,7 @@ public struct HTTP2Answer: Sendable {
     self.chunkBytes = chunkBytes
   }
 
-  /// The fields as they are sent.
+  /// The fields to send.
   var fields: HTTP2Headers {
     var fields = HTTP2Headers(reserving: headers.byteCount + 10, fields: headers.count + 1)
     fields.append(":status", text: String(status))
@@ -44,24 +44,23 @@ public struct HTTP2Answer: Sendable {
   }
 }
 
-/// What a peer does besides sending requests.
+/// Events of a peer other than requests.
 public enum HTTP2Notice: Equatable, Sendable {
-  /// It has taken our settings: limits set before hold for it from now on.
+  /// It acknowledged our settings: limits set before apply from now on.
   case settingsAcknowledged
-  /// It asked for a sign of life.
+  /// It sent a PING.
   case ping
-  /// It answered our ping that carried this number.
+  /// It answered our PING with this number.
   case pong(UInt64)
   /// It sent a PRIORITY frame.
   case priority
   /// It reset a stream.
   case reset(streamID: Int32, HTTP2ErrorCode)
-  /// It will go.
+  /// It sent a GOAWAY.
   case goAway(HTTP2ErrorCode)
-  /// It broke the protocol; with the reason. A stream too many under a limit that it has acknowledged comes as stream
-  /// 0's, and the connection is given up; one too many under a limit that it has not seen yet is refused quietly, with
-  /// the stream's number here.
+  /// It violated the protocol; with the reason. A stream above a limit that it has acknowledged is reported for stream 0,
+  /// and the connection ends; one above a limit that it has not seen yet is refused, and reported with its number.
   case violation(streamID: Int32, String)
-  /// It opened a stream above the one that our GOAWAY had named; it gets no answer.
+  /// It opened a stream above the last one of our GOAWAY, which gets no answer.
   case ignoredStream(Int32)
 }

@@ -1,17 +1,17 @@
 import PushNet
 
-/// Gets what happens on a server's connections. All calls come on the loop's thread, and so must all calls to the
-/// server and its connections.
+/// Gets the events of a server's connections. All calls come on the loop's thread, and so must all calls to the server
+/// and its connections.
 public protocol HTTP2ServerHandler: AnyObject {
   /// A connection is ready for requests: TLS is done.
   func opened(_ connection: HTTP2ServerConnection)
-  /// The fields of a request have come; its body may follow. Called before `request`.
+  /// The fields of a request were received; its body may follow. Called before `request`.
   func began(streamID: Int32, _ headers: HTTP2Headers, on connection: HTTP2ServerConnection)
-  /// A complete request. It is answered by `connection.answer`, now or later, or reset, or left alone forever.
+  /// A complete request. It is answered by `connection.answer`, now or later, or reset, or never answered.
   func request(_ request: HTTP2Request, on connection: HTTP2ServerConnection)
-  /// The peer did something else.
+  /// Another event of the peer.
   func noticed(_ notice: HTTP2Notice, on connection: HTTP2ServerConnection)
-  /// A connection is gone, one that was never `opened` too; with the reason.
+  /// A connection has ended, also one that was never `opened`; with the reason.
   func closed(_ connection: HTTP2ServerConnection, reason: String)
 }
 
@@ -26,15 +26,15 @@ extension HTTP2ServerHandler {
   public func closed(_ connection: HTTP2ServerConnection, reason: String) {}
 }
 
-/// What a server takes.
+/// The limits of a server.
 public struct HTTP2ServerOptions: Sendable {
   /// Settings and limits of each connection's session.
   public var session = HTTP2Options()
-  /// Whether a client must offer `h2` by ALPN; one that offers nothing is cut off then.
+  /// Whether a client must offer `h2` by ALPN; one that offers nothing is then disconnected.
   public var requiresALPN = true
   /// Largest body of a request; a stream with more is reset with ENHANCE_YOUR_CALM.
   public var bodyBytes = 64 << 10
-  /// Connections at once; a further one is closed.
+  /// Concurrent connections; another one is closed.
   public var connections = 1000
   /// Seconds for the TLS handshake.
   public var handshakeSeconds: UInt64 = 10
@@ -54,7 +54,7 @@ public final class HTTP2Server: LoopDriver {
     case serve
     /// They are closed at once.
     case refuse
-    /// They are kept open and never spoken to.
+    /// They are kept open, and nothing is sent.
     case stall
   }
 
@@ -69,7 +69,7 @@ public final class HTTP2Server: LoopDriver {
   private var slab = Slab<HTTP2ServerConnection?>(blank: nil)
   private var nextID: UInt64 = 1
   private var dirty: [HTTP2ServerConnection] = []
-  /// What is to run at which time of the loop, nanoseconds.
+  /// Work to run at a time of the loop, in nanoseconds.
   private var timers = DeadlineHeap<() -> Void>()
   private var buffer = [UInt8](repeating: 0, count: 32 << 10)
   private var events: [HTTP2Event] = []
@@ -119,7 +119,7 @@ public final class HTTP2Server: LoopDriver {
     return HTTP2Transport(connection: connection, session: session)
   }
 
-  /// Runs something after so many milliseconds, on the loop's thread.
+  /// Runs a closure after some milliseconds, on the loop's thread.
   public func after(milliseconds: UInt64, _ action: @escaping () -> Void) {
     timers.add(action, at: loop.now &+ milliseconds &* 1_000_000)
   }
@@ -129,7 +129,7 @@ public final class HTTP2Server: LoopDriver {
   /// A socket is ready.
   public func ready(_ token: ConnectionToken, _ readiness: Readiness) {
     guard slab.isCurrent(token.slot, token.generation), let connection = slab[token.slot] else { return }
-    // What the peer sent before it vanished is still looked at.
+    // Bytes that the peer sent before it disappeared are still processed.
     if !readiness.isDisjoint(with: .broken), readiness.isDisjoint(with: .readable) {
       close(connection, "the peer vanished")
       return
@@ -138,17 +138,17 @@ public final class HTTP2Server: LoopDriver {
     markDirty(connection)
   }
 
-  /// Nothing comes by mail.
+  /// There is no mail.
   public func drainMail() {}
 
-  /// Closes handshakes and ends that take too long.
+  /// Closes connections whose handshake or end takes too long.
   public func tick() {
     for connection in connections where connection.deadline != 0 && connection.deadline <= loop.now {
       close(connection, connection.isOpen ? "closed" : "the handshake takes too long")
     }
   }
 
-  /// Does what is due and sends what was queued.
+  /// Runs due work and sends what was queued.
   public func endTurn() -> Bool {
     while let due = timers.popDue(at: loop.now) { due.element() }
     var list: [HTTP2ServerConnection] = []

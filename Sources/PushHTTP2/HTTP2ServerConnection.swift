@@ -1,19 +1,18 @@
 import PushNet
 
-/// One connection of an `HTTP2Server`, and all that its handler can do with it. Calls after the connection's end do
-/// nothing.
+/// One connection of an `HTTP2Server`, for its handler. Calls after the connection's end do nothing.
 public final class HTTP2ServerConnection {
   private enum Phase {
     case handshaking, open
     /// Closes once everything was sent.
     case closing
-    /// Our side is shut; what still comes is dropped, so that no reset destroys what the peer has yet to read.
+    /// Our side is shut down; received bytes are dropped, so that no reset destroys what the peer has not read yet.
     case lingering
   }
 
   /// Its number, from 1, never used twice by a server.
   public let id: UInt64
-  /// Whatever the handler wants to keep with it.
+  /// A value that the handler stores with it.
   public var attachment: AnyObject?
   /// PINGs the peer has sent.
   public private(set) var pings = 0
@@ -21,13 +20,13 @@ public final class HTTP2ServerConnection {
   public private(set) var priorities = 0
   /// How many of our SETTINGS the peer has acknowledged.
   public private(set) var settingsAcknowledged = 0
-  /// Requests that came in full.
+  /// Requests that were received completely.
   public private(set) var requests = 0
 
   let token: ConnectionToken
   var isAlive = true
   var isDirty = false
-  /// Time of the loop at which the phase has lasted too long, 0 for none.
+  /// Time of the loop at which the phase's deadline passes, 0 for none.
   var deadline: UInt64 = 0
   let transport: HTTP2Transport
   private unowned let server: HTTP2Server
@@ -55,20 +54,20 @@ public final class HTTP2ServerConnection {
   /// Whether TLS is done.
   public var isOpen: Bool { phase != .handshaking }
 
-  /// Answers a request, at once or after some milliseconds. Nothing happens if its stream is gone by then.
+  /// Answers a request, immediately or after some milliseconds. Nothing happens if its stream has ended by then.
   public func answer(_ streamID: Int32, _ answer: HTTP2Answer, afterMilliseconds delay: UInt64 = 0) {
     perform(after: delay) { session throws(HTTP2Error) in
       try session.submitResponse(streamID, answer.fields, body: answer.body, chunkBytes: answer.chunkBytes)
     }
   }
 
-  /// Resets a stream with any code, at once or after some milliseconds.
+  /// Resets a stream with any code, immediately or after some milliseconds.
   public func reset(_ streamID: Int32, _ code: HTTP2ErrorCode, afterMilliseconds delay: UInt64 = 0) {
     perform(after: delay) { session throws(HTTP2Error) in try session.reset(streamID, code) }
   }
 
-  /// Sends a GOAWAY that names the last stream which is or was served: the highest that came if nil, `Int32.max` for a
-  /// mere announcement. Streams above it are forgotten. The connection stays open unless `thenClose`.
+  /// Sends a GOAWAY with the last stream that is or was served: the highest received one if nil, `Int32.max` for an
+  /// announcement. Streams above it are dropped. The connection stays open unless `thenClose`.
   public func goAway(
     last: Int32? = nil, _ code: HTTP2ErrorCode = .noError, debug: [UInt8] = [], thenClose: Bool = false
   ) {
@@ -76,27 +75,27 @@ public final class HTTP2ServerConnection {
     if thenClose { close() }
   }
 
-  /// Lets the client have so many streams open from now on.
+  /// Limits the client's open streams from now on.
   public func setMaxConcurrentStreams(_ count: UInt32) {
     perform { session throws(HTTP2Error) in try session.setMaxConcurrentStreams(count) }
   }
 
-  /// Asks the client for a sign of life.
+  /// Sends a PING to the client.
   public func ping(_ number: UInt64) {
     perform { session throws(HTTP2Error) in try session.ping(number) }
   }
 
-  /// Closes the connection once all that was queued has left.
+  /// Closes the connection once everything queued has left.
   public func close() {
     guard isAlive, phase == .open else { return }
     phase = .closing
     server.markDirty(self)
   }
 
-  /// Closes the TCP connection at once; what is queued is lost.
+  /// Closes the TCP connection immediately; what is queued is lost.
   public func cut() { server.close(self, "cut") }
 
-  /// Reads nothing and sends nothing any more; the socket stays open.
+  /// Stops reading and sending; the socket stays open.
   public func freeze() {
     isFrozen = true
     deadline = 0
@@ -117,17 +116,17 @@ public final class HTTP2ServerConnection {
       server.after(milliseconds: delay) { [weak self] in self?.perform(call) }
       return
     }
-    // It fails only where the stream or the connection is already on its way out.
+    // It fails only if the stream or the connection is ending already.
     try? call(transport.session)
     server.markDirty(self)
   }
 
   // MARK: For the server
 
-  /// Whether bytes wait inside TLS that are to be read now.
+  /// Whether TLS has buffered bytes to read now.
   var hasMore: Bool { !isFrozen && transport.hasMore }
 
-  /// Goes on after the socket became ready.
+  /// Continues after the socket became ready.
   func proceed(buffer: inout [UInt8], events: inout [HTTP2Event]) {
     guard !isFrozen else { return }
     switch phase {
@@ -158,7 +157,7 @@ public final class HTTP2ServerConnection {
     transport.session.takeEvents(into: &events)
     for event in events where isAlive && !isFrozen { take(event) }
     guard isAlive, case .ended(let reason) = outcome else { return }
-    // A GOAWAY may tell the peer what it did wrong.
+    // A GOAWAY may tell the peer the reason.
     _ = transport.flush()
     server.close(self, reason)
   }
@@ -209,7 +208,7 @@ public final class HTTP2ServerConnection {
 
   private func notice(_ notice: HTTP2Notice) { server.handler.noticed(notice, on: self) }
 
-  /// Sends what waits and brings what the kernel reports in line with what is wanted.
+  /// Sends queued bytes and updates the events that the kernel reports.
   func settle() {
     if !isFrozen, phase == .open || phase == .closing {
       if let reason = transport.flush() {

@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// What nghttp2 calls while it reads and writes. None of these may call back into reading or writing.
+/// Callbacks of nghttp2 while it reads and writes. They must not call back into reading or writing.
 extension HTTP2Session {
   private static func of(_ context: UnsafeMutableRawPointer?) -> HTTP2Session? {
     context.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }

@@ -3,21 +3,20 @@ import CNghttp2
 /// One HTTP/2 connection without its socket (RFC 9113): bytes in, events out, calls in, bytes out. nghttp2 does framing,
 /// HPACK, flow control and the states of streams.
 ///
-/// It starts no input or output and keeps no clock. It belongs to one thread. What it holds is bounded by the streams
-/// that may be open, except for the answers to PING and SETTINGS: who owns the socket stops reading while much waits to
-/// be sent.
+/// It does no I/O and has no clock. It belongs to one thread. Its memory is bounded by the streams that may be open,
+/// except for the answers to PING and SETTINGS: the socket's owner stops reading while much is queued for sending.
 public final class HTTP2Session {
   /// Which side of the connection this is.
   public enum Role: Sendable { case client, server }
 
-  /// A body on its way out, and the stream it belongs to.
+  /// A body that is being sent, and its stream.
   struct Slot {
     var context: UInt32 = 0
     var body: [UInt8] = []
     var offset = 0
     /// Largest DATA frame.
     var chunk = Int.max
-    /// See `endPosition(of:)`; 0 while the end has not left.
+    /// See `endPosition(of:)`; 0 until the end was sent.
     var endPosition: UInt64 = 0
   }
 
@@ -27,13 +26,13 @@ public final class HTTP2Session {
   var slots: [Slot] = []
   private var freeSlots: [Int] = []
   var events: [HTTP2Event] = []
-  /// The block of fields that is coming in.
+  /// The block of fields that is being received.
   var incoming = HTTP2Headers()
-  /// The stream that our latest GOAWAY named.
+  /// The last stream of our latest GOAWAY.
   var goAwaySent: Int32?
   private var isBroken = false
   private var scratch: [nghttp2_nv] = []
-  /// Bytes handed out so far, and while they are being collected those of the frame just finished too.
+  /// Bytes returned so far, and during collection also those of the frame just finished.
   var position: UInt64 = 0
 
   /// Starts a session; the first outgoing bytes are the preface and SETTINGS.
@@ -107,14 +106,13 @@ public final class HTTP2Session {
     try bytes.withUnsafeBufferPointer { bytes throws(HTTP2Error) in try feed(UnsafeRawBufferPointer(bytes)) }
   }
 
-  /// Swaps the events that came since the last call with the contents of `list`, which are dropped: so two arrays serve
-  /// forever.
+  /// Swaps the events since the last call with the contents of `list`, which are dropped, so that two arrays are reused.
   public func takeEvents(into list: inout [HTTP2Event]) {
     list.removeAll(keepingCapacity: true)
     swap(&list, &events)
   }
 
-  /// Appends all bytes that are ready for the peer. What flow control holds back stays.
+  /// Appends all bytes that are ready for the peer. Bytes that flow control holds back stay.
   public func takeOutgoing(into bytes: inout [UInt8]) throws(HTTP2Error) {
     guard !isBroken else { return }
     while true {
@@ -130,16 +128,16 @@ public final class HTTP2Session {
     }
   }
 
-  /// Whether the connection has come to its end: nothing more is to be read or sent.
+  /// Whether the connection has ended: there is nothing to read or send.
   public var isFinished: Bool {
     isBroken || (nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0)
   }
 
-  /// How many bytes `takeOutgoing` has given so far.
+  /// How many bytes `takeOutgoing` has returned so far.
   public var outgoingPosition: UInt64 { position }
 
-  /// Where in the outgoing bytes, counted from the connection's start, a stream's last one lies; nil while it has not
-  /// been given out. A peer that got fewer bytes has not seen the whole request.
+  /// The position of a stream's last byte in the outgoing bytes, counted from the connection's start; nil until it was
+  /// returned. A peer that got fewer bytes has not seen the complete request.
   public func endPosition(of streamID: Int32) -> UInt64? {
     guard let slot = slot(of: streamID), slots[slot].endPosition > 0 else { return nil }
     return slots[slot].endPosition
@@ -147,7 +145,7 @@ public final class HTTP2Session {
 
   // MARK: Calls
 
-  /// Sends a request. `context` comes back with the stream's events. Returns the stream's number.
+  /// Sends a request. The stream's events carry `context`. Returns the stream's number.
   public func submitRequest(
     _ headers: HTTP2Headers, body: [UInt8], context: UInt32
   ) throws(HTTP2Error) -> Int32 {
@@ -182,20 +180,21 @@ public final class HTTP2Session {
       })
   }
 
-  /// Ends a stream at once.
+  /// Resets a stream.
   public func reset(_ streamID: Int32, _ code: HTTP2ErrorCode) throws(HTTP2Error) {
     try Self.check(
       nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, code.rawValue))
   }
 
-  /// Says that no streams above `last` will be served: the highest that came if nil. 2^31-1 announces that a GOAWAY with
-  /// the true number follows (RFC 9113 section 6.8); it goes out without code and debug data, and the session serves on.
+  /// Sends a GOAWAY: no streams above `last` will be served, the highest received one if nil. 2^31-1 announces that a
+  /// GOAWAY with the real number follows (RFC 9113 section 6.8); it has no code and debug data, and the session
+  /// continues.
   public func goAway(
     last: Int32? = nil, _ code: HTTP2ErrorCode = .noError, debug: [UInt8] = []
   ) throws(HTTP2Error) {
     let last = last ?? nghttp2_session_get_last_proc_stream_id(handle)
     guard last != .max else {
-      // As an ordinary GOAWAY it would end the session with its last open stream.
+      // An ordinary GOAWAY would end the session with its last open stream.
       try Self.check(nghttp2_submit_shutdown_notice(handle))
       return
     }
@@ -205,13 +204,13 @@ public final class HTTP2Session {
     goAwaySent = last
   }
 
-  /// Asks for a sign of life; a `.pong` with the same number follows.
+  /// Sends a PING; a `.pong` with the same number follows.
   public func ping(_ number: UInt64) throws(HTTP2Error) {
     let payload = withUnsafeBytes(of: number.bigEndian) { Array($0) }
     try Self.check(nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), payload))
   }
 
-  /// Lets the peer have so many streams open from now on; those that are open go on.
+  /// Limits the peer's open streams from now on; those that are open continue.
   public func setMaxConcurrentStreams(_ count: UInt32) throws(HTTP2Error) {
     let id = Int32(bitPattern: NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue)
     let entries = [nghttp2_settings_entry(settings_id: id, value: count)]
@@ -252,7 +251,7 @@ public final class HTTP2Session {
 
   // MARK: Fields
 
-  /// nghttp2 copies the fields, so the pointers are needed for the call only.
+  /// nghttp2 copies the fields, so the pointers must be valid for the call only.
   private func withFields(
     _ headers: HTTP2Headers, _ body: (UnsafeBufferPointer<nghttp2_nv>) -> Int32
   ) -> Int32 {

@@ -1,52 +1,52 @@
 import PushNet
 
 /// An HTTP/2 session on a connection with TLS: moves bytes between the two. Belongs to one loop's thread; its owner has the
-/// connection watched, looks at the session's events after each `receive`, and closes the connection.
+/// connection watched, handles the session's events after each `receive`, and closes the connection.
 public final class HTTP2Transport {
-  /// What an attempt to read came to.
+  /// The result of an attempt to read.
   public enum Receiving: Equatable, Sendable {
-    /// All that had come was given to the session.
+    /// All received bytes were given to the session.
     case drained
-    /// The turn's share was read, or too much waits to be sent: see `hasMore`.
+    /// The turn's share was read, or too much is queued for sending: see `hasMore`.
     case more
     /// The peer sends nothing more, or the connection is lost; with the reason.
     case ended(String)
   }
 
-  /// How many bytes may wait for the socket before the session is asked for no more, and the peer read no more.
+  /// How many bytes may be queued for the socket before the session gives no more and the peer is not read.
   public static let outgoingLimit = 256 << 10
   /// How often the buffer is filled in one turn of the loop, so that one busy peer does not keep the others waiting.
   private static let readsPerTurn = 16
 
   /// The socket with TLS.
   public var connection: Connection
-  /// What HTTP/2 knows of it.
+  /// The HTTP/2 session on it.
   public let session: HTTP2Session
-  /// How many bytes TLS has given since the connection began.
+  /// How many bytes TLS has returned since the connection began.
   public private(set) var receivedBytes: UInt64 = 0
-  /// Whether `receive` stopped before TLS had nothing left.
+  /// Whether `receive` stopped while TLS had more bytes.
   private var stoppedEarly = false
   private var scratch: [UInt8] = []
 
-  /// Puts a session on a connection.
+  /// Makes the transport for a session on a connection.
   public init(connection: Connection, session: HTTP2Session) {
     self.connection = connection
     self.session = session
     self.connection.readAhead()
   }
 
-  /// Whether `receive` is to be called without waiting for the socket, which does not tell of bytes inside TLS.
+  /// Whether to call `receive` without waiting for the socket, which does not report bytes inside TLS.
   public var hasMore: Bool {
     stoppedEarly && connection.stage == .open && waiting < Self.outgoingLimit
   }
 
-  /// Bytes that wait for the socket.
+  /// Bytes queued for the socket.
   public var waiting: Int { connection.queue.byteCount }
 
-  /// How many bytes TLS has taken for the socket since the connection began.
+  /// How many bytes TLS has accepted since the connection began.
   public var sentPosition: UInt64 { session.outgoingPosition &- UInt64(waiting) }
 
-  /// Reads what has come and gives it to the session.
+  /// Reads received bytes and gives them to the session.
   public func receive(buffer: inout [UInt8]) -> Receiving {
     stoppedEarly = false
     for _ in 0..<Self.readsPerTurn {
@@ -77,7 +77,7 @@ public final class HTTP2Transport {
     }
   }
 
-  /// Sends what waits, in records as large as TLS allows. Returns the reason if the connection is lost.
+  /// Sends queued bytes, in records as large as TLS allows. Returns the reason if the connection is lost.
   public func flush() -> String? {
     defer { connection.isPaused = waiting >= Self.outgoingLimit }
     while true {
