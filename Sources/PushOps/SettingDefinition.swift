@@ -1,11 +1,11 @@
 /// One setting of a subcommand. The name `data-dir` is the flag `--data-dir`, the variable
 /// `BOREALIS_DATA_DIR` and the line `data-dir = ...` of the configuration file.
 public struct SettingDefinition: Sendable {
-  /// What values a setting takes.
+  /// The kind of a setting's values.
   public enum Kind: Equatable, Sendable {
     /// Any text but the empty one.
     case text
-    /// Texts with commas between them; the flag may be given several times.
+    /// Texts separated by commas; the flag may be given several times.
     case list
     /// One of some words.
     case choice([String])
@@ -15,23 +15,23 @@ public struct SettingDefinition: Sendable {
     case address
     /// A number with ms, s, m, h or d; read as milliseconds.
     case duration
-    /// `true` or `false`; as a flag it may stand alone.
+    /// `true` or `false`; as a flag it needs no value.
     case flag
     /// A number of bytes, with K, M or G for powers of 1024.
     case size
-    /// Text that may come from a file: `name-file` and `BOREALIS_NAME_FILE` name the file. Never shown.
+    /// A secret that may be in a file: `name-file` and `BOREALIS_NAME_FILE` name the file. Never shown.
     case secret
   }
 
   /// Lower-case words with hyphens.
   public let name: String
-  /// What stands for the value in help, such as `HOST:PORT`.
+  /// The placeholder of the value in help, such as `HOST:PORT`.
   public let valueName: String
   /// One sentence for help.
   public let help: String
-  /// The value when nobody gives one, in the notation of the kind; nil for none.
+  /// The default, in the notation of the kind; nil for none.
   public let defaultValue: String?
-  /// What values it takes.
+  /// The kind of its values.
   public let kind: Kind
 
   /// Describes a setting.
@@ -57,7 +57,7 @@ public struct HostPort: Equatable, Sendable {
   /// The port; 0 lets the system choose.
   public let port: UInt16
 
-  /// Reads `HOST:PORT`; an IPv6 address stands in brackets. Nil for anything else.
+  /// Reads `HOST:PORT`; an IPv6 address is in brackets. Nil for anything else.
   public init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"),
       let port = Decimal.read(text[text.index(after: colon)...]).flatMap({ UInt16(exactly: $0) })
@@ -76,7 +76,7 @@ public struct HostPort: Equatable, Sendable {
   }
 }
 
-/// Numbers as people write them in settings.
+/// Numbers in settings.
 enum Decimal {
   /// Decimal digits only: no sign, no spaces.
   static func read(_ text: some StringProtocol) -> Int? {

@@ -4,14 +4,14 @@ public struct SettingsError: Error, Equatable, CustomStringConvertible {
   public let description: String
 }
 
-/// The settings of one subcommand: a flag wins over the environment, that over the configuration file, that
-/// over the default. Every value was checked against its kind, wherever it came from.
+/// The settings of one subcommand: a flag overrides the environment, which overrides the configuration file, which
+/// overrides the default. Every value was checked against its kind.
 public struct Settings: Sendable {
   private var values: [String: String] = [:]
 
   /// Reads flags (`--name value`, `--name=value`), `BOREALIS_*` variables and the text of a configuration
-  /// file. `readFile` gives a secret's file, nil if it cannot be read. Variables outside `definitions` are
-  /// other subcommands' and left alone; unknown flags and unknown names in the file are errors.
+  /// file. `readFile` returns a secret's file, nil if it cannot be read. Variables outside `definitions` belong to other
+  /// subcommands and are ignored; unknown flags and unknown names in the file are errors.
   public init(
     _ definitions: [SettingDefinition], arguments: [String], environment: [String: String],
     file: (name: String, text: String)?, readFile: (String) -> String?
@@ -130,7 +130,7 @@ public struct Settings: Sendable {
     return plain
   }
 
-  /// What was expected, nil when the value is fine.
+  /// What was expected, nil when the value is valid.
   private static func complaint(_ value: String, _ kind: SettingDefinition.Kind) -> String? {
     switch kind {
     case .text, .secret: value.isEmpty ? "a value" : nil
@@ -146,9 +146,9 @@ public struct Settings: Sendable {
     }
   }
 
-  /// The text of a setting, nil if nobody gave one.
+  /// The text of a setting, nil if it is not set.
   public func text(_ name: String) -> String? { values[name] }
-  /// The texts of a list, in order; none if nobody gave one.
+  /// The texts of a list, in order; empty if it is not set.
   public func list(_ name: String) -> [String] {
     (values[name] ?? "").split(separator: ",").map { String($0) }
   }
@@ -160,7 +160,7 @@ public struct Settings: Sendable {
   public func milliseconds(_ name: String) -> Int? { values[name].flatMap { Decimal.milliseconds($0) } }
   /// A size in bytes.
   public func bytes(_ name: String) -> Int? { values[name].flatMap { Decimal.bytes($0) } }
-  /// A flag, false if nobody set it.
+  /// A flag, false if it is not set.
   public func flag(_ name: String) -> Bool { values[name] == "true" }
 
   /// The text of `--help`: one entry for each setting.

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What programs that speak to people need of the system.
+/// System calls for command line programs.
 public enum SystemCalls {
-  /// Writes all of some bytes, in one call if the system takes them; false when it refuses (`errno` says why).
+  /// Writes all bytes, in one call if the system accepts them; false on failure (`errno` says why).
   public static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var start = 0
     while start < bytes.count {
@@ -16,7 +16,7 @@ public enum SystemCalls {
     return true
   }
 
-  /// What a positive `errno` means, for people.
+  /// The message of a positive `errno`.
   public static func reason(_ number: Int32) -> String {
     switch number {
     case EADDRINUSE: "the address is in use"
