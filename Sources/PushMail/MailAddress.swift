@@ -23,11 +23,11 @@ public struct MailAddress: Sendable, Equatable {
     name = String(label.reversed().drop { $0 == " " }.reversed())
   }
 
-  /// The domain.
+  /// The domain of the address.
   public var domain: String { String(address.split(separator: "@").last ?? "") }
 
-  /// A local part and a domain of printable characters without those that have a meaning in a header (RFC 5322 section 3.4.1,
-  /// without its quoted forms).
+  /// A local part and a domain of printable characters that have no meaning in a header (RFC 5322 section 3.4.1, without
+  /// its quoted forms).
   private static func isAddress(_ text: String) -> Bool {
     let sides = text.split(separator: "@", omittingEmptySubsequences: false)
     return sides.count == 2 && !sides[0].isEmpty && !sides[1].isEmpty && text.utf8.count <= 254

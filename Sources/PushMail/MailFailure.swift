@@ -15,7 +15,7 @@ public struct MailFailure: Error, Sendable, Equatable {
   /// The scope.
   public let reach: Reach
 
-  /// Both fields.
+  /// Makes a failure.
   public init(_ reason: String, _ reach: Reach) {
     self.reason = reason
     self.reach = reach

@@ -3,7 +3,7 @@ import PushBase
 
 /// Sends mail to a server.
 protocol MailSending: Sendable {
-  /// Sends a message to one address and waits for the server's answer.
+  /// Sends a message to one address and waits for the server's response.
   func send(_ message: [UInt8], to recipient: String) throws(MailFailure)
 }
 

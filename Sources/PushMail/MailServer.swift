@@ -36,8 +36,8 @@ public struct MailServer: Sendable {
     self.from = from
   }
 
-  /// The URL as libcurl takes it, with the name that we give in EHLO: the domain that mail is from. A machine's own name is often
-  /// unknown in DNS, as in a container, and many servers reject such a name.
+  /// The URL for libcurl, with the EHLO name: the domain of the sender address. A machine's own name is often unknown in
+  /// DNS, as in a container, and many servers reject such a name.
   var urlWithOwnName: String {
     guard let name = URLAuthority(from.domain), name.port == nil else { return url }
     return "\(url)/\(name.host)"

@@ -1,16 +1,16 @@
 import PushBase
 import PushStorage
 
-/// Mail as it is sent (RFC 5322): plain text in UTF-8, in base64, so that neither long lines nor dots need care.
+/// Formats mail (RFC 5322): plain text in UTF-8 and base64, so that long lines and dots need no special treatment.
 enum MailText {
-  /// Writes a mail. `id` is what stands before the `@` of the message's ID: the same for each attempt, so that a reader's
-  /// program drops a second copy.
+  /// Writes a mail. `id` is the part of the Message-ID before the `@`: the same for each attempt, so that mail programs
+  /// drop a second copy.
   static func write(_ mail: NewMail, from: MailAddress, id: String, at time: Timestamp) -> [UInt8] {
     let sender = from.name.isEmpty ? from.address : "\(phrase(from.name)) <\(from.address)>"
     let header = [
       "From: \(sender)", "To: \(mail.recipient)", "Subject: \(word(mail.subject))", "Date: \(date(time))",
       "Message-ID: <\(id)@\(from.domain)>",
-      // No answers from other programs, please (RFC 3834).
+      // Asks other programs not to reply (RFC 3834).
       "Auto-Submitted: auto-generated", "MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8",
       "Content-Transfer-Encoding: base64",
     ]
@@ -25,7 +25,7 @@ enum MailText {
     return Array(text.utf8)
   }
 
-  /// A name before an address: as it is, in quotation marks if it has characters with a meaning there, or in encoded words
+  /// A name before an address: unchanged, quoted if it has special characters, or in encoded words
   /// (RFC 5322 section 3.2.5). It has no quotation mark and no backslash.
   private static func phrase(_ name: String) -> String {
     let word = word(name)
@@ -41,14 +41,14 @@ enum MailText {
     }
   }
 
-  /// A text in a header: as it is, or in encoded words of up to 75 characters (RFC 2047).
+  /// A text in a header: unchanged, or in encoded words of up to 75 characters (RFC 2047).
   static func word(_ text: String) -> String {
     let line = String(text.map { $0.isNewline || $0.asciiValue.map { $0 < 32 } == true ? " " : $0 })
     let isPlain = line.utf8.count <= 70 && line.utf8.allSatisfy { (32...126).contains($0) }
     if isPlain, line.firstRange(of: "=?") == nil { return line }
     var words: [String] = []
     var piece: [UInt8] = []
-    // No character may be cut by the end of a word.
+    // The end of a word must not split a character.
     for scalar in line.unicodeScalars {
       let bytes = Array(String(scalar).utf8)
       if piece.count + bytes.count > 45 {

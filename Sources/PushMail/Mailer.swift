@@ -11,7 +11,7 @@ public final class Mailer: Sendable {
     let id: String
     let writtenAt: Timestamp
     var attempts = 0
-    /// On the clock that never jumps.
+    /// On the monotonic clock.
     var nextAt: UInt64
     let progress: @Sendable (MailProgress) -> Void
 
@@ -28,8 +28,8 @@ public final class Mailer: Sendable {
     var isFull = false
     var isBusy = false
     var isClosed = false
-    /// What came of mails of the database and could not be stored. As long as there is such, no more of them are sent: each would be
-    /// sent again and again.
+    /// Outcomes of mails of the database that could not be stored. Until they are stored, no more of these mails are
+    /// sent: each would be sent again and again.
     var unstored: [Int64: MailEnd] = [:]
     /// Another round was asked for while one was under way, which may have missed the mail in question; and who wants to know
     /// when that is over.
@@ -47,7 +47,7 @@ public final class Mailer: Sendable {
   static let directLimit = 256
   static let directBytes = 1 << 20
   private static let directAttempts = 6
-  /// Seconds for which mail of the database is tried.
+  /// Seconds for which mail of the database is retried.
   static let lifetime: Int64 = 3 * 86_400
   private static let keepEnded: Int64 = 30 * 86_400
   private static let sweepTicks = 600
@@ -84,7 +84,7 @@ public final class Mailer: Sendable {
     self.log = log
   }
 
-  /// Sends a mail now, and waits for the server's answer: for an operator who tries the settings.
+  /// Sends a mail now, and waits for the server's response, to test the settings.
   public static func sendNow(_ mail: NewMail, by server: MailServer, at now: Timestamp) throws(MailFailure) {
     let id = "borealis-" + Hex.encode(SystemRandom.bytes(8))
     let message = MailText.write(mail, from: server.from, id: id, at: now)
@@ -216,7 +216,7 @@ public final class Mailer: Sendable {
 
   private var maySendStored: Bool { state.withLock { !$0.isClosed && $0.unstored.isEmpty } }
 
-  /// False if the server is out of order.
+  /// False if the server is unavailable.
   private func send(_ row: MailRow) -> Bool {
     let message = MailText.write(
       row.mail, from: server.from, id: "borealis-\(row.id)-\(row.createdAt.milliseconds)", at: row.createdAt)
@@ -236,7 +236,7 @@ public final class Mailer: Sendable {
     return isInOrder
   }
 
-  /// Stores what could not be stored before. Gives the mails that were meant, which a round that has read them before must not
+  /// Stores outcomes that could not be stored before. Returns their mails, which a round that read them earlier must not
   /// send.
   private func storeEnds() -> Set<Int64> {
     let ends = state.withLock { $0.unstored }
@@ -244,7 +244,7 @@ public final class Mailer: Sendable {
     return Set(ends.keys)
   }
 
-  /// Waits for the commit, so that no round sends what the one before has sent. What cannot be stored is kept for the next round.
+  /// Waits for the commit, so that no round sends a mail twice. What cannot be stored is kept for the next round.
   private func store(_ ends: [Int64: MailEnd]) {
     let now = time.now()
     var failure: StorageError?
@@ -336,7 +336,7 @@ public final class Mailer: Sendable {
     store.write { transaction throws(StorageError) in
       try transaction.mail.sweep(endedBefore: moment, limit: 256)
     } completion: { _ in
-      // The next one takes it up.
+      // The next round handles it.
     }
   }
 }

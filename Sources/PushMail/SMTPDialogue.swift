@@ -1,62 +1,62 @@
-/// What was said to a mail server and what it answered last. libcurl tells a status and a sentence of its own, which do not say
-/// whom the server objects to.
+/// The conversation with a mail server and its last response. libcurl reports only a status and its own message, which do
+/// not say what the server rejects.
 struct SMTPDialogue {
   private enum Step {
-    /// Greeting, TLS, login and sender: whatever goes wrong here would go wrong for all mail.
+    /// Greeting, TLS, login and sender: a failure here concerns all mail.
     case opening
     case recipient
     case content
   }
 
-  /// As many bytes of an answer as are kept.
+  /// The number of bytes kept of a response.
   private static let limit = 500
 
   private var step = Step.opening
   private var isOver = false
-  /// The answer to the latest step, as it came.
+  /// The response to the latest step, as received.
   private var answer: [UInt8] = []
 
-  /// We send a command, with the end of its line.
+  /// Records a command that is sent, with the end of its line.
   mutating func say(_ command: some Collection<UInt8>) {
     if command.elementsEqual("QUIT\r\n".utf8) { isOver = true }
     begin(command.starts(with: "RCPT TO:".utf8) ? .recipient : .opening)
   }
 
-  /// We send the mail itself; called for each piece.
+  /// Records that the mail itself is sent; called for each piece.
   mutating func sayContent() { if step != .content { begin(.content) } }
 
-  /// The server says something.
+  /// Records a response of the server.
   mutating func hear(_ bytes: some Collection<UInt8>) {
     if !isOver { answer += bytes.prefix(Self.limit - answer.count) }
   }
 
   private mutating func begin(_ next: Step) {
-    // After the end, why it came to that stays.
+    // After the end, the reason stays.
     guard !isOver else { return }
     step = next
     answer = []
   }
 
-  /// A refusal in one line, as the server put it; empty if its latest answer was none.
+  /// The rejection in one line, in the server's words; empty if its latest response was none.
   var refusal: String {
     guard status != nil else { return "" }
     let lines = answer.split { $0 < 32 || $0 == 127 }
     return lines.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
   }
 
-  /// What a failure now means. Only an answer to the recipient's address or to the mail itself can be about this mail. One of
-  /// 5xx is for good (RFC 5321 section 4.2.1), unless it is about who sends: that the operator puts right.
+  /// The meaning of a failure at this point. Only a response to the recipient's address or to the mail itself can concern this mail. One of
+  /// 5xx is permanent (RFC 5321 section 4.2.1), unless it concerns the sender, which the operator can correct.
   var reach: MailFailure.Reach {
-    // 421 is of a server that goes away (section 3.8).
+    // 421 means that the server closes the connection (section 3.8).
     guard step != .opening, let status, status != 421 else { return .allMail }
     return status < 500 || isAboutSender(status) ? .thisMail : .thisMailForGood
   }
 
-  /// The status of a refusal.
+  /// The status of a rejection.
   private var status: Int? { Self.number(answer.prefix(3)).flatMap { (400...599).contains($0) ? $0 : nil } }
 
-  /// Whether a refusal is about our address, our name, our login or our reputation: by its status (RFC 4954 section 6; 504 is
-  /// for names in EHLO), or else by the code that RFC 3463 has for it.
+  /// Whether a rejection concerns our address, our name, our login or our reputation: by its status (RFC 4954 section 6;
+  /// 504 is for names in EHLO), or else by its code of RFC 3463.
   private func isAboutSender(_ status: Int) -> Bool {
     if [504, 530, 534, 535, 538].contains(status) { return true }
     let code = answer.dropFirst(4).prefix { $0 > 32 }.split(separator: UInt8(ascii: "."))
