@@ -44,7 +44,8 @@ struct SMTPDialogue {
     return lines.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
   }
 
-  /// The meaning of a failure at this point. Only a response to the recipient's address or to the mail itself can concern this mail. One of
+  /// The meaning of a failure at this point. Only a response to the recipient's address or to the mail itself can concern
+  /// this mail. One of
   /// 5xx is permanent (RFC 5321 section 4.2.1), unless it concerns the sender, which the operator can correct.
   var reach: MailFailure.Reach {
     // 421 means that the server closes the connection (section 3.8).

@@ -16,7 +16,8 @@ public final class NameResolver: Sendable {
     return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
   }
 
-  /// Calls `done` with up to eight numeric addresses of a host, best first, on the resolver's thread; with none if there are none,
+  /// Calls `done` with up to eight numeric addresses of a host, best first, on the resolver's thread; with none if there are
+  /// none,
   /// or, at once, if too many names wait.
   public func resolve(_ host: String, done: @escaping @Sendable ([String]) -> Void) {
     if !work.run({ done(Self.lookUp(host)) }) { done([]) }
