@@ -6,17 +6,17 @@ import PushStorage
 
 /// Why a credential was not stored.
 public enum CredentialRefusal: Error, Sendable, Equatable {
-  /// It cannot be used, or not for this app.
+  /// It cannot be used, or not for this app; with the reason.
   case credential(CredentialError)
   /// The server has no key to seal it with; its log says why.
   case noKey
-  /// The store cannot take changes now; try again later.
+  /// The store cannot be changed now; try again later.
   case unavailable
 }
 
 extension APNsChannel {
-  /// Stores a credential that was checked, sealed, in place of the app's present one for the same service, together with a
-  /// note of who did it. `reply` is called when it is in use.
+  /// Stores a validated credential, sealed, replacing the app's current one for the same environment, with an entry in
+  /// the audit log. `reply` is called when it is in use.
   public func install(
     _ upload: CredentialUpload, for app: App, noting entry: AuditRow,
     reply: @escaping @Sendable (Result<Void, CredentialRefusal>) -> Void
@@ -53,7 +53,7 @@ extension APNsChannel {
     }
   }
 
-  /// Takes over what was changed in the database; `done` is called when it is in use.
+  /// Loads changes from the database; `done` is called when they are in use.
   public func credentialsChanged(_ done: @escaping @Sendable () -> Void = {}) {
     parts.credentials.refresh { [self] _ in
       takeOverChanges()
@@ -86,7 +86,7 @@ extension APNsChannel {
     return uploads
   }
 
-  /// Finds the key to seal with, which is made if nothing was sealed before, and stores.
+  /// Reads the sealing key, which is created if nothing was sealed before, and stores.
   private func seal(
     _ uploads: [CredentialUpload], for app: App, noting entry: AuditRow?, isNewOnly: Bool,
     reply: @escaping @Sendable (Result<Void, CredentialRefusal>) -> Void

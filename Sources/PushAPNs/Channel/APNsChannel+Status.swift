@@ -6,12 +6,12 @@ import PushStorage
 
 // MARK: - What an operator sees
 extension APNsChannel {
-  /// How the way to each of Apple's services stands for an app.
+  /// The status of each APNs environment for an app.
   public func statuses(of app: App) -> [APNsServiceStatus] {
     [APNsEnvironment.production, .sandbox].map { status(of: app, $0) }
   }
 
-  /// The same, as far as any channel has it.
+  /// The same in the form of any channel.
   public func status(of app: App) -> [ChannelStatus] { statuses(of: app).map(\.status) }
 
   private func status(of app: App, _ environment: APNsEnvironment) -> APNsServiceStatus {
@@ -65,7 +65,7 @@ extension APNsChannel {
   /// What somebody has to look at about an app's way to Apple.
   public func alerts(of app: App) -> [APNsAlert] {
     let horizon = parts.time.now().adding(seconds: APNsAlert.notice)
-    // One certificate may be for both services.
+    // One certificate may be for both environments.
     var certificates: Set<[UInt8]> = []
     return statuses(of: app).flatMap { status -> [APNsAlert] in
       let environment = status.environment
@@ -77,7 +77,7 @@ extension APNsChannel {
       if case .unreachable(let since, let reason) = status.health {
         alerts.append(APNsAlert(environment: environment, kind: .unreachable(since: since, reason)))
       }
-      // That Apple cannot be reached is no reason to let a certificate end unnoticed.
+      // An expiring certificate is reported even if APNs cannot be reached.
       guard case .use(let credential) = parts.credentials.selection(app: app.id, environment: environment),
         case .certificate(let pair) = credential.authentication, let end = credential.expiresAt,
         end <= horizon,
@@ -87,7 +87,7 @@ extension APNsChannel {
     }
   }
 
-  /// One value for each app and service whose connections were tried, under the name that there was before other channels.
+  /// One value for each app and environment with a connection attempt, under the older name of the metric.
   var reachability: [(labels: String, value: Double)] {
     parts.router.apps.all.flatMap { app in
       statuses(of: app).compactMap { status in
@@ -100,7 +100,7 @@ extension APNsChannel {
 
   // MARK: Asking Apple
 
-  /// Asks Apple whether it takes a credential.
+  /// Verifies a credential with APNs.
   func ask(_ dispatcher: APNsDispatcher, _ credential: APNsCredential) {
     parts.checks.begin(credential.id)
     dispatcher.ask(about: credential.topic) { [self] verdict in
@@ -111,7 +111,7 @@ extension APNsChannel {
     }
   }
 
-  /// Calls `done` when Apple has answered about the app's credentials that it is being asked about, or some seconds later.
+  /// Calls `done` when APNs has responded to all pending verifications of the app's credentials, or some seconds later.
   public func whenAsked(about app: App, _ done: @escaping @Sendable ([APNsServiceStatus]) -> Void) {
     let credentials = statuses(of: app).compactMap(\.credential)
     parts.checks.wait(for: Set(credentials), from: parts.time.monotonic()) { [self] in done(statuses(of: app))
@@ -119,29 +119,29 @@ extension APNsChannel {
   }
 }
 
-/// Something about an app's way to Apple that somebody has to look at.
+/// A problem of an app's pushes to APNs.
 public struct APNsAlert: Sendable, Equatable {
   /// What it is.
   public enum Kind: Sendable, Equatable {
-    /// The certificate in use ends soon.
+    /// The certificate in use expires soon.
     case ends(Timestamp)
-    /// No push leaves; with the reason, for people.
+    /// No push is sent; with the reason, for people.
     case broken(String)
-    /// No connection can be made since then; with the reason.
+    /// No connection can be made since this time; with the reason.
     case unreachable(since: Timestamp, String)
   }
 
   /// The service.
   public let environment: APNsEnvironment
-  /// What is to be looked at.
+  /// The problem.
   public let kind: Kind
 
-  /// Seconds before the end of a certificate from which on it is worth an alert.
+  /// Seconds before the expiry of a certificate at which the alert starts.
   public static let notice: Int64 = 30 * 86_400
 }
 
 extension APNsPoolStatus {
-  /// What was seen of the connections.
+  /// The observed state of the connections.
   var health: ChannelHealth {
     if let connectedSince { return .connected(since: connectedSince) }
     if let failingSince { return .unreachable(since: failingSince, reason: lastFailure ?? "") }

@@ -35,9 +35,9 @@ public final class APNsChannel: Channel {
   private let changed: ChangedApps
   private let reminders: ExpiryReminders?
 
-  /// Makes the channel; drivers come next, then `start`. `keys` opens the credentials; `sealingKeys` seals new ones and may
-  /// make a key if none is in use yet, as its argument tells. Without it, `keys` seals as well. `reminders` are given as time
-  /// goes on.
+  /// Makes the channel; add drivers next, then call `start`. `keys` opens the credentials; `sealingKeys` seals new ones
+  /// and may create a key if its argument, the IDs in use, is empty. Without it, `keys` seals as well. `reminders` are
+  /// sent by `tick`.
   public init(
     router: Router, store: Store, hosts: APNsHosts = APNsHosts(), keys: @escaping CredentialStore.KeySource,
     sealingKeys: (@Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, CredentialStore.KeyFailure>)? =
@@ -69,10 +69,10 @@ public final class APNsChannel: Channel {
     ) { [weak self] in self?.reachability ?? [] }
   }
 
-  /// Adds a loop that connections may run on; all of them before `start`.
+  /// Adds a loop that connections may run on; call before `start`.
   public func add(_ driver: APNsDriver.Address) { state.withLock { $0.drivers.append(driver) } }
 
-  /// Reads the credentials and takes up what was left of the last run. `done` is called when the credentials are known.
+  /// Reads the credentials and resumes the pushes of the last run. `done` is called when the credentials are known.
   public func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void) {
     parts.credentials.refresh { [self] result in
       takeOverChanges()
@@ -81,7 +81,7 @@ public final class APNsChannel: Channel {
     }
   }
 
-  /// The work of once a second.
+  /// Call once a second.
   public func tick() {
     parts.credentials.tick()
     takeOverChanges()
@@ -91,7 +91,7 @@ public final class APNsChannel: Channel {
     reminders?.tick()
   }
 
-  /// Ends the connections; what is under way is awaited for a while by whoever stops the loops. Afterwards `finish`.
+  /// Ends the connections; the caller waits for requests in flight before it stops the loops. Call `finish` afterwards.
   public func close() {
     let dispatchers = state.withLock { state in
       state.isClosed = true
@@ -100,18 +100,18 @@ public final class APNsChannel: Channel {
     for dispatcher in dispatchers { dispatcher.close(drain: true) }
   }
 
-  /// Whether no connection has an answer to come.
+  /// Whether no request is in flight.
   public var isIdle: Bool {
     state.withLock { Array($0.dispatchers.values) }.allSatisfy { $0.status?.isClosed ?? true }
   }
 
-  /// Saves what is known before the store is closed.
+  /// Saves known results before the store is closed.
   public func finish() { for queue in parts.queues.all { queue.queue.finish() } }
 
   // MARK: Credentials
 
   func takeOverChanges() {
-    // Until then nobody can tell that an app has none.
+    // Until then it is unknown whether an app has none.
     guard parts.credentials.isKnown else { return }
     var apps = changed.take()
     for app in parts.router.apps.all where parts.queues.find(app.id) == nil { apps.insert(app.id) }
@@ -119,7 +119,7 @@ public final class APNsChannel: Channel {
     for app in parts.router.apps.all where apps.contains(app.id) { update(app) }
   }
 
-  /// Brings an app's queue in line with its credentials.
+  /// Updates an app's queue for its credentials.
   private func update(_ app: App) {
     let (queue, _) = parts.queues.queue(of: app, parts)
     let available = services(of: app.id)
@@ -137,7 +137,7 @@ public final class APNsChannel: Channel {
           ask(dispatcher, credential)
         }
       case .unusable:
-        // Pushes are still meant for Apple and wait until somebody has mended the credential.
+        // Pushes still go to APNs and wait until the credential works again.
         queue.set(nil, isStopped: true, for: environment)
         if let old { leave(old.dispatcher, queue) }
       case .missing:
@@ -149,7 +149,7 @@ public final class APNsChannel: Channel {
     queue.queue.credentialsAreSet()
   }
 
-  /// An app was deleted: Apple gets nothing more for it.
+  /// An app was deleted: nothing more is sent for it.
   public func forget(_ app: App) {
     state.withLock { $0.services[app.id] = nil }
     guard let queue = parts.queues.remove(app.id) else { return }
@@ -161,7 +161,7 @@ public final class APNsChannel: Channel {
   }
 
   private func leave(_ dispatcher: APNsDispatcher, _ queue: APNsQueue) {
-    // In one with looking for others, so that nobody joins a dispatcher that is about to be closed.
+    // In the same step as the search for other users, so that no app joins a dispatcher that is about to be closed.
     let isUnused = state.withLock { state in
       dispatcher.remove(queue)
       guard dispatcher.isUnused else { return false }
@@ -171,7 +171,8 @@ public final class APNsChannel: Channel {
     if isUnused { dispatcher.close(drain: true) }
   }
 
-  /// Puts a queue into the dispatcher of its credential, made if there is none; nil when its TLS context cannot be made.
+  /// Adds a queue to the dispatcher of its credential, which is created if there is none; nil when its TLS context cannot be
+  /// made.
   private func join(_ queue: APNsQueue, dispatcherOf credential: APNsCredential) -> APNsDispatcher? {
     let key: DispatcherKey
     var mint: ProviderTokenMint?
@@ -203,7 +204,7 @@ public final class APNsChannel: Channel {
         host: host.name, port: host.port, tls: tls, usesToken: mint != nil)
       let new = APNsDispatcher(environment: credential.environment, mint: mint, parts: parts)
       let dispatcher = state.withLock { state in
-        // Another thread may have been as far.
+        // Another thread may have done the same.
         let dispatcher = state.dispatchers[key] ?? new
         state.dispatchers[key] = dispatcher
         dispatcher.add(queue)
@@ -219,7 +220,7 @@ public final class APNsChannel: Channel {
 
   // MARK: Pushes
 
-  /// A notification for each kind of token, as far as the app has credentials.
+  /// A leg for each kind of token that the app has credentials for.
   public func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
     guard !content.apple.isEmpty else { return [] }
     let known = state.withLock { $0.services[app.id] }
@@ -233,7 +234,7 @@ public final class APNsChannel: Channel {
     queue.queue.deliver(push)
   }
 
-  /// Learns what another process has changed about credentials.
+  /// Reads changes of credentials by other processes.
   public func learnChanges(_ done: @escaping @Sendable () -> Void) { credentialsChanged(done) }
 
   /// The services for which an app has a credential, whether it can be used now or not.
@@ -252,12 +253,12 @@ public final class APNsChannel: Channel {
     parts.queues.find(app.id)?.queue.tokensChanged(of: numbers)
   }
 
-  /// Lets a push rest that is being taken back.
+  /// Holds a push that is being recalled.
   public func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
     parts.queues.find(app.id)?.queue.hold(id, by: holder) ?? ChannelHold()
   }
 
-  /// Goes on with it.
+  /// Resumes it.
   public func resume(_ id: MessageID, of app: App, by holder: PushHolder) {
     parts.queues.find(app.id)?.queue.resume(id, by: holder)
   }

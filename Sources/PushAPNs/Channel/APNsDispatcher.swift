@@ -5,66 +5,66 @@ import PushDomain
 import PushRouter
 import Synchronization
 
-/// One pool of connections and the apps that share it: gives their requests to it in turn, so that no app waits for
-/// another one's million.
+/// A pool of connections and the apps that share it: passes their requests to it in turn, so that no app waits for
+/// another app's million.
 final class APNsDispatcher: APNsSource {
   private struct State: Sendable {
     var pool: APNsPool?
     /// The queues of the apps.
     var members: [APNsQueue] = []
-    /// Who begins next time.
+    /// The index of the queue that is first next time.
     var turn = 0
     var token: APNsQueue.Authorization?
-    /// Nothing leaves before this second.
+    /// Nothing is sent before this second.
     var restsUntil: Int64 = 0
-    /// Why, for people.
+    /// The reason, for people.
     var restReason = ""
-    /// Failures of the host in a row.
+    /// Consecutive failures of the host.
     var hostFailures = 0
-    /// Until the host answers again, one request at a time asks it.
+    /// Until the host responds again, one request at a time probes it.
     var isProbing = false
     var probes = 0
-    /// Questions whether Apple takes a credential, and those of them that are under way.
+    /// Verifications of credentials, and those in flight.
     var questions: [Question] = []
     var asked: [RequestTag: Question] = [:]
     var questionCount: UInt64 = 0
   }
 
-  /// A question whether Apple takes a credential for a topic.
+  /// A verification of a credential for a topic.
   private struct Question: Sendable {
     let topic: String
     let done: @Sendable (APNsVerdict) -> Void
   }
 
-  /// The service of all its requests.
+  /// The environment of all its requests.
   let environment: APNsEnvironment
   private let mint: ProviderTokenMint?
   private let parts: APNsParts
   private let state = Mutex(State())
 
-  /// Makes a dispatcher whose connections authenticate by tokens of a mint, or by certificate.
+  /// Makes a dispatcher whose connections authenticate with tokens of a mint, or with a certificate.
   init(environment: APNsEnvironment, mint: ProviderTokenMint?, parts: APNsParts) {
     self.environment = environment
     self.mint = mint
     self.parts = parts
   }
 
-  /// Connects it; before anything else.
+  /// Sets its pool; call first.
   func start(on address: APNsDriver.Address, _ configuration: APNsPoolConfiguration) {
     let pool = APNsPool(on: address, configuration, source: self)
     state.withLock { $0.pool = pool }
     refreshToken()
   }
 
-  /// What its pool says of itself.
+  /// The status of its pool.
   var status: APNsPoolStatus? { state.withLock { $0.pool }?.status }
 
-  /// Why nothing leaves now, for people; nil if pushes leave as far as connections allow.
+  /// Why nothing is sent now, for people; nil if sending is not stopped.
   var problem: String? {
     state.withLock { $0.restsUntil > 0 ? $0.restReason : nil }
   }
 
-  /// Whether nobody uses it.
+  /// Whether no queue uses it.
   var isUnused: Bool { state.withLock { $0.members.isEmpty } }
 
   func add(_ queue: APNsQueue) {
@@ -80,14 +80,14 @@ final class APNsDispatcher: APNsSource {
 
   func wake() { state.withLock { $0.pool }?.wake() }
 
-  /// Has requests come back that have not left yet.
+  /// Withdraws requests that were not sent yet.
   func recall(_ tags: [UInt64]) { state.withLock { $0.pool }?.recall(tags) }
 
   func close(drain: Bool) { state.withLock { $0.pool }?.close(drain: drain) }
 
   // MARK: The pool's questions
 
-  /// An app that has this many requests under way gets none of the scarce streams, if others may want them.
+  /// An app with this many requests in flight gets none of the scarce streams, if other apps may need them.
   private static let modestFlights = 32
 
   func take(upTo count: Int, areScarce: Bool) -> [APNsRequest] {
@@ -160,8 +160,8 @@ final class APNsDispatcher: APNsSource {
 
   // MARK: Questions
 
-  /// Asks Apple whether it takes the credential of this dispatcher for a topic, by a push to a token that no device has: who may not
-  /// push is told so before anything is said of the token. `done` is called once.
+  /// Verifies this dispatcher's credential for a topic by a push to a token that no device has: APNs rejects the
+  /// credential before it checks the token. `done` is called once.
   func ask(about topic: String, _ done: @escaping @Sendable (APNsVerdict) -> Void) {
     let pool = state.withLock { state in
       state.questions.append(Question(topic: topic, done: done))
@@ -186,10 +186,10 @@ final class APNsDispatcher: APNsSource {
       payload: Array(#"{"aps":{"content-available":1}}"#.utf8))
   }
 
-  /// The app in the numbers of requests that are of no app.
+  /// The app in the numbers of requests that belong to no app.
   private static let nobody = AppID(0)
 
-  /// Takes the answers to questions out.
+  /// Takes the results of verifications out.
   private func answerQuestions(_ results: [APNsResultEntry]) -> [APNsResultEntry] {
     var others: [APNsResultEntry] = []
     for entry in results {
@@ -202,7 +202,7 @@ final class APNsDispatcher: APNsSource {
       switch entry.result {
       case .answered(let answer, _): question.done(APNsVerdict(answer))
       case .notSent, .refused:
-        // If the next connection fails as well, that is the answer.
+        // If the next connection fails as well, that is the result.
         state.withLock { $0.questions.append(question) }
         wake()
       case .unknown: question.done(.unclear("Apple gave no answer"))
@@ -221,7 +221,7 @@ final class APNsDispatcher: APNsSource {
 
   // MARK: Tokens and pauses
 
-  /// Apple may end a connection for what is wrong with the credential, instead of answering each request so.
+  /// APNs may end a connection because of the credential, instead of rejecting each request.
   private func judge(goAway debug: String) {
     switch APNsOutcome(goAway: debug) {
     case .newProviderToken:
@@ -236,7 +236,7 @@ final class APNsDispatcher: APNsSource {
 
   /// Pauses the credentials of all apps that use these connections.
   private func pauseCredentials(_ reason: String) {
-    // Until all apps have gone, which takes up to a second.
+    // Until all apps have left, which takes up to a second.
     let until = parts.time.now().seconds + 2
     let (members, pool) = state.withLock { state in
       state.restsUntil = max(state.restsUntil, until)
@@ -247,7 +247,7 @@ final class APNsDispatcher: APNsSource {
     for queue in members { queue.pauseCredential(of: self, reason) }
   }
 
-  /// Takes the mint's current token over, if it is another one.
+  /// Uses the mint's current token, if it has changed.
   private func refreshToken() {
     guard let mint else { return }
     do throws(CryptoError) { adopt(try mint.current()) } catch {
@@ -264,7 +264,7 @@ final class APNsDispatcher: APNsSource {
     pool?.setAuthorization(token.authorization)
   }
 
-  /// Apple called a token expired: takes another one. False if that was one that had been renewed for the same reason.
+  /// APNs reported a token as expired: uses another one. False if that token had been renewed for the same reason.
   func renew(_ refused: ProviderToken) -> Bool {
     guard let mint else { return false }
     guard let renewal = try? mint.renewal(of: refused) else { return false }
@@ -277,7 +277,7 @@ final class APNsDispatcher: APNsSource {
     }
   }
 
-  /// The host is overloaded: asks it again after a while, with one request at first.
+  /// The host is overloaded: probes it again after a while with one request.
   func slowDown(seconds wished: Int64? = nil) {
     let now = parts.time.now().seconds
     let pool = state.withLock { state -> APNsPool? in
@@ -293,7 +293,7 @@ final class APNsDispatcher: APNsSource {
     pool?.pause()
   }
 
-  /// The host took a push: everything may leave again.
+  /// The host accepted a push: normal sending resumes.
   func hostAnswers() {
     let pool = state.withLock { state -> APNsPool? in
       guard state.isProbing else { return nil }
@@ -326,7 +326,7 @@ final class APNsDispatcher: APNsSource {
     pool.pause()
   }
 
-  /// The work of once a second.
+  /// Call once a second.
   func tick() {
     refreshToken()
     let now = parts.time.now().seconds
@@ -340,7 +340,7 @@ final class APNsDispatcher: APNsSource {
 }
 
 extension APNsVerdict {
-  /// What an answer to a push to no device says of the credential.
+  /// What the response to a push to no device says about the credential.
   init(_ answer: APNsAnswer) {
     let long = Timestamp(milliseconds: 0)
     let text = "\(answer.status) \(answer.reason ?? "without a reason")"

@@ -6,16 +6,16 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// Where Apple's services are, and whom to trust there.
+/// The addresses of APNs, and which certificates to trust.
 public struct APNsHosts: Sendable {
-  /// A service's address.
+  /// The address of an APNs environment.
   public struct Host: Hashable, Sendable {
-    /// The name that the certificate must carry.
+    /// The host name, which the certificate must contain.
     public let name: String
     /// The port.
     public let port: UInt16
 
-    /// Names an address.
+    /// Makes an address.
     public init(_ name: String, _ port: UInt16) {
       self.name = name
       self.port = port
@@ -26,7 +26,7 @@ public struct APNsHosts: Sendable {
   public var production = Host("api.push.apple.com", 443)
   /// For builds started from Xcode.
   public var sandbox = Host("api.sandbox.push.apple.com", 443)
-  /// Whose certificates count.
+  /// The trusted certificates.
   public var trust = TLSTrust.system
 
   /// Apple's own.
@@ -35,12 +35,12 @@ public struct APNsHosts: Sendable {
   func host(for environment: APNsEnvironment) -> Host { environment == .sandbox ? sandbox : production }
 }
 
-/// What all queues and dispatchers share.
+/// The state that all queues and dispatchers share.
 final class APNsParts: Sendable {
   let store: Store
   let router: Router
   let credentials: CredentialStore
-  /// What credentials are sealed with; may make a key while none is in use, as the IDs of those in use say.
+  /// The keys that seal credentials; the closure may create a key if the IDs in use are empty.
   let sealingKeys: @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, CredentialStore.KeyFailure>
   let queues = QueueTable()
   let checks = CredentialChecks()
@@ -74,7 +74,7 @@ final class QueueTable: Sendable {
 
   func find(_ app: AppID) -> APNsQueue? { queues.withLock { $0[app] } }
 
-  /// The queue of an app, made if there is none; tells whether it was made.
+  /// The queue of an app, created if there is none; also returns whether it was created.
   func queue(of app: App, _ parts: APNsParts) -> (queue: APNsQueue, isNew: Bool) {
     queues.withLock { queues in
       if let known = queues[app.id] { return (known, false) }
@@ -85,7 +85,7 @@ final class QueueTable: Sendable {
   }
 }
 
-/// Counts of what goes to Apple and comes back.
+/// Counters of requests to APNs and their results.
 final class APNsMetrics: Sendable {
   let tokensRetired: Counter
   private let results = Mutex<[String: UInt64]>([:])

@@ -5,9 +5,9 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// What Apple says to requests.
+/// The handling of results.
 extension APNsQueue {
-  /// What follows from answers outside of the queue.
+  /// Consequences of results outside of the queue.
   private enum Effect {
     case retire(FaultyToken)
     case move(Delivery)
@@ -17,7 +17,7 @@ extension APNsQueue {
     case hostIsFine(APNsEnvironment)
   }
 
-  /// Takes what became of requests.
+  /// Handles the results of requests.
   func answered(_ results: [APNsResultEntry]) {
     var effects: [Effect] = []
     let tags = results.map { entry in
@@ -36,7 +36,7 @@ extension APNsQueue {
     _ landed: inout Landed, _ result: APNsResult, _ nanoseconds: UInt64, _ effects: inout [Effect]
   ) -> DeliveryVerdict {
     switch result {
-    // The connection went before it got there; the pool waits where that goes on.
+    // The connection ended before the request was sent; the pool waits if that repeats.
     case .notSent: return .unsent
     case .refused:
       landed.delivery.refusals += 1
@@ -66,7 +66,7 @@ extension APNsQueue {
     }
   }
 
-  /// A token works: what was suspected of it before is over.
+  /// A token works: earlier suspicions are cleared.
   private func clear(_ landed: Landed) {
     let sentAt = landed.sentAt
     guard let token = FaultyToken(landed.delivery, .unregistered, since: sentAt, refusedAt: sentAt) else {
@@ -76,8 +76,8 @@ extension APNsQueue {
     guards.withLock { $0[home]?.clear(token) { $0.refusedAt <= sentAt } }
   }
 
-  /// Seconds before a request is sent again that Apple certainly did not process; nil for at once. A server that goes
-  /// on refusing must not make us spin.
+  /// Seconds before a request is sent again that APNs certainly did not process; nil for immediately. A server that keeps
+  /// refusing must not cause a busy loop.
   private static func wait(afterRefusals refusals: Int) -> Int64? {
     refusals <= 3 ? nil : Int64(min(refusals - 2, 30))
   }
@@ -114,20 +114,19 @@ extension APNsQueue {
         effects.append(.retire(faulty))
         return refusal
       }
-      // The service that the device named counts, also where the other one was asked after it: that one has no part in
-      // what is wrong.
+      // The environment that the device reported counts, also if the other one was tried afterwards.
       let home = landed.delivery.home.environment
       let (verdict, isAlarmed) = guards.withLock { guards in
         let verdict = guards[home, default: TokenGuard()].bad(faulty, at: nanoseconds)
         return (verdict, guards[home]?.isAlarmed == true)
       }
       if verdict == .alarm {
-        // The credential that was refused, unless the answer came from the other service.
+        // The rejected credential, unless the response came from the other environment.
         let credential = home.service == landed.delivery.service ? Self.credential(landed) : nil
         effects.append(.pause(home, credential, reason: Self.alarm(answer), seconds: nil))
       }
       guard isAlarmed else { return refusal }
-      // Says nothing about the token: it waits until somebody has looked, and is asked for at home first.
+      // Says nothing about the token: it waits until somebody resumes, and then tries its own environment first.
       landed.delivery.service = home.service
       landed.delivery.otherHasRefused = false
       return .wait(seconds: 1)
@@ -176,7 +175,7 @@ extension APNsQueue {
     }
   }
 
-  /// Takes a token with which Apple found a fault from its registration.
+  /// Removes a token that APNs rejected from its registration.
   func retire(_ faulty: FaultyToken) {
     parts.metrics.tokensRetired.add()
     parts.router.registrations.retire(
@@ -189,7 +188,7 @@ extension APNsQueue {
     pause(environment, target.credential.id, APNsCredentialFault.clockReason, nil)
   }
 
-  /// Nothing goes out any more with the credential of a dispatcher.
+  /// Pauses the credential of a dispatcher.
   func pauseCredential(of dispatcher: APNsDispatcher, _ reason: String) {
     guard let target = target(for: dispatcher.environment), target.dispatcher === dispatcher else { return }
     pause(dispatcher.environment, target.credential.id, reason, nil)
@@ -198,7 +197,7 @@ extension APNsQueue {
   private func pause(
     _ environment: APNsEnvironment, _ credential: APNsCredentialID?, _ reason: String, _ seconds: Int64?
   ) {
-    // What is said of a credential that was replaced meanwhile does not concern the new one.
+    // A response about a credential that was replaced in the meantime does not concern the new one.
     guard let target = target(for: environment), credential == nil || target.credential.id == credential
     else {
       return
@@ -212,6 +211,6 @@ extension APNsQueue {
 }
 
 extension APNsCredentialFault {
-  /// What people read of a wrong clock.
+  /// The message about a wrong clock.
   static let clockReason = "Apple calls a new provider token expired: is the server's clock right?"
 }

@@ -5,10 +5,10 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// An app's requests to Apple: fills the queue's deliveries in, judges Apple's answers to them, and draws the consequences for
-/// tokens and credentials. Safe to use from any thread.
+/// An app's requests to APNs: turns the queue's deliveries into requests, evaluates the responses, and applies the
+/// consequences for tokens and credentials. Safe to use from any thread.
 final class APNsQueue: Sendable {
-  /// Where requests to one of Apple's services go.
+  /// The target of requests to an APNs environment.
   final class Target: ServiceTarget {
     let dispatcher: APNsDispatcher
     let credential: APNsCredential
@@ -29,11 +29,11 @@ final class APNsQueue: Sendable {
     init(_ token: ProviderToken) { self.token = token }
   }
 
-  /// What of the app's pushes has to be sent.
+  /// The app's pushes that have to be sent.
   let queue: ChannelQueue
   let parts: APNsParts
   var app: App { queue.app }
-  /// By the service that tokens are registered for. Locked after the queue.
+  /// By the environment of tokens. Locked after the queue.
   let guards = Mutex<[APNsEnvironment: TokenGuard<FaultyToken>]>([:])
 
   init(app: App, parts: APNsParts) {
@@ -44,8 +44,8 @@ final class APNsQueue: Sendable {
     ) { $0.notifications }
   }
 
-  /// Sets where an environment's requests go; nil with `isStopped` when they have to wait, nil without when there is no
-  /// credential.
+  /// Sets the target of an environment's requests; nil with `isStopped` when they have to wait, nil without it when there
+  /// is no credential.
   func set(_ target: Target?, isStopped: Bool, for environment: APNsEnvironment) {
     if target != nil { guards.withLock { $0[environment] = nil } }
     queue.set(target, isStopped: isStopped, for: environment.service)
@@ -55,7 +55,7 @@ final class APNsQueue: Sendable {
     queue.target(of: environment.service) as? Target
   }
 
-  /// The work of once a second.
+  /// Call once a second.
   func tick() {
     let now = parts.time.monotonic()
     let suspects = guards.withLock { guards in
@@ -69,7 +69,7 @@ final class APNsQueue: Sendable {
 
   // MARK: Requests
 
-  /// At most so many requests for one service, to be sent now.
+  /// At most this many requests for one environment, to be sent now.
   func take(_ environment: APNsEnvironment, upTo count: Int, token: Authorization?) -> [APNsRequest] {
     queue.take(environment.service, upTo: count, authorization: token).compactMap { outgoing in
       guard let content = outgoing.content as? APNsContent, let target = outgoing.target as? Target else {
@@ -88,7 +88,7 @@ final class APNsContent: Sendable {
 }
 
 extension ChannelPush {
-  /// What Apple gets, and who: a part for each kind of token.
+  /// The content and targets: a part for each kind of token.
   var notifications: [QueuedPart] {
     push.content.apple.compactMap { notification in
       let (slot, leg) = (notification.slot, notification.slot.kind.leg.number)
@@ -96,7 +96,7 @@ extension ChannelPush {
       return QueuedPart(
         leg: leg, targets: targets, slot: slot.slot, service: notification.wish.service,
         badge: notification.badge, isTriedOnce: slot.kind.isTriedOnce,
-        // Our connection can bring all but calls and Live Activities.
+        // The direct connection can carry everything but VoIP pushes and Live Activities.
         canFallBack: slot.kind == .device,
         lifetime: notification.isBrief ? APNsNotification.briefSeconds : nil,
         content: APNsContent(notification))
@@ -104,14 +104,14 @@ extension ChannelPush {
   }
 }
 
-/// A token with which Apple found a fault.
+/// A token that APNs rejected.
 struct FaultyToken: Sendable, Hashable {
   let number: RegistrationNumber
   let token: PushToken
   let fault: APNsTokenFault
-  /// What the device has told after this counts more.
+  /// A token that the device reported after this time has priority.
   let since: Timestamp
-  /// When the request left that was refused.
+  /// When the rejected request was sent.
   let refusedAt: Timestamp
 
   /// Nil for a delivery without a token.
@@ -121,7 +121,7 @@ struct FaultyToken: Sendable, Hashable {
     (self.fault, self.since, self.refusedAt) = (fault, since, refusedAt)
   }
 
-  /// The same token, whatever is said of it.
+  /// The same token, whatever the reason.
   static func == (left: Self, right: Self) -> Bool {
     left.number == right.number && left.token.slot == right.token.slot
       && left.token.bytes == right.token.bytes
@@ -134,7 +134,7 @@ struct FaultyToken: Sendable, Hashable {
 }
 
 extension APNsNotification {
-  /// The request that it is for one device.
+  /// Makes the request for one device.
   fileprivate func request(for outgoing: Outgoing, topic: String) -> APNsRequest {
     var payload: [UInt8] = []
     payload.reserveCapacity(self.payload.maximumBytes)

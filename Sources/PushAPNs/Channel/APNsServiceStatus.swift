@@ -3,23 +3,23 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// What Apple said when it was asked whether it takes a credential.
+/// The result of verifying a credential with APNs.
 public enum APNsVerdict: Sendable, Equatable {
-  /// It takes it.
+  /// APNs accepts it.
   case accepted
-  /// It refuses it: status and reason.
+  /// APNs rejects it: status and reason.
   case refused(String)
-  /// It could not be asked, or gave no clear answer; with the reason.
+  /// APNs could not be reached, or gave no clear response; with the reason.
   case unclear(String)
 }
 
-/// An answer to the question whether Apple takes a credential.
+/// The result of verifying a credential, with its time.
 public struct APNsCheck: Sendable, Equatable {
   /// The credential.
   public let credential: APNsCredentialID
-  /// When it was answered.
+  /// The time of the result.
   public let at: Timestamp
-  /// What was answered.
+  /// The result.
   public let verdict: APNsVerdict
 
   /// All fields.
@@ -30,16 +30,16 @@ public struct APNsCheck: Sendable, Equatable {
   }
 }
 
-/// How the way to one of Apple's services stands for an app.
+/// The status of an APNs environment for an app.
 @dynamicMemberLookup
 public struct APNsServiceStatus: Sendable, Equatable {
   /// Which service.
   public let environment: APNsEnvironment
-  /// What any channel's service has.
+  /// The status that every channel's services have.
   public var status: ChannelStatus
   /// The credential in use.
   public var credential: APNsCredentialID?
-  /// What Apple said when it was asked about the credential in use; nil if it was not asked since the server started.
+  /// The result of verifying the credential in use; nil if it was not verified since the server started.
   public var check: APNsCheck?
 
   init(_ environment: APNsEnvironment) {
@@ -47,12 +47,12 @@ public struct APNsServiceStatus: Sendable, Equatable {
     status = ChannelStatus(.apns, service: environment.name)
   }
 
-  /// The fields of `status`.
+  /// Accesses the fields of `status`.
   public subscript<Value>(dynamicMember field: WritableKeyPath<ChannelStatus, Value>) -> Value {
     get { status[keyPath: field] }
     set { status[keyPath: field] = newValue }
   }
 
-  /// One word for it.
+  /// The state in one word.
   public var state: String { status.state }
 }

@@ -2,7 +2,7 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// What Apple said about credentials when it was asked, and who waits for it.
+/// The results of verifying credentials with APNs, and the callers that wait for them.
 final class CredentialChecks: Sendable {
   private struct Waiter: Sendable {
     let credentials: Set<APNsCredentialID>
@@ -15,7 +15,7 @@ final class CredentialChecks: Sendable {
     var open: Set<APNsCredentialID> = []
     var waiters: [Waiter] = []
 
-    /// Those who have nothing more to wait for.
+    /// The callers that need not wait any longer.
     mutating func takeServed(at nanoseconds: UInt64 = 0) -> [Waiter] {
       let served = waiters.filter { $0.deadline <= nanoseconds || $0.credentials.isDisjoint(with: open) }
       waiters.removeAll { $0.deadline <= nanoseconds || $0.credentials.isDisjoint(with: open) }
@@ -23,11 +23,11 @@ final class CredentialChecks: Sendable {
     }
   }
 
-  /// How long anybody waits, in nanoseconds.
+  /// How long a caller waits, in nanoseconds.
   private static let patience: UInt64 = 8_000_000_000
   private let state = Mutex(State())
 
-  /// Apple is being asked.
+  /// A verification has started.
   func begin(_ credential: APNsCredentialID) {
     state.withLock { state in
       state.answers[credential] = nil
@@ -35,7 +35,7 @@ final class CredentialChecks: Sendable {
     }
   }
 
-  /// Apple has answered, or cannot be asked.
+  /// A verification has ended, with or without a response.
   func end(_ check: APNsCheck) {
     let served = state.withLock { state in
       state.answers[check.credential] = check
@@ -47,7 +47,7 @@ final class CredentialChecks: Sendable {
 
   func answer(_ credential: APNsCredentialID) -> APNsCheck? { state.withLock { $0.answers[credential] } }
 
-  /// Calls `done` when none of these is open.
+  /// Calls `done` when none of these is in progress.
   func wait(
     for credentials: Set<APNsCredentialID>, from nanoseconds: UInt64, _ done: @escaping @Sendable () -> Void
   ) {
@@ -59,7 +59,7 @@ final class CredentialChecks: Sendable {
     for waiter in served { waiter.done() }
   }
 
-  /// The work of once a second.
+  /// Call once a second.
   func tick(at nanoseconds: UInt64) {
     let served = state.withLock { $0.takeServed(at: nanoseconds) }
     for waiter in served { waiter.done() }

@@ -1,11 +1,11 @@
 import PushDomain
 import PushHTTP2
 
-/// What the server does.
+/// Events of the server.
 extension APNsConnection {
-  /// Answers of Apple's are some hundred bytes; more is not kept.
+  /// Responses of APNs have some hundred bytes; more is not kept.
   private static var bodyLimit: Int { 4 << 10 }
-  /// So many answers with status 500 or above in a row, and another connection is tried.
+  /// After this many consecutive responses with status 500 or above, another connection is tried.
   private static var mostServerErrors: Int { 5 }
 
   func take(_ event: HTTP2Event) {
@@ -29,7 +29,7 @@ extension APNsConnection {
   }
 
   private func takeHeaders(_ slot: UInt32, _ headers: HTTP2Headers) {
-    // Informational answers come before the real one, trailers after it.
+    // Informational responses come before the real one, trailers after it.
     guard flights[slot].status == 0, let status = headers.status, status >= 200 else { return }
     flights[slot].status = status
     flights[slot].uniqueID = headers.text("apns-unique-id").map { String($0.prefix(64)) }
@@ -72,12 +72,12 @@ extension APNsConnection {
     retire()
   }
 
-  /// Draws from an answer what it says about the connection.
+  /// Evaluates what a response says about the connection.
   private func judge(_ answer: APNsAnswer) {
     serverErrorsInRow = answer.status >= 500 ? serverErrorsInRow + 1 : 0
     switch answer.knownReason {
     case .expiredProviderToken, .tooManyProviderTokenUpdates, .unrelatedKeyIdInToken, .idleTimeout, .shutdown:
-      // Such a connection answers the same, or nothing, for a long time.
+      // Such a connection responds the same, or nothing, for a long time.
       giveUp()
     default:
       if serverErrorsInRow >= Self.mostServerErrors {

@@ -5,10 +5,10 @@ import PushNet
 final class APNsConnection {
   enum Phase: Equatable {
     case resolving, connecting, handshaking
-    /// HTTP/2 speaks; the server's first SETTINGS, with its limit of streams, are awaited.
+    /// HTTP/2 has started; it waits for the server's first SETTINGS with the limit of streams.
     case settling
     case ready
-    /// Takes no more requests and ends with its last answer.
+    /// It takes no more requests and ends after its last response.
     case draining
     case ended
   }
@@ -16,18 +16,18 @@ final class APNsConnection {
   unowned let pool: PoolRunner
   unowned let driver: APNsDriver
   let configuration: APNsPoolConfiguration
-  /// Names it in mail.
+  /// Its number in messages.
   let number: UInt64
   var phase = Phase.resolving
   var flights = FlightTable()
   var transport: HTTP2Transport?
   /// How many streams the server allows now.
   var limit = 0
-  /// Whether a useful answer has come.
+  /// Whether a useful response was received.
   var isProven = false
-  /// Answers with status 500 or above, one after the other.
+  /// Consecutive responses with status 500 or above.
   var serverErrorsInRow = 0
-  /// The last stream that the server will answer, once it has said so.
+  /// The last stream that the server will answer, from its GOAWAY.
   var goAwayLast: Int32?
   var isDirty = false
   /// Time of the loop when a request was sent last, or when it became ready.
@@ -56,7 +56,7 @@ final class APNsConnection {
 
   // MARK: Connecting
 
-  /// Goes through the addresses of the host, beginning with one after the other at each connection.
+  /// Tries the addresses of the host, starting with the next one for each connection.
   func start(addresses all: [String], rotation: Int) {
     guard phase == .resolving else { return }
     guard !all.isEmpty else {
@@ -140,7 +140,7 @@ final class APNsConnection {
     return max(0, streams - flights.count)
   }
 
-  /// How many requests may be under way at once.
+  /// How many requests may be in flight at once.
   var streams: Int { min(limit, configuration.streams) }
 
   /// Sends a request at the end of the turn. A request that cannot be sent gets its result at once.
@@ -161,19 +161,19 @@ final class APNsConnection {
       retire()
       return
     }
-    // Whether a connection that was quiet for long is still alive shows soon, instead of when the answer is late.
+    // A PING shows early whether a connection that was idle for long is still alive.
     if driver.now &- max(lastRead, lastUse) > configuration.lagMilliseconds * 1_000_000 { ping() }
     lastUse = driver.now
   }
 
-  /// Takes no more requests; ends with the last answer.
+  /// Takes no more requests; ends after the last response.
   func retire() {
     guard phase == .ready || phase == .settling else { return }
     phase = .draining
     pool.markDirty(self)
   }
 
-  /// Takes in what has come.
+  /// Processes received bytes.
   func read() {
     guard let transport else { return }
     let outcome = transport.receive(buffer: &driver.buffer)
@@ -191,7 +191,7 @@ final class APNsConnection {
     for event in driver.events where phase != .ended { take(event) }
   }
 
-  /// Sends what was queued, and ends the connection when it has done its work.
+  /// Sends what was queued, and ends the connection when it has nothing left to do.
   func settle() {
     guard let transport, transport.connection.stage == .open else {
       updateInterest()
@@ -201,7 +201,7 @@ final class APNsConnection {
       end(reason)
       return
     }
-    // Resets of our own close streams as they are sent.
+    // Our own resets close streams as they are sent.
     takeEvents()
     if phase == .draining, flights.count == 0 {
       sayGoodbye()
@@ -223,7 +223,7 @@ final class APNsConnection {
 
   // MARK: Time
 
-  /// Looks at what takes too long.
+  /// Checks deadlines.
   func tick() {
     let now = driver.now
     switch phase {
@@ -245,13 +245,13 @@ final class APNsConnection {
     while let late = slot, flights[late].deadline <= now {
       slot = flights.next(after: late)
       guard !flights[late].isReported else { continue }
-      // What has been given out leaves yet, however late.
+      // Bytes passed to the socket may still be sent, however late.
       report(late, isGivenOut(late) ? .unknown : .notSent)
       try? transport?.session.reset(flights[late].streamID, .cancel)
     }
   }
 
-  /// Gives back what is wanted back and has not been given to the socket.
+  /// Returns withdrawn requests that have not been given to the socket.
   func recall(_ tags: Set<UInt64>) {
     var next = flights.oldest
     while let slot = next {
@@ -282,7 +282,7 @@ final class APNsConnection {
 
   // MARK: Results
 
-  /// Whether a request has left in full, so that the server may have processed it.
+  /// Whether a request was sent completely, so that the server may have processed it.
   private func wasSent(_ slot: UInt32) -> Bool {
     guard let transport, let end = transport.session.endPosition(of: flights[slot].streamID) else {
       return false
@@ -290,7 +290,7 @@ final class APNsConnection {
     return end <= transport.sentPosition
   }
 
-  /// Whether the whole request is among the bytes for the socket: it leaves unless the connection ends.
+  /// Whether the complete request is queued for the socket: it is sent unless the connection ends.
   private func isGivenOut(_ slot: UInt32) -> Bool {
     transport?.session.endPosition(of: flights[slot].streamID) != nil
   }
@@ -300,7 +300,7 @@ final class APNsConnection {
     pool.report(flights[slot].tag, result)
   }
 
-  /// Ends the connection at once; without a reason it ended as it should.
+  /// Ends the connection immediately; without a reason it ended normally.
   func end(_ reason: String?) {
     guard phase != .ended else { return }
     let last = phase

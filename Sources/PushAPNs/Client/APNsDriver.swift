@@ -11,19 +11,19 @@ public final class APNsDriver: LoopDriver {
     case resolved(APNsPool, connection: UInt64, addresses: [String], rotation: Int)
   }
 
-  /// Where pools of this loop live. May be used from any thread.
+  /// The address of this loop's pools. May be used from any thread.
   public struct Address: Sendable {
     let mailbox: Mailbox<Mail>
 
     func post(_ mail: Mail) { mailbox.post(mail) }
   }
 
-  /// What `APNsPool` is given.
+  /// The parameter of `APNsPool`.
   public let address: Address
   let time: any TimeSource
-  /// Every connection reads into this one buffer.
+  /// The read buffer of all connections.
   var buffer = [UInt8](repeating: 0, count: 8 << 10)
-  /// Every connection takes its events into this one list.
+  /// The event list of all connections.
   var events: [HTTP2Event] = []
 
   private unowned let loop: EventLoop
@@ -55,7 +55,7 @@ public final class APNsDriver: LoopDriver {
     connection.pool.markDirty(connection)
   }
 
-  /// Other threads want something.
+  /// There are messages of other threads.
   public func drainMail() {
     for mail in address.mailbox.drain() {
       switch mail {
@@ -72,10 +72,10 @@ public final class APNsDriver: LoopDriver {
     }
   }
 
-  /// Looks at what takes too long.
+  /// Checks deadlines.
   public func tick() { for runner in pools.values { runner.tick() } }
 
-  /// Sends what was queued and hands over results.
+  /// Sends what was queued and delivers results.
   public func endTurn() -> Bool {
     wakeWaiting()
     var list: [PoolRunner] = []
@@ -134,7 +134,7 @@ public final class APNsDriver: LoopDriver {
     }
   }
 
-  /// Has a connection watched; nil if the kernel refuses.
+  /// Watches a connection; nil if the kernel refuses.
   func watch(_ connection: APNsConnection, _ transport: HTTP2Transport) -> ConnectionToken? {
     let (slot, generation) = sockets.insert(connection)
     let token = ConnectionToken(driver: index, generation: generation, slot: slot)

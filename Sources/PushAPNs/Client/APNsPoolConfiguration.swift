@@ -1,31 +1,31 @@
 import PushNet
 
-/// Where a pool connects to and how it behaves. The times are what reference and field reports recommend.
+/// The target and behaviour of a pool. The times follow Apple's documentation and field reports.
 public struct APNsPoolConfiguration: Sendable {
-  /// The host's name, which its certificate must carry: `api.push.apple.com` or `api.sandbox.push.apple.com`.
+  /// The host name, which its certificate must contain: `api.push.apple.com` or `api.sandbox.push.apple.com`.
   public var host: String
   /// 443, or 2197 where firewalls block that.
   public var port: UInt16
   /// Made by `tls(trust:identity:)`.
   public var tls: TLSContext
-  /// Whether requests carry a provider token; without, the client certificate in `tls` speaks for them. Nothing leaves
-  /// before the token is set.
+  /// Whether requests have a provider token; otherwise the client certificate in `tls` authenticates them. Nothing is
+  /// sent before the token is set.
   public var usesToken: Bool
-  /// Connections at most; further ones are opened while the others are full.
+  /// The most connections; more are opened while the others are full.
   public var connections = 4
-  /// Streams on one connection at most, whatever the server allows.
+  /// The most streams on one connection, whatever the server allows.
   public var streams = 1000
   /// Milliseconds for looking up the name, TCP, TLS and the first SETTINGS together.
   public var connectMilliseconds: UInt64 = 10_000
   /// Milliseconds for TCP and TLS with one address, if there are more to try.
   public var addressMilliseconds: UInt64 = 4_000
-  /// Milliseconds that an answer may take; then the stream is reset and the result unknown.
+  /// Milliseconds that a response may take; then the stream is reset and the result unknown.
   public var answerMilliseconds: UInt64 = 30_000
-  /// Milliseconds without a byte from the server, while answers are due, before it is asked for a sign of life.
+  /// Milliseconds without a byte from the server, while responses are pending, before a PING.
   public var lagMilliseconds: UInt64 = 15_000
-  /// The same while nothing is under way.
+  /// The same while nothing is in flight.
   public var idleMilliseconds: UInt64 = 60_000
-  /// Milliseconds for the sign of life; then the connection is dead.
+  /// Milliseconds for the PING's response; then the connection is dead.
   public var pingMilliseconds: UInt64 = 10_000
   /// Milliseconds a connection must have been full, while requests wait, before another one is opened.
   public var growMilliseconds: UInt64 = 100

@@ -1,17 +1,17 @@
 import PushBase
 
-/// What a pool tells its source for the log and the operator.
+/// An event of a pool, for the log and the operator.
 public enum APNsPoolEvent: Equatable, Sendable {
-  /// A connection is ready; with the address it goes to.
+  /// A connection is ready; with its address.
   case connected(address: String)
   /// A connection could not be made, or was lost; with the reason and the milliseconds until the next attempt.
   case failed(reason: String, retryMilliseconds: UInt64)
-  /// The server refuses the client's certificate; with what it said. No other connection would fare better.
+  /// The server rejects the client's certificate; with its message. Other connections would fail too.
   case refusedCertificate(reason: String)
-  /// The server takes no more requests on a connection; with the code's name and what it said, such as
+  /// The server accepts no more requests on a connection; with the code's name and its message, such as
   /// `{"reason":"Shutdown"}`.
   case goAway(code: String, debug: String)
-  /// The pool has closed for good.
+  /// The pool has closed.
   case closed
 }
 
@@ -21,15 +21,15 @@ public struct APNsPoolStatus: Equatable, Sendable {
   public var ready = 0
   /// Connections that are being made.
   public var connecting = 0
-  /// Connections that only wait for answers.
+  /// Connections that only wait for responses.
   public var draining = 0
-  /// Requests under way.
+  /// Requests in flight.
   public var openStreams = 0
-  /// Requests that may be under way at once on the connections that are ready.
+  /// Requests that may be in flight at once on the ready connections.
   public var streamLimit = 0
-  /// Whether nothing is taken from the source.
+  /// Whether the pool is paused.
   public var isPaused = false
-  /// Whether the pool was closed, and all results were handed over.
+  /// Whether the pool was closed, and all results were delivered.
   public var isClosed = false
   /// Why the latest connection failed or ended; nil while none has.
   public var lastFailure: String?
@@ -53,7 +53,7 @@ public struct APNsPoolStatus: Equatable, Sendable {
   public var answered: UInt64 = 0
   /// Requests that were certainly not processed.
   public var notSent: UInt64 = 0
-  /// Requests of which nobody knows.
+  /// Requests with an unknown result.
   public var unknown: UInt64 = 0
 
   /// A pool that has done nothing yet.

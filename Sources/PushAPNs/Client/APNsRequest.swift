@@ -1,20 +1,20 @@
 import PushBase
 import PushDomain
 
-/// 128 bits that name one notification to Apple, sent as a UUID in lower case (`apns-id`).
+/// The 128-bit ID of one notification to APNs, sent as a UUID in lower case (`apns-id`).
 public struct APNsID: Hashable, Sendable, CustomStringConvertible {
   /// The first eight bytes.
   public let high: UInt64
   /// The last eight bytes.
   public let low: UInt64
 
-  /// Puts an ID together.
+  /// Makes an ID.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
-  /// The 36 characters of the UUID as ASCII, written behind `bytes`.
+  /// Appends the 36 characters of the UUID as ASCII to `bytes`.
   func write(to bytes: inout [UInt8]) {
     for nibble in 0..<32 {
       if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 { bytes.append(45) }
@@ -31,28 +31,28 @@ public struct APNsID: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// One notification for one device, as it goes to Apple.
+/// One notification for one device.
 public struct APNsRequest: Sendable {
-  /// The caller's own number; comes back with the result and means nothing here.
+  /// The caller's own number, which the result carries.
   public var tag: UInt64
-  /// The device token as it is, not in hexadecimal.
+  /// The device token in binary form.
   public var deviceToken: [UInt8]
   /// The topic with its suffix.
   public var topic: String
   /// The kind of push.
   public var type: APNsPushType
-  /// How soon Apple delivers.
+  /// The priority.
   public var priority: APNsPriority
-  /// Until when Apple keeps it, Unix seconds; 0 for one attempt, nil leaves it to Apple.
+  /// Until when APNs keeps it, Unix seconds; 0 for one attempt, nil for the default of APNs.
   public var expiration: Int64?
-  /// At most 64 bytes; empty for none. A later push with the same ID takes the place of the first.
+  /// At most 64 bytes; empty for none. A later push with the same ID replaces the first.
   public var collapseID: [UInt8]
-  /// The name under which Apple's answer and logs know the push; the same at each attempt.
+  /// The ID of the push in responses and logs of APNs; the same in each attempt.
   public var id: APNsID
   /// The payload, JSON in UTF-8.
   public var payload: [UInt8]
 
-  /// Puts a request together.
+  /// Makes a request.
   public init(
     tag: UInt64, deviceToken: [UInt8], topic: String, type: APNsPushType = .alert,
     priority: APNsPriority = .immediate, expiration: Int64? = nil, collapseID: [UInt8] = [], id: APNsID,
@@ -70,18 +70,17 @@ public struct APNsRequest: Sendable {
   }
 }
 
-/// What became of a request. Every request that was taken gets exactly one.
+/// The result of a request. Every request that was taken gets exactly one.
 public enum APNsResult: Equatable, Sendable {
-  /// Apple has answered. `uniqueID` is `apns-unique-id`, which only the sandbox gives: the key to the log in Apple's
-  /// console.
+  /// APNs responded. `uniqueID` is `apns-unique-id`, which only the sandbox sends: the key to the log in Apple's console.
   case answered(APNsAnswer, uniqueID: String? = nil)
-  /// Apple has certainly not processed it: it never left in full, or its stream lay above the last one that a GOAWAY
-  /// named. It may be sent again at once: the pool waits where connections fail.
+  /// APNs has certainly not processed it: it was not sent completely, or its stream was above the last one of a GOAWAY.
+  /// It may be sent again immediately: the pool backs off if connections fail.
   case notSent
-  /// Apple refused its stream alone and has not processed it: it may be sent again, but not again and again at once.
+  /// APNs refused only its stream and has not processed it: it may be sent again, but not in a busy loop.
   case refused
-  /// It left and no answer came: the connection was lost, the stream reset, or the time was over. It may have been
-  /// delivered.
+  /// It was sent and there was no response: the connection was lost, the stream reset, or the time limit passed. It may
+  /// have been delivered.
   case unknown
 }
 
@@ -89,23 +88,23 @@ public enum APNsResult: Equatable, Sendable {
 public struct APNsResultEntry: Sendable {
   /// The request's `tag`.
   public let tag: UInt64
-  /// What became of it.
+  /// The outcome.
   public let result: APNsResult
 }
 
-/// Where a pool gets requests from and gives their results to. The calls come on the thread of the pool's loop and must
-/// not block; those of one pool never overlap.
+/// Supplies a pool with requests and takes their results. The calls come on the thread of the pool's loop and must not
+/// block; those of one pool never overlap.
 public protocol APNsSource: AnyObject, Sendable {
-  /// Gives at most so many requests, those that should leave first in front. Fewer mean that there are no more now: the
-  /// pool does not ask again before the next `wake()`.
-  /// `areScarce` says that these are the last that fit in: a source that speaks for several should keep them for those who
-  /// have little under way.
+  /// Returns at most this many requests, in sending order. Fewer mean that there are no more now: the pool does not ask
+  /// again before the next `wake()`.
+  /// `areScarce` says that these are the last free streams: a source with several users should reserve them for those
+  /// with few requests in flight.
   func take(upTo count: Int, areScarce: Bool) -> [APNsRequest]
 
   /// Takes the results of one turn of the loop, in no particular order.
   func answered(_ results: [APNsResultEntry])
 
-  /// Tells what an operator may want to see; does nothing unless implemented.
+  /// Reports an event for operators; does nothing by default.
   func noticed(_ event: APNsPoolEvent)
 }
 

@@ -1,7 +1,7 @@
 /// How long to wait before the next connection. Times are in milliseconds.
 struct ConnectBackOff {
-  /// So many connections in a row may end gracefully without a useful answer before they count as failures: a server
-  /// that only says goodbye must not make a client spin.
+  /// This many consecutive connections may end gracefully without a useful response before they count as failures: a
+  /// server that only sends GOAWAY must not cause a busy loop.
   static let mostGraceful = 5
 
   private let longest: UInt64
@@ -11,7 +11,7 @@ struct ConnectBackOff {
 
   init(longest: UInt64) { self.longest = longest }
 
-  /// Notes an answer that shows that connection and credential are good.
+  /// Records a response that shows that connection and credential are good.
   mutating func succeeded() {
     failures = 0
     gracefulInRow = 0
@@ -24,7 +24,7 @@ struct ConnectBackOff {
     return UInt64.random(in: 0...most)
   }
 
-  /// A connection that ended as it should: no wait, unless that happens too often.
+  /// Counts a normal end: no wait, unless that happens too often.
   mutating func afterGracefulEnd() -> UInt64 {
     gracefulInRow = min(gracefulInRow + 1, 1000)
     return gracefulInRow > Self.mostGraceful ? afterFailure() : 0

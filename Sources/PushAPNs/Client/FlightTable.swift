@@ -1,17 +1,17 @@
-/// The requests under way on one connection, in the order they were sent, in slots that are used again.
+/// The requests in flight on one connection, in the order sent, in reused slots.
 struct FlightTable {
   struct Flight {
     var tag: UInt64 = 0
     var streamID: Int32 = 0
-    /// Time of the loop at which the answer is late.
+    /// Time of the loop at which the response is overdue.
     var deadline: UInt64 = 0
-    /// Of the answer so far; 0 before it has begun.
+    /// The status of the response; 0 before it has begun.
     var status = 0
     var uniqueID: String?
-    /// `retry-after` in seconds, as it came.
+    /// `retry-after` in seconds, as received.
     var retryAfter: Int64?
     var body: [UInt8] = []
-    /// Whether the source has the result; the stream may live on for a moment.
+    /// Whether the source has the result; the stream may exist for a moment longer.
     var isReported = false
     fileprivate var before = FlightTable.none
     fileprivate var after = FlightTable.none
@@ -24,10 +24,10 @@ struct FlightTable {
   /// The slot of the request that was sent first, nil if there is none.
   var oldest: UInt32? { first == Self.none ? nil : first }
   private var first = FlightTable.none
-  /// How many are under way.
+  /// How many are in flight.
   private(set) var count = 0
 
-  /// Takes a slot for a request that is sent after all others.
+  /// Allocates a slot for a request that is sent after all others.
   mutating func insert(tag: UInt64, deadline: UInt64) -> UInt32 {
     let slot = free.popLast() ?? UInt32(flights.count)
     if Int(slot) == flights.count { flights.append(Flight()) }
@@ -38,7 +38,7 @@ struct FlightTable {
     return slot
   }
 
-  /// Gives a slot back.
+  /// Frees a slot.
   mutating func remove(_ slot: UInt32) {
     let flight = flights[Int(slot)]
     if flight.before == Self.none {
@@ -62,7 +62,7 @@ struct FlightTable {
     return next == Self.none ? nil : next
   }
 
-  /// A request under way.
+  /// A request in flight.
   subscript(slot: UInt32) -> Flight {
     _read { yield flights[Int(slot)] }
     _modify { yield &flights[Int(slot)] }

@@ -3,11 +3,11 @@ import PushDomain
 import PushHTTP2
 import Synchronization
 
-/// The half of a pool that lives on its loop: its connections, and when to ask the source.
+/// The part of a pool on its loop: its connections, and when to ask the source.
 final class PoolRunner {
-  /// Requests taken from the source in one turn, so that other work of the loop runs in between.
+  /// Requests taken from the source in one turn, so that the loop's other work runs in between.
   private static let requestsPerTurn = 128
-  /// The part of a connection's streams, one in so many, that is scarce.
+  /// One in this many of a connection's streams is scarce.
   private static let scarcity = 8
 
   let pool: APNsPool
@@ -36,14 +36,14 @@ final class PoolRunner {
     backOff = ConnectBackOff(longest: pool.configuration.longestWaitMilliseconds)
   }
 
-  /// Whether the pool has closed for good.
+  /// Whether the pool has closed.
   var isOver: Bool { closing != nil && connections.isEmpty && results.isEmpty }
 
   // MARK: The turn
 
-  /// Does what there is to do at the end of a turn of the loop. Returns true to get another turn at once.
+  /// Does the work at the end of a turn of the loop. Returns true to get another turn immediately.
   func turn() -> Bool {
-    // Answers may change what leaves next: a new token, a pause.
+    // Responses may change what is sent next: a new token, a pause.
     deliver()
     noticeChanges()
     let wantsMore = takeRequests()
@@ -100,7 +100,7 @@ final class PoolRunner {
     hasWork && !status.isPaused && closing == nil && (!configuration.usesToken || !authorization.isEmpty)
   }
 
-  /// Fills one connection after the other, so that the last ones fall idle when there is little to do.
+  /// Fills one connection after the other, so that the last ones become idle when there is little to do.
   private func takeRequests() -> Bool {
     guard mayTake else {
       fullSince = nil
@@ -162,7 +162,7 @@ final class PoolRunner {
   /// The connection of a number, if it still exists.
   func connection(_ number: UInt64) -> APNsConnection? { connections.first { $0.number == number } }
 
-  /// Looks at what takes too long.
+  /// Checks deadlines.
   func tick() {
     for connection in connections { connection.tick() }
     closeSurplus()
@@ -206,8 +206,8 @@ final class PoolRunner {
   func goingAway(_ connection: APNsConnection, _ code: HTTP2ErrorCode, _ debug: String) {
     status.goAways &+= 1
     note("GOAWAY \(code) \(debug)")
-    // The credential is bad, or the server found fault with what was sent: a new connection would meet the same. One that
-    // has served before it goes is followed by the next at once.
+    // The credential is bad, or the server rejected the requests: a new connection would get the same. A connection that
+    // worked before is replaced immediately.
     let isFailure =
       code == .enhanceYourCalm || APNsOutcome(goAway: debug) != nil
       || code != .noError && !connection.isProven
@@ -215,7 +215,7 @@ final class PoolRunner {
     pool.source.noticed(.goAway(code: code.description, debug: debug))
   }
 
-  /// A connection is retired for what it answers.
+  /// A connection is retired because of its responses.
   func gaveUp(_ connection: APNsConnection) { waitBeforeNext(backOff.afterGracefulEnd()) }
 
   /// A connection has ended that was in `phase` until then.
@@ -225,7 +225,7 @@ final class PoolRunner {
     guard let reason, phase != .draining else { return }
     status.failed &+= 1
     note(reason)
-    // One that is lost says nothing of whether the next can be made.
+    // A lost connection says nothing about whether the next can be made.
     if phase != .ready { noteUnreachable() }
     let wait = backOff.afterFailure()
     waitBeforeNext(wait)
@@ -235,7 +235,7 @@ final class PoolRunner {
     }
   }
 
-  /// The alerts of RFC 8446 section 6.2 by which a server refuses the client's certificate, in OpenSSL's words.
+  /// The alerts of RFC 8446 section 6.2 with which a server rejects the client's certificate, in OpenSSL's words.
   private static let alerts = [
     "alert bad certificate", "alert unsupported certificate", "alert certificate revoked",
     "alert certificate expired", "alert certificate unknown", "alert unknown ca", "alert access denied",
@@ -294,7 +294,7 @@ final class PoolRunner {
 }
 
 extension APNsConnection {
-  /// Whether it is on its way to being ready.
+  /// Whether it is connecting.
   var isStarting: Bool {
     switch phase {
     case .resolving, .connecting, .handshaking, .settling: true

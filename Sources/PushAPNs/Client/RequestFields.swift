@@ -2,11 +2,11 @@ import PushBase
 import PushDomain
 import PushHTTP2
 
-/// Writes the fields of requests into one list that is used again and again.
+/// Writes the fields of requests into one reused list.
 ///
-/// What is the same for many requests may enter the table that both sides keep (RFC 7541): scheme, host, topic, type,
-/// priority. What changes each time may not, or it would push the others out. nghttp2 never indexes `:path` and
-/// `authorization`, which agrees with Apple's advice.
+/// Fields that many requests share may enter the HPACK table (RFC 7541): scheme, host, topic, type, priority. Fields that
+/// change each time may not, as they would evict the others. nghttp2 never indexes `:path` and `authorization`, as Apple
+/// recommends.
 struct RequestFields {
   private(set) var list = HTTP2Headers()
   private let fixedCount: Int
@@ -32,7 +32,7 @@ struct RequestFields {
     request.id.write(to: &text)
     list.append("apns-id", text, .neverIndexed)
     if let expiration = request.expiration {
-      // The targets of one push have the same end.
+      // The targets of one push have the same expiration.
       appendNumber("apns-expiration", expiration, expiration == lastExpiration ? .indexed : .neverIndexed)
       lastExpiration = expiration
     }

@@ -5,9 +5,9 @@ import PushStorage
 
 /// A credential of an app, opened and ready to be used for one of Apple's environments.
 public struct APNsCredential: Sendable {
-  /// How connections prove who sends.
+  /// How connections authenticate.
   public enum Authentication: Sendable {
-    /// Each request carries the mint's current token.
+    /// Each request has the mint's current token.
     case token(ProviderTokenMint)
     /// Connections show a TLS client certificate.
     case certificate(CertificateKeyPair)
@@ -23,7 +23,7 @@ public struct APNsCredential: Sendable {
   public let topic: String
   /// How it is used.
   public let authentication: Authentication
-  /// When a certificate ends.
+  /// When a certificate expires.
   public let expiresAt: Timestamp?
 
   /// All fields.
@@ -41,8 +41,8 @@ public struct APNsCredential: Sendable {
 }
 
 extension APNsCredential {
-  /// Whether Apple takes pushes to a kind of token with it: to calls only if a certificate names their topic, to Live
-  /// Activities only with a key.
+  /// Whether APNs accepts pushes to a kind of token with it: VoIP only if a certificate has its topic, Live Activities
+  /// only with a key.
   public func takes(_ kind: APNsTokenKind) -> Bool {
     guard case .certificate(let pair) = authentication else { return true }
     switch kind {
@@ -54,7 +54,7 @@ extension APNsCredential {
   }
 }
 
-/// A certificate and when it ends.
+/// A certificate and its expiry.
 public struct APNsCredentialExpiry: Equatable, Sendable {
   /// The credential's number.
   public let id: APNsCredentialID
@@ -66,19 +66,19 @@ public struct APNsCredentialExpiry: Equatable, Sendable {
   public let environment: APNsEnvironment
   /// The app's bundle ID.
   public let topic: String
-  /// When it ends.
+  /// When it expires.
   public let expiresAt: Timestamp
   /// Whole days until then, rounded down; negative afterwards.
   public let daysLeft: Int
-  /// Whether a newer credential has taken its place, so that nobody needs to be reminded.
+  /// Whether a newer credential has replaced it, so that no reminder is needed.
   public let isReplaced: Bool
 
-  /// Days from one moment to the end of a certificate as people say them, to the nearest; negative afterwards.
+  /// Days from one moment to the expiry of a certificate, rounded to the nearest; negative afterwards.
   public static func spokenDays(until end: Timestamp, from now: Timestamp) -> Int {
     daysLeft(until: end, from: now.adding(seconds: -43_200))
   }
 
-  /// Whole days from one moment to the end of a certificate, rounded down; negative afterwards.
+  /// Whole days from one moment to the expiry of a certificate, rounded down; negative afterwards.
   public static func daysLeft(until end: Timestamp, from now: Timestamp) -> Int {
     let (seconds, overflow) = end.seconds.subtractingReportingOverflow(now.seconds)
     let (days, rest) = seconds.quotientAndRemainder(dividingBy: 86_400)
@@ -86,18 +86,18 @@ public struct APNsCredentialExpiry: Equatable, Sendable {
   }
 }
 
-/// Why a credential cannot be used, or that it can.
+/// Whether a credential can be used, and why not.
 public enum APNsCredentialStatus: Equatable, Sendable {
   /// It can be used.
   case usable
-  /// Somebody or Apple stopped it; with the reason.
+  /// It is paused; with the reason.
   case paused(String)
-  /// The certificate has ended.
+  /// The certificate has expired.
   case expired
   /// It cannot be opened; with the reason.
   case unreadable(String)
 
-  /// What is wrong, for people; nil if nothing is.
+  /// The problem, for people; nil if there is none.
   public var problem: String? {
     switch self {
     case .usable: nil
@@ -108,7 +108,7 @@ public enum APNsCredentialStatus: Equatable, Sendable {
   }
 }
 
-/// What became of a credential.
+/// A change of a credential.
 public struct APNsCredentialChange: Equatable, Sendable {
   /// The credential's number.
   public let id: APNsCredentialID
@@ -116,6 +116,6 @@ public struct APNsCredentialChange: Equatable, Sendable {
   public let app: AppID
   /// Production or sandbox.
   public let environment: APNsEnvironment
-  /// How it stands now; nil when it was removed.
+  /// Its status now; nil when it was removed.
   public let status: APNsCredentialStatus?
 }

@@ -2,39 +2,39 @@ import PushBase
 import PushCrypto
 import PushStorage
 
-/// Why a credential cannot be taken or used. The texts are for those who uploaded it.
+/// Why a credential cannot be stored or used. The texts are for the person who uploads it.
 public enum CredentialError: Error, Equatable, CustomStringConvertible {
-  /// The file is not what it should be.
+  /// The file is malformed.
   case file(CredentialFileError)
-  /// What is stored cannot be opened.
+  /// The stored secret cannot be opened.
   case seal(SealError)
-  /// The ID of the key was not given and the file's name does not tell it.
+  /// The key ID is missing, and the file's name does not contain it.
   case missingKeyID
-  /// Not an ID of a key.
+  /// Not a key ID.
   case badKeyID(String)
-  /// The ID of the team was not given.
+  /// The team ID is missing.
   case missingTeamID
-  /// Not an ID of a team.
+  /// Not a team ID.
   case badTeamID(String)
-  /// The bundle ID was not given and the certificate does not tell it.
+  /// The bundle ID is missing, and the certificate does not contain it.
   case missingTopic
   /// Not a bundle ID.
   case badTopic(String)
-  /// The topic of one kind of push instead of the bundle ID.
+  /// A topic with a suffix instead of the bundle ID.
   case topicOfKind(String, bundleID: String)
   /// The certificate is for other topics.
   case certificateForOthers(topics: [String], environments: [APNsEnvironment], wanted: String)
-  /// The certificate is for none of Apple's push services, or names no app.
+  /// The certificate is not for APNs, or names no app.
   case notForPushes(name: String?)
   /// The certificate is not for the wanted environment.
   case wrongEnvironment(allowed: [APNsEnvironment], wanted: APNsEnvironment)
-  /// The certificate ended some days ago.
+  /// The certificate expired some days ago.
   case expired(days: Int)
-  /// The certificate begins in some days.
+  /// The certificate becomes valid in some days.
   case notYetValid(days: Int)
   /// The app's other credentials are for another bundle ID.
   case otherTopic(existing: String, new: String)
-  /// The same one is there already.
+  /// It is stored already.
   case alreadyThere(APNsCredentialID, APNsEnvironment)
 
   /// One line for people, without a full stop.

@@ -3,7 +3,7 @@ import PushDomain
 import PushStorage
 
 extension WriteTransaction {
-  /// Stores that a credential is paused, and has the app's server told if it wants to know.
+  /// Stores that a credential is paused, with a callback event if the app wants it.
   func storePause(
     of id: APNsCredentialID, app: AppID, reason: String, at now: Timestamp
   ) throws(StorageError) {
@@ -15,7 +15,7 @@ extension WriteTransaction {
     try tell(event, of: app, at: now)
   }
 
-  /// Has an app's server told of something that is about no push, if it wants to know.
+  /// Stores a callback event that concerns no push, if the app wants it.
   func tell(_ event: CallbackEvent, of app: AppID, at now: Timestamp) throws(StorageError) {
     guard let setting = try callbacks.setting(app: app), setting.url != nil,
       setting.types.contains(event.type)

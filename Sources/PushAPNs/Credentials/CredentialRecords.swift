@@ -1,8 +1,8 @@
 import PushBase
 import PushStorage
 
-/// What is stored of apps' credentials, for people who look after them. Each change is noted among what people did, in the
-/// same commit; it gives false if the app has no such credential. `APNsChannel.credentialsChanged` has it take effect.
+/// The stored credentials of apps, for their administrators. Each change is recorded in the audit log in the same commit;
+/// it returns false if the app has no such credential. Call `APNsChannel.credentialsChanged` to apply it.
 public struct CredentialRecords: Sendable {
   private let store: Store
 
@@ -31,11 +31,11 @@ public struct CredentialRecords: Sendable {
 
   /// A change of a credential.
   public enum Change: Sendable {
-    /// It is gone.
+    /// It is removed.
     case remove
-    /// It rests, for a reason of 1 to 500 bytes.
+    /// It is paused, for a reason of 1 to 500 bytes.
     case pause(reason: String)
-    /// It is used again.
+    /// It is resumed.
     case resume
   }
 
@@ -60,7 +60,7 @@ public struct CredentialRecords: Sendable {
     }
   }
 
-  /// What the log calls a credential, so that it says something when the credential is gone.
+  /// The name of a credential in the audit log, which is still meaningful after its removal.
   private static func name(_ row: APNsCredentialRow) -> String {
     "\(row.keyID.map { "key \($0)" } ?? "certificate"), \(row.topic), \(row.environment.name)"
   }

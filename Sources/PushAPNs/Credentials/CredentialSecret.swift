@@ -2,9 +2,9 @@ import PushBase
 import PushCrypto
 import PushStorage
 
-/// What is secret of a credential, as it is sealed: the PEM text of a key, or of certificates and their key.
+/// The secret of a credential, as it is sealed: the PEM text of a key, or of certificates and their key.
 public enum CredentialSecret {
-  /// Seals again, with the current key, what any of the keys opens.
+  /// Seals a secret again with the current key.
   public static func reseal(
     _ sealed: [UInt8], app: AppID, with keys: SealingKeys
   ) throws(SealError) -> [UInt8] {

@@ -3,17 +3,17 @@ import PushCrypto
 import PushStorage
 import Synchronization
 
-/// The credentials of all apps, opened: which one to use, whether something changed, when certificates end.
-/// `borealis app apns` changes the database from other processes, so it is looked at every five seconds. All functions
-/// may be called from any thread.
+/// The opened credentials of all apps: which one to use, whether something changed, when certificates expire.
+/// `borealis app apns` changes the database from other processes, so it is read every few seconds. All functions may be
+/// called from any thread.
 public final class CredentialStore: Sendable {
-  /// What to use for an app in one of Apple's environments.
+  /// The credential to use for an app in an APNs environment.
   public enum Selection: Sendable {
-    /// This one: the newest that can be used; of those that a newer one replaced only while nothing else can.
+    /// The newest that can be used; a replaced one only while no other can be used.
     case use(APNsCredential)
     /// The app has none for the environment.
     case missing
-    /// None can be used; with what is wrong with the newest, for people.
+    /// None can be used; with the problem of the newest, for people.
     case unusable(String)
   }
 
@@ -29,18 +29,18 @@ public final class CredentialStore: Sendable {
     public init(_ message: String) { self.message = message }
   }
 
-  /// What a refresh answers.
+  /// The callers of a refresh.
   public typealias Completion = @Sendable (Result<Void, StorageError>) -> Void
 
   private struct State: Sendable {
     var credentials = CredentialTable()
     var isRefreshing = false
-    /// Those who asked while a refresh was under way, which may have read before their change.
+    /// Callers during a running refresh, which may have read before their change.
     var waiting: [Completion] = []
     var ticks = 0
   }
 
-  /// Between two looks goes a second for each so many credentials, at most five.
+  /// The interval between two reads is a second per this many credentials, at most five.
   private static let credentialsInSecond = 250
   private static let sweepSeconds = 3600
   /// How long a replaced credential is kept, in seconds.
@@ -53,8 +53,8 @@ public final class CredentialStore: Sendable {
   private let onChange: @Sendable (APNsCredentialChange) -> Void
   private let state = Mutex(State())
 
-  /// Knows nothing until the first `refresh`. `onChange` is called for each credential that is new, removed or has
-  /// another status, on a thread of the store or the caller's; it must be short.
+  /// Is empty until the first `refresh`. `onChange` is called for each credential that is new, removed or has another
+  /// status, on a thread of the store or the caller's; it must be short.
   public init(
     store: Store, keys: @escaping KeySource, time: any TimeSource = SystemTime(), log: Log,
     onChange: @escaping @Sendable (APNsCredentialChange) -> Void = { _ in }
@@ -66,8 +66,8 @@ public final class CredentialStore: Sendable {
     self.onChange = onChange
   }
 
-  /// To be called once a second: looks for changes every second, with many credentials every five, and every hour
-  /// removes what was replaced more than 30 days ago.
+  /// Call once a second: reads changes every second, with many credentials every five, and every hour removes credentials
+  /// replaced more than 30 days ago.
   public func tick() {
     let (tick, pause) = state.withLock { state in
       state.ticks &+= 1
@@ -77,7 +77,7 @@ public final class CredentialStore: Sendable {
     if tick % pause == 0 { refresh() }
   }
 
-  /// Reads what is new in the database; the completion runs when all that was committed before this call is known.
+  /// Reads changes from the database; the completion runs when everything committed before this call is known.
   public func refresh(_ completion: @escaping Completion = { _ in }) {
     let starts = state.withLock { state in
       guard state.isRefreshing else {
@@ -99,8 +99,8 @@ public final class CredentialStore: Sendable {
     return state.withLock { $0.credentials.selection(app: app, environment: environment, at: now) }
   }
 
-  /// Stops the use of a credential at once, and for good once the database has it. The reason has at most 500 bytes;
-  /// people read it. Unknown credentials are passed over.
+  /// Stops the use of a credential immediately, and permanently once it is stored. The reason, for people, has at most
+  /// 500 bytes. Unknown credentials are ignored.
   public func pause(_ id: APNsCredentialID, app: AppID, reason: String) {
     let text = Self.shortened(reason)
     let now = time.now()
@@ -113,7 +113,7 @@ public final class CredentialStore: Sendable {
     savePauses()
   }
 
-  /// The certificates of all apps, those that end first in front.
+  /// The certificates of all apps, ordered by expiry.
   public func expiries() -> [APNsCredentialExpiry] {
     let now = time.now()
     return state.withLock { $0.credentials.expiries(at: now) }
@@ -172,7 +172,7 @@ public final class CredentialStore: Sendable {
   }
 
   private func take(_ rows: [APNsCredentialRow], _ sealed: [APNsCredentialID: [UInt8]], read number: Int) {
-    // Signatures and files take their time: not under the lock.
+    // Opening secrets and reading files is slow, so it happens outside of the lock.
     let keys = sealed.isEmpty ? nil : keys()
     var opened: [APNsCredentialID: OpenedSecret] = [:]
     for row in rows {
@@ -215,7 +215,7 @@ public final class CredentialStore: Sendable {
 
   // MARK: Writing
 
-  /// Writes the pauses that the database does not have yet; what fails is tried again at the next refresh.
+  /// Stores pauses that the database does not have yet; failures are retried at the next refresh.
   private func savePauses() {
     let pauses = state.withLock { $0.credentials.takeUnsavedPauses() }
     guard !pauses.isEmpty else { return }

@@ -2,16 +2,16 @@ import PushBase
 import PushCrypto
 import PushStorage
 
-/// The secret of a credential in the form that is used, or why it is not there.
+/// The opened secret of a credential, or why it cannot be opened.
 enum OpenedSecret: Sendable {
   case token(ProviderTokenMint)
   case certificate(CertificateKeyPair)
   case unreadable(String)
 }
 
-/// What `CredentialStore` holds under its lock.
+/// The state of `CredentialStore` under its lock.
 struct CredentialTable: Sendable {
-  /// A pause on its way to the database.
+  /// A pause that is not stored yet.
   struct Pause: Sendable {
     let id: APNsCredentialID
     let app: AppID
@@ -22,14 +22,14 @@ struct CredentialTable: Sendable {
   fileprivate enum Phase: Sendable {
     case unsaved
     case saving
-    /// Stored; readings of the database up to this number may have begun before.
+    /// Stored; reads of the database up to this number may have begun before.
     case saved(lastRead: Int)
   }
 
   private struct Entry: Sendable {
     var row: APNsCredentialRow
     var secret: OpenedSecret
-    /// As it was last told to those who listen.
+    /// The status that was last reported.
     var told: APNsCredentialStatus
 
     func status(at now: Timestamp) -> APNsCredentialStatus {
@@ -45,7 +45,7 @@ struct CredentialTable: Sendable {
     let environment: APNsEnvironment
   }
 
-  /// One key has one mint, whichever apps use it.
+  /// Each key has one mint, whichever apps use it.
   private struct MintKey: Hashable {
     let teamID: String
     let keyID: String
@@ -55,20 +55,20 @@ struct CredentialTable: Sendable {
   private var entries: [APNsCredentialID: Entry] = [:]
   /// Ascending.
   private var places: [Place: [APNsCredentialID]] = [:]
-  /// Those that hold whatever the database says.
+  /// Pauses that apply whatever the database says.
   private var pauses: [APNsCredentialID: Pause] = [:]
-  /// Whether a reading of the database has come.
+  /// Whether the database was read.
   private(set) var isKnown = false
-  /// How many readings of the database have begun.
+  /// How many reads of the database have begun.
   private var reads = 0
 
-  /// Counts a reading of the database that begins now; gives its number.
+  /// Counts a read of the database that begins now; returns its number.
   mutating func beginRead() -> Int {
     reads += 1
     return reads
   }
 
-  /// Those whose secrets need not be read again.
+  /// The credentials whose secrets need not be read again.
   var openedIDs: Set<APNsCredentialID> {
     Set(
       entries.filter { entry in
@@ -76,7 +76,7 @@ struct CredentialTable: Sendable {
       }.keys)
   }
 
-  /// Takes over the rows of the database with the secrets that were opened meanwhile; tells what is new about them.
+  /// Applies the rows of the database with the opened secrets; returns the changes.
   mutating func take(
     _ rows: [APNsCredentialRow], opened: [APNsCredentialID: OpenedSecret], read: Int, at now: Timestamp
   ) -> [APNsCredentialChange] {
@@ -129,12 +129,12 @@ struct CredentialTable: Sendable {
     return unsaved
   }
 
-  /// Notes how the writing of pauses ended.
+  /// Records the result of storing pauses.
   mutating func endSaving(_ saved: [Pause], succeeded: Bool) {
     for pause in saved { pauses[pause.id]?.phase = succeeded ? .saved(lastRead: reads) : .unsaved }
   }
 
-  /// Once a reading that began after a pause was stored arrives, what it says holds: somebody may have resumed it.
+  /// A read that began after a pause was stored is current: somebody may have resumed the credential.
   private mutating func forgetPauses(_ rows: [APNsCredentialRow], read: Int) {
     let known = Set(rows.map(\.id))
     pauses = pauses.filter { id, pause in
@@ -154,7 +154,7 @@ struct CredentialTable: Sendable {
     }.sorted { ($0.expiresAt, $0.id) < ($1.expiresAt, $1.id) }
   }
 
-  /// The row in use for each app and environment; of those that cannot be used, the newest.
+  /// The credential in use for each app and environment; if none can be used, the newest.
   func inUse(at now: Timestamp) -> [APNsCredentialRow] {
     places.values.compactMap { ids in
       let known = ids.compactMap { entries[$0] }

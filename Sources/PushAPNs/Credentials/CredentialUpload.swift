@@ -2,7 +2,7 @@ import PushBase
 import PushCrypto
 import PushStorage
 
-/// A credential as an operator brings it, checked as far as that goes without asking Apple.
+/// A credential as uploaded, validated as far as possible without APNs.
 public struct CredentialUpload: Sendable {
   private enum Content: Sendable {
     case key(ES256Key, keyID: String)
@@ -16,7 +16,7 @@ public struct CredentialUpload: Sendable {
   /// Which of Apple's services it is for.
   public let environments: [APNsEnvironment]
 
-  /// A .p8 file. Without `keyID`, the file's name must tell it, as `AuthKey_ABC123DEFG.p8` does. New keys are for one
+  /// A .p8 file. Without `keyID`, the file's name must contain it, as `AuthKey_ABC123DEFG.p8` does. New keys are for one
   /// environment only, which the file does not show.
   public init(
     p8 bytes: [UInt8], fileName: String, keyID: String?, teamID: String?, topic: String?,
@@ -40,8 +40,8 @@ public struct CredentialUpload: Sendable {
     self.environments = environments
   }
 
-  /// A .p12 file, with its password if it has one; the rest as below. One whose password takes more rounds to check than
-  /// anybody may ask of a server is refused.
+  /// A .p12 file, with its password if it has one; the rest as below. A file with too many rounds of key derivation is
+  /// refused.
   public init(
     p12 bytes: [UInt8], password: String?, topic: String?, environments: [APNsEnvironment]?, now: Timestamp
   ) throws(CredentialError) {
@@ -54,8 +54,8 @@ public struct CredentialUpload: Sendable {
     try self.init(pair, topic: topic, environments: environments, now: now)
   }
 
-  /// A certificate with its key. Without a topic, the certificate's own is taken; without environments, all that the
-  /// certificate allows.
+  /// A certificate with its key. The default topic is the certificate's own; the default environments are all that it
+  /// allows.
   public init(
     _ pair: CertificateKeyPair, topic: String?, environments: [APNsEnvironment]?, now: Timestamp
   ) throws(CredentialError) {
@@ -79,7 +79,7 @@ public struct CredentialUpload: Sendable {
     self.environments = environments ?? allowed
   }
 
-  /// Refuses what does not go with the credentials that the app has.
+  /// Refuses a credential that does not fit the app's other credentials.
   public func check(against existing: [APNsCredentialRow]) throws(CredentialError) {
     if let other = existing.last(where: { $0.topic != topic }) {
       throw .otherTopic(existing: other.topic, new: topic)
@@ -119,7 +119,7 @@ public struct CredentialUpload: Sendable {
     }
   }
 
-  /// When a certificate ends.
+  /// When a certificate expires.
   public var expiresAt: Timestamp? {
     if case .certificate(let pair) = content { pair.facts.notAfter } else { nil }
   }
@@ -131,7 +131,7 @@ public struct CredentialUpload: Sendable {
     }
   }
 
-  /// `ABC123DEFG` of `AuthKey_ABC123DEFG.p8`, also behind a folder and with what browsers append to a second copy.
+  /// `ABC123DEFG` of `AuthKey_ABC123DEFG.p8`, also after a folder and with the suffix that browsers append to a second copy.
   static func keyID(fileName: String) -> String? {
     guard let name = fileName.split(separator: "/").last, name.hasPrefix("AuthKey_") else { return nil }
     let id = name.dropFirst("AuthKey_".count).prefix(10)
@@ -145,7 +145,7 @@ public struct CredentialUpload: Sendable {
     text.utf8.count == 10 && text.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) }
   }
 
-  /// What Apple appends to a bundle ID for other kinds of pushes (Sending notification requests to APNs).
+  /// The suffixes of a bundle ID for other push types (Sending notification requests to APNs).
   private static let suffixes = [
     ".voip", ".voip-ptt", ".complication", ".pushkit.fileprovider", ".location-query",
     ".push-type.liveactivity", ".push-type.widgets", ".push-type.controls",
@@ -172,7 +172,7 @@ public struct CredentialUpload: Sendable {
     (facts.allowsProduction ? [.production] : []) + (facts.allowsSandbox ? [.sandbox] : [])
   }
 
-  /// The topic that the certificate calls the app's; otherwise the subject's, without the suffix of one for calls.
+  /// The app topic in the certificate; otherwise the subject's, without the VoIP suffix.
   private static func bundleID(_ facts: CertificateFacts) -> String? {
     if let app = facts.topics.first(where: { $0.kind == "app" }) { return app.name }
     guard let name = facts.userID ?? facts.topics.first?.name else { return nil }

@@ -3,17 +3,17 @@ import PushDomain
 import PushStorage
 import Synchronization
 
-/// Tells people and app servers of certificates that end: 30, 14, 7 and 1 days before, each once, until they are replaced.
-/// That a reminder was given is stored in the commit that stores its mails and its callback. Safe to use from any thread.
+/// Reminds people and app servers of certificates that expire: 30, 14, 7 and 1 days before, each once, until they are
+/// replaced. One commit stores that a reminder was sent, its mails and its callback. Safe to use from any thread.
 public final class ExpiryReminders: Sendable {
-  /// Days before the end at which reminders are given.
+  /// Days before the expiry at which reminders are sent.
   public static let days = [30, 14, 7, 1]
 
-  /// Where the pages are that mails link to, such as `https://push.example.com`; nil where no mail is sent.
+  /// The base URL of links in mails, such as `https://push.example.com`; nil if no mail is sent.
   public typealias Site = String
 
   private static let day: Int64 = 86_400
-  /// How long after its end a certificate is still worth the last reminder, if the server was down before.
+  /// How long after the expiry the last reminder is still sent, if the server was down before.
   private static let afterwards: Int64 = 7 * day
   private static let checkTicks = 10
   /// Reminders in one commit.
@@ -25,7 +25,7 @@ public final class ExpiryReminders: Sendable {
   private let log: Log
   private let ticks = Atomic<Int>(0)
 
-  /// Gives no reminder before the first `tick`.
+  /// Sends no reminder before the first `tick`.
   public init(store: Store, site: Site?, time: any TimeSource = SystemTime(), log: Log) {
     self.store = store
     self.site = site
@@ -33,18 +33,18 @@ public final class ExpiryReminders: Sendable {
     self.log = log
   }
 
-  /// To be called once a second; looks every ten seconds.
+  /// Call once a second; checks every ten seconds.
   public func tick() {
     if ticks.add(1, ordering: .relaxed).oldValue % Self.checkTicks == 0 { check() }
   }
 
-  /// Gives the reminders that are due. `done` is called when they are stored.
+  /// Sends the due reminders. `done` is called when they are stored.
   func check(done: @escaping @Sendable (Result<Int, StorageError>) -> Void = { _ in }) {
     let now = time.now()
     store.read { transaction throws(StorageError) in
       try Self.due(in: transaction, at: now).count
     } completion: { [self] result in
-      // Nothing is written, and no disk is kept busy, on most days.
+      // On most days nothing is written.
       guard case .success(1...) = result else { return done(result) }
       give(at: now, done)
     }
@@ -53,7 +53,7 @@ public final class ExpiryReminders: Sendable {
   private func give(at now: Timestamp, _ done: @escaping @Sendable (Result<Int, StorageError>) -> Void) {
     store.write { [site] transaction throws(StorageError) in
       let due = try Self.due(in: transaction.reading, at: now).prefix(Self.atOnce)
-      // One certificate may stand for both services: nobody is told twice of it.
+      // One certificate may be for both environments: it is reported once.
       var known: Set<Certificate> = []
       for credential in due where known.insert(Certificate(credential)).inserted {
         let same = due.filter { Certificate($0) == Certificate(credential) }
@@ -68,14 +68,14 @@ public final class ExpiryReminders: Sendable {
     }
   }
 
-  /// The days of the latest reminder that a certificate is due for; nil if it was given, or the first is to come.
+  /// The days of the latest due reminder of a certificate; nil if it was sent, or none is due.
   static func threshold(of credential: EndingCredential, at now: Timestamp) -> Int? {
     let reached = days.last { credential.expiresAt.adding(seconds: -Int64($0) * day) <= now }
     guard let reached, reached < credential.toldDays ?? .max else { return nil }
     return reached
   }
 
-  /// What is told of once.
+  /// The certificate of a reminder.
   private struct Certificate: Hashable {
     let app: AppID
     let fingerprint: [UInt8]

@@ -1,18 +1,18 @@
 import PushBase
 import PushCrypto
 
-/// A token that proves to Apple who sends (RFC 7519), signed by a key of the developer's team.
+/// A provider token (RFC 7519), signed by a key of the developer's team.
 public struct ProviderToken: Sendable, Equatable {
   /// The value of the request header `authorization`: `bearer`, a space and the token.
   public let authorization: [UInt8]
-  /// The moment that stands in the token, in whole seconds. Apple refuses a token that is older than an hour.
+  /// The time in the token, in whole seconds. APNs rejects a token that is older than an hour.
   public let issuedAt: Timestamp
 
   /// Signs a new token.
   static func make(
     key: ES256Key, keyID: String, teamID: String, at now: Timestamp
   ) throws(CryptoError) -> ProviderToken {
-    // Both IDs are ten characters of A-Z and 0-9, so nothing has to be escaped.
+    // Both IDs are ten characters of A-Z and 0-9, so they need no escaping.
     let header = base64URL(Array(#"{"alg":"ES256","kid":"\#(keyID)"}"#.utf8))
     let claims = base64URL(Array(#"{"iss":"\#(teamID)","iat":\#(now.seconds)}"#.utf8))
     let signed = header + [UInt8(ascii: ".")] + claims

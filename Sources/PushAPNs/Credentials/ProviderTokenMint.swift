@@ -2,13 +2,13 @@ import PushBase
 import PushCrypto
 import Synchronization
 
-/// Makes the provider tokens of one key. All connections and all apps that use the key share its mint: Apple answers
-/// `TooManyProviderTokenUpdates` to whoever changes tokens more often than every 20 minutes, and ES256 gives another
-/// token at each signature. May be used from any thread.
+/// Makes the provider tokens of one key. All connections and all apps that use the key share its mint: APNs responds
+/// `TooManyProviderTokenUpdates` to a provider that changes tokens more often than every 20 minutes, and each ES256
+/// signature differs. May be used from any thread.
 ///
-/// After a restart the first use makes a new token, however young the last one was.
+/// After a restart the first use makes a new token, whatever the age of the last one.
 public final class ProviderTokenMint: Sendable {
-  /// What to do about a token that Apple called expired.
+  /// What to do about a token that APNs reported as expired.
   public enum Renewal: Equatable, Sendable {
     /// Use this one, on a new connection.
     case token(ProviderToken)
@@ -16,9 +16,9 @@ public final class ProviderTokenMint: Sendable {
     case tooSoon
   }
 
-  /// Apple's ID of the key, which stands in each token.
+  /// Apple's ID of the key, which is in each token.
   public let keyID: String
-  /// Apple's ID of the team, which stands in each token.
+  /// Apple's ID of the team, which is in each token.
   public let teamID: String
   /// The key that signs.
   public let key: ES256Key
@@ -33,7 +33,7 @@ public final class ProviderTokenMint: Sendable {
 
   private struct State: Sendable {
     var minted: Minted?
-    /// When a token was last made because Apple called the one before expired.
+    /// When a token was last made because APNs reported the previous one as expired.
     var forcedAt: UInt64?
   }
 
@@ -43,7 +43,7 @@ public final class ProviderTokenMint: Sendable {
   /// A token is replaced at 45 to 50 minutes, at random, so that the keys of many apps do not sign all at once.
   private static let routine = 45 * 60 * second
   private static let spread: UInt64 = 5 * 60
-  /// What the wall clock may stray from the one that never jumps before it counts as set anew.
+  /// How far the wall clock may deviate from the monotonic clock before it counts as changed.
   private static let toleratedDrift: Int64 = 5 * 60 * 1000
 
   private let time: any TimeSource
@@ -57,7 +57,7 @@ public final class ProviderTokenMint: Sendable {
     self.time = time
   }
 
-  /// The token to use now. Throws what OpenSSL says if a new one is due and cannot be signed.
+  /// The token to use now. Throws OpenSSL's error if a new one is due and cannot be signed.
   public func current() throws(CryptoError) -> ProviderToken {
     try state.withLock { state throws(CryptoError) in
       if let minted = state.minted, !isDue(minted) { return minted.token }
@@ -65,9 +65,8 @@ public final class ProviderTokenMint: Sendable {
     }
   }
 
-  /// What to use instead of a token that Apple refused with `ExpiredProviderToken`. If it is not the current one any
-  /// more, the current one. Otherwise a new one, even within the 20 minutes, because the old one is worthless; but
-  /// never twice within 20 minutes.
+  /// The replacement of a token that APNs rejected with `ExpiredProviderToken`: the current token if that is another one.
+  /// Otherwise a new one, even within the 20 minutes, because the old one is useless; but never twice within 20 minutes.
   public func renewal(of refused: ProviderToken) throws(CryptoError) -> Renewal {
     try state.withLock { state throws(CryptoError) in
       if let minted = state.minted, minted.token != refused { return .token(minted.token) }
@@ -79,7 +78,7 @@ public final class ProviderTokenMint: Sendable {
     }
   }
 
-  /// Due by age, or because the clock was set meanwhile and the token's time is wrong now.
+  /// Whether it is due by age, or because the clock was set and the token's time is wrong now.
   private func isDue(_ minted: Minted) -> Bool {
     let age = elapsed(from: minted.monotonic, to: time.monotonic())
     guard age >= Self.shortest else { return false }
