@@ -4,41 +4,43 @@ import PushNet
 import PushRouter
 import PushWire
 
-/// A broadcast on its way over one loop's sessions of its app.
+/// A broadcast in progress over one loop's sessions of its app.
 struct FanOut {
   let push: LivePush
   let targets: NumberSet
-  /// Whose notification another channel brings. Beside `push`, so that asking for each session does not copy all of it.
+  /// The targets whose notification another channel carries. Beside `push`, so that reading it per session does not copy the
+  /// push.
   let elsewhere: NumberSet?
   let app: Int
   /// Sessions below this position are still to be visited. From the end to the start, because a session that leaves is
   /// replaced by the last one, which was visited already; sessions that join at the end find the push as waiting.
   var position: Int
-  /// Encoded once for each platform, with and without the notification that another channel brings, shared by all sockets.
+  /// The frames, encoded once for each platform, with and without the notification that another channel carries, shared by
+  /// all sockets.
   var frames: [SharedFrame?]
   /// Whether its own walk, or the walk of one before it, has visited all sessions from the last one on.
   var hasBegun = false
-  /// It was recalled: it walks on with the others, but nobody gets it any more.
+  /// It was recalled: it stays in the walk, but is not sent any more.
   var isWithdrawn = false
 }
 
 /// When the next walk over an app's sessions begins.
 ///
-/// A write costs many times what a visit does, so broadcasts that are under way at the same time should share walks. One that
-/// comes during a walk rides along from where that is; what it has missed is a walk of its own. But if each began at once,
-/// quick walks would never meet: so a walk waits a little for as many broadcasts as the walk before it served. After a
-/// single one there is no wait.
+/// A write costs many times what a visit does, so concurrent broadcasts should share walks. A broadcast that arrives
+/// during a walk joins it, and then needs a walk for the rest. If each walk started immediately, fast walks would never
+/// be shared: so a walk waits a little for as many broadcasts as the previous walk served. After a single one there is no
+/// wait.
 struct WalkPace {
   /// How many broadcasts the last walk served.
   var served = 1
   /// How long it took, in nanoseconds.
   var duration: UInt64 = 0
-  /// When the walk under way began.
+  /// When the current walk began.
   var start: UInt64 = 0
   /// When the next one begins at the latest; nil if nothing waits for it.
   var latest: UInt64?
 
-  /// Whether the next walk begins now, with so many broadcasts; if not, `latest` says when.
+  /// Whether the next walk begins now, with this many broadcasts; if not, `latest` says when.
   mutating func begins(with count: Int, at now: UInt64, gatherTime: UInt64) -> Bool {
     if count < served {
       let latest = latest ?? now + min(duration / 2, gatherTime)
@@ -52,20 +54,20 @@ struct WalkPace {
     return true
   }
 
-  /// Notes the end of a walk.
+  /// Records the end of a walk.
   mutating func ended(serving count: Int, at now: UInt64) {
     served = count
     duration = now - start
   }
 }
 
-/// The broadcasts that are under way over one loop's sessions.
+/// The broadcasts in progress over one loop's sessions.
 final class Broadcasts {
   private let connections: DeviceConnections
   private let sending: PushSending
   private var limits: PassthroughLimits { connections.limits }
   private(set) var fanOuts: [FanOut] = []
-  /// The frames that were last joined for one write, and the result: nearly all sessions get the same.
+  /// The frames that were last joined for one write, and the result, which nearly all sessions share.
   private var joined: (frames: [SharedFrame], whole: SharedFrame) = ([], SharedFrame([]))
   /// Frames for the session that a walk visits.
   private var visitFrames: [SharedFrame] = []
@@ -84,15 +86,15 @@ final class Broadcasts {
         position: connections.apps[app].slots.count, frames: Array(repeating: nil, count: 16)))
   }
 
-  /// A broadcast was recalled: those whom it has not come to yet never get it.
+  /// A broadcast was recalled: sessions that it has not visited yet never get it.
   func withdraw(_ id: MessageID) {
     for index in fanOuts.indices where fanOuts[index].push.id == id { fanOuts[index].isWithdrawn = true }
   }
 
-  /// An app was deleted: its broadcasts must not reach whoever gets its place.
+  /// An app was deleted: its broadcasts must not reach the next app in its place.
   func forget(app: Int) { fanOuts.removeAll { $0.app == app } }
 
-  /// Broadcasts that have not come to a session yet go before a newer push: behind it they would count as sent.
+  /// Broadcasts that have not visited a session yet are sent before a newer push: after it they would count as sent.
   func send(before id: MessageID, _ slot: UInt32) {
     for index in fanOuts.indices
     where fanOuts[index].app == Int(connections.slab[slot].app) && fanOuts[index].push.id < id {
@@ -100,11 +102,11 @@ final class Broadcasts {
     }
   }
 
-  /// Visits some sessions more. Several broadcasts of one app that wait for the same session leave in one write.
-  /// Returns whether there is more to do at once.
+  /// Visits some more sessions. Several broadcasts of one app for the same session are sent in one write.
+  /// Returns whether there is more to do now.
   func advance() -> Bool {
     guard !fanOuts.isEmpty else { return false }
-    // In the order of their first broadcasts; an app's next one stands behind those of others.
+    // In the order of their first broadcasts; an app's next one comes after those of others.
     var walking: [Int] = []
     for index in fanOuts.indices {
       let app = fanOuts[index].app
@@ -155,7 +157,7 @@ final class Broadcasts {
     }
     if fanOuts[first].position <= 0 {
       connections.apps[app].pace.ended(serving: together.count, at: connections.loop.now)
-      // Those that were there from its beginning have been everywhere, too.
+      // Those that joined at its beginning have visited all sessions, too.
       for one in together where fanOuts[one].hasBegun { fanOuts[one].position = 0 }
     }
     return visited
@@ -176,7 +178,7 @@ final class Broadcasts {
     sendVisitFrames(slot)
   }
 
-  /// Bytes that leave in one write; more would be queued for a slow device without a look at its bound.
+  /// Bytes sent in one write; more would be queued for a slow device without checking its limit.
   private static var mostJoinedBytes: Int { 32 * 1024 }
 
   private func sendVisitFrames(_ slot: UInt32) {
@@ -200,10 +202,10 @@ final class Broadcasts {
     return joined.whole
   }
 
-  /// The frame of a broadcast for a session that is to get it now; notes that it was sent.
+  /// The frame of a broadcast for a session that gets it now; records that it was sent.
   private func frame(of index: Int, for slot: UInt32) -> SharedFrame? {
     let id = fanOuts[index].push.id
-    // Nearly always so when several go together: then all but the first pass find it sent.
+    // Nearly always so when several are sent together: then all but the first find it sent.
     guard connections.slab[slot].core.sentThrough < id, !fanOuts[index].isWithdrawn else { return nil }
     let number = connections.number(slot)
     guard fanOuts[index].targets.contains(number), sending.takesLive(slot, id) else { return nil }

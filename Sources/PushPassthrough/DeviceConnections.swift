@@ -5,16 +5,16 @@ import PushRouter
 import PushWebSocket
 import PushWire
 
-/// The sessions of one loop with their sockets and apps: what all features of a `DeviceServer` stand on. It says what leaves, ends
-/// sessions, and carries messages to the home of their apps. Touched on its loop alone.
+/// The sessions of one loop with their sockets and apps, which all features of a `DeviceServer` use. It sends frames,
+/// ends sessions, and passes messages to the homes of their apps. Used on its loop only.
 final class DeviceConnections {
   /// The sessions of an app.
   struct AppSessions {
-    /// Nil in a place that is free.
+    /// Nil in a free place.
     var app: AppID?
     /// Slots of the app's logged-in sessions, in no order.
     var slots: [UInt32] = []
-    /// What these sessions' devices acknowledged in this turn.
+    /// The acknowledgements of these sessions' devices in this turn.
     var acknowledgements = AcknowledgementBatch()
     var pace = WalkPace()
     /// Places among the fan-outs of its first broadcasts, those that may walk together; only while a turn serves them.
@@ -27,7 +27,7 @@ final class DeviceConnections {
   let metrics: PassthroughMetrics
   let time: any TimeSource
   private let home: any AppHome
-  /// Handles what the home answers at once.
+  /// Handles the home's immediate answers.
   var onAnswer: (HomeMessage) -> Void = { _ in }
 
   var slab = Slab(blank: Session())
@@ -40,7 +40,7 @@ final class DeviceConnections {
   private var scratch: [UInt8] = []
   /// The header of the latest message to a WebSocket; of a broadcast it is the same for all.
   private var latestHeader: (count: Int, frame: SharedFrame)?
-  /// What frames cost of which only the beginning has come.
+  /// The cost of incomplete frames.
   var unfinished = UnfinishedFrames()
   var counts = TurnCounts()
   /// The index of the server among the loop's drivers.
@@ -69,11 +69,11 @@ final class DeviceConnections {
 
   var second: UInt32 { Self.second(loop.now) }
 
-  /// Seconds of a clock that all loops share, for what they count together.
+  /// Seconds of a clock that all loops share, for shared counters.
   var sharedSecond: UInt32 { Self.second(time.monotonic()) }
 
-  /// A second that comes so many seconds after what is read in this turn, never sooner: some of it may have come since
-  /// the clock was read.
+  /// The second at least this many seconds after the bytes read in this turn; some of them may have arrived after the
+  /// clock was read.
   func deadline(after seconds: Int) -> UInt32 {
     Self.second(loop.now &+ 1_500_000_000) &+ UInt32(clamping: seconds)
   }
@@ -102,7 +102,7 @@ final class DeviceConnections {
     isCurrent(SessionToken(slot: location.slot, generation: location.generation)) ? location.slot : nil
   }
 
-  /// What the home knows a session by, nil before its login.
+  /// The location of a session for the home, nil before its login.
   func bound(_ slot: UInt32) -> BoundSession? {
     let index = Int(slab[slot].app)
     guard index >= 0, let app = apps[index].app else { return nil }
@@ -113,7 +113,7 @@ final class DeviceConnections {
 
   // MARK: Home
 
-  /// Tells the home something and handles what it answers at once.
+  /// Sends a message to the home and handles its immediate answers.
   func tell(_ message: GatewayMessage) { tell([message]) }
 
   /// The same with several messages.
@@ -134,7 +134,7 @@ final class DeviceConnections {
     slab[slot].number = login.number.rawValue
   }
 
-  /// The place of an app among this loop's, made if it has none.
+  /// The place of an app on this loop, created if it has none.
   private func index(of app: AppID) -> Int32 {
     if let known = appIndexes[app] { return known }
     let index: Int32
@@ -149,7 +149,7 @@ final class DeviceConnections {
     return index
   }
 
-  /// Takes a session out of its app's list, and tells the home.
+  /// Removes a session from its app's list, and tells the home.
   private func leave(_ slot: UInt32, _ end: ConnectionEnd) {
     let (app, position) = (Int(slab[slot].app), Int(slab[slot].position))
     guard app >= 0 else { return }
@@ -163,11 +163,11 @@ final class DeviceConnections {
     if let bound { tell(.close(bound, end)) }
   }
 
-  /// An app was deleted: its sessions end, those that logged in while it was, too, and it leaves memory. Returns its place.
+  /// An app was deleted: ends its sessions, also those that logged in meanwhile, and removes it from memory. Returns its place.
   func forget(_ app: AppID) -> Int? {
     guard let index = appIndexes.removeValue(forKey: app) else { return nil }
     for slot in apps[Int(index)].slots { goAway(slot, .appDisabled) }
-    // Acknowledgements that were not told yet are of no use to the app that gets this place.
+    // Unsent acknowledgements must not reach the next app in this place.
     apps[Int(index)].acknowledgements.removeAll()
     apps[Int(index)].app = nil
     freeApps.append(index)
@@ -191,7 +191,7 @@ final class DeviceConnections {
     return slot
   }
 
-  /// Ends a session at once.
+  /// Ends a session immediately.
   func close(_ slot: UInt32, _ end: ConnectionEnd = .connectionError) {
     loop.assertIsOurs()
     guard slab[slot].core.phase != .vacant else { return }
@@ -209,24 +209,24 @@ final class DeviceConnections {
     peers.leave(slab[slot].network, at: sharedSecond)
   }
 
-  /// Refuses a connection and closes it when the refusal has left. What is wrong in a session ends it as a session ends.
+  /// Refuses a connection and closes it when the ERROR has been sent. After LOGIN_OK, ends the session instead.
   func fail(_ slot: UInt32, _ code: ResultCode, _ reconnect: ReconnectRule, _ message: String) {
     end(slot, slab[slot].core.refusal(code, reconnect, message))
   }
 
-  /// Ends a session and closes it when what is queued has left.
+  /// Ends a session and closes it when the queue has been sent.
   func goAway(_ slot: UInt32, _ reason: CloseReason, retryAfter: UInt32 = 0) {
     end(slot, DeviceSession.farewell(reason, retryAfter: retryAfter))
   }
 
-  /// Ends a session, with a last word if there is one.
+  /// Ends a session, with a last frame if there is one.
   func end(_ slot: UInt32, _ farewell: DeviceSession.Farewell) {
     if farewell.isFault { metrics.protocolErrors.add() }
     if let word = farewell.word { send(slot, word) }
     finish(slot, farewell.end, farewell.code)
   }
 
-  /// Takes no more frames; the code is for WebSocket connections.
+  /// Accepts no more frames; the code is for WebSocket connections.
   func finish(_ slot: UInt32, _ end: ConnectionEnd, _ code: WebSocketCloseCode = .normal) {
     leave(slot, end)
     if slab[slot].core.isWebSocket, let bytes = slab[slot].core.closeFrame(code) {
@@ -240,15 +240,15 @@ final class DeviceConnections {
       .init(slot: slot, generation: slab.generation(taken: slot)), at: slab[slot].core.deadline)
   }
 
-  /// Ends a session that was told to leave and has acknowledged everything.
+  /// Ends a draining session that has acknowledged everything.
   func endIfSettled(_ slot: UInt32) {
     guard slab[slot].core.isSettled else { return }
     finish(slot, .serverDrain, .goingAway)
   }
 
-  /// Ends the session of a device that does not read: what waits for it is dropped, but for what has left in part, and
-  /// GO_AWAY 3 takes its place. It closes when the device has taken that, or after some seconds; nothing is read from it
-  /// any more, or it could go on asking. Before its login a device is cut off without a word.
+  /// Ends the session of a device that does not read: its queue is dropped, except for a partly sent frame, and replaced
+  /// by GO_AWAY 3. It closes when the device has read that, or after some seconds; the server stops reading from it, or
+  /// it could continue to send requests. Before its login a device is disconnected without a frame.
   func cutOff(_ slot: UInt32) {
     metrics.slowDevices.add()
     guard slab[slot].core.phase == .loggedIn else {
@@ -264,7 +264,7 @@ final class DeviceConnections {
     settle(slot)
   }
 
-  /// Closes what is overdue.
+  /// Closes sessions whose deadline has passed.
   func closeOverdue() {
     let now = second
     var due: [DeadlineWheel.Entry] = []
@@ -291,8 +291,8 @@ final class DeviceConnections {
 
   // MARK: Writing
 
-  /// Queues bytes for a session; they leave at the end of the turn with whatever else is queued. A device that sends
-  /// and never reads is cut off; pushes stop long before (`DeviceSession.offer`).
+  /// Queues bytes for a session; they are sent at the end of the turn with everything else queued. A device that sends
+  /// and never reads is disconnected; pushes stop long before (`DeviceSession.offer`).
   func send(_ slot: UInt32, _ frame: SharedFrame) {
     guard slab[slot].core.phase != .closing else { return }
     guard slab[slot].connection.queue.cost < slab[slot].core.mostQueuedBytes(limits) else {
@@ -309,7 +309,7 @@ final class DeviceConnections {
     send(slot, SharedFrame(bytes))
   }
 
-  /// Queues a frame of WebSocket's own. Whoever asks and never reads is cut off.
+  /// Queues a WebSocket control frame. A client that sends requests and never reads is disconnected.
   func sendControl(_ slot: UInt32, _ bytes: [UInt8]) {
     guard slab[slot].core.phase != .closing else { return }
     guard slab[slot].connection.queue.cost < slab[slot].core.mostQueuedBytes(limits) else {
@@ -319,7 +319,7 @@ final class DeviceConnections {
     markDirty(slot)
   }
 
-  /// Sends one frame at once if nothing is queued before it: the way of a broadcast.
+  /// Sends one frame immediately if the queue is empty, as broadcasts do.
   func sendNow(_ slot: UInt32, _ frame: SharedFrame) {
     guard slab[slot].connection.queue.isEmpty, !slab[slot].core.isWebSocket else {
       send(slot, frame)
@@ -329,7 +329,7 @@ final class DeviceConnections {
     settle(slot)
   }
 
-  /// The header of a message. A frame goes to many sockets as it is, with its header in front.
+  /// The header of a message. Sockets share the frame; the header is queued before it.
   private func header(ofMessage count: Int) -> SharedFrame {
     if let latestHeader, latestHeader.count == count { return latestHeader.frame }
     let frame = SharedFrame(WebSocketFrame.header(ofMessage: count), isHeader: true)
@@ -343,7 +343,7 @@ final class DeviceConnections {
     dirty.append(slot)
   }
 
-  /// Writes what is queued. Tells whether the session was behind and goes on.
+  /// Writes the queue. Returns whether the session was behind and continues.
   func flush(_ slot: UInt32) -> Bool {
     guard slab[slot].core.phase != .vacant, slab[slot].core.phase != .handshaking else { return false }
     var goesOn = false
@@ -369,12 +369,12 @@ final class DeviceConnections {
     return goesOn
   }
 
-  /// Tells the loop what is wanted of the socket.
+  /// Tells the loop which socket events are wanted.
   func settle(_ slot: UInt32) {
     slab[slot].connection.settle(connectionToken(slot), on: loop)
   }
 
-  /// Gives the sessions that have something to be written, or unread in TLS, and forgets them; true if there are more meanwhile.
+  /// Visits and clears the sessions with queued bytes, or unread bytes in TLS; true if there are new ones.
   func serveDirty(_ serve: (UInt32) -> Void) -> Bool {
     var slots: [UInt32] = []
     swap(&slots, &dirty)

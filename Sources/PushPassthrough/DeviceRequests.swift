@@ -5,7 +5,7 @@ import PushNet
 import PushRouter
 import PushWire
 
-/// Carries out what devices ask for: registrations, logins and operations are questions to the home of their app.
+/// Carries out requests of devices: registrations, logins and operations go to the home of their app.
 final class DeviceRequests {
   private let connections: DeviceConnections
   private let sending: PushSending
@@ -35,7 +35,7 @@ final class DeviceRequests {
         return DeviceReceipt(id: receipt.messageID, isTap: receipt.kind == .tapped)
       }
       guard let bound = connections.bound(slot) else { return }
-      // What it has acknowledged just now is no news of an arrival.
+      // A push that it has just acknowledged counts by the acknowledgement.
       sending.tellAcknowledgements()
       connections.slab[slot].core.noteReported(receipts.map(\.id), at: connections.time.now())
       connections.tell(.receipts(bound, receipts))
@@ -97,7 +97,7 @@ final class DeviceRequests {
   // MARK: Login
 
   private func logIn(_ request: LoginRequest, _ slot: UInt32) {
-    // What the device's last connection said before it ended counts.
+    // Messages of the device's last connection count first.
     sending.tellAcknowledgements()
     connections.slab[slot].core.beginLogin(request, limits)
     connections.tell(
@@ -108,10 +108,10 @@ final class DeviceRequests {
           location: connections.location(slot))))
   }
 
-  /// The home has answered a login: at once, or later, when pushes may have come before the answer that do not count in it.
+  /// The home has answered a login: immediately, or later, when pushes that the answer does not cover may have arrived before it.
   func loggedIn(_ result: LoginResult, _ location: Location, isAtOnce: Bool) {
     guard let slot = connections.slot(location), connections.slab[slot].core.phase == .waiting else {
-      // The connection has ended meanwhile.
+      // The connection has ended in the meantime.
       if case .accepted(let login) = result {
         let bound = BoundSession(app: login.app, number: login.number, location: location)
         connections.tell(.close(bound, .closedByPeer))
@@ -163,7 +163,7 @@ final class DeviceRequests {
     connections.tell(.state(bound, isForeground: isForeground, wantsNewest: isReceptiveNow))
   }
 
-  /// The home has noted whether the app is in the foreground.
+  /// The home has recorded whether the app is in the foreground.
   func stateTaken(newest: MessageID, _ slot: UInt32) {
     connections.slab[slot].core.newestWhileAway = newest
   }

@@ -5,8 +5,8 @@ import PushRouter
 import PushWebSocket
 import PushWire
 
-/// The device connections of one event loop: lets them in, passes on what sockets and homes bring to whoever deals with it, and ends
-/// them when the server stops. Touched on its loop alone.
+/// The device connections of one event loop: admits them, dispatches events of sockets and homes, and ends them when the
+/// server stops. Used on its loop only.
 public final class DeviceServer: LoopDriver {
   let connections: DeviceConnections
   let sending: PushSending
@@ -17,7 +17,7 @@ public final class DeviceServer: LoopDriver {
   /// Connections without a login, the oldest first.
   private var unauthenticated = UnauthenticatedQueue()
   private var isDraining = false
-  /// When those that were told to leave are closed, on the loop's clock.
+  /// When draining sessions are closed, on the loop's clock.
   private var drainEnd: UInt64?
 
   private var loop: EventLoop { connections.loop }
@@ -41,7 +41,7 @@ public final class DeviceServer: LoopDriver {
     connections.onAnswer = { [unowned self] in handle($0, isAtOnce: true) }
   }
 
-  /// Connections now.
+  /// The number of connections.
   public var connectionCount: Int { connections.slab.count }
 
   // MARK: New connections
@@ -82,7 +82,7 @@ public final class DeviceServer: LoopDriver {
     }
   }
 
-  /// Counts a connection that comes from a network; false if there is no room for it.
+  /// Counts a connection of a network; false if there is no room for it.
   public func admit(_ network: PeerNetwork) -> Bool {
     loop.assertIsOurs()
     guard !isDraining, peers.enter(network, at: connections.sharedSecond) else {
@@ -150,7 +150,7 @@ public final class DeviceServer: LoopDriver {
 
   private func flush(_ slot: UInt32) { if connections.flush(slot) { sending.catchUp(slot) } }
 
-  /// Looks at what other threads posted.
+  /// Handles messages of other threads.
   public func drainMail() {
     loop.assertIsOurs()
     let (mail, hasRefused) = mailbox.take()
@@ -158,7 +158,7 @@ public final class DeviceServer: LoopDriver {
     if hasRefused { sending.missedPushes() }
   }
 
-  /// Closes what is overdue.
+  /// Closes sessions whose deadline has passed.
   public func tick() {
     loop.assertIsOurs()
     if loop.handle.index == 0, connections.second % 60 == 0 { peers.sweep(at: connections.sharedSecond) }
@@ -168,7 +168,7 @@ public final class DeviceServer: LoopDriver {
     sending.serveCrowded()
   }
 
-  /// Serves broadcasts a slice further and writes what the turn has queued.
+  /// Continues broadcasts by a slice and writes what the turn has queued.
   public func endTurn() -> Bool {
     loop.assertIsOurs()
     intake.endTurn()
@@ -188,7 +188,7 @@ public final class DeviceServer: LoopDriver {
 
   // MARK: Messages
 
-  /// Does what a home says: at once in answer to a question, or later by mail.
+  /// Handles a message of a home: an immediate answer, or later mail.
   func handle(_ message: HomeMessage, isAtOnce: Bool = false) {
     switch message {
     case .loginResult(let location, let result):
@@ -227,7 +227,7 @@ public final class DeviceServer: LoopDriver {
     }
   }
 
-  /// Tells those who got a push that it was taken back. Those whom a broadcast has not come to yet never get it.
+  /// Tells the devices that got a push that it was recalled. Sessions that a broadcast has not visited yet never get it.
   private func recall(_ id: MessageID, _ app: AppID, _ audience: NumberSet) {
     guard let index = connections.appIndexes[app] else { return }
     broadcasts.withdraw(id)
@@ -242,8 +242,8 @@ public final class DeviceServer: LoopDriver {
 
   // MARK: The end
 
-  /// Tells every device to come back later, at moments spread over `spread` milliseconds, and takes no more connections. A
-  /// session with pushes that are not acknowledged stays until they are, at most for `patience` milliseconds.
+  /// Tells every device to reconnect, at moments spread over `spread` milliseconds, and accepts no more connections. A
+  /// session with unacknowledged pushes stays until they are acknowledged, at most for `patience` milliseconds.
   public func drain(spread: UInt32, patience: UInt64 = 3000) {
     loop.assertIsOurs()
     isDraining = true
@@ -263,11 +263,11 @@ public final class DeviceServer: LoopDriver {
         }
       }
     }
-    // What was acknowledged before is to be stored as well.
+    // Earlier acknowledgements must be stored as well.
     connections.tell(.flushSoon)
   }
 
-  /// Ends what is left when the patience is over; until then asks the loop to wake for that.
+  /// Ends the remaining sessions when the patience is over; until then schedules itself.
   private func endDrain() {
     guard let drainEnd, connections.slab.count > 0 else { return }
     guard loop.now >= drainEnd else { return loop.wake(by: drainEnd) }
@@ -280,7 +280,7 @@ public final class DeviceServer: LoopDriver {
 }
 
 extension CloseReason {
-  /// What a device is told when the home ends its connection.
+  /// The close reason for a device whose connection the home ends.
   fileprivate init(_ reason: EndReason) {
     self =
       switch reason {

@@ -3,31 +3,31 @@ import PushDomain
 import PushRouter
 import PushWire
 
-/// Which pushes are sent on a session, and when: each once, in the order of their IDs, and no more at a time than the device
-/// acknowledges and its connection takes.
+/// Decides which pushes are sent on a session, and when: each once, in the order of their IDs, within the window of
+/// unacknowledged pushes and the socket's queue.
 extension DeviceSession {
-  /// What becomes of a push.
+  /// The decision about a push.
   enum Offer: Equatable {
     /// It is sent now.
     case sent
-    /// It is not for this session now: it was sent, or waits for its turn.
+    /// It is not sent now: it was sent before, or waits for its turn.
     case left
     /// There is no room: this session falls behind.
     case behind
   }
 
-  /// Whether the app behind a session takes pushes over our connection now, by the routing table.
+  /// Whether the session's app takes pushes over the direct connection now, by the routing table.
   var isReceptive: Bool {
     guard !isLeaving, let platform = Platform(rawValue: platform) else { return false }
     return Routing.isReachable(platform, isOnline: true, isForeground ? .foreground : .background)
   }
 
-  /// Whether what is queued and the device's acknowledgements allow another push.
+  /// Whether the queue and the window allow another push.
   func hasRoom(queued cost: Int, _ limits: PassthroughLimits) -> Bool {
     cost < limits.queuedBytes && unsettled < limits.unsettled
   }
 
-  /// Whether a new push is sent now. To a session that catches up, or has too much on its way, it is sent later.
+  /// Decides about a new push. A session that catches up, or has too many pushes in flight, gets it later.
   mutating func offer(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
     guard sentThrough < id else { return .left }
     guard !isCatchingUp, phase == .loggedIn else {
@@ -44,13 +44,13 @@ extension DeviceSession {
     unsettled += 1
   }
 
-  /// There was no room for a push; tells whether that is new.
+  /// There was no room for a push; returns whether that is new.
   mutating func fallBehind() -> Bool {
     defer { isBehind = true }
     return !isBehind
   }
 
-  /// Pushes may have been lost on their way to it. Tells whether it has to catch up, which it does not if it is doing so.
+  /// Pushes for it may have been dropped. Returns whether it has to start to catch up; false if it is doing so.
   mutating func noteMissed() -> Bool {
     if isCatchingUp { hasMissed = true } else { isBehind = true }
     return !isCatchingUp
@@ -58,16 +58,16 @@ extension DeviceSession {
 
   // MARK: Out of turn
 
-  /// Whether a push that was held back until now is not offered in its turn any more: newer ones were sent on this connection, or older
-  /// ones still are.
+  /// Whether a push that was held back until now is out of order: newer ones were sent on this connection, or older ones
+  /// still wait.
   func isOutOfTurn(_ id: MessageID) -> Bool { sentThrough >= id || isCatchingUp }
 
-  /// Whether a push is sent although it is not its turn. If not it waits for that, or for the next login.
+  /// Decides about a push out of order. If it is not sent, it waits for its turn, or for the next login.
   func offerOutOfTurn(queued cost: Int, _ limits: PassthroughLimits) -> Offer {
     isReceptive && hasRoom(queued: cost, limits) ? .sent : .left
   }
 
-  /// A push was sent out of its turn, which says nothing about the others up to it.
+  /// A push was sent out of order, which says nothing about older ones.
   mutating func noteSentOutOfTurn(_ id: MessageID) {
     if sentThrough < id { extend().sentOutOfTurn.insert(id) }
     noteSent(sentThrough)
@@ -78,7 +78,7 @@ extension DeviceSession {
   /// Recalls that are remembered while contents are being read.
   private static var mostRecalled: Int { 256 }
 
-  /// A push was recalled; tells whether the device has to know. One that is perhaps being read for it is not sent when it comes.
+  /// A push was recalled; returns whether to tell the device. A push that may be being read for it is not sent.
   mutating func noteRecall(_ id: MessageID) -> Bool {
     if sentThrough >= id || extras?.sentOutOfTurn.contains(id) == true { return true }
     guard isCatchingUp else { return false }
@@ -93,17 +93,17 @@ extension DeviceSession {
 
   // MARK: Acknowledgements
 
-  /// Of what was acknowledged so many are about to be stored.
+  /// This many of the acknowledgements are about to be stored.
   mutating func noteUnstored(_ count: Int) { unstored = UInt16(clamping: Int(unstored) + count) }
 
-  /// So many acknowledgements were stored.
+  /// This many acknowledgements were stored.
   mutating func noteStored(_ count: Int) { unstored -= UInt16(min(count, Int(unstored))) }
 
-  /// So many pushes are settled: acknowledged and stored, or unknown. Tells whether a session that was behind goes on: when half of what
-  /// it may have is settled, so that its kept pushes are read in batches.
+  /// This many pushes are settled: acknowledged and stored, or unknown. Returns whether a session that was behind
+  /// continues: when half of its window is settled, so that its stored pushes are read in batches.
   mutating func settle(_ count: Int, _ limits: PassthroughLimits) -> Bool {
     unsettled -= UInt16(min(count, Int(unsettled)))
-    // No push waits for its acknowledgement any more.
+    // No push waits for its acknowledgement.
     if let extras, unsettled <= unstored, !extras.reported.isEmpty {
       extras.reported = [:]
       shrink()
@@ -111,7 +111,7 @@ extension DeviceSession {
     return isBehind && unsettled <= limits.unsettled / 2
   }
 
-  /// Of what was sent in its turn only so many still wait: the others were taken back or are over.
+  /// Only this many of the pushes sent in order still wait: the others were recalled or have ended.
   mutating func recount(waiting count: Int) {
     let outOfTurn = extras?.sentOutOfTurn.count ?? 0
     unsettled = min(unsettled, UInt16(clamping: count + outOfTurn + Int(unstored)))
@@ -119,7 +119,7 @@ extension DeviceSession {
 
   // MARK: Kept pushes
 
-  /// Begins to catch up: `.sent` if what is kept after `sentThrough` is to be read now.
+  /// Starts to catch up: `.sent` if the stored pushes after `sentThrough` are to be read now.
   mutating func beginCatchUp(queued cost: Int, _ limits: PassthroughLimits) -> Offer {
     guard phase == .loggedIn, !isCatchingUp, isReceptive else { return .left }
     guard hasRoom(queued: cost, limits) else { return .behind }
@@ -129,7 +129,7 @@ extension DeviceSession {
     return .sent
   }
 
-  /// Nothing more is kept. Tells whether to ask again, since something came after the question.
+  /// There are no more stored pushes. Returns whether to ask again, since a push arrived after the question.
   mutating func endCatchUp() -> Bool {
     isCatchingUp = false
     endReading()
@@ -141,7 +141,7 @@ extension DeviceSession {
     return false
   }
 
-  /// What was kept has been read and is offered push by push now; false if it is of no use any more.
+  /// Stored pushes were read and are offered one by one now; false if they are outdated.
   mutating func beginKept() -> Bool {
     isCatchingUp = false
     guard isReceptive, extras?.isReadVoid != true else {
@@ -151,14 +151,14 @@ extension DeviceSession {
     return true
   }
 
-  /// Whether a push that was kept is sent now.
+  /// Decides about a stored push.
   func offerKept(_ id: MessageID, queued cost: Int, _ limits: PassthroughLimits) -> Offer {
     guard sentThrough < id else { return .left }
     if let extras, extras.sentOutOfTurn.contains(id) || extras.recalled.contains(id) { return .left }
     return hasRoom(queued: cost, limits) ? .sent : .behind
   }
 
-  /// What was read is through.
+  /// All pushes that were read are done.
   mutating func endReading() {
     guard let extras else { return }
     extras.recalled = []
@@ -166,17 +166,17 @@ extension DeviceSession {
     shrink()
   }
 
-  /// What was kept could not be read. Newer pushes wait until the next try, which begins at the same place.
+  /// Stored pushes could not be read. Newer pushes wait until the next attempt, which starts at the same place.
   mutating func keptWasUnread() {
     isCatchingUp = false
     isBehind = true
     endReading()
   }
 
-  /// All that was kept up to a push was looked at.
+  /// All stored pushes up to this one were handled.
   mutating func noteLooked(through id: MessageID) { sentThrough = max(sentThrough, id) }
 
-  /// The session has ended: nothing is owed to it.
+  /// The session has ended: nothing more is sent.
   mutating func forgetDelivery() {
     guard let extras else { return }
     extras.sentOutOfTurn = []
@@ -188,7 +188,7 @@ extension DeviceSession {
 
   // MARK: The app on the device
 
-  /// The app came to the foreground or went away; tells whether it takes pushes now and did not before.
+  /// The app went to the foreground or background; returns whether it takes pushes now and did not before.
   mutating func enter(isForeground: Bool) -> Bool {
     let wasReceptive = isReceptive
     self.isForeground = isForeground
@@ -198,7 +198,7 @@ extension DeviceSession {
 
 /// When pushes reached the device.
 extension DeviceSession {
-  /// Remembers that a device told of pushes that it has not acknowledged: it had them by now.
+  /// Remembers that a device sent receipts for pushes that it has not acknowledged: it had them by now.
   mutating func noteReported(_ ids: [MessageID], at now: Timestamp) {
     guard unsettled > unstored else { return }
     let extras = extend()
@@ -206,7 +206,7 @@ extension DeviceSession {
     shrink()
   }
 
-  /// When a push came, by an acknowledgement with the age that the device tells, if it does; without one that is when it is here.
+  /// The arrival time of a push: the time of the acknowledgement minus the age that the device reports, if it does.
   mutating func arrival(_ id: MessageID, age: UInt32?, at now: Timestamp) -> Arrival {
     let age = age == AgedAcknowledgement.unknownAge ? nil : age
     var reportedAt: Timestamp?

@@ -3,17 +3,17 @@ import PushDomain
 import PushWebSocket
 import PushWire
 
-/// What was read of a connection, while its session takes it apart. It owns the bytes meanwhile, so that nothing is copied.
+/// The bytes read from a connection while its session parses them. It owns the bytes, so that nothing is copied.
 struct DeviceInput {
-  /// What came; over WebSocket it is unmasked where it lies.
+  /// The received bytes; WebSocket frames are unmasked in place.
   fileprivate(set) var bytes: [UInt8]
   fileprivate var position = 0
   fileprivate let end: Int
-  /// Where frames lie that were not looked at.
+  /// The range of unparsed frames.
   fileprivate var frames = 0..<0
-  /// The beginning of a frame that had come before, with what came now.
+  /// The earlier bytes of an incomplete frame, with the new ones.
   fileprivate var joined: [UInt8]?
-  /// The WebSocket's message ends behind `frames`.
+  /// Whether the WebSocket message ends after `frames`.
   fileprivate var endsMessage = false
 
   /// The first `count` of some bytes.
@@ -22,17 +22,17 @@ struct DeviceInput {
     end = count
   }
 
-  /// The bytes in which the lists of the last step lie.
+  /// The bytes that the lists of the last step refer to.
   var source: [UInt8] { joined ?? bytes }
 }
 
-/// Bytes in, whether they come in large pieces or in small ones, plain or in WebSocket messages.
+/// Parses bytes in pieces of any size, plain or in WebSocket messages.
 ///
-/// Whole frames are read where they lie; of one that is unfinished each byte is copied once, however small its pieces are.
+/// Complete frames are read in place; each byte of an incomplete frame is copied once, however small its pieces are.
 extension DeviceSession {
-  /// Moments on the loop's clock that input is taken by.
+  /// The times for processing input, on the loop's clock.
   struct Moment {
-    /// The present second, rounded up.
+    /// The current second, rounded up.
     let second: UInt32
     /// The second at which a frame that begins now is overdue.
     let frameEnd: UInt32
@@ -41,8 +41,7 @@ extension DeviceSession {
   /// Bytes that a peer may send after the end of its session and before its own end.
   private static var mostSkipped: Int { 256 << 10 }
 
-  /// Takes the next frame of what was read; nil when nothing is left to do about it. To be called until then, or until the session
-  /// ends.
+  /// Takes the next frame of the bytes read; nil when there is none. Call until then, or until the session ends.
   mutating func next(
     in input: inout DeviceInput, _ moment: Moment, now: @autoclosure () -> Timestamp
   ) -> Step? {
@@ -106,7 +105,7 @@ extension DeviceSession {
     }
   }
 
-  /// Begins with the bytes of a piece, behind what is held of an unfinished frame.
+  /// Starts with the bytes of a piece, after those of an incomplete frame.
   private mutating func open(_ piece: Range<Int>, in input: inout DeviceInput, _ moment: Moment) {
     guard let extras, !extras.partial.isEmpty else {
       input.frames = piece
@@ -127,19 +126,19 @@ extension DeviceSession {
     return taken
   }
 
-  /// Gives up the beginning of a frame.
+  /// Drops an incomplete frame.
   mutating func dropPartial() { _ = takePartial() }
 
-  /// Whether the beginning of a frame has come and its end has not.
+  /// Whether there is an incomplete frame.
   var hasPartial: Bool { extras?.partial.isEmpty == false }
 
-  /// The memory that the beginning of a frame holds: what the array has room for, and about what it costs to have one.
+  /// The memory of an incomplete frame: the array's capacity and its approximate overhead.
   var partialCost: Int {
     guard let extras, !extras.partial.isEmpty else { return 0 }
     return extras.partial.capacity + 128
   }
 
-  /// When the frame under way, or the WebSocket message, is overdue; nil between two, and after the end.
+  /// When the current frame or WebSocket message is overdue; nil between two, and after the end.
   var frameDeadline: UInt32? {
     guard let extras, phase != .closing else { return nil }
     let partial = extras.partial.isEmpty ? nil : extras.partialDeadline
@@ -191,7 +190,7 @@ extension DeviceSession {
     }
   }
 
-  /// A message holds whole frames, at least one.
+  /// A message has complete frames, at least one.
   private mutating func endMessage() -> Step? {
     let hasBytes = extras?.webSocket?.hasBytes ?? false
     extras?.webSocket?.hasBytes = false
@@ -199,15 +198,15 @@ extension DeviceSession {
     return .end(refusal(.protocolError, .afterBackOff, "a message holds whole frames"))
   }
 
-  /// The Close that ends the WebSocket behind what is queued (RFC 6455 section 7.1.2); nil if there is none to send.
+  /// The Close to send after the queue (RFC 6455 section 7.1.2); nil if there is none to send.
   mutating func closeFrame(_ code: WebSocketCloseCode) -> [UInt8]? {
     guard let extras, extras.webSocket?.hasSentClose == false else { return nil }
     extras.webSocket?.hasSentClose = true
     return WebSocketFrame.close(code)
   }
 
-  /// Whether a session that has ended stays until the peer's Close or end comes, or its time is over: so that what we sent
-  /// is not lost to a reset.
+  /// Whether a session that has ended stays until the peer's Close or end, or its deadline, so that a reset does not
+  /// destroy what was sent.
   var waitsForClose: Bool {
     guard let webSocket = extras?.webSocket else { return false }
     return webSocket.hasSentClose && !webSocket.isClosed
@@ -218,7 +217,7 @@ extension DeviceSession {
 
   // MARK: Extras
 
-  /// What few sessions have, made if this one has none.
+  /// The extras, created if this session has none.
   mutating func extend() -> SessionExtras {
     if let extras { return extras }
     let new = SessionExtras()
@@ -226,6 +225,6 @@ extension DeviceSession {
     return new
   }
 
-  /// Gives the extras back if nothing is in them.
+  /// Frees the extras if they are empty.
   mutating func shrink() { if extras?.isEmpty == true { extras = nil } }
 }

@@ -4,13 +4,13 @@ import PushRouter
 import PushWebSocket
 import PushWire
 
-/// What a device and this server have said to each other, and what is owed to it, as a state machine without input or output: bytes,
-/// time and events go in, steps come out. It knows no socket, no home and no other session; `DeviceServer` carries the steps
-/// out and tells what became of them. Seconds are those of the loop's clock.
+/// The protocol session of a device as a state machine without I/O: bytes, time and events go in, steps come out. It
+/// knows no socket, no home and no other session; `DeviceServer` carries out the steps and reports their results. Seconds
+/// are those of the loop's clock.
 struct DeviceSession {
   enum Phase: UInt8, Sendable {
     case vacant
-    /// The TLS handshake is under way.
+    /// The TLS handshake is in progress.
     case handshaking
     /// Connected; HELLO is awaited.
     case greeting
@@ -19,11 +19,11 @@ struct DeviceSession {
     /// The home's answer to a REGISTER or a LOGIN is awaited.
     case waiting
     case loggedIn
-    /// What is queued still leaves, nothing more is read.
+    /// The queue is still sent, nothing more is read.
     case closing
   }
 
-  /// What is to be done about what came.
+  /// The step that follows from received bytes.
   enum Step {
     case send(ServerFrame)
     /// A control frame of the WebSocket.
@@ -37,12 +37,12 @@ struct DeviceSession {
     case end(Farewell)
   }
 
-  /// How a session ends: with a last word or none, what is kept of it, and the code for a WebSocket.
+  /// How a session ends: its last frame if any, the recorded reason, and the code for a WebSocket.
   struct Farewell {
     let word: ServerFrame?
     let end: ConnectionEnd
     var code = WebSocketCloseCode.normal
-    /// The device broke the protocol's rules.
+    /// The device violated the protocol.
     var isFault = false
   }
 
@@ -50,30 +50,30 @@ struct DeviceSession {
   var extras: SessionExtras?
   /// The largest message ID written to it.
   var sentThrough = MessageID(0)
-  /// The largest message ID of a push accepted before the login, or before an iOS app came to the foreground: those up
-  /// to it were kept for a device that was away.
+  /// The largest message ID of a push accepted before the login, or before an iOS app came to the foreground: pushes up
+  /// to it were stored for an offline device.
   var newestWhileAway = MessageID(0)
   /// Second at which it is closed unless something arrives before.
   var deadline: UInt32 = 0
   var heartbeat: UInt16 = 0
   /// Pushes sent whose acknowledgement is not stored.
   var unsettled: UInt16 = 0
-  /// Those of them that are acknowledged.
+  /// Those of them that are acknowledged already.
   var unstored: UInt16 = 0
   var phase = Phase.vacant
   var platform: UInt8 = 0
   /// The protocol version that it speaks.
   var version: UInt8 = 0
   var isForeground = false
-  /// Contents for it are being read; live pushes wait for their turn.
+  /// Stored pushes are being read for it; live pushes wait for their turn.
   var isCatchingUp = false
-  /// More waits than was sent: catch up once the queue has left and the device has acknowledged enough.
+  /// More pushes wait than were sent: catch up once the queue has been sent and the device has acknowledged enough.
   var isBehind = false
-  /// A push came that was left for later, since others were being read: there may be more than these.
+  /// A push arrived while others were being read and was left for later: there may be more than these.
   var hasMissed = false
   /// Its bytes are in WebSocket frames.
   var isWebSocket = false
-  /// Was told to leave since the server stops: nothing new is sent, acknowledgements are awaited.
+  /// It is draining since the server stops: nothing new is sent, acknowledgements are awaited.
   var isLeaving = false
 
   // MARK: Bytes
@@ -81,7 +81,8 @@ struct DeviceSession {
   /// The largest frame that the device may send now.
   var mostFrameBytes: Int { phase == .loggedIn ? WireLimits.maxFrame : WireLimits.maxFrameBeforeLogin }
 
-  /// What may wait for a device that does not read before it is cut off. Before its login it is owed short answers only.
+  /// Bytes that may be queued for a device that does not read before it is disconnected. Before its login it gets short
+  /// answers only.
   func mostQueuedBytes(_ limits: PassthroughLimits) -> Int {
     phase == .loggedIn
       ? limits.queuedBytes + 4 * WireLimits.maxFrame : 4 * WireLimits.maxFrameBeforeLogin
@@ -127,7 +128,7 @@ struct DeviceSession {
 
   // MARK: Login
 
-  /// A registration was stored, or could not be (nil). Nothing is to be done if nobody waits for it any more.
+  /// A registration was stored, or could not be (nil). Does nothing if the session no longer waits for it.
   mutating func registered(_ answer: ServerFrame?) -> Step? {
     guard phase == .waiting else { return nil }
     guard let answer else {
@@ -137,7 +138,7 @@ struct DeviceSession {
     return .send(answer)
   }
 
-  /// The device says who it is; the home of its app is asked.
+  /// The device logs in; asks the home of its app.
   mutating func beginLogin(_ request: LoginRequest, _ limits: PassthroughLimits) {
     phase = .waiting
     isForeground = request.appState == .foreground
@@ -145,7 +146,7 @@ struct DeviceSession {
     heartbeat = min(max(wish, limits.heartbeat.lowerBound), limits.heartbeat.upperBound)
   }
 
-  /// The home has let the device in.
+  /// The home has accepted the login.
   mutating func logIn(_ login: LoggedIn, second: UInt32) {
     platform = login.platform?.rawValue ?? 0
     newestWhileAway = login.newest
@@ -155,7 +156,7 @@ struct DeviceSession {
 
   // MARK: The end
 
-  /// Refuses what a device wants. What is wrong in a session ends it as a session ends.
+  /// Refuses a connection with ERROR; after LOGIN_OK, ends the session instead.
   func refusal(_ code: ResultCode, _ reconnect: ReconnectRule, _ message: String) -> Farewell {
     let isFault = code == .protocolError
     guard phase != .loggedIn else {
@@ -165,14 +166,14 @@ struct DeviceSession {
     return Farewell(word: .error(code, reconnect, message: message), end: .protocolError, isFault: isFault)
   }
 
-  /// Ends a session for a reason of ours.
+  /// Ends a session for a reason of the server.
   static func farewell(_ reason: CloseReason, retryAfter: UInt32 = 0) -> Farewell {
     Farewell(
       word: .goAway(reason, retryAfter: retryAfter, host: ""), end: ConnectionEnd(reason),
       code: reason == .drain ? .goingAway : .normal)
   }
 
-  /// Takes no more frames; what is queued has some seconds to leave.
+  /// Accepts no more frames; the queue has some seconds to be sent.
   mutating func end(at second: UInt32) {
     phase = .closing
     dropPartial()
@@ -180,7 +181,7 @@ struct DeviceSession {
     deadline = second &+ UInt32(clamping: WireLimits.loginSeconds)
   }
 
-  /// What becomes of a session whose deadline is over; nil if it is closed without a word.
+  /// How a session ends whose deadline has passed; nil if it is closed without a frame.
   func overdue(hasQueued: Bool) -> Farewell? {
     switch phase {
     case .greeting, .greeted, .waiting: refusal(.loginTimeout, .afterBackOff, "no login in time")
@@ -194,7 +195,7 @@ struct DeviceSession {
 }
 
 extension ConnectionEnd {
-  /// What an end for one of our own reasons is kept as.
+  /// The recorded reason of an end by the server.
   fileprivate init(_ reason: CloseReason) {
     self =
       switch reason {

@@ -3,14 +3,14 @@ import PushDomain
 import PushNet
 import PushWire
 
-/// Reads the sockets of a loop's devices and has their sessions take what came. Frames that come in pieces are bounded, in memory
+/// Reads the sockets of a loop's devices and passes the bytes to their sessions. Incomplete frames are bounded, in memory
 /// and in time.
 final class FrameIntake {
   private let connections: DeviceConnections
   private let requests: DeviceRequests
   private var limits: PassthroughLimits { connections.limits }
   private var input = [UInt8](repeating: 0, count: 64 * 1024)
-  /// When frames are overdue that were begun.
+  /// The deadlines of incomplete frames.
   private var frameWheel: DeadlineWheel
   /// Handshake steps that this turn may still take.
   private var handshakes: HandshakeBudget
@@ -25,7 +25,7 @@ final class FrameIntake {
   /// The turn is over.
   func endTurn() { handshakes.renew() }
 
-  /// A step of the handshake. Over the turn's budget nothing is done: the kernel reports the socket again in the next one.
+  /// A step of the handshake. Over the turn's budget nothing is done: the kernel reports the socket again in the next turn.
   func handshake(_ slot: UInt32) {
     switch connections.slab[slot].connection.proceed(within: &handshakes) {
     case .underWay: break
@@ -37,14 +37,14 @@ final class FrameIntake {
     connections.settle(slot)
   }
 
-  /// Reads what has come.
+  /// Reads received bytes.
   func read(_ slot: UInt32) {
     switch connections.slab[slot].connection.read(into: &input) {
     case .bytes(let count):
       let token = connections.token(slot)
       take(count, slot)
       guard connections.slab.isCurrent(slot, token.generation) else { return }
-      // The socket does not tell of what TLS holds.
+      // The socket does not report bytes buffered in TLS.
       if connections.slab[slot].connection.hasUnread { connections.markDirty(slot) }
       connections.settle(slot)
     case .nothing: connections.settle(slot)
@@ -52,21 +52,21 @@ final class FrameIntake {
     }
   }
 
-  /// Takes what is in `input`.
+  /// Processes the bytes in `input`.
   private func take(_ count: Int, _ slot: UInt32) {
     if connections.slab[slot].core.phase == .closing {
       guard connections.slab[slot].core.skip(count) else { return connections.close(slot) }
-      // It is not deciphered any more.
+      // TLS no longer decrypts it.
       guard connections.slab[slot].connection.stage == .open else { return }
     }
-    // Taken out for the call, so that handlers may use the buffer's owner freely; nothing is copied.
+    // Moved out for the call, so that handlers may use the buffer's owner; nothing is copied.
     var bytes: [UInt8] = []
     swap(&bytes, &input)
     take(&bytes, count, slot)
     swap(&bytes, &input)
   }
 
-  /// Has a session take bytes, and does what follows from them.
+  /// Passes bytes to a session and carries out its steps.
   func take(_ bytes: inout [UInt8], _ count: Int, _ slot: UInt32) {
     let token = connections.token(slot)
     var own: [UInt8] = []
@@ -89,7 +89,7 @@ final class FrameIntake {
 
   // MARK: Unfinished frames
 
-  /// Counts what a session holds of an unfinished frame, and sees to it that somebody looks whether it ends in time.
+  /// Records a session's incomplete frame and its deadline.
   private func noteUnfinished(_ slot: UInt32) {
     connections.unfinished.note(slot, cost: connections.slab[slot].core.partialCost)
     if !connections.slab[slot].marks.contains(.frameWatched),
@@ -101,7 +101,7 @@ final class FrameIntake {
     if connections.unfinished.cost > limits.unfinishedBytes { makeRoom() }
   }
 
-  /// Ends sessions whose frames were begun and not ended.
+  /// Ends sessions with overdue frames.
   func closeUnfinished() {
     var due: [UInt32] = []
     frameWheel.advance(to: connections.second) { entry, now in
@@ -118,7 +118,7 @@ final class FrameIntake {
     for slot in due { connections.fail(slot, .protocolError, .afterBackOff, "a frame took too long") }
   }
 
-  /// Closes those who hold most, until an eighth is free.
+  /// Closes the largest holders until an eighth is free.
   private func makeRoom() {
     let most = limits.unfinishedBytes / 8 * 7
     let second = connections.second

@@ -3,14 +3,14 @@ import PushDomain
 import PushRouter
 import PushWire
 
-/// Between the operations of the device protocol and those of the home: what has the right form, and which code says what is wrong.
+/// Converts operations of the device protocol to those of the home: validates them and chooses the code of an error.
 enum OperationCheck {
-  /// What is wrong with an operation.
+  /// The error of an operation.
   struct Fault: Error {
     let code: ResultCode
   }
 
-  /// The operation for the home, whose names have the right form. Those that are about the connection itself are none.
+  /// The validated operation for the home; nil for operations of the connection itself.
   static func check(_ operation: Operation) -> Result<DeviceOperation, Fault> {
     switch operation {
     case .setAlias(let alias): result(.setAlias(alias), unless: aliasFault(alias))
@@ -33,7 +33,7 @@ enum OperationCheck {
     }
   }
 
-  /// How an operation that could not be done is told.
+  /// The code of an operation that failed.
   static func code(_ failure: DeviceFailure) -> ResultCode {
     switch failure {
     case .aliasFull: .aliasFull

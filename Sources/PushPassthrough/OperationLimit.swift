@@ -1,10 +1,10 @@
 import PushBase
 import Synchronization
 
-/// Counts what each device asks for that costs the database a write, on whatever connections and loops: whoever connects
-/// anew goes on counting. Shared by all loops. A device is remembered for 20 seconds at most.
+/// Counts the requests of each device that cost a database write, over all of its connections. Shared by all loops. A
+/// device is remembered for at most 20 seconds.
 final class OperationLimit: Sendable {
-  /// Whose asking is counted.
+  /// The key of a counter.
   enum Asker: Hashable, Sendable {
     /// Operations of a registration.
     case registration(AppID, RegistrationNumber)
@@ -18,7 +18,7 @@ final class OperationLimit: Sendable {
   }
 
   private struct State {
-    /// Those who began to ask in these ten seconds, and in the ten before.
+    /// The keys that started in these ten seconds, and in the ten before.
     var counts: [Asker: Count] = [:]
     var earlier: [Asker: Count] = [:]
     var since: UInt32 = 0
@@ -29,8 +29,8 @@ final class OperationLimit: Sendable {
 
   init() {}
 
-  /// Whether somebody may ask once more: `most` times in ten seconds from the first time on. The second is that of a clock
-  /// that all loops share.
+  /// Whether another request is allowed: `most` in ten seconds from the first. The second is that of a clock that all
+  /// loops share.
   func take(_ asker: Asker, most: UInt32, at second: UInt32) -> Bool {
     state.withLock { state in
       let age = Self.seconds(from: state.since, to: second)
@@ -49,7 +49,7 @@ final class OperationLimit: Sendable {
     }
   }
 
-  /// Less than none if another loop, which read the clock a little later, was here first.
+  /// Negative if another loop, which read the clock a little later, was here first.
   private static func seconds(from since: UInt32, to second: UInt32) -> Int32 {
     Int32(bitPattern: second &- since)
   }

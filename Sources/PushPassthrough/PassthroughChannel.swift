@@ -2,18 +2,18 @@ import PushBase
 import PushNet
 import PushRouter
 
-/// A session as its loop names it.
+/// The location of a session on its loop.
 struct SessionToken: Sendable {
   let slot: UInt32
   let generation: UInt32
 }
 
-/// The connections of devices as homes reach them: passes messages on to the loops that own the connections.
+/// The device connections for homes: passes messages on to the loops that own the connections.
 public final class PassthroughChannel: DeviceGateway {
   let mailboxes: [Mailbox<HomeMessage>]
 
-  /// Makes the channel over the process' loops, in the order of their indexes. A loop takes so many pushes at a time; beyond that
-  /// its devices catch up from those that are kept.
+  /// Makes the channel over the process's loops, in the order of their indexes. A loop's mailbox takes this many pushes;
+  /// above that its devices catch up from the stored pushes.
   public init(loops: [LoopHandle], capacity: Int = 1 << 16) {
     mailboxes = loops.map { Mailbox(of: $0, capacity: capacity) }
   }
@@ -29,8 +29,8 @@ public final class PassthroughChannel: DeviceGateway {
     for mailbox in mailboxes { Self.put(message, into: mailbox) }
   }
 
-  /// Pushes are only offered: what a full mailbox refuses is caught up with. One that comes out of turn cannot be; how many
-  /// of those there are is bounded where they are held back.
+  /// Pushes are only offered: devices catch up with those that a full mailbox refuses. Pushes out of order are always
+  /// posted; their number is bounded where they are held back.
   private static func put(_ message: HomeMessage, into mailbox: Mailbox<HomeMessage>) {
     switch message {
     case .push(let push, _, _) where !push.isLate: mailbox.offer(message)

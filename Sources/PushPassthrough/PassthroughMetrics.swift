@@ -1,6 +1,6 @@
 import PushBase
 
-/// What the device sessions of all loops count together.
+/// The metrics of the device sessions of all loops.
 public final class PassthroughMetrics: Sendable {
   let connections: Counter
   let webSockets: Counter
@@ -46,7 +46,7 @@ public final class PassthroughMetrics: Sendable {
   }
 }
 
-/// What happens often is counted on the loop first and added to the shared counters once a turn.
+/// Frequent events are counted on the loop first and added to the shared counters once a turn.
 struct TurnCounts {
   var pushFrames: UInt64 = 0
   var acknowledgements: UInt64 = 0

@@ -1,14 +1,14 @@
 import PushNet
 import Synchronization
 
-/// Bounds what one network may cost before its devices have said who they are. Shared by all loops.
+/// Limits what one network may use before its devices have logged in. Shared by all loops.
 ///
 /// Devices that are logged in do not count: thousands of them may sit behind one carrier's address.
 public final class PeerGuard: Sendable {
   private struct Entry {
     /// Connections without a login.
     var unauthenticated: UInt32 = 0
-    /// Registrations that are still free in the current minute.
+    /// Registrations left in the current minute.
     var registrations: UInt32
     var minute: UInt32
     /// Registrations of this minute that were refused and given back.
@@ -17,11 +17,11 @@ public final class PeerGuard: Sendable {
 
   private let unauthenticated: UInt32
   private let registrations: UInt32
-  /// What devices ask for once they have said who they are.
+  /// Requests of devices after their login.
   let operations = OperationLimit()
   private let entries = Mutex<[PeerNetwork: Entry]>([:])
 
-  /// Allows each network so many connections without a login at a time, and so many registrations a minute.
+  /// Allows each network this many connections without a login at a time, and this many registrations per minute.
   public init(unauthenticated: UInt32 = 5_000, registrationsPerMinute: UInt32 = 3_000) {
     self.unauthenticated = unauthenticated
     registrations = registrationsPerMinute
@@ -38,7 +38,7 @@ public final class PeerGuard: Sendable {
     }
   }
 
-  /// A connection has logged in or is gone.
+  /// A connection has logged in or has ended.
   func leave(_ network: PeerNetwork, at second: UInt32) {
     entries.withLock { entries in
       guard var entry = entries[network] else { return }

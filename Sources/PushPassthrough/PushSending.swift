@@ -4,32 +4,32 @@ import PushNet
 import PushRouter
 import PushWire
 
-/// Sends single pushes and those that were kept, as far as windows and queues allow, and takes acknowledgements.
+/// Sends single and stored pushes, as far as windows and queues allow, and processes acknowledgements.
 final class PushSending {
   private let connections: DeviceConnections
   private var limits: PassthroughLimits { connections.limits }
   /// Places among the apps that have acknowledgements.
   private(set) var acknowledgedApps: [Int] = []
-  /// Sessions whose kept pushes could not be read; tried again each second.
+  /// Sessions whose stored pushes could not be read; retried each second.
   private var unserved: [SessionToken] = []
   /// Sessions that may have missed pushes, to catch up.
   private var lagging = SessionQueue()
-  /// Sessions whose window was full, to be looked at again.
+  /// Sessions with a full window, to be checked again.
   private var crowded = SessionQueue()
 
   init(_ connections: DeviceConnections) { self.connections = connections }
 
   // MARK: Live pushes
 
-  /// Sends a push to a session in its turn.
+  /// Sends a push to a session in order.
   func deliver(_ push: LivePush, _ slot: UInt32) {
     guard takesLive(slot, push.id), let frame = encode(push.id, push.push, slot) else { return }
     noteSent(push.id, slot)
     connections.send(slot, frame)
   }
 
-  /// Sends a push that was held back until now, although newer ones were sent on this connection, or older ones still are.
-  /// If that is not possible it waits for its turn, or for the next login.
+  /// Sends a push that was held back until now, although newer ones were sent on this connection, or older ones still
+  /// wait. If that is not possible it waits for its turn, or for the next login.
   func deliverOutOfTurn(_ push: LivePush, _ slot: UInt32) {
     let cost = connections.slab[slot].connection.queue.cost
     guard connections.slab[slot].core.offerOutOfTurn(queued: cost, limits) == .sent,
@@ -40,7 +40,7 @@ final class PushSending {
     connections.send(slot, frame)
   }
 
-  /// Whether a session takes a new push now. One that catches up, or has too much on its way, gets it later.
+  /// Whether a session takes a new push now. One that catches up, or has too many pushes in flight, gets it later.
   func takesLive(_ slot: UInt32, _ id: MessageID) -> Bool {
     let cost = connections.slab[slot].connection.queue.cost
     let offer = connections.slab[slot].core.offer(id, queued: cost, limits)
@@ -74,7 +74,7 @@ final class PushSending {
   private func fallBehind(_ slot: UInt32) {
     if connections.slab[slot].core.fallBehind() { connections.metrics.slowDevices.add() }
     guard connections.slab[slot].core.unsettled >= limits.unsettled else { return }
-    // The acknowledgements may be here already, and only have to be stored.
+    // The acknowledgements may have arrived already and only need to be stored.
     connections.tell(.flushSoon)
     noteCrowded(slot)
   }
@@ -85,7 +85,7 @@ final class PushSending {
     crowded.append(connections.token(slot))
   }
 
-  /// Looks again at some sessions whose window was full: pushes that were taken back or are over count no longer.
+  /// Checks some sessions with a full window again: recalled and ended pushes no longer count.
   func serveCrowded() {
     for token in crowded.take(limits.crowdedPerTick) where connections.isCurrent(token) {
       let slot = token.slot
@@ -99,7 +99,7 @@ final class PushSending {
     }
   }
 
-  /// The home has counted what waits of the pushes that were sent.
+  /// The home has counted how many of the sent pushes still wait.
   func recount(_ waiting: Int, _ slot: UInt32) {
     connections.slab[slot].core.recount(waiting: waiting)
     settled(0, slot)
@@ -107,7 +107,7 @@ final class PushSending {
 
   // MARK: Acknowledgements
 
-  /// Notes a device's acknowledgements, with how long it has had each push if it says so; all of a turn are taken together.
+  /// Collects a device's acknowledgements, with the age of each push if known; all of a turn are processed together.
   func acknowledge(_ ids: [MessageID], ages: [UInt32] = [], _ slot: UInt32) {
     let app = Int(connections.slab[slot].app)
     guard app >= 0 else { return }
@@ -125,10 +125,10 @@ final class PushSending {
     if connections.apps[app].acknowledgements.count >= Self.mostAcknowledgements { tellAcknowledgements() }
   }
 
-  /// Acknowledgements of an app that one turn may gather.
+  /// Acknowledgements of an app that one turn may collect.
   private static var mostAcknowledgements: Int { 4096 }
 
-  /// Tells the home the gathered acknowledgements.
+  /// Sends the collected acknowledgements to the home.
   func tellAcknowledgements() {
     guard !acknowledgedApps.isEmpty else { return }
     var messages: [GatewayMessage] = []
@@ -141,7 +141,7 @@ final class PushSending {
     connections.tell(messages)
   }
 
-  /// The home has taken acknowledgements.
+  /// The home has accepted acknowledgements.
   func acknowledgementsTaken(_ taken: [TakenFromSender]) {
     var needsFlush = false
     for one in taken {
@@ -156,7 +156,7 @@ final class PushSending {
     if needsFlush { connections.tell(.flushSoon) }
   }
 
-  /// The database has acknowledgements.
+  /// Acknowledgements were stored.
   func stored(_ stored: [StoredAcknowledgements]) {
     for one in stored {
       guard let slot = connections.slot(one.location) else { continue }
@@ -165,7 +165,7 @@ final class PushSending {
     }
   }
 
-  /// So many pushes are settled; a session that was behind may go on.
+  /// This many pushes are settled; a session that was behind may continue.
   private func settled(_ count: Int, _ slot: UInt32) {
     if connections.slab[slot].core.settle(count, limits) { catchUp(slot) }
     if connections.slab[slot].core.isLeaving { connections.endIfSettled(slot) }
@@ -173,7 +173,7 @@ final class PushSending {
 
   // MARK: Kept pushes
 
-  /// Starts to deliver what waits for a session, oldest first, a batch at a time.
+  /// Starts to deliver the stored pushes of a session, oldest first, a batch at a time.
   func catchUp(_ slot: UInt32) {
     guard let bound = connections.bound(slot) else { return }
     let cost = connections.slab[slot].connection.queue.cost
@@ -186,7 +186,7 @@ final class PushSending {
     }
   }
 
-  /// The home has answered what waits for a session.
+  /// The home has returned stored pushes of a session.
   func pulled(_ pushes: PulledPushes, _ slot: UInt32) {
     switch pushes {
     case .nothing: if connections.slab[slot].core.endCatchUp() { catchUp(slot) }
@@ -203,7 +203,7 @@ final class PushSending {
     }
   }
 
-  /// Sends pushes that were kept; false if there was no room for one.
+  /// Sends stored pushes; false if there was no room for one.
   private func send(_ kept: [KeptPush], _ slot: UInt32) -> Bool {
     for one in kept {
       let cost = connections.slab[slot].connection.queue.cost
@@ -221,7 +221,7 @@ final class PushSending {
     return true
   }
 
-  /// Tries again for sessions whose kept pushes could not be read.
+  /// Retries sessions whose stored pushes could not be read.
   func serveUnserved() {
     var tokens: [SessionToken] = []
     swap(&tokens, &unserved)
@@ -230,8 +230,8 @@ final class PushSending {
 
   // MARK: Lost pushes
 
-  /// More pushes came than this loop takes at a time, and some were dropped: every session has fallen behind, and gets what it missed from
-  /// those that are kept. Sessions that wait for that since an earlier time keep their places, so that each has its turn.
+  /// The mailbox was full and some pushes were dropped: every session is behind, and catches up from the stored pushes.
+  /// Sessions that already wait for that keep their places, so that each has its turn.
   func missedPushes() {
     connections.metrics.overflows.add()
     for app in connections.apps {

@@ -2,9 +2,9 @@ import PushBase
 import PushNet
 import PushWire
 
-/// One device connection, flat, in a slab: what was said on it, and what connects that to its socket and to its app.
+/// One device connection, flat, in a slab: the state of its protocol session, its socket and its app.
 struct Session {
-  /// What the loop has noted about it.
+  /// Flags of the loop.
   struct Marks: OptionSet {
     let rawValue: UInt8
 
@@ -12,7 +12,7 @@ struct Session {
     static let unauthenticated = Marks(rawValue: 1)
     /// In the list of sessions to flush at the end of the turn.
     static let dirty = Marks(rawValue: 2)
-    /// An entry in the wheel of unfinished frames is its.
+    /// It has an entry in the wheel of incomplete frames.
     static let frameWatched = Marks(rawValue: 4)
     /// In the list of sessions whose window is full.
     static let crowded = Marks(rawValue: 8)
@@ -20,7 +20,7 @@ struct Session {
     static let lagging = Marks(rawValue: 16)
   }
 
-  // In an order that leaves no gaps: there may be a million.
+  // Ordered without padding: there may be a million.
   var core = DeviceSession()
   var marks: Marks = []
   /// Index into the loop's apps.

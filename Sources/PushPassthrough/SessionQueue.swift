@@ -1,4 +1,4 @@
-/// Sessions that wait for something, the first to come first. Each is in it once: whoever adds one sees to that.
+/// A FIFO queue of sessions. Each is in it once, which the caller ensures.
 struct SessionQueue {
   private var tokens: [SessionToken] = []
   private var head = 0
@@ -7,7 +7,7 @@ struct SessionQueue {
 
   mutating func append(_ token: SessionToken) { tokens.append(token) }
 
-  /// Takes out the first, at most so many.
+  /// Removes the first sessions, at most this many.
   mutating func take(_ most: Int) -> [SessionToken] {
     let taken = tokens[head...].prefix(most)
     head += taken.count

@@ -1,9 +1,9 @@
-/// Connections in the order they came, as long as they are without a login. Those that are not any more stay in it until they come
-/// first, which is soon: a login has a deadline.
+/// Connections before login, in the order of arrival. Others stay in it until they are first, which is soon, since a
+/// login has a deadline.
 struct UnauthenticatedQueue {
   struct Entry {
     let token: SessionToken
-    /// The second at which it came, rounded up.
+    /// The second at which it arrived, rounded up.
     let since: UInt32
   }
 

@@ -1,31 +1,30 @@
 import PushNet
 
-/// What the beginnings of frames cost whose ends have not arrived, of all sessions of a loop. Sessions without one, nearly all of them
-/// at any time, have nothing here.
+/// The incomplete frames of all sessions of a loop, and their memory. Sessions without one, nearly all at any time, have
+/// no entry.
 struct UnfinishedFrames {
-  /// What the loop knows of a session that has one.
+  /// The entry of a session with an incomplete frame.
   struct Holder {
     let network: PeerNetwork
     let app: Int32
-    /// The second at which the rest of its frame is overdue.
+    /// The second at which its frame is overdue.
     let deadline: UInt32
   }
 
   private var costs: [UInt32: Int] = [:]
-  /// The memory that all of them hold.
+  /// The memory of all of them.
   private(set) var cost = 0
 
-  /// Notes the memory that a session's frame holds now, 0 if it has none.
+  /// Records the memory of a session's incomplete frame, 0 if it has none.
   mutating func note(_ slot: UInt32, cost new: Int) {
     guard new > 0 || !costs.isEmpty else { return }
     cost += new - (costs[slot] ?? 0)
     costs[slot] = new > 0 ? new : nil
   }
 
-  /// Who makes room when all together hold too much, in this order. Whoever shares a network and an app with most of the
-  /// memory goes before others, so that a crowd pays for itself; among those alike, up to a factor of two, whoever holds
-  /// more for longer: never a newcomer, or a device that has sent half a frame. Looks at all of them: the caller asks for
-  /// enough room that this is seldom.
+  /// The sessions to close, in order, when all together hold too much. Sessions whose network and app hold most of the
+  /// memory come first; among equals, up to a factor of two, those that hold more for longer, so that a new device with
+  /// half a frame is safe. Sorts all of them, so the caller frees enough that this is rare.
   func holders(at second: UInt32, lifetime: UInt32, _ holder: (UInt32) -> Holder) -> [UInt32] {
     var networks: [PeerNetwork: Int] = [:]
     var apps: [Int32: Int] = [:]
