@@ -1,12 +1,12 @@
 /// Decides how long to wait before the next connection, by the rules of Docs/protocol.md section 6. Times are in
 /// milliseconds. The same seed gives the same waits.
 public struct BackOff: Sendable {
-  /// The longest random wait after a failure, in milliseconds; what the server asks for comes on top.
+  /// The longest random wait after a failure, in milliseconds; the server's `retryAfter` is added.
   public static let longestWait: UInt64 = 300_000
   /// A session counts as a success once it has lasted this long, in milliseconds.
   public static let successAfter: UInt64 = 60_000
-  /// So many connections in a row may end with "at once" before back-off is used instead: a server that always
-  /// says "at once" must not be able to make clients spin.
+  /// This many consecutive connections may end with "at once" before back-off is used instead: a server that always sends
+  /// "at once" must not cause a busy loop.
   public static let mostAtOnce = 5
 
   /// Failures since the last session that counted as a success.
@@ -17,21 +17,20 @@ public struct BackOff: Sendable {
   /// Starts without failures.
   public init(seed: UInt64) { state = seed }
 
-  /// Notes that a session has lasted long enough: the next failure is the first again.
+  /// Records that a session has lasted long enough: the next failure is the first again.
   public mutating func succeeded() {
     failures = 0
     atOnceInRow = 0
   }
 
-  /// Counts a failure; a random wait between 0 and min(300, 2^n) seconds, plus what the server asked for.
+  /// Counts a failure; a random wait between 0 and min(300, 2^n) seconds, plus `retryAfter`.
   public mutating func afterFailure(retryAfter: UInt32 = 0) -> UInt64 {
     failures = min(failures + 1, 1000)
     let most = failures >= 9 ? Self.longestWait : 1000 << UInt64(failures)
     return random(upTo: min(most, Self.longestWait)) + UInt64(retryAfter)
   }
 
-  /// A wait of one to two times what the server asked for, without counting a failure, unless that was said too
-  /// many times in a row.
+  /// A wait of one to two times `retryAfter`, without counting a failure, unless that happened too many times in a row.
   public mutating func atOnce(retryAfter: UInt32 = 0) -> UInt64 {
     atOnceInRow = min(atOnceInRow + 1, 1000)
     guard atOnceInRow <= Self.mostAtOnce else { return afterFailure(retryAfter: retryAfter) }

@@ -1,7 +1,7 @@
 import PushBase
 import PushWire
 
-/// An operation that was not done, with JPush's client result code (Docs/protocol.md section 5).
+/// A failed operation, with JPush's client result code (Docs/protocol.md section 5).
 public struct DeviceOperationError: Error, Hashable, CustomStringConvertible {
   /// Why.
   public let code: ResultCode
@@ -13,10 +13,10 @@ public struct DeviceOperationError: Error, Hashable, CustomStringConvertible {
   public var description: String { "result code \(code.rawValue)" }
 }
 
-// An operation waits for the login if there is no session, and is sent again when the connection ends before its result
-// has come. It ends with 6002 after ten seconds without a result, with 6012 when the device is stopped.
+// An operation waits for the login if there is no session, and is sent again if the connection ends before its result. It
+// ends with 6002 after ten seconds without a result, with 6012 when the device is stopped.
 extension Device {
-  /// Binds an alias (at most 40 bytes of UTF-8) instead of the one there was. At most ten devices have the same.
+  /// Sets the alias (at most 40 bytes of UTF-8), replacing a previous one. At most ten devices may have the same.
   ///
   /// JPUSHService: `setAlias:completion:seq:`. GeTuiSdk: `bindAlias:andSequenceNum:`.
   public func setAlias(_ alias: String) async throws(DeviceOperationError) {
@@ -43,14 +43,14 @@ extension Device {
     _ = try await run(.setTags(tags))
   }
 
-  /// Adds tags to those there are.
+  /// Adds tags.
   ///
   /// JPUSHService: `addTags:completion:seq:`.
   public func addTags(_ tags: [String]) async throws(DeviceOperationError) {
     _ = try await run(.addTags(tags))
   }
 
-  /// Removes tags; those that the device does not have do not matter.
+  /// Removes tags; tags that the device does not have are ignored.
   ///
   /// JPUSHService: `deleteTags:completion:seq:`.
   public func deleteTags(_ tags: [String]) async throws(DeviceOperationError) {
@@ -77,15 +77,14 @@ extension Device {
     try await run(.checkTag(tag)) == .hasTag(true)
   }
 
-  /// Tells the server which number the app's icon shows now, the base of the next push with a badge of `+1`.
+  /// Reports the badge number that the app's icon shows now, the base of the next push with a badge of `+1`.
   ///
   /// JPUSHService: `setBadge:`, with 0 `resetBadge`. GeTuiSdk: `setBadge:`, `resetBadge`.
   public func setBadge(_ badge: UInt32) async throws(DeviceOperationError) {
     _ = try await run(.setBadge(badge))
   }
 
-  /// Tells the token that Apple gave to the app (at most 100 bytes); no bytes take it away. To be called at every
-  /// start.
+  /// Reports the APNs token of the app (at most 100 bytes); empty removes it. Call at every start.
   ///
   /// JPUSHService: `registerDeviceToken:`. GeTuiSdk: `registerDeviceTokenData:`.
   public func setToken(
@@ -94,8 +93,8 @@ extension Device {
     _ = try await run(.setToken(DeviceToken(environment, token)))
   }
 
-  /// Tells the token that PushKit gave to the app for calls (at most 255 bytes); no bytes take it away. To be called at
-  /// every start. Ends with 6017 if the server is too old to know it.
+  /// Reports the PushKit token of the app (at most 255 bytes); empty removes it. Call at every start. Ends with 6017 if
+  /// the server is too old for it.
   ///
   /// JPUSHService: `registerVoipToken:`. GeTuiSdk: `registerVoipTokenCredentials:`.
   public func setVoIPToken(
@@ -104,10 +103,10 @@ extension Device {
     _ = try await run(.setOtherToken(OtherToken(.voip, DeviceToken(environment, token))))
   }
 
-  /// Tells the token of a Live Activity under a name of the app's own (1 to 255 bytes), which pushes that change the
-  /// activity are addressed to and which activities on many devices may share. To be called whenever ActivityKit gives a
-  /// token; no bytes take it away when the activity has ended. Ends with 6017 for a name of another length, or if the
-  /// server is too old to know it.
+  /// Reports the token of a Live Activity under a name chosen by the app (1 to 255 bytes). Pushes that update the
+  /// activity are addressed to this name, which activities on many devices may share. Call whenever ActivityKit issues a
+  /// token; empty removes it when the activity has ended. Ends with 6017 for a name of another length, or if the server
+  /// is too old for it.
   ///
   /// JPUSHService: `registerLiveActivity:pushToken:completion:seq:`. GeTuiSdk:
   /// `registerLiveActivity:activityToken:sequenceNum:`.
@@ -117,8 +116,8 @@ extension Device {
     try await setNamedToken(.liveActivity, activity, DeviceToken(environment, token))
   }
 
-  /// Tells the token that starts Live Activities whose attributes are of a type (its name has 1 to 255 bytes); no bytes
-  /// take it away. To be called whenever ActivityKit gives a token. Errors as above.
+  /// Reports the push-to-start token of Live Activities with attributes of a type (its name has 1 to 255 bytes); empty
+  /// removes it. Call whenever ActivityKit issues a token. Errors as above.
   ///
   /// JPUSHService: `registerLiveActivity:pushToStartToken:completion:seq:`. GeTuiSdk:
   /// `registerPushToStartToken:activityAttributes:sequenceNum:`.
@@ -135,12 +134,13 @@ extension Device {
     _ = try await run(.setOtherToken(OtherToken(slot, token)))
   }
 
-  /// Tells whether the user looks at the app.
+  /// Reports whether the app is in the foreground.
   public func setAppState(_ state: AppState) async throws(DeviceOperationError) {
     _ = try await run(.appState(state))
   }
 
-  /// Ends the session until `start`, after the operations before it; also without a server. The registration, its alias and its tags stay, and pushes are kept. JPush and
+  /// Ends the session until `start`, after the operations before it; also without a server. The registration, its alias and
+  /// its tags stay, and pushes are kept. JPush and
   /// GeTui have no counterpart: their apps release the alias when their user logs out.
   public func logout() async throws(DeviceOperationError) { _ = try await run(.logout) }
 

@@ -13,11 +13,11 @@ import PushWire
 ///       }
 ///     }
 ///
-/// All calls may come from any thread and return at once; those that have a result are `async`. Dropping the device
-/// ends its connection.
+/// All calls may come from any thread and return immediately; those with a result are `async`. Releasing the device ends
+/// its connection.
 public final class Device: Sendable {
-  /// Everything that happens, in order, from `start` to `close`. For one reader. Nothing is lost while nobody reads;
-  /// with 1024 unhandled pushes the device reads no more from its server, until no more than 512 are left.
+  /// All events, in order, from `start` to `close`. For one reader. No event is lost while nothing reads; with 1024
+  /// unhandled pushes the device stops reading from its server until no more than 512 are left.
   ///
   /// The counterparts are JPush's `kJPFNetwork…Notification`s and GeTui's `GeTuiSdkDelegate`: see `DeviceEvent`.
   public let events: AsyncStream<DeviceEvent>
@@ -33,8 +33,8 @@ public final class Device: Sendable {
     self.init(server: configuration.server, profile: configuration.profile, store: store, hub: hub)
   }
 
-  /// One of many devices that share a hub, a state file or both. `number` names it within the file: no two devices
-  /// may have the same, and it stays the same across restarts.
+  /// One of many devices that share a hub, a state file or both. `number` identifies it within the file: it is unique,
+  /// and stays the same across restarts.
   public init(
     server: ServerAddress, profile: DeviceProfile, store: DeviceStore, number: UInt32 = 0, hub: DeviceHub
   ) {
@@ -58,30 +58,30 @@ public final class Device: Sendable {
   /// JPUSHService: `registrationID`. GeTuiSdk: `clientId`.
   public var registrationID: RegistrationID? { state.registrationID }
 
-  /// Connects and stays connected. Does nothing while that is so already.
+  /// Connects and stays connected. Does nothing if already started.
   ///
   /// JPUSHService: `setupWithOption:appKey:channel:apsForProduction:`, on Android `resumePush`. GeTuiSdk:
   /// `startSdkWithAppId:appKey:appSecret:delegate:launchingOptions:`.
   public func start() { hub.post(.start(key)) }
 
-  /// Disconnects until `start`. Operations end with 6012; pushes are kept by the server meanwhile.
+  /// Disconnects until `start`. Operations end with 6012; the server keeps pushes in the meantime.
   ///
   /// JPush on Android: `stopPush`. GeTuiSdk: `setPushModeForOff:`.
   public func stop() { hub.post(.stop(key)) }
 
-  /// Disconnects for good, ends `events`, and returns when the socket is closed and what was handled is acknowledged.
+  /// Disconnects permanently, ends `events`, and returns when the socket is closed and handled pushes are acknowledged.
   ///
   /// GeTuiSdk: `destroy`.
   public func close() async {
     await withCheckedContinuation { continuation in hub.post(.close(key, { continuation.resume() })) }
   }
 
-  /// The way to the network is another one: a device that waits for its next attempt connects at once.
+  /// The network has changed: a device that waits for its next attempt connects immediately.
   public func networkChanged() { hub.post(.networkChanged(key)) }
 
-  /// The app has shown a push, or has done with it what it is for, and does not want it again. To be called for every
-  /// `push` event: only then the server is told that the push has arrived. When this returns, the push is noted in the
-  /// state file and is not handed out again, however the process ends.
+  /// The app has shown or processed a push. Call it for every `push` event: only then does the device acknowledge the
+  /// push. When this returns, the push is recorded in the state file and is not delivered to the app again, however the
+  /// process ends.
   public func handled(_ id: MessageID) {
     state.noteHandled(id)
     hub.post(.handled(key, id))
@@ -91,23 +91,23 @@ public final class Device: Sendable {
   /// these calls.
   public func submit(_ operation: Operation) { hub.post(.submit(key, operation, { _ in })) }
 
-  /// Tells that the notification of a push was shown, for statistics. Kept for the next session if there is none.
+  /// Reports that the notification of a push was shown, for statistics. Kept for the next session if there is none.
   ///
   /// JPUSHService: done by the SDK; `jpushReceiveNotificationRequest:with:` in an extension.
   public func reportShown(_ id: MessageID) { hub.post(.report(key, Receipt(.shown, id))) }
 
-  /// Tells that the user has tapped the notification of a push, for statistics.
+  /// Reports that the user tapped the notification of a push, for statistics.
   ///
-  /// `handleRemoteNotification` does this for notifications from Apple.
+  /// `handleRemoteNotification` does this for notifications through APNs.
   public func reportTapped(_ id: MessageID) { hub.post(.report(key, Receipt(.tapped, id))) }
 
-  /// Takes a notification that Apple has brought: the payload as JSON, at most 16 KiB. To be called when the system
-  /// tells the app of one, whether it has come or the user has `tapped` it; for one push both calls may happen. Nil,
-  /// and nothing is done, if the payload is none of ours.
+  /// Handles a notification from APNs: the payload as JSON, at most 16 KiB. Call it when the system reports that one
+  /// arrived or that the user `tapped` it; for one push both calls may happen. Returns nil and does nothing if the
+  /// payload is not from this server.
   ///
-  /// Reports the notification as shown or tapped, and notes it in the state file: a push of the same `msg_id` that comes
-  /// over the direct connection afterwards has `notificationWasShown`, so that the user sees one notification and the app still
-  /// gets the push's message.
+  /// Reports the notification as shown or tapped, and records it in the state file: a push with the same `msg_id` that
+  /// arrives over the direct connection afterwards has `notificationWasShown`, so that the user sees one notification and
+  /// the app still gets the push's message.
   ///
   ///     if let notification = device.handleRemoteNotification(payload), !notification.shouldPresent {
   ///       // In `userNotificationCenter(_:willPresent:…)`: the user has had this one.

@@ -1,26 +1,26 @@
 /// How the connection to the server is protected.
 public enum TransportSecurity: Hashable, Sendable {
   /// TLS 1.2 or 1.3; the certificate must be signed by a CA in the PEM file, or by one of the system's without a file,
-  /// and carry the name of the host.
+  /// and contain the host name.
   case tls(caFile: String?)
-  /// TLS that takes any certificate: for trying things out.
+  /// TLS that accepts any certificate: for tests only.
   case tlsUnverified
   /// No TLS: for local use.
   case plain
 }
 
-/// Everything that one device in a process of its own needs.
+/// The configuration of a device that is alone in its process.
 public struct DeviceConfiguration: Sendable {
-  /// Where the server listens.
+  /// The address of the server.
   public var server: ServerAddress
   /// How the connection is protected.
   public var security: TransportSecurity
-  /// The file that keeps the registration and what was handled; see `DeviceStore`.
+  /// The state file; see `DeviceStore`.
   public var statePath: String
-  /// What the device says about itself.
+  /// The profile of the device.
   public var profile: DeviceProfile
 
-  /// Puts the fields together.
+  /// Makes the value from its fields.
   public init(
     server: ServerAddress, security: TransportSecurity = .tls(caFile: nil), statePath: String,
     profile: DeviceProfile

@@ -9,13 +9,13 @@ extension DeviceCore {
     }
   }
 
-  /// Bytes have come; they may end anywhere within a frame.
+  /// Processes received bytes, which may end anywhere within a frame.
   public mutating func received(_ bytes: [UInt8], at now: UInt64) -> [DeviceAction] {
     guard isReading, !bytes.isEmpty else { return [] }
     lastReceived = now
     pongDue = nil
     input.append(contentsOf: bytes)
-    // Taken out so that frames can be read while the machine changes.
+    // Moved out so that frames can be read while the machine changes.
     let buffer = input
     input = []
     var at = 0
@@ -109,9 +109,9 @@ extension DeviceCore {
 
 // MARK: - Pushes
 extension DeviceCore {
-  /// The app has handled a push: it can be acknowledged. The caller has noted that before, so that no later run hands
-  /// the push out again if the acknowledgement is lost; a note that failed is no reason to keep the acknowledgement
-  /// back, since the push is still noted as in hand and would be marked as redelivered.
+  /// The app has handled a push: it can be acknowledged. The caller has recorded that before, so that no later run passes
+  /// the push to the app again if the acknowledgement is lost. If recording failed, the push is acknowledged
+  /// nevertheless, since it is still recorded as in hand and would be marked as redelivered.
   public mutating func pushHandled(_ id: MessageID, at now: UInt64) -> [DeviceAction] {
     let came = inHand.removeValue(forKey: id)
     handled.insert(id)
@@ -122,7 +122,7 @@ extension DeviceCore {
 
   private mutating func take(_ push: PushView, from buffer: [UInt8], at now: UInt64) {
     if handled.contains(push.messageID) {
-      // It came before, and when is forgotten.
+      // It arrived before, at a time that is no longer known.
       acknowledge(push.messageID, came: nil, at: now)
     } else if inHand[push.messageID] == nil {
       inHand[push.messageID] = now
@@ -134,7 +134,7 @@ extension DeviceCore {
     }
   }
 
-  /// A push that is in the app's hands already stays there until it has been handled; one that comes later is a repeat.
+  /// A push that the app has already stays until it is handled; another copy is a duplicate.
   private mutating func recall(_ id: MessageID) {
     inHandEarlier.remove(id)
     if inHand[id] == nil, handled.insert(id) { actions.append(.noteHandled(id)) }
@@ -144,7 +144,7 @@ extension DeviceCore {
   private mutating func acknowledge(_ id: MessageID, came: UInt64?, at now: UInt64) {
     switch phase {
     case .session, .draining: break
-    // The push comes again at the next login and is acknowledged then.
+    // The push arrives again at the next login and is acknowledged then.
     default: return
     }
     acks.append((id, came))

@@ -11,8 +11,8 @@ struct PendingOperation: Sendable {
 }
 
 extension DeviceCore {
-  /// Takes an operation; it is sent at once or after the next login, and again after a lost connection, until its
-  /// result has come or its time is over. The result is an event with the number that is answered here.
+  /// Submits an operation; it is sent now or after the next login, and again after a lost connection, until its result or
+  /// its timeout. The result is an event with the returned number.
   public mutating func submit(
     _ operation: Operation, at now: UInt64
   ) -> (sequence: UInt32, actions: [DeviceAction]) {
@@ -37,7 +37,7 @@ extension DeviceCore {
     return (number, takeActions())
   }
 
-  /// Reports the outcome of a push; kept for the next login while there is no session.
+  /// Sends a receipt of a push; kept for the next login while there is no session.
   public mutating func report(_ receipt: Receipt, at now: UInt64) -> [DeviceAction] {
     if receipts.count >= Self.mostReceipts { receipts.removeFirst() }
     receipts.append(receipt)
@@ -45,7 +45,7 @@ extension DeviceCore {
     return takeActions()
   }
 
-  /// The state that REGISTER and LOGIN tell at the next connection.
+  /// The state that REGISTER and LOGIN report at the next connection.
   private mutating func remember(_ operation: Operation) {
     switch operation {
     case .appState(let state): profile.appState = state
@@ -139,7 +139,7 @@ extension DeviceCore {
 
 // MARK: - Wishes
 extension DeviceCore {
-  /// Sets alias, tags and tokens again if the registration is new, before anything that the app has asked for meanwhile.
+  /// Sets alias, tags and tokens again if the registration is new, before the app's own operations.
   mutating func restoreWishes(at now: UInt64) {
     var lost: [Operation] = wishes.areKnownToServer ? [] : wishes.operations
     if !knowsOtherTokens {
@@ -159,7 +159,7 @@ extension DeviceCore {
     operations.insert(contentsOf: restored, at: 0)
   }
 
-  /// Any answer of the server counts: a wish that it refuses now it would refuse again.
+  /// Any answer of the server counts: what it refuses now it would refuse again.
   private mutating func noteRestored(_ number: UInt32, _ code: ResultCode) {
     guard restoring.remove(number) != nil else { return }
     // Without an answer all of them are sent again after the next login.
@@ -180,7 +180,7 @@ extension DeviceCore {
 
 // MARK: - Time
 extension DeviceCore {
-  /// When `tick` is to be called at the latest; nil when only an event from outside can change anything.
+  /// When to call `tick` at the latest; nil when only an outside event can change something.
   public var nextDeadline: UInt64? {
     var next = operations.lazy.map(\.deadline).min() ?? .max
     switch phase {
@@ -229,15 +229,15 @@ extension DeviceCore {
     if pongDue == nil { pongDue = now &+ Self.pongTime }
   }
 
-  /// The process was stopped or the machine suspended, for a time that `now` does not count: the connection may be gone
-  /// since then without a word, so the server is asked at once.
+  /// The process was stopped or the machine suspended, for a time that `now` does not count: the connection may be dead,
+  /// so a PING is sent immediately.
   public mutating func resumed(at now: UInt64) -> [DeviceAction] {
     clockSince = now &+ 1
     if phase == .session { ping(at: now) }
     return takeActions()
   }
 
-  /// The caller has stopped reading because the app is slow, or goes on: nobody is blamed for a PONG that lies unread.
+  /// The caller has stopped or resumed reading because the app is slow: an unread PONG is no timeout.
   public mutating func readingPaused(_ paused: Bool, at now: UInt64) {
     if isPaused, !paused, pongDue != nil { pongDue = now &+ Self.pongTime }
     isPaused = paused

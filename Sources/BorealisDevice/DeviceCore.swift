@@ -1,9 +1,9 @@
 import PushBase
 import PushWire
 
-/// The device's side of the protocol as a state machine: no input or output, no clock, no randomness of its own. The
-/// caller passes in what happens with a monotonic time in milliseconds and carries out the actions it gets back. It
-/// never asks for more than one connection at a time.
+/// The device's side of the protocol as a state machine without I/O, clock or randomness of its own. The caller passes in
+/// events with a monotonic time in milliseconds and carries out the returned actions. It never requests more than one
+/// connection at a time.
 ///
 /// It is over 600 lines long because a session is one machine: operations, receipts, keys and held pushes are types of their own,
 /// and each event has to change several of them together.
@@ -14,10 +14,10 @@ public struct DeviceCore: Sendable {
     /// The next attempt starts at this time.
     case waiting(until: UInt64)
     case connecting
-    /// HELLO is sent; `knowsVersion` once HELLO_OK has come, `registering` until REGISTER_OK has.
+    /// HELLO was sent; `knowsVersion` after HELLO_OK, `registering` until REGISTER_OK.
     case greeting(knowsVersion: Bool, registering: Bool)
     case session
-    /// GO_AWAY 1 has come: pushes may follow until the server closes.
+    /// GO_AWAY 1 was received: pushes may follow until the server closes.
     case draining(retryAfter: UInt32)
   }
 
@@ -25,13 +25,13 @@ public struct DeviceCore: Sendable {
   public static let loginTime: UInt64 = 10_000
   /// Milliseconds to wait for anything after a PING.
   public static let pongTime: UInt64 = 10_000
-  /// Milliseconds after which an operation without an answer ends with 6002.
+  /// Milliseconds after which an operation without a response ends with 6002.
   public static let operationTime: UInt64 = 10_000
   /// Milliseconds that a draining server gets to close.
   public static let drainTime: UInt64 = 30_000
   /// The most operations that may wait for their results.
   public static let mostOperations = 1024
-  /// The most receipts kept while there is no session; the oldest leave first.
+  /// The most receipts kept while there is no session; the oldest are dropped first.
   public static let mostReceipts = 256
 
   let server: ServerAddress
@@ -42,21 +42,21 @@ public struct DeviceCore: Sendable {
 
   /// The registration, once there is one.
   public internal(set) var identity: DeviceIdentity?
-  /// Pushes that were handled, for telling repeats apart.
+  /// Pushes that were handled, to detect duplicates.
   public internal(set) var handled: RecentMessages
-  /// Pushes that the app has got, but has not handled yet, with the time at which they came.
+  /// Pushes that the app has got, but has not handled yet, with their arrival time.
   var inHand: [MessageID: UInt64] = [:]
-  /// Since when the clock has counted all time: it stands still while the process is stopped.
+  /// Since when the clock has run without a pause: it stops while the process is stopped.
   var clockSince: UInt64 = 0
   /// Pushes that an earlier run had in hand when it ended.
   var inHandEarlier: Set<MessageID>
   /// Alias and tags to set again after a new registration.
   public internal(set) var wishes: DeviceWishes
-  /// The tokens beside the ordinary one, which REGISTER tells, that the app has told in this run.
+  /// The tokens, besides the ordinary one in REGISTER, that the app has reported in this run.
   var otherTokens: [APNsTokenSlot: DeviceToken] = [:]
-  /// Whether the registration has been told of them.
+  /// Whether they were sent for the current registration.
   var knowsOtherTokens = true
-  /// The operations under way that tell a new registration what the old one knew.
+  /// The operations in flight that set up a new registration like the old one.
   var restoring: Set<UInt32> = []
 
   var backOff: BackOff
@@ -74,15 +74,15 @@ public struct DeviceCore: Sendable {
   var lastReceived: UInt64 = 0
   var pongDue: UInt64?
   var isPaused = false
-  /// Pushes to acknowledge, with the time at which they came; nil if that is not known.
+  /// Pushes to acknowledge, with their arrival time; nil if that is unknown.
   var acks: [(id: MessageID, came: UInt64?)] = []
   var ackDue: UInt64?
   var operations: [PendingOperation] = []
   var receipts: [Receipt] = []
   var sequence: UInt32 = 0
 
-  /// A machine that is not started. `fingerprint` is stored already: 1 to 64 bytes; the rest is what an earlier run
-  /// has stored. The same seed gives the same waits.
+  /// Makes a machine that is not started. `fingerprint` is stored already: 1 to 64 bytes; the rest was stored by an
+  /// earlier run. The same seed gives the same waits.
   public init(
     server: ServerAddress, profile: DeviceProfile, fingerprint: [UInt8], identity: DeviceIdentity? = nil,
     wishes: DeviceWishes = DeviceWishes(), handled: RecentMessages = RecentMessages(),
@@ -101,7 +101,7 @@ public struct DeviceCore: Sendable {
   /// How many pushes the app has got and not handled yet.
   public var inHandCount: Int { inHand.count }
 
-  /// Whether operations are sent at once.
+  /// Whether operations are sent immediately.
   public var isLoggedIn: Bool { phase == .session }
 
   /// Failures since the last session of a minute or more.
@@ -115,13 +115,13 @@ public struct DeviceCore: Sendable {
 
 // MARK: - Connections
 extension DeviceCore {
-  /// Connects, unless that is under way.
+  /// Connects, unless that is in progress.
   public mutating func start(at now: UInt64) -> [DeviceAction] {
     if case .stopped = phase { connect(at: now) }
     return takeActions()
   }
 
-  /// Ends the session and every wait; operations end with 6012. `start` begins anew.
+  /// Ends the session and every wait; operations end with 6012. `start` starts again.
   public mutating func stop(at now: UInt64) -> [DeviceAction] {
     if case .stopped = phase { return [] }
     flushAcks(at: now)
@@ -135,7 +135,7 @@ extension DeviceCore {
     return takeActions()
   }
 
-  /// The connection that was asked for is there (and its TLS session, if any).
+  /// The requested connection is ready (with its TLS session, if any).
   public mutating func connected(at now: UInt64) -> [DeviceAction] {
     guard phase == .connecting else { return [] }
     phase = .greeting(knowsVersion: false, registering: identity == nil)
@@ -153,7 +153,7 @@ extension DeviceCore {
     return takeActions()
   }
 
-  /// The connection could not be made, or the peer has ended it; the text, for people, says what was seen.
+  /// The connection could not be made, or the peer has ended it; the text, for people, has details.
   public mutating func connectionEnded(_ why: String, at now: UInt64) -> [DeviceAction] {
     switch phase {
     case .stopped, .waiting: break
@@ -166,13 +166,13 @@ extension DeviceCore {
     return takeActions()
   }
 
-  /// A registration could not be stored, or these pushes could not be noted: the app does not have them, and the
-  /// server is to send them again.
+  /// A registration could not be stored, or these pushes could not be recorded: the app does not have them, and the
+  /// server must send them again.
   public mutating func storageFailed(notTaken ids: [MessageID] = [], at now: UInt64) -> [DeviceAction] {
     for id in ids { inHand[id] = nil }
     switch phase {
     case .greeting:
-      // The server has given a registration that cannot be kept; a later REGISTER replaces it.
+      // The server has issued a registration that cannot be stored; a later REGISTER replaces it.
       identity = nil
       end(.storageFailed, .afterBackOff, at: now)
     case .session, .draining: end(.storageFailed, .afterBackOff, at: now)
@@ -207,15 +207,15 @@ extension DeviceCore {
     actions.append(.send(bytes))
   }
 
-  /// Leaves the connection, if there is one, and decides what follows. `isOpen` says whether it is to be closed;
-  /// operations that wait end with `code` when nothing follows.
+  /// Ends the connection, if there is one, and decides what follows. `isOpen` says whether to close it; waiting
+  /// operations end with `code` when nothing follows.
   mutating func end(
     _ reason: DisconnectReason, _ rule: ReconnectRule, retryAfter: UInt32 = 0, isOpen: Bool? = nil,
     failing code: ResultCode = .stopped, at now: UInt64
   ) {
     var (reason, rule) = (reason, rule)
     if operations.contains(where: { $0.operation == .logout }) {
-      // There is nothing left that the server would have to end.
+      // There is nothing left for the server to end.
       finish(.ok) { $0 == .logout }
       if rule != .never { (reason, rule) = (.stopped, .never) }
     }

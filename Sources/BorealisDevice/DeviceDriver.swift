@@ -2,7 +2,7 @@ import PushBase
 import PushNet
 import PushWire
 
-/// What threads tell the loop of a hub. Devices are named by the hub's keys.
+/// Messages of threads to the loop of a hub. Devices are named by the hub's keys.
 enum HubMessage: Sendable {
   case add(UInt32, DeviceRunner.Parts)
   case start(UInt32)
@@ -22,14 +22,14 @@ final class DeviceDriver: LoopDriver {
   private unowned let loop: EventLoop
   private let mail: Mailbox<HubMessage>
   private let resolver = NameResolver()
-  /// What TLS connections share; nil for plain ones.
+  /// The TLS context of all connections; nil for plain ones.
   let tls: TLSContext?
-  /// Where every connection reads into.
+  /// The read buffer of all connections.
   var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-  /// Where small pieces that leave together are gathered.
+  /// The buffer in which small pieces are merged for sending.
   var scratch: [UInt8] = []
   private var index: UInt8 = 0
-  /// The loop's pauses that the devices know of.
+  /// The loop's pauses that were reported to the devices.
   private var pauses = 0
   private var runners: [UInt32: DeviceRunner] = [:]
   /// Keys of devices by their deadlines, in milliseconds.
@@ -62,7 +62,7 @@ final class DeviceDriver: LoopDriver {
       for runner in runners.values { runner.resumed() }
     }
     while let due = deadlines.popDue(at: now) {
-      // Entries of devices that have an earlier one now, or are gone, mean nothing.
+      // Entries of devices that have an earlier one now, or have ended, are ignored.
       guard let runner = runners[due.element], runner.scheduled == due.deadline else { continue }
       runner.scheduled = nil
       runner.deadlineReached()
@@ -105,14 +105,14 @@ final class DeviceDriver: LoopDriver {
 extension DeviceDriver {
   func flushLater(_ key: UInt32) { if unflushed.last != key { unflushed.append(key) } }
 
-  /// Sees to it that a device hears of its deadline. One that moves later keeps its entry until that comes up.
+  /// Schedules a device's deadline. One that moves later keeps its entry until that is due.
   func schedule(_ runner: DeviceRunner, _ deadline: UInt64?) {
     guard let deadline, deadline < runner.scheduled ?? .max else { return }
     runner.scheduled = deadline
     deadlines.add(runner.key, at: deadline)
   }
 
-  /// Has a new connection watched; false if the kernel refuses.
+  /// Watches a new connection; false if the kernel refuses.
   func watch(_ connection: inout Connection, _ key: UInt32, _ generation: UInt32) -> Bool {
     connection.watch(token(key, generation), on: loop)
   }

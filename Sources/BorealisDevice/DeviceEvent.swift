@@ -1,24 +1,24 @@
 import PushBase
 import PushWire
 
-/// A push as the app gets it.
+/// A push for the app.
 public struct DevicePush: Hashable, Sendable {
-  /// Names the push on every channel; needed to report that it was shown or tapped.
+  /// The ID of the push on every channel; needed to report that it was shown or tapped.
   public let messageID: MessageID
-  /// Whether it was accepted while the device was away. A hint for the display only.
+  /// Whether it was accepted while the device was offline. A hint for the display only.
   public let isOffline: Bool
   /// Whether an earlier run of the program had this push in hand when it ended: the app may have handled it already.
-  /// False says for certain that it has not.
+  /// False means that it certainly has not.
   public let isRedelivered: Bool
-  /// On iOS, whether the app has had the notification of this push already, from Apple: `handleRemoteNotification` was
-  /// called for it. The push's message is new; its notification, if the content has one, is not to be shown again.
+  /// On iOS, whether the app already had the notification of this push through APNs: `handleRemoteNotification` was
+  /// called for it. The push's message is new; do not show its notification, if the content has one, again.
   public let notificationWasShown: Bool
-  /// A JSON object in UTF-8, as Docs/protocol.md section 3 describes it; what was enciphered in it stands in plain text.
+  /// A JSON object in UTF-8, as in Docs/protocol.md section 3; encrypted parts are decrypted.
   public let content: [UInt8]
-  /// The key that opened the content; nil if nothing of it was enciphered.
+  /// The key that decrypted the content; nil if nothing was encrypted.
   public let keyID: ContentKeyID?
 
-  /// Puts the fields together.
+  /// Makes the value from its fields.
   public init(
     messageID: MessageID, isOffline: Bool, isRedelivered: Bool = false, notificationWasShown: Bool = false,
     content: [UInt8], keyID: ContentKeyID? = nil
@@ -31,14 +31,14 @@ public struct DevicePush: Hashable, Sendable {
     self.keyID = keyID
   }
 
-  /// The same push, to an app that has its notification from Apple.
+  /// The same push for an app that had its notification through APNs.
   func afterNotification() -> DevicePush {
     DevicePush(
       messageID: messageID, isOffline: isOffline, isRedelivered: isRedelivered, notificationWasShown: true,
       content: content, keyID: keyID)
   }
 
-  /// The same push, deciphered.
+  /// The same push, decrypted.
   func opened(_ content: [UInt8], by keyID: ContentKeyID) -> DevicePush {
     DevicePush(
       messageID: messageID, isOffline: isOffline, isRedelivered: isRedelivered,
@@ -46,23 +46,23 @@ public struct DevicePush: Hashable, Sendable {
   }
 }
 
-/// Why there is no connection any more, or why an attempt failed.
+/// Why the connection ended, or an attempt failed.
 public enum DisconnectReason: Hashable, Sendable {
   /// No connection could be made; the text, for people, says why.
   case connectFailed(String)
-  /// The connection ended without a word of the server; the text, for people, says what was seen of it.
+  /// The connection ended without a frame of the server; the text, for people, has details.
   case connectionLost(String)
   /// LOGIN was not answered in time.
   case loginTimeout
   /// A PING was not answered in time.
   case heartbeatTimeout
-  /// The server sent bytes that break the protocol.
+  /// The server violated the protocol.
   case protocolError
   /// The server ended the session.
   case goAway(CloseReason)
   /// The server refused the connection; the message is for people.
   case refused(ResultCode, message: String)
-  /// The state file could not be written: a registration or a push was not taken.
+  /// The state file could not be written: a registration or a push was not accepted.
   case storageFailed
   /// The app asked for it.
   case stopped
@@ -72,15 +72,15 @@ public enum DisconnectReason: Hashable, Sendable {
 public struct OperationResult: Hashable, Sendable {
   /// The number that the operation got when it was submitted.
   public let sequence: UInt32
-  /// What was asked for.
+  /// The operation.
   public let operation: Operation
-  /// `ok`, the server's code, or one that the library makes: 6002 when no answer came in time, 6012 when the device
-  /// is stopped or logged out, 6011 when too many operations wait.
+  /// `ok`, the server's code, or one that the library makes: 6002 without a response in time, 6012 when the device is
+  /// stopped or logged out, 6011 when too many operations wait.
   public let code: ResultCode
-  /// What a successful query asked for, otherwise `none`.
+  /// The result of a successful query, otherwise `none`.
   public let value: ResultPayload
 
-  /// Puts the fields together.
+  /// Makes the value from its fields.
   public init(sequence: UInt32, operation: Operation, code: ResultCode, value: ResultPayload = .none) {
     self.sequence = sequence
     self.operation = operation
@@ -89,26 +89,26 @@ public struct OperationResult: Hashable, Sendable {
   }
 }
 
-/// What the app learns from the library.
+/// An event of the library for the app.
 public enum DeviceEvent: Hashable, Sendable {
-  /// The server has given a new registration; it is stored already.
+  /// The server has issued a new registration, which is stored already.
   case registered(RegistrationID)
-  /// A session has started; about so many kept pushes follow.
+  /// A session has started; about this many stored pushes follow.
   case loggedIn(pending: UInt32)
-  /// The session, or an attempt, has ended. The next attempt follows after so many milliseconds; none when nil.
+  /// The session, or an attempt, has ended. The next attempt follows after this many milliseconds; none when nil.
   case disconnected(DisconnectReason, retryIn: UInt64?)
-  /// A push to show or to hand over; the app says when that is done.
+  /// A push to show or process; the app calls `handled` afterwards.
   case push(DevicePush)
   /// The content of a push cannot be deciphered and never will be: 6040 the device's key is gone, or a
   /// shared one did not come while the push was kept, 6041 it is not of the
   /// coding's form, 6042 it was changed or made for another key. There is nothing to show or to handle.
   case unreadable(MessageID, key: ContentKeyID, code: ResultCode)
-  /// Pushes wait for a key that is shared with other devices: 6040 the server does not have it yet, 6042 what it has is not for
-  /// this device. The library goes on asking.
+  /// Pushes wait for a key that is shared with other devices: 6040 the server does not have it yet, 6042 its copy is not
+  /// for this device. The library keeps requesting it.
   case keyMissing(ContentKeyID, code: ResultCode)
-  /// The sender has taken a push back: remove its notification if it is shown.
+  /// The sender recalled a push: remove its notification if it is shown.
   case recalled(MessageID)
-  /// An operation has ended: one of the app's, or one by which the library has set alias or tags again after a new
+  /// An operation has ended: one of the app's, or one with which the library set alias or tags again after a new
   /// registration.
   case operationResult(OperationResult)
 }

@@ -2,7 +2,7 @@ import PushBase
 import PushNet
 import Synchronization
 
-/// Runs any number of devices on one thread. It stops when the hub and all its devices are gone.
+/// Runs any number of devices on one thread, which stops when the hub and all its devices are released.
 public final class DeviceHub: Sendable {
   private let handle: LoopHandle
   private let mail: Mailbox<HubMessage>
@@ -41,7 +41,7 @@ public final class DeviceHub: Sendable {
     }
   }
 
-  /// Waits until the loop has been made, so that a failure is thrown here.
+  /// Waits until the loop exists, so that a failure is thrown here.
   private static func run(
     _ handle: LoopHandle, setUp: @escaping @Sendable (EventLoop) -> Void
   ) throws(SystemError) {

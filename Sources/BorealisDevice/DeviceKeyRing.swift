@@ -2,23 +2,23 @@ import PushBase
 import PushCrypto
 import PushJSON
 
-/// The keys of one device for contents that only it reads (Docs/encryption.md). Knows no time and no storage: the caller passes
-/// Unix seconds in and stores what is made.
+/// The keys of one device for end-to-end encryption (Docs/encryption.md). It has no clock and no storage: the caller
+/// passes Unix seconds in and stores new keys.
 struct DeviceKeyRing: Sendable {
-  /// Seconds for which an old key still opens contents: no push is kept for longer than ten days.
+  /// Seconds for which an old key still decrypts pushes: no push is kept for longer than ten days.
   static let oldKeyLife: Int64 = 11 * 86_400
-  /// Old keys that may be there at a time; another rotation is refused until one of them has ended.
+  /// The most old keys at a time; another rotation is refused until one of them has expired.
   static let mostOldKeys = 16
-  /// Shared keys that are kept, the newest ones; the server keeps as many.
+  /// The most shared keys, of which the newest are kept; the server keeps as many.
   static let mostShared = 32
 
-  /// A key pair with the time since which it is used.
+  /// A key pair and the time since when it is used.
   struct Own: Sendable {
     let key: DevicePrivateKey
     let since: Int64
   }
 
-  /// Oldest first; the last is told to the server.
+  /// Oldest first; the last is sent to the server.
   private(set) var own: [Own] = []
   /// Oldest first.
   private(set) var shared: [ContentKey] = []
@@ -27,7 +27,7 @@ struct DeviceKeyRing: Sendable {
 
   init() {}
 
-  /// Puts what is stored together. Keys that cannot be read are passed over.
+  /// Makes the ring from stored keys. Keys that cannot be read are ignored.
   init(_ records: [KeyRecord]) {
     for record in records { apply(record) }
   }
@@ -43,10 +43,10 @@ struct DeviceKeyRing: Sendable {
     }
   }
 
-  /// The key that others may know.
+  /// The public key.
   var publicKey: DevicePublicKey? { own.last?.key.publicKey }
 
-  /// Makes a key that takes the place of the last one; nil if there are too many old ones.
+  /// Makes a key that replaces the last one; nil if there are too many old ones.
   mutating func rotate(_ kind: DeviceKeyKind, at now: Int64) -> KeyRecord? {
     dropOld(at: now)
     guard own.count <= Self.mostOldKeys, let key = try? DevicePrivateKey(kind) else { return nil }
@@ -72,20 +72,20 @@ struct DeviceKeyRing: Sendable {
     return true
   }
 
-  /// Notes that the server knows the last key, under a registration.
+  /// Records that the server has the last key for a registration.
   mutating func noteTold(to registration: String) -> KeyRecord {
     told = Self.mark(registration, publicKey)
     return .told(told)
   }
 
-  /// Whether the server has to be told the last key.
+  /// Whether the last key must be sent to the server.
   func isToTell(to registration: String) -> Bool { told != Self.mark(registration, publicKey) }
 
   private static func mark(_ registration: String, _ key: DevicePublicKey?) -> String {
     "\(registration) \(key?.id.text ?? "")"
   }
 
-  /// Takes a shared key as the server gave it: enciphered for one of the device's keys. Nil if it is for none of them.
+  /// Adds a shared key from the server, encrypted for one of the device's keys. Nil if it is for none of them.
   mutating func take(_ id: ContentKeyID, sealed: [UInt8]) -> KeyRecord? {
     for own in own.reversed() {
       if let bytes = try? own.key.open(sealed), let key = ContentKey(id: id, bytes: bytes) {
@@ -102,7 +102,7 @@ struct DeviceKeyRing: Sendable {
     if shared.count > Self.mostShared { shared.removeFirst() }
   }
 
-  /// What is to be stored of it.
+  /// The records to store.
   var records: [KeyRecord] {
     own.map { .own($0.key.kind, $0.key.bytes, since: $0.since) } + shared.map { .shared($0.id, $0.bytes) }
       + (told.isEmpty ? [] : [.told(told)])
@@ -130,9 +130,9 @@ extension DeviceKeyRing {
 
   /// What a push comes to.
   enum Reading: Equatable, Sendable {
-    /// Nothing of it is enciphered.
+    /// Nothing of it is encrypted.
     case plain
-    /// Its content, and the key that opened it.
+    /// Its content, and the key that decrypted it.
     case opened([UInt8], ContentKeyID)
     /// The key that it needs is shared with others and not there yet; with the seconds for which the server keeps the push,
     /// counted from its acceptance.
@@ -141,7 +141,7 @@ extension DeviceKeyRing {
     case failed(ContentKeyID, ContentError)
   }
 
-  /// Opens the parts of a push that are enciphered: all of them, or none.
+  /// Decrypts the encrypted parts of a push: all of them, or none.
   func read(_ content: [UInt8]) -> Reading {
     guard var object = (try? parseJSON(content))?.object else { return .plain }
     var last: ContentKeyID?
@@ -158,7 +158,7 @@ extension DeviceKeyRing {
         guard let opened = try? parseJSON(plain), opened.object != nil else { return .failed(id, .malformed) }
         object.set(part, opened)
       } catch {
-        // One that is shared may come; a key pair of this device that is gone does not come back.
+        // A shared key may still arrive; a lost key pair of this device does not come back.
         let isShared = header.keyName == id.bytes
         guard error == .unknownKey, isShared else { return .failed(id, error) }
         let seconds = encrypted["ttl"]?.int64 ?? Self.unknownLife

@@ -3,12 +3,12 @@ import PushBase
 import PushCrypto
 import PushWire
 
-/// Contents that only this device reads: telling its key, opening what comes, asking for keys that are shared.
+/// End-to-end encryption: sends the device's key, decrypts pushes, requests shared keys.
 extension DeviceRunner {
   private var now: Int64 { Int64(time(nil)) }
 
-  /// Opens a push before the app gets it. One whose key may come waits; one that cannot be read at all is reported, and
-  /// acknowledged: it would not open later either.
+  /// Decrypts a push before the app gets it. One whose key may still arrive waits; one that cannot be decrypted at all is
+  /// reported, and acknowledged, since decryption would not succeed later either.
   func read(_ push: DevicePush) {
     switch keys?.read(push.content) {
     case nil, .plain: handOver(push)
@@ -56,7 +56,7 @@ extension DeviceRunner {
     perform(core.pushHandled(id, at: driver.now))
   }
 
-  /// What the library itself does about an event.
+  /// The library's own handling of an event.
   func noteForKeys(_ event: DeviceEvent) {
     guard keys != nil else { return }
     switch event {
@@ -72,7 +72,7 @@ extension DeviceRunner {
 
   // MARK: The device's key
 
-  /// Tells the server the key, unless it knows it. The first one is made now.
+  /// Sends the key to the server, unless it has it. The first one is made now.
   private func tellKey() {
     guard let kind = core.profile.keyKind, let id = core.identity?.registrationID.text else { return }
     if keys?.publicKey?.kind != kind, rotate(kind) == nil { return telling.failed(at: driver.now) }
@@ -114,7 +114,7 @@ extension DeviceRunner {
     if keys?.isToTell(to: id) != true { telling = KeyTelling() }
   }
 
-  /// Makes a new key at the app's wish.
+  /// Makes a new key at the app's request.
   func rotateKey(_ completion: @escaping Completion) {
     func fail(_ code: ResultCode) {
       completion(OperationResult(sequence: 0, operation: .setKey(DeviceKey(.x25519, [])), code: code))
@@ -138,7 +138,7 @@ extension DeviceRunner {
 
   private func take(_ id: ContentKeyID, _ result: OperationResult) {
     if case .key(let sealed) = result.value, let record = keys?.take(id, sealed: sealed) {
-      // If it cannot be stored, it is asked for once more by the next run.
+      // If it cannot be stored, the next run requests it again.
       _ = state.store(record)
       for push in held.release(id) { read(push) }
       return settle()
@@ -151,7 +151,7 @@ extension DeviceRunner {
     settle()
   }
 
-  /// An operation of which the app hears nothing. Its completion comes on this thread.
+  /// An operation without events for the app. Its completion runs on this thread.
   private func submitOwn(_ operation: Operation, _ completion: @escaping (OperationResult) -> Void) {
     let (sequence, actions) = core.submit(operation, at: driver.now)
     ownCompletions[sequence] = completion

@@ -2,21 +2,21 @@ import PushBase
 import PushNet
 import PushWire
 
-/// One device on its loop: carries out what the state machine wants and tells it what happens. Belongs to the loop's
+/// One device on its loop: carries out the actions of the state machine and passes events to it. Belongs to the loop's
 /// thread.
 final class DeviceRunner {
   typealias Completion = @Sendable (OperationResult) -> Void
 
-  /// What a runner is made of.
+  /// The parameters of a runner.
   struct Parts: Sendable {
     let core: DeviceCore
     let state: DeviceState
-    /// Keys for contents that only this device reads; nil if it has none.
+    /// Keys for end-to-end encryption; nil if it has none.
     let keys: DeviceKeyRing?
     let events: AsyncStream<DeviceEvent>.Continuation
   }
 
-  /// With so many pushes in the app's hands nothing is read any more, until half of that is left.
+  /// With this many unhandled pushes nothing more is read until half of them are left.
   static let mostInHand = 1024
 
   let key: UInt32
@@ -24,7 +24,7 @@ final class DeviceRunner {
   let state: DeviceState
   let events: AsyncStream<DeviceEvent>.Continuation
   var core: DeviceCore
-  /// Keys for contents that only this device reads; nil if it has none.
+  /// Keys for end-to-end encryption; nil if it has none.
   var keys: DeviceKeyRing?
   /// Pushes that wait for a key.
   var held = HeldPushes()
@@ -32,18 +32,18 @@ final class DeviceRunner {
   var telling = KeyTelling()
   /// What waits for the library's own operations, of which the app does not hear.
   var ownCompletions: [UInt32: (OperationResult) -> Void] = [:]
-  /// Those who wait for an operation's result, by its number.
+  /// The callers that wait for an operation's result, by its number.
   private var completions: [UInt32: Completion] = [:]
 
   private var connection = Connection()
-  /// Counts connections, so that a report about an earlier one is recognised.
+  /// Counts connections, so that an event of an earlier one is recognized.
   private(set) var generation: UInt32 = 0
   private var target = ServerAddress(host: "", port: 0)
   /// Addresses that were not tried yet.
   private var candidates: [String] = []
-  /// Grows when an address does not answer at all, so that the next attempt begins with another one.
+  /// Grows when an address does not respond at all, so that the next attempt begins with another one.
   private var rotation = 0
-  /// What TLS resumes at the next connection.
+  /// The TLS session to resume at the next connection.
   private var session: [UInt8]?
   /// When the driver's heap has an entry for this device.
   var scheduled: UInt64?
@@ -78,7 +78,7 @@ final class DeviceRunner {
     events.finish()
   }
 
-  /// The heap's entry has come up.
+  /// The heap's entry is due.
   func deadlineReached() {
     if let next = core.nextDeadline, next <= driver.now { perform(core.tick(at: driver.now)) }
     keysDeadlineReached()
@@ -87,7 +87,7 @@ final class DeviceRunner {
 
   /// Sends what was queued during the turn.
   func flush() {
-    // A broken connection shows itself when it is read.
+    // A broken connection is detected when it is read.
     _ = connection.flush(scratch: &driver.scratch)
     settle()
   }
@@ -127,7 +127,7 @@ extension DeviceRunner {
     }
   }
 
-  /// Gives a push to the app. On iOS its notification may have come from Apple before.
+  /// Passes a push to the app. On iOS its notification may have arrived through APNs before.
   func handOver(_ push: DevicePush) {
     guard core.profile.platform == .ios else {
       events.yield(.push(push))
@@ -139,7 +139,7 @@ extension DeviceRunner {
   }
 
   private func tell(_ event: DeviceEvent) {
-    // Should Apple bring it later, it is not shown.
+    // If it arrives through APNs later, it is not shown.
     if case .recalled(let id) = event, core.profile.platform == .ios { state.settle(id) }
     if case .operationResult(let result) = event {
       if let own = ownCompletions.removeValue(forKey: result.sequence) { return own(result) }
@@ -151,10 +151,10 @@ extension DeviceRunner {
     noteForKeys(event)
   }
 
-  /// Brings pause, watch and deadline in line with what has changed.
+  /// Updates pause, watch and deadline after a change.
   func settle() {
     if connection.stage != .closed {
-      // What waits for a key does not keep its answer from being read.
+      // Pushes that wait for a key must not stop reading, or the key would not arrive.
       let inHand = core.inHandCount - held.count
       let isPaused = inHand >= (connection.isPaused ? Self.mostInHand / 2 + 1 : Self.mostInHand)
       if isPaused != connection.isPaused {
@@ -182,7 +182,7 @@ extension DeviceRunner {
     }
   }
 
-  /// Addresses of the server have been found; those of an attempt that is over are ignored.
+  /// The server's name was resolved; results for an earlier attempt are ignored.
   func resolved(_ addresses: [String], _ generation: UInt32) {
     guard generation == self.generation, connection.stage == .closed else { return }
     let start = addresses.isEmpty ? 0 : rotation % addresses.count
@@ -222,7 +222,7 @@ extension DeviceRunner {
     case .closed, .shut: return
     case .connecting, .handshaking: proceed()
     case .open:
-      // A broken socket is reported even while nothing is to be read; what it still holds comes again.
+      // A broken socket is reported even while reading is paused; buffered bytes are reported again.
       if connection.canRead(readiness) { read() }
       if connection.canSend(readiness) { driver.flushLater(key) }
     }
@@ -237,7 +237,7 @@ extension DeviceRunner {
     case .failed(let reason): failure = "TLS: " + reason
     }
     driver.cut(&connection)
-    // If the session that was offered is the cause, the next attempt is free of it.
+    // If the offered session is the cause, the next attempt does not offer it.
     session = nil
     tryNextAddress(after: failure)
   }
@@ -260,13 +260,13 @@ extension DeviceRunner {
   }
 
   private func dropConnection() {
-    // Addresses that are still looked up are not wanted any more.
+    // Pending name resolutions are not needed any more.
     generation &+= 1
     candidates = []
     switch connection.stage {
     case .closed: return
     case .open:
-      // What the socket still takes, and what the next connection may resume.
+      // Sends what the socket still accepts, and stores the session to resume.
       _ = connection.flush(scratch: &driver.scratch)
       session = connection.tls?.exportSession() ?? session
       driver.close(&connection)

@@ -4,11 +4,11 @@ public enum DeviceSetUpError: Error, Equatable, CustomStringConvertible {
   case state(path: String, reason: String)
   /// Another process, or another store of this one, uses the state file.
   case stateInUse(path: String)
-  /// The file was written by something else, or by a newer version.
+  /// The file has another format, or was written by a newer version.
   case noStateFile(path: String)
   /// TLS cannot be set up; with the reason.
   case tls(String)
-  /// The system gives no event loop or thread; with the reason.
+  /// The system cannot start an event loop or thread; with the reason.
   case system(String)
 
   /// The line.

@@ -12,9 +12,9 @@ final class DeviceState: Sendable {
 
   /// Notifications that the app shows, or has shown.
   private struct Notifications {
-    /// Shown already, or not to be shown any more.
+    /// Shown already, or must not be shown any more.
     var settled = RecentMessages()
-    /// In the app's hands, with a push that came over the direct connection.
+    /// Passed to the app with a push that came over the direct connection.
     var inHand: Set<MessageID> = []
   }
 
@@ -27,7 +27,7 @@ final class DeviceState: Sendable {
   /// The registration that is stored.
   var registrationID: RegistrationID? { current.withLock { $0 } }
 
-  /// What is stored. A registration of another app is none.
+  /// The stored state. A registration of another app is ignored.
   func load(former: String? = nil) -> StoredDevice {
     var stored = store.load(number, former: former)
     if stored.appKey != appKey { stored.identity = nil }
@@ -58,15 +58,15 @@ final class DeviceState: Sendable {
 
 // MARK: - Pushes and their notifications
 extension DeviceState {
-  /// Whether the notification of a push was shown, or is not to be shown any more.
+  /// Whether the notification of a push was shown, or must not be shown any more.
   func isSettled(_ id: MessageID) -> Bool { notifications.withLock { $0.settled.contains(id) } }
 
-  /// Notes that the app is about to get a push with a notification to show.
+  /// Records that the app is about to get a push with a notification to show.
   func noteNotification(inHand id: MessageID) {
     notifications.withLock { _ = $0.inHand.insert(id) }
   }
 
-  /// Notes that a notification is shown, or need not be. False if that was so before, or if the app has the
+  /// Records that a notification is shown, or need not be. False if that was recorded before, or if the app has the
   /// notification in hand.
   @discardableResult
   func settle(_ id: MessageID) -> Bool {
@@ -75,7 +75,7 @@ extension DeviceState {
     return isNew && !isInHand
   }
 
-  /// Notes that the app has handled a push, and so has shown the notification that came with it.
+  /// Records that the app has handled a push, and so has shown its notification.
   func noteHandled(_ id: MessageID) {
     let isShownNow = notifications.withLock { state in
       state.inHand.remove(id) != nil && state.settled.insert(id)

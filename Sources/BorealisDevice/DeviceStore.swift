@@ -2,48 +2,48 @@ import PushBase
 import PushWire
 import Synchronization
 
-/// The state file: what devices keep across restarts. One file may hold many devices, each under a number of its own.
+/// The state file, which devices keep across restarts. One file may hold many devices, each with its own number.
 ///
-/// It holds the registration and its secret, the fingerprint of the install, alias and tags, and which pushes the app
-/// has been given and has handled. It grows by records with a checksum and is rewritten (to a file beside it, synced,
-/// then renamed) when it has become too long; a record that was cut off by a crash is dropped at the next start. Only
-/// one store can have a file open; its owner alone may read it.
+/// It holds the registration and its secret, the fingerprint of the install, alias and tags, and which pushes the app got
+/// and handled. It grows by records with a checksum and is rewritten (to a file beside it, synced, then renamed) when it
+/// becomes too long; a record that a crash cut off is dropped at the next start. Only one store can have a file open;
+/// only its owner may read it.
 ///
 /// ## Each push once
 /// A push passes four steps, in this order:
 ///
-/// 1. it is noted as *in hand* in the file;
+/// 1. it is recorded as *in hand* in the file;
 /// 2. the app gets it and shows it;
-/// 3. the app says so, and it is noted as *handled*;
-/// 4. the acknowledgement leaves.
+/// 3. the app reports that, and it is recorded as *handled*;
+/// 4. the acknowledgement is sent.
 ///
-/// A note is one write(2): from then on it outlives the process, even if that is killed. No fsync is done for it, since
-/// nothing but a crash of the whole system could undo it. If the process dies
+/// A record is one write(2): from then on it survives the process, even if that is killed. There is no fsync, since only
+/// a crash of the whole system could undo it. If the process dies
 ///
 /// * before 1, the server sends the push again, and the app has not seen it;
-/// * between 1 and 3, the server sends it again, and it is given to the app with `isRedelivered` set: it may or may not
-///   have been shown, which nobody but its reader can know, since to show it and to note it are two calls;
+/// * between 1 and 3, the server sends it again, and the app gets it with `isRedelivered` set: it may or may not have been
+///   shown, which the library cannot know, since showing it and recording that are two calls;
 /// * after 3, the server may send it again, and it is acknowledged and dropped.
 ///
-/// So no push is lost, and one without the mark is a new one. In normal operation only pushes between 1 and 3 at the
-/// moment of a kill are ever marked. A reader that remembers the message IDs it has seen and drops what is marked and
-/// known has each push exactly once.
+/// So no push is lost, and one without the mark is new. In normal operation only pushes between 1 and 3 at the moment of
+/// a kill are marked. An app that remembers the message IDs it has seen and drops pushes that are marked and known gets
+/// each push exactly once.
 public final class DeviceStore: Sendable {
   /// A file below this size is never rewritten, in bytes.
   static let smallSize = 64 * 1024
 
   private let content: Mutex<Content>
 
-  /// What the lock protects.
+  /// The state under the lock.
   private struct Content: ~Copyable {
     var file: StateFile
-    /// What was read at the start and not asked for yet.
+    /// State read at the start and not requested yet.
     var stored: [UInt32: StoredDevice]
-    /// The file's size when it was written as a whole last.
+    /// The file's size when it was last rewritten.
     var compactSize: Int
   }
 
-  /// Opens a file or makes it.
+  /// Opens or creates a file.
   public init(path: String) throws(DeviceSetUpError) {
     var file = try StateFile(path: path)
     guard let bytes = file.records() else { throw .state(path: path, reason: "cannot be read") }
@@ -62,8 +62,8 @@ public final class DeviceStore: Sendable {
     return (stored, end)
   }
 
-  /// What is stored for a device, which gets a fingerprint if it has none: one that names the registration ID that it had
-  /// on another platform, if it had one. To be called once for each device.
+  /// The stored state of a device, which gets a fingerprint if it has none: one with its former registration ID, if it
+  /// had one on another platform. Call once for each device.
   func load(_ device: UInt32, former: String? = nil) -> StoredDevice {
     var stored = content.withLock { $0.stored.removeValue(forKey: device) } ?? StoredDevice()
     if stored.fingerprint.isEmpty {
@@ -76,7 +76,7 @@ public final class DeviceStore: Sendable {
     return stored
   }
 
-  /// Adds records for a device; with `durable` they outlive a crash of the system too. False when nothing was added.
+  /// Adds records for a device; with `durable` they survive a crash of the system too. False when nothing was added.
   @discardableResult
   func append(_ records: [StateRecord], for device: UInt32, durable: Bool = false) -> Bool {
     var bytes: [UInt8] = []

@@ -1,17 +1,16 @@
 import PushWire
 
-/// The alias and the tags that the app has set through this device, kept so that they can be set again when the
-/// server gives the install a new registration: it starts without them.
+/// The alias and the tags that the app has set through this device, stored so that they can be set again when the install
+/// gets a new registration, which starts without them.
 public struct DeviceWishes: Hashable, Sendable {
   /// The alias; nil for none.
   public var alias: String?
   /// The tags.
   public var tags: Set<String>
-  /// Whether the server has answered since the registration it has now was made. If not, they are sent after the
-  /// next login.
+  /// Whether the server has confirmed them for the current registration. If not, they are sent after the next login.
   public var areKnownToServer: Bool
 
-  /// Puts the fields together; by default there is nothing to wish for.
+  /// Makes the state; empty by default.
   public init(alias: String? = nil, tags: Set<String> = [], areKnownToServer: Bool = true) {
     self.alias = alias
     self.tags = tags
@@ -21,7 +20,7 @@ public struct DeviceWishes: Hashable, Sendable {
   /// Whether there is neither alias nor tag.
   public var isEmpty: Bool { alias == nil && tags.isEmpty }
 
-  /// Takes over what an operation has done that the server has answered with success.
+  /// Applies an operation that succeeded.
   mutating func apply(_ operation: Operation) {
     switch operation {
     case .setAlias(let new): alias = new

@@ -1,8 +1,8 @@
 import PushBase
 
-/// Pushes whose content waits for a key, and when the server is asked for it again. Milliseconds are those of the caller's clock.
+/// Pushes whose content waits for a key, and when to request the key again. Milliseconds are those of the caller's clock.
 struct HeldPushes: Sendable {
-  /// Milliseconds until a key is asked for again the first time; each time after that twice as long.
+  /// Milliseconds until a key is first requested again; doubles each time.
   static let firstWait: UInt64 = 5000
   /// The longest such time.
   static let longestWait: UInt64 = 600_000
@@ -63,7 +63,7 @@ struct HeldPushes: Sendable {
     return true
   }
 
-  /// The keys to ask for now; all of them when a session begins.
+  /// The keys to request now; all of them when a session begins.
   mutating func due(at now: UInt64, isNewSession: Bool = false) -> [ContentKeyID] {
     let due = waits.filter { isNewSession || ($0.value.askAgain.map { $0 <= now } ?? false) }.keys
     for key in due { waits[key]?.askAgain = nil }

@@ -5,7 +5,7 @@ public struct ServerAddress: Hashable, Sendable {
   /// The TCP port, from 1.
   public var port: UInt16
 
-  /// Puts the two together.
+  /// Makes the value from its parts.
   public init(host: String, port: UInt16) {
     self.host = host
     self.port = port

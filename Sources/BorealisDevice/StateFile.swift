@@ -1,17 +1,17 @@
 import Glibc
 
-/// A file that grows by whole records, and that is replaced as a whole when it has grown too long. Locked against
-/// other processes while it is open, readable by its owner only. Not thread-safe.
+/// A file that grows by complete records, and is replaced when it becomes too long. Locked against other processes while
+/// it is open, readable by its owner only. Not thread-safe.
 struct StateFile: ~Copyable {
   /// Every state file starts with this; the last byte is the version of the format.
   static let header: [UInt8] = Array("BRLSDEV".utf8) + [1]
 
   private let path: String
   private var descriptor: Descriptor
-  /// Where the next record goes. Bytes beyond were not written to their end.
+  /// The position of the next record. Bytes after it were written incompletely.
   private(set) var size: Int
 
-  /// Opens or makes the file and locks it.
+  /// Opens or creates the file and locks it.
   init(path: String) throws(DeviceSetUpError) {
     let descriptor = try Self.openLocked(path)
     guard let content = Self.read(descriptor.raw) else { throw Self.failure(path) }
@@ -30,22 +30,22 @@ struct StateFile: ~Copyable {
     size = isUnfinished ? Self.header.count : content.count
   }
 
-  /// Everything in the file behind the header; nil if it cannot be read.
+  /// Everything in the file after the header; nil if it cannot be read.
   func records() -> [UInt8]? {
     Self.read(descriptor.raw).map { [size] in Array($0.prefix(size).dropFirst(Self.header.count)) }
   }
 
-  /// Forgets everything behind the first `count` bytes of `records()`.
+  /// Drops everything after the first `count` bytes of `records()`.
   mutating func keep(_ count: Int) {
     size = Self.header.count + count
     _ = ftruncate(descriptor.raw, off_t(size))
   }
 
-  /// Adds records. When this returns true they outlive the process, however it ends; with `durable` they outlive the
-  /// system as well. When it returns false nothing was added.
+  /// Adds records. When this returns true they survive the process, however it ends; with `durable` they survive a crash
+  /// of the system as well. When it returns false nothing was added.
   mutating func append(_ bytes: [UInt8], durable: Bool) -> Bool {
     guard Self.write(bytes, to: descriptor.raw, at: size), !durable || fdatasync(descriptor.raw) == 0 else {
-      // A part may have been written: it must not stand between this record and the next.
+      // A part may have been written: it must not remain between this record and the next.
       _ = ftruncate(descriptor.raw, off_t(size))
       return false
     }
@@ -53,13 +53,13 @@ struct StateFile: ~Copyable {
     return true
   }
 
-  /// Puts other records in the place of all there are. Whatever happens, the file holds the old or the new ones.
+  /// Replaces all records. Whatever happens, the file has either the old or the new ones.
   mutating func replace(with records: [UInt8]) -> Bool {
     let temporary = path + ".new"
     let new = Descriptor(open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600))
     guard new.raw >= 0 else { return false }
     let bytes = Self.header + records
-    // Locked before it gets its name, so that no other process can come between.
+    // Locked before it gets its name, so that no other process can lock it first.
     guard flock(new.raw, LOCK_EX | LOCK_NB) == 0, Self.write(bytes, to: new.raw, at: 0), fsync(new.raw) == 0,
       rename(temporary, path) == 0
     else {
@@ -73,7 +73,7 @@ struct StateFile: ~Copyable {
   }
 }
 
-/// Closes a file when it goes out of use.
+/// Closes a file when it is released.
 private struct Descriptor: ~Copyable {
   let raw: Int32
 

@@ -1,24 +1,24 @@
 import PushBase
 import PushWire
 
-/// One change of what is stored for a device, as it lies in a state file:
+/// One record of a device in a state file:
 ///
 ///     device u32, kind u8, count of payload bytes u32, payload, CRC-32 of all before u32
 ///
-/// Numbers are big-endian. A record that was not written to its end does not pass its CRC and ends the file.
+/// Numbers are big-endian. A partly written record fails its CRC and ends the file.
 enum StateRecord: Hashable, Sendable {
   case fingerprint([UInt8])
   case identity(AppKey, DeviceIdentity)
   case noIdentity
   case wishes(DeviceWishes)
-  /// Pushes that are about to be handed to the app.
+  /// Pushes that are about to be passed to the app.
   case inHand([MessageID])
   /// Pushes that the app has handled, or that were recalled before they came.
   case handled([MessageID])
-  /// Pushes whose notification was shown, on whichever way it came, or is not to be shown any more. Only on iOS. Files
-  /// of versions that knew no notifications from Apple have none.
+  /// Pushes whose notification was shown, whatever the channel, or must not be shown any more. Only on iOS. Files of
+  /// versions without APNs support have none.
   case notified([MessageID])
-  /// A key for contents that only this device reads. Only on devices that have such keys.
+  /// A key for end-to-end encryption. Only on devices with such keys.
   case key(KeyRecord)
 
   private static let headBytes = 9
@@ -36,8 +36,8 @@ enum StateRecord: Hashable, Sendable {
     output.append(contentsOf: writer.bytes)
   }
 
-  /// Reads the record that starts at `start` and moves `start` behind it; nil, without moving it, when no whole and
-  /// undamaged record is there.
+  /// Reads the record that starts at `start` and moves `start` past it; nil, without moving it, when there is no complete
+  /// and undamaged record.
   static func decode(_ bytes: [UInt8], at start: inout Int) -> (device: UInt32, record: StateRecord)? {
     guard bytes.count - start >= headBytes else { return nil }
     var head = ByteReader(Array(bytes[start..<start + headBytes]))

@@ -1,9 +1,9 @@
 import PushBase
 import PushWire
 
-/// What a state file holds for one device: the sum of its records.
+/// The state of one device in a state file: the sum of its records.
 struct StoredDevice: Sendable {
-  /// How many pushes in hand are remembered: the newest ones. More than a server sends without acknowledgements.
+  /// How many pushes in hand are remembered, the newest ones: more than a server sends without acknowledgements.
   static let mostInHand = 2048
 
   /// Records of keys that are kept before they are summed up.
@@ -15,12 +15,12 @@ struct StoredDevice: Sendable {
   var appKey: AppKey?
   var identity: DeviceIdentity?
   var wishes = DeviceWishes()
-  /// Pushes that were handed to the app and not said to be handled.
+  /// Pushes that were passed to the app and not reported as handled.
   var inHand: Set<MessageID> = []
   var handled = RecentMessages()
-  /// Pushes whose notification needs no showing any more.
+  /// Pushes whose notification must not be shown any more.
   var notified = RecentMessages()
-  /// Keys for contents that only this device reads, oldest first.
+  /// Keys for end-to-end encryption, oldest first.
   var keys: [KeyRecord] = []
 
   mutating func apply(_ record: StateRecord) {
@@ -33,7 +33,7 @@ struct StoredDevice: Sendable {
     case .wishes(let new): wishes = new
     case .inHand(let ids):
       inHand.formUnion(ids)
-      // Message IDs grow with time; what is older was recalled or has expired.
+      // Message IDs grow with time; older pushes were recalled or have expired.
       if inHand.count > 2 * Self.mostInHand { inHand = Set(inHand.sorted().suffix(Self.mostInHand)) }
     case .handled(let ids):
       inHand.subtract(ids)
