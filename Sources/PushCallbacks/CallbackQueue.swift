@@ -205,7 +205,7 @@ final class CallbackQueue: Sendable {
       metrics.events.add(UInt64(batch.events))
       let delay = max(0, now.milliseconds &- batch.createdAt.milliseconds)
       metrics.delay.observe(microseconds: UInt64(delay) &* 1000)
-      log.debug("callback taken", ["app": .number(Int64(batch.app.rawValue)), "batch": .number(batch.id)])
+      log.debug("callback accepted", ["app": .number(Int64(batch.app.rawValue)), "batch": .number(batch.id)])
       return
     }
     metrics.failed.add()

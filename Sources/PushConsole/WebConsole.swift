@@ -78,7 +78,7 @@ public final class WebConsole: Sendable {
     let now = time.now()
     members.loseQueuedMail(at: now) { result in
       if case .failure(let error) = result {
-        log.error("cannot note lost mail", ["reason": .text("\(error.kind)")])
+        log.error("cannot record lost mail", ["reason": .text("\(error.kind)")])
       }
     }
   }

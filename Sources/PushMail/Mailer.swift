@@ -271,7 +271,7 @@ public final class Mailer: Sendable {
     }
     guard let failure, wasInOrder else { return }
     log.error(
-      "cannot store the outcome of a mail, so those in the database wait",
+      "cannot store the outcome of a mail: mails in the database wait",
       ["reason": .text("\(failure.kind)")])
   }
 

@@ -92,7 +92,7 @@ final class Housekeeping: Sendable {
     activity.flush(apps.all, at: time.now())
     for app in apps.all {
       guard touchAll(of: app, isInTime) else {
-        return log.warning("not all last contacts of devices were noted")
+        return log.warning("not all last contacts of devices were stored")
       }
     }
   }

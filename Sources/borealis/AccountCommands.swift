@@ -9,9 +9,9 @@ struct AccountCreateCommand: Command {
   static let name = "account create"
   static let summary = "Creates a developer account and prints its key and secret."
   static let details = """
-    Makes an account called NAME and prints, as JSON, its developer key and its secret, with which its owner makes and
-    deletes apps over the admin API. The secret is shown only now: the database keeps a digest of it. Nothing of an
-    account's apps is seen by another account.
+    Creates an account with the name NAME and prints, as JSON, its developer key and its secret, with which its owner
+    creates and deletes apps over the admin API. The secret is shown only now: the database stores a digest of it.
+    Accounts cannot see each other's apps.
     """
   static let operands = ["NAME"]
   static let settings = [
@@ -50,8 +50,8 @@ struct AccountListCommand: Command {
   static let name = "account list"
   static let summary = "Lists the accounts."
   static let details = """
-    Prints one line of JSON for each account, the oldest first. The account "default" has all apps for which no other
-    is named. Works while a server runs on the folder.
+    Prints one line of JSON for each account, the oldest first. The account "default" has all apps that were created
+    without --account. Works while a server runs on the folder.
     """
   static let operands: [String] = []
   static let settings = [DataFolder.setting]
@@ -79,8 +79,8 @@ struct AccountRotateCommand: Command {
   static let name = "account rotate"
   static let summary = "Rotates an account's secret."
   static let details = """
-    Replaces the secret of the account with the developer key DEVKEY and prints the new one as JSON; it is shown only
-    now. The old one is refused at once.
+    Replaces the secret of the account with the developer key DEVKEY and prints the new one as JSON; it is shown only now.
+    The old one is refused immediately.
     """
   static let operands = ["DEVKEY"]
   static let settings = [DataFolder.setting]
@@ -99,8 +99,8 @@ struct AccountDisableCommand: Command {
   static let name = "account disable"
   static let summary = "Disables an account and all its apps."
   static let details = """
-    Refuses the calls of the account with the developer key DEVKEY, and the calls and devices of its apps, by a running
-    server within some seconds. What it has stays: "borealis account enable" turns it on again.
+    Disables the account with the developer key DEVKEY: its calls, and the calls and devices of its apps, are refused. All
+    data is kept; "borealis account enable" enables the account again. A running server applies the change within seconds.
     """
   static let operands = ["DEVKEY"]
   static let settings = [DataFolder.setting]

@@ -8,8 +8,8 @@ struct AppAPNsListCommand: Command {
   static let name = "app apns list"
   static let summary = "Lists an app's APNs credentials."
   static let details = """
-    Prints one line of JSON for each APNs credential of the app with the key KEY, the oldest first: what it is, for which
-    bundle ID and environment, how it stands, and how many days a certificate has left. Secrets are never shown.
+    Prints one line of JSON for each APNs credential of the app with the key KEY, the oldest first: its kind, bundle ID,
+    environment and status, and the days until a certificate expires. Secrets are never shown.
     """
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting]
@@ -26,7 +26,7 @@ struct AppAPNsRemoveCommand: Command {
   static let summary = "Removes one of an app's APNs credentials."
   static let details = """
     Removes the APNs credential with the number ID of the app with the key KEY; a running server stops using it within
-    some seconds. If it had replaced another one that is still there, that one is used again. Prints those that are left.
+    seconds. If it had replaced another one that still exists, that one is used again. Prints the remaining credentials.
     """
   static let operands = ["KEY", "ID"]
   static let settings = [DataFolder.setting]
@@ -42,9 +42,9 @@ struct AppAPNsPauseCommand: Command {
   static let name = "app apns pause"
   static let summary = "Pauses an APNs credential."
   static let details = """
-    Keeps the APNs credential with the number ID of the app with the key KEY from being used, until "borealis app apns
-    resume"; a running server follows within some seconds. The server does the same by itself when Apple refuses a
-    credential. Prints the app's credentials.
+    Stops the use of the APNs credential with the number ID of the app with the key KEY, until "borealis app apns resume";
+    a running server applies the change within seconds. The server pauses a credential itself when APNs rejects it. Prints
+    the app's credentials.
     """
   static let operands = ["KEY", "ID"]
   static let settings = [
@@ -67,8 +67,8 @@ struct AppAPNsResumeCommand: Command {
   static let name = "app apns resume"
   static let summary = "Resumes a paused APNs credential."
   static let details = """
-    Ends the pause of the APNs credential with the number ID of the app with the key KEY, after what Apple complained of
-    is put right; a running server follows within some seconds. Prints the app's credentials.
+    Ends the pause of the APNs credential with the number ID of the app with the key KEY, after the problem is solved; a
+    running server applies the change within seconds. Prints the app's credentials.
     """
   static let operands = ["KEY", "ID"]
   static let settings = [DataFolder.setting]

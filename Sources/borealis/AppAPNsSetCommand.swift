@@ -8,15 +8,15 @@ struct AppAPNsSetCommand: Command {
   static let name = "app apns set"
   static let summary = "Adds an APNs credential to an app."
   static let details = """
-    Takes a key for provider tokens (--p8) or a certificate (--p12, or --certificate and --key) for the app with the key
-    KEY, checks it and stores it sealed. It replaces the one that the app has for the same environment, which is kept
-    for 30 days in case the new one is paused or removed. A running server follows within some seconds.
+    Validates a key for provider tokens (--p8) or a certificate (--p12, or --certificate and --key) for the app with the
+    key KEY, and stores it encrypted. It replaces the app's credential for the same environment, which is kept for 30 days
+    in case the new one is paused or removed. A running server applies the change within seconds.
 
       borealis app apns set KEY --p8 AuthKey_ABC123DEFG.p8 --team-id TEAM123456 --topic com.example.app
       borealis app apns set KEY --p12 push.p12 --password-file FILE
 
-    Without --password-file, the password of a .p12 is read from standard input when it has one. Keys that Apple issued
-    before 2025 are for both environments; newer ones are for one. A certificate says itself what it is for.
+    Without --password-file, the password of a .p12, if it has one, is read from standard input. Keys that Apple issued
+    before 2025 are for both environments; newer ones are for one. A certificate contains its environment.
     """
   static let operands = ["KEY"]
   static let settings = [

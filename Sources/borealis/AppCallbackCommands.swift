@@ -8,23 +8,23 @@ struct AppCallbackSetCommand: Command {
   static let name = "app callback set"
   static let summary = "Sets up callbacks to an app's server."
   static let details = """
-    Sets up callbacks of the app with the key KEY and prints them as JSON. The first time it makes the secret that callbacks
-    are signed with and prints that too; it is shown only then. Without --url only pushes that name an address of their own
-    are told of. A running server follows within some seconds.
+    Sets up callbacks of the app with the key KEY and prints the settings as JSON. The first time it also creates and
+    prints the secret that callbacks are signed with; it is shown only then. Without --url, only pushes with a URL of
+    their own are reported. A running server applies the change within seconds.
     """
   static let operands = ["KEY"]
   static let settings = [
     DataFolder.setting,
     SettingDefinition(
-      name: "url", valueName: "URL", help: "The address of the callbacks: http or https.", kind: .text),
+      name: "url", valueName: "URL", help: "The URL of the callbacks: http or https.", kind: .text),
     SettingDefinition(
       name: "types", valueName: "NAME,...",
       help:
-        "What is told: delivered, clicked, not_delivered, handed_over, credential_paused, credential_expires; all if not given.",
+        "The event types: delivered, clicked, not_delivered, handed_over, credential_paused, credential_expires; all if not given.",
       kind: .list),
     SettingDefinition(
       name: "format", valueName: "NAME",
-      help: "How callbacks to that address look: borealis, which is meant if not given, or getui.",
+      help: "The format of callbacks to that URL: borealis (the default) or getui.",
       kind: .text),
     SecretKeyFile.setting,
   ]
@@ -72,7 +72,8 @@ struct AppCallbackShowCommand: Command {
   static let name = "app callback show"
   static let summary = "Shows an app's callbacks."
   static let details = """
-    Prints, as JSON, what is set up for callbacks of the app with the key KEY; nothing if nothing is. The secret is not shown.
+    Prints, as JSON, the callback settings of the app with the key KEY; nothing if there are none. The secret is not
+    shown.
     """
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting]
@@ -91,15 +92,15 @@ struct AppCallbackRotateCommand: Command {
   static let name = "app callback rotate"
   static let summary = "Rotates the secret of an app's callbacks."
   static let details = """
-    Makes a new secret that callbacks of the app with the key KEY are signed with, and prints it; it is shown only now. For a
-    day callbacks carry a signature with the old one too. A running server follows at once.
+    Creates a new secret that callbacks of the app with the key KEY are signed with, and prints it; it is shown only now.
+    For a day callbacks have a signature with the old secret too. A running server applies the change within seconds.
     """
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting, SecretKeyFile.setting]
 
   static func run(_ input: Input) throws(Failure) {
     try AppCallback.change(input) { known, sealer throws(Failure) in
-      guard var row = known else { throw .failed("the app has set up no callbacks") }
+      guard var row = known else { throw .failed("the app has no callbacks") }
       let secret = sealer.make()
       row.old = (row.secret, sealer.now.adding(seconds: CallbackService.overlap))
       row.secret = secret.sealed
@@ -110,10 +111,10 @@ struct AppCallbackRotateCommand: Command {
 
 struct AppCallbackRemoveCommand: Command {
   static let name = "app callback remove"
-  static let summary = "Ends an app's callbacks."
+  static let summary = "Removes an app's callbacks."
   static let details = """
-    Forgets where callbacks of the app with the key KEY go, and the secret. What waits is given up. A running server follows
-    within some seconds.
+    Deletes the URL and the secret of the callbacks of the app with the key KEY. Waiting callbacks are given up. A running
+    server applies the change within seconds.
     """
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting]
@@ -124,7 +125,7 @@ struct AppCallbackRemoveCommand: Command {
         transaction throws(StorageError) in
         try transaction.callbacks.remove(app: app.id)
       }
-      guard wasThere else { throw .failed("the app has set up no callbacks") }
+      guard wasThere else { throw .failed("the app has no callbacks") }
     }
   }
 }

@@ -6,10 +6,10 @@ import PushStorage
 
 struct AppSecretCommand: Command {
   static let name = "app secret"
-  static let summary = "Rotates an app's master secret."
+  static let summary = "Replaces an app's master secret."
   static let details = """
-    Replaces the master secret of the app with the key KEY and prints the new one as JSON; it is shown only now. The
-    old one is refused from then on, by a running server within some seconds.
+    Replaces the master secret of the app with the key KEY and prints the new one as JSON; it is shown only now. The old
+    one is refused from then on. A running server applies the change within seconds.
     """
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting]
@@ -26,10 +26,10 @@ struct AppSecretCommand: Command {
 
 struct AppDisableCommand: Command {
   static let name = "app disable"
-  static let summary = "Turns an app off."
+  static let summary = "Disables an app."
   static let details = """
-    Refuses the calls and the devices of the app with the key KEY, by a running server within some seconds. What it has
-    stays: "borealis app enable" turns it on again.
+    Refuses the calls and the devices of the app with the key KEY. All data is kept; "borealis app enable" enables the app
+    again. A running server applies the change within seconds.
     """
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting]
@@ -39,7 +39,7 @@ struct AppDisableCommand: Command {
 
 struct AppEnableCommand: Command {
   static let name = "app enable"
-  static let summary = "Turns an app on again."
+  static let summary = "Enables a disabled app."
   static let details = ""
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting]

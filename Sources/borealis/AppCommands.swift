@@ -9,9 +9,9 @@ struct AppCreateCommand: Command {
   static let name = "app create"
   static let summary = "Creates an app and prints its key and master secret."
   static let details = """
-    Makes an app and prints, as JSON, its key and its master secret. The secret is shown only now: the database keeps
-    a digest of it. Works while a server runs on the folder; the server knows the app at once. The app belongs to the
-    account whose developer key --account gives, and has the plan that the account gives, or --plan.
+    Creates an app and prints, as JSON, its key and its master secret. The secret is shown only now: the database stores a
+    digest of it. Works while a server runs on the folder; the server knows the app at once. The app belongs to the
+    account with the developer key --account, and has the account's plan, or --plan.
     """
   static let operands = ["NAME"]
   static let settings = [

@@ -8,9 +8,9 @@ struct AppGetuiSetCommand: Command {
   static let name = "app getui set"
   static let summary = "Enables Getui's API for an app."
   static let details = """
-    Makes a master secret for Getui's API for the app with the key KEY and prints what an app server of Getui's is set up
-    with as JSON; the secret is shown only now. One that the app had is refused from then on, and so are its tokens, by a running
-    server within some seconds.
+    Creates a master secret for Getui's API for the app with the key KEY and prints, as JSON, the settings for an app
+    server written for Getui; the secret is shown only now. A previous secret and its tokens are refused from then on. A
+    running server applies the change within seconds.
     """
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting, SecretKeyFile.setting]
@@ -36,8 +36,8 @@ struct AppGetuiRemoveCommand: Command {
   static let name = "app getui remove"
   static let summary = "Disables Getui's API for an app."
   static let details = """
-    Removes the master secret for Getui's API of the app with the key KEY. It and its tokens are refused from then on, by a running
-    server within some seconds.
+    Removes the master secret for Getui's API of the app with the key KEY. It and its tokens are refused from then on. A
+    running server applies the change within seconds.
     """
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting]

@@ -9,16 +9,16 @@ struct AppRotateCommand: Command {
   static let name = "app rotate"
   static let summary = "Adds a second master secret to an app."
   static let details = """
-    Makes a new master secret for the app with the key KEY and prints it as JSON; it is shown only now. The one before
-    is accepted as well, until "borealis app retire KEY": time to give the new one to all servers. It is refused while
-    there is one before; with --again another takes the place of a new one that was lost.
+    Adds a second master secret to the app with the key KEY and prints it as JSON; it is shown only now. The previous one
+    is still accepted until "borealis app retire KEY", so that you can give the new one to all servers. The command fails
+    while there are two; with --again it replaces a new secret that was lost.
     """
   static let operands = ["KEY"]
   static let settings = [
     DataFolder.setting,
     SettingDefinition(
       name: "again", valueName: "",
-      help: "Replaces the newest secret and revokes it; the one before stays valid.", kind: .flag),
+      help: "Replaces and revokes the newest secret; the previous one stays valid.", kind: .flag),
   ]
 
   static func run(_ input: Input) throws(Failure) {
@@ -83,8 +83,8 @@ struct AppDeleteCommand: Command {
   static let name = "app delete"
   static let summary = "Deletes an app and all its data."
   static let details = """
-    Deletes the app with the key KEY: its calls and devices are refused, by a running server within some seconds, and
-    the server deletes its registrations and pushes in small steps. There is no way back but a backup.
+    Deletes the app with the key KEY: its calls and devices are refused within seconds, and the server deletes its
+    registrations and pushes in small steps. Only a backup can restore it.
     """
   static let operands = ["KEY"]
   static let settings = [DataFolder.setting]
@@ -103,7 +103,7 @@ struct AppPlanCommand: Command {
   static let summary = "Puts an app on a plan."
   static let details = """
     Gives the app with the key KEY the limits of the plan NAME; "borealis plan list" shows the plans. A running server
-    follows within some seconds.
+    applies the change within seconds.
     """
   static let operands = ["KEY", "NAME"]
   static let settings = [DataFolder.setting]
@@ -128,8 +128,8 @@ struct AppAllowCommand: Command {
   static let summary = "Sets the networks that an app accepts API calls from."
   static let details = """
     Calls of the app with the key KEY are accepted only from the networks in LIST, such as
-    "192.0.2.0/24,2001:db8::/32"; "any" stands for everywhere. Others get status 403 with code 2004. Behind a proxy,
-    see --trusted-proxies of "borealis serve". A running server follows within some seconds.
+    "192.0.2.0/24,2001:db8::/32"; "any" allows all. Other calls get status 403 with code 2004. Behind a proxy, see
+    --trusted-proxies of "borealis serve". A running server applies the change within seconds.
     """
   static let operands = ["KEY", "LIST"]
   static let settings = [DataFolder.setting]

@@ -6,9 +6,9 @@ struct BenchCommand: Command {
   static let name = "bench"
   static let summary = "Measures this program, other servers and the kernel on this machine."
   static let details = """
-    Starts a server on a temporary folder, and mosquitto, redis-server and nats-server where they are installed, makes
-    load over loopback, and prints a table; a ratio is our number divided by the other one's. Run it from a release build
-    on a machine that does nothing else. BENCHMARK is one of:
+    Starts a server on a temporary folder, and mosquitto, redis-server and nats-server if they are installed, generates
+    load over loopback, and prints a table; a ratio is Borealis' number divided by the other one. Run it from a release
+    build on an otherwise idle machine. BENCHMARK is one of:
 
       broadcast   200 bytes to 10,000 connections, from one publisher and from eight, each of which sends the next when all
                   devices have its last one
@@ -17,13 +17,13 @@ struct BenchCommand: Command {
       idle        memory and processor time of idle connections
       restart     how long until all devices are back after a restart
       million     a million registrations in the database
-      callbacks   broadcasts to 10,000 connections and single pushes, with and without telling an app server of each
-      apns        notifications to Apple over one connection, beside h2load and aioapns; with --queue the cost of a
-                  queue to Apple for memory and for another app
+      callbacks   broadcasts to 10,000 connections and single pushes, with and without callbacks to an app server
+      apns        notifications to APNs over one connection, compared with h2load and aioapns; with --queue the cost
+                  of an APNs queue in memory and for another app
       console     each of the console's pages with a million registrations and 100,000 pushes in the database
       sqlite      commits in a second: the floor for accepted pushes
       soak        memory under a steady load, for as long as --seconds says
-      all         each of them but soak
+      all         all of them except soak
     """
   static let operands = ["BENCHMARK"]
   static let settings = [

@@ -8,9 +8,9 @@ struct BackupCommand: Command {
   static let name = "backup"
   static let summary = "Copies the database to a file; the server may keep running."
   static let details = """
-    Copies the database, as it is at one moment, to FILE, which must not exist yet. A server on the folder goes on
-    serving. The copy is one file; to go back to it, stop the server and put it in the place of DIR/borealis.sqlite
-    after removing borealis.sqlite-wal and borealis.sqlite-shm.
+    Copies a snapshot of the database to FILE, which must not exist yet. A server on the folder keeps running. The copy is
+    one file; to restore it, stop the server, remove borealis.sqlite-wal and borealis.sqlite-shm, and replace
+    DIR/borealis.sqlite with the copy.
     """
   static let operands = ["FILE"]
   static let settings = [DataFolder.setting]
@@ -32,9 +32,9 @@ struct CheckCommand: Command {
   static let name = "check"
   static let summary = "Checks the database for damage."
   static let details = """
-    Reads the whole database, compares its tables, changes nothing, and prints what it found as JSON: damage to the file,
-    rows that refer to nothing, and what is lost where rows are gone. Ends with 0 if the database is sound,
-    with 1 if it is not. Works while a server runs on the folder.
+    Reads the whole database, compares its tables, changes nothing, and prints the results as JSON: damage to the file,
+    dangling references, and data lost with missing rows. Exits with 0 if the database is sound, with 1 if it is not.
+    Works while a server runs on the folder.
     """
   static let operands: [String] = []
   static let settings = [DataFolder.setting]

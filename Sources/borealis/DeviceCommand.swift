@@ -8,12 +8,11 @@ struct DeviceCommand: Command {
   static let name = "device"
   static let summary = "Acts as a device: registers, stays connected and prints what it receives."
   static let details = """
-    Registers at its first start and goes on with the same registration at the next one, for which the state file keeps
-    what is needed. It prints one line of JSON for each event, acknowledges pushes and reports notifications as shown. A
-    push is printed once; if an earlier run was killed while it printed it, once more, with "redelivered": true. It ends
-    at SIGTERM, SIGINT or "quit".
+    Registers at its first start and stores the registration in the state file for later starts. It prints one line of
+    JSON for each event, acknowledges pushes and reports notifications as shown. It prints each push once; if an earlier
+    run was killed while it printed a push, once more, with "redelivered": true. It exits at SIGTERM, SIGINT or "quit".
 
-    Commands, one a line of standard input, are answered by an event "result" or "invalid":
+    Commands on standard input, one per line, are answered by an event "result" or "invalid":
 
       alias set A | alias get | alias delete
       tags set T,... | tags add T,... | tags delete T,... | tags clean | tags get | tags check T
@@ -22,7 +21,8 @@ struct DeviceCommand: Command {
       shown MSG_ID | tapped MSG_ID | apns PAYLOAD | apns PAYLOAD tapped | rotate-key
       stop | start | logout | quit
 
-    "apns" is for what Apple has brought, which an event "apns" answers: "present" tells whether to show it.
+    "apns" passes a payload from APNs to the library and is answered by an event "apns": "present" says whether to show
+    it.
 
       borealis device --server 127.0.0.1:8081 --plain --app-key KEY --state device.state --alias me
     """
@@ -42,7 +42,7 @@ struct DeviceCommand: Command {
     SettingDefinition(
       name: "state", valueName: "FILE",
       help:
-        "Keeps the registration and what was received; made if it is not there. For one process at a time.",
+        "The state file with the registration and received pushes; created if missing. For one process at a time.",
       kind: .text),
     SettingDefinition(
       name: "platform", valueName: "P", help: "The device's platform: ios, android, hmos or quickapp.",
@@ -54,16 +54,16 @@ struct DeviceCommand: Command {
       name: "tag", valueName: "T,...", help: "Adds these tags. {n} is replaced by the device's number.",
       kind: .list),
     SettingDefinition(
-      name: "background", valueName: "", help: "Reports the app as being in the background.", kind: .flag),
+      name: "background", valueName: "", help: "Reports the app as in the background.", kind: .flag),
     SettingDefinition(
       name: "count", valueName: "N",
       help:
-        "So many devices, numbered from 0 in the member \"device\" of each line. A command is for all of them, "
-        + "or with @NUMBER before it for one.",
+        "The number of devices, numbered from 0 in the member \"device\" of each line. A command is for all of them, "
+        + "or with the prefix @NUMBER for one.",
       default: "1", kind: .number(1...100_000)),
     SettingDefinition(
       name: "encryption", valueName: "KIND",
-      help: "Has a key for contents that only it reads: x25519, p256 or sm2.",
+      help: "Uses end-to-end encryption with a key of this kind: x25519, p256 or sm2.",
       kind: .choice(DeviceKeyKind.allCases.map(\.name))),
     SettingDefinition(
       name: "heartbeat", valueName: "SECONDS",

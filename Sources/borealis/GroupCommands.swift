@@ -9,9 +9,9 @@ struct GroupCreateCommand: Command {
   static let name = "group create"
   static let summary = "Creates an app group and prints its key and master secret."
   static let details = """
-    Makes a group of the apps that --app names and prints, as JSON, its key and its master secret. The secret is shown
-    only now. With both, as the user "group-KEY", an app server pushes to all apps of the group at once. Works while a
-    server runs on the folder.
+    Creates a group of the apps in --app and prints, as JSON, its key and its master secret. The secret is shown only now.
+    With the user name "group-KEY" and this secret, an app server pushes to all apps of the group in one call. Works while
+    a server runs on the folder.
     """
   static let operands = ["NAME"]
   static let settings = [
@@ -51,7 +51,7 @@ struct GroupCreateCommand: Command {
 
 struct GroupListCommand: Command {
   static let name = "group list"
-  static let summary = "Lists the groups of apps."
+  static let summary = "Lists the app groups."
   static let details = """
     Prints one line of JSON for each group, the oldest first. Works while a server runs on the folder.
     """
@@ -75,7 +75,7 @@ struct GroupListCommand: Command {
 
 struct GroupAddCommand: Command {
   static let name = "group add"
-  static let summary = "Puts an app into a group."
+  static let summary = "Adds an app to an app group."
   static let details =
     "Puts the app with the key APP into the group with the key GROUP. A running server knows at once."
   static let operands = ["GROUP", "APP"]
@@ -93,7 +93,7 @@ struct GroupAddCommand: Command {
 
 struct GroupRemoveCommand: Command {
   static let name = "group remove"
-  static let summary = "Takes an app out of a group."
+  static let summary = "Removes an app from an app group."
   static let details =
     "Takes the app with the key APP out of the group with the key GROUP. The app itself stays."
   static let operands = ["GROUP", "APP"]
@@ -111,7 +111,7 @@ struct GroupRemoveCommand: Command {
 
 struct GroupDeleteCommand: Command {
   static let name = "group delete"
-  static let summary = "Deletes a group of apps."
+  static let summary = "Deletes an app group."
   static let details =
     "Deletes the group with the key GROUP. Its apps stay, and so do the pushes that it sent."
   static let operands = ["GROUP"]

@@ -4,15 +4,15 @@ import PushOps
 
 struct HealthCommand: Command {
   static let name = "health"
-  static let summary = "Asks a server whether it takes work."
+  static let summary = "Checks whether a server is ready."
   static let details = """
-    Asks /readyz of a server's HTTP API. Ends with 0 if the server takes work, with 1 if it is stopping, cannot
-    store anything or cannot be reached. For the health checks of containers and for scripts that wait for a server.
+    Requests /readyz of a server's HTTP API. Exits with 0 if the server is ready, with 1 if it is stopping, cannot store
+    anything or cannot be reached. For the health checks of containers and for scripts that wait for a server.
     """
   static let operands: [String] = []
   static let settings = [
     SettingDefinition(
-      name: "server", valueName: "URL", help: "Where the HTTP API is, such as http://127.0.0.1:8080.",
+      name: "server", valueName: "URL", help: "The address of the HTTP API, such as http://127.0.0.1:8080.",
       kind: .text),
     SettingDefinition(
       name: "ca", valueName: "FILE", help: "Certificates to trust for https; the default is the system's.",
@@ -27,7 +27,7 @@ struct HealthCommand: Command {
       let reason = String(decoding: response.body, as: UTF8.self).split(separator: "\n").first.map {
         ": \($0)"
       }
-      throw .failed("\(server.host) takes no work (status \(response.status)\(reason ?? ""))")
+      throw .failed("\(server.host) is not ready (status \(response.status)\(reason ?? ""))")
     }
     Console.print(["ready": true])
   }

@@ -9,22 +9,21 @@ import Synchronization
 
 struct ImportCommand: Command {
   static let name = "import"
-  static let summary = "Takes over registrations of another platform from a CSV file."
+  static let summary = "Imports registrations of another platform from a CSV file."
   static let details = """
-    Adds the registrations in FILE to the app with the key that --app gives, also while a server runs on the folder,
-    which learns of them within a second. The first line names the columns: registration_id and platform (android, ios,
-    hmos, quickapp), and any of alias, tags (with ; between them), apns_token, apns_environment (production, which is
-    meant if nothing is said, or sandbox) and mobile.
+    Adds the registrations in FILE to the app with the key --app. A running server knows them within a second or two. The
+    first line names the columns: registration_id and platform (android, ios, hmos, quickapp), and any of alias, tags
+    (separated by ;), apns_token, apns_environment (production, the default, or sandbox) and mobile.
 
-    With --from getui they are Getui's: cid and phone_type (android, ios, harmony, or Getui's numbers 1 and 2), and any of
-    alias, custom_tag (with spaces between tags), device_token and apns_environment. Getui's API goes on to take the CIDs.
+    With --from getui the columns are Getui's: cid and phone_type (android, ios, harmony, or Getui's numbers 1 and 2), and
+    any of alias, custom_tag (separated by spaces), device_token and apns_environment. Getui's API still accepts the CIDs.
 
-    Notifications for iOS go to the tokens at once. A device that comes with its token takes its registration over: the
-    ID, alias and tags stay. One without a token does so by naming the ID (see Docs/protocol.md), if --adopt-by-id is
-    given.
+    Notifications for iOS go to the tokens immediately. A device that registers with its token takes over its
+    registration: ID, alias and tags stay. With --adopt-by-id, a device without a token does so with its former ID (see
+    Docs/protocol.md).
 
-    Prints a line of JSON for each line that was refused, and for each ID that had another form than ours and was
-    replaced; then the sums. The command may be repeated: what is there already stays as it is.
+    Prints a line of JSON for each invalid line, and for each ID that was replaced because it has another form; then the
+    totals. The command may be repeated: existing registrations stay unchanged.
     """
   static let operands = ["FILE"]
   static let settings = [
@@ -32,11 +31,11 @@ struct ImportCommand: Command {
     SettingDefinition(name: "app", valueName: "KEY", help: "The app's key.", kind: .text),
     SettingDefinition(
       name: "from", valueName: "PLATFORM",
-      help: "Where FILE comes from: jpush, which is meant if not given, or getui.",
+      help: "The origin of FILE: jpush (the default) or getui.",
       kind: .text),
     SettingDefinition(
       name: "adopt-by-id", valueName: "",
-      help: "Lets a device take over a registration by naming its ID, which others may know.", kind: .flag),
+      help: "Lets a device take over a registration by its former ID, which others may know.", kind: .flag),
     SettingDefinition(
       name: "dry-run", valueName: "", help: "Checks all lines and changes nothing.", kind: .flag),
   ]

@@ -13,7 +13,7 @@ struct MailSettings: Sendable {
     SettingDefinition(
       name: "public-url", valueName: "URL",
       help:
-        "Where people reach the console, such as https://push.example.com: for links in mail, and to know our own pages.",
+        "The URL of the console, such as https://push.example.com: for links in mail, and to recognize its own pages.",
       kind: .text),
     SettingDefinition(
       name: "smtp-url", valueName: "URL",
@@ -26,7 +26,7 @@ struct MailSettings: Sendable {
         "The sender address of outgoing mail, such as push@example.com or \"Borealis <push@example.com>\".",
       kind: .text),
     SettingDefinition(
-      name: "smtp-user", valueName: "NAME", help: "The name for the mail server, if it wants one.",
+      name: "smtp-user", valueName: "NAME", help: "The user name for the mail server, if it requires one.",
       kind: .text),
     SettingDefinition(
       name: "smtp-password", valueName: "TEXT", help: "The password for the mail server.", kind: .secret),
@@ -36,7 +36,7 @@ struct MailSettings: Sendable {
       default: "always", kind: .choice(["always", "offered", "never"])),
     SettingDefinition(
       name: "smtp-ca", valueName: "FILE",
-      help: "Certificates, PEM, to trust for mail besides the system's.", kind: .text),
+      help: "Certificates (PEM) to trust for mail in addition to the system's.", kind: .text),
   ]
 
   init(_ settings: Settings) throws(Failure) {
@@ -82,7 +82,7 @@ struct MailSettings: Sendable {
     }
     server.login = try login(settings)
     guard server.login == nil || server.isPrivate else {
-      throw .usage("--smtp-user needs --smtp-tls always: the password could be read on the way")
+      throw .usage("--smtp-user needs --smtp-tls always: otherwise the password could be read on the network")
     }
     return server
   }

@@ -6,11 +6,10 @@ import PushStorage
 
 struct MailTestCommand: Command {
   static let name = "mail test"
-  static let summary = "Sends a mail, to try the settings of the mail server."
+  static let summary = "Sends a mail to test the settings of the mail server."
   static let details = """
-    Sends a short mail to ADDRESS with the settings that "borealis serve" takes, from flags, variables or the same
-    configuration file, and prints one line of JSON when the mail server has taken it. Otherwise the server's answer is in the
-    error.
+    Sends a short mail to ADDRESS with the settings of "borealis serve", from flags, variables or the same configuration
+    file, and prints one line of JSON when the mail server has accepted it. Otherwise the error has the server's response.
 
       borealis mail test me@example.com --config /etc/borealis.conf
     """

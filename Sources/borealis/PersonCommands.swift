@@ -6,7 +6,7 @@ import PushStorage
 
 struct PersonListCommand: Command {
   static let name = "person list"
-  static let summary = "Lists the people who may use the console."
+  static let summary = "Lists the users of the console."
   static let details = "Prints one line of JSON for each person."
   static let operands: [String] = []
   static let settings = [DataFolder.setting]
@@ -31,8 +31,8 @@ struct PersonResetCommand: Command {
   static let summary =
     "Restores console access for a person who lost the password or the authenticator app."
   static let details = """
-    Gives the person with the address EMAIL a new password and prints it as JSON; it is shown only now. One-time passwords are
-    turned off for the person with their recovery codes, and all browsers logged out.
+    Sets a new password for the user with the address EMAIL and prints it as JSON; it is shown only now. The user's
+    authenticator app and recovery codes are turned off, and all browsers are logged out.
     """
   static let operands = ["EMAIL"]
   static let settings = [DataFolder.setting]
@@ -53,7 +53,7 @@ struct PersonResetCommand: Command {
           target: person.email, address: ""))
       return true
     }
-    guard isKnown else { throw .failed("nobody has the address \(email)") }
+    guard isKnown else { throw .failed("no user has the address \(email)") }
     Console.print(["email": .string(email), "password": .string(password)])
   }
 }

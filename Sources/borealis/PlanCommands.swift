@@ -7,9 +7,8 @@ struct PlanSetCommand: Command {
   static let name = "plan set"
   static let summary = "Creates or changes a plan."
   static let details = """
-    Changes what apps of the plan NAME may ask for, or makes the plan if there is none of that name. What is not given
-    stays as it is; "none" takes a limit away, so that the server's own setting holds where there is one. A running
-    server follows within some seconds.
+    Changes the limits of the plan NAME, or creates the plan. Limits that are not given stay unchanged; "none" removes a
+    limit, so that the server's own setting applies if there is one. A running server applies the change within seconds.
     """
   static let operands = ["NAME"]
   static let settings = [DataFolder.setting] + limits
@@ -98,7 +97,7 @@ struct PlanListCommand: Command {
   static let name = "plan list"
   static let summary = "Lists the plans."
   static let details = """
-    Prints one line of JSON for each plan. null stands for the server's own setting, or for no limit.
+    Prints one line of JSON for each plan. null means the server's own setting, or no limit.
     """
   static let operands: [String] = []
   static let settings = [DataFolder.setting]

@@ -8,8 +8,8 @@ struct PushCommand: Command {
   static let name = "push"
   static let summary = "Sends a push through the HTTP API of a server."
   static let details = """
-    Sends one push and prints the server's answer, JSON with the msg_id. Ends with 0 if the push was accepted. The
-    master secret is best given by a file or by BOREALIS_MASTER_SECRET: other users of the machine can read flags.
+    Sends one push and prints the server's response, JSON with the msg_id. Exits with 0 if the push was accepted. Pass the
+    master secret in a file or in BOREALIS_MASTER_SECRET, since other users of the machine can read flags.
 
       borealis push --server http://127.0.0.1:8080 --app-key KEY --master-secret-file FILE --all --alert Hello
     """
@@ -32,7 +32,7 @@ struct PushCommand: Command {
     SettingDefinition(
       name: "registration-id", valueName: "ID,...", help: "To these registrations.", kind: .list),
     SettingDefinition(
-      name: "platform", valueName: "P,...", help: "Only to these: android, ios, hmos, quickapp.",
+      name: "platform", valueName: "P,...", help: "Only to these platforms: android, ios, hmos, quickapp.",
       default: "all", kind: .list),
     SettingDefinition(name: "alert", valueName: "TEXT", help: "The text of a notification.", kind: .text),
     SettingDefinition(
@@ -42,11 +42,11 @@ struct PushCommand: Command {
       name: "title", valueName: "TEXT", help: "The title of the notification or message.", kind: .text),
     SettingDefinition(
       name: "encrypt", valueName: "",
-      help: "Enciphers text and title for each of the registrations, with the keys that they have told.",
+      help: "Encrypts text and title for each of the registrations, with their devices' keys.",
       kind: .flag),
     SettingDefinition(
       name: "neutral", valueName: "TEXT",
-      help: "With --encrypt: what is shown where nobody can decipher the alert.",
+      help: "With --encrypt: the text to show where the alert cannot be decrypted.",
       default: PushSealing.neutralText, kind: .text),
     SettingDefinition(
       name: "time-to-live", valueName: "SECONDS",

@@ -55,7 +55,7 @@ struct PushSealing {
       let point = found["point"]?.string.flatMap({ Base64.decode($0.utf8) }),
       let auth = found["auth"]?.string.flatMap({ Base64.decode($0.utf8) }),
       let key = DevicePublicKey(kind: kind, point: point, auth: auth)
-    else { throw .failed("the device \(id.text) has told no key") }
+    else { throw .failed("the device \(id.text) has no key") }
     return key
   }
 }

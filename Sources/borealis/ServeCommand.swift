@@ -5,11 +5,11 @@ struct ServeCommand: Command {
   static let name = "serve"
   static let summary = "Runs the server."
   static let details = """
-    Serves until SIGTERM or SIGINT. When it is ready it prints one line of JSON with the addresses, in which a port 0 is
-    replaced by the one that the system chose. Logs go to standard error.
+    Serves until SIGTERM or SIGINT. When it is ready it prints one line of JSON with its addresses, with the port that the
+    system chose instead of port 0. Logs go to standard error.
 
-    At SIGTERM it takes no more connections, finishes the requests, tells the devices when to come back, and ends with
-    status 0; a second signal ends it at once. At SIGHUP it reads the TLS certificate again.
+    At SIGTERM it accepts no more connections, finishes requests, tells the devices to reconnect, and exits with status 0;
+    a second signal ends it immediately. At SIGHUP it reads the TLS certificate again.
     """
   static let operands: [String] = []
   static let settings = ServeSettings.definitions

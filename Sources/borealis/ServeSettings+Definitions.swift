@@ -44,13 +44,15 @@ extension ServeSettings {
     SecretKeyFile.setting,
     SettingDefinition(
       name: "apns-production", valueName: "HOST:PORT",
-      help: "Instead of api.push.apple.com:443: a simulator, or port 2197 of Apple's.", kind: .address),
+      help: "The address of APNs, instead of api.push.apple.com:443: a simulator, or port 2197.",
+      kind: .address),
     SettingDefinition(
       name: "apns-sandbox", valueName: "HOST:PORT",
-      help: "Instead of api.sandbox.push.apple.com:443, for development builds of apps.", kind: .address),
+      help: "The address of the APNs sandbox, instead of api.sandbox.push.apple.com:443.", kind: .address),
     SettingDefinition(
       name: "apns-ca", valueName: "FILE",
-      help: "Certificates, PEM, to trust for APNs besides the system's: a simulator's.", kind: .text),
+      help: "Certificates (PEM) to trust for APNs in addition to the system's, such as a simulator's.",
+      kind: .text),
   ]
 
   private static let callbacks = [
@@ -60,7 +62,7 @@ extension ServeSettings {
       kind: .list),
     SettingDefinition(
       name: "callback-ca", valueName: "FILE",
-      help: "Certificates, PEM, to trust for callbacks besides the system's.", kind: .text),
+      help: "Certificates (PEM) to trust for callbacks in addition to the system's.", kind: .text),
     SettingDefinition(
       name: "keep-callbacks", valueName: "TIME",
       help: "How long callbacks and their outcomes are kept.", default: "3d",

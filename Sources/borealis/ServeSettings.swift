@@ -144,7 +144,7 @@ struct ServeSettings {
         throw .usage("--tls-certificate is given, but neither --device nor --http-tls, which use it")
       }
       guard names.isEmpty else {
-        throw .usage("--tls-names is for a certificate that is made, but --tls-certificate gives one")
+        throw .usage("--tls-names is for a generated certificate, but --tls-certificate is set")
       }
       return ((certificate, key), [])
     case (nil, nil): return (nil, names)

@@ -19,7 +19,7 @@ import Testing
     while try server.call("GET", "/readyz").status != 503 {}
     let stopping = try health(server.http)
     #expect(stopping.status == 1)
-    #expect(stopping.errors == "borealis: \(server.http) takes no work (status 503: draining)\n")
+    #expect(stopping.errors == "borealis: \(server.http) is not ready (status 503: draining)\n")
     server.program.signal(SIGTERM)
     _ = try server.program.end()
     let gone = try health(server.http)

@@ -50,7 +50,7 @@ import Testing
     ]
     let early = try scene.push(arguments)
     #expect(early.status == 1)
-    #expect(early.errors.contains("has told no key"))
+    #expect(early.errors.contains("has no key"))
     let key = try DevicePrivateKey(kind)
     try scene.device.send(.operation(sequence: 1, .setKey(DeviceKey(kind, key.publicKey.bytes))))
     guard case .result(1, .ok, _) = try scene.device.next() else { throw TestDevice.Unexpected() }

@@ -10,14 +10,13 @@ import Synchronization
 public enum SimulatorProgram {
   /// One phrase for lists of programs.
   public static let summary =
-    "Plays Apple's push service (APNs) on this machine, strictly, with failures on request."
+    "Simulates Apple's push service (APNs) on this machine, with failures on request."
   /// What help tells beyond the settings.
   public static let details = """
-    Takes pushes over HTTP/2 as api.push.apple.com does, checks all that Apple checks, and answers with Apple's reasons.
+    Accepts pushes over HTTP/2 as api.push.apple.com does, makes the checks of APNs, and responds with Apple's reasons.
     When it is ready it prints one line of JSON with its addresses and the files that a provider needs: the CA to trust, a
-    key (.p8) and a client certificate (.p12) to send with. Then it prints one line for each request. With --control,
-    tests and operators can give device tokens a state, script failures and read what was taken. It ends at SIGTERM or
-    SIGINT.
+    key (.p8) and a client certificate (.p12). Then it prints one line for each request. With --control, tests can set the
+    state of device tokens, script failures and read the requests. It exits at SIGTERM or SIGINT.
     """
 
   /// Runs until SIGTERM or SIGINT. Must be called before the process has started other threads; the caller then ends the

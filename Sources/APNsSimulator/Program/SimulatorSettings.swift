@@ -6,57 +6,58 @@ public enum SimulatorSettings {
   /// All settings with their help.
   public static let definitions = [
     SettingDefinition(
-      name: "listen", valueName: "HOST:PORT", help: "Where providers connect.", default: "127.0.0.1:2197",
+      name: "listen", valueName: "HOST:PORT", help: "The address for providers.", default: "127.0.0.1:2197",
       kind: .address),
     SettingDefinition(
-      name: "control", valueName: "HOST:PORT", help: "Where the control API listens; nowhere if not given.",
+      name: "control", valueName: "HOST:PORT", help: "The address of the control API; off by default.",
       kind: .address),
     SettingDefinition(
       name: "control-anywhere", valueName: "",
-      help: "Lets the control API, which asks nobody who he is, listen beyond this machine.", kind: .flag),
+      help: "Allows the control API, which has no authentication, on addresses other than this machine's.",
+      kind: .flag),
     SettingDefinition(
       name: "data", valueName: "DIR",
       help:
-        "Keeps the certificates and the demo credentials, which are made if they are not there. If not given, a "
-        + "temporary folder that is removed at the end.", kind: .text),
+        "The folder of the certificates and demo credentials, which are created if missing. By default a temporary "
+        + "folder that is removed at the end.", kind: .text),
     SettingDefinition(
-      name: "sandbox", valueName: "", help: "Plays the development environment instead of production.",
+      name: "sandbox", valueName: "", help: "Simulates the sandbox instead of production.",
       kind: .flag),
     SettingDefinition(
-      name: "streams", valueName: "N", help: "Streams at once after the first authenticated request.",
+      name: "streams", valueName: "N", help: "Concurrent streams after the first authenticated request.",
       default: "1000", kind: .number(1...100_000)),
     SettingDefinition(
-      name: "lenient", valueName: "", help: "Takes provider tokens of unknown keys.", kind: .flag),
+      name: "lenient", valueName: "", help: "Accepts provider tokens of unknown keys.", kind: .flag),
     SettingDefinition(
       name: "key", valueName: "KEY_ID:TEAM_ID:FILE",
-      help: "A further key to know: its .p8 file or its public half.", kind: .list),
+      help: "An additional key: its .p8 file or its public key.", kind: .list),
     SettingDefinition(
       name: "topic", valueName: "BUNDLE_ID",
-      help: "The bundle IDs that exist, with a comma between them; any if not given.", kind: .list),
+      help: "The bundle IDs that exist, separated by commas; any by default.", kind: .list),
     SettingDefinition(
       name: "only-registered", valueName: "",
-      help: "Refuses device tokens that the control API was not told of.", kind: .flag),
+      help: "Refuses device tokens that were not set with the control API.", kind: .flag),
     SettingDefinition(
       name: "any-token-length", valueName: "",
-      help: "Takes device tokens of 32 to 100 bytes, not only of 32.",
+      help: "Accepts device tokens of 32 to 100 bytes, not only of 32.",
       kind: .flag),
     SettingDefinition(
       name: "strict-content", valueName: "",
-      help: "Refuses payloads whose content does not fit the push type, where Apple says nothing.",
+      help: "Refuses payloads whose content does not fit the push type, which APNs accepts silently.",
       kind: .flag),
     SettingDefinition(
       name: "clock-factor", valueName: "N",
       help:
-        "Makes the hour of a provider token and the 20 minutes between two of them so many times shorter.",
+        "Makes the hour of a provider token and the 20 minutes between two of them N times shorter.",
       default: "1", kind: .number(1...3600)),
     SettingDefinition(
-      name: "certificate", valueName: "FILE", help: "A server certificate to show instead of the one in DIR.",
+      name: "certificate", valueName: "FILE", help: "A server certificate to use instead of the one in DIR.",
       kind: .text),
     SettingDefinition(
       name: "certificate-key", valueName: "FILE", help: "Its private key.", kind: .text),
     SettingDefinition(
       name: "name", valueName: "HOST",
-      help: "Further names and addresses for the server certificate when it is made.", kind: .list),
+      help: "Additional names and addresses for the server certificate when it is created.", kind: .list),
     SettingDefinition(
       name: "keep", valueName: "N", help: "How many requests the log of the control API holds.",
       default: "10000", kind: .number(1...1_000_000)),

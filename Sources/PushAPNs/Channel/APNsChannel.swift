@@ -213,7 +213,7 @@ public final class APNsChannel: Channel {
       if dispatcher === new { dispatcher.start(on: driver, configuration) }
       return dispatcher
     } catch {
-      parts.log.error("no TLS for APNs", ["reason": .text(error.description)])
+      parts.log.error("cannot set up TLS for APNs", ["reason": .text(error.description)])
       return nil
     }
   }

@@ -64,7 +64,7 @@ struct Invitations: Sendable {
         case .refused(let reason): InvitationMail(.refused, at: now, note: reason)
         }
       members.noteMail(tokenHash: hash, state) { result in
-        if case .failure = result { log.error("cannot store what came of an invitation's mail") }
+        if case .failure = result { log.error("cannot store the outcome of an invitation's mail") }
       }
     }
     if !send(mail, note) { note(.refused(reason: call(Words.mailTooMuch))) }

@@ -64,7 +64,7 @@ private struct AppGroupAcceptance: AcceptanceKind {
   }
 
   func note(_ failure: StorageError, in log: Log) {
-    log.error("push to a group not stored", ["reason": .text("\(failure.kind)")])
+    log.error("app group push not stored", ["reason": .text("\(failure.kind)")])
   }
 }
 
