@@ -3,41 +3,41 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// A part of a push on its way by the channel, with what has become of it.
+/// A part of a push in delivery by the channel, with its results.
 struct ActivePush: Sendable {
   let id: MessageID
   let part: QueuedPart
   let strategy: Strategy
-  /// When it ends for all.
+  /// When it ends for all targets.
   let expires: Timestamp
-  /// Who gets it.
+  /// Its targets.
   let targets: NumberSet
-  /// Whether it is one to many, which has to make way for those to a few.
+  /// Whether it is for many devices, which yields to pushes for few.
   let isLarge: Bool
-  /// For how many nothing is final.
+  /// The number of targets without a final result.
   private(set) var left: Int
-  /// For whom it is.
+  /// The targets.
   private(set) var answered: NumberSet
-  /// Who is being looked up, ready, under way or waits for another try.
+  /// The targets that are being looked up, ready, in flight or waiting for a retry.
   var claimed = NumberSet()
-  /// Who waits until the service of their token can be used again.
+  /// The targets that wait until the service of their token can be used again.
   var deferred = NumberSet()
-  /// Where the search for those who were not claimed goes on.
+  /// The position at which the search for unclaimed targets continues.
   var position = RegistrationNumber(0)
-  /// When each device gets it, nil for at once.
+  /// The pacing of the devices; nil for immediately.
   let pacing: PacingWindow?
-  /// Devices with numbers from this on have to wait for their moment.
+  /// Devices with numbers from this on are not due yet.
   private(set) var dueBelow: UInt64
-  /// Whether it stands in a queue to be looked up.
+  /// Whether it is queued for lookup.
   var isQueued = false
-  /// Its sender took it back: only answers to what was sent before are awaited.
+  /// It was recalled: only responses to earlier requests are awaited.
   private(set) var isTakenBack = false
-  /// For whom an outcome stands: one of `ChannelEnd`, or a reason of the service.
+  /// The targets by outcome: one of `ChannelEnd`, or a reason of the service.
   private(set) var results: [String: NumberSet] = [:]
-  /// What of it is not saved.
+  /// The outcomes that are not saved yet.
   var news: [String: NumberSet] = [:]
 
-  /// `results` are what an earlier run saved.
+  /// `results` were saved by an earlier run.
   init(
     _ push: ChannelPush, _ part: QueuedPart, results: [String: NumberSet] = [:], at now: Timestamp
   ) {
@@ -62,7 +62,7 @@ struct ActivePush: Sendable {
 
   var key: LegKey { LegKey(push: id, leg: part.leg) }
 
-  /// Claims at most so many who were not yet, ascending. Fewer mean that there are no more.
+  /// Claims at most this many unclaimed targets, ascending. Fewer mean that there are no more.
   mutating func claim(_ limit: Int) -> [RegistrationNumber] {
     var found: [RegistrationNumber] = []
     while found.count < limit {
@@ -83,8 +83,8 @@ struct ActivePush: Sendable {
     return found
   }
 
-  /// Lets go of those whose moment has come since the last call; false if there are none. A clock that is set back takes
-  /// nothing back.
+  /// Releases the targets that have become due since the last call; false if there are none. A clock that is set back
+  /// changes nothing.
   mutating func advancePacing(to now: Timestamp) -> Bool {
     guard dueBelow != .max, let bound = pacing?.bound(at: now), bound > dueBelow else {
       return false
@@ -93,14 +93,14 @@ struct ActivePush: Sendable {
     return true
   }
 
-  /// When its time is over for a device: a short-lived one with paced delivery has its own at each.
+  /// When it expires for a device: a short-lived part with paced delivery has its own time for each.
   func end(for number: RegistrationNumber) -> Timestamp {
     guard let lifetime = part.lifetime, let moment = pacing?.moment(of: number) else { return expires }
     return min(expires, moment.adding(seconds: lifetime))
   }
 
-  /// It was taken back, which is stored already for all but those that are under way, and those that were when it began to
-  /// be: `held`. Gives how many it is taken from.
+  /// It was recalled, which is stored already for all targets except those with requests in flight, now or when the
+  /// recall began (`held`). Returns how many targets lose it.
   mutating func takeBack(except underWay: NumberSet, held: NumberSet) -> Int {
     isTakenBack = true
     let rest = targets.subtracting(answered).subtracting(underWay)
@@ -113,7 +113,7 @@ struct ActivePush: Sendable {
     return rest.count
   }
 
-  /// Notes what became of it for one device.
+  /// Records the outcome for one device.
   mutating func finish(_ number: RegistrationNumber, _ result: String) {
     claimed.remove(number)
     deferred.remove(number)
@@ -124,7 +124,7 @@ struct ActivePush: Sendable {
     news[result, default: NumberSet()].insert(number)
   }
 
-  /// Its time is over: this is final for all who are left.
+  /// It has expired: this is final for all remaining targets.
   mutating func finishAll(_ result: String, except underWay: NumberSet = NumberSet()) {
     guard left > 0 else { return }
     let rest = targets.subtracting(answered).subtracting(underWay)
@@ -137,7 +137,7 @@ struct ActivePush: Sendable {
 }
 
 extension ChannelAnswers {
-  /// What is to be saved of some parts of a push now.
+  /// The results to save of some parts of a push.
   init(_ id: MessageID, of channel: ChannelID, _ parts: [ActivePush], isFinal: Bool) {
     func byLeg(_ outcomes: (ActivePush) -> [String: NumberSet]) -> LegOutcomes {
       Dictionary(parts.map { (DeliveryLeg(channel, $0.part.leg), outcomes($0)) }) { first, _ in first }

@@ -4,7 +4,7 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// Looking up devices, reading more of the queue, and saving what became of it. Each is done by at most one job at a time.
+/// Looks up devices, reads more of the queue, and saves results. Each is done by at most one job at a time.
 extension ChannelQueue {
   /// Devices of pushes to be looked up.
   struct Batch: Sendable {
@@ -15,7 +15,7 @@ extension ChannelQueue {
       /// Ascending.
       let numbers: [RegistrationNumber]
 
-      /// What is known of its devices: what `find` reads of a slot, or nothing where no tokens are needed.
+      /// What `find` reads of its devices' slots; empty for channels without tokens.
       func rows(
         _ find: (TokenSlot) throws(StorageError) -> [TokenRow]
       ) throws(StorageError) -> [TokenRow] {
@@ -23,14 +23,14 @@ extension ChannelQueue {
         return try find(slot)
       }
 
-      /// Whether its devices have numbers for their icons taken.
+      /// Whether its devices get badge numbers.
       var changesBadges: Bool { badge != .unchanged }
     }
 
     let isLarge: Bool
-    /// The moment by `TokenChanges` before which nothing of it was read.
+    /// The version of `TokenChanges` before the read.
     let readAt: UInt64
-    /// In the order of the pushes, so that numbers for icons ascend with them.
+    /// In the order of the pushes, so that badge numbers ascend.
     var parts: [Part] = []
     var count = 0
   }
@@ -43,10 +43,10 @@ extension ChannelQueue {
     case save([ChannelAnswers])
   }
 
-  /// Starts what can be done now.
+  /// Starts the steps that can be done now.
   func advance() {
     let (failed, steps) = state.withLock { state in (state.takeFailed(), state.nextSteps()) }
-    // Before their ends are saved, so that a crash in between repeats something and loses nothing.
+    // Before their ends are saved, so that a crash in between repeats requests and loses nothing.
     for (id, numbers) in failed {
       deliveries.takeBack(id, in: app, from: channel, for: numbers) { [self] isStored in
         state.withLock { $0.settled(id, numbers, isStored: isStored) }
@@ -103,8 +103,8 @@ extension ChannelQueue {
     }
   }
 
-  /// Stores that deliveries are being tried which are sent at most once, before they leave: whatever happens then, they are
-  /// not sent again.
+  /// Stores attempts of deliveries that are sent at most once before they are sent: whatever happens then, they are not
+  /// sent again.
   private func arm(_ deliveries: [Delivery]) {
     let id = app.id
     let byLeg = Dictionary(grouping: deliveries, by: \.key).mapValues {
@@ -134,7 +134,7 @@ extension ChannelQueue {
     }
   }
 
-  /// Reads the tokens of devices once more that are tried again.
+  /// Reads the tokens of deliveries to retry again.
   private func readAgain(_ deliveries: [Delivery], at moment: UInt64) {
     let id = app.id
     store.read { transaction throws(StorageError) in
@@ -155,7 +155,7 @@ extension ChannelQueue {
           state.isHeldUp = true
           return [any ServiceTarget]()
         }
-        // The last first, since each goes to the front.
+        // In reverse, since each goes to the front.
         for (delivery, row) in zip(deliveries, rows).reversed() {
           state.retake(delivery, row, readAt: moment)
         }
@@ -183,7 +183,7 @@ extension ChannelQueue {
 
   // MARK: The rest of the queue
 
-  /// `skipped` was the newest push left in the database when this began: it and all before it are seen.
+  /// `skipped` was the newest push left in the database when this began: it and all before it are read.
   private func load(after id: MessageID, skipped: MessageID) {
     let (app, channel, triedOnce) = (app.id, channel, triedOnce)
     store.read { transaction throws(StorageError) in
@@ -227,14 +227,14 @@ extension ChannelQueue {
       push, parts, results: row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } },
       tried: row.tried, at: time.now())
     guard row.isTakenBack else { return }
-    // An earlier run was asking the service when it ended.
+    // An earlier run had requests in flight when it ended.
     for leg in state.legs(of: row.push.id) {
       state.open[leg]?.finishAll(ChannelEnd.noAnswer)
       state.end(leg)
     }
   }
 
-  /// Ends what expired in the database, for an app whose queue stands still.
+  /// Ends expired pushes in the database, for an app whose queue is stopped.
   private func sweep(at now: Timestamp) {
     let (app, channel, triedOnce) = (app.id, channel, triedOnce)
     store.read { transaction throws(StorageError) in
@@ -267,10 +267,10 @@ extension ChannelQueue {
     }
   }
 
-  /// Saves what was answered of pushes that are not finished, so that a restart does not send it again.
+  /// Saves results of unfinished pushes, so that a restart does not repeat their requests.
   private func saveProgress() {
     let dirty = state.withLock { state in
-      // A restart would take those for answered whose fallback to the direct connection could not be stored.
+      // Otherwise a restart would count devices as done whose fallback to the direct connection is not stored.
       let dirty = state.open.values.filter { !$0.news.isEmpty && state.mayEnd($0.id) }
       for push in dirty { state.open[push.key]?.news = [:] }
       return dirty.map { [channel] in ChannelAnswers($0.id, of: channel, [$0], isFinal: false) }
@@ -282,7 +282,7 @@ extension ChannelQueue {
     }
   }
 
-  /// The work of once a second.
+  /// Call once a second.
   public func tick() {
     let now = time.now()
     let targets = state.withLock { state in
@@ -300,14 +300,14 @@ extension ChannelQueue {
     for target in targets { target.wake() }
   }
 
-  /// Saves everything before the end; what is under way is sent again after the next start.
+  /// Saves everything before the end; requests in flight are repeated after the next start.
   public func finish() {
     saveProgress()
     advance()
-    // All that `advance` leaves for later: there is no later.
+    // Everything that `advance` would postpone.
     let finished = state.withLock { state in
       defer { state.finished = [] }
-      // Those in between are stored before: the writer keeps the order.
+      // Jobs in between are stored before: the writer keeps the order.
       return state.finished.filter { state.failed[$0.id] == nil }
     }
     if !finished.isEmpty { save(finished) }

@@ -4,29 +4,29 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// What one app has to send by one channel. The database is the queue: here is only the part of it that is being worked on,
-/// so memory stays flat however much waits. Safe to use from any thread.
+/// One app's queue to one channel. The database is the queue: memory has only the part in progress, so it stays constant
+/// however much waits. Safe to use from any thread.
 ///
-/// The channel says what a push is made of (`QueuedPart`) and where requests go (`ServiceTarget`); it takes what may leave
-/// now, makes requests of it, and judges the answers. The queue keeps the order, reads tokens, tries again, ends what is over,
-/// and stores answers.
+/// The channel divides a push into parts (`QueuedPart`) and sets the targets of requests (`ServiceTarget`); it takes
+/// ready deliveries, makes requests of them, and evaluates the responses. The queue keeps the order, reads tokens,
+/// retries, ends expired pushes, and stores results.
 public final class ChannelQueue: Sendable {
-  /// Divides a push into the parts that the channel delivers; none if it is not for the channel.
+  /// Divides a push into the parts that the channel delivers; empty if it is not for the channel.
   public typealias Parts = @Sendable (ChannelPush) -> [QueuedPart]
 
-  /// The bounds of what is in memory.
+  /// The limits of the memory.
   enum Bounds {
-    /// Pushes that are worked on; the others stay in the database.
+    /// Pushes in memory; the others stay in the database.
     static let pushes = 2048
-    /// Devices of pushes to a few, and of pushes to many, that are ready to be sent.
+    /// Ready deliveries of pushes to few devices, and of pushes to many.
     static let ready = 1024
     /// Devices looked up at a time.
     static let batch = 256
-    /// Pushes whose ends are saved at a time: about a millisecond for the writer.
+    /// Pushes whose ends are saved at a time: about a millisecond of the writer.
     static let saved = 32
-    /// Devices that wait for another try; with so many nothing new is begun.
+    /// Deliveries that wait for a retry; with this many nothing new is started.
     static let later = 16_384
-    /// Seconds for which a push rests that is being taken back.
+    /// Seconds for which a push is held that is being recalled.
     static let hold: Int64 = 60
   }
 
@@ -58,17 +58,17 @@ public final class ChannelQueue: Sendable {
     state = Mutex(QueueState(channel: channel))
   }
 
-  /// Requests under way, and devices that wait for another try, for the metrics.
+  /// Requests in flight, and deliveries that wait for a retry, for the metrics.
   public var counts: (flights: Int, later: Int) {
     state.withLock { ($0.flights.count, $0.laterCount + $0.again.count) }
   }
 
   // MARK: What comes in
 
-  /// Takes a push that was committed, or leaves it in the database if there is no room.
+  /// Adds a committed push, or leaves it in the database if there is no room.
   public func deliver(_ push: ChannelPush) {
     state.withLock { state in
-      // The queue was read from the database between the commit and this call: it may even be answered.
+      // The queue was read from the database between the commit and this call: the push may even be done.
       guard push.id > state.loadedThrough else { return }
       guard !state.isSpilled, state.open.count < Bounds.pushes else {
         state.isSpilled = true
@@ -81,14 +81,14 @@ public final class ChannelQueue: Sendable {
     advance()
   }
 
-  /// Sends no more of a push; tells how many it still waited for, as far as it is in memory.
+  /// Sends no more of a push; returns how many devices it still waited for, as far as it is in memory.
   public func withdraw(_ id: MessageID) -> Int {
     let (count, over, wasAsked) = state.withLock { state in
       if state.isLoading { state.withdrawn.insert(id) }
       return state.withdraw(id)
     }
-    // The service may have answered for some since the answers were last saved. The end itself is stored already, unless the
-    // service was being asked then.
+    // The service may have responded since results were last saved. The end itself is stored already, unless requests
+    // were in flight then.
     if wasAsked || over.contains(where: { !$0.news.isEmpty }), !over.isEmpty {
       let answers = ChannelAnswers(id, of: channel, over, isFinal: true)
       deliveries.store(answers, of: app) { [self] isStored in
@@ -102,17 +102,17 @@ public final class ChannelQueue: Sendable {
     return count
   }
 
-  /// Lets a push rest that is being taken back; tells what of it cannot be.
+  /// Holds a push that is being recalled; returns the part of it that can no longer be recalled.
   public func hold(_ id: MessageID, by holder: PushHolder) -> ChannelHold {
     let now = time.now().seconds
     return state.withLock { $0.hold(id, by: holder, until: now + Bounds.hold) }
   }
 
-  /// The push was not taken back by one who may hold it.
+  /// A recall that held the push did not happen.
   public func resume(_ id: MessageID, by holder: PushHolder) { state.withLock { $0.resume(id, by: holder) } }
 
-  /// Registrations have other tokens than before, or are gone. What was read of them is read again; what is under way and
-  /// has not left yet comes back for that.
+  /// Registrations have other tokens than before, or were removed. Their tokens are read again; requests that were not
+  /// sent yet come back for that.
   public func tokensChanged(of numbers: [RegistrationNumber]) {
     let recalled = state.withLock { $0.tokensChanged(of: numbers) }
     for (target, tags) in recalled { target.recall(tags) }
@@ -120,8 +120,8 @@ public final class ChannelQueue: Sendable {
 
   // MARK: Credentials
 
-  /// Sets where a service's requests go; nil with `isStopped` when they have to wait, nil without when there is no
-  /// credential: then what was meant for it ends.
+  /// Sets the target of a service's requests; nil with `isStopped` when they have to wait, nil without it when there is
+  /// no credential: then its deliveries end.
   public func set(_ target: (any ServiceTarget)?, isStopped: Bool, for service: ServiceID) {
     let targets = state.withLock { state in
       state.targets[service] = target
@@ -139,12 +139,12 @@ public final class ChannelQueue: Sendable {
     advance()
   }
 
-  /// Where a service's requests go.
+  /// The target of a service's requests.
   public func target(of service: ServiceID) -> (any ServiceTarget)? { state.withLock { $0.targets[service] } }
 
   // MARK: Requests and answers
 
-  /// At most so many deliveries to a service that leave now. `authorization` is what they will be sent with.
+  /// At most this many deliveries to a service, to be sent now with `authorization`.
   public func take(
     _ service: ServiceID, upTo count: Int, authorization: (any AnyObject & Sendable)? = nil
   ) -> [Outgoing] {
@@ -156,8 +156,8 @@ public final class ChannelQueue: Sendable {
     return taken
   }
 
-  /// Takes requests that have their results: `tag` and whether the service has taken the push. `judge` is called for each that
-  /// is known, with its place in `results`, under the queue's lock: it must not call the queue.
+  /// Handles requests that have their results: `tag` and whether the service has accepted the push. `judge` is called for
+  /// each known one, with its index in `results`, under the queue's lock: it must not call the queue.
   public func landed(
     _ results: [(tag: UInt64, isTaken: Bool)], judge: (Int, inout Landed) -> DeliveryVerdict
   ) {
@@ -176,7 +176,7 @@ public final class ChannelQueue: Sendable {
         if verdict == .unsent || verdict == .resend { woken.insert(landed.delivery.service) }
         state.settle(landed.delivery, verdict, at: now)
       }
-      // The last first, since each goes to the front: in the end they stand in the order in which they left.
+      // In reverse, since each goes to the front: in the end they are in the order in which they left the queue.
       for (_, delivery) in unsent.sorted(by: { $0.tag > $1.tag }) { state.prepare(delivery, atFront: true) }
       return woken.compactMap { state.targets[$0] }
     }

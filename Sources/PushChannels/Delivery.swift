@@ -3,26 +3,26 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// One device of a push, with all that a request needs.
+/// A delivery of a push to one device, with all that a request needs.
 public struct Delivery: Sendable {
   let key: LegKey
   /// Which of the device's tokens it goes to.
   public let slot: TokenSlot?
   /// The token and what belongs to it, read before this try.
   public internal(set) var row: TokenRow
-  /// The moment by `TokenChanges` at which the row was read.
+  /// The version of `TokenChanges` at which the row was read.
   var readAt: UInt64
-  /// The service that it goes to.
+  /// The service of the request.
   public var service: ServiceID
   /// Attempts that failed.
   public internal(set) var failures = 0
-  /// Whether it is stored that its only try is being made.
+  /// Whether it is stored that its only attempt is being made.
   var isArmed = false
-  /// The other service called the token bad.
+  /// Whether the other service rejected the token.
   public var otherHasRefused = false
-  /// How often the connection refused it before the service had read it.
+  /// How often the connection failed before the service processed it.
   public var refusals = 0
-  /// The authorization was renewed for it.
+  /// Whether the authorization was renewed for it.
   public var hasRenewedAuthorization = false
 
   init(key: LegKey, slot: TokenSlot?, row: TokenRow, readAt: UInt64, service: ServiceID) {
@@ -42,21 +42,21 @@ public struct Delivery: Sendable {
   }
 }
 
-/// A delivery that leaves now.
+/// A delivery to send now.
 public struct Outgoing: Sendable {
-  /// What names it in the answer.
+  /// The number that the result carries.
   public let tag: RequestTag
   /// The device.
   public let delivery: Delivery
-  /// The push, and when it ends.
+  /// The push and its expiration.
   public let push: MessageID, expires: Timestamp
-  /// What it is made of: `QueuedPart.content`.
+  /// Its content: `QueuedPart.content`.
   public let content: any AnyObject & Sendable
-  /// Where it goes.
+  /// Its target.
   public let target: any ServiceTarget
 }
 
-/// The number of a request: the app above, and below a count of the app's own requests.
+/// The number of a request: the app in the upper bits, a counter of the app's requests in the lower ones.
 public struct RequestTag: Hashable, Sendable {
   private static let countBits: UInt64 = 40
 
@@ -66,7 +66,7 @@ public struct RequestTag: Hashable, Sendable {
   /// Wraps a number.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// Puts a number together; of the count 40 bits stand in it.
+  /// Makes a number with 40 bits of the counter.
   public init(app: AppID, count: UInt64) {
     rawValue = UInt64(app.rawValue) << Self.countBits | count & (1 << Self.countBits - 1)
   }
@@ -75,56 +75,56 @@ public struct RequestTag: Hashable, Sendable {
   public var app: AppID { AppID(UInt32(truncatingIfNeeded: rawValue >> Self.countBits)) }
 }
 
-/// A request that the service has not answered.
+/// A request without a response yet.
 struct Flight: Sendable {
   let delivery: Delivery
   let sentAt: Timestamp
-  /// Where it went, also after its service has got another target.
+  /// Its target, also after its service has got another one.
   let target: any ServiceTarget
-  /// What proved who sends it, such as a provider token; nil where that is no part of a request.
+  /// The authorization that it was sent with, such as a provider token; nil if requests have none.
   let authorization: (any AnyObject & Sendable)?
 }
 
-/// A request that has its result.
+/// A request with its result.
 public struct Landed: Sendable {
-  /// The device. The channel may change where and how it is tried again.
+  /// The delivery. The channel may change where and how it is retried.
   public var delivery: Delivery
-  /// When the request left.
+  /// When the request was sent.
   public let sentAt: Timestamp
-  /// Where it went.
+  /// Its target.
   public let target: any ServiceTarget
-  /// What it was authorized with.
+  /// Its authorization.
   public let authorization: (any AnyObject & Sendable)?
-  /// Whether the service has taken the same token from a later request.
+  /// Whether the service has accepted the same token in a later request.
   public let hasWorkedSince: Bool
-  /// Whether it must not be sent again: it is sent at most once, or was taken back meanwhile.
+  /// Whether it must not be sent again: it is sent at most once, or was recalled in the meantime.
   public let isLastTry: Bool
   /// The services that the app has a target for.
   public let services: Set<ServiceID>
 }
 
-/// What becomes of a request that has its result.
+/// The verdict about a request with its result.
 public enum DeliveryVerdict: Sendable, Equatable {
-  /// This is final: one of `ChannelEnd`, or a reason of the service.
+  /// Final: one of `ChannelEnd`, or a reason of the service.
   case ended(String)
-  /// The service will never take it, for this reason. The direct connection brings it, if the strategy wants that.
+  /// The service will never accept it, for this reason. The direct connection carries it, if the strategy allows that.
   case refused(String)
-  /// It is tried again by a schedule, and not before so many seconds; when the push ends before, it expires.
+  /// It is retried with back-off, but not before this many seconds; if the push ends before, it expires.
   case retry(RetrySchedule, notBefore: Int64 = 0)
-  /// It is tried again after so many seconds, which does not count as a failure.
+  /// It is retried after this many seconds, which does not count as a failure.
   case wait(seconds: Int64)
-  /// It is sent again at once.
+  /// It is sent again immediately.
   case resend
-  /// It never left, and is sent again in its order.
+  /// It was not sent, and is sent again in its order.
   case unsent
 }
 
-/// The requests of an app that its services have not answered.
+/// The requests of an app that are in flight.
 struct Flights: Sendable {
-  /// The requests to one registration.
+  /// The requests in flight to one registration.
   private struct Underway: Sendable {
     var count = 0
-    /// A token that the service has taken meanwhile, and when the request with it left.
+    /// A token that the service has accepted, and when that request was sent.
     var taken: (token: [UInt8], sentAt: Timestamp)?
   }
 
@@ -135,7 +135,7 @@ struct Flights: Sendable {
   var count: Int { all.count }
   var isEmpty: Bool { all.isEmpty }
 
-  /// Notes that a request leaves; gives its number.
+  /// Records that a request is sent; returns its number.
   mutating func begin(_ flight: Flight, of app: AppID) -> RequestTag {
     last &+= 1
     let tag = RequestTag(app: app, count: last)
@@ -144,7 +144,7 @@ struct Flights: Sendable {
     return tag
   }
 
-  /// Takes a request that has its result; tells whether the service has taken the same token from a later request.
+  /// Removes a request that has its result; returns whether the service has accepted the same token in a later request.
   mutating func land(_ tag: RequestTag, isTaken: Bool) -> (flight: Flight, hasWorkedSince: Bool)? {
     guard let flight = all.removeValue(forKey: tag) else { return nil }
     let row = flight.delivery.row
@@ -158,7 +158,7 @@ struct Flights: Sendable {
     return (flight, hasWorkedSince)
   }
 
-  /// Who is being asked for, by leg.
+  /// The registrations with requests in flight, by leg.
   func numbers(of push: MessageID) -> [UInt8: NumberSet] {
     var found: [UInt8: [RegistrationNumber]] = [:]
     for flight in all.values where flight.delivery.key.push == push {
@@ -167,7 +167,7 @@ struct Flights: Sendable {
     return found.mapValues { NumberSet($0) }
   }
 
-  /// The requests to registrations, by where they went.
+  /// The requests in flight to registrations, by target.
   func requests(to numbers: [RegistrationNumber]) -> [(target: any ServiceTarget, tags: [UInt64])] {
     let wanted = Set(numbers.filter { underway[$0] != nil })
     guard !wanted.isEmpty else { return [] }

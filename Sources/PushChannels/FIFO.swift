@@ -1,4 +1,4 @@
-/// First in, first out; what comes back goes to the front.
+/// First in, first out; elements that come back go to the front.
 struct FIFO<Element: Sendable>: Sendable {
   private var items: [Element?] = []
   private var head = 0
@@ -10,7 +10,7 @@ struct FIFO<Element: Sendable>: Sendable {
 
   mutating func putBack(_ item: Element) {
     if head == 0 {
-      // Room for more: thousands come back when a host fails.
+      // Reserves room: thousands come back when a host fails.
       head = max(16, items.count / 4)
       items.insert(contentsOf: repeatElement(nil, count: head), at: 0)
     }

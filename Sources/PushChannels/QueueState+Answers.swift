@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// What leaves, and what follows from its results.
+/// Sending, and the handling of results.
 extension QueueState {
   mutating func take(
     _ service: ServiceID, upTo count: Int, authorization: (any AnyObject & Sendable)?, app: AppID,
@@ -36,12 +36,12 @@ extension QueueState {
           tag: tag, delivery: delivery, push: push.id, expires: push.expires, content: push.part.content,
           target: target))
     }
-    // What was put in meanwhile is nothing: `finish` touches no queue.
+    // Nothing was added in the meantime: `finish` touches no queue.
     ready[service] = queue
     return taken
   }
 
-  /// Takes a request that has its result; nil for one that is not known.
+  /// Removes a request that has its result; nil for an unknown one.
   mutating func land(_ tag: RequestTag, isTaken: Bool, _ services: Set<ServiceID>) -> Landed? {
     guard let (flight, hasWorkedSince) = flights.land(tag, isTaken: isTaken) else { return nil }
     let push = open[flight.delivery.key]
@@ -51,7 +51,7 @@ extension QueueState {
       isLastTry: push.map { $0.part.isTriedOnce || $0.isTakenBack } ?? false, services: services)
   }
 
-  /// Does what a verdict says; what was not sent is put back by whoever knows the order.
+  /// Applies a verdict; the caller, which knows the order, puts back requests that were not sent.
   mutating func settle(_ delivery: Delivery, _ verdict: DeliveryVerdict, at now: Timestamp) {
     switch verdict {
     case .ended(let result): finish(delivery.key, delivery.row.number, result)

@@ -4,9 +4,9 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// What the queue does next, worked out under its lock.
+/// The next steps of the queue, computed under its lock.
 extension QueueState {
-  /// What can be done now, marked as begun.
+  /// The steps that can be done now, marked as started.
   mutating func nextSteps() -> [ChannelQueue.Step] {
     guard !isHeldUp else { return [] }
     var steps: [ChannelQueue.Step] = []
@@ -43,7 +43,7 @@ extension QueueState {
     return steps
   }
 
-  /// The ends that may be stored now, as many as are stored at a time.
+  /// The ends that may be stored now, at most one batch.
   private mutating func takeFinished() -> [ChannelAnswers] {
     if failed.isEmpty, failuresBeingStored.isEmpty {
       defer { finished.removeFirst(min(finished.count, ChannelQueue.Bounds.saved)) }
@@ -62,7 +62,7 @@ extension QueueState {
     return batch
   }
 
-  /// The first of those whose pushes are still there; nil if there are none.
+  /// The first ones whose pushes still exist; nil if there are none.
   private mutating func takeBatch(_ queue: WritableKeyPath<Self, FIFO<Delivery>>) -> [Delivery]? {
     var deliveries: [Delivery] = []
     while deliveries.count < ChannelQueue.Bounds.batch, let next = self[keyPath: queue].popFirst() {
@@ -85,7 +85,7 @@ extension QueueState {
         batch.count += numbers.count
       }
       if numbers.count == wanted {
-        // There may be more of it. It goes to the end, so that several large pushes move on together.
+        // There may be more of it. It goes to the end, so that several large pushes progress together.
         if isLarge { many.append(leg) } else { few.putBack(leg) }
       } else {
         open[leg]?.isQueued = false
@@ -106,7 +106,7 @@ extension QueueState {
     }
   }
 
-  /// A device that is tried again, with the token that it has now.
+  /// A delivery to retry, with its current token.
   mutating func retake(_ old: Delivery, _ row: TokenRow?, readAt: UInt64) {
     guard let part = open[old.key]?.part else { return }
     guard var row else {
@@ -124,7 +124,7 @@ extension QueueState {
     prepare(delivery, atFront: true)
   }
 
-  /// Which tokens have changed is forgotten when nothing is in hand that was read before.
+  /// Token changes are dropped when nothing that was read before is in use.
   mutating func forgetChanges() {
     guard flights.isEmpty, !isFetchingFew, !isFetchingMany, !isReadingAgain, !isArming, arming.isEmpty,
       ready.values.allSatisfy({ $0.count == 0 })
@@ -140,9 +140,9 @@ extension QueueState {
     }
   }
 
-  /// Answers could not be saved.
+  /// Results could not be saved.
   mutating func giveBack(_ answers: ChannelAnswers) {
-    // Where it is through by now, or was taken back, this is stored besides its end.
+    // If it has ended by now, or was recalled, this is stored in addition to its end.
     let legs = legs(of: answers.id)
     let over = answers.news.filter { news in !legs.contains { DeliveryLeg(channel, $0.leg) == news.key } }
     if !over.isEmpty {
@@ -161,9 +161,9 @@ extension QueueState {
     for leg in open.keys where open[leg].map({ $0.expires <= now }) ?? false { expire(leg) }
   }
 
-  /// The time of a push is over.
+  /// A push has expired.
   mutating func expire(_ leg: LegKey) {
-    // The service may take what it is being asked for.
+    // The service may accept requests in flight.
     let asked = flights.numbers(of: leg.push)[leg.leg] ?? NumberSet()
     open[leg]?.finishAll(ChannelEnd.expired, except: asked)
     if open[leg]?.left == 0 { end(leg) }
@@ -173,7 +173,7 @@ extension QueueState {
     for due in later.keys.filter({ $0 <= second }).sorted() {
       let deliveries = later.removeValue(forKey: due) ?? []
       laterCount -= deliveries.count
-      // Its token may be somebody else's by now.
+      // Its token may belong to another registration by now.
       for delivery in deliveries { again.append(delivery) }
     }
   }

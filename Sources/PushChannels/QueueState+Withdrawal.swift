@@ -3,9 +3,9 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// Taking pushes back, and what follows when a token belongs to somebody else.
+/// Recalls pushes, and handles tokens that moved to another registration.
 extension QueueState {
-  /// Lets a push rest until it is known whether it was taken back.
+  /// Holds a push until it is known whether it was recalled.
   mutating func hold(_ id: MessageID, by holder: PushHolder, until second: Int64) -> ChannelHold {
     var hold = ChannelHold()
     for leg in legs(of: id) {
@@ -23,20 +23,20 @@ extension QueueState {
     return hold
   }
 
-  /// Lets a push go on that nobody else holds.
+  /// Resumes a push, unless another recall holds it.
   mutating func resume(_ id: MessageID, by holder: PushHolder) {
     held[id]?.holders.remove(holder)
     if held[id]?.holders.isEmpty == true { held[id] = nil }
   }
 
-  /// Takes a push back; what the service was asked for it answers yet. Tells for how many devices the push waited, and gives the
-  /// parts that are over with this, and whether the service was being asked when it began to be taken back.
+  /// Recalls a push; requests in flight still get their responses. Returns for how many devices the push waited, the
+  /// parts that end with this, and whether requests were in flight when the recall began.
   mutating func withdraw(_ id: MessageID) -> (count: Int, over: [ActivePush], wasAsked: Bool) {
     let held = held.removeValue(forKey: id)?.underWay ?? [:]
     let flying = flights.numbers(of: id)
     let legs = legs(of: id)
     guard !flying.isEmpty else {
-      // What is ready or waits for another try is passed over when its turn comes.
+      // Ready deliveries and retries are skipped when their turn comes.
       var over = legs.compactMap { open.removeValue(forKey: $0) }
       var count = 0
       for index in over.indices {
@@ -53,14 +53,14 @@ extension QueueState {
     return (count, [], true)
   }
 
-  /// A request of a push that was taken back meanwhile was not answered for good: it is not repeated.
+  /// A request of a push that was recalled in the meantime has no final result: it is not repeated.
   mutating func endIfTakenBack(_ delivery: Delivery) -> Bool {
     guard open[delivery.key]?.isTakenBack == true else { return false }
     finish(delivery.key, delivery.row.number, ChannelEnd.takenBack)
     return true
   }
 
-  /// Nothing leaves with what was read of these before; gives the requests that may not have left yet.
+  /// Outdates the tokens of these registrations; returns the requests that may not have been sent yet.
   mutating func tokensChanged(
     of numbers: [RegistrationNumber]
   ) -> [(target: any ServiceTarget, tags: [UInt64])] {

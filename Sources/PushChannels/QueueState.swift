@@ -3,7 +3,7 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// What is ready to be sent to a service.
+/// The deliveries that are ready to be sent to a service.
 struct ReadyDeliveries: Sendable {
   private(set) var few = FIFO<Delivery>()
   private(set) var many = FIFO<Delivery>()
@@ -18,7 +18,8 @@ struct ReadyDeliveries: Sendable {
     }
   }
 
-  /// The next of a batch. Pushes to a few go first; of every eight places one is for those to many, so that they move too.
+  /// The next delivery of a batch. Pushes to few devices go first; one of every eight places is for pushes to many, so that
+  /// they progress too.
   mutating func next(place: Int) -> Delivery? {
     place % 8 == 7
       ? many.popFirst() ?? few.popFirst()
@@ -28,65 +29,65 @@ struct ReadyDeliveries: Sendable {
   mutating func removeAll() -> [Delivery] { few.removeAll() + many.removeAll() }
 }
 
-/// A push that is being taken back.
+/// A push that is being recalled.
 struct HeldPush: Sendable {
   var holders: Set<PushHolder> = []
-  /// Who was under way when that began, by leg.
+  /// The registrations with requests in flight when that began, by leg.
   var underWay: [UInt8: NumberSet] = [:]
-  /// When to go on if nobody says how it ended.
+  /// When to resume if the outcome is not reported.
   var until: Int64 = 0
 }
 
-/// What an app's queue to a channel has in memory, and what follows from what happens, without input or output.
+/// The state of an app's queue to a channel in memory, and its transitions, without I/O.
 struct QueueState: Sendable {
   let channel: ChannelID
   var open: [LegKey: ActivePush] = [:]
-  /// Those whose devices are to be looked up.
+  /// The parts whose devices have to be looked up.
   var few = FIFO<LegKey>()
   var many = FIFO<LegKey>()
   var ready: [ServiceID: ReadyDeliveries] = [:]
-  /// What is tried again, by second.
+  /// The deliveries to retry, by second.
   var later: [Int64: [Delivery]] = [:]
   var laterCount = 0
-  /// Whose token is read again before they are tried again.
+  /// The deliveries whose token is read again before they are retried.
   var again = FIFO<Delivery>()
   var isReadingAgain = false
-  /// What is sent at most once, before that is stored.
+  /// The deliveries that are sent at most once, before that is stored.
   var arming = FIFO<Delivery>()
   var isArming = false
   var changes = TokenChanges()
   var flights = Flights()
-  /// Pushes that are being taken back: nothing of them is sent.
+  /// Pushes that are being recalled: nothing of them is sent.
   var held: [MessageID: HeldPush] = [:]
-  /// Whether `targets` and `stopped` say something of all services.
+  /// Whether `targets` and `stopped` are complete.
   var knowsCredentials = false
   var targets: [ServiceID: any ServiceTarget] = [:]
   /// Services that have a credential which cannot be used now.
   var stopped: Set<ServiceID> = []
   var isFetchingFew = false
   var isFetchingMany = false
-  /// What the database has beyond this ID is not in memory, if `isSpilled`.
+  /// Pushes above this ID are only in the database, if `isSpilled`.
   var loadedThrough = MessageID(0)
   var skippedThrough = MessageID(0)
   var isSpilled = true
   var isLoading = false
-  /// Taken back while a load was under way, which may not have seen it.
+  /// Pushes recalled during a load, which may not have seen that.
   var withdrawn: Set<MessageID> = []
-  /// Pushes that have gone their way.
+  /// Pushes that have ended.
   var finished: [ChannelAnswers] = []
-  /// Whom the service will not bring a push whose strategy then wants the direct connection.
+  /// Registrations that the service rejected, for pushes that then use the direct connection.
   var failed: [MessageID: [RegistrationNumber]] = [:]
-  /// Pushes for which that is being stored, by how many jobs.
+  /// Pushes for which that is being stored, by the number of jobs.
   var failuresBeingStored: [MessageID: Int] = [:]
   var isSaving = false
-  /// The database refused something: nothing more is tried before the next tick.
+  /// Whether the database failed: nothing more is tried before the next tick.
   var isHeldUp = false
 
   init(channel: ChannelID) { self.channel = channel }
 }
 
 extension QueueState {
-  /// Takes a push in. `results` are what an earlier run saved.
+  /// Adds a push. `results` were saved by an earlier run.
   mutating func add(
     _ push: ChannelPush, _ parts: [QueuedPart], results: LegOutcomes = [:],
     tried: [UInt8: [RegistrationNumber]] = [:],
@@ -113,25 +114,25 @@ extension QueueState {
     (DeliveryLeg.main...QueuedPart.maximumLeg).map { LegKey(push: id, leg: $0) }.filter { open[$0] != nil }
   }
 
-  /// Has devices looked up whose moment has come, of pushes with paced delivery.
+  /// Schedules the lookup of due devices of pushes with paced delivery.
   mutating func release(at now: Timestamp) {
     for leg in open.keys where open[leg]?.advancePacing(to: now) == true { queue(leg) }
   }
 
-  /// Has the devices looked up that nobody has claimed.
+  /// Schedules the lookup of unclaimed devices.
   mutating func queue(_ leg: LegKey) {
     guard let push = open[leg], !push.isQueued else { return }
     open[leg]?.isQueued = true
     if push.isLarge { many.append(leg) } else { few.append(leg) }
   }
 
-  /// Notes an end for one device, and ends the push with the last one.
+  /// Records an end for one device, and ends the push with the last one.
   mutating func finish(_ leg: LegKey, _ number: RegistrationNumber, _ result: String) {
     open[leg]?.finish(number, result)
     if open[leg]?.left == 0 { end(leg) }
   }
 
-  /// Notes that the service will not bring a push to one device.
+  /// Records that the service rejected a push for one device.
   mutating func fail(_ leg: LegKey, _ number: RegistrationNumber, _ result: String) {
     if open[leg].map({ $0.part.canFallBack && Routing.fallsBackToOwn($0.strategy) }) == true {
       failed[leg.push, default: []].append(number)
@@ -139,15 +140,15 @@ extension QueueState {
     finish(leg, number, result)
   }
 
-  /// The targets for which something is ready.
+  /// The targets with ready deliveries.
   var targetsWithWork: [any ServiceTarget] {
     targets.filter { (ready[$0.key]?.count ?? 0) > 0 }.map(\.value)
   }
 
-  /// Whether devices may be looked up: not while the only credentials are stopped. Without any, that ends the pushes.
+  /// Whether devices may be looked up: not while all credentials are stopped. Without any credential, lookup ends the pushes.
   var mayLookUp: Bool { knowsCredentials && (!targets.isEmpty || stopped.isEmpty) }
 
-  /// Takes what `fail` noted; it is being stored from now on.
+  /// Takes the rejections that `fail` recorded, to store them.
   mutating func takeFailed() -> [MessageID: [RegistrationNumber]] {
     guard !isHeldUp, !failed.isEmpty else { return [:] }
     defer { failed = [:] }
@@ -155,7 +156,7 @@ extension QueueState {
     return failed
   }
 
-  /// What `takeFailed` gave is stored, or has to be tried again.
+  /// The result of storing what `takeFailed` returned.
   mutating func settled(_ id: MessageID, _ numbers: [RegistrationNumber], isStored: Bool) {
     let others = failuresBeingStored[id, default: 1] - 1
     failuresBeingStored[id] = others > 0 ? others : nil
@@ -164,10 +165,10 @@ extension QueueState {
     isHeldUp = true
   }
 
-  /// Whether a push's end may be stored: not before it waits at the direct connection for those whom the service refused.
+  /// Whether a push's end may be stored: not before it is stored for the direct connection for devices that the service rejected.
   func mayEnd(_ id: MessageID) -> Bool { failed[id] == nil && failuresBeingStored[id] == nil }
 
-  /// A part of a push has gone its way. It stays until the others have: they are saved together.
+  /// A part of a push has ended. It stays until the other parts have: they are saved together.
   mutating func end(_ leg: LegKey) {
     let legs = legs(of: leg.push)
     guard !legs.isEmpty, legs.allSatisfy({ open[$0]?.left == 0 }) else { return }
@@ -175,7 +176,7 @@ extension QueueState {
       ChannelAnswers(leg.push, of: channel, legs.compactMap { open.removeValue(forKey: $0) }, isFinal: true))
   }
 
-  /// Nobody works on a device of a push any more: it is looked up anew.
+  /// Releases a device of a push, which is then looked up again.
   mutating func release(_ delivery: Delivery) {
     let number = delivery.row.number
     open[delivery.key]?.claimed.remove(number)
@@ -187,7 +188,7 @@ extension QueueState {
     queue(delivery.key)
   }
 
-  /// Puts a device where it belongs by the state of its service.
+  /// Queues a delivery according to the state of its service.
   mutating func prepare(_ delivery: Delivery, atFront: Bool = false) {
     guard let isLarge = open[delivery.key]?.isLarge, !endIfTakenBack(delivery) else { return }
     guard let target = targets[delivery.service] else {
@@ -205,14 +206,14 @@ extension QueueState {
     ready[delivery.service, default: ReadyDeliveries()].append(delivery, isLarge: isLarge, atFront: atFront)
   }
 
-  /// Has a device tried again from a second on.
+  /// Schedules a retry of a delivery at a second.
   mutating func tryAgain(_ delivery: Delivery, at second: Int64) {
     guard !endIfTakenBack(delivery) else { return }
     later[second, default: []].append(delivery)
     laterCount += 1
   }
 
-  /// The state of a service has changed: what was ready for it, or waited for it, is looked at again.
+  /// The state of a service has changed: requeues the deliveries that were ready for it or waited for it.
   mutating func sortOut(_ service: ServiceID) {
     if targets[service] == nil {
       var deliveries = ready.removeValue(forKey: service) ?? ReadyDeliveries()

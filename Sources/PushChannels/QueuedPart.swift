@@ -7,7 +7,7 @@ import PushStorage
 public struct QueuedPart: Sendable {
   /// The leg's number, 1 to `maximumLeg`.
   public let leg: UInt8
-  /// Who gets it.
+  /// Its targets.
   public let targets: Recipients
   /// Which of a device's tokens it goes to; nil for a channel that needs none.
   public let slot: TokenSlot?
@@ -17,11 +17,11 @@ public struct QueuedPart: Sendable {
   public let badge: BadgeChange
   /// Whether it is sent at most once: no answer means that it may have arrived. Only for parts that go to a token.
   public let isTriedOnce: Bool
-  /// Whether the direct connection can bring it to a device for which the service refuses it.
+  /// Whether the direct connection can carry it if the service rejects a device.
   public let canFallBack: Bool
-  /// Seconds after which it is of no use, counted from the push's moment for the device; nil for as long as the push lives.
+  /// Seconds after which it is useless, counted from the due time for the device; nil for the push's time to live.
   public let lifetime: Int64?
-  /// What the channel makes requests of.
+  /// The content for the channel's requests.
   public let content: any AnyObject & Sendable
 
   /// The highest number of a leg.
@@ -47,24 +47,24 @@ public struct QueuedPart: Sendable {
     precondition(!isTriedOnce || slot != nil, "what is sent at most once goes to a token")
   }
 
-  /// The service for a device by what it named with its token.
+  /// The service for a device, from the one that it reported with its token.
   func service(for row: TokenRow) -> ServiceID {
     row.service == .none ? service : row.service
   }
 }
 
-/// Where an app's requests to a service go: a dispatcher with the app's credential. The queue keeps it with each request, since
-/// a service may get another one meanwhile.
+/// The target of an app's requests to a service: a dispatcher with the app's credential. The queue stores it with each
+/// request, since a service may get another one in the meantime.
 public protocol ServiceTarget: AnyObject, Sendable {
   /// Whether the credential allows requests to a kind of token.
   func takes(_ slot: TokenSlot?) -> Bool
   /// There is something to take. On any thread.
   func wake()
-  /// Requests shall come back as not sent as far as they have not left yet. On any thread.
+  /// Withdraws requests that were not sent yet; they come back as not sent. Called on any thread.
   func recall(_ tags: [UInt64])
 }
 
-/// Names a leg of a push.
+/// The key of a leg of a push.
 struct LegKey: Hashable, Sendable {
   let push: MessageID
   let leg: UInt8

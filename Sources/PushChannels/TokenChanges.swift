@@ -1,17 +1,17 @@
 import PushBase
 
-/// Which registrations have other tokens now than when something was read of them. Moments are counts, so that what was read
-/// while a change was being stored is out of date as well.
+/// Tracks registrations whose tokens have changed since they were read. Versions are counters, so that tokens read while
+/// a change was being stored are outdated as well.
 struct TokenChanges: Sendable {
-  /// Registrations that are known one by one; with more, all that was read before is out of date.
+  /// The most registrations that are tracked one by one; with more, everything read before is outdated.
   private static let most = 4096
 
-  /// The present moment; what is read carries the moment at which the reading began.
+  /// The current version; tokens that are read carry the version at the start of the read.
   private(set) var now: UInt64 = 0
   private var latest: [RegistrationNumber: UInt64] = [:]
   private var latestOfAll: UInt64 = 0
 
-  /// Notes a change.
+  /// Records a change.
   mutating func note(_ numbers: [RegistrationNumber]) {
     now += 1
     for number in numbers { latest[number] = now }
@@ -20,11 +20,11 @@ struct TokenChanges: Sendable {
     latestOfAll = now
   }
 
-  /// Whether what was read of a registration at a moment is out of date.
+  /// Whether a registration's token, read at a version, is outdated.
   func hasChanged(_ number: RegistrationNumber, since moment: UInt64) -> Bool {
     latestOfAll > moment || latest[number].map { $0 > moment } ?? false
   }
 
-  /// Nothing that was read is in hand any more.
+  /// Resets: nothing that was read before is in use.
   mutating func forgetAll() { latest = [:] }
 }
