@@ -7,8 +7,8 @@ public struct AddressGuard: Sendable {
   private let allowed: [IPNetwork]
   private let own: @Sendable () -> [IPAddress]?
 
-  /// `allowed` are networks that may be connected to in any case. `own` tells this machine's addresses, nil if it cannot;
-  /// it is asked each time, since they may change.
+  /// `allowed` are networks that may be connected to in any case. `own` returns this machine's addresses, nil if they are
+  /// unknown; it is called each time, since they may change.
   public init(
     allowing allowed: [IPNetwork] = [],
     own: @escaping @Sendable () -> [IPAddress]? = AddressGuard.ownAddresses
@@ -17,8 +17,8 @@ public struct AddressGuard: Sendable {
     self.own = own
   }
 
-  /// The addresses of this machine's network interfaces, nil if the system does not tell them. One that a router
-  /// translates to them is not among them.
+  /// The addresses of this machine's network interfaces, nil if the system does not report them. Addresses that a router
+  /// translates to them are not included.
   public static func ownAddresses() -> [IPAddress]? {
     var bytes: [UInt8] = []
     var count = 64
@@ -35,8 +35,8 @@ public struct AddressGuard: Sendable {
     if allowed.contains(where: { $0.contains(address) }) { return true }
     if let inner = Self.embedded(in: address) { return allows(inner) }
     guard Self.isPublic(address) else { return false }
-    // A service that listens on all addresses often trusts whoever comes from this machine. Which addresses these are must
-    // be known: else any public address might be one of them.
+    // A service that listens on all addresses often trusts connections from this machine. The machine's addresses must be
+    // known, since any public address might be one of them.
     return own().map { !$0.contains(address) } ?? false
   }
 
@@ -46,7 +46,7 @@ public struct AddressGuard: Sendable {
     return !special.contains { $0.contains(address) }
   }
 
-  /// The IPv4 address to which a translator on the way would connect (NAT64, RFC 6052), nil if there is none.
+  /// The IPv4 address to which a NAT64 translator would connect (RFC 6052), nil if there is none.
   private static func embedded(in address: IPAddress) -> IPAddress? {
     translated.contains { $0.contains(address) }
       ? IPAddress(v4: UInt32(truncatingIfNeeded: address.low)) : nil

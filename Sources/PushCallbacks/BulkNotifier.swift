@@ -9,7 +9,7 @@ import Synchronization
 /// at a time with low priority.
 final class BulkNotifier: Sendable {
   /// Seconds from the end of a push until its undelivered targets are reported: the direct connection may still deliver what
-  /// Apple refused.
+  /// APNs rejected.
   private static let delay: Int64 = 2
   /// Rows in one query.
   private static let rows = 256
@@ -112,7 +112,7 @@ final class BulkNotifier: Sendable {
       for step in steps where try transaction.callbacks.advanceBulk(step.bulk, to: step.next) {
         live.append(step)
       }
-      // It is rare that a row has gone meanwhile: its app was deleted.
+      // A row is rarely gone by now: its app was deleted.
       let wanted = live.count == steps.count ? bodies : self.bodies(of: live)
       for body in wanted { try body.store(at: now, in: transaction) }
     } completion: { [self] result in

@@ -13,10 +13,10 @@ public struct CallbackKeys: Sendable {
 
   /// Reads the keys.
   let read: @Sendable () -> Result<SealingKeys, Failure>
-  /// Reads the keys, and makes one if there are none and none is in use. Fails if one that is in use, by its ID, is missing.
+  /// Reads the keys, and creates one if there are none and none is in use. Fails if a key in use, by its ID, is missing.
   let readOrMake: @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, Failure>
 
-  /// Both may block for as long as a small file takes; they are called on threads of the store.
+  /// Both block while they read a small file; they are called on threads of the store.
   public init(
     read: @escaping @Sendable () -> Result<SealingKeys, Failure>,
     readOrMake: @escaping @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, Failure>

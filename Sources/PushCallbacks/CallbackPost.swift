@@ -6,7 +6,7 @@ struct CallbackPost: Sendable {
   /// Header fields besides those of every request, as `Name: value`.
   var fields: [String]
   let body: [UInt8]
-  /// What the body is.
+  /// The content type of the body.
   var contentType = "application/json"
 }
 

@@ -3,14 +3,14 @@ import PushDomain
 import PushStorage
 import Synchronization
 
-/// Sends the due batches of the database to app servers; only requests under way are in memory. Safe to use from any thread.
+/// Sends the due batches of the database to app servers; only requests in flight are in memory. Safe to use from any thread.
 final class CallbackQueue: Sendable {
   private struct State: Sendable {
     var limiter: DestinationLimiter
     /// The destination after which the next query continues, so that each gets its turn.
     var last: CallbackDestination?
     var isReading = false
-    /// Whether a query was requested while one was under way, which may have missed the new batch.
+    /// Whether a query was requested while one was running, which may have missed the new batch.
     var isWanted = false
     var isClosed = false
   }
@@ -19,7 +19,7 @@ final class CallbackQueue: Sendable {
   private struct Found: Sendable {
     var batches: [CallbackBatchRow] = []
     var settings: [AppID: CallbackSettingRow] = [:]
-    /// What batches in Getui's format need, by app.
+    /// The data for batches in Getui's format, by app.
     var receipts: [AppID: GetuiReceipts] = [:]
     var last: CallbackDestination?
   }
@@ -132,7 +132,7 @@ final class CallbackQueue: Sendable {
         continue
       }
       guard let url else {
-        // The app has no address any more.
+        // The app no longer has a URL.
         note(
           batch, destination, host: host, CallbackAnswer(error: "the app has no callback address"),
           isFinal: true)
@@ -226,7 +226,7 @@ extension CallbackSettingRow {
 }
 
 extension [AppID: GetuiReceipts] {
-  /// Reads what a batch needs.
+  /// Reads the data for a batch.
   fileprivate mutating func add(
     _ batch: CallbackBatchRow, in transaction: ReadTransaction
   ) throws(StorageError) {

@@ -7,7 +7,7 @@ import Synchronization
 /// Writes callback events in the transaction that stores the fact. Events of many devices at once are left to
 /// `BulkNotifier`.
 final class CallbackRecorder: DeliveryObserver {
-  /// The most pushes whose callback settings are cached; beyond, the cache is cleared.
+  /// The most pushes whose callback settings are cached; above that, the cache is cleared.
   private static let remembered = 4096
   /// The most registrations of one event that are written on the writer's thread.
   private static let atOnce = 100
@@ -77,7 +77,7 @@ final class CallbackRecorder: DeliveryObserver {
     }
   }
 
-  /// Whether an event was the last thing that could become of its push, and others than its device may lack it.
+  /// Whether an event ended its push, while other devices may not have it.
   private func isOver(
     after event: DeliveryEvent, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {

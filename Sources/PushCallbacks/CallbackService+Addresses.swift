@@ -2,8 +2,8 @@ import PushBase
 import PushDomain
 
 extension CallbackService {
-  /// Whether it can be seen from a callback's address alone that the server will never connect to it: it is an IP address, or
-  /// the machine's own name, outside of what the operator allows. What other names stand for shows only when connecting.
+  /// Whether a callback's URL alone shows that the server will never connect to it: it has an IP address, or the
+  /// machine's own name, that the operator does not allow. Other names are checked when connecting.
   public func refuses(_ address: CallbackAddress) -> Bool {
     let authority = address.origin.drop { $0 != "/" }.dropFirst(2)
     guard let host = URLAuthority(authority)?.host else { return false }

@@ -13,7 +13,7 @@ public struct CallbackBatch: Sendable, Equatable {
 }
 
 extension CallbackService {
-  /// Batches of an app below an ID, newest first, without bodies; of all states if none is given.
+  /// Batches of an app below an ID, newest first, without bodies; of all states by default.
   public func batches(
     of app: AppID, state: CallbackState?, before id: Int64, limit: Int,
     found: @escaping @Sendable (Result<[CallbackBatchRow], CallbackError>) -> Void
@@ -29,7 +29,7 @@ extension CallbackService {
     }
   }
 
-  /// One batch of an app, nil if the app has none of that number.
+  /// One batch of an app, nil if the app has no such batch.
   public func batch(
     _ id: Int64, of app: AppID,
     found: @escaping @Sendable (Result<CallbackBatch?, CallbackError>) -> Void
@@ -60,7 +60,7 @@ extension CallbackService {
     }
   }
 
-  /// Sends a test event to an app's own address and returns the response. The event is not stored and not retried. Each app may
+  /// Sends a test event to an app's own URL and returns the response. The event is not stored and not retried. Each app may
   /// run one test at a time. The audit log entry is written before.
   public func test(
     _ app: AppID, noting note: AuditRow? = nil,

@@ -10,14 +10,14 @@ public struct CallbackSetting: Sendable, Equatable {
   public var url: String?
   /// The event types.
   public var types: CallbackTypes
-  /// The form of callbacks to that address.
+  /// The format of callbacks to that URL.
   public var format: CallbackFormat
   /// Until when the previous secret signs as well; nil if there is none.
   public var oldSecretUntil: Timestamp?
   /// When the settings were last changed.
   public var changedAt: Timestamp
 
-  /// What is stored, without the secrets.
+  /// Makes the settings of a stored row, without the secrets.
   public init(_ row: CallbackSettingRow, at now: Timestamp) {
     url = row.url
     types = row.types
@@ -59,8 +59,8 @@ extension CallbackService {
     }
   }
 
-  /// Sets up an app's callbacks. `done` gets the secret if one was made: it is shown only then. This and what follows is
-  /// noted in the audit log by the same commit, if `note` is given.
+  /// Sets up an app's callbacks. `done` gets the secret if one was made: it is shown only then. With `note`, this and the
+  /// following functions write the audit log in the same commit.
   public func set(
     _ app: AppID, url: String?, types: CallbackTypes, format: CallbackFormat = .borealis,
     noting note: AuditRow? = nil,
@@ -78,8 +78,8 @@ extension CallbackService {
     }
   }
 
-  /// Makes a new secret; the one before it signs too for a day. `.nothingSetUp` as well where `rotation` does not go with
-  /// what there is.
+  /// Makes a new secret; the previous one also signs for a day. `.nothingSetUp` also if `rotation` does not fit the
+  /// current state.
   public func rotateSecret(
     of app: AppID, _ rotation: SecretRotation = .shift, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void
@@ -90,7 +90,7 @@ extension CallbackService {
     }
   }
 
-  /// Forgets what an app has set up; false if that was nothing. What waits for the app's own address is given up.
+  /// Deletes an app's callback settings; false if it has none. Batches for the app's own URL are given up.
   public func remove(
     _ app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void
@@ -114,7 +114,7 @@ extension CallbackService {
     func callAsFunction(_ secret: String) -> [UInt8] { CallbackSecret.seal(secret, app: app, with: keys) }
   }
 
-  /// Reads which keys there are, and then changes a row; a change of nil means that nothing is set up.
+  /// Reads the keys, and then changes a row; a change of nil means that the app has no callbacks.
   private func change(
     _ app: AppID, needsGetui: Bool = false, noting note: AuditRow?,
     done: @escaping @Sendable (Result<(setting: CallbackSetting, secret: String?), CallbackError>) -> Void,

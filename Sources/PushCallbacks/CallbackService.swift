@@ -79,7 +79,7 @@ public final class CallbackService: Sendable {
     }
   }
 
-  /// Stops sending. What has no answer yet is sent again after the next start.
+  /// Stops sending. Requests without a response are sent again after the next start.
   public func close() {
     queue.close()
     transport.close()

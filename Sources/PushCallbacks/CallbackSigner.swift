@@ -5,7 +5,7 @@ import PushStorage
 /// Makes the header fields by which an app server verifies the sender.
 struct CallbackSigner {
   private let keys: CallbackKeys
-  /// Read once for all batches that leave together.
+  /// Read once for all batches that are sent together.
   private var opened: Result<SealingKeys, CallbackKeys.Failure>?
 
   init(_ keys: CallbackKeys) { self.keys = keys }
@@ -17,7 +17,7 @@ struct CallbackSigner {
     return try known.get()
   }
 
-  /// The fields for a body. An app that has no secret, whose push names an address of its own, gets no signature.
+  /// The fields for a body. Without a secret, as for a push with its own URL of an app without callbacks, there is no signature.
   mutating func fields(
     for body: [UInt8], of setting: CallbackSettingRow?, delivery: String, attempt: Int, at now: Timestamp
   ) throws(CallbackKeys.Failure) -> [String] {

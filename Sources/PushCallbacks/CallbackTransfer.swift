@@ -1,7 +1,7 @@
 import CCurl
 import PushBase
 
-/// One request under way. Used by one thread.
+/// One request in flight. Used by one thread.
 final class CallbackTransfer {
   struct Options: Sendable {
     /// Which addresses may be connected to.
@@ -14,9 +14,9 @@ final class CallbackTransfer {
     var totalMilliseconds = 15_000
   }
 
-  /// Bytes of an answer's body that are kept; the answer to a test shows them.
+  /// Bytes of a response's body that are kept; the result of a test shows them.
   private static let keptBytes = 2048
-  /// Bytes of an answer's body after which it is cut off.
+  /// Bytes of a response's body after which the request is aborted.
   private static let mostBytes = 65_536
 
   let easy: UnsafeMutableRawPointer
@@ -58,14 +58,14 @@ final class CallbackTransfer {
         }, context: this))
     let texts: [(CURLoption, String)] = [
       (CURLOPT_URL, post.url), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_USERAGENT, "Borealis"),
-      // Keeps the environment's proxies out: they would connect to what the guard never sees.
+      // No proxies from the environment: they would connect to addresses that the guard never sees.
       (CURLOPT_PROXY, ""),
     ]
     let numbers: [(CURLoption, Int)] = [
       (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1), (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
       (CURLOPT_CONNECTTIMEOUT_MS, options.connectMilliseconds),
       (CURLOPT_TIMEOUT_MS, options.totalMilliseconds),
-      // A look-up that hangs must not hold up the other transfers when this one ends.
+      // A name resolution that hangs must not delay the other transfers when this one ends.
       (CURLOPT_QUICK_EXIT, 1),
     ]
     return texts.allSatisfy { cc_set_text(easy, $0, $1) == CURLE_OK }
@@ -90,7 +90,7 @@ final class CallbackTransfer {
     return false
   }
 
-  /// Takes a piece of the answer's body; false once it is too long.
+  /// Takes a piece of the response's body; false once it is too long.
   private func take(_ piece: UnsafeRawBufferPointer) -> Bool {
     received += piece.count
     answer.body += piece.prefix(Self.keptBytes - answer.body.count)

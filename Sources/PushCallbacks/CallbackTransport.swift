@@ -17,8 +17,8 @@ final class CallbackTransport: Sendable {
     var isClosed = false
   }
 
-  /// The handle that the thread works with; `@unchecked Sendable`, since only the thread uses it, but for
-  /// `curl_multi_wakeup`, which may be called from any.
+  /// The thread's handle; `@unchecked Sendable`, since only the thread uses it, except for `curl_multi_wakeup`, which may
+  /// be called from any thread.
   private final class Multi: @unchecked Sendable {
     let handle: UnsafeMutableRawPointer
 
@@ -35,7 +35,7 @@ final class CallbackTransport: Sendable {
   private let inbox = Mutex(Inbox())
   private let multi: Multi
 
-  /// Starts the thread; nil if the system has none left.
+  /// Starts the thread; nil if the system cannot start one.
   init?(_ options: CallbackTransfer.Options) {
     guard let multi = Multi() else { return nil }
     self.multi = multi
@@ -43,13 +43,13 @@ final class CallbackTransport: Sendable {
     guard (try? SystemThread.start("callbacks") { worker.run() }) != nil else { return nil }
   }
 
-  /// Sends a request; `completion` is called on the thread of this object, unless it is closed before the answer.
+  /// Sends a request; `completion` is called on the thread of this object, unless it is closed before the response.
   func send(_ post: CallbackPost, completion: @escaping Completion) {
     inbox.withLock { $0.jobs.append(Job(post: post, completion: completion)) }
     curl_multi_wakeup(multi.handle)
   }
 
-  /// Ends the thread; requests under way get no completion.
+  /// Ends the thread; requests in flight get no completion.
   func close() {
     inbox.withLock { $0.isClosed = true }
     curl_multi_wakeup(multi.handle)
@@ -85,7 +85,7 @@ final class CallbackTransport: Sendable {
           curl_multi_remove_handle(multi, easy)
           transfers.removeValue(forKey: easy)?.finish(result)
         }
-        // Returns at once when a job came meanwhile.
+        // Returns immediately if a job arrived in the meantime.
         curl_multi_poll(multi, nil, 0, 10_000, nil)
       }
       for easy in transfers.keys { curl_multi_remove_handle(multi, easy) }

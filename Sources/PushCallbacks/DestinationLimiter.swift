@@ -1,8 +1,8 @@
 import PushBase
 import PushStorage
 
-/// Limits the requests under way by app, host and destination, so that a receiver that is slow or down delays only its own
-/// events. Not thread-safe: the owner locks. Times are monotonic nanoseconds.
+/// Limits the requests in flight by app, host and destination, so that a receiver that is slow or down delays only its
+/// own events. Not thread-safe: the owner locks. Times are monotonic nanoseconds.
 struct DestinationLimiter: Sendable {
   /// Concurrent requests: in total, for one app, to one host, to one destination of an app.
   struct Limits: Sendable {
@@ -15,12 +15,12 @@ struct DestinationLimiter: Sendable {
   }
 
   private struct Destination: Sendable {
-    /// Batches whose request is under way, or whose outcome is being stored.
+    /// Batches whose request is in flight, or whose outcome is being stored.
     var busy: Set<Int64> = []
     /// Failed attempts since the last success.
     var failures = 0
     var pausedUntil: UInt64 = 0
-    /// Whether the request under way tests if the receiver is back.
+    /// Whether the request in flight probes the receiver.
     var isProbing = false
   }
 

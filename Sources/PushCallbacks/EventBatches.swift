@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// Events on their way into the database, gathered by destination: a row for up to a hundred, never one for each.
+/// Events to store, grouped by destination: one row for up to a hundred events.
 struct EventBatches {
   /// The most events of one request.
   static let limit = 100
@@ -15,10 +15,10 @@ struct EventBatches {
   private var events: [Destination: [CallbackEvent]] = [:]
   private let format: (AppID) -> CallbackFormat
 
-  /// `format` tells how callbacks to an app's own address look.
+  /// `format` returns the format of callbacks to an app's own URL.
   init(format: @escaping (AppID) -> CallbackFormat) { self.format = format }
 
-  /// Adds an event of a push, with what the push wants told.
+  /// Adds an event of a push, with the push's callback settings.
   mutating func add(_ event: CallbackEvent, of app: AppID, _ row: PushCallbackRow) {
     var event = event
     event.sendno = row.sendno
@@ -27,7 +27,7 @@ struct EventBatches {
     add(event, of: app, to: row.url)
   }
 
-  /// Adds an event for an address, nil for the app's own.
+  /// Adds an event for a URL, nil for the app's own.
   mutating func add(_ event: CallbackEvent, of app: AppID, to url: String?) {
     events[Destination(app: app, url: url), default: []].append(event)
   }

@@ -10,8 +10,8 @@ public struct GetuiAccess: Sendable {
   let time: any TimeSource
   let log: Log
 
-  /// Makes a master secret for an app, in the place of the one it had. `done` gets it: it is shown only then. The audit log says
-  /// so in the same commit, if `note` is given.
+  /// Makes a master secret for an app, replacing a previous one. `done` gets it: it is shown only then. With `note` the
+  /// same commit writes the audit log.
   public func make(
     for app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<String, CallbackError>) -> Void
@@ -38,7 +38,7 @@ public struct GetuiAccess: Sendable {
     }
   }
 
-  /// Takes an app's access away; false if it has none.
+  /// Removes an app's access; false if it has none.
   public func remove(
     _ app: AppID, noting note: AuditRow? = nil,
     done: @escaping @Sendable (Result<Bool, CallbackError>) -> Void

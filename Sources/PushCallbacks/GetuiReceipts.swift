@@ -4,9 +4,9 @@ import PushDomain
 import PushJSON
 import PushStorage
 
-/// Batches for addresses that want Getui's format: they are stored as ours and written anew when they are sent.
+/// Batches for URLs with Getui's format: they are stored in Borealis' format and converted when they are sent.
 struct GetuiReceipts: Sendable {
-  /// What the type of a body is: lines of JSON.
+  /// The content type of a body: lines of JSON.
   static let contentType = "text/plain;charset=utf-8"
 
   let app: AppKey
@@ -15,7 +15,7 @@ struct GetuiReceipts: Sendable {
   /// The tasks of pushes, by push.
   var tasks: [MessageID: String] = [:]
 
-  /// The pushes that a stored body tells of.
+  /// The pushes in a stored body.
   static func pushes(of body: [UInt8]) -> [MessageID] {
     (try? parseJSON(body))?.array?.compactMap { $0["msg_id"]?.string.flatMap { MessageID(decimal: $0.utf8) } }
       ?? []
