@@ -1,21 +1,22 @@
 import PushBase
 import PushRouter
 
-/// One line for each answered request: a warning if the server failed, else at level debug. Never a body, a query or a header besides the request's ID.
+/// Logs one line for each answered request: a warning if the server failed, else at level debug. Never a body, a query or a
+/// header other than the request's ID.
 public struct AccessLog: Sendable {
   let log: Log
   let time: any TimeSource
-  /// When the request came in, on the monotonic clock.
+  /// When the request arrived, on the monotonic clock.
   let start: UInt64
 
-  /// Begins with a request that came in now.
+  /// Starts with a request that arrived now.
   public init(_ log: Log, _ time: any TimeSource) {
     self.log = log
     self.time = time
     start = time.monotonic()
   }
 
-  /// Notes an answer; `path` is the pattern of its route.
+  /// Logs an answer; `path` is the pattern of its route.
   public func answered(_ method: String, _ path: String, _ status: Int, _ requestID: String, _ app: App?) {
     func values() -> KeyValuePairs<String, LogValue> {
       [

@@ -5,7 +5,7 @@ import PushRouter
 import PushStorage
 
 extension Gateway {
-  /// Finds out who calls, whether he may, and whether he has calls left; then the route's own work begins.
+  /// Authenticates and authorizes the caller, checks the rate limit, and then runs the route's handler.
   func authenticate(_ call: GatewayCall, _ handle: @escaping Route.Handler) {
     switch Self.credentials(of: call) {
     case .failure(let error): call.fail(error)
@@ -30,7 +30,7 @@ extension Gateway {
     }
   }
 
-  /// What the headers of an answer say about calls of an API to a request that is none of them: nothing is counted for it.
+  /// The rate limit headers of a request that does not count as a call.
   func budget(of request: HTTPRequest, _ api: API) -> RateLimiter.Budget? {
     guard let standard = standardQuota(api) else { return nil }
     guard let header = request.headers["authorization"],
@@ -42,7 +42,7 @@ extension Gateway {
     return limiter.look(app.id.rawValue, quota: quota, at: time.monotonic())
   }
 
-  /// Why an app whose secret is right may not make a call.
+  /// Why an authenticated app may not make a call.
   private func obstacle(to call: GatewayCall, of app: App) -> APIError? {
     if app.isDisabled { return call.api.faults.disabled }
     return app.allows(caller(call)) ? nil : .addressRefused
@@ -64,7 +64,7 @@ extension Gateway {
     }
   }
 
-  /// A group may call from where all of its apps may be called from.
+  /// A group may call from addresses that all of its apps allow.
   private func authenticateGroup(
     _ key: AppKey, _ secret: [UInt8], _ call: GatewayCall, _ handle: @escaping Route.Handler
   ) {
@@ -97,7 +97,7 @@ extension Gateway {
     }
   }
 
-  /// Whoever a key belongs to, if the secret is right; else the call is answered.
+  /// The owner of a key, if the secret is right; else answers the call.
   private func verified<Caller>(
     _ found: Result<Caller?, DeviceFailure>, _ call: GatewayCall, by accepts: (Caller) -> Bool
   ) -> Caller? {
@@ -109,7 +109,7 @@ extension Gateway {
     return nil
   }
 
-  /// Does the work of a call if its caller has one left in this minute.
+  /// Runs a call if its caller has one left in this minute.
   private func begin(_ call: GatewayCall, for caller: UInt32, quota: Int?, _ handle: Route.Handler) {
     var call = call
     if let limiter = (call.group == nil ? rates : groupRates)[call.api], let quota {
@@ -130,7 +130,7 @@ extension Gateway {
 
   // MARK: Calls in a minute
 
-  /// Calls in a minute that the server's settings give; nil for an API that is not counted.
+  /// The calls per minute in the server's settings; nil for an API without a limit.
   func standardQuota(_ api: API) -> Int? {
     switch api {
     case .push: limits.pushCallsPerMinute
@@ -143,23 +143,22 @@ extension Gateway {
     }
   }
 
-  /// Counts pushes of an app that one call makes for it besides itself, as far as there are calls left in this minute.
+  /// Counts additional pushes of one call, as far as the app has calls left in this minute.
   func takePushes(_ count: Int, of app: App) -> (granted: Int, budget: RateLimiter.Budget)? {
     guard let limiter = rates[.push], let quota = quota(.push, app.plan) else { return nil }
     return limiter.take(app.id.rawValue, upTo: count, quota: quota, at: time.monotonic())
   }
 
-  /// Counts pushes of an app that one call of an API beside this one makes for it besides itself; tells for how many there are
-  /// calls left in this minute.
+  /// Counts the pushes of one call of another API besides the call itself; returns for how many there are calls left in this
+  /// minute.
   public func takeMorePushes(_ count: Int, of app: App) -> Int {
     takePushes(count, of: app)?.granted ?? count
   }
 
-  /// Counts a push of an app that was not asked for with the app's key, as one call; false if there is none left in this
-  /// minute.
+  /// Counts a push that was not requested with the app's key as one call; false if there is none left in this minute.
   public func takePushCall(of app: App) -> Bool { takePushes(1, of: app)?.granted != 0 }
 
-  /// Counts a call of an app that came through an API beside this one; false if there is none left in this minute.
+  /// Counts a call of an app through another API; false if there is none left in this minute.
   public func takeCall(_ api: API, of app: App) -> Bool {
     guard let limiter = rates[api], let quota = quota(api, app.plan) else { return true }
     return limiter.take(app.id.rawValue, quota: quota, at: time.monotonic()).isGranted
@@ -180,7 +179,7 @@ extension Gateway {
 
   // MARK: Where a call comes from
 
-  /// The address of whoever sends a request over a connection from `peer`; nil if a proxy that is trusted says none.
+  /// The client's address of a request on a connection from `peer`; nil if a trusted proxy names none.
   public func caller(of request: HTTPRequest, peer: IPAddress?) -> IPAddress? {
     TrustedProxies(limits.trustedProxies).client(of: request, from: peer)
   }
@@ -189,7 +188,7 @@ extension Gateway {
     caller(of: call.request, peer: call.reply.peer)
   }
 
-  /// Who may be behind a key.
+  /// The kind of a key's owner.
   private enum CallerKind {
     case app, group, developer
   }

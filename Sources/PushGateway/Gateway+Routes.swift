@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 
 extension Gateway {
-  /// Which API a route belongs to: that decides its error codes, its budget and who may call it.
+  /// The API of a route, which decides its error codes, its rate limit and who may call it.
   public enum API: Sendable, CaseIterable {
     /// Pushes.
     case push
@@ -16,10 +16,10 @@ extension Gateway {
     case file
     /// For developers' accounts, not for apps.
     case admin
-    /// Needs no app, and has no budget.
+    /// Needs no app, and has no rate limit.
     case open
 
-    /// What it answers when a request fails before its own rules come to bear.
+    /// The errors of requests that fail before the route's own rules apply.
     var faults: APIFaults {
       switch self {
       case .push, .file, .open: .push
@@ -46,7 +46,7 @@ extension Gateway {
     case file
   }
 
-  /// A method on a path, and what serves it.
+  /// A method on a path, and its handler.
   struct Route: Sendable {
     typealias Handler = @Sendable (Gateway, GatewayCall) -> Void
 
@@ -71,7 +71,7 @@ extension Gateway {
     }
   }
 
-  /// Everything that is served; Docs/api/openapi.json describes each.
+  /// All routes; Docs/api/openapi.json describes each.
   static let routes: [Route] = controllers.flatMap { $0.routes }
 
   private static let controllers: [any GatewayController.Type] = [
@@ -96,10 +96,10 @@ extension Gateway {
     return apis
   }()
 
-  /// The API that a path would belong to if it were there.
+  /// The API that an unknown path would belong to.
   static func api(of path: [String]) -> API { apis[Array(path.prefix(2))] ?? .push }
 
-  /// The same path as clients for JPush's Beijing zone ask for it; nil if it is no other there.
+  /// The path in JPush's Beijing zone; nil if it is the same there.
   static func beijingPattern(_ pattern: String) -> String? {
     for (prefix, other) in [
       ("/v3/devices", "/v3/device"), ("/v3/aliases", "/v3/device/aliases"), ("/v3/tags", "/v3/device/tags"),
@@ -120,7 +120,7 @@ extension GatewayLimits {
     case .small: openBytes
     case .ordinary: bodyBytes
     case .batch: batchBytes
-    // The form around the file needs some.
+    // Room for the form around the file.
     case .file: fileBytes + 16 << 10
     }
   }

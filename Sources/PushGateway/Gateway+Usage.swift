@@ -5,9 +5,9 @@ import PushRouter
 public struct APIUse: Sendable, Equatable {
   /// Which API: `push`, `device`, `schedule`, `report` or `file`.
   public let api: String
-  /// Calls in the minute that is running.
+  /// Calls in the current minute.
   public let used: Int
-  /// Calls that a minute may have.
+  /// Calls allowed per minute.
   public let quota: Int
 }
 

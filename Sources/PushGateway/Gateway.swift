@@ -6,7 +6,7 @@ import PushHTTPServer
 import PushJSON
 import PushRouter
 
-/// Bounds of the HTTP APIs. The defaults suit an installation of one's own; JPush's free plan has 600 and 10.
+/// Limits of the HTTP APIs. The defaults suit a private installation; JPush's free plan has 600 and 10.
 public struct GatewayLimits: Sendable {
   /// Calls of the push API in a minute, for each app.
   public var pushCallsPerMinute = 6_000_000
@@ -20,11 +20,11 @@ public struct GatewayLimits: Sendable {
   public var fileCallsPerMinute = 60_000
   /// Calls of the admin API in a minute, for each account.
   public var adminCallsPerMinute = 600
-  /// Proxies whose `X-Forwarded-For` is believed.
+  /// Proxies whose `X-Forwarded-For` is trusted.
   public var trustedProxies: [IPNetwork] = []
   /// Bytes of the body of a request that needs no credentials. 256 receipts fit.
   public var openBytes = 8 << 10
-  /// Bytes of a request's body; the largest push object that makes sense stays well below.
+  /// Bytes of a request's body; sensible push objects are much smaller.
   public var bodyBytes = 256 << 10
   /// Bytes of the body of a batch of single pushes.
   public var batchBytes = 4 << 20
@@ -37,8 +37,8 @@ public struct GatewayLimits: Sendable {
   public init() {}
 }
 
-/// The HTTP APIs: JPush's, our own beside them, health and metrics. Safe to use from any thread; answers come through the
-/// exchange, on whatever thread has them.
+/// The HTTP APIs: JPush's, Borealis' own, health and metrics. Safe to use from any thread; answers go through the
+/// exchange, on any thread.
 public final class Gateway: Sendable {
   let router: Router
   let limits: GatewayLimits
@@ -47,26 +47,26 @@ public final class Gateway: Sendable {
   let log: Log
   let obstacle: @Sendable () -> String?
   let rates: [API: RateLimiter]
-  /// Callbacks to app servers, nil where there are none.
+  /// Callbacks to app servers, nil if there are none.
   public let callbacks: CallbackService?
-  /// Those of groups, whose numbers are not those of apps.
+  /// The limiters of groups, whose numbers are not those of apps.
   let groupRates: [API: RateLimiter]
   let accepted: Counter
   let refused: Counter
   let groupPushes: Counter
   let storedFiles: Counter
   let storedValues: Counter
-  /// For requests whose parsing would hold up a loop.
+  /// For requests whose parsing would block a loop.
   let background = BackgroundWork("borealis.gateway", limit: 64)
-  /// For certificates and their keys, which take a second of a core at worst; a few of each account may wait. Uploads over
-  /// other ways belong here too.
+  /// For certificates and their keys, which take up to a second of a core; a few of each account may wait. Uploads
+  /// through other pages use it too.
   public let certificates = BackgroundWork("borealis.certificates", limit: 32, limitOfEach: 2)
   let schedules: ScheduleRunner
   let limited: Counter
 
   private let table: RouteTable<Route>
 
-  /// Makes the gateway. `obstacle` says why the server cannot take work, nil while it can.
+  /// Makes the gateway. `obstacle` returns why the server is not ready, nil if it is.
   public init(
     router: Router, callbacks: CallbackService? = nil, limits: GatewayLimits = GatewayLimits(),
     metrics: Metrics, log: Log,
@@ -101,7 +101,7 @@ public final class Gateway: Sendable {
     self.table = table
   }
 
-  /// Work of once a second, by one thread at a time: fires the schedules that are due.
+  /// Fires due schedules. Call once a second, by one thread at a time.
   public func tick() { schedules.run() }
 
   /// Counts a push request that an API beside this one has answered.
@@ -115,7 +115,7 @@ public final class Gateway: Sendable {
     routes.reduce(0) { max($0, limits.bytes($1.body)) }
   }
 
-  /// JPush issues the names itself; the key of the app, or the group, at the front shows for whom.
+  /// As at JPush, the IDs start with the key of the app or the group.
   public static func isCID(_ cid: String, issuedTo key: AppKey) -> Bool { cid.hasPrefix(key.text + "-") }
 
   /// A random UUID (RFC 9562 version 4).
@@ -143,8 +143,8 @@ public final class Gateway: Sendable {
     }
   }
 
-  /// What can be told of a request from its header, so that its body need not be read: there is no such call, whoever calls may
-  /// not, or the body is none that is read here.
+  /// Screens a request by its header, so that its body need not be read: an unknown route, a caller without access, or a
+  /// body that is not accepted.
   public func screen(_ head: HTTPRequest, requestID: String, peer: IPAddress?) -> HTTPScreening {
     switch arrival(of: head, CallReply(requestID: requestID, peer: peer) { _ in }) {
     case .refused(let response): return .refused(response)
@@ -181,13 +181,13 @@ public final class Gateway: Sendable {
       var call = GatewayCall(
         api: route.api, pattern: route.pattern, request: request, reply: reply, log: access, target: target,
         captures: captures, callers: route.callers, bodyBytes: limits.bytes(route.body))
-      // For whoever turns out to be nobody; the numbers tell nothing about keys.
+      // For unauthenticated callers; the numbers reveal nothing about keys.
       call.budget = standardQuota(route.api).map { .untouched($0) }
       return .call(call, route)
     }
   }
 
-  /// The pattern of the route that a request takes, for the log; nil if it takes none.
+  /// The pattern of a request's route, for the log; nil if there is none.
   public func route(_ method: String, _ target: String) -> String? {
     guard let target = HTTPTarget(target), case .found(let route, _) = table.match(method, target.path) else {
       return nil
@@ -195,7 +195,7 @@ public final class Gateway: Sendable {
     return route.pattern
   }
 
-  /// The answer to what is no proper request.
+  /// The answer to a malformed request.
   public func refusal(_ fault: HTTPFault) -> HTTPResponse {
     let error: APIError =
       switch fault {

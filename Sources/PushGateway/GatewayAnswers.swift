@@ -2,7 +2,7 @@ import PushDomain
 import PushHTTP
 import PushJSON
 
-/// What the answers of several APIs are made of.
+/// Parts of the answers of several APIs.
 extension GatewayController {
   /// An object with the members that a closure writes.
   static func json(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
@@ -33,7 +33,7 @@ struct Page: Sendable {
 
   var offset: Int { (number - 1) * size }
 
-  /// Answers the request itself when they are no numbers in range: 1 to a million, and 1 to 1000.
+  /// Answers the request itself when they are out of range: 1 to a million, and 1 to 1000.
   init?(_ call: GatewayCall, size standard: Int) {
     guard let number = call.target["page"].map({ Int($0) }) ?? 1, (1...1_000_000).contains(number),
       let size = call.target["page_size"].map({ Int($0) }) ?? standard, (1...1000).contains(size)
@@ -53,7 +53,7 @@ struct Page: Sendable {
 }
 
 extension GatewayCall {
-  /// Answers with what `body` writes of a success, or with the error.
+  /// Answers with the body that `body` writes for a success, or with the error.
   func finish<Value>(_ result: Result<Value, APIError>, _ body: (Value, inout JSONWriter) -> Void) {
     switch result {
     case .failure(let error): fail(error)

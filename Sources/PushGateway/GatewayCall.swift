@@ -6,7 +6,7 @@ import PushRouter
 import PushStorage
 
 extension HTTPResponse {
-  /// A JSON answer; JPush's clients insist on this header.
+  /// A JSON answer; JPush's clients require this header.
   static func json(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
     HTTPResponse(status: status, headers: ["Content-Type": "application/json"], body: body)
   }
@@ -14,7 +14,7 @@ extension HTTPResponse {
 
 typealias GatewayReply = CallReply
 
-/// One request on its way through the gateway.
+/// One request in the gateway.
 struct GatewayCall: Sendable {
   let api: Gateway.API
   /// The route's pattern, for the log: a path itself may name a device or a person.
@@ -27,7 +27,7 @@ struct GatewayCall: Sendable {
   let callers: Gateway.Callers
   /// Bytes that the body may have.
   let bodyBytes: Int
-  /// Who calls; nil for APIs of others.
+  /// The calling app; nil for other callers.
   var app: App?
   /// The developer's account; nil for APIs of apps.
   var account: AccountRow?
@@ -35,13 +35,13 @@ struct GatewayCall: Sendable {
   var group: AppGroup?
   var budget: RateLimiter.Budget?
 
-  /// The key of whoever calls: an app or a group.
+  /// The key of the caller: an app or a group.
   var owner: AppKey? { app?.key ?? group?.key }
 
   /// Answers with a JSON body.
   func answer(_ status: Int, _ body: [UInt8]) { respond(response(status, body)) }
 
-  /// A JSON answer with the headers that tell of the caller's budget.
+  /// A JSON answer with the caller's rate limit headers.
   private func response(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
     var response = HTTPResponse.json(status, body)
     if let budget { response.headers.append(budget) }
@@ -54,7 +54,7 @@ struct GatewayCall: Sendable {
   }
 
   private func respond(_ response: HTTPResponse) {
-    // In this order, so that the line is there when the answer is.
+    // In this order, so that the log line is written before the answer is sent.
     note(response)
     var response = response
     response.isToKnownCaller = app != nil || group != nil || account != nil
@@ -65,7 +65,7 @@ struct GatewayCall: Sendable {
     log.answered(request.method, pattern, response.status, reply.requestID, app)
   }
 
-  /// The answer with an error, for whoever sends it himself.
+  /// An error answer, for callers that send it themselves.
   func refusal(_ error: APIError) -> HTTPResponse {
     let response = response(error.httpStatus, error.json())
     note(response)
@@ -86,14 +86,14 @@ struct GatewayCall: Sendable {
     respond(HTTPResponse(status: status, headers: ["Content-Type": type], body: Array(text.utf8)))
   }
 
-  /// Answers with a document that is always the same.
+  /// Answers with a constant document.
   func answer(document: [UInt8], type: String) {
     var response = HTTPResponse(status: 200, headers: ["Content-Type": type], body: document)
     response.isStatic = true
     respond(response)
   }
 
-  /// What is wrong with a body, as far as the header tells; nil if it may come.
+  /// The error of a body, as far as the header shows; nil if it may be read.
   var bodyFault: APIError? {
     if request.isBodyEncoded {
       let fault = api.faults.malformed(
@@ -104,7 +104,7 @@ struct GatewayCall: Sendable {
     return api.faults.tooLarge("The body has more than \(bodyBytes) bytes")
   }
 
-  /// The body as JSON; answers the request itself when it is none.
+  /// The body as JSON; answers the request itself when it is invalid.
   func body(limits: JSONLimits = JSONLimits()) -> JSONValue? {
     guard !request.body.isEmpty else {
       fail(api.faults.missing("The request has no body"))
@@ -118,7 +118,7 @@ struct GatewayCall: Sendable {
     }
   }
 
-  /// The registration that the path names; answers the request itself when the app has none such.
+  /// The registration in the path; answers the request itself when the app does not have it.
   func registration() -> (App, RegistrationNumber)? {
     guard let app, let text = captures["rid"], let id = RegistrationID(text),
       let number = app.directory.find(id)
@@ -144,7 +144,7 @@ struct GatewayCall: Sendable {
     return set
   }
 
-  /// A name in the path, checked for form.
+  /// A validated name in the path.
   func name(_ capture: String, allowHyphen: Bool, withoutSuffix suffix: String = "") -> String? {
     var text = captures[capture] ?? ""
     if !suffix.isEmpty, text.hasSuffix(suffix) { text.removeLast(suffix.count) }

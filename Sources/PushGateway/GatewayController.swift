@@ -3,9 +3,9 @@ import PushRouter
 
 /// The handlers of one feature, each an entry of `routes`. It lives as long as a call.
 protocol GatewayController: Sendable {
-  /// Everything that is served; Docs/api/openapi.json describes each.
+  /// All routes; Docs/api/openapi.json describes each.
   static var routes: [Gateway.Route] { get }
-  /// What all features share.
+  /// The services that all features share.
   var gateway: Gateway { get }
   init(gateway: Gateway)
 }

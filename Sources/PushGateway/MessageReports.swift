@@ -3,8 +3,8 @@ import PushDomain
 import PushJSON
 import PushRouter
 
-/// The forms of JPush's reports, with its spellings. What does not apply to a push is null, never 0; so is all of a push
-/// that the app does not have.
+/// The formats of JPush's reports, with its spellings. A counter that does not apply to a push is null, never 0; so are
+/// all counters of an unknown push.
 enum MessageReports {
   /// `GET /v3/received`.
   static func received(_ id: MessageID, _ report: PushReport?) -> JSONValue {
@@ -154,7 +154,7 @@ enum MessageReports {
     sum(list(funnel), set)
   }
 
-  /// Null if there is nobody whom it could count.
+  /// Null if it has no targets.
   private static func sum(_ funnels: [PushFunnel], _ set: KeyPath<PushFunnel, NumberSet>) -> JSONValue {
     guard funnels.contains(where: { !$0.isEmpty }) else { return nil }
     return .number(JSONNumber(Int64(funnels.reduce(0) { $0 + $1[keyPath: set].count })))

@@ -2,18 +2,18 @@ import PushBase
 import PushHTTP
 import Synchronization
 
-/// Counts calls in windows of one minute, as JPush does: a window begins with the first call after the one before has
+/// Counts calls in windows of one minute, as JPush does: a window begins with the first call after the previous one has
 /// ended.
 public final class RateLimiter: Sendable {
-  /// What the answer's headers say.
+  /// The values of the rate limit headers.
   public struct Budget: Sendable, Equatable {
     let quota: Int
     let remaining: Int
     let resetSeconds: Int
-    /// Whether the call may go on.
+    /// Whether the call is allowed.
     public let isGranted: Bool
 
-    /// What is said to somebody who is nobody yet, for whom nothing is counted.
+    /// The values for an unauthenticated caller, for whom nothing is counted.
     static func untouched(_ quota: Int) -> Budget {
       Budget(quota: quota, remaining: quota, resetSeconds: 60, isGranted: true)
     }
@@ -37,22 +37,22 @@ public final class RateLimiter: Sendable {
 
   private let state = Mutex(State())
 
-  /// Nobody has made a call.
+  /// Makes an empty limiter.
   public init() {}
 
-  /// Counts a call of someone who may make `quota` in a minute, if there is one left. A quota that changes holds at once,
-  /// for the window that is running too.
+  /// Counts a call of a caller with `quota` calls per minute, if there is one left. A changed quota applies immediately,
+  /// also to the current window.
   public func take(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
     take(caller, upTo: 1, quota: quota, at: now).budget
   }
 
-  /// Counts as many calls as are left, at most `count`; the budget is granted if it is any.
+  /// Counts as many calls as are left, at most `count`; the budget is granted if there is at least one.
   public func take(
     _ caller: UInt32, upTo count: Int, quota: Int, at now: UInt64
   ) -> (granted: Int, budget: Budget) {
     state.withLock { state in
       if now &- state.sweptAt >= Self.length {
-        // So that those who called once are not remembered forever.
+        // So that inactive callers are not remembered forever.
         state.windows = state.windows.filter { now &- $0.value.start < Self.length }
         state.sweptAt = now
       }
@@ -68,7 +68,7 @@ public final class RateLimiter: Sendable {
     }
   }
 
-  /// What a caller has left, without a call that counts.
+  /// What a caller has left, without counting a call.
   func look(_ caller: UInt32, quota: Int, at now: UInt64) -> Budget {
     state.withLock { state in
       guard let window = state.windows[caller], now &- window.start < Self.length else {
@@ -80,7 +80,7 @@ public final class RateLimiter: Sendable {
     }
   }
 
-  /// The calls of a caller in the window that is running.
+  /// The calls of a caller in the current window.
   func used(by caller: UInt32, at now: UInt64) -> Int {
     state.withLock { state in
       guard let window = state.windows[caller], now &- window.start < Self.length else { return 0 }
@@ -88,12 +88,12 @@ public final class RateLimiter: Sendable {
     }
   }
 
-  /// Callers that are remembered.
+  /// The number of remembered callers.
   var count: Int { state.withLock { $0.windows.count } }
 }
 
 extension HTTPHeaders {
-  /// Says what a caller has left, under the documented name and under the one that JPush's Java and Go clients read.
+  /// Appends the rate limit headers, under the documented name and under the one that JPush's Java and Go clients read.
   mutating func append(_ budget: RateLimiter.Budget) {
     append("X-Rate-Limit-Quota", String(budget.quota))
     append("X-Rate-Limit-Limit", String(budget.quota))

@@ -1,7 +1,7 @@
 import PushBase
 import PushDomain
 
-/// Consecutive hours, days or months of the installation's zone, as JPush's reports name them.
+/// Consecutive hours, days or months in the server's time zone, as in JPush's reports.
 struct ReportPeriods: Sendable {
   /// JPush's units.
   enum Unit: String, Sendable {
@@ -10,7 +10,7 @@ struct ReportPeriods: Sendable {
     case month = "MONTH"
   }
 
-  /// The longest time that reports go back.
+  /// How far reports go back.
   static let days: Int64 = 60
 
   let unit: Unit
@@ -19,7 +19,7 @@ struct ReportPeriods: Sendable {
   let duration: Int
   /// The first period: an hour or a day counted from 1970-01-01, or a month from the year 0.
   private let first: Int64
-  /// How many periods are told; HOUR ends with the day that it begins on.
+  /// The number of periods; HOUR ends with the day on which it begins.
   let count: Int
 
   /// Reads a query by JPush's rules.
@@ -84,7 +84,7 @@ struct ReportPeriods: Sendable {
     }
   }
 
-  /// Nil beyond the years that people count.
+  /// Nil outside the years of the calendar.
   private static func firstDay(ofMonth number: Int64) -> LocalDate? {
     LocalDate(year: Int(number / 12), month: Int(number % 12) + 1, day: 1)
   }

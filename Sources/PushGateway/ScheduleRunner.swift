@@ -3,8 +3,7 @@ import PushDomain
 import PushRouter
 import Synchronization
 
-/// Makes the pushes of schedules when they are due, a few at a time, so that thousands that are due at the same moment
-/// hold up nothing else.
+/// Fires due schedules, a few at a time, so that thousands that are due at the same moment do not delay other work.
 final class ScheduleRunner: Sendable {
   /// Schedules that are fired at a time.
   private static let batch = 32
@@ -29,7 +28,7 @@ final class ScheduleRunner: Sendable {
   /// Whether it is at work.
   var isBusy: Bool { isRunning.load(ordering: .acquiring) }
 
-  /// Starts to fire what is due, unless that is under way.
+  /// Starts to fire due schedules, unless that is in progress.
   func run() {
     guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return }
     fireBatch()
@@ -45,7 +44,7 @@ final class ScheduleRunner: Sendable {
       for one in due {
         router.acceptance.fire(one, request(one)) { [self] end in
           count(end)
-          // What could not be stored has to wait for better times.
+          // Schedules that could not be stored wait for the next call.
           if let isStored = progress.finish(isStored: end != .postponed) { isStored ? fireBatch() : stop() }
         }
       }
@@ -54,7 +53,7 @@ final class ScheduleRunner: Sendable {
 
   private func stop() { isRunning.store(false, ordering: .releasing) }
 
-  /// The push object, read by the rules of today.
+  /// The push object, validated by the current rules.
   private func request(_ due: DueSchedule) -> Result<PushRequest, APIError> {
     let rules = due.schedule.isGetui ? rules.forGetui : rules
     return Result { () throws(APIError) in try ScheduledPush(stored: due.schedule.push, rules: rules).request
@@ -71,13 +70,13 @@ final class ScheduleRunner: Sendable {
   }
 }
 
-/// Counts the ends of what was begun together.
+/// Counts the ends of occurrences that were started together.
 private final class BatchProgress: Sendable {
   private let state: Mutex<(waiting: Int, isStored: Bool)>
 
   init(count: Int) { state = Mutex((count, true)) }
 
-  /// Notes one end; the last learns whether all were stored, the others get nil.
+  /// Records one end; the last returns whether all were stored, the others nil.
   func finish(isStored: Bool) -> Bool? {
     state.withLock { state in
       state.waiting -= 1

@@ -5,14 +5,14 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// JPush's admin API: developers make and delete the apps of their own account.
+/// JPush's admin API: developers create and delete the apps of their own account.
 struct AdminController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
     route(.admin, "POST", "/v1/app") { $0.createApp($1) },
     route(.admin, "POST", "/v1/app/{app_key}/delete") { $0.deleteApp($1) },
-    // The old Java client's way.
+    // Used by the old Java client.
     route(.admin, "DELETE", "/v1/app/{app_key}/delete") { $0.deleteApp($1) },
     route(.admin, "DELETE", "/v1/app/{app_key}") { $0.deleteApp($1) },
   ]
@@ -60,7 +60,7 @@ struct AdminController: GatewayController {
     }
   }
 
-  /// Another account's app looks like none, and what fails by a rule of business has status 200 in this API.
+  /// Another account's app looks like an unknown one, and violations of business rules have status 200 in this API.
   private static func error(_ failure: AppFailure) -> APIError {
     switch failure {
     case .unknown: .adminNotPermitted

@@ -5,7 +5,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Pushes to all apps of a group (JPush REST v3, "group push"). A group calls as `group-` and its key.
+/// Pushes to all apps of a group (JPush REST v3, "group push"). The user name of a group is `group-` and its key.
 struct AppGroupPushController: GatewayController {
   let gateway: Gateway
 
@@ -41,7 +41,7 @@ struct AppGroupPushController: GatewayController {
     }
   }
 
-  /// A push to a group counts as one of each app's: apps that have no call left in this minute get none.
+  /// A push to a group counts as a call of each app: apps over their limit for the minute do not get it.
   private func appsWithoutCalls(in group: AppGroup) -> [AppKey: APIError] {
     var barred: [AppKey: APIError] = [:]
     for app in group.apps where !gateway.takePushCall(of: app) {
@@ -65,7 +65,7 @@ struct AppGroupPushController: GatewayController {
     return AcceptRequest(push, from: .group(group.id), object: body)
   }
 
-  /// Its number, and under the key of each app its outcome there.
+  /// The group's message ID, and the outcome for each app key.
   private static func answer(_ push: AcceptedAppGroupPush) -> [UInt8] {
     json { writer in
       writer.member("group_msgid", push.id.text)
@@ -75,7 +75,7 @@ struct AppGroupPushController: GatewayController {
         switch member.result {
         case .success(let id):
           writer.member("msg_id", id.text)
-          // Java's client reads it wherever there is a msg_id.
+          // The Java client requires it beside each msg_id.
           writer.member("sendno", String(push.sendno))
         case .failure(let error): error.writeMember(to: &writer)
         }

@@ -19,7 +19,7 @@ struct BatchPushController: GatewayController {
   /// Most pushes in one request.
   static let batchEntries = 1000
 
-  /// `POST /v3/push/batch/…/single`: `key` is the member of an audience that a `target` stands for.
+  /// `POST /v3/push/batch/…/single`: `key` is the member of the audience for the `target`.
   private func pushBatch(_ call: GatewayCall, by key: String) {
     guard gateway.background.run({ [self] in parseBatch(call, by: key) }) else {
       call.fail(.timeout)
@@ -43,7 +43,7 @@ struct BatchPushController: GatewayController {
     let more = gateway.takePushes(entries.count - 1, of: app)
     if let more { call.budget = more.budget }
     let allowed = more.map { $0.granted + 1 } ?? entries.count
-    // All are on their way to the writer before the first is answered, so that they share its commits.
+    // All are queued for the writer before the first is answered, so that they share its commits.
     let answers = BatchAnswers(entries.map(\.key)) { [call] in call.answer(200, $0) }
     for (index, entry) in entries.enumerated() {
       guard index < allowed else {
@@ -84,7 +84,7 @@ struct BatchPushController: GatewayController {
     return entries.members
   }
 
-  /// The push that an entry stands for: its key is the `cid`, its `target` the only value of the audience.
+  /// The push of an entry: its key is the `cid`, its `target` the only value of the audience.
   private func request(
     _ entry: JSONObject.Member, by key: String, _ app: App
   ) throws(APIError) -> AcceptRequest {
@@ -95,7 +95,7 @@ struct BatchPushController: GatewayController {
     for member in push.members where member.key == "audience" || member.key == "cid" {
       throw .unsupportedKey("\(member.key) is not supported")
     }
-    // The rest stays as it is: to put an object together anew takes time that grows with the square of its members.
+    // The rest stays unchanged: rebuilding an object takes quadratic time.
     guard let target = push.remove("target"), target != .null else {
       throw .missing("Missing parameter: target")
     }
@@ -110,7 +110,7 @@ struct BatchPushController: GatewayController {
   }
 }
 
-/// Gathers the outcome of the entries of a batch, in their order, and answers when all are there.
+/// Collects the outcomes of a batch's entries, in their order, and answers when all are complete.
 private final class BatchAnswers: Sendable {
   private struct State: Sendable {
     var results: [Result<MessageID, APIError>?]

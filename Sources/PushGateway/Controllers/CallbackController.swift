@@ -6,7 +6,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Borealis' own API for callbacks: what an app has set up, and what was told its server.
+/// Borealis' own API for callbacks: an app's settings, and the batches for its server.
 struct CallbackController: GatewayController {
   let gateway: Gateway
 
@@ -181,7 +181,7 @@ struct CallbackController: GatewayController {
     }
   }
 
-  /// The service and the app; answers the call itself where there are no callbacks.
+  /// The service and the app; answers the call itself if the server has no callbacks.
   private func callbackService(_ call: GatewayCall) -> (CallbackService, AppID)? {
     guard let app = call.app else { return nil }
     guard let callbacks = gateway.callbacks else {
@@ -233,7 +233,7 @@ extension CallbackState {
 }
 
 extension CallbackBatchRow {
-  /// Writes the batch; with what was sent and the outcome of each attempt, if these are given.
+  /// Writes the batch; with its body and the outcome of each attempt, if given.
   fileprivate func write(to writer: inout JSONWriter, results: [CallbackAttemptRow]? = nil) {
     writer.beginObject()
     writer.member("id", id)

@@ -95,7 +95,7 @@ struct DeviceController: GatewayController {
     call.answer(200, writer.bytes)
   }
 
-  /// A device counts as online for so long after it was connected, as at JPush.
+  /// Seconds for which a device counts as online after it was connected, as at JPush.
   private static let onlineSeconds: Int64 = 600
 
   private func local(_ seconds: UInt32) -> LocalTime {
@@ -121,7 +121,7 @@ struct DeviceController: GatewayController {
       writer.beginObject()
       writer.member("registration_id", member.id.text)
       writer.member("platform", member.platform.name)
-      // Who has never been connected, as after an import, has none.
+      // A device that was never connected, as after an import, has none.
       if let presence = call.app?.directory.presence(member.number), presence.lastSeen > 0 {
         let last = presence.isOnline ? UInt32(clamping: gateway.time.now().seconds) : presence.lastSeen
         writer.member("last_online_date", local(last).date.text)
@@ -243,8 +243,8 @@ struct DeviceController: GatewayController {
     removeTag(tag, from: members, startingAt: RegistrationNumber(0), in: app, for: call)
   }
 
-  /// Takes a tag from some members and then goes on with the next, so that a tag of a million devices neither fills the
-  /// memory nor the writer's queue.
+  /// Removes a tag from some members and then continues with the next, so that a tag of a million devices fills neither
+  /// the memory nor the writer's queue.
   private func removeTag(
     _ tag: String, from members: NumberSet, startingAt start: RegistrationNumber, in app: App,
     for call: GatewayCall
@@ -255,7 +255,7 @@ struct DeviceController: GatewayController {
       return
     }
     let goes = DeviceChange(tags: .edit(add: [], remove: [tag]))
-    // A device that registered anew meanwhile has lost the tag as well.
+    // A device that registered again in the meantime has lost the tag as well.
     router.registrations.change(batch.map { RegistrationChange($0, goes) }, in: app, passingOverUnknown: true)
     {
       [self] result in
@@ -275,8 +275,7 @@ struct DeviceController: GatewayController {
   /// Devices that lose a tag in one commit.
   private static let batch = 200
 
-  /// Makes up to some thousand changes in one commit: all of them, or none. What is refused names the devices that stand in
-  /// the way.
+  /// Makes up to some thousand changes in one commit: all of them, or none. An error names the devices that caused it.
   private func change(_ changes: [RegistrationChange], in app: App, for call: GatewayCall) {
     guard !changes.isEmpty else {
       call.answerEmpty()
@@ -287,7 +286,7 @@ struct DeviceController: GatewayController {
       case .success: call.answerEmpty()
       case .failure(let refusal) where refusal.numbers.isEmpty: call.fail(Self.error(refusal.failure))
       case .failure(let refusal):
-        // Who is not in memory any more has registered anew meanwhile.
+        // A device that is no longer in memory has registered again in the meantime.
         let ids = refusal.numbers.compactMap { app.directory.identity($0)?.id.text }
         call.fail(Self.error(refusal.failure), illegal: ids)
       }
@@ -306,7 +305,7 @@ struct DeviceController: GatewayController {
 }
 
 extension DeviceChange {
-  /// Takes over what the request asks for.
+  /// Reads the request.
   fileprivate init(_ update: DeviceUpdate) {
     self.init(
       tags: update.tags.map {

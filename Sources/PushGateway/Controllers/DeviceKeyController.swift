@@ -4,7 +4,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// Keys for contents that only devices read (Docs/encryption.md).
+/// Keys for end-to-end encryption (Docs/encryption.md).
 struct DeviceKeyController: GatewayController {
   let gateway: Gateway
 
@@ -68,7 +68,7 @@ struct DeviceKeyController: GatewayController {
     writer.endObject()
   }
 
-  /// `PUT /v1/keys/{key}`: a key that is shared with devices, enciphered for each of them.
+  /// `PUT /v1/keys/{key}`: a key that is shared with devices, encrypted for each of them.
   private func shareKey(_ call: GatewayCall) {
     guard let app = call.app, let json = call.body() else { return }
     guard let id = ContentKeyID(call.captures["key"] ?? "") else {

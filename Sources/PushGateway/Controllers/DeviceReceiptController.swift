@@ -4,8 +4,8 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// What a device may do without a connection: an iOS notification service extension has a few seconds of life, in which it
-/// tells that a notification has arrived.
+/// Receipts without a connection: an iOS notification service extension has a few seconds to report that a notification
+/// has arrived.
 struct DeviceReceiptController: GatewayController {
   let gateway: Gateway
 
@@ -13,7 +13,7 @@ struct DeviceReceiptController: GatewayController {
     route(.open, "POST", "/v1/receipts") { $0.takeReceipts($1) }
   ]
 
-  /// A device's word on what became of pushes.
+  /// A device's receipts of pushes.
   private struct DeviceReceipts {
     let login: DeviceCredential
     let receipts: [(id: MessageID, isTap: Bool)]
@@ -29,7 +29,7 @@ struct DeviceReceiptController: GatewayController {
       receipts = shown.map { ($0, false) } + tapped.map { ($0, true) }
     }
 
-    /// IDs as numbers or strings; none if the member is missing, nil if it holds anything else.
+    /// IDs as numbers or strings; empty if the member is missing, nil if it is invalid.
     private static func ids(_ value: JSONValue?) -> [MessageID]? {
       guard let value else { return [] }
       guard let items = value.array else { return nil }

@@ -5,7 +5,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Files of aliases or registration IDs, and pushes to those that they name (JPush REST v3, "file push").
+/// Files of aliases or registration IDs, and pushes to them (JPush REST v3, "file push").
 struct FileController: GatewayController {
   let gateway: Gateway
 
@@ -50,7 +50,7 @@ struct FileController: GatewayController {
     }
   }
 
-  /// The file of a form, checked, and for how many hours it is to be kept.
+  /// The validated file of a form, and its lifetime in hours.
   private func newFile(
     _ call: GatewayCall, _ kind: FileKind, _ owner: String
   ) throws(APIError) -> (NewFile, hours: Int64) {
@@ -135,7 +135,7 @@ struct FileController: GatewayController {
     }
   }
 
-  /// `DELETE /v3/files/{file_id}`; that it is not there is no error.
+  /// `DELETE /v3/files/{file_id}`; an unknown file is no error.
   private func deleteFile(_ call: GatewayCall) {
     guard let owner = call.owner?.text else { return }
     router.files.end(call.captures["file_id"] ?? "", of: owner) { result in

@@ -1,6 +1,6 @@
 import PushBase
 
-/// What anybody may ask: whether the server works, its metrics, and the description of its APIs.
+/// Routes without credentials: health, metrics, and the description of the APIs.
 struct HealthController: GatewayController {
   let gateway: Gateway
 

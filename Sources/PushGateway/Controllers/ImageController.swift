@@ -1,7 +1,7 @@
 import PushDomain
 
-/// JPush's image API. It serves vendors' channels, which are not there: pushes name a picture by its address, which each
-/// device fetches itself. A media ID would be a promise that nobody keeps, so the calls are refused.
+/// JPush's image API. It serves vendor channels, which Borealis does not have: a push contains the URL of a picture,
+/// which each device fetches itself. Media IDs would have no effect, so the calls are refused.
 struct ImageController: GatewayController {
   let gateway: Gateway
 

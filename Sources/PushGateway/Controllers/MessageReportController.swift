@@ -4,7 +4,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// JPush's reports on pushes. What each number means stands in Docs/api/jpush.md.
+/// JPush's reports on pushes. Docs/api/jpush.md explains each number.
 struct MessageReportController: GatewayController {
   let gateway: Gateway
 
@@ -17,11 +17,11 @@ struct MessageReportController: GatewayController {
     route(.report, "GET", "/v3/group/messages/detail", by: .group) { $0.showGroupReports($1) },
   ]
 
-  /// Most pushes that one call asks about.
+  /// The most pushes of one call.
   private static let reportedPushes = 100
-  /// Most pushes to groups that one call asks about.
+  /// The most app group pushes of one call.
   private static let reportedGroupPushes = 10
-  /// Most registrations that one call asks about.
+  /// The most registrations of one call.
   private static let reportedDevices = 1000
 
   private func showReports(
@@ -54,7 +54,7 @@ struct MessageReportController: GatewayController {
     }
   }
 
-  /// The IDs that the query names: blanks and empty items are passed over, as JPush's own tests expect.
+  /// The IDs in the query: spaces and empty items are ignored, as JPush's own tests expect.
   private func messageIDs(_ call: GatewayCall, _ name: String, most: Int) -> [MessageID]? {
     guard let text = call.target[name] else {
       call.fail(call.api.faults.missing("\(name) is missing"))

@@ -66,7 +66,7 @@ struct PushController: GatewayController {
     return writer.bytes
   }
 
-  /// `GET /v3/push/cid`: names for requests that may be repeated.
+  /// `GET /v3/push/cid`: IDs for idempotent requests.
   private func issueCIDs(_ call: GatewayCall) {
     guard let owner = call.owner else { return }
     guard let count = call.target["count"].map({ Int($0) }) ?? 1, (1...1000).contains(count) else {

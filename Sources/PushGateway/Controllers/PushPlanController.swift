@@ -18,7 +18,7 @@ struct PushPlanController: GatewayController {
     route(.push, "POST", "/v3/push/template/schedule") { $0.refuseTemplate($1) },
   ]
 
-  /// `GET /v3/push/quota`: there are no vendors' channels here, so nothing is limited.
+  /// `GET /v3/push/quota`: there are no vendor channels, so nothing is limited.
   private func showQuota(_ call: GatewayCall) {
     call.answer(
       200,
@@ -38,7 +38,7 @@ struct PushPlanController: GatewayController {
       })
   }
 
-  /// Templates are made in JPush's console, which is not there.
+  /// Templates exist in JPush's console only.
   private func refuseTemplate(_ call: GatewayCall) {
     call.fail(.notPermitted("Templates are not supported"))
   }
@@ -68,7 +68,7 @@ struct PushPlanController: GatewayController {
     }
   }
 
-  /// Name and description in the body; answers the request itself when they are not right.
+  /// Name and description in the body; answers the request itself when they are invalid.
   private func plan(_ call: GatewayCall) -> (name: String, description: String)? {
     guard let json = call.body() else { return nil }
     guard let object = json.object else {

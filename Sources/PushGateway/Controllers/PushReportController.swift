@@ -5,7 +5,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Borealis' own API: how a push stands, and how the way to Apple does.
+/// Borealis' own API: the delivery status of a push, and the state of the connections to APNs.
 struct PushReportController: GatewayController {
   let gateway: Gateway
 
@@ -102,7 +102,7 @@ extension PushReport {
     writer.beginObject()
     write(connectionCounts, to: &writer)
     writer.endObject()
-    // APNs is there also when it has nothing to do: it was before there were others.
+    // APNs is always listed, for compatibility with versions without other channels.
     for channel in Set(targets.channels).union([.apns]).subtracting([.passthrough]).sorted() {
       writer.key(names[channel] ?? ChannelInfo.unknown(channel).name)
       writer.beginObject()
@@ -182,7 +182,7 @@ extension OutcomeStatus {
 }
 
 extension PluggedChannels {
-  /// The names of the channels in answers; APNs has its name whether it is there or not.
+  /// The names of the channels in answers; APNs is always listed.
   var names: [ChannelID: String] {
     let infos = [ChannelInfo.apns] + infos
     return Dictionary(infos.map { ($0.id, $0.name) }) { first, _ in first }

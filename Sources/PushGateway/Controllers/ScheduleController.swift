@@ -45,7 +45,7 @@ struct ScheduleController: GatewayController {
     }
   }
 
-  /// Goes on if the file that a push names is there; it may have ended when the schedule fires.
+  /// Continues if the push's file exists; it may have expired when the schedule fires.
   private func checkFile(
     of push: ScheduledPush?, in app: App, _ call: GatewayCall, then goOn: @escaping @Sendable () -> Void
   ) {
@@ -62,7 +62,7 @@ struct ScheduleController: GatewayController {
     }
   }
 
-  /// `GET /v3/schedules?page=n`: those of which something may still come.
+  /// `GET /v3/schedules?page=n`: schedules that can still fire.
   private func listSchedules(_ call: GatewayCall) {
     guard let app = call.app else { return }
     guard let page = call.target["page"].map({ Int($0) }) ?? 1, page >= 1 else {
@@ -138,7 +138,7 @@ struct ScheduleController: GatewayController {
 
   // MARK: Parts
 
-  /// The name in the path; UUIDs are the same in capitals. One that is no UUID names nothing.
+  /// The schedule ID in the path, also in upper case. Other text names no schedule.
   private static func scheduleID(_ call: GatewayCall) -> String {
     (call.captures["schedule_id"] ?? "").lowercased()
   }

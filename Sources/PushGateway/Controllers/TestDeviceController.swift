@@ -5,7 +5,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Devices for tests (JPush REST v3): a push with `options.test_model` goes to those of its audience only.
+/// Test devices (JPush REST v3): a push with `options.test_model` goes only to the test devices in its audience.
 struct TestDeviceController: GatewayController {
   let gateway: Gateway
 
@@ -44,7 +44,7 @@ struct TestDeviceController: GatewayController {
     }
   }
 
-  /// That it is none is no error.
+  /// An unknown one is no error.
   private func removeTestDevice(_ call: GatewayCall) {
     guard let app = call.app else { return }
     router.testDevices.remove(call.captures["rid"] ?? "", of: app) { result in
@@ -76,7 +76,7 @@ struct TestDeviceController: GatewayController {
     }
   }
 
-  /// Device and name in the body; answers the request itself when they are not right.
+  /// Device and name in the body; answers the request itself when they are invalid.
   private func testDevice(_ call: GatewayCall) -> (RegistrationID, name: String)? {
     guard let json = call.body() else { return nil }
     guard let id = json["registration_id"]?.string.flatMap({ RegistrationID($0) }) else {

@@ -5,7 +5,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Reports on time: JPush's on users, and our own of an app's counts.
+/// Reports by time: JPush's on users, and Borealis' own on an app's counters.
 struct UserReportController: GatewayController {
   let gateway: Gateway
 
@@ -92,7 +92,7 @@ struct UserReportController: GatewayController {
 
   // MARK: Counts
 
-  /// Most hours and days that one call asks for.
+  /// The most hours and days of one call.
   private static let statisticHours: Int64 = 31 * 24
   private static let statisticDays: Int64 = 400
 
@@ -137,7 +137,7 @@ struct UserReportController: GatewayController {
     func number(_ count: Int) -> JSONValue { .number(JSONNumber(count)) }
     var delivered = JSONObject()
     delivered.set("connection", number(row.acknowledged))
-    // APNs is there also when it has nothing to count: it was before there were others.
+    // APNs is always listed, for compatibility with versions without other channels.
     for channel in Set(row.accepted.keys).union([.apns]).sorted() {
       delivered.set(names[channel] ?? ChannelInfo.unknown(channel).name, number(row.accepted[channel] ?? 0))
     }

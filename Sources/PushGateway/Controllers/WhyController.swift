@@ -4,13 +4,13 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// Why a push did not arrive: for support staff and their scripts. Counted as a report, so that asking takes no pushes away.
+/// Why a push did not arrive: for support staff and their scripts. Counts as a report call, not as a push.
 struct WhyController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [route(.report, "GET", "/v1/pushes/{msg_id}/why") { $0.showWhy($1) }]
 
-  /// Devices that one alias may have, and so may stand for.
+  /// The most devices of one alias.
   private static let namedDevices = 10
 
   /// `GET /v1/pushes/{msg_id}/why?registration_id=…`: the device by its registration ID, its alias or a push token.
@@ -26,7 +26,7 @@ struct WhyController: GatewayController {
     }
     router.diagnostics.search(name, in: app, limit: Self.namedDevices) { [self] result in
       guard case .success(let search) = result else { return call.fail(call.api.faults.busy) }
-      // A tag names no device.
+      // A tag does not identify a device.
       let numbers = search.kind == .tag ? [] : search.numbers
       guard numbers.count <= 1 else {
         let ids = numbers.compactMap { app.directory.identity($0)?.id.text }.joined(separator: ", ")
