@@ -27,8 +27,8 @@ public struct HTTPResponse: Sendable, Equatable {
   ///
   /// `content-length`, `connection` and `date` are written here; `connection` also names an `upgrade` among `headers`
   /// (RFC 9110 section 7.8). Fields of these names and `transfer-encoding` among `headers` are left out, as are fields whose
-  /// name is no token. Control
-  /// characters in values, CR, LF and NUL among them, become spaces, so that no value can end its line.
+  /// name is no token. Control characters in values, CR, LF and NUL among them, become spaces, so that no value can end
+  /// its line.
   public func serialize(
     into bytes: inout [UInt8], keepAlive: Bool, headOnly: Bool = false, date: String? = nil,
     requestID: String? = nil, strict: Bool = false, minorVersion: Int = 1

@@ -51,8 +51,7 @@ public struct RouteTable<Handler> {
   }
 
   /// Looks up decoded segments. A literal takes precedence over a capture, whatever the method (as in OpenAPI). `HEAD`
-  /// finds the handler of `GET` if it has
-  /// none of its own.
+  /// finds the handler of `GET` if it has none of its own.
   public func match(_ method: String, _ path: [String]) -> Match {
     var values: [String] = []
     var allowed: Set<String> = []

@@ -3,13 +3,12 @@ import CLinux
 /// One end of a stream: a non-blocking socket, TLS on it or none, what waits to be sent, and what the loop is to report.
 ///
 /// A value without a lock or an allocation of its own, so that a million of them fit into a slab; it belongs to one loop's
-/// thread, and
-/// whoever holds it closes it once. It never blocks and speaks no protocol: its owner calls it when the socket is ready, reads
-/// into a buffer that all connections share, queues what is to be sent, and calls `settle` at the end.
+/// thread, and whoever holds it closes it once. It never blocks and speaks no protocol: its owner calls it when the
+/// socket is ready, reads into a buffer that all connections share, queues what is to be sent, and calls `settle` at the
+/// end.
 ///
 /// What both directions wait for is its own business: with TLS a write may have to wait until the socket is readable, and a
-/// read until
-/// it is writable.
+/// read until it is writable.
 public struct Connection {
   /// How far a connection is.
   public enum Stage: UInt8, Sendable {

@@ -17,8 +17,7 @@ public final class NameResolver: Sendable {
   }
 
   /// Calls `done` with up to eight numeric addresses of a host, best first, on the resolver's thread; with none if there are
-  /// none,
-  /// or, at once, if too many names wait.
+  /// none, or, at once, if too many names wait.
   public func resolve(_ host: String, done: @escaping @Sendable ([String]) -> Void) {
     if !work.run({ done(Self.lookUp(host)) }) { done([]) }
   }

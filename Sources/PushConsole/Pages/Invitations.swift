@@ -84,8 +84,7 @@ struct Invitations: Sendable {
 }
 
 /// An address in which no word is broken: one that is longer than a narrow screen may end a line behind the sign, and a
-/// longer part is
-/// broken anywhere.
+/// longer part is broken anywhere.
 func addressText(_ address: String) -> HTML {
   guard address.count > 30 else { return "<span class=\"address\">\(address)</span>" }
   let parts = address.split(separator: "@", omittingEmptySubsequences: false).map { String($0) }
