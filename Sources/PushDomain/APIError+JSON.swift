@@ -2,9 +2,8 @@ import PushBase
 import PushJSON
 
 extension APIError {
-  /// The body of the answer: `{"error":{"code":1003,"message":"…"}}`. `msgID` stands beside it as a number,
-  /// when the error came up after a push had got its number. `illegal` are the registration IDs that it is about, if
-  /// there are any; they stand in it as `illegal_rids`.
+  /// The body of the answer: `{"error":{"code":1003,"message":"…"}}`. `msgID` is added as a number if the error occurred
+  /// after a push had got its ID. `illegal` are the registration IDs that caused the error, if any, as `illegal_rids`.
   public func json(msgID: MessageID? = nil, illegal: [String] = []) -> [UInt8] {
     var writer = JSONWriter(capacity: message.utf8.count + 64)
     writer.beginObject()

@@ -38,7 +38,7 @@ extension APIError {
   public static func invalidValue(_ message: String) -> APIError {
     APIError(code: 1003, httpStatus: 400, message: message)
   }
-  /// 1004: unknown app key or wrong master secret; which of them is not told.
+  /// 1004: unknown app key or wrong master secret, without saying which.
   public static let authenticationFailed = APIError(code: 1004, httpStatus: 401, message: "Authen failed")
   /// 1005: a part of the push is too large.
   public static func tooLarge(_ message: String) -> APIError {
@@ -64,11 +64,11 @@ extension APIError {
   /// 1030: the server took too long; the request may be tried again.
   public static let timeout = APIError(
     code: 1030, httpStatus: 503, message: "Internal timeout, please retry later")
-  /// 1030: nobody answered in time; what was asked may have been done all the same.
+  /// 1030: no answer in time; the call may have been carried out nevertheless.
   public static let unanswered = APIError(
     code: 1030, httpStatus: 503,
     message: "No answer in time. The call may have been carried out: repeat a push with the same cid")
-  /// 22002 of Getui's API: its stored message was stopped, or its life is over.
+  /// 22002 of Getui's API: its stored message was stopped or has expired.
   public static let taskEnded = APIError(
     code: 22002, httpStatus: 400, message: "The task was stopped or has ended")
   /// 20001 of Getui's API: the name of a request stands for another one.

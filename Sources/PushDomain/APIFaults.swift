@@ -3,7 +3,7 @@
 public struct APIFaults: Sendable {
   /// The request has no `Authorization` header.
   public let unauthorized: APIError
-  /// The key is unknown or the secret wrong; which of them is not told.
+  /// The key is unknown or the secret wrong, without saying which.
   public let authenticationFailed: APIError
   /// The operator has turned the app off.
   public let disabled: APIError

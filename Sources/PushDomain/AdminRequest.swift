@@ -39,7 +39,7 @@ public struct AppRequest: Equatable, Sendable {
     return AppRequest(name: name, androidPackage: package, group: group)
   }
 
-  /// Without white space around it, which nobody sees.
+  /// Without leading and trailing white space.
   private static func trimmed(_ text: String) -> String {
     let start = text.drop(while: \.isWhitespace)
     return String(start.reversed().drop(while: \.isWhitespace).reversed())

@@ -1,8 +1,8 @@
 import PushBase
 import PushJSON
 
-/// Who a push is for, from the request to the directory, to what is told about the push later, and to the console. What is
-/// said here is about the devices of the push's platforms.
+/// The audience of a push: in the request, the directory, reports and the console. It refers to the devices of the push's
+/// platforms.
 public indirect enum Audience: Equatable, Sendable {
   /// Every device. Nothing else means everybody: an audience is always named, never left out.
   case all
@@ -28,7 +28,7 @@ public indirect enum Audience: Equatable, Sendable {
     if case .file(let id) = named { id } else { nil }
   }
 
-  /// The Live Activity that the push is for, if it is for one.
+  /// The Live Activity of the push, if it is for one.
   public var liveActivityID: String? { filter?.liveActivityID }
 
   /// Whether only devices for tests are meant.
@@ -37,8 +37,8 @@ public indirect enum Audience: Equatable, Sendable {
   }
 }
 
-/// Conditions for devices of an app. What is listed under one key is joined as the key says, and the keys are joined by AND.
-/// Without any condition nobody is meant.
+/// Conditions for devices of an app. Each key says how its values are combined, and the keys are combined by AND. Without
+/// any condition it matches no device.
 public struct AudienceFilter: Equatable, Sendable {
   /// Devices with any of these tags; empty for no condition.
   public var tags: [String]
@@ -50,7 +50,7 @@ public struct AudienceFilter: Equatable, Sendable {
   public var aliases: [String]
   /// These devices; empty for no condition. Texts that are no registration ID match no device.
   public var registrationIDs: [String]
-  /// The devices with a Live Activity of this name; nil for no condition. Stands alone.
+  /// The devices with a Live Activity of this name; nil for no condition. Cannot be combined.
   public var liveActivityID: String?
 
   /// Makes a filter; an empty list is no condition.
@@ -69,7 +69,7 @@ public struct AudienceFilter: Equatable, Sendable {
   /// Whether there is a condition on tags.
   public var hasTags: Bool { !tags.isEmpty || !tagsAnd.isEmpty || !tagsNot.isEmpty }
 
-  /// Tells whether there is no condition at all; the parser never gives such a filter.
+  /// Whether there is no condition at all; the parser never returns such a filter.
   public var isEmpty: Bool {
     !hasTags && aliases.isEmpty && registrationIDs.isEmpty && liveActivityID == nil
   }

@@ -42,7 +42,7 @@ extension Audience {
     return .filter(filter)
   }
 
-  /// A file says all about who is meant: nothing else may stand beside it.
+  /// A file is the complete audience: no other member is allowed beside it.
   private static func file(_ fields: Fields) throws(APIError) -> Audience {
     for member in fields.present where member.key != "file" {
       throw fields.invalid(String(member.key.prefix(64)), "does not go with file")
@@ -53,7 +53,7 @@ extension Audience {
     return .file(id)
   }
 
-  /// A Live Activity by the name that devices have told with its token.
+  /// A Live Activity by the name that devices reported with its token.
   private static func liveActivity(_ fields: Fields) throws(APIError) -> String? {
     guard let name = try fields.string("live_activity_id") else { return nil }
     guard APNsTokenSlot(.liveActivity, name: name) != nil, name.isPlainLine else {

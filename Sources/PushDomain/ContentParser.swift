@@ -191,7 +191,7 @@ struct ContentParser {
     return writer.bytes
   }
 
-  /// The vendors' short texts, which stand in `extras` or, from Python's client, beside it.
+  /// The vendors' short texts, which are in `extras` or, from the Python client, beside it.
   private func checkShortTexts(_ android: Fields) throws(APIError) {
     let limits = [
       "mipns_content_forshort": 128, "oppns_content_forshort": 200, "vpns_content_forshort": 100,

@@ -3,7 +3,7 @@ import PushJSON
 /// What the value of a member may be, for the objects of platforms that are checked by a table.
 enum FieldKind {
   case text
-  /// A text of at most so many bytes.
+  /// A text of at most this many bytes.
   case textUpTo(Int)
   case choice([String])
   case integer(ClosedRange<Int64>)

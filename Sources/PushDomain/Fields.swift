@@ -36,13 +36,13 @@ struct Fields {
     }
   }
 
-  /// A member that is there.
+  /// A member that is present.
   subscript(key: String) -> JSONValue? {
     guard let value = object[key], !Self.isAbsent(value) else { return nil }
     return value
   }
 
-  /// The members that are there, in order.
+  /// The members that are present, in order.
   var present: [JSONObject.Member] { object.members.filter { !Self.isAbsent($0.value) } }
 
   func string(_ key: String) throws(APIError) -> String? {

@@ -9,7 +9,7 @@ public enum NameCheck: Equatable, Sendable {
   /// The name holds a character that is not allowed.
   case illegalCharacter
 
-  /// What a device is told about an alias (JPush's client codes 6001, 6003 and 6004).
+  /// The client code for an alias (JPush's 6001, 6003 and 6004).
   public var aliasCode: ClientCode {
     switch self {
     case .ok: .ok
@@ -19,7 +19,7 @@ public enum NameCheck: Equatable, Sendable {
     }
   }
 
-  /// What a device is told about a tag (JPush's client codes 6001, 6005 and 6006).
+  /// The client code for a tag (JPush's 6001, 6005 and 6006).
   public var tagCode: ClientCode {
     switch self {
     case .ok: .ok
@@ -105,7 +105,7 @@ public enum NameRules {
     return bytes.dropFirst().allSatisfy { isDigit($0) || $0 == UInt8(ascii: "-") }
   }
 
-  /// What a device is told about a mobile number: ok, 6025 (too long) or 6023 (illegal).
+  /// The client code for a mobile number: ok, 6025 (too long) or 6023 (illegal).
   public static func mobileCode(_ text: String) -> ClientCode {
     if text.utf8.count > 20 { return .mobileTooLong }
     return isMobile(text) ? .ok : .mobileIllegal

@@ -27,15 +27,15 @@ public struct ContentVariant: Equatable, Sendable {
 
 /// What a push says, ready for each platform: rendered once when the push is accepted, then only copied.
 public struct PushContent: Equatable, Sendable {
-  /// What each group of platforms gets; no platform stands in two of them, and no two say the same.
+  /// The content of each group of platforms; no platform is in two of them, and no two have the same content.
   public let variants: [ContentVariant]
   /// What goes to Apple: at most one notification for each kind of token, ordered by kind.
   public private(set) var apple: [APNsNotification]
   /// The push whose notification this one replaces on the device.
   public var overrides: MessageID?
 
-  /// Gathers variants: those that say the same become one; empty ones vanish; of two for one platform, or of two
-  /// notifications for one kind of Apple's tokens, the first counts.
+  /// Collects variants: equal ones are merged; empty ones are dropped; of two for one platform, or of two notifications
+  /// for one kind of APNs token, the first counts.
   public init(
     variants: [ContentVariant], apple: [APNsNotification] = [], overrides: MessageID? = nil
   ) {
@@ -93,7 +93,7 @@ public struct PushContent: Equatable, Sendable {
   }
 
   /// The JSON that a device gets over the direct connection: `{"notification":{…},"message":{…},"override":"123"}`,
-  /// each member only if it was asked for and is there.
+  /// each member only if it was requested and exists.
   public func deviceJSON(platform: Platform, parts: PushParts = .all) -> [UInt8] {
     let variant = variant(for: platform)
     var json: [UInt8] = []

@@ -10,7 +10,7 @@ public struct PushEncryption: Equatable, Sendable {
   public static let maximumBytes = 2900
   /// Salt, size of a record, an empty key name, one byte and its tag.
   private static let minimumBytes = 38
-  /// Where the length of the key's name stands in the coding.
+  /// The position of the key name's length in the coding.
   private static let nameCount = 20
 
   /// How the contents are coded.
@@ -19,7 +19,7 @@ public struct PushEncryption: Equatable, Sendable {
   public let key: ContentKeyID
   /// What is to be shown, in Base64; nil if nothing of it is enciphered.
   public let notification: String?
-  /// What is for the app alone, in Base64; nil if there is no such message.
+  /// The encrypted message, in Base64; nil if there is none.
   public let message: String?
 
   /// Reads `options.encryption`; nil if it is not there.

@@ -11,8 +11,8 @@ public struct PushOptions: Equatable, Sendable {
   public var hasTimeToLive: Bool
   /// The push that this one replaces; whether it is known and at most a day old is not checked here.
   public var overrideMessageID: MessageID?
-  /// Which of Apple's services the sender means, for devices that did not say to which one their token belongs; nil
-  /// means production, as at JPush.
+  /// The APNs environment that the sender chose, for devices that did not report their token's; nil means production, as
+  /// at JPush.
   public var apnsProduction: Bool?
   /// `apns-collapse-id`, at most 64 bytes.
   public var apnsCollapseID: String?
@@ -169,8 +169,7 @@ extension PushOptions {
     return name
   }
 
-  /// What is not there for any app is refused by name: whoever asks for it wants other devices, another time or another
-  /// text.
+  /// Unsupported features are refused by name, since ignoring them would change the devices, the time or the text.
   private static func refuse(_ fields: Fields, hasMessage: Bool, isPaced: Bool) throws(APIError) {
     if try fields.flag("active_push") == true {
       if hasMessage { throw .activePush("options.active_push does not go with message") }

@@ -1,4 +1,4 @@
-/// The parts of a push. Raw values stand in the database.
+/// The parts of a push. The raw values are stored in the database.
 public struct PushParts: OptionSet, Hashable, Sendable {
   /// One bit for each part.
   public let rawValue: UInt8

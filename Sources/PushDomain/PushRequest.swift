@@ -5,10 +5,9 @@ import PushJSON
 public struct PushRequest: Equatable, Sendable {
   /// The sender's idempotency key; that it was issued to this app is not checked here.
   public var cid: String?
-  /// The platforms that the push is for; may hold platforms that `content` has nothing for, unless it has only something
-  /// for Apple: that is for nobody else.
+  /// The platforms of the push; may include platforms without content, unless the content is only for APNs.
   public var platforms: PlatformSet
-  /// Who the push is for.
+  /// The audience.
   public var audience: Audience
   /// What the devices get.
   public var content: PushContent
@@ -37,9 +36,9 @@ public struct PushRequest: Equatable, Sendable {
   ]
 
   /// Reads the push object of `POST /v3/push` (JPush REST v3, section "The push object"). Throws JPush's
-  /// codes: 1002 for what is missing, 1003 for values that are wrong or not supported, 1005 for what is too
-  /// large, 1009 for keys that aren't known, 2007 for functions that aren't there. The message names the field. The size of the whole
-  /// body is the caller's concern. `kind` tells which audiences may be there.
+  /// codes: 1002 for missing values, 1003 for invalid or unsupported ones, 1005 for values that are too large, 1009 for
+  /// unknown keys, 2007 for unsupported features. The message names the field. The caller checks the size of the body.
+  /// `kind` says which audiences are allowed.
   public static func parse(
     _ json: JSONValue, rules: PushRules = PushRules(), audience kind: AudienceKind = .named
   ) throws(APIError) -> PushRequest {

@@ -2,15 +2,15 @@
 public struct PushRules: Equatable, Sendable {
   /// Whether names of aliases and tags may hold `-`; JPush refuses it.
   public var allowHyphen: Bool
-  /// Whether the object stands for a request of Getui's API: its rules for names count characters, and options may have `speed`.
+  /// Whether the object is a request of Getui's API: its rules for names count characters, and options may have `speed`.
   public var isGetui = false
-  /// Whether keys that aren't known are refused (1009) inside the objects of platforms, messages and options
-  /// too. Newer client libraries may send such keys, so this is off unless asked for.
+  /// Whether unknown keys inside the objects of platforms, messages and options are refused (1009) too. Newer client
+  /// libraries may send such keys, so this is off by default.
   public var strictKeys: Bool
   /// The largest `time_to_live`, in seconds.
   public var maximumTimeToLive: Int
 
-  /// Bytes that `notification.ios` may have as JSON. Whatever it is, what Apple gets must fit Apple's own limit.
+  /// Bytes that `notification.ios` may have as JSON. The APNs payload must also fit Apple's own limit.
   public var maximumIOSNotification: Int
 
   /// Makes rules; what isn't given is as at JPush: no hyphen, unknown keys pass, 864000 s (10 days), 2000 bytes.

@@ -16,7 +16,7 @@ public struct ChannelPart: Equatable, Sendable {
 
 /// Whose rules choose the channel: one rule for iOS and one for all other platforms, which mostly are the same.
 public struct Strategy: Hashable, Sendable {
-  /// A column of the table of routes. Raw values stand in the database: Getui's numbers, and 0 for JPush's rules.
+  /// A column of the routing table. The raw values are stored in the database: Getui's numbers, and 0 for JPush's rules.
   public enum Rule: UInt8, CaseIterable, Sendable {
     /// JPush: iOS notifications go to the vendor's channel, everything else over the direct connection; on other platforms to the
     /// vendor's channel if the app is not online (`secondary_push`).
@@ -96,7 +96,7 @@ public struct RouteInput: Equatable, Sendable {
   public var parts: PushParts
   /// Whether the device is connected to us.
   public var isOnline: Bool
-  /// Where the app is; only asked for on iOS.
+  /// Whether the app is in the foreground; used on iOS only.
   public var appState: AppState
   /// The vendor's channel that could bring the device its notification: the app is set up for it and the device has an
   /// address there. Nil if there is none.
@@ -170,12 +170,12 @@ public struct Route: Equatable, Sendable {
 /// | jpush, 1, 3, 4, 6 | all, without V | P now | P kept |
 /// | 2 | all, without V | dropped | same |
 ///
-/// V is the notification by the vendor's channel that the device has an address of. On iOS an app is in reach if it is
-/// connected and in the foreground: a background app that still has its socket counts as away, as Getui's cases do; elsewhere
-/// if it is connected. P is what the direct connection carries: both parts, but under Getui's strategies on iOS the message, or the
-/// notification if the push has no message, so that nothing that was accepted is lost; kept is of it what V does not bring.
-/// What would be kept is dropped if the push is only for devices that are online. Under Getui's strategies P and V are two
-/// forms of one content: P alone is enough.
+/// V is the notification through the vendor channel that has an address of the device. On iOS an app is online if it is
+/// connected and in the foreground: a background app with an open socket counts as offline, as in Getui's cases;
+/// elsewhere if it is connected. P is the content for the direct connection: both parts, but with Getui's strategies on
+/// iOS the message, or the notification if the push has no message, so that no accepted content is lost; the part of it
+/// that V does not carry is kept. It is dropped instead of kept if the push is only for online devices. With Getui's
+/// strategies P and V are two forms of one content: P alone is enough.
 public enum Routing {
   /// The route of a push to one device; depends on nothing but the input.
   public static func route(_ input: RouteInput) -> Route {
@@ -207,8 +207,8 @@ public enum Routing {
     }
   }
 
-  /// What the direct connection carries of a push whose route gave it something, now or later. `viaVendor` tells whether the route
-  /// gave a vendor's channel the notification.
+  /// The parts that the direct connection carries, now or later. `viaVendor` says whether a vendor channel carries the
+  /// notification.
   public static func ownParts(
     _ platform: Platform, of parts: PushParts, strategy: Strategy, viaVendor: Bool
   ) -> PushParts {
@@ -217,8 +217,8 @@ public enum Routing {
     return viaVendor ? own.subtracting(.notification) : own
   }
 
-  /// Whether an app takes what comes over the direct connection now. An iOS app in the background that still has its socket
-  /// does not.
+  /// Whether an app receives pushes over the direct connection now. An iOS app in the background with an open socket does
+  /// not.
   public static func isReachable(_ platform: Platform, isOnline: Bool, _ state: AppState) -> Bool {
     isOnline && (!needsForeground(platform) || state == .foreground)
   }
@@ -232,8 +232,8 @@ public enum Routing {
   /// Whether the direct connection brings what the vendor refuses (`Route.ifRefused`, or what was kept anyway).
   public static func fallsBackToOwn(_ strategy: Strategy) -> Bool { strategy.ios == .vendorThenOwn }
 
-  /// Whether the direct connection has something, now or later, for a device of another platform than iOS that no vendor's channel
-  /// reaches.
+  /// Whether the direct connection has something, now or later, for a device of another platform than iOS that no vendor's
+  /// channel reaches.
   public static func reachesWithoutVendor(_ strategy: Strategy, reachable: Bool, onlineOnly: Bool) -> Bool {
     strategy.standard != .vendorOnly && (reachable || !onlineOnly)
   }

@@ -9,10 +9,10 @@ public struct APNsAnswer: Equatable, Sendable {
   public var reason: String?
   /// When Apple last knew the token to be inactive; only there with status 410.
   public var inactiveSince: Timestamp?
-  /// Seconds before which Apple wants to be asked no more (`retry-after`), at most `longestRetryAfter`.
+  /// Seconds until which APNs wants no retry (`retry-after`), at most `longestRetryAfter`.
   public var retryAfter: Int64?
 
-  /// The longest wait that is believed, in seconds: what `RetrySchedule` comes to at most.
+  /// The longest accepted wait, in seconds: the maximum of `RetrySchedule`.
   public static let longestRetryAfter = RetrySchedule.maximumDelay / 1000
 
   /// Puts an answer together.
@@ -49,19 +49,19 @@ public struct APNsAnswer: Equatable, Sendable {
   }
 }
 
-/// What is known of the request that was answered.
+/// The facts about the request that was answered.
 public struct APNsAttempt: Equatable, Sendable {
   /// When it was sent.
   public var sentAt: Timestamp
-  /// When the app last told us the token.
+  /// When the app last reported the token.
   public var tokenRegisteredAt: Timestamp
   /// The service that it went to; not `.none`.
   public var environment: APNsEnvironment
-  /// Whether the app has a credential for Apple's other service.
+  /// Whether the app has a credential for the other APNs environment.
   public var hasOtherCredential: Bool
   /// Whether the other service has refused this token for this push with `BadDeviceToken` already.
   public var otherHasRefused: Bool
-  /// Whether the provider token was made anew because the attempt before failed with `ExpiredProviderToken`.
+  /// Whether the provider token was renewed because the previous attempt failed with `ExpiredProviderToken`.
   public var hasRenewedProviderToken: Bool
 
   /// Describes an attempt; what isn't given is so for a first attempt of an app with one credential.
@@ -77,6 +77,6 @@ public struct APNsAttempt: Equatable, Sendable {
     self.hasRenewedProviderToken = hasRenewedProviderToken
   }
 
-  /// Apple's other service.
+  /// The other APNs environment.
   public var otherEnvironment: APNsEnvironment { environment == .sandbox ? .production : .sandbox }
 }

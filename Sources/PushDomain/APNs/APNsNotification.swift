@@ -1,6 +1,6 @@
 import PushBase
 
-/// What one push is for Apple: rendered once when the push is accepted, stored with it, and then only filled in for each
+/// The APNs form of a push: rendered once when the push is accepted, stored with it, and then only completed for each
 /// device.
 public struct APNsNotification: Equatable, Sendable {
   /// Which push a later one with the same ID replaces on the screen (`apns-collapse-id`).
@@ -16,13 +16,13 @@ public struct APNsNotification: Equatable, Sendable {
     public static let maximumBytes = 64
   }
 
-  /// What Apple is told about the kind of the push.
+  /// The APNs push type.
   public let type: APNsPushType
   /// Which of a device's tokens it goes to.
   public let slot: APNsTokenSlot
   /// How soon Apple delivers.
   public let priority: APNsPriority
-  /// Which of Apple's services the sender means; only for tokens of which that isn't known. Never `.none`.
+  /// The APNs environment that the sender chose; only for tokens without a known one. Never `.none`.
   public let wish: APNsEnvironment
   /// Whether Apple is to try once and store nothing, because the push is only for devices that can be reached now.
   public let isOneAttempt: Bool
@@ -37,7 +37,8 @@ public struct APNsNotification: Equatable, Sendable {
   public let payload: APNsTemplate
 
   /// Puts a notification together; only for a Live Activity the token must be named. Gives nil for what Apple would refuse
-  /// or what contradicts itself: a token or a priority that does not go with the type, a collapse ID of the wrong length, no service, a badge without a hole or the reverse, a payload
+  /// or what contradicts itself: a token or a priority that does not go with the type, a collapse ID of the wrong length, no
+  /// service, a badge without a hole or the reverse, a payload
   /// that may get larger than `APNsPushType.maximumPayload`.
   public init?(
     type: APNsPushType, slot: APNsTokenSlot? = nil, priority: APNsPriority,

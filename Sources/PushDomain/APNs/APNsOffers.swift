@@ -63,7 +63,7 @@ extension APNsTokenKind {
 }
 
 extension ChannelInfo {
-  /// Apple's push service.
+  /// Apple's push service (APNs).
   public static let apns = ChannelInfo(
     id: .apns, name: "apns", english: "APNs", chinese: "苹果推送", platforms: PlatformSet(.ios),
     parts: .notification, tokens: APNsTokenKind.allCases.map(\.declared),

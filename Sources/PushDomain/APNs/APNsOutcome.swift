@@ -1,6 +1,6 @@
 import PushBase
 
-/// What follows from Apple's answer. One table for all of it; it depends on nothing but its input.
+/// The consequence of a response of APNs: one table, which depends only on its input.
 ///
 /// | status | reason | outcome |
 /// |---|---|---|
@@ -30,16 +30,16 @@ public enum APNsOutcome: Equatable, Sendable {
   case retry(APNsRetry)
   /// It may be sent again at once, with a new provider token and on a new connection.
   case newProviderToken
-  /// The token may belong to Apple's other service: send it there, once.
+  /// The token may belong to the other environment: send it there, once.
   case tryOtherEnvironment(APNsEnvironment)
   /// The token is dead, unless it was registered again after this time. `TokenGuard` has to agree if the fault is
   /// one that a wrong setting could have caused.
   case retireToken(since: Timestamp, APNsTokenFault)
   /// The token was refused, but was registered again after that: it stays.
   case keepToken
-  /// Nothing more goes out with this credential until the fault is over; what waits stays.
+  /// Sending with this credential stops until the error is over; pushes wait.
   case pauseCredential(APNsCredentialFault)
-  /// Nothing more goes out with this credential to this topic until somebody has looked; what waits stays.
+  /// Sending with this credential to this topic stops until somebody resumes it; pushes wait.
   case pauseTopic
   /// Apple will never take it.
   case reject
@@ -97,7 +97,7 @@ public enum APNsOutcome: Equatable, Sendable {
     }
   }
 
-  /// A malformed token and one of the other service look alike: only the other service can tell.
+  /// APNs does not distinguish a malformed token from one of the other environment: only the other environment can tell.
   private static func badToken(_ attempt: APNsAttempt) -> APNsOutcome {
     if attempt.tokenRegisteredAt > attempt.sentAt { return .keepToken }
     if attempt.otherHasRefused { return retire(.unknownEverywhere, since: attempt.sentAt, attempt) }
@@ -120,7 +120,7 @@ public struct APNsRetry: Equatable, Sendable {
     case stream
     /// Everything for this device token, nothing for others.
     case token
-    /// Everything for this host of Apple's.
+    /// All requests to this APNs host.
     case host
     /// The connection is given up; everything that waits on it moves to a new one.
     case connection
@@ -143,21 +143,21 @@ public struct APNsRetry: Equatable, Sendable {
   public static let sameToken = APNsRetry(scope: .token, schedule: RetrySchedule(firstSeconds: 10))
   /// Apple is overloaded: again in 1 to 2 seconds, then less and less often.
   public static let slowHost = APNsRetry(scope: .host, schedule: RetrySchedule(firstSeconds: 1))
-  /// The connection is of no more use: again at once, then after 1 to 2 seconds, then less and less often. Also for
-  /// requests that Apple certainly did not process: refused streams, and those above a GOAWAY's last stream.
+  /// The connection is unusable: again immediately, then after 1 to 2 seconds, then with back-off. Also for requests that
+  /// APNs certainly did not process: refused streams, and those above a GOAWAY's last stream.
   public static let newConnection = APNsRetry(scope: .connection, schedule: RetrySchedule(firstSeconds: 0))
-  /// Nobody knows whether Apple took it, since the connection was lost after the request was sent. The collapse ID
+  /// It is unknown whether APNs accepted it, since the connection was lost after the request was sent. The collapse ID
   /// makes a second banner replace the first.
   public static let lostAnswer = otherStream
 }
 
 /// Why a token is retired. Raw values may be stored.
 public enum APNsTokenFault: UInt8, CaseIterable, Sendable {
-  /// The app was removed, or turned notifications off for good.
+  /// The app was removed, or turned notifications off permanently.
   case unregistered = 1
   /// Apple let the token expire.
   case expired = 2
-  /// Both of Apple's services say that it is no token of theirs.
+  /// Both environments rejected the token.
   case unknownEverywhere = 3
   /// The service of the token's registration says that it is no token of its own, and there is no credential for the
   /// other one: the token is malformed, or the device or the server has the wrong service.
@@ -206,7 +206,7 @@ extension APNsOutcome {
 public enum APNsCredentialFault: UInt8, CaseIterable, Sendable {
   /// The certificate is invalid or was revoked.
   case certificate = 1
-  /// The certificate or key is for Apple's other service.
+  /// The certificate or key is for The other APNs environment.
   case environment = 2
   /// The action is not allowed.
   case forbidden = 3
@@ -217,6 +217,6 @@ public enum APNsCredentialFault: UInt8, CaseIterable, Sendable {
   /// The provider token was changed too often.
   case tooManyUpdates = 6
 
-  /// Seconds after which it is worth trying again; nil if somebody has to mend something first.
+  /// Seconds after which to retry; nil if somebody has to fix something first.
   public var seconds: Int64? { self == .tooManyUpdates ? 20 * 60 : nil }
 }

@@ -1,7 +1,7 @@
 import PushBase
 import PushJSON
 
-/// Writes a payload and notes where its holes are.
+/// Writes a payload and records the positions of its holes.
 struct APNsPayloadWriter {
   private var json = JSONWriter()
   private var holes: [APNsTemplate.Hole] = []

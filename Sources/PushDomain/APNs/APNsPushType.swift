@@ -1,6 +1,6 @@
 import PushBase
 
-/// What Apple is told about the kind of a push (`apns-push-type`). Raw values stand in the database.
+/// The APNs push type (`apns-push-type`). The raw values are stored in the database.
 public enum APNsPushType: UInt8, CaseIterable, Sendable {
   /// Shows, sounds or numbers something.
   case alert = 1

@@ -4,7 +4,7 @@ public enum APNsReason: String, CaseIterable, Sendable {
   // Pushes to devices.
   /// The collapse ID has more than 64 bytes.
   case badCollapseId = "BadCollapseId"
-  /// The token is malformed, or belongs to Apple's other service.
+  /// The token is malformed, or belongs to The other APNs environment.
   case badDeviceToken = "BadDeviceToken"
   /// The expiration is not a time, or one that the channel does not take.
   case badExpirationDate = "BadExpirationDate"
@@ -32,7 +32,7 @@ public enum APNsReason: String, CaseIterable, Sendable {
   case topicDisallowed = "TopicDisallowed"
   /// The certificate is invalid or was revoked.
   case badCertificate = "BadCertificate"
-  /// The certificate is for the other service.
+  /// The certificate is for the other environment.
   case badCertificateEnvironment = "BadCertificateEnvironment"
   /// The provider token is older than an hour.
   case expiredProviderToken = "ExpiredProviderToken"
@@ -44,9 +44,9 @@ public enum APNsReason: String, CaseIterable, Sendable {
   case missingProviderToken = "MissingProviderToken"
   /// The provider token's key is not related to that of the connection's first push.
   case unrelatedKeyIdInToken = "UnrelatedKeyIdInToken"
-  /// The key is for the other service.
+  /// The key is for the other environment.
   case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
-  /// The key is for the other service; a second spelling that was seen.
+  /// The key is for the other environment; another observed spelling.
   case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
   /// The path is wrong.
   case badPath = "BadPath"
@@ -66,7 +66,7 @@ public enum APNsReason: String, CaseIterable, Sendable {
   case internalServerError = "InternalServerError"
   /// Apple is overloaded or down.
   case serviceUnavailable = "ServiceUnavailable"
-  /// That server of Apple's goes away.
+  /// The APNs server closes the connection.
   case shutdown = "Shutdown"
 
   // Broadcasts and their channels.

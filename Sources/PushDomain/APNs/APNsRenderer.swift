@@ -56,7 +56,7 @@ struct APNsRenderer {
     "category", "thread-id", "interruption-level", "relevance-score", "target-content-id", "filter-criteria",
   ]
 
-  /// Without `options.apns_priority`: 10 for what the user sees or hears, 5 for silent pushes and mere numbers.
+  /// Without `options.apns_priority`: 10 for pushes with an alert or a sound, 5 for silent pushes and badges alone.
   private func priority(isSilent: Bool, isUrgent: Bool) throws(APIError) -> APNsPriority {
     guard let asked = options.apnsPriority else { return isUrgent ? .immediate : .considerate }
     guard !isSilent || asked != .immediate else {

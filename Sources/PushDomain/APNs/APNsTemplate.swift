@@ -3,7 +3,7 @@ import PushBase
 /// A payload with holes for what differs from device to device or is known only when the push is stored. Filling it is a
 /// few copies, without any work on JSON.
 public struct APNsTemplate: Equatable, Sendable {
-  /// What fills a hole: a whole number in decimal digits. Raw values stand in the database.
+  /// The value of a hole: a whole number in decimal digits. The raw values are stored in the database.
   public enum Value: UInt8, CaseIterable, Sendable {
     /// The number on the app's icon.
     case badge = 1
@@ -41,7 +41,7 @@ public struct APNsTemplate: Equatable, Sendable {
   /// The holes in ascending order, at most one for each value.
   public let holes: [Hole]
 
-  /// Makes a template; nil if the holes are not in ascending order, lie beyond the text or are for the same value.
+  /// Makes a template; nil if the holes are not in ascending order, are outside of the text or have the same value.
   public init?(text: [UInt8], holes: [Hole]) {
     var end = 0
     for (index, hole) in holes.enumerated() {

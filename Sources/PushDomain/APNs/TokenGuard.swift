@@ -8,7 +8,7 @@ public struct TokenGuard<Token: Hashable & Sendable>: Sendable {
   public enum Verdict: Equatable, Sendable {
     /// Go on.
     case fine
-    /// Stop sending and tell the operator: this answer was one too many. Said once.
+    /// Stop sending and alert the operator: this response reached the limit. Returned once.
     case alarm
   }
 
@@ -29,16 +29,16 @@ public struct TokenGuard<Token: Hashable & Sendable>: Sendable {
   public let percent: Int
   /// How many bad answers an alarm needs at least.
   public let minimum: Int
-  /// Whether the alarm was raised and nobody has answered it.
+  /// Whether the alarm is raised.
   public private(set) var isAlarmed = false
   /// One for each second that had an answer.
   private var slots: [Slot] = []
   /// In the order of their suspicion; those that were cleared since are not in `open`.
   private var suspects: [Suspect] = []
-  /// The suspicions that stand, by token.
+  /// The current suspicions, by token.
   private var open: [Token: Suspect] = [:]
 
-  /// Makes a guard; 10 % and 10 bad answers unless told otherwise.
+  /// Makes a guard; by default 10 % and 10 bad responses.
   public init(percent: Int = 10, minimum: Int = 10) {
     self.percent = percent
     self.minimum = minimum
@@ -67,7 +67,7 @@ public struct TokenGuard<Token: Hashable & Sendable>: Sendable {
     return .alarm
   }
 
-  /// A token works: clears it if `isOlder` says so of the suspicion, which may be the younger one.
+  /// A token works: clears its suspicion if `isOlder` returns true for it, since the suspicion may be newer.
   public mutating func clear(_ token: Token, if isOlder: (Token) -> Bool) {
     guard let suspect = open[token], isOlder(suspect.token) else { return }
     open[token] = nil
@@ -84,7 +84,7 @@ public struct TokenGuard<Token: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Ends the alarm, after somebody has looked, and forgets what was counted.
+  /// Ends the alarm when somebody resumes sending, and resets the counters.
   public mutating func reset() {
     isAlarmed = false
     slots = []

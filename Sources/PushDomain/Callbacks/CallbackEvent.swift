@@ -1,7 +1,7 @@
 import PushBase
 import PushJSON
 
-/// One thing that an app server is told.
+/// An event for an app server.
 public struct CallbackEvent: Sendable, Equatable {
   /// Seconds for which the server tries to tell it.
   public static let lifetime: Int64 = 86_400
@@ -10,7 +10,7 @@ public struct CallbackEvent: Sendable, Equatable {
   public var type: CallbackTypes
   /// When it happened.
   public var time: Timestamp
-  /// The same for the same fact, however often it is told, and for no other.
+  /// Unique for each fact, and the same in each repetition.
   public var id: String
   /// The push that it is about, if it is about one.
   public var push: MessageID?
@@ -24,7 +24,7 @@ public struct CallbackEvent: Sendable, Equatable {
   public var channel: ChannelInfo?
   /// Why a push does not arrive, or what is wrong.
   public var reason: String?
-  /// Which of Apple's services a credential is for: `production` or `sandbox`.
+  /// The environment of a credential: `production`, `sandbox` or `both`.
   public var environment: String?
   /// When a credential ends.
   public var expiresAt: Timestamp?
@@ -41,7 +41,7 @@ public struct CallbackEvent: Sendable, Equatable {
     self.time = time
   }
 
-  /// What happened to a push on its way to one device.
+  /// An event of a push for one device.
   public init(
     _ type: CallbackTypes, of push: MessageID, to number: RegistrationNumber, over channel: ChannelInfo?,
     at time: Timestamp
@@ -54,7 +54,7 @@ public struct CallbackEvent: Sendable, Equatable {
     id = "\(Self.idStart(of: push, to: number))\(type.rawValue)\(way)"
   }
 
-  /// How the names of all events of a push on its way to one device begin, and of no others.
+  /// The prefix of the IDs of all events of a push for one device.
   public static func idStart(of push: MessageID, to number: RegistrationNumber) -> String {
     "\(push.text)-\(String(number.rawValue, radix: 16))-"
   }

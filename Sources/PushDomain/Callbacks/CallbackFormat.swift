@@ -1,4 +1,4 @@
-/// How callbacks to an app's own address look. Raw values stand in the database.
+/// The format of callbacks to an app's own URL. The raw values are stored in the database.
 public enum CallbackFormat: UInt8, CaseIterable, Sendable {
   /// A JSON array of events.
   case borealis = 0
@@ -19,7 +19,7 @@ public enum CallbackFormat: UInt8, CaseIterable, Sendable {
     self = found
   }
 
-  /// What can be told in it.
+  /// The events that it supports.
   public var types: CallbackTypes {
     switch self {
     case .borealis: .all

@@ -1,4 +1,4 @@
-/// What an app server wants to be told: JPush's bits of `callback.type`, and two of our own for the app itself.
+/// The event types for an app server: JPush's bits of `callback.type`, and two extensions that concern the app itself.
 public struct CallbackTypes: OptionSet, Hashable, Sendable {
   /// The sum of the bits.
   public let rawValue: UInt8
@@ -21,7 +21,7 @@ public struct CallbackTypes: OptionSet, Hashable, Sendable {
 
   /// All that concerns pushes: what `callback.type` of a push may hold.
   public static let push: CallbackTypes = [.delivered, .clicked, .notDelivered, .handedOver]
-  /// Everything: what an app is told that does not choose.
+  /// All types, the default.
   public static let all: CallbackTypes = [.push, .credentialPaused, .credentialExpires]
 
   /// The names of single bits, as events carry them.

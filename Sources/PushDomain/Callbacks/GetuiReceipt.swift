@@ -1,14 +1,14 @@
 import PushBase
 import PushJSON
 
-/// A receipt of Getui's (getui.md 4.3): what became of a push at one device. Getui has no word for most ends of a push: of those
-/// nothing is told.
+/// A receipt in Getui's format: the outcome of a push at one device. Getui has no code for most outcomes: these have no
+/// receipt.
 public struct GetuiReceipt: Sendable, Equatable {
   /// The device, and the push as our ID.
   public let cid, messageID: String
   /// `200` done, `400` refused by Apple.
   public let code: String
-  /// The code in a word, or Apple's reason.
+  /// The code in a word, or the reason of APNs.
   public let description: String
   /// Which step it is; nil if Getui has no number for it.
   public let action: String?
@@ -49,7 +49,7 @@ public struct GetuiReceipt: Sendable, Equatable {
     guard let push, let device else { return nil }
     switch type {
     case .delivered:
-      // Apple's taking is no arrival, and Getui has no number for it.
+      // Acceptance by APNs is no arrival, and Getui has no number for it.
       (code, description, action) = ("200", "ok", channel == .passthrough ? "0" : nil)
     case .clicked:
       (code, description, action) = ("200", "ok", platform == .ios ? "10019" : "10010")

@@ -3,7 +3,7 @@
 public enum BadgeChange: Equatable, Sendable {
   /// Leaves the number as it is.
   case unchanged
-  /// Makes it this number; 0 takes it away.
+  /// Sets the number; 0 removes it.
   case set(Int32)
   /// Adds to it; a negative number takes off.
   case add(Int32)

@@ -1,10 +1,10 @@
-/// Names of what ends a push's way by a channel for a device, besides the reasons that the channel's service gives.
+/// The outcomes of a push on a channel for a device, besides the reasons of the channel's service.
 public enum ChannelEnd {
   /// The service took it.
   public static let delivered = "delivered"
-  /// The push's time was over before the service took it.
+  /// The push expired before the service accepted it.
   public static let expired = "Expired"
-  /// The device has no token any more.
+  /// The device no longer has a token.
   public static let noToken = "NoToken"
   /// The app has no credential for the service of the token.
   public static let noCredential = "NoCredential"

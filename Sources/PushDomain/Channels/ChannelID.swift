@@ -1,4 +1,4 @@
-/// Names a channel: a way to reach devices. Raw values stand in the database, and in the IDs of callback events.
+/// The number of a channel. The raw values are stored in the database, and used in the IDs of callback events.
 public struct ChannelID: RawRepresentable, Hashable, Comparable, Sendable {
   /// The number.
   public let rawValue: UInt8
@@ -8,7 +8,7 @@ public struct ChannelID: RawRepresentable, Hashable, Comparable, Sendable {
 
   /// The direct connection.
   public static let passthrough = ChannelID(rawValue: 1)
-  /// Apple's push service.
+  /// Apple's push service (APNs).
   public static let apns = ChannelID(rawValue: 2)
 
   /// By number.
@@ -27,7 +27,7 @@ public struct DeliveryLeg: Hashable, Comparable, Sendable {
   /// The number of the main leg of each channel.
   public static let main: UInt8 = 1
 
-  /// Names a leg, the main one unless told otherwise.
+  /// Makes the key of a leg, by default the main one.
   public init(_ channel: ChannelID, _ number: UInt8 = main) {
     self.channel = channel
     self.number = number

@@ -1,6 +1,6 @@
 import PushBase
 
-/// What a channel could bring of a push, and to whom. The table of routes (`Routing`) decides who gets it.
+/// The leg of a push that a channel can deliver, and its possible targets. The routing table (`Routing`) decides who gets it.
 public struct ChannelOffer: Sendable {
   /// What it is about.
   public let leg: DeliveryLeg

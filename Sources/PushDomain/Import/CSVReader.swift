@@ -1,7 +1,7 @@
 import PushBase
 
-/// Reads comma-separated values (RFC 4180) piece by piece: fields may stand in quotes, a quote in them is doubled, lines
-/// end with LF or CR LF.
+/// Reads comma-separated values (RFC 4180) piece by piece: fields may be quoted, a quote in them is doubled, lines end
+/// with LF or CR LF.
 public struct CSVReader: Sendable {
   /// One record.
   public struct Record: Equatable, Sendable {
@@ -57,7 +57,7 @@ public struct CSVReader: Sendable {
     return records
   }
 
-  /// The file is over; returns the record that had no end of line, if there is one.
+  /// Ends the file; returns the record without a line end, if there is one.
   public mutating func finish() -> Record? {
     if place == .quoted { isBroken = true }
     endRecord()

@@ -74,11 +74,11 @@ public struct ImportColumns: Equatable, Sendable {
 
   /// Where the file comes from.
   let source: ImportSource
-  /// Where each of the source's columns stands in a line; nil for one that the file does not have.
+  /// The position of each of the source's columns; nil for a missing one.
   private let places: [Int?]
   private let count: Int
 
-  /// Reads the first line. A byte order mark before it is passed over.
+  /// Reads the first line. A byte order mark is ignored.
   public init(_ fields: [String], from source: ImportSource = .jpush) throws(ImportFault) {
     let names = source.columns
     var places: [String: Int] = [:]
@@ -122,7 +122,7 @@ public struct ImportColumns: Equatable, Sendable {
   }
 }
 
-/// A registration of another platform as a line of a file tells it, checked by the rules of the device API.
+/// A registration of another platform from a line of a file, validated by the rules of the device API.
 public struct ImportLine: Equatable, Sendable {
   /// The ID that it had: 1 to 58 visible ASCII characters.
   public var registrationID: String
@@ -132,9 +132,9 @@ public struct ImportLine: Equatable, Sendable {
   public var alias: String?
   /// Its tags; in the file with `;` between them, with a space in a file of Getui's. No name can hold either.
   public var tags: [String]
-  /// Apple's device token, empty for none.
+  /// The APNs device token, empty for none.
   public var token: [UInt8]
-  /// Which of Apple's services the token belongs to.
+  /// The APNs environment of the token.
   public var environment: APNsEnvironment
   /// Its mobile number, if it has one.
   public var mobile: String?

@@ -12,7 +12,7 @@ public struct SchedulePeriod: Equatable, Sendable {
     case month(Set<Int>)
   }
 
-  /// Nothing happens before it; it may itself be an occurrence.
+  /// The start, inclusive.
   public let start: LocalTime
   /// Nothing happens after it; it may itself be an occurrence.
   public let end: LocalTime
@@ -20,7 +20,7 @@ public struct SchedulePeriod: Equatable, Sendable {
   public let secondOfDay: Int
   /// The days of a unit.
   public let days: Days
-  /// Only every n-th unit counts, from the day, week (its first day is Monday) or month that `start` lies in.
+  /// Only every n-th unit counts, from the day, week (starting on Monday) or month of `start`.
   public let frequency: Int
 
   /// The longest span from `start` to `end`, in days.

@@ -87,7 +87,7 @@ public struct ScheduledPush: Equatable, Sendable {
     json = JSONWriter.serialize(.object(kept))
   }
 
-  /// Reads what was kept; throws the push API's errors, since rules may have changed meanwhile.
+  /// Reads a stored push object; throws the push API's errors, since rules may have changed in the meantime.
   public init(stored bytes: [UInt8], rules: PushRules) throws(APIError) {
     guard let json = try? parseJSON(bytes) else { throw .internalError }
     try self.init(json, rules: rules)

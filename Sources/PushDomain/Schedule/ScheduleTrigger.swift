@@ -20,7 +20,7 @@ public enum ScheduleTrigger: Equatable, Sendable {
   /// The first occurrence that is still to come at a moment; nil if there is none.
   public func next(after moment: Timestamp, in zone: any Zone) -> LocalTime? {
     var found = next(after: zone.local(moment))
-    // Where clocks were set back, a time that they show once more is over already.
+    // When clocks are set back, a repeated local time is over already.
     while let time = found, zone.moment(of: time) <= moment { found = next(after: time) }
     return found
   }
@@ -33,8 +33,8 @@ public enum ScheduleTrigger: Equatable, Sendable {
     }
   }
 
-  /// The first occurrence of a trigger that somebody sets now. Throws 8100 if all are over, or if a single one is more
-  /// than a year away.
+  /// The first occurrence of a trigger that is set now. Throws 8100 if all have passed, or if a single one is more than a
+  /// year away.
   public func first(from now: Timestamp, in zone: any Zone) throws(APIError) -> LocalTime {
     guard let first = next(after: now, in: zone) else {
       switch self {

@@ -1,8 +1,8 @@
-/// How a device's connection to us ended. Raw values stand in the database; below 256.
+/// How a device's connection ended. The raw values are stored in the database; below 256.
 public enum ConnectionEnd: UInt8, CaseIterable, Sendable {
-  /// Nobody noted it.
+  /// It was not recorded.
   case unknown = 0
-  /// It had not ended when this was noted.
+  /// It had not ended when this was recorded.
   case connected = 1
   /// Nothing came from the device for longer than its heartbeat allows.
   case heartbeatLost = 2
@@ -10,11 +10,11 @@ public enum ConnectionEnd: UInt8, CaseIterable, Sendable {
   case closedByPeer = 3
   /// The same registration logged in on another connection.
   case replacedByLogin = 4
-  /// The server went down in good order, and told the device to come back.
+  /// The server stopped normally and told the device to reconnect.
   case serverDrain = 5
   /// The app was switched off here.
   case appDisabled = 6
-  /// The device asked for more than it read, or fell too far behind.
+  /// The device did not read its responses, or fell too far behind.
   case tooSlow = 7
   /// The device broke the rules of the protocol.
   case protocolError = 8
@@ -22,7 +22,7 @@ public enum ConnectionEnd: UInt8, CaseIterable, Sendable {
   case loggedOut = 9
   /// Writing to it failed.
   case connectionError = 10
-  /// It was there when the server stopped, which could not note more.
+  /// It was open when the server stopped, which could not record more.
   case serverStopped = 11
   /// Another registration took the place of the device's.
   case registrationReplaced = 12

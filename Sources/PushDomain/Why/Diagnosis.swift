@@ -1,9 +1,9 @@
 import PushBase
 
-/// Why a push arrived at a device or did not: each step on its way with what is known of it. Depends on nothing but the
-/// facts; what nobody noted stays unknown.
+/// Why a push arrived at a device or did not: each step with what is known about it. Depends only on the facts; what was
+/// not recorded stays unknown.
 public struct Diagnosis: Equatable, Sendable {
-  /// What it comes to.
+  /// The conclusion.
   public let conclusion: WhyConclusion
   /// All steps, in the order of `WhyPoint`.
   public let steps: [WhyStep]
@@ -39,7 +39,7 @@ extension WhyFacts {
   /// Whether it was seen.
   var isSeen: Bool { isShown || isTapped }
 
-  /// Whether a channel has brought it, as far as the server can know.
+  /// Whether a channel has delivered it, as far as the server can know.
   var hasArrived: Bool { isAcknowledged || isSeen || apple == .accepted }
 
   /// What the device runs, or ran.
@@ -51,7 +51,7 @@ extension WhyFacts {
     return now < push.expiresAt ? nil : push.expiresAt
   }
 
-  /// Whether its sender took it back before its time was over.
+  /// Whether it was recalled before it expired.
   var isTakenBack: Bool { push.takenBack.map { $0.at < push.expiresAt } ?? false }
 
   /// Whether a vendor's channel was to bring something, or would have been if it could.

@@ -1,14 +1,14 @@
 import PushBase
 
-/// What is known of a push and a device. What nobody noted is nil, and is never guessed.
+/// The facts about a push and a device. Facts that were not recorded are nil, and never guessed.
 public struct WhyFacts: Equatable, Sendable {
-  /// When the question is asked.
+  /// The time of the diagnosis.
   public var now: Timestamp
   /// The push.
   public var push: Push
   /// The device; nil if the app has no such registration now.
   public var device: Device?
-  /// The outcome of the registration, if the app has it no more.
+  /// What happened to the registration, if the app no longer has it.
   public var gone: Gone?
   /// Whether the device is in the push's audience, which was fixed when the push was accepted.
   public var isTarget: Bool
@@ -35,7 +35,7 @@ public struct WhyFacts: Equatable, Sendable {
   public var isTapped = false
   /// When the user tapped it.
   public var tappedAt: Timestamp?
-  /// What the app's server is told.
+  /// The callbacks to the app's server.
   public var callback = Callback.nothingToTell
 
   /// Starts with the push and nothing else.
@@ -45,11 +45,11 @@ public struct WhyFacts: Equatable, Sendable {
     self.isTarget = isTarget
   }
 
-  /// What is known of a push.
+  /// The facts about a push.
   public struct Push: Equatable, Sendable {
-    /// When it was accepted, and when its time is over.
+    /// When it was accepted, and when it expires.
     public var createdAt, expiresAt: Timestamp
-    /// The platforms that it is for.
+    /// Its platforms.
     public var platforms = PlatformSet.all
     /// What it has for the device's platform.
     public var parts = PushParts.all
@@ -59,11 +59,11 @@ public struct WhyFacts: Equatable, Sendable {
     public var strategy = Strategy.jpush
     /// Whether it was only for those who were connected when it was accepted.
     public var isOnlineOnly = false
-    /// Who it was for, as its sender named them; nil if that was not noted.
+    /// Its audience, as the sender named it; nil if it was not recorded.
     public var audience: Audience?
     /// When it was the device's turn, of a push that is spread over some time.
     public var releaseAt: Timestamp?
-    /// When its sender took it back, and which push replaced it then; nil if nobody did.
+    /// When it was recalled, and which push replaced it; nil if it was not.
     public var takenBack: TakenBack?
 
     /// A push for everybody, for the direct connection alone.
@@ -73,7 +73,7 @@ public struct WhyFacts: Equatable, Sendable {
     }
   }
 
-  /// That Apple's service cannot be reached.
+  /// APNs cannot be reached.
   public struct Unreachable: Equatable, Sendable {
     /// Since when.
     public var since: Timestamp
@@ -104,7 +104,7 @@ public struct WhyFacts: Equatable, Sendable {
     }
   }
 
-  /// What is known of a device.
+  /// The facts about a device.
   public struct Device: Equatable, Sendable {
     /// What it runs.
     public var platform: Platform
@@ -118,7 +118,7 @@ public struct WhyFacts: Equatable, Sendable {
     public var cameAt: Timestamp?
     /// Since when it had been away before that.
     public var awaySince: Timestamp?
-    /// By when it had gone, if it is known that it was there at `since`, but not how much longer.
+    /// By when it was gone, if it is known that it was connected at `since`, but not how much longer.
     public var goneBy: Timestamp?
     /// How its connection before ended.
     public var lastEnd = ConnectionEnd.unknown
@@ -128,7 +128,7 @@ public struct WhyFacts: Equatable, Sendable {
     public var alias: String?
     /// When its alias became what it is.
     public var aliasAt: Timestamp?
-    /// How it stands to the tags that the push named.
+    /// The state of the tags that the push names.
     public var tags: [Tag] = []
     /// Aliases that the push named, and that as many devices have as may.
     public var fullAliases: [String] = []
@@ -152,7 +152,7 @@ public struct WhyFacts: Equatable, Sendable {
     }
   }
 
-  /// How a device stands to a tag.
+  /// The state of a tag of a device.
   public struct Tag: Equatable, Sendable {
     /// The tag.
     public var name: String
@@ -160,7 +160,7 @@ public struct WhyFacts: Equatable, Sendable {
     public var isBound: Bool
     /// Since when.
     public var boundAt: Timestamp?
-    /// When the device lost it last, as far as that is noted.
+    /// When it was last removed, if recorded.
     public var removedAt: Timestamp?
 
     /// All fields.
@@ -174,7 +174,7 @@ public struct WhyFacts: Equatable, Sendable {
     }
   }
 
-  /// A registration that is no more.
+  /// A registration that no longer exists.
   public struct Gone: Equatable, Sendable {
     /// When it went.
     public var at: Timestamp
@@ -191,33 +191,33 @@ public struct WhyFacts: Equatable, Sendable {
     }
   }
 
-  /// How the way over the direct connection stands for the device.
+  /// The state of the push on the direct connection.
   public enum OwnWay: Equatable, Sendable {
-    /// The push does not go that way to it.
+    /// The push does not use it.
     case notMeant
     /// It waits for the device.
     case waiting
     /// The device acknowledged it; when, if that is known.
     case acknowledged(Timestamp?)
-    /// It had to make room for newer pushes.
+    /// It was dropped for newer pushes.
     case queueFull
     /// The device's registration was replaced while it waited.
     case replaced
-    /// Its time was over, or its sender took it back.
+    /// It expired, or was recalled.
     case over
   }
 
-  /// How the way through Apple stands for the device.
+  /// The state of the push on APNs.
   public enum AppleWay: Equatable, Sendable {
-    /// The push does not go that way to it.
+    /// The push does not use it.
     case notMeant
     /// Apple has not answered.
     case waiting
     /// Apple took it.
     case accepted
-    /// Apple will not bring it: Apple's reason, or one of ours.
+    /// APNs will not deliver it: with the reason of APNs or of the server.
     case refused(String)
-    /// Its time was over, or its sender took it back.
+    /// It expired, or was recalled.
     case over
   }
 
@@ -237,9 +237,9 @@ public struct WhyFacts: Equatable, Sendable {
     case stopped(reason: String, since: Timestamp?)
   }
 
-  /// How the app's server is told.
+  /// The state of the callbacks.
   public enum Callback: Equatable, Sendable {
-    /// Nothing is told of this push.
+    /// There are no callbacks for this push.
     case nothingToTell
     /// All is well.
     case fine

@@ -91,8 +91,8 @@ extension WhyJudge {
     return nil
   }
 
-  /// Of a tag that came, went and came again only the last is noted. One that is excluded and there now is what is left,
-  /// if nothing else was wrong.
+  /// Only the last change of a tag is recorded. An excluded tag that the device has now is the remaining explanation if
+  /// nothing else was wrong.
   private func presentExclusion(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
     let bound = filter.tagsNot.first { name in device.tags.contains { $0.name == name && $0.isBound } }
     return bound.map { fault(.tagExcluded, $0) }

@@ -33,7 +33,7 @@ extension WhyJudge {
     return facts.vendor != nil || ![.credentialRefused, .topicRefused].contains(WhyCause(apple: reason))
   }
 
-  /// What is wrong with the credential now. It was no trouble for a push that was over before it began.
+  /// The current problem of the credential. It does not explain a push that ended before the problem began.
   private func trouble(_ cause: WhyCause, since: Timestamp?, detail: String? = nil) -> WhyStep {
     guard let end = facts.endedAt else {
       return WhyStep(.credential, .failed, at: since, cause, detail: detail)
@@ -109,7 +109,7 @@ extension WhyJudge {
     }
   }
 
-  /// The service of a channel other than Apple's; its reasons are its own.
+  /// The service of a channel other than APNs, with its own reasons.
   var channel: WhyStep {
     guard let vendor = facts.vendor else { return notApplicable(.channel) }
     switch facts.apple {
@@ -183,7 +183,7 @@ extension WhyJudge {
     case unknown
   }
 
-  /// What is noted are the latest connection and the absence before it; of what was earlier nobody knows.
+  /// Only the latest connection and the offline time before it are recorded; earlier ones are unknown.
   private func presence(of device: WhyFacts.Device, at moment: Timestamp) -> Presence {
     guard device.isOnline || device.since != nil else { return .away }
     if !device.isOnline, let since = device.since, since <= moment {
@@ -201,7 +201,7 @@ extension WhyJudge {
       return .neverConnected
     }
     let cause = WhyCause(offlineAfter: device.lastEnd)
-    // An iPhone ends the connections of apps in the background; that is nobody's fault.
+    // iOS ends the connections of apps in the background, which is normal.
     let isOrdinary: Set<WhyCause> = [
       .offlineUnknown, .offlineClosed, .offlineHeartbeatLost, .offlineBroken, .offlineReplaced,
       .offlineServer,

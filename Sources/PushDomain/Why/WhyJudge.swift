@@ -8,7 +8,7 @@ struct WhyJudge {
 
   var push: WhyFacts.Push { facts.push }
 
-  /// What is known about a point.
+  /// The facts about a step.
   func step(_ point: WhyPoint) -> WhyStep {
     switch point {
     case .accepted: return WhyStep(.accepted, .ok, at: push.createdAt)
@@ -16,7 +16,7 @@ struct WhyJudge {
     case .callback: return callback
     default: break
     }
-    // What was not for the device, or for nobody that is known, is not followed any further.
+    // A push that was not for the device, or for an unknown device, is not followed further.
     guard facts.platform != nil else { return notApplicable(point) }
     if point == .platform { return platform }
     guard isForPlatform else { return notApplicable(point) }
@@ -52,7 +52,7 @@ struct WhyJudge {
         .device, isLater ? .failed : .ok, at: device.registeredAt, isLater ? .registeredLater : nil)
     }
     guard let gone = facts.gone else { return WhyStep(.device, .failed, .registrationUnknown) }
-    // What went when nothing of the push waited for it any more made no difference.
+    // Changes after nothing of the push was waiting make no difference.
     let wasInTime = wasOpen && gone.at <= facts.endedAt ?? facts.now
     let isReason = !facts.hasArrived && (!facts.isTarget || facts.own == .replaced || wasInTime)
     return WhyStep(
@@ -105,7 +105,7 @@ struct WhyJudge {
       : WhyStep(.lifetime, .failed, at: push.expiresAt, .expired)
   }
 
-  /// Whether something of it was open for the device until the push was over, or recalled, or is so now.
+  /// Whether something of it was pending for the device until the push ended or was recalled, or is pending now.
   private var wasOpen: Bool { waitedToTheEnd || facts.apple == .refused(ChannelEnd.takenBack) }
 
   private var waitedToTheEnd: Bool {

@@ -20,7 +20,7 @@ public enum WhyPoint: String, CaseIterable, Sendable {
   case token
   /// Apple took it.
   case apple
-  /// The service of another channel took it. Stands only in a diagnosis that such a channel has a part in.
+  /// The service of another channel accepted it. Only in a diagnosis with such a channel.
   case channel
   /// The device took it over the direct connection.
   case connection
@@ -30,7 +30,7 @@ public enum WhyPoint: String, CaseIterable, Sendable {
   case permission
   /// The user saw it.
   case shown
-  /// The app's server was told.
+  /// The callback to the app's server was sent.
   case callback
 }
 
@@ -42,13 +42,13 @@ public enum WhyVerdict: String, CaseIterable, Sendable {
   case failed
   /// It does not yet.
   case waiting
-  /// Nobody noted what tells.
+  /// It was not recorded.
   case unknown
   /// It does not matter for this push and this device.
   case notApplicable = "not_applicable"
 }
 
-/// One step on the way of a push to a device.
+/// One step of a push to a device.
 public struct WhyStep: Equatable, Sendable {
   /// What was looked at.
   public let point: WhyPoint
@@ -58,7 +58,7 @@ public struct WhyStep: Equatable, Sendable {
   public let at: Timestamp?
   /// Why it does not hold, or what is to be said of it.
   public let cause: WhyCause?
-  /// What the cause is about, such as an alias or Apple's own word.
+  /// The subject of the cause, such as an alias or the reason of APNs.
   public let detail: String?
 
   /// All fields.
@@ -77,9 +77,9 @@ public struct WhyStep: Equatable, Sendable {
   public var remedy: WhyRemedy? { cause?.remedy }
 }
 
-/// What it all comes to.
+/// The conclusion of a diagnosis.
 public enum WhyConclusion: String, CaseIterable, Sendable {
-  /// The device has it, by its own word.
+  /// The device confirmed it.
   case arrived
   /// A push service took it; it does not say whether the device has it.
   case handedOver = "handed_over"
@@ -87,6 +87,6 @@ public enum WhyConclusion: String, CaseIterable, Sendable {
   case waiting
   /// It will not arrive.
   case failed
-  /// What is stored does not tell.
+  /// The stored data does not show it.
   case unknown
 }
