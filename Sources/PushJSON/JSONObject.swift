@@ -4,7 +4,7 @@ public struct JSONObject: Sendable, Equatable {
   public struct Member: Sendable, Equatable {
     /// The name with its escapes resolved.
     public let key: String
-    /// What the name stands for.
+    /// The value of the name.
     public var value: JSONValue
   }
 
