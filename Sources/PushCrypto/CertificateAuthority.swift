@@ -1,9 +1,8 @@
 import COpenSSL
 
-/// A certificate authority of one's own, for trials, tests and closed networks: whoever trusts its certificate trusts
-/// all that it issues.
+/// A private certificate authority, for tests and closed networks.
 public struct CertificateAuthority: Sendable {
-  /// Its certificate, PEM: what others are told to trust.
+  /// Its certificate (PEM), which peers must trust.
   public let certificatePEM: String
   /// Its private key, PKCS #8 PEM, not encrypted: a secret.
   public let keyPEM: String

@@ -1,7 +1,7 @@
 import COpenSSL
 import PushBase
 
-/// What an Apple push certificate says: for which app, which of Apple's services, how long.
+/// The content of an Apple push certificate: app, environments, validity.
 public struct CertificateFacts: Equatable, Sendable {
   /// UID of the subject: the bundle ID; of a certificate for device management the topic.
   public let userID: String?

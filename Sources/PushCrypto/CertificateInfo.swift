@@ -1,7 +1,7 @@
 import COpenSSL
 import PushBase
 
-/// What an operator wants to know of a certificate.
+/// The facts about a certificate for operators.
 public struct CertificateInfo: Equatable, Sendable {
   /// The subject in the notation of RFC 2253, for example `CN=push.example.com`.
   public let subject: String

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// A certificate with its chain and its private key, checked to belong together.
 public struct CertificateKeyPair: Equatable, Sendable {
-  /// Certificates that a file may hold; Apple's need two others.
+  /// The most certificates in a file; Apple's need two others.
   public static let mostCertificates = 8
 
   /// PEM: the certificate itself, then those that vouch for it.

@@ -6,14 +6,14 @@ import PushBase
 public struct ContentCoding: Sendable {
   /// The largest ciphertext that is read, in bytes: more than any push holds.
   public static let maximumSize = 65_536
-  /// Bytes that a ciphertext has more than its plain text, besides the key's name, when it is one record.
+  /// The overhead of a ciphertext of one record, without the key's name, in bytes.
   public static let overhead = saltSize + 5 + 1 + tagSize
 
   static let saltSize = 16
   static let tagSize = 16
   private static let usualRecord = 4096
 
-  /// What stands in front of the records.
+  /// The header before the records.
   public struct Header: Equatable, Sendable {
     /// 16 bytes, others for each content.
     public let salt: [UInt8]
@@ -79,7 +79,7 @@ public struct ContentCoding: Sendable {
       let end = min(bytes.count, start + header.recordSize)
       guard end - start > Self.tagSize else { throw .malformed }
       guard let record = run(seal: false, keys, number, Array(bytes[start..<end])) else { throw .damaged }
-      // Padding is zeros behind a delimiter, which tells whether more records follow: a cut shows.
+      // Padding is zeros after a delimiter, which says whether more records follow, so that truncation is detected.
       guard let last = record.lastIndex(where: { $0 != 0 }), record[last] == (end == bytes.count ? 2 : 1)
       else { throw .damaged }
       plain += record[..<last]
@@ -105,7 +105,7 @@ public struct ContentCoding: Sendable {
 
   /// HKDF with the coding's digest.
   func derive(salt: [UInt8], _ secret: [UInt8], info: [UInt8], count: Int) -> [UInt8] {
-    // HKDF of OpenSSL refuses an empty key, which stands for zeros (RFC 5869 section 2.2, RFC 2104).
+    // OpenSSL's HKDF refuses an empty key, which means zeros (RFC 5869 section 2.2, RFC 2104).
     let secret = secret.isEmpty ? [0] : secret
     var output = [UInt8](repeating: 0, count: count)
     let done = co_hkdf(

@@ -7,7 +7,7 @@ public struct ContentKey: Equatable, Sendable {
   /// Bytes of the secret.
   public static let secretSize = 32
 
-  /// Its name, which stands in the header of each content.
+  /// Its ID, which is in the header of each content.
   public let id: ContentKeyID
   /// The coding of its contents.
   public let cipher: ContentCipher

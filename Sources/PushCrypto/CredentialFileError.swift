@@ -48,8 +48,8 @@ public enum CredentialFileError: Error, Equatable, CustomStringConvertible {
   case legacyProviderMissing
   /// The password fits, but the content cannot be read; with OpenSSL's reason.
   case unreadablePKCS12(String)
-  /// The file asks for so many rounds of key derivation that reading it would take minutes, or for a derivation whose cost
-  /// is not known, such as scrypt.
+  /// The file needs so many rounds of key derivation that reading it would take minutes, or a derivation of unknown cost,
+  /// such as scrypt.
   case tooCostly
   /// OpenSSL refused; the text is its own.
   case library(String)

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// Why a certificate could not be made or read.
 public enum CryptoError: Error, Equatable, CustomStringConvertible {
-  /// A name that cannot stand in a certificate.
+  /// A name that a certificate cannot contain.
   case invalidName(String)
   /// An address that is neither IPv4 nor IPv6.
   case invalidAddress(String)

@@ -18,7 +18,7 @@ struct DERReader {
 
   private var rest: ArraySlice<UInt8>
 
-  /// Reads elements that stand behind each other.
+  /// Reads consecutive elements.
   init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
   /// Whether all was read.

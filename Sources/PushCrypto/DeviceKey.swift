@@ -1,7 +1,7 @@
 import COpenSSL
 import PushBase
 
-/// What a device tells of its key: with it anybody can encipher a content that the device alone reads.
+/// The public key of a device, with which anybody can encrypt content for the device.
 public struct DevicePublicKey: Equatable, Sendable {
   /// Bytes of `auth`.
   public static let authSize = 16
@@ -13,7 +13,7 @@ public struct DevicePublicKey: Equatable, Sendable {
   /// 16 random bytes that go into every content's key beside the point (RFC 8291 section 3.2).
   public let auth: [UInt8]
 
-  /// Puts a key together; nil if sizes or the form of the point are wrong. Whether the point lies on its curve shows when it is used.
+  /// Makes a key; nil if sizes or the form of the point are wrong. Whether the point is on its curve is checked when it is used.
   public init?(kind: DeviceKeyKind, point: [UInt8], auth: [UInt8]) {
     guard point.count == kind.pointSize, auth.count == Self.authSize, kind == .x25519 || point[0] == 4 else {
       return nil

@@ -22,8 +22,8 @@ public enum OneTimePassword {
     return String(repeating: "0", count: 6 - digits.count) + digits
   }
 
-  /// The step whose code was given: this moment's, or the one before or after, since clocks differ. Nil if it is none of
-  /// these, or not later than `last`, the step that was used last: a code is good once (RFC 6238 section 5.2).
+  /// The step of a code: the current one, or the one before or after, since clocks differ. Nil if it is none of these, or
+  /// not later than `last`, the last used step: a code is valid once (RFC 6238 section 5.2).
   public static func match(
     _ code: String, secret: [UInt8], at time: Timestamp, after last: Int64
   ) -> Int64? {

@@ -16,7 +16,7 @@ extension PKCS12 {
       throw .fromQueue()
     }
     defer { EVP_PKEY_free(key) }
-    // Zeros stand for the library's own choices.
+    // Zeros mean the library's defaults.
     guard let file = PKCS12_create(password, nil, key, certificate, nil, 0, 0, 0, 0, 0) else {
       throw .fromQueue()
     }

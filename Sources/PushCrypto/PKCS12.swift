@@ -8,12 +8,12 @@ public enum PKCS12 {
   public static let limit = PEM.limit
   /// Rounds of key derivation that are still done for one file: some seconds. macOS uses 2048, OpenSSL 2048, Windows 2000.
   public static let maximumRounds = 5_000_000
-  /// Rounds that are still done for a file of somebody whom the operator need not know: about a second. Of the three
-  /// derivations that a file needs each may have 300,000; exports that are hardened on purpose have some 100,000.
+  /// The most rounds for a file from an untrusted uploader: about a second. Each of the three derivations of a file may
+  /// have 300,000; hardened exports have some 100,000.
   public static let maximumRoundsOfUploads = 1_000_000
 
-  /// Reads a file. A password that is nil or empty stands for both, no password and an empty one, which are not the
-  /// same in this format. A file that asks for more rounds of key derivation is refused unread.
+  /// Reads a file. A nil or empty password means both no password and an empty one, which differ in this format. A file
+  /// with more rounds of key derivation is refused unread.
   public static func parse(
     _ bytes: [UInt8], password: String?, rounds: Int = maximumRounds
   ) throws(CredentialFileError) -> CertificateKeyPair {
@@ -29,7 +29,7 @@ public enum PKCS12 {
     let library = try Library(modules: modules)
     guard let file = library.read(bytes) else { throw .notPKCS12 }
     defer { PKCS12_free(file) }
-    // In steps, each of which may cost what the one before allowed.
+    // In steps, each of which may only cost what the previous one allowed.
     guard co_pkcs12_cost(file, nil, CO_PKCS12_CLOSED).rounds <= most else { throw .tooCostly }
     let fitting = try fittingPassword(of: file, password)
     guard co_pkcs12_cost(file, fitting, CO_PKCS12_PARTS).rounds <= most else { throw .tooCostly }
@@ -38,7 +38,7 @@ public enum PKCS12 {
     return try open(file, fitting, library)
   }
 
-  /// Tells wrong passwords from content that cannot be read, by the file's checksum: nil for a file without password.
+  /// Distinguishes wrong passwords from unreadable content, by the file's checksum: nil for a file without a password.
   private static func fittingPassword(
     of file: OpaquePointer, _ password: String?
   ) throws(CredentialFileError) -> String? {

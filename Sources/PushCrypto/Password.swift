@@ -4,8 +4,8 @@ import PushBase
 /// Passwords as they are stored: scrypt (RFC 7914) with a random salt.
 ///
 /// The text names its own cost, so that it can be raised later: `scrypt$15$8$3$salt$digest`, base-2 logarithm of N, r, p,
-/// and both in Base64. N = 2^15, r = 8 and p = 3 are one of the equal choices of the OWASP Password Storage Cheat Sheet: 32 MiB and
-/// some 0.2 s of a core. Do it on a thread that may take that long.
+/// and both in Base64. N = 2^15, r = 8 and p = 3 are one of the equal choices of the OWASP Password Storage Cheat Sheet: 32
+/// MiB and some 0.2 s of a core. Do it on a thread that may take that long.
 public enum Password {
   private static let digestSize = 32
   private static let saltSize = 16
@@ -28,7 +28,7 @@ public enum Password {
       "scrypt$\(standard.logN)$\(standard.r)$\(standard.p)$\(Base64.encode(salt))$\(Base64.encode(digest))"
   }
 
-  /// Whether a password is the one that was hashed; false for a text that is none of ours.
+  /// Whether a password matches a hash; false for a text in another format.
   public static func matches(_ password: String, _ stored: String) -> Bool {
     let parts = stored.split(separator: "$", omittingEmptySubsequences: false)
     guard parts.count == 6, parts[0] == "scrypt", let logN = UInt64(parts[1]), let r = UInt64(parts[2]),
@@ -41,7 +41,7 @@ public enum Password {
     return constantTimeEquals(given, digest)
   }
 
-  /// Takes as long as `matches` for a person who does not exist, so that nobody learns who does.
+  /// Takes as long as `matches` for a user who does not exist, so that timing does not reveal which users exist.
   public static func waste(_ password: String) {
     _ = try? derive(password, salt: [UInt8](repeating: 0, count: saltSize), standard)
   }

@@ -9,7 +9,7 @@ public enum SHA256 {
   public static func digest(_ bytes: Span<UInt8>) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 32) { output, count in
       bytes.withUnsafeBufferPointer { input in
-        // The low-level digest has no way to fail; a zero would mean a broken library.
+        // The low-level digest cannot fail; a zero would mean a broken library.
         let done = co_sha256(input.baseAddress, input.count, output.baseAddress)
         precondition(done == 1, "SHA-256 failed")
       }

@@ -8,14 +8,14 @@ public struct SealingKeys: Sendable {
     let bytes: [UInt8]
     let id: [UInt8]
 
-    /// The ID tells keys apart and tells nothing of the key.
+    /// The ID distinguishes keys and reveals nothing about the key.
     init(_ bytes: [UInt8]) {
       self.bytes = bytes
       id = Array(HMAC.sha256(key: bytes, Array("borealis key id".utf8)).prefix(8))
     }
   }
 
-  /// Whom a secret belongs to: it can be opened only under the same app and purpose.
+  /// The owner of a secret: it can be opened only for the same app and purpose.
   public struct Context: Sendable {
     let bytes: [UInt8]
 
@@ -30,7 +30,7 @@ public struct SealingKeys: Sendable {
     /// For a secret of a person who uses the console.
     public init(person: Int64, purpose: StaticString) {
       var writer = ByteWriter()
-      // No app has this number, so that neither can stand for the other.
+      // No app has this number, so the two cannot be confused.
       writer.write(UInt32.max)
       writer.write(UInt64(bitPattern: person))
       writer.write(bytes: purpose.withUTF8Buffer { Array($0) })
