@@ -1,7 +1,7 @@
 import PushBase
 
-/// Which web pages may open a WebSocket. A browser tells the page's origin (RFC 6454), which the page cannot change; other
-/// clients tell none or what they like, and are let in.
+/// The web pages that may open a WebSocket. A browser sends the page's origin (RFC 6454), which the page cannot change;
+/// other clients send none or any, and are allowed.
 ///
 /// No cookie opens anything behind the WebSocket, so a foreign page could only do what any client can. But it would do it from
 /// its visitor's network, which may reach a server that the page's owner does not.
@@ -11,8 +11,8 @@ public struct OriginRule: Sendable, Equatable {
   private let site: String?
 
   /// Allows the server's own pages and those of other origins, such as `https://www.example.com` or `capacitor://localhost`.
-  /// `null` stands for pages that have none, `*` for all. `site` is where the server's pages are, such as
-  /// `https://push.example.com`. Nil if one of the origins, or the site, is no such text.
+  /// `null` means pages without an origin, `*` all. `site` is the URL of the server's own pages, such as
+  /// `https://push.example.com`. Nil if one of the origins, or the site, is malformed.
   public init?(others: [String] = [], site: String? = nil) {
     let others = others.map { $0.lowercased() }
     guard others.allSatisfy(Self.isOrigin) else { return nil }
@@ -27,8 +27,8 @@ public struct OriginRule: Sendable, Equatable {
 
   /// Whether a page of an origin may connect to the host that it names. Nil is no page.
   ///
-  /// If it is not known where our pages are, those of the host that is named are ours. If it is, such a host is believed only
-  /// where it is an address or `localhost`: whoever owns a name may have it lead here (DNS rebinding).
+  /// Without `site`, pages of the host in the request are the server's own. With it, that host is trusted only if it is
+  /// an IP address or `localhost`, because of DNS rebinding.
   public func allows(_ origin: String?, host: String?) -> Bool {
     guard let origin = origin?.lowercased(), !others.contains("*"), !others.contains(origin) else {
       return true

@@ -16,7 +16,7 @@ public enum WebSocketCloseCode: UInt16, Sendable {
 
 /// What is wrong with a client's bytes. Nothing that follows them can be read.
 public struct WebSocketFault: Error, Equatable, Sendable {
-  /// What to tell the client.
+  /// The close code for the client.
   public let code: WebSocketCloseCode
 
   static let protocolError = WebSocketFault(code: .protocolError)

@@ -1,6 +1,6 @@
 /// The frames of a WebSocket server (RFC 6455 section 5): not masked, never in fragments.
 public enum WebSocketFrame {
-  /// The header of a binary message of so many bytes, which follow it.
+  /// The header of a binary message of this many bytes, which follow it.
   public static func header(ofMessage count: Int) -> [UInt8] {
     let final: UInt8 = 0x80
     let binary: UInt8 = 2

@@ -4,7 +4,7 @@ import PushHTTP
 
 /// The server's part of the opening handshake (RFC 6455 section 4.2).
 public enum WebSocketHandshake {
-  /// Why a request does not become a WebSocket; the text is for logs and metrics.
+  /// Why a handshake is refused; the text is for logs and metrics.
   public enum Refusal: String, Error, Equatable, Sendable, CaseIterable {
     /// It asks for something else than WebSocket, or of HTTP/1.0.
     case notAsked = "not_asked"
@@ -39,7 +39,7 @@ public enum WebSocketHandshake {
 
   private static let magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-  /// Checks a request and makes the answer that opens the WebSocket. Offers of extensions and of protocols are not taken up.
+  /// Checks a request and makes the answer that opens the WebSocket. Offered extensions and subprotocols are ignored.
   public static func answer(
     to request: HTTPRequest, origins: OriginRule
   ) throws(Refusal) -> HTTPResponse {

@@ -1,12 +1,12 @@
 /// Reads the frames of a WebSocket client (RFC 6455 section 5) as they come, in pieces of any size: binary messages without
 /// extensions.
 ///
-/// Nothing of a message is held: its pieces are unmasked where they lie. Only a control frame, of at most 125 bytes, waits
-/// here until it is complete.
+/// No message data is stored: pieces are unmasked in place. Only a control frame, of at most 125 bytes, is stored until
+/// it is complete.
 public struct WebSocketReader: Sendable {
   /// What a client sent.
   public enum Event: Equatable, Sendable {
-    /// The next bytes of a message lie unmasked in this range, which is empty only where an empty frame ends the message.
+    /// The next bytes of a message are unmasked in this range, which is empty only if an empty frame ends the message.
     case piece(Range<Int>, endsMessage: Bool)
     /// A Ping with this content, to be answered with a Pong.
     case ping([UInt8])
@@ -29,7 +29,7 @@ public struct WebSocketReader: Sendable {
   private var stage = Stage.first
   private var opcode: UInt8 = 0
   private var isFinal = false
-  /// A message has begun and not ended; control frames may stand in it.
+  /// A message has begun and not ended; control frames may be inside it.
   private var isInMessage = false
   /// Bytes of the message in the frames up to this one.
   private var messageBytes = 0
@@ -52,8 +52,8 @@ public struct WebSocketReader: Sendable {
 
   private var isControl: Bool { opcode & 8 != 0 }
 
-  /// Takes bytes from `position` up to `end`, until something is to be told, and moves `position` behind them. Nil when all
-  /// were taken and nothing is to be told. After an error no more may be read.
+  /// Consumes bytes from `position` up to `end`, until there is an event, and moves `position` past them. Nil when all
+  /// were consumed without an event. Do not call it after an error.
   public mutating func next(
     _ bytes: inout [UInt8], _ position: inout Int, end: Int
   ) throws(WebSocketFault) -> Event? {
