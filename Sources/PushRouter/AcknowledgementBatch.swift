@@ -7,11 +7,11 @@ public struct AcknowledgementBatch: Sendable {
   public struct Sender: Sendable {
     /// The device's registration.
     public let number: RegistrationNumber
-    /// The connection that they came on, which is told when they are stored; nil if nobody is.
+    /// The connection that sent them, which is notified when they are stored; nil for none.
     public let location: Location?
     /// Pushes after this one were accepted while the device was in reach: their latencies are counted.
     let newestWhileAway: MessageID
-    /// Where they stand in `arrivals`.
+    /// Their range in `arrivals`.
     fileprivate(set) var places: Range<Int>
 
     /// How many they are.
@@ -26,7 +26,7 @@ public struct AcknowledgementBatch: Sendable {
   /// Starts empty.
   public init() {}
 
-  /// Whether nobody acknowledged anything.
+  /// Whether there are no acknowledgements.
   public var isEmpty: Bool { senders.isEmpty }
 
   /// How many acknowledgements there are.
@@ -48,14 +48,14 @@ public struct AcknowledgementBatch: Sendable {
     senders[senders.count - 1].places = senders[senders.count - 1].places.lowerBound..<arrivals.count
   }
 
-  /// Forgets them and keeps the room.
+  /// Clears them and keeps the capacity.
   public mutating func removeAll() {
     senders.removeAll(keepingCapacity: true)
     arrivals.removeAll(keepingCapacity: true)
   }
 }
 
-/// What acknowledgements came to.
+/// The result of acknowledgements.
 struct TakenAcknowledgements: Sendable {
   /// An acknowledgement's place in the batch, and its sender's.
   typealias Place = (place: Int, sender: Int)
@@ -76,7 +76,7 @@ struct TakenAcknowledgements: Sendable {
     awaited.reserveCapacity(batch.count)
   }
 
-  /// Notes an acknowledgement that has just changed `change`.
+  /// Records an acknowledgement that has just changed `change`.
   mutating func noteAwaited(_ place: Int, of sender: Int) {
     awaited.append((place, sender))
     counts[sender] += 1
@@ -87,7 +87,7 @@ struct TakenAcknowledgements: Sendable {
     }
   }
 
-  /// Notes an acknowledgement that has changed nothing.
+  /// Records an acknowledgement that has changed nothing.
   mutating func noteLate(_ place: Int, of sender: Int) { late.append((place, sender)) }
 
   /// Who acknowledged each push that others wait for still, and when it reached them. Devices acknowledge the same pushes in

@@ -65,8 +65,8 @@ public final class App: Sendable {
     callbacks.load(ordering: .relaxed) & 1 << 10 == 0 ? .borealis : .getui
   }
 
-  /// What is told of a push: what it asks for itself, or else all that the app has switched on. Nil for nothing, as when
-  /// neither names an address.
+  /// The callback types of a push: its own, or else those that the app has turned on. Nil for none, as when neither has a
+  /// URL.
   func callback(for request: AcceptRequest) -> PushCallbackRow? {
     let bits = callbacks.load(ordering: .relaxed)
     let asked = request.push.callback
@@ -79,8 +79,8 @@ public final class App: Sendable {
       id: MessageID(0), url: asked?.url, types: types, sendno: request.sendno, params: asked?.params ?? [])
   }
 
-  /// Compares a master secret with the present one and the one before, in constant time. Secrets are 96 random bits, so
-  /// a plain digest is enough. A use of the one before is noted if the time is given.
+  /// Compares a master secret with the current and the previous one, in constant time. Secrets are 96 random bits, so a
+  /// plain digest is sufficient. A use of the previous one is recorded if the time is given.
   public func accepts(masterSecret: [UInt8], at now: Timestamp? = nil) -> Bool {
     let digest = SHA256.digest(masterSecret)
     let (present, before) = access.withLock { ($0.secretHash, $0.oldSecretHash) }

@@ -18,7 +18,7 @@ struct LateTargets: Sendable {
   let expires: UInt32
   /// Whether it was sent to one alone.
   let isToOne: Bool
-  /// For whom it is settled over our connection, if its way there had ended before.
+  /// The registrations for which it was settled on the direct connection, if it had ended there before.
   let progress: DeliveryProgress?
 }
 
@@ -39,8 +39,8 @@ public struct DispatchPlan: Sendable {
 }
 
 extension AppDirectory {
-  /// Takes in a committed push. From here on a login finds it; to those who are online already, the caller delivers.
-  /// `progress` holds for whom it was settled before a restart.
+  /// Adds a committed push. From here on a login finds it; the caller delivers it to online devices. `progress` has the
+  /// registrations for which it was settled before a restart.
   public func open(_ id: MessageID, _ push: OpenedPush, progress: DeliveryProgress? = nil) -> DispatchPlan {
     state.withLock { state in
       state.newest = max(state.newest, id)
@@ -57,7 +57,7 @@ extension AppDirectory {
   /// whether its end is yet to come.
   func pin(_ id: MessageID) -> Bool { state.withLock { $0.ledger.pin(id) } }
 
-  /// Takes in for whom a pinned push waits besides, if that is stored, and lets it end again.
+  /// Adds the registrations for which a pinned push also waits, if that is stored, and lets it end again.
   func unpin(_ id: MessageID, opening late: LateTargets?) -> DispatchPlan {
     state.withLock { state in
       var dispatch = DispatchPlan()
@@ -129,17 +129,17 @@ extension AppDirectory {
     }
   }
 
-  /// For whom an open push to several is settled; nil when that is nobody or the push is over.
+  /// The registrations for which an open push to several is settled; nil if there are none or the push has ended.
   public func progress(_ id: MessageID) -> DeliveryProgress? { state.withLock { $0.ledger.progress(id) } }
 
-  /// Takes a push back; returns how many registrations it still waited for, and for whom it had been settled.
+  /// Recalls a push; returns how many registrations it still waited for, and for which it had been settled.
   public func withdraw(_ id: MessageID) -> (waiting: Int, progress: DeliveryProgress?) {
     state.withLock { state in state.ledger.withdraw(id, in: &state.table) }
   }
 
   // MARK: Housekeeping
 
-  /// Removes pushes to many that are dead or wait for nobody.
+  /// Removes pushes to many that are dead or wait for no device.
   public func expireGroups(at seconds: UInt32) -> [EndedPush] {
     state.withLock { state in state.ledger.expireGroups(at: seconds, in: &state.table) }
   }

@@ -3,7 +3,7 @@ import PushDomain
 import PushStorage
 import Synchronization
 
-/// What a login came to.
+/// The result of a login.
 public enum LoginOutcome: Sendable {
   /// The device is connected; `replaced` is the connection that it had before, to be closed. Pushes up to `newest` were
   /// accepted before this login.
@@ -14,8 +14,8 @@ public enum LoginOutcome: Sendable {
   case wrongSecret
 }
 
-/// Everything about one app that is asked on a hot path, in memory behind one lock held for microseconds: who its
-/// registrations are, where they are connected, and what waits for them. Safe to use from any thread.
+/// The state of one app for the hot paths, in memory behind one lock that is held for microseconds: registrations, their
+/// connections, and their waiting pushes. Safe to use from any thread.
 ///
 /// Changes to registrations come only from the storage writer's completions, after their commit and in commit order;
 /// logins, acknowledgements and disconnections come from the event loops.
@@ -34,19 +34,19 @@ public final class AppDirectory: Sendable {
     var reachableSet = NumberSet()
     /// Devices of all platforms that are connected with their app in the foreground.
     var foregroundSet = NumberSet()
-    /// Who was there since the database was last told.
+    /// The registrations that were connected since the last store.
     var activity = Activity()
     /// The largest ID of all pushes opened so far.
     var newest = MessageID(0)
-    /// Who was connected or disconnected since the database was told of it.
+    /// The registrations whose connection changed since the last store.
     var seen = NumberSet()
-    /// Where the look at these goes on.
+    /// The position in these.
     var seenPlace = RegistrationNumber(0)
-    /// Where the look for connections that have lasted goes on.
+    /// The position of the search for lasting connections.
     var lastingPlace = RegistrationNumber(0)
     /// When the server started, in Unix seconds.
     let start: UInt32
-    /// Where the sweep of dead pushes goes on.
+    /// The position of the sweep of dead pushes.
     var sweepPlace = 0
 
     func hasSecret(_ hash: (UInt64, UInt64), _ number: RegistrationNumber) -> Bool {
@@ -99,7 +99,7 @@ public final class AppDirectory: Sendable {
 
   // MARK: Registrations
 
-  /// Makes room for registrations that are about to be loaded.
+  /// Reserves capacity for registrations that are about to be loaded.
   func reserve(_ registrations: Int) { state.withLock { $0.table.reserve(registrations) } }
 
   /// Adds a registration.
@@ -125,8 +125,8 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Forgets a replaced registration, whose tags the database has told; returns its connection, to be closed, and what
-  /// that means for the pushes that waited for it.
+  /// Removes a replaced registration, whose tags come from the database; returns its connection, to be closed, and the
+  /// consequences for its waiting pushes.
   public func remove(
     _ number: RegistrationNumber, tags: [UInt32]
   ) -> (location: Location?, released: DeliveryChange) {
@@ -216,7 +216,7 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Tags that somebody has, in order.
+  /// Tags in use, in order.
   public var tags: [String] {
     // Sorting many names takes too long to hold the lock.
     state.withLock { $0.table.tags }.sorted()
@@ -229,7 +229,7 @@ public final class AppDirectory: Sendable {
 
   // MARK: Connections
 
-  /// Connects a device, at Unix seconds if they are told. The last login of a registration wins.
+  /// Connects a device, at Unix seconds if given. The last login of a registration wins.
   public func login(
     _ id: RegistrationID, secretHash: (UInt64, UInt64), at location: Location, isForeground: Bool,
     since seconds: UInt32? = nil
@@ -259,7 +259,7 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Notes that a connection is gone. Does nothing when the device has a newer one.
+  /// Records that a connection has ended. Does nothing when the device has a newer one.
   public func disconnect(
     _ number: RegistrationNumber, from location: Location, at seconds: UInt32, end: ConnectionEnd = .unknown
   ) {
@@ -276,8 +276,8 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Notes whether the app of a connected device is in front of its user, and returns the newest push so far. Does
-  /// nothing when the device has a newer connection.
+  /// Records whether the app of a connected device is in the foreground, and returns the newest push so far. Does nothing
+  /// when the device has a newer connection.
   @discardableResult
   public func setForeground(
     _ isForeground: Bool, of number: RegistrationNumber, at location: Location
@@ -307,7 +307,7 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// How a device stands, nil for one that is not there.
+  /// The state of a device, nil for an unknown one.
   public func standing(_ number: RegistrationNumber) -> DeviceStanding? {
     state.withLock { state in
       guard state.table.isActive(number) else { return nil }

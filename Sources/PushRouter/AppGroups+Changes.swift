@@ -1,8 +1,8 @@
 import PushBase
 import PushStorage
 
-/// What people set about groups. Each change is noted among what people did, in the same commit; it gives nil if the account
-/// has no such group.
+/// Changes of app groups by people. Each change writes the audit log in the same commit; nil if the account has no such
+/// group.
 extension AppGroups {
   /// The groups of an account, and its apps.
   public func all(

@@ -38,7 +38,7 @@ final class AppPurge: Sendable {
     purgeRows(of: deleted.id, from: PurgePosition())
   }
 
-  /// One step, and the next behind the work that waits meanwhile, as when pushes are swept.
+  /// One step; the next is queued behind waiting work, as when pushes are swept.
   private func purgeRows(of app: AppID, from position: PurgePosition) {
     store.write { [rows] transaction throws(StorageError) in
       try transaction.deletedApps.purge(of: app, limit: rows, from: position)

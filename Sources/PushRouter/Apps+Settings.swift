@@ -1,15 +1,15 @@
 import PushBase
 import PushStorage
 
-/// What people set about apps. Each change is noted among what people did, in the same commit.
+/// Changes of apps by people. Each change writes the audit log in the same commit.
 extension Apps {
   /// The limits of an app, and how much of them is used.
   public struct Limits: Sendable {
-    /// The app; nil if it is no more.
+    /// The app; nil if it was deleted.
     public let app: AppRow?
     /// All plans.
     public let plans: [PlanRow]
-    /// Pushes to everybody on the day that was asked for.
+    /// Broadcasts on the requested day.
     public let broadcasts: Int
   }
 

@@ -89,11 +89,11 @@ public final class Apps: Sendable {
   /// Apps that an account may have.
   public static let appsInAccount = 1000
 
-  /// What whoever asked for an app learns of it.
+  /// The result of creating an app.
   public struct CreatedApp: Sendable {
     /// Its key.
     public let key: AppKey
-    /// Its master secret, which is told only now; nil for an app that was there before.
+    /// Its master secret, which is returned only now; nil for an existing app.
     public let masterSecret: String?
   }
 
@@ -108,8 +108,8 @@ public final class Apps: Sendable {
     }
   }
 
-  /// Makes an app of an account, on the plan that the account gives; or finds the one with the same Android package.
-  /// `noting` tells who made it, in the same commit.
+  /// Creates an app of an account, on the account's plan; or finds the one with the same Android package. `noting` is the
+  /// audit log entry in the same commit.
   public func create(
     _ name: String, key: AppKey = .random(), androidPackage: String? = nil, group: String? = nil,
     for account: AccountID, noting entry: AuditRow? = nil,
@@ -139,7 +139,8 @@ public final class Apps: Sendable {
 
   // MARK: Deletion
 
-  /// Deletes an app of an account, together with a note of who did it: its calls and devices are refused at once, its data goes in small steps later.
+  /// Deletes an app of an account, together with a note of who did it: its calls and devices are refused at once, its
+  /// data goes in small steps later.
   public func delete(
     _ key: AppKey, of account: AccountID, noting entry: AuditRow? = nil,
     reply: @escaping @Sendable (Result<Void, AppFailure>) -> Void
@@ -161,8 +162,8 @@ public final class Apps: Sendable {
     }
   }
 
-  /// Changes what is stored of an app, and has it hold at once instead of after the next look at the database. `body` tells
-  /// whether there is such an app.
+  /// Changes a stored app and applies the change immediately instead of after the next read of the database. `body`
+  /// returns whether the app exists.
   func change(
     _ app: App, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Bool,
     done: @escaping @Sendable (Result<Void, AppFailure>) -> Void

@@ -11,9 +11,9 @@ public struct Arrival: Sendable, Equatable {
   /// Whether the device said how long it has had it.
   public let isExact: Bool
 
-  /// An acknowledgement that came at `received` for a push that the device has had for `age` milliseconds, nil if it does not
-  /// say. `reported` is when the device told that it was shown, if it did before. A push neither comes before it was
-  /// accepted nor after the device has told of it.
+  /// An acknowledgement received at `received` for a push that arrived `age` milliseconds before, nil if unknown.
+  /// `reported` is the time of an earlier receipt. A push arrives neither before it was accepted nor after the device has
+  /// reported it.
   public init(
     _ id: MessageID, acknowledgedAt received: Timestamp, age: UInt32? = nil,
     reportedAt reported: Timestamp? = nil
@@ -27,7 +27,7 @@ public struct Arrival: Sendable, Equatable {
 }
 
 extension OutcomeRow {
-  /// When it ended. A push that its only target has shown, or that was tapped, had arrived by then, whichever way that was told.
+  /// When it ended. A push that its only target has shown or tapped had arrived by then, whatever the channel.
   public var endedAt: Timestamp {
     guard status == .delivered else { return at }
     return [shownAt, tappedAt].compactMap { $0 }.reduce(at) { min($0, $1) }

@@ -2,12 +2,11 @@ import PushBase
 import PushStorage
 import Synchronization
 
-/// Apps that have, or had, pushes of which their servers are told. What becomes of the pushes of all others is passed over
-/// without a look at the database.
+/// Apps that have, or had, pushes with callbacks. Events of other apps are skipped without reading the database.
 public final class CallbackApps: Sendable {
   private let loaded: AppTable
   private let apps = Mutex<Set<AppID>>([])
-  /// Grows with each change of what an app has set up, so that what was read before it is not taken over after it.
+  /// Grows with each change of an app's settings, so that settings read before are not applied after it.
   private let changeCount = Atomic<Int>(0)
   private let isFilled = Atomic<Bool>(false)
 
@@ -16,7 +15,7 @@ public final class CallbackApps: Sendable {
   /// Whether there are none.
   public var isEmpty: Bool { !isFilled.load(ordering: .relaxed) }
 
-  /// Whether something may be told of pushes of an app.
+  /// Whether pushes of an app may have callbacks.
   public func contains(_ app: AppID) -> Bool { apps.withLock { $0.contains(app) } }
 
   private func insert(_ app: AppID) {
@@ -46,7 +45,7 @@ public final class CallbackApps: Sendable {
     for app in loaded.all { app.setCallbacks(byApp[app.id]) }
   }
 
-  /// Notes what is told of a push that is being stored; nothing for most.
+  /// Stores the callback settings of a push; none for most pushes.
   func note(
     _ push: NewPush, _ id: MessageID, of app: App, in transaction: WriteTransaction
   ) throws(StorageError) {

@@ -42,8 +42,8 @@ public struct ChannelPush: Sendable {
     self.isToOne = isToOne
   }
 
-  /// What the database holds, nil if it is unreadable. `pacingMinutes` is the pacing window in minutes, nil for a push
-  /// that is not, or not any more.
+  /// The stored push, nil if it is unreadable. `pacingMinutes` is the pacing window in minutes, nil for a push that is
+  /// not paced, or not any more.
   public init?(_ row: PushRow, _ channel: ChannelID, app: App, pacingMinutes: Int64? = nil) {
     guard let push = StoredPush(row), let legs = row.legTargets else { return nil }
     var others: [UInt8: Recipients] = [:]
@@ -56,7 +56,7 @@ public struct ChannelPush: Sendable {
       pacing: PacingWindow(row, minutes: pacingMinutes), isToOne: row.targetCount == 1)
   }
 
-  /// Who gets a leg of the channel, nil for nobody.
+  /// The targets of a leg of the channel, nil for none.
   public func targets(leg number: UInt8) -> Recipients? {
     let targets = number == DeliveryLeg.main ? targets : others[number]
     return targets.flatMap { $0.isEmpty ? nil : $0 }
@@ -77,7 +77,7 @@ extension PushRow {
 
 /// What a channel can no longer take back of a push, by leg.
 public struct ChannelHold: Sendable {
-  /// For whom its service has answered, also where that is not stored yet.
+  /// The targets for which its service has responded, also where that is not stored yet.
   public var answered: [DeliveryLeg: NumberSet] = [:]
   /// Who is in a request that its service has not answered: it may have taken it.
   public var underWay: [DeliveryLeg: NumberSet] = [:]
@@ -95,34 +95,33 @@ public struct PushHolder: Hashable, Sendable {
   public init() {}
 }
 
-/// A way to reach devices. The router holds a list of them and knows none by name: passthrough, over our own connections, is
-/// one of them.
+/// A way to reach devices. The router has a list of channels and knows none by name: passthrough, over direct
+/// connections, is one of them.
 ///
-/// It is called from the storage writer's thread, in commit order, unless said otherwise, and must only pass the work on.
-/// What it was given stands in the database as well (`ChannelQueueRepository.open`): it may forget what it has no room
-/// for, and takes up after a restart what has no answer. It tells answers by `Deliveries.store(_:of:done:)`.
+/// Unless documented otherwise, it is called from the storage writer's thread, in commit order, and must only pass the
+/// work on. Its pushes are also in the database (`ChannelQueueRepository.open`): it may drop what it has no room for, and
+/// resumes unanswered pushes after a restart. It reports results by `Deliveries.store(_:of:done:)`.
 ///
 /// The server calls `start` once before the first push, `tick` about once a second, and at the end `close` and, when it
 /// `isIdle` or has had its time, `finish`.
 public protocol Channel: AnyObject, Sendable {
   /// What it is and can do.
   var info: ChannelInfo { get }
-  /// What it could bring of a push, and to whom. Called for each push on any thread: fast if there is nothing. Passthrough
-  /// offers nothing; what waits, waits for it.
+  /// The legs of a push that it can deliver, and to which devices. Called for each push on any thread, so return quickly
+  /// if there is nothing. Passthrough offers nothing: it delivers the rest.
   func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer]
   /// Takes a push that was committed.
   func deliver(_ push: ChannelPush)
-  /// A push is being taken back, or replaced: it rests until `withdraw`, or `resume` by all who hold it. Tells what cannot be
-  /// taken back.
+  /// A push is being recalled or replaced: holds it until `withdraw`, or `resume` by all holders. Returns what can no
+  /// longer be recalled.
   func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold
   /// A push was not taken back after all by one who may hold it. On any thread.
   func resume(_ id: MessageID, of app: App, by holder: PushHolder)
-  /// A push was taken back, or replaced, at a moment: nobody gets it any more. Returns for how many devices it still waited.
+  /// A push was recalled or replaced: stops sending it. Returns for how many devices it still waited.
   func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int
-  /// Tells those of a recalled push's audience who got it, and have not shown it yet, to forget it.
+  /// Tells devices that got a recalled push, and have not shown it yet, to remove it.
   func recall(_ id: MessageID, of app: App, audience: NumberSet)
-  /// Registrations have other tokens than before, or none, or are gone: nothing leaves any more with what was read of them
-  /// before.
+  /// Registrations have other tokens than before, or none, or were removed: nothing is sent with tokens read before.
   func tokensChanged(of numbers: [RegistrationNumber], in app: App)
   /// Learns what another process has changed about what the channel needs of apps, such as credentials; `done` is called when
   /// it is known.
@@ -144,12 +143,12 @@ public protocol Channel: AnyObject, Sendable {
   func status(of app: App) -> [ChannelStatus]
   /// An app was deleted.
   func forget(_ app: App)
-  /// Reads what it needs of apps, and takes up what an earlier run left. `done` is called once, on any thread, when it knows
-  /// what it can offer; after an error the server does not start.
+  /// Reads its data of apps, and resumes pushes of an earlier run. `done` is called once, on any thread, when it can make
+  /// offers; after an error the server does not start.
   func start(_ done: @escaping @Sendable (Result<Void, StorageError>) -> Void)
   /// The work of once a second. On any thread but one at a time.
   func tick()
-  /// Begins nothing new; requests that are under way go on. On any thread.
+  /// Starts nothing new; requests in flight continue. On any thread.
   func close()
   /// Whether all requests that were under way at `close` have ended. On any thread.
   var isIdle: Bool { get }

@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// For whom each outcome of a push's legs stands: one of `ChannelEnd`, or a reason of the channel's service.
+/// The targets by outcome of a push's legs: one of `ChannelEnd`, or a reason of the channel's service.
 public typealias LegOutcomes = [DeliveryLeg: [String: NumberSet]]
 
 /// What a channel's service has answered for a push, to be stored.
@@ -29,7 +29,7 @@ public struct ChannelAnswers: Sendable {
     self.isFinal = isFinal
   }
 
-  /// How the push ended, if nobody waits for it over our connection.
+  /// How the push ended, if no device waits for it on the direct connection.
   private var status: OutcomeStatus {
     func has(_ reason: String) -> Bool { results.values.contains { $0[reason]?.isEmpty == false } }
     if has(ChannelEnd.delivered) { return .delivered }

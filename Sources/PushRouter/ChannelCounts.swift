@@ -3,7 +3,8 @@ import PushDomain
 import PushStorage
 import Synchronization
 
-/// Counts what becomes of targets on each channel, and shows how its services can be reached, for the metrics. A commit that fails and is tried again counts twice.
+/// The metrics of targets by outcome on each channel, and of its services' reachability. A commit that fails and is
+/// retried counts twice.
 public final class ChannelCounts: DeliveryObserver {
   private struct Key: Hashable {
     let channel: ChannelID

@@ -3,7 +3,7 @@ import PushDomain
 
 /// What was seen of the connections to a channel's service since the server started.
 public enum ChannelHealth: Sendable, Equatable {
-  /// Nobody has connected yet.
+  /// No connection was attempted yet.
   case unused
   /// There is a connection, since this moment.
   case connected(since: Timestamp)
@@ -13,13 +13,13 @@ public enum ChannelHealth: Sendable, Equatable {
   case unreachable(since: Timestamp, reason: String)
 }
 
-/// How one of a channel's services stands for an app.
+/// The status of a channel's service for an app.
 public struct ChannelStatus: Sendable, Equatable {
   /// The channel.
   public let channel: ChannelID
   /// Which of its services: for APNs `production` or `sandbox`; empty for a channel that has only one.
   public let service: String
-  /// What is wrong, for people; nil if pushes leave as far as the service can be reached.
+  /// The problem, for people; nil if sending is not stopped.
   public var problem: String?
   /// Whether the app has a credential for it at all.
   public var hasCredential: Bool
@@ -45,8 +45,9 @@ public struct ChannelStatus: Sendable, Equatable {
     self.hasCredential = hasCredential
   }
 
-  /// One word for it: `no credential`, `stopped` (nothing is sent until somebody has looked), `unreachable` (no connection can
-  /// be made), `ready` (the latest connection was good) or `unused` (none was tried since the server started).
+  /// The state in one word: `no credential`, `stopped` (nothing is sent until somebody resumes), `unreachable` (no
+  /// connection can be made), `ready` (the latest connection succeeded) or `unused` (none was attempted since the server
+  /// started).
   public var state: String {
     if !hasCredential { return "no credential" }
     if problem != nil { return "stopped" }

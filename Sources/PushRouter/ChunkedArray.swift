@@ -12,7 +12,7 @@ struct ChunkedArray<Element: Sendable>: Sendable {
   /// How many elements there is room for; all of them may be read.
   var count: Int { chunks.count << Self.bits }
 
-  /// Makes room for the element at an index.
+  /// Grows the array to include an index.
   mutating func reach(_ index: UInt32) {
     while count <= Int(index) { chunks.append(Array(repeating: blank, count: 1 << Self.bits)) }
   }

@@ -6,8 +6,8 @@ import Synchronization
 /// Contents of recent pushes, so that a device which reconnects shortly after does not cost a read. First in, first out,
 /// bounded in bytes.
 ///
-/// They lie encoded in a few large blocks that are used again and again. An allocation for each, among others that live
-/// shortly, would let the process grow for hours.
+/// They are encoded in a few large reused blocks. An allocation for each, among short-lived ones, would fragment memory
+/// for hours.
 final class ContentCache: Sendable {
   private struct Place: Sendable {
     /// Blocks are counted from the first that ever was.
@@ -36,7 +36,7 @@ final class ContentCache: Sendable {
     var size = 0
     /// An emptied block, for its memory.
     var spare: Block?
-    /// What was asked for lately, decoded: when a broadcast waits, many devices ask for the same.
+    /// Recently used contents, decoded: many devices read the same broadcast.
     var decoded: [MessageID: StoredPush] = [:]
 
     mutating func insert(
@@ -102,7 +102,7 @@ final class ContentCache: Sendable {
     guard let (place, bytes) = encoded, let content = PushContent(decoding: bytes) else { return known }
     let push = StoredPush(content: content, strategy: place.strategy, elsewhere: place.elsewhere)
     state.withLock { state in
-      // It may have gone, or another may have taken its place, meanwhile.
+      // It may have been removed, or replaced by another, in the meantime.
       guard let now = state.places[id], now.block == place.block, now.start == place.start else { return }
       if state.decoded.count >= Self.decodedLimit { state.decoded.removeAll(keepingCapacity: true) }
       state.decoded[id] = push

@@ -32,7 +32,7 @@ extension Deliveries {
     }
   }
 
-  /// Stores that a push is taken back, with all that is known until now of whom it has reached.
+  /// Stores that a push is recalled, with the devices that are known to have it.
   func takeBack(
     _ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp, by holder: PushHolder,
     in transaction: WriteTransaction
@@ -42,7 +42,7 @@ extension Deliveries {
     let hold = channels.hold(id, of: app, by: holder)
     let refused = isInTime ? try takeBackFromQueue(rows, of: app, hold, at: now, in: transaction) : []
     if isInTime { try transaction.deliveries.markTakenBack(id, status, at: now) }
-    // What a service is being asked for cannot be taken back: its answers end the push's way there.
+    // Requests in flight to a service cannot be recalled: their results end the push there.
     for channel in rows.pendingChannels where !hold.underWay.keys.contains(where: { $0.channel == channel }) {
       try transaction.channelQueue.finish(id: id, app: app.id, channel: channel)
     }
@@ -55,7 +55,7 @@ extension Deliveries {
     try transaction.reckon(id, at: now)
   }
 
-  /// Stores that those for whom no service has answered will not get the push.
+  /// Stores that devices without a result of a service will not get the push.
   private func takeBackFromQueue(
     _ rows: TargetRows, of app: App, _ hold: ChannelHold, at now: Timestamp, in transaction: WriteTransaction
   ) throws(StorageError) -> [DeliveryEvent] {

@@ -2,22 +2,22 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// What taking a push back from a channel came to in the database.
+/// The result of recalling a push from a channel in the database.
 private enum TakeBack: Sendable {
   /// It waits at our connection now for some more.
   case stored(PushRow, LateTargets)
   /// That changes nothing.
   case needless
-  /// The push's end over our connection is on its way into the database: to be tried again behind it.
+  /// The push's end on the direct connection is being stored: retry after it.
   case tooEarly
 }
 
 /// Taking pushes back from channels.
 extension Deliveries {
-  /// A channel will not bring a push to some devices, and the push's strategy wants our connection then: it waits for them
-  /// there, and the channel's part is over for them. Nothing changes for those for whom it waits there already, or has come
-  /// that way. `done` says whether that is stored: until then nothing may be stored that makes the push's way by the channel an
-  /// ended one. Not stored is also what has to be tried again since the push ends at this moment.
+  /// A channel rejected a push for some devices, and its strategy then uses the direct connection: it waits for them
+  /// there, and the channel's part has ended for them. Nothing changes for devices for which it waits there already, or
+  /// that have it. `done` says whether that is stored: until then the end of the channel's part must not be stored. It is
+  /// also not stored if it has to be retried because the push ends at this moment.
   public func takeBack(
     _ id: MessageID, in app: App, from channel: ChannelID, for refused: [RegistrationNumber],
     done: @escaping @Sendable (_ isStored: Bool) -> Void

@@ -59,13 +59,13 @@ public final class Deliveries: Sendable {
       newestWhileAway: newestWhileAway)
   }
 
-  /// Takes acknowledgements of several devices, and says of each how many pushes still waited for it. When these are
-  /// stored, the channels are told so.
+  /// Takes acknowledgements of several devices, and returns for each how many were awaited. Channels are notified when
+  /// they are stored.
   public func acknowledge(_ batch: AcknowledgementBatch, in app: App) -> [Int] {
     let taken = app.directory.acknowledge(batch)
     let now = time.now()
     writeBehind.note(taken, batch, of: app)
-    // Recalled, expired or given up meanwhile, or said before of what is over: the device has it all the same.
+    // Recalled, expired, given up, or acknowledged before: the device has it nevertheless.
     for (place, sender) in taken.late {
       let arrival = batch.arrivals[place]
       note(

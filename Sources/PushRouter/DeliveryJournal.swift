@@ -18,11 +18,11 @@ public struct DeliveryEvent: Sendable {
     case shown([RegistrationNumber])
     /// The users of these tapped it.
     case tapped([RegistrationNumber])
-    /// Nobody waits for it over our connection any more; `lastly` is who acknowledged it last, unless it was known before
-    /// that this device has it.
+    /// No device waits for it on the direct connection any more; `lastly` is the last device that acknowledged it, unless
+    /// it was known before that the device has it.
     case ended(OutcomeStatus, lastly: RegistrationNumber?)
 
-    /// Of whom it is said.
+    /// The registrations concerned.
     var numbers: [RegistrationNumber] {
       switch self {
       case .delivered(let numbers, _), .proven(let numbers, _), .refused(let numbers, _, _),
@@ -62,7 +62,7 @@ public struct DeliveryEvent: Sendable {
   }
 }
 
-/// Who wants to know what becomes of pushes.
+/// The listeners for events of pushes.
 public protocol DeliveryObserver: AnyObject, Sendable {
   /// Called on the writer's thread, in the transaction that stores these events: what is written here is stored with them,
   /// or neither is. A job that fails is run again later with the same events.

@@ -10,7 +10,7 @@ struct DueRange {
 }
 
 extension DeliveryLedger {
-  /// Releases pushes to targets whose moment has come, at most so many; returns them, and whether there are more.
+  /// Releases pushes to due targets, at most this many; returns them, and whether there are more.
   mutating func release(at now: Timestamp, limit: Int) -> (ranges: [DueRange], hasMore: Bool) {
     guard !paced.isEmpty else { return ([], false) }
     var ranges: [DueRange] = []

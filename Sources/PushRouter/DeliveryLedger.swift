@@ -1,16 +1,15 @@
 import PushBase
 import PushStorage
 
-/// What waits for whom in one app. A push to a few stands in the list of each of them, so that it costs nothing to
-/// anybody else; a push to many is a pair of sets, so that it costs no more than a bit for each. Not thread-safe: its
-/// owner locks.
+/// The waiting pushes of one app. A push to few is in the list of each target, so that it costs other devices nothing; a
+/// push to many is a pair of sets, so that it costs a bit per target. Not thread-safe: its owner locks.
 struct DeliveryLedger: Sendable {
   /// The largest audience whose members have the push in their lists: up to here lists are about as small as sets, and
   /// a login need not look at it.
   static let listedTargets = 64
 
   private var lists = PendingLists()
-  /// Of listed pushes with several targets, for whom they are settled.
+  /// The settled targets of listed pushes with several targets.
   private var partly: [MessageID: DeliveryProgress] = [:]
   /// Listed pushes that were sent to several, and how many of them each registration's list holds: they make no room, and
   /// do not count for the limit.
@@ -48,8 +47,8 @@ struct DeliveryLedger: Sendable {
 
   // MARK: Opening
 
-  /// Opens a push to a few, with those for whom it was settled before a restart. One that was sent to one registration
-  /// alone may have to make room in its list: returns what had to.
+  /// Opens a push to few, with the targets for which it was settled before a restart. If the list of its only target is
+  /// full, the oldest push is dropped and returned.
   mutating func open(
     _ id: MessageID, expires: UInt32, for numbers: [RegistrationNumber], isToOne: Bool,
     progress: DeliveryProgress? = nil, in table: inout RegistrationTable
@@ -72,7 +71,7 @@ struct DeliveryLedger: Sendable {
     return change
   }
 
-  /// Notes that a push has left a registration's list.
+  /// Records that a push has left a registration's list.
   private mutating func left(_ id: MessageID, _ number: RegistrationNumber) {
     guard !shared.isEmpty, shared.contains(id) else { return }
     let count = sharedCounts[number] ?? 0
@@ -90,7 +89,7 @@ struct DeliveryLedger: Sendable {
     return true
   }
 
-  /// Whether a push waits for somebody.
+  /// Whether a push waits for any device.
   func isOpen(_ id: MessageID) -> Bool { lists.contains(id) || groupIndex(id) != nil }
 
   /// Opens a fan-out push; its ID is larger than that of every group push before it.
@@ -100,7 +99,7 @@ struct DeliveryLedger: Sendable {
     if push.paced != nil { paced.append(push.id) }
   }
 
-  /// Notes that a push, which has left a registration's list, will not reach it.
+  /// Records that a push, which has left a registration's list, will not reach it.
   private mutating func lose(
     _ id: MessageID, _ number: RegistrationNumber, _ status: OutcomeStatus, _ change: inout DeliveryChange
   ) {
@@ -116,8 +115,8 @@ struct DeliveryLedger: Sendable {
     change.partly.append(id)
   }
 
-  /// The end of a listed push that has left its last list; forgets the rest of it. That of a pinned push waits, unless its
-  /// time is over.
+  /// The end of a listed push that has left its last list; removes the rest of it. That of a pinned push waits, unless it
+  /// has expired.
   private mutating func endIfOver(
     _ id: MessageID, _ status: OutcomeStatus, acknowledger: RegistrationNumber? = nil
   ) -> EndedPush? {
@@ -135,7 +134,7 @@ struct DeliveryLedger: Sendable {
   /// Whether a push is pinned, and whether it has ended all the same.
   func isPinned(_ id: MessageID) -> (isPinned: Bool, isOver: Bool) { (pins.contains(id), pins.isOver(id)) }
 
-  /// Lets a push end again; returns its end if it waits for nobody.
+  /// Lets a push end again; returns its end if it waits for no device.
   mutating func unpin(_ id: MessageID) -> EndedPush? {
     guard pins.unpin(id), !isOpen(id) else { return nil }
     let progress = partly.removeValue(forKey: id)
@@ -162,7 +161,8 @@ struct DeliveryLedger: Sendable {
 
   // MARK: Deliveries
 
-  /// Takes a device's word that a push arrived, and when if that is told. False when nothing waited: an unknown ID, another device's, or said before.
+  /// Takes a device's acknowledgement, with the arrival time if known. False when nothing waited: an unknown ID, another
+  /// device's, or acknowledged before.
   mutating func acknowledge(
     _ id: MessageID, by number: RegistrationNumber, at moment: Timestamp? = nil,
     in table: inout RegistrationTable, _ change: inout DeliveryChange
@@ -191,7 +191,7 @@ struct DeliveryLedger: Sendable {
     return groupIndex(id).map { groups[$0].progress.delivered.contains(number) } ?? false
   }
 
-  /// For whom an open push to several is settled; nil if nobody, or if it is not open.
+  /// The settled targets of an open push to several; nil if there are none, or if it is not open.
   func progress(_ id: MessageID) -> DeliveryProgress? {
     guard let index = groupIndex(id) else { return partly[id] }
     guard var listed = partly[id] else { return groups[index].progress }
@@ -240,7 +240,7 @@ struct DeliveryLedger: Sendable {
 
   // MARK: Ends
 
-  /// Takes a push back: it waits for nobody from now on. Returns how many it still waited for, and what it came to.
+  /// Recalls a push. Returns how many targets it still waited for, and its result.
   mutating func withdraw(
     _ id: MessageID, in table: inout RegistrationTable
   ) -> (waiting: Int, progress: DeliveryProgress?) {
@@ -253,7 +253,7 @@ struct DeliveryLedger: Sendable {
     return (owners.count + groups.remove(at: index).waitingCount, progress)
   }
 
-  /// Forgets all pushes of a registration that was replaced.
+  /// Removes all pushes of a registration that was replaced.
   mutating func release(
     _ number: RegistrationNumber, in table: inout RegistrationTable
   ) -> DeliveryChange {
@@ -287,7 +287,7 @@ struct DeliveryLedger: Sendable {
     return (ended, next < lists.places ? next : 0)
   }
 
-  /// Removes the group pushes that are dead or wait for nobody.
+  /// Removes the fan-out pushes that are dead or wait for no device.
   mutating func expireGroups(at seconds: UInt32, in table: inout RegistrationTable) -> [EndedPush] {
     var ended: [EndedPush] = []
     for group in groups {

@@ -1,7 +1,7 @@
 import PushBase
 import PushStorage
 
-/// How far an open push to several is over our own connection. Nobody is in two of the sets.
+/// The progress of an open push to several on the direct connection. The sets are disjoint.
 public struct DeliveryProgress: Sendable {
   /// Who acknowledged it.
   public internal(set) var delivered: NumberSet
@@ -9,7 +9,7 @@ public struct DeliveryProgress: Sendable {
   public internal(set) var crowdedOut: NumberSet
   /// Whose registration was replaced.
   public internal(set) var replaced: NumberSet
-  /// When it reached the last of those who have it, as far as that is known since the start of the server.
+  /// When it reached the last device that has it, as far as known since the start of the server.
   var latest: Timestamp?
 
   /// What the database knows of it; at first nothing.
@@ -46,16 +46,17 @@ public struct DeliveryProgress: Sendable {
     if let moment = other.latest { note(moment) }
   }
 
-  /// Notes when it reached somebody.
+  /// Records when it reached a device.
   mutating func note(_ moment: Timestamp) { latest = max(latest ?? moment, moment) }
 
-  /// The sets of those who will not get it that hold somebody, with the reason that is stored for each.
+  /// The non-empty sets of devices that will not get it, with the stored reason of each.
   var dropped: [(reason: LossReason, targets: NumberSet)] {
     [(.queueFull, crowdedOut), (.replaced, replaced)].filter { !$0.targets.isEmpty }
   }
 }
 
-/// Why a push will not reach a device although no channel has refused it. Raw values stand in the database and in reports.
+/// Why a push will not reach a device although no channel has rejected it. The raw values are used in the database and in
+/// reports.
 public enum LossReason: String, Sendable {
   /// Too many newer pushes waited for the device.
   case queueFull = "QueueFull"
@@ -63,17 +64,17 @@ public enum LossReason: String, Sendable {
   case replaced = "Replaced"
   /// No channel reaches the device.
   case noChannel = "NoChannel"
-  /// Nothing is stored that tells.
+  /// The reason is not stored.
   case unknown = "Unknown"
 }
 
-/// The end of a push's way over our own connection.
+/// The end of a push on the direct connection.
 public struct EndedPush: Sendable {
   /// The push.
   public let id: MessageID
   /// How it ended.
   public let status: OutcomeStatus
-  /// Who of several had it, or had been given up; nil if nobody.
+  /// The targets of several that had it, or had been given up; nil if there are none.
   public var progress: DeliveryProgress?
   /// Whose acknowledgement was the last; nil for another end.
   public var acknowledger: RegistrationNumber?
@@ -98,8 +99,8 @@ extension EndedPush {
       delivered: delivered.flatMap { $0.isEmpty ? nil : $0.serialized() })
   }
 
-  /// When it had ended: what all have got ended when the last of them got it, whoever said so last, and whenever that was
-  /// noticed. `now` is when the last acknowledgement's push came, or when the end was noticed.
+  /// When it ended: if all targets got it, when the last of them did, whenever that was noticed. `now` is the arrival
+  /// time of the last acknowledgement, or when the end was noticed.
   private func moment(_ now: Timestamp) -> Timestamp {
     guard status == .delivered, let latest = progress?.latest else { return now }
     return acknowledger == nil ? latest : max(now, latest)
@@ -120,9 +121,9 @@ extension DeliveryProgress {
   }
 }
 
-/// What a change of the delivery state came to, for the database.
+/// The result of a change of the delivery state, for the database.
 public struct DeliveryChange: Sendable {
-  /// Pushes that nobody waits for any more.
+  /// Pushes that no device waits for any more.
   public var ended: [EndedPush] = []
   /// Pushes for which others wait still.
   public var partly: [MessageID] = []

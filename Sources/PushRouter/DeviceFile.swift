@@ -14,11 +14,11 @@ public struct DeviceFile: Sendable {
   public let tags: [(name: String, at: Timestamp?)]
   /// The latest tags that it lost, newest first.
   public let lostTags: [(name: String, at: Timestamp?)]
-  /// How it stands with us.
+  /// Its state.
   public let standing: DeviceStanding
   /// Whether it is a device for tests.
   public let isTestDevice: Bool
-  /// The latest pushes for it, the newest first; or those before a push, if these were asked for.
+  /// The latest pushes for it, the newest first; or those before a given push.
   public let pushes: [Push]
   /// What is older than this was not looked at; nil if there is nothing older.
   public let lookedBackTo: MessageID?
@@ -31,7 +31,7 @@ public struct DeviceFile: Sendable {
     public let createdAt: Timestamp
     /// What devices get, in the router's encoding.
     public let content: [UInt8]
-    /// What became of it for this device.
+    /// Its outcome for this device.
     public let diagnosis: Diagnosis
     /// What a channel's service answered for this device; nil if none was asked, or has answered.
     public let answer: Answer?
@@ -62,7 +62,7 @@ extension Diagnostics {
   /// Batches to the app's server that are looked through for each of them: a body may have hundreds of kilobytes.
   private static var callbackDepth: Int { 20 }
 
-  /// All that is known of a device, nil if it is not there any more. Of its pushes those older than `before`.
+  /// Everything known about a device, nil if it no longer exists. Of its pushes those older than `before`.
   public func file(
     _ number: RegistrationNumber, in app: App, before: MessageID? = nil,
     reply: @escaping @Sendable (Result<DeviceFile?, DeviceFailure>) -> Void

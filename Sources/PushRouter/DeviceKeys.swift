@@ -2,8 +2,8 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// Keys for contents that only devices read: the public ones that devices tell, and those that app servers share with them,
-/// which the server keeps enciphered and cannot open.
+/// Keys for end-to-end encryption: the public keys of devices, and those that app servers share with them, which the
+/// server stores encrypted and cannot decrypt.
 public struct DeviceKeys: Sendable {
   /// The most registrations that one call looks at, or shares a key with.
   public static let mostInCall = 1000
@@ -59,7 +59,7 @@ public struct DeviceKeys: Sendable {
     }
   }
 
-  /// Shares a key with registrations, enciphered for each; those that are not there are told.
+  /// Shares a key with registrations, encrypted for each; returns the unknown ones.
   public func share(
     _ id: ContentKeyID, _ sealed: [(RegistrationID, [UInt8])], of app: App,
     reply: @escaping @Sendable (Result<[RegistrationID], DeviceFailure>) -> Void
@@ -82,7 +82,7 @@ public struct DeviceKeys: Sendable {
     }
   }
 
-  /// Stores the public key that a device tells, none if it is empty.
+  /// Stores the public key of a device, none if it is empty.
   public func set(
     _ kind: DeviceKeyKind, _ bytes: [UInt8], of number: RegistrationNumber, in app: App,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void

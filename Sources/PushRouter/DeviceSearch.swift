@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// Devices that somebody looked for.
+/// The result of a device search.
 public struct DeviceSearch: Sendable {
   /// What the text turned out to be.
   public enum Kind: Sendable, Equatable {
@@ -18,13 +18,13 @@ public struct DeviceSearch: Sendable {
 
   /// What the text turned out to be; nil if it is nothing that the app knows.
   public let kind: Kind?
-  /// Devices, ascending; of a tag no more than were asked for.
+  /// Devices, ascending; of a tag no more than requested.
   public let numbers: [RegistrationNumber]
   /// How many there are.
   public let count: Int
   /// The first one that is left out; nil if none is.
   public let next: RegistrationNumber?
-  /// The registration that the text names, if it is no more.
+  /// The registration that the text names, if it was replaced.
   public let gone: GoneRegistration?
 
   init(

@@ -1,17 +1,17 @@
 import PushBase
 import PushDomain
 
-/// How a device stands with us.
+/// The state of a device.
 public struct DeviceStanding: Equatable, Sendable {
   /// Whether it is connected.
   public let isOnline: Bool
-  /// Whether its app is in front of the user; says nothing while it is not connected.
+  /// Whether its app is in the foreground; meaningless while it is not connected.
   public let isForeground: Bool
-  /// Since when it is connected, or is not, in Unix seconds; 0 if nobody noted it.
+  /// Since when it is connected or offline, in Unix seconds; 0 if not recorded.
   public let sinceSeconds: UInt32
-  /// When its latest connection began, in Unix seconds; 0 if nobody noted it.
+  /// When its latest connection began, in Unix seconds; 0 if not recorded.
   public let cameSeconds: UInt32
-  /// Since when it had been away before that; 0 if nobody noted it.
+  /// Since when it had been offline before that; 0 if not recorded.
   public let awaySeconds: UInt32
   /// Not 0 if it was connected at `sinceSeconds`, and the server was killed some time after that: when the next one
   /// started, by which it was not.
@@ -21,13 +21,13 @@ public struct DeviceStanding: Equatable, Sendable {
   /// About how many pushes wait for it.
   public let waiting: Int
 
-  /// Since when it is connected, or is not; nil if nobody noted it.
+  /// Since when it is connected or offline; nil if not recorded.
   public var since: Timestamp? { Self.moment(sinceSeconds) }
 
-  /// When its latest connection began, nil if nobody noted it.
+  /// When its latest connection began, nil if not recorded.
   public var cameAt: Timestamp? { Self.moment(cameSeconds) }
 
-  /// Since when it had been away before that, nil if nobody noted it.
+  /// Since when it had been offline before that, nil if not recorded.
   public var awaySince: Timestamp? { Self.moment(awaySeconds) }
 
   /// By when it had gone, if that is all that is known of its going.

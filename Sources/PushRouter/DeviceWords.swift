@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// What devices have said of one push since that was last stored, besides acknowledgements that were waited for.
+/// The reports of devices about one push since the last store, besides awaited acknowledgements.
 struct DeviceWords: Sendable {
   typealias Kind = PushReceipt
 
@@ -191,7 +191,7 @@ struct DeviceWords: Sendable {
 }
 
 extension WriteTransaction {
-  /// Notes it if every target of a push has it, so that lists of pushes show what its report does.
+  /// Records that every target of a push has it, so that lists of pushes agree with its report.
   func reckon(_ id: MessageID, at now: Timestamp) throws(StorageError) {
     guard let rows = try deliveries.targets(of: id), rows.outcome?.hasReachedAll != true,
       let targets = PushTargets(rows, at: now), targets.haveAll

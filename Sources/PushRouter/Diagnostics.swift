@@ -2,16 +2,16 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// A device that somebody asks about.
+/// The device of a diagnosis.
 public enum DeviceInQuestion: Sendable {
-  /// A registration that is there.
+  /// An existing registration.
   case there(RegistrationNumber)
-  /// One that is no more.
+  /// A replaced registration.
   case gone(GoneRegistration)
   /// One that the app never had, or had too long ago.
   case unknown
 
-  /// What somebody found by looking for one device. A tag names none.
+  /// The result of a search for one device. A tag does not identify a device.
   public init(_ search: DeviceSearch) {
     if search.kind != .tag, let number = search.numbers.first {
       self = .there(number)
@@ -32,7 +32,7 @@ public enum DeviceInQuestion: Sendable {
   }
 }
 
-/// Collects what is known of pushes and devices; `Diagnosis` judges it.
+/// Collects the facts about pushes and devices; `Diagnosis` evaluates them.
 public struct Diagnostics: Sendable {
   let store: Store
   let time: any TimeSource
@@ -52,7 +52,7 @@ public struct Diagnostics: Sendable {
     }
   }
 
-  /// What is known of a push and a device. On a reader's thread.
+  /// The facts about a push and a device. On a reader's thread.
   func facts(
     of id: MessageID, _ device: DeviceInQuestion, _ app: App, _ transaction: ReadTransaction,
     at now: Timestamp, callbackDepth depth: Int = 200
@@ -218,7 +218,7 @@ extension WhyFacts.Push {
 }
 
 extension WhyFacts {
-  /// What may have happened to it that an app's server is told of.
+  /// The events that may have callbacks.
   fileprivate var toldTypes: CallbackTypes {
     var types: CallbackTypes = .handedOver
     if isShown || isTapped || apple == .accepted { types.insert(.delivered) }

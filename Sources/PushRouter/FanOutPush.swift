@@ -40,6 +40,6 @@ public struct FanOutPush: Sendable {
   /// For how many it still waits.
   var waitingCount: Int { targets.count - progress.delivered.count - progress.replaced.count }
 
-  /// Whether it waits for nobody.
+  /// Whether it waits for no device.
   public var isComplete: Bool { waitingCount <= 0 }
 }

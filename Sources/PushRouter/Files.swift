@@ -110,7 +110,7 @@ public final class Files: Sendable {
     sweepStep(at: now)
   }
 
-  /// One step, and the next behind the pushes that wait meanwhile.
+  /// One step; the next is queued behind waiting pushes.
   private func sweepStep(at now: Timestamp) {
     store.write { transaction throws(StorageError) in
       try transaction.files.sweep(

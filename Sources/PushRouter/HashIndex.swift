@@ -1,5 +1,5 @@
 /// An open-addressing table from 64-bit hashes to 32-bit numbers, several of which may share a hash: 12 bytes an entry
-/// at a load of at most 3/4. The caller compares what the numbers stand for.
+/// at a load of at most 3/4. The caller compares the values of the numbers.
 struct HashIndex: Sendable {
   private static let empty: UInt32 = .max
 
@@ -9,7 +9,7 @@ struct HashIndex: Sendable {
   /// Entries in the table.
   private(set) var count = 0
 
-  /// Makes room for a number of entries, so that no insert has to move the table until then.
+  /// Reserves capacity for this many more entries, so that no insert has to move the table.
   init(capacity: Int = 0) { resize(to: Self.size(for: capacity)) }
 
   private static func size(for count: Int) -> Int {
@@ -18,7 +18,7 @@ struct HashIndex: Sendable {
     return size
   }
 
-  /// Makes room for a number of entries in all.
+  /// Reserves capacity for a total number of entries.
   mutating func reserve(_ capacity: Int) {
     let size = Self.size(for: capacity)
     if size > numbers.count { resize(to: size) }

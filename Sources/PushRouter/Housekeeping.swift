@@ -2,7 +2,7 @@ import PushBase
 import PushStorage
 import Synchronization
 
-/// The work of once a second, in small steps: writes what may be late, ends what is over, deletes what is too old.
+/// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data.
 final class Housekeeping: Sendable {
   private let store: Store
   private let options: RouterOptions
@@ -41,7 +41,7 @@ final class Housekeeping: Sendable {
     retention = Retention(store: store, options: options, time: time, activity: activity)
   }
 
-  /// A step over the pool looks at so many places before the lock is let go.
+  /// The places of the pool that a step examines before it releases the lock.
   private static let placesInStep = 1024
   /// Seconds in which the sweep of dead pushes comes around.
   private static let sweepSeconds = 30
@@ -52,15 +52,15 @@ final class Housekeeping: Sendable {
   private static let looksInTick = 4
   /// Last contacts in one commit when the server stops.
   private static let lastTouches = 2000
-  /// Between two looks at what the operator changed about apps goes a second for each so many apps, at most five.
+  /// The interval between two reads of changed apps is a second per this many apps, at most five.
   private static let appsInSecond = 250
   /// Seconds between two savings of who used the apps.
   private static let activitySeconds = 60
   /// Seconds between two sweeps of what is too old.
   private static let retentionSeconds = 60
 
-  /// Work of once a second, in small steps: writes what may be late, ends what is over, deletes what is too old. Called by
-  /// one thread at a time.
+  /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a second, by one
+  /// thread at a time.
   func tick() {
     let tick = ticks.add(1, ordering: .relaxed).oldValue
     let now = time.now()
@@ -84,8 +84,8 @@ final class Housekeeping: Sendable {
     if tick % min(loaded.count / Self.appsInSecond + 1, 5) == 0 { apps.refresh() }
   }
 
-  /// Writes what is late before the store is closed. Last contacts, of which there may be one for each device, only as long
-  /// as `isInTime` says so.
+  /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long as
+  /// `isInTime` returns true.
   func finish(isInTime: () -> Bool) {
     writeBehind.flush(batches: 4096, isLast: true)
     statistics.finish(to: store)
@@ -107,7 +107,7 @@ final class Housekeeping: Sendable {
         limit: Self.lastTouches, looks: Self.lastTouches, coarse: 0, at: UInt32(clamping: time.now().seconds))
       let contacts = Self.contacts(seen, of: app)
       do throws(StorageError) {
-        // One after the other: the writer's queue takes no more than some.
+        // One after the other: the writer's queue is limited.
         try Store.wait {
           store.write(
             { transaction throws(StorageError) in try transaction.registrations.touch(contacts) },

@@ -5,11 +5,10 @@ import Synchronization
 
 /// Registration IDs of other platforms.
 public enum ImportedID {
-  /// What a device that had one puts before it in its fingerprint.
+  /// The prefix of a fingerprint with a former registration ID.
   public static let mark = "jpush:"
 
-  /// The ID that a registration of the other platform gets here: its own if it has the form of ours, else one that is made
-  /// from it and the app's key.
+  /// The ID of an imported registration: its own if it has the right form, else one derived from it and the app's key.
   public static func registrationID(_ text: String, in app: AppKey) -> RegistrationID {
     if let own = RegistrationID(text) { return own }
     let digest = SHA256.digest(Array("\(app.text) \(text)".utf8))
@@ -27,7 +26,7 @@ public enum ImportedID {
 }
 
 extension App {
-  /// The registration that an ID names, as another platform's API has it: one of ours, or one that was imported.
+  /// The registration of an ID of another platform's API: a native or an imported one.
   public func registration(_ id: String) -> RegistrationNumber? {
     guard (1...64).contains(id.utf8.count) else { return nil }
     return directory.find(ImportedID.registrationID(id, in: key))

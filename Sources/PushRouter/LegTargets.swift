@@ -4,9 +4,9 @@ import PushStorage
 
 /// What has become of a push on one channel.
 public struct ChannelTargets: Sendable {
-  /// Who was to get it, with those for whom it waits at our connection since the channel's service refused it.
+  /// The targets, including those for which it waits on the direct connection since the channel's service rejected it.
   public var meant = NumberSet()
-  /// Who has it, or for whom the channel's service took it.
+  /// The targets that have it, or for which the channel's service accepted it.
   public var accepted = NumberSet()
   /// Who may still get it.
   public var waiting = NumberSet()
@@ -17,18 +17,18 @@ public struct ChannelTargets: Sendable {
 /// What has become of one leg of a push: each of its targets is in one of `accepted`, `takenBack`, `expired`, the sets of
 /// `refused`, and `unanswered`.
 public struct LegTargets: Sendable {
-  /// Who was to get it, without those for whom it waits at our connection.
+  /// The targets, without those for which it waits on the direct connection.
   public let targets: NumberSet
   private let results: [String: NumberSet]
-  /// For whom the service took it, or who showed it.
+  /// The targets for which the service accepted it, or that showed it.
   public private(set) var accepted = NumberSet()
-  /// For whom it was taken back, whose time was over, and for whom there is no outcome.
+  /// The targets for which it was recalled, expired, or has no outcome.
   private(set) var takenBack = NumberSet(), expired = NumberSet(), unanswered = NumberSet()
-  /// Whom the service will not bring it, by reason: nobody stands under two.
+  /// The targets that the service rejected, by reason: disjoint sets.
   public private(set) var refused: [String: NumberSet] = [:]
   /// Who showed it.
   private(set) var shown = NumberSet()
-  /// Whom the service is still to be asked for.
+  /// The targets without a request to the service yet.
   public private(set) var waiting = NumberSet()
   private var isAlive = true
 
@@ -37,10 +37,10 @@ public struct LegTargets: Sendable {
     divide()
   }
 
-  /// Whom the service brings it, or has brought it; those whom our connection took over after a refusal are not.
+  /// The targets that the service serves, without those that the direct connection took over after a rejection.
   var known: NumberSet { targets.union(results[ChannelEnd.delivered] ?? NumberSet()) }
 
-  /// Everybody for whom the service was asked, or is to be.
+  /// All targets with a past or future request to the service.
   public var meant: NumberSet { refused.values.reduce(into: targets.union(accepted)) { $0.formUnion($1) } }
 
   /// Adds those who have it by their own word, and whether the service is being asked.

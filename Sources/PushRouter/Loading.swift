@@ -61,7 +61,7 @@ struct Loading {
     }
   }
 
-  /// Takes up a push that was undelivered when the server stopped, or ends it if nobody is left to wait for it.
+  /// Resumes a push that was undelivered when the server stopped, or ends it if no target is left.
   private func reopen(
     _ open: OpenPush, _ progress: DeliveryProgress, pacingMinutes: Int64?, in app: App
   ) {
@@ -112,6 +112,6 @@ extension RegistrationEntry {
 }
 
 extension Timestamp {
-  /// Whole seconds that are not before this moment: a push lives at least as long as its sender asked for.
+  /// Whole seconds, rounded up: a push lives at least as long as its sender requested.
   var secondsRoundedUp: UInt32 { UInt32(clamping: Timestamp(milliseconds: milliseconds &+ 999).seconds) }
 }

@@ -1,14 +1,14 @@
 import PushBase
 import Synchronization
 
-/// Gives pushes their IDs, each larger than all before it.
+/// Assigns IDs to pushes, each larger than all earlier ones.
 final class MessageIDs: Sendable {
   private let time: any TimeSource
   private let last = Mutex(MessageID(0))
 
   init(time: any TimeSource) { self.time = time }
 
-  /// Larger than every ID before it.
+  /// Larger than every earlier ID.
   func next() -> MessageID {
     let now = time.now()
     return last.withLock { last in

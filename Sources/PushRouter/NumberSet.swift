@@ -64,25 +64,25 @@ public struct NumberSet: Sendable {
     roaring_bitmap_add(uniquely(), number.rawValue)
   }
 
-  /// Removes a number; true if it was there.
+  /// Removes a number; true if it was a member.
   @discardableResult
   public mutating func remove(_ number: RegistrationNumber) -> Bool {
     roaring_bitmap_remove_checked(uniquely(), number.rawValue)
   }
 
-  /// Tells whether a number is in the set.
+  /// Whether a number is in the set.
   public func contains(_ number: RegistrationNumber) -> Bool {
     roaring_bitmap_contains(storage.bitmap, number.rawValue)
   }
 
-  /// The member before which so many others stand in ascending order, nil if there are not that many.
+  /// The member with this many smaller members, nil if there is none.
   public func member(at place: Int) -> RegistrationNumber? {
     guard let place = UInt32(exactly: place) else { return nil }
     var number: UInt32 = 0
     return roaring_bitmap_select(storage.bitmap, place, &number) ? RegistrationNumber(number) : nil
   }
 
-  /// How many members stand before a number.
+  /// How many members are smaller than a number.
   public func place(of number: RegistrationNumber) -> Int {
     number.rawValue == 0 ? 0 : Int(roaring_bitmap_rank(storage.bitmap, number.rawValue - 1))
   }
@@ -128,7 +128,7 @@ public struct NumberSet: Sendable {
     NumberSet(roaring_bitmap_andnot(storage.bitmap, other.storage.bitmap))
   }
 
-  /// Turns stretches of neighbours into runs: worth a call on a set that is kept.
+  /// Converts consecutive members into runs, for sets that are stored for long.
   public mutating func compact() { roaring_bitmap_run_optimize(uniquely()) }
 
   /// The smallest members from `start` on, at most `limit`, in ascending order.

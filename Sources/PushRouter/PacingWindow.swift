@@ -2,8 +2,8 @@ import PushBase
 import PushStorage
 import Synchronization
 
-/// When each device gets a push with paced delivery (`options.big_push_duration`). The device's place among the
-/// targets decides, so that nothing is kept for a single device, and a restart goes on where the server was.
+/// When each device gets a push with paced delivery (`options.big_push_duration`). The device's position among the
+/// targets decides, so that nothing is stored per device, and delivery continues after a restart.
 public struct PacingWindow: Sendable {
   /// All targets, whatever channel brings it to them.
   let targets: NumberSet
@@ -48,7 +48,7 @@ public struct PacingWindow: Sendable {
     return Timestamp(milliseconds: start.milliseconds &+ delay)
   }
 
-  /// The number from which on devices have to wait at a moment; above all numbers when nobody has to.
+  /// The number from which devices have to wait at a time; above all numbers when no device has to.
   public func bound(at now: Timestamp) -> UInt64 {
     let released = dueCount(at: now)
     guard released < count, let next = targets.member(at: released) else { return .max }
@@ -56,7 +56,7 @@ public struct PacingWindow: Sendable {
   }
 }
 
-/// What a fan-out push with paced delivery needs besides.
+/// The additional state of a fan-out push with paced delivery.
 public struct PacedPush: Sendable {
   /// Who gets it when.
   public let pacing: PacingWindow
@@ -78,8 +78,8 @@ struct DuePush: Sendable {
 }
 
 extension AppDirectory {
-  /// Releases pushes to devices whose moment has come, at most so many targets more. Returns those that are connected, by
-  /// push, and whether there is more to do at once.
+  /// Releases pushes to due devices, at most this many targets. Returns those that are connected, by push, and whether
+  /// there is more to do now.
   func deliverDuePacedPushes(at now: Timestamp, limit: Int) -> (released: [DuePush], hasMore: Bool) {
     state.withLock { state in
       let (ranges, hasMore) = state.ledger.release(at: now, limit: limit)

@@ -3,8 +3,8 @@ import PushDomain
 import PushStorage
 import Synchronization
 
-/// Our own connection as a channel: what is for a device waits in its app's directory until the device acknowledges it, and
-/// goes out over the device's connection while there is one.
+/// The direct connection as a channel: a push waits in its app's directory until the device acknowledges it, and is sent
+/// over the device's connection while there is one.
 final class Passthrough: Channel {
   let info = ChannelInfo.passthrough
   private let contents: ContentCache
@@ -68,7 +68,7 @@ final class Passthrough: Channel {
       }
       return
     }
-    // Not in the order of the commits: it may have been recalled meanwhile.
+    // Not in commit order: it may have been recalled in the meantime.
     lateOrder.withLock { _ in
       for device in devices where app.directory.isWaiting(push.id, for: device.number) {
         gateways.send(.push(push, device.number, device.location), to: device.location)
@@ -110,7 +110,7 @@ final class DeviceGateways: Sendable {
   /// Passes a message on to all loops.
   func sendToAll(_ message: HomeMessage) { for gateway in all { gateway.sendToAll(message) } }
 
-  /// Tells connections that their acknowledgements are stored.
+  /// Notifies connections that their acknowledgements are stored.
   func tell(_ stored: [StoredAcknowledgements]) {
     for (loop, stored) in Dictionary(grouping: stored, by: \.location.loop) {
       for gateway in all { gateway.send(.stored(stored), to: loop) }

@@ -12,8 +12,8 @@ struct PinnedPushes: Sendable {
 
   private var pins: [MessageID: Pin] = [:]
 
-  /// Pins a push; says whether its end is yet to come. Not so if the ledger does not know it: its end is stored, or on its
-  /// way there.
+  /// Pins a push; returns whether its end is yet to come. False if the ledger does not know it: its end is stored, or
+  /// being stored.
   mutating func pin(_ id: MessageID, isOpen: Bool) -> Bool {
     var pin = pins[id] ?? Pin(standing: isOpen ? .open : .unknown)
     pin.count += 1
@@ -23,12 +23,12 @@ struct PinnedPushes: Sendable {
 
   func contains(_ id: MessageID) -> Bool { !pins.isEmpty && pins[id] != nil }
 
-  /// Notes that the ledger knows a push from now on.
+  /// Records that the ledger knows a push from now on.
   mutating func noteOpened(_ id: MessageID) {
     if contains(id), pins[id]?.standing == .unknown { pins[id]?.standing = .open }
   }
 
-  /// Notes an end that does not wait: the push's time is over, or it was taken back.
+  /// Records an end that does not wait: the push expired, or was recalled.
   mutating func noteEnded(_ id: MessageID) {
     if contains(id) { pins[id]?.standing = .over }
   }

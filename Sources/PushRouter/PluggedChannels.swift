@@ -17,22 +17,22 @@ public final class PluggedChannels: Sendable {
   /// What a channel is, also one that this program does not have.
   public func info(_ id: ChannelID) -> ChannelInfo { all.first { $0.id == id }?.channel.info ?? .unknown(id) }
 
-  /// How a channel's services stand for an app.
+  /// The status of a channel's services for an app.
   public func status(of id: ChannelID, for app: App) -> [ChannelStatus] {
     all.first { $0.id == id }?.channel.status(of: app) ?? []
   }
 
-  /// How the services of all channels stand for an app.
+  /// The status of the services of all channels for an app.
   public func status(of app: App) -> [ChannelStatus] { all.flatMap { $0.channel.status(of: app) } }
 
   // MARK: All channels
 
-  /// Tells them that what they have read of some registrations is not true any more.
+  /// Tells them that the tokens of some registrations have changed.
   func tokensChanged(of numbers: [RegistrationNumber], in app: App) {
     for plugged in all { plugged.channel.tokensChanged(of: numbers, in: app) }
   }
 
-  /// A push is being taken back: tells what cannot be.
+  /// A push is being recalled: returns what can no longer be.
   func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold {
     all.reduce(into: ChannelHold()) { all, plugged in
       let one = plugged.channel.hold(id, of: app, by: holder)
@@ -46,7 +46,7 @@ public final class PluggedChannels: Sendable {
     for plugged in all { plugged.channel.resume(id, of: app, by: holder) }
   }
 
-  /// A push that was taken back waits for nobody any more; returns for how many it did.
+  /// A push was recalled; returns for how many targets it waited.
   func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int {
     all.reduce(0) { $0 + $1.channel.withdraw(id, of: app, status, at: now) }
   }

@@ -5,7 +5,7 @@ import PushDomain
 public struct PushFunnel: Sendable {
   /// Who was to get it.
   public private(set) var target = NumberSet()
-  /// To whom it was handed: by us, as far as we know that the connection lives, or by the taking of a channel's service.
+  /// The targets that it was handed to: over a live direct connection, or accepted by a channel's service.
   public private(set) var sent = NumberSet()
   /// Who has it by their own word.
   public private(set) var received = NumberSet()
@@ -59,7 +59,7 @@ extension PushReport {
     channel == .passthrough ? ownIOS.union(ownOthers) : PushFunnel(targets.on(channel))
   }
 
-  /// By each channel that was to bring it to somebody, passthrough first.
+  /// By channel with targets, passthrough first.
   public var funnels: [(channel: ChannelID, funnel: PushFunnel)] {
     targets.channels.map { ($0, funnel(of: $0)) }
   }

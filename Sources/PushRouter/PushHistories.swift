@@ -9,7 +9,7 @@ public struct PushHistories: Sendable {
   public struct Found: Sendable {
     /// The push.
     public let row: PushRow
-    /// What it was made from, and by whom.
+    /// Its push object and its sender.
     public let source: PushSource
     /// What its sender is called.
     public let senderName: String?
@@ -21,7 +21,7 @@ public struct PushHistories: Sendable {
     public var wasDelivered = false
     /// The app's server has made one.
     public var wasCalled = false
-    /// Its server is told what becomes of pushes.
+    /// Whether it has callbacks.
     public var hasCallbacks = false
 
     /// Nothing.
@@ -45,8 +45,8 @@ public struct PushHistories: Sendable {
     await store.read { transaction throws(StorageError) in try transaction.pushes.origin(of: id) }
   }
 
-  /// Pushes of an app, newest first: at most `limit`. However rare what is looked for, no more than `looks` pushes are looked
-  /// at. `matches`, if there is one, has the last word on those that the filter lets through.
+  /// Pushes of an app, newest first: at most `limit`. No more than `looks` pushes are examined. `matches`, if given,
+  /// checks those that pass the filter.
   public func list(
     of app: App, _ filter: PushFilter, limit: Int, looks: Int,
     matches: (@Sendable (PushSummary) -> Bool)? = nil

@@ -23,7 +23,7 @@ public struct PushPlans: Sendable {
     }
   }
 
-  /// Describes a push plan anew; false if the app has none of the name.
+  /// Changes the description of a push plan; false if the app has no such plan.
   public func describe(
     _ name: String, as description: String, of app: App,
     reply: @escaping @Sendable (Result<Bool, DeviceFailure>) -> Void

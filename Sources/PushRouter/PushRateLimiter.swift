@@ -2,14 +2,13 @@ import PushBase
 import PushStorage
 import Synchronization
 
-/// Holds pushes back when the apps of a plan ask for more devices in a second than the plan gives: one bucket for all apps
-/// of a plan that share, else one for each app. Whoever waits gets his turn after the other apps', not after their
-/// pushes, so that one app's flood holds up only its own.
+/// Delays pushes when the apps of a plan push to more devices per second than the plan allows: one token bucket for all
+/// apps of a shared plan, else one per app. Waiting apps take turns, so that one app's flood delays only its own pushes.
 ///
-/// A push goes as soon as the bucket is not empty and may leave it in debt: one to a million devices goes at once and is
-/// paid for by those after it. In a bucket that is shared the debt is never more than the speed of a second; what is
-/// beyond is a debt of the app alone, which waits until it is paid while others go on. Of what flows in, half is for
-/// such debts, and all that the bucket does not hold.
+/// A push is accepted as soon as the bucket is not empty and may leave it in debt: one to a million devices goes
+/// immediately, and later pushes wait. In a shared bucket the debt is at most the speed of a second; the rest is a debt
+/// of the app alone, which waits until it is paid while other apps continue. Half of the refill, and all that the bucket
+/// cannot hold, pays such debts.
 final class PushRateLimiter: Sendable {
   /// What becomes of a push.
   enum Admission: Equatable {
@@ -84,7 +83,7 @@ final class PushRateLimiter: Sendable {
       level = -Double(speed)
     }
 
-    /// Undoes `take`, as far as it was not made good since.
+    /// Undoes `take`, as far as it was not refilled since.
     mutating func giveBack(_ cost: Int, to app: AppID) {
       var left = Double(cost)
       if let debt = debts[app] {
@@ -95,7 +94,7 @@ final class PushRateLimiter: Sendable {
       level = min(Double(speed), level + left)
     }
 
-    /// Whether somebody's turn comes before that of a push which comes now.
+    /// Whether a waiting push comes before a new one.
     var hasTurn: Bool { turns.contains { debts[$0] == nil } }
 
     /// Takes those whose turn it is.
@@ -176,7 +175,7 @@ final class PushRateLimiter: Sendable {
     }
   }
 
-  /// Notes a push to `cost` devices that goes in any case: those after it wait until it is paid for.
+  /// Charges a push to `cost` devices that goes in any case: later pushes wait until it is paid.
   func charge(_ cost: Int, app: AppID, plan: PlanRow, at now: UInt64) {
     guard let speed = plan.speed else { return }
     state.withLock { state in
@@ -184,7 +183,7 @@ final class PushRateLimiter: Sendable {
     }
   }
 
-  /// Gives back what was taken for a push to `cost` devices that did not go.
+  /// Refunds a push to `cost` devices that was not sent.
   func giveBack(_ cost: Int, app: AppID, plan: PlanRow, at now: UInt64) {
     guard cost > 0, let speed = plan.speed else { return }
     state.withLock { state in
@@ -192,7 +191,7 @@ final class PushRateLimiter: Sendable {
     }
   }
 
-  /// Lets those go whose turn it is, gives up those who waited too long, and forgets full buckets. About once a second.
+  /// Releases pushes whose turn it is, gives up those that waited too long, and removes full buckets. Call about once a second.
   func tick(at now: UInt64) {
     let (ready, late) = state.withLock { state in
       var ready: [Waiter] = []
@@ -211,7 +210,7 @@ final class PushRateLimiter: Sendable {
     for waiter in late { waiter.expire() }
   }
 
-  /// Gives up all who wait, and has nobody wait from now on: there will be no ticks.
+  /// Gives up all waiting pushes, and lets none wait from now on, since there will be no ticks.
   func close() {
     let late = state.withLock { state in
       state.isClosed = true

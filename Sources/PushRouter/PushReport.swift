@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// How a push stands.
+/// The delivery status of a push.
 public struct PushReport: Sendable {
   /// Its ID.
   public let id: MessageID
@@ -18,7 +18,7 @@ public struct PushReport: Sendable {
   public let status: OutcomeStatus
   /// When it ended so; nil as long as it is open, or if that is not known.
   public let endedAt: Timestamp?
-  /// That it was recalled or overridden, and when, also if it had arrived everywhere; nil if nobody did in time.
+  /// Whether and when it was recalled or overridden, also if it had arrived everywhere; nil if not, or too late.
   public let takenBack: OutcomeRow.TakenBack?
   /// When its only target showed it, and when the user tapped it; nil until then, and of a push to several.
   public let shownAt, tappedAt: Timestamp?

@@ -1,23 +1,24 @@
 import PushBase
 import PushStorage
 
-/// How pushes stand, by what is stored.
+/// The delivery status of pushes, from stored data.
 public struct PushReports: Sendable {
   let store: Store
   let time: any TimeSource
   let log: Log
   let apps: Apps
 
-  /// How a push of an app stands, by what is stored: figures are up to a second late. Nil if it is unknown, another
-  /// app's, or swept.
+  /// The delivery status of a push of an app, from stored data: numbers are up to a second late. Nil if it is unknown,
+  /// another app's, or deleted.
   public func report(
     on id: MessageID, in app: App, reply: @escaping @Sendable (Result<PushReport?, DeviceFailure>) -> Void
   ) {
     reports(on: [id], in: app, as: { $0 }) { reply($0.map { $0[0] }) }
   }
 
-  /// What is to be told of some pushes of an app, in their order, by what is stored; nil for those that are unknown, another app's, or
-  /// swept. A report is dropped as soon as `value` has seen it, since those on pushes to many are large.
+  /// What is to be told of some pushes of an app, in their order, by what is stored; nil for those that are unknown,
+  /// another app's, or swept. A report is dropped as soon as `value` has seen it, since those on pushes to many are
+  /// large.
   public func reports<Value: Sendable>(
     on ids: [MessageID], in app: App, as value: @escaping @Sendable (PushReport) -> Value,
     reply: @escaping @Sendable (Result<[Value?], DeviceFailure>) -> Void
@@ -25,8 +26,8 @@ public struct PushReports: Sendable {
     report(on: ids[...], after: [], in: app, as: value, reply: reply)
   }
 
-  /// Several pushes to few in one read, those to many in reads of their own, so that what else waits for a reader does not wait for
-  /// all of them.
+  /// Several pushes to few in one read, those to many in reads of their own, so that what else waits for a reader does
+  /// not wait for all of them.
   private func report<Value: Sendable>(
     on ids: ArraySlice<MessageID>, after known: [Value?], in app: App,
     as value: @escaping @Sendable (PushReport) -> Value,
@@ -57,6 +58,6 @@ public struct PushReports: Sendable {
     }
   }
 
-  /// Pushes of which one read tells, and targets that cost as much as one push more: about a millisecond in all.
+  /// Pushes per read, and targets that cost as much as one more push: about a millisecond in all.
   private static let (reportsInRead, targetsAsOne) = (32, 32_768)
 }

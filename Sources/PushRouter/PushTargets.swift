@@ -13,21 +13,22 @@ public struct PushTargets: Sendable {
   /// Who has it over our connection: by its acknowledgement, whenever that came, or since it showed what only our
   /// connection brings it.
   public let acknowledged: NumberSet
-  /// For whom vendors' services took it: by their answers, or since the device showed what only they bring it.
+  /// The targets for which channels' services accepted it: by their responses, or because the device showed what only
+  /// they deliver.
   public let accepted: NumberSet
-  /// Who waits for it over our connection, and for whom services are to be asked.
+  /// The targets that wait for it on the direct connection, and those without a request to a service yet.
   public let waiting, waitingElsewhere: NumberSet
-  /// Who will not get it over our connection for a reason of ours, by reason.
+  /// The targets that will not get it over the direct connection, by reason.
   public let lost: [LossReason: NumberSet]
-  /// Who will not get it from vendors' channels, by reason: of a leg nobody stands under two.
+  /// The targets that channels rejected, by reason: disjoint within a leg.
   public let refused: [String: NumberSet]
   /// What has become of its legs on vendors' channels.
   public let legs: [DeliveryLeg: LegTargets]
-  /// Whether somebody has no outcome and nothing says that they wait: a row is gone.
+  /// Whether a target has no outcome and is not waiting: a row is missing.
   let hasLostRow: Bool
-  /// Who is stored both among those who have it over our connection and among those who will not get it: nobody.
+  /// Targets stored both as having it over the direct connection and as not getting it: none expected.
   let contradicted: NumberSet
-  /// Who reported that it was shown, with those whose users tapped it; and the latter alone.
+  /// The targets that reported it as shown, including tapped; and those that reported it as tapped.
   public let shown, tapped: NumberSet
   /// Who is known to have it over our connection by more than an acknowledgement in time.
   let shownByOwn, lateByOwn: NumberSet
@@ -36,9 +37,9 @@ public struct PushTargets: Sendable {
   public let delivered: NumberSet
   /// Who does not have it, and may still get it.
   public let pending: NumberSet
-  /// For whom it was taken back, or replaced by another push.
+  /// The targets for which it was recalled or overridden.
   public let recalled: NumberSet
-  /// Whose time for it was over.
+  /// The targets for which it expired.
   public let expired: NumberSet
   /// Who will not get it for another reason, by reason.
   public let failed: [String: NumberSet]
@@ -141,12 +142,13 @@ extension PushTargets {
   /// Targets that will not get it for reasons other than its time or its sender.
   public var failedCount: Int { failed.values.reduce(0) { $0 + $1.count } }
 
-  /// Whom vendors' channels were to bring it, with those for whom it waits here since a service refused it.
+  /// The targets of channels to outside services, including those for which it waits on the direct connection since a
+  /// service rejected it.
   public var meantForVendors: NumberSet {
     legs.values.reduce(into: NumberSet()) { $0.formUnion($1.meant) }
   }
 
-  /// The channels that were to bring it to somebody, passthrough first.
+  /// The channels with targets, passthrough first.
   public var channels: [ChannelID] {
     let vendors = Set(legs.filter { !$0.value.meant.isEmpty }.keys.map(\.channel)).sorted()
     return (own.isEmpty ? [] : [.passthrough]) + vendors

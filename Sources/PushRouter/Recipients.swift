@@ -1,6 +1,6 @@
 import PushBase
 
-/// Who a push is for, fixed when it was accepted.
+/// The resolved audience of a push, fixed when it was accepted.
 public enum Recipients: Sendable {
   /// Up to `DeliveryLedger.listedTargets` registrations, ascending.
   case few([RegistrationNumber])
@@ -15,7 +15,7 @@ public enum Recipients: Sendable {
     }
   }
 
-  /// Whether nobody is meant.
+  /// Whether it is empty.
   public var isEmpty: Bool {
     switch self {
     case .few(let numbers): numbers.isEmpty

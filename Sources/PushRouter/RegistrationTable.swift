@@ -8,7 +8,7 @@ public struct Location: Hashable, Sendable {
   public let loop: UInt16
   /// The connection's slot on that loop.
   public let slot: UInt32
-  /// The slot's generation, which tells a connection from its successors.
+  /// The slot's generation, which distinguishes a connection from its successors.
   public let generation: UInt32
 
   /// Makes a location.
@@ -77,18 +77,18 @@ struct RegistrationTable: Sendable {
     var loop: UInt16 = 0
     var slot: UInt32 = 0
     var generation: UInt32 = 0
-    /// When the device was last connected; while it is, when it logged in, if that was told.
+    /// When the device was last connected; while connected, when it logged in, if known.
     var lastSeen: UInt32 = 0
-    /// When the database was last told of contacts, or what it had at the start.
+    /// The last contact that was stored, or loaded at the start.
     var notedAt: UInt32 = 0
-    /// When the latest connection began, in Unix seconds; 0 if nobody noted it.
+    /// When the latest connection began, in Unix seconds; 0 if not recorded.
     var cameAt: UInt32 = 0
     var secret: (UInt64, UInt64) = (0, 0)
-    /// Two keyed 64-bit hashes stand for the alias: the first finds it, the second confirms it.
+    /// Two keyed 64-bit hashes represent the alias: the first finds it, the second confirms it.
     var aliasHash: (UInt64, UInt64) = (0, 0)
     var pending = PendingLists.List()
-    /// Since when it had been away before the latest connection, in Unix seconds; 0 if nobody noted it. Like `cameAt` it
-    /// stands where there would be padding.
+    /// Since when it had been offline before the latest connection, in Unix seconds; 0 if not recorded. Like `cameAt` it
+    /// uses bytes that would be padding.
     var awaySince: UInt32 = 0
 
     var id: RegistrationID { RegistrationID(high: idHigh, low: idLow) }
@@ -96,7 +96,7 @@ struct RegistrationTable: Sendable {
       isOnline ? Location(loop: loop, slot: slot, generation: generation) : nil
     }
 
-    /// Notes the moment of a login. What was there when a server was killed had gone by `start` at the latest.
+    /// Records the time of a login. A connection at the kill of a server had ended by `start` at the latest.
     mutating func noteLogin(at seconds: UInt32, serverStart start: UInt32) {
       let isStopped = lastEnd == ConnectionEnd.serverStopped.rawValue
       awaySince = isOnline ? seconds : isStopped ? start : lastSeen
@@ -133,7 +133,7 @@ struct RegistrationTable: Sendable {
     Int(number.rawValue) < records.count && records[number.rawValue].isActive
   }
 
-  /// Makes room in the indexes, so that they are not moved while many registrations are loaded.
+  /// Reserves capacity in the indexes, so that they are not moved while many registrations are loaded.
   mutating func reserve(_ registrations: Int) {
     byID.reserve(registrations)
     byAlias.reserve(registrations)
@@ -161,8 +161,8 @@ struct RegistrationTable: Sendable {
     if entry.isBlocked { blocked.insert(entry.number) }
   }
 
-  /// Forgets a registration and all that points to it. Its number stays unused for ever. `tags` are those that it has: the
-  /// database knows them, and remembering them here would cost every registration its bytes.
+  /// Removes a registration and everything that refers to it. Its number is never reused. `tags` are its tags, from the
+  /// database, since storing them here would cost bytes for every registration.
   mutating func remove(_ number: RegistrationNumber, tags: [UInt32]) {
     assert(
       isActive(number) && records[number.rawValue].pending.count == 0,
@@ -190,7 +190,7 @@ struct RegistrationTable: Sendable {
 
   // MARK: Aliases
 
-  /// Swift's `Hasher` is SipHash under a key drawn at process start, so nobody outside can aim for a collision.
+  /// Swift's `Hasher` is SipHash with a random key per process, so clients cannot cause collisions.
   private static func hashes(of alias: String) -> (UInt64, UInt64) {
     var first = Hasher()
     first.combine(alias)
@@ -221,7 +221,7 @@ struct RegistrationTable: Sendable {
 
   // MARK: Tags and platforms
 
-  /// Tags that somebody has, in no order.
+  /// Tags in use, in no order.
   var tags: [String] {
     tagNumbers.compactMap { name, number in tagMembers[number]?.isEmpty == false ? name : nil }
   }

@@ -19,13 +19,13 @@ public struct RegistrationChange: Sendable {
 public struct RegistrationRefusal: Error, Sendable {
   /// Why.
   public let failure: DeviceFailure
-  /// Which of them stand in the way of it; empty if that is not for them.
+  /// The registrations that caused it; empty if it is not about them.
   public let numbers: [RegistrationNumber]
 }
 
 extension Registrations {
-  /// Changes tags, alias and mobile number that were checked for form: all of what is asked, or nothing. The same commit
-  /// notes it among what people did, if `entry` is given.
+  /// Applies validated changes of tags, alias and mobile number: all of them or none. With `entry` the same commit writes
+  /// the audit log.
   public func change(
     _ change: DeviceChange, of number: RegistrationNumber, in app: App, noting entry: AuditRow? = nil,
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
@@ -36,8 +36,8 @@ extension Registrations {
   }
 
   /// Changes several registrations in one commit: all of them, or none, in the database and in memory. With
-  /// `passingOverUnknown` those that are no more are left out. The caller bounds how many they are: they hold up the
-  /// pushes that share the commit.
+  /// `passingOverUnknown` unknown ones are skipped. The caller limits their number, since they delay the pushes in the
+  /// same commit.
   public func change(
     _ changes: [RegistrationChange], in app: App, passingOverUnknown: Bool = false,
     noting entry: AuditRow? = nil,
@@ -81,7 +81,7 @@ extension Registrations {
   }
 }
 
-/// What a job says besides that it failed.
+/// The error of a job.
 private final class Kept: Sendable {
   let refusal = Mutex<RegistrationRefusal?>(nil)
 }

@@ -15,7 +15,7 @@ extension Registrations {
     }
   }
 
-  /// Registrations of an app that are no more, by number.
+  /// Replaced registrations of an app, by number.
   public func gone(
     in app: App, from first: RegistrationNumber, through last: RegistrationNumber
   ) async -> Result<[GoneRegistration], StorageError> {

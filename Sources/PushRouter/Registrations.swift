@@ -9,7 +9,7 @@ public enum DeviceFailure: Error, Sendable {
   case aliasFull
   /// The registration would have too many tags.
   case tooManyTags
-  /// There is no such registration (any more).
+  /// The registration does not exist (any more).
   case unknownRegistration
   /// There is no key of that name for the registration, or not yet.
   case unknownKey
@@ -71,7 +71,7 @@ public final class Registrations: Sendable {
         reply(.failure(.unavailable))
         return
       }
-      // Before anybody learns of it: no push that is on its way to an old owner of the token may leave from here on.
+      // Before anybody learns of it: from here on no push to an old owner of the token may be sent.
       channels.tokensChanged(
         of: registered.replaced.map(\.number) + (registered.adopted.map { [$0.number] } ?? []), in: app)
       for old in registered.replaced { forget(old, in: app, at: now) }
@@ -114,8 +114,8 @@ public final class Registrations: Sendable {
     change(DeviceChange(tags: edit), of: number, in: app, reply: reply)
   }
 
-  /// Calls `then` on the writer's thread once every change asked for before has been made or has failed, so that a
-  /// question sees what the same device changed before it asked.
+  /// Calls `then` on the writer's thread once every earlier change has been made or has failed, so that a query sees
+  /// earlier changes of the same device.
   public func afterChanges(_ then: @escaping @Sendable () -> Void) {
     store.write { _ throws(StorageError) in
     } completion: { _ in
@@ -133,8 +133,8 @@ public final class Registrations: Sendable {
     public let mobile: String?
   }
 
-  /// Reads alias, tags and mobile number of a registration. With `afterChanges` every change that was asked for before
-  /// has been made and none that was asked for later, as a device expects of its own operations.
+  /// Reads alias, tags and mobile number of a registration. With `afterChanges` all earlier changes are visible and no
+  /// later ones, as a device expects of its own operations.
   public func details(
     of number: RegistrationNumber, in app: App, afterChanges: Bool = false,
     reply: @escaping @Sendable (Result<Details, DeviceFailure>) -> Void
@@ -179,7 +179,7 @@ public final class Registrations: Sendable {
     let now = time.now()
     store.write { transaction throws(StorageError) in
       for number in numbers {
-        // One that is replaced meanwhile gets nothing anyway.
+        // One that is replaced in the meantime gets nothing anyway.
         _ = try transaction.registrations.setBlocked(app: app.id, number: number, at: isBlocked ? now : nil)
       }
     } completion: { result in
@@ -215,7 +215,7 @@ public final class Registrations: Sendable {
     public let tokens: [PushToken]
   }
 
-  /// Reads facts of registrations, nil for those that are no more. The caller bounds how many they are.
+  /// Reads facts of registrations, nil for unknown ones. The caller limits their number.
   public func facts(
     of numbers: [RegistrationNumber], in app: App,
     reply: @escaping @Sendable (Result<[Facts?], DeviceFailure>) -> Void

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Deletes what is older than the database keeps it.
 final class Retention: Sendable {
-  /// Seconds for which what became of schedules is kept at least.
+  /// Seconds for which the results of schedules are kept at least.
   private static let schedules: Int64 = 31 * 86_400
 
   private let store: Store
@@ -31,8 +31,8 @@ final class Retention: Sendable {
       schedulesBefore: now.adding(seconds: -max(options.retention, Self.schedules)))
   }
 
-  /// One step, and when it found enough to do the next behind the pushes that wait meanwhile: so the sweep keeps up with
-  /// any rate of pushes and no commit has more than one step in it.
+  /// One step; if it found enough to do, the next is queued behind waiting pushes, so that the sweep keeps up with any
+  /// rate of pushes and no commit has more than one step.
   private func sweepStep(
     pushesBelow: MessageID, cidsBefore: Timestamp, goneBefore: Timestamp, schedulesBefore: Timestamp
   ) {

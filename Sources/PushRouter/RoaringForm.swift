@@ -7,7 +7,7 @@ struct RoaringForm {
   private static let cookieWithRuns = 12_347
   /// With runs, a bitmap of fewer containers has no table of offsets.
   private static let offsetThreshold = 4
-  /// Containers of up to so many members are arrays, larger ones bitmaps.
+  /// Containers of up to this many members are arrays, larger ones bitmaps.
   private static let arrayLimit = 4096
   private static let bitmapBytes = 8192
 

@@ -25,7 +25,7 @@ public final class Router: Sendable {
   public let history: PushHistories
   /// How pushes stand.
   public let reports: PushReports
-  /// What is known of devices, and why pushes arrived there or not.
+  /// Facts about devices, and diagnoses of pushes.
   public let diagnostics: Diagnostics
   /// The schedules of apps.
   public let schedules: Schedules
@@ -39,11 +39,11 @@ public final class Router: Sendable {
   public let testDevices: TestDevices
   /// Keys for contents that only devices read.
   public let deviceKeys: DeviceKeys
-  /// Apps whose servers are told what becomes of pushes.
+  /// Apps with callbacks.
   public let callbacks: CallbackApps
   /// The ways to devices.
   public let channels: PluggedChannels
-  /// What becomes of pushes passes here, in the commit that stores it.
+  /// All events of pushes pass here, in the commit that stores them.
   public let journal: DeliveryJournal
   /// Whether the targets of all pushes are accounted for.
   public let audit: TargetAudit
@@ -120,7 +120,7 @@ public final class Router: Sendable {
 
   // MARK: Start and end
 
-  /// Plugs a channel in, besides passthrough. Before the first push.
+  /// Adds a channel besides passthrough. Call before the first push.
   public func add(_ channel: any Channel) { channels.add(channel) }
 
   /// Plugs connections of devices in. Before the first push.
@@ -132,17 +132,17 @@ public final class Router: Sendable {
   /// Reads apps, registrations and open pushes into memory. Blocks; call it before anything is served.
   public func load() throws(StorageError) { try loading.run() }
 
-  /// Work of once a second, in small steps: writes what may be late, ends what is over, deletes what is too old. Called by
-  /// one thread at a time.
+  /// Periodic work in small steps: writes delayed data, ends expired pushes, deletes old data. Call once a second, by one
+  /// thread at a time.
   public func tick() { housekeeping.tick() }
 
   /// Pushes that wait for their plans to have speed left.
   public var pushesWaitingForSpeed: Int { pushRateLimiter.waiting }
 
-  /// Ends the waiting for a plan's speed, since no tick comes any more: 1030. The server stops, and awaits answers first.
+  /// Ends the waiting for a plan's speed with 1030, since there will be no ticks. The server stops, and waits for answers first.
   public func endWaiting() { pushRateLimiter.close() }
 
-  /// Writes what is late before the store is closed. Last contacts, of which there may be one for each device, only as long
-  /// as `isInTime` says so.
+  /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long as
+  /// `isInTime` returns true.
   public func finish(isInTime: () -> Bool = { true }) { housekeeping.finish(isInTime: isInTime) }
 }

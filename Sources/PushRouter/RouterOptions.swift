@@ -19,7 +19,7 @@ public struct RouterOptions: Sendable {
   public var onlineOnlySeconds: Int64 = 30
   /// Seconds by which the database's time of last contact may be behind.
   public var lastSeenPrecision: UInt32 = 600
-  /// Seconds after which a connection that lasts is noted in the database once more.
+  /// Seconds after which a lasting connection is stored again.
   public var lastingPeriod: UInt32 = 3600
   /// Rows that one step of housekeeping changes; a step holds up the pushes that share its commit.
   public var sweepRows = 256

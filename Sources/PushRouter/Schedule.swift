@@ -23,7 +23,7 @@ public struct Schedule: Sendable {
   public var isEnabled: Bool { row.isEnabled }
   /// Whether a request of Getui's API made it, by whose rules its push is read.
   public var isGetui: Bool { row.cid?.hasPrefix(GetuiOrigin.name(ofRequest: "")) == true }
-  /// The push object that it stands for, as JSON.
+  /// The push object, as JSON.
   public var push: [UInt8] { row.push }
 }
 
@@ -37,15 +37,15 @@ public struct DueSchedule: Sendable {
   let occurrence: ScheduleRow.Occurrence
 }
 
-/// What became of an occurrence of a schedule.
+/// The result of an occurrence of a schedule.
 public enum FiringEnd: Sendable, Equatable {
-  /// The push is on its way.
+  /// The push was accepted.
   case fired(MessageID)
-  /// Nothing could be pushed; this is noted in the schedule's list.
+  /// Nothing could be pushed; this is recorded in the schedule's list.
   case failed(APIError)
-  /// It was too late; this is noted in the schedule's list.
+  /// It was too late; this is recorded in the schedule's list.
   case missed
-  /// The schedule was changed or dealt with meanwhile; nothing was done.
+  /// The schedule was changed or handled in the meantime; nothing was done.
   case stale
   /// Nothing could be stored now; it is to be tried again.
   case postponed

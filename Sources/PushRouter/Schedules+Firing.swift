@@ -57,8 +57,8 @@ extension Schedules {
 
   // MARK: Start
 
-  /// Schedules keep what the clocks are to show; the moments that this stands for may have changed with the server's zone
-  /// or with its rules. Blocks; before anything is served.
+  /// Schedules store local times; their moments may have changed with the server's zone or its rules. Blocks; call before
+  /// anything is served.
   func recomputeMoments() throws(StorageError) {
     let changed = try Store.wait { (done: @escaping @Sendable (Result<[Moments], StorageError>) -> Void) in
       store.read(

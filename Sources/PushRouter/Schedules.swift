@@ -48,7 +48,7 @@ public struct Schedules: Sendable {
     }
   }
 
-  /// Changes a schedule. 8104 if the app has none of the name; 8100 if it is over, or if nothing would come of it.
+  /// Changes a schedule. 8104 if the app does not have it; 8100 if it has ended, or would never fire.
   public func change(
     _ uuid: String, _ update: ScheduleUpdate, in app: App, reply: @escaping Reply<Schedule>
   ) {
@@ -112,7 +112,7 @@ public struct Schedules: Sendable {
     }
   }
 
-  /// A schedule, also one that is over. 8104 if the app has none of the name.
+  /// A schedule, also one that has ended. 8104 if the app does not have it.
   public func find(_ uuid: String, in app: App, reply: @escaping Reply<Schedule>) {
     store.read { transaction throws(StorageError) in
       try transaction.schedules.find(app: app.id, uuid: uuid)
@@ -138,7 +138,7 @@ public struct Schedules: Sendable {
     }
   }
 
-  /// What became of a schedule's occurrences, the oldest first. 8104 if the app has none of the name.
+  /// The results of a schedule's occurrences, the oldest first. 8104 if the app does not have it.
   public func runs(of uuid: String, in app: App, reply: @escaping Reply<[ScheduleRunRow]>) {
     store.read { transaction throws(StorageError) -> [ScheduleRunRow]? in
       guard let row = try transaction.schedules.find(app: app.id, uuid: uuid) else { return nil }
@@ -182,7 +182,7 @@ public struct Schedules: Sendable {
 }
 
 extension Zone {
-  /// A local time with the moment that it stands for.
+  /// A local time and its moment.
   func occurrence(_ local: LocalTime) -> ScheduleRow.Occurrence {
     ScheduleRow.Occurrence(local: local, at: moment(of: local))
   }

@@ -14,8 +14,8 @@ extension Zone {
   func day(of moment: Timestamp) -> Int64 { local(moment).date.dayNumber }
 }
 
-/// Counts by app and hour. What becomes of targets is counted in the commit that stores it; pushes are counted once a
-/// second, up to a mark from which the next start goes on; the rest is approximate after a crash.
+/// Counts by app and hour. Outcomes of targets are counted in the commit that stores them; pushes are counted once a
+/// second, up to a mark from which the next start continues; the rest is approximate after a crash.
 final class Statistics: DeliveryObserver {
   private struct Key: Hashable {
     let app: AppID
@@ -67,8 +67,8 @@ final class Statistics: DeliveryObserver {
     }
   }
 
-  /// Counts how long pushes took that were accepted while the device was in reach, as far as the device has said when they
-  /// came: the others are known to within their acknowledgement's delay only.
+  /// Counts the latency of pushes that were accepted while the device was reachable, if the device reports arrival times:
+  /// the others are only known to within their acknowledgement's delay.
   func arrived(
     _ taken: TakenAcknowledgements, _ batch: AcknowledgementBatch, of app: AppID, at now: Timestamp
   ) {
@@ -93,7 +93,7 @@ final class Statistics: DeliveryObserver {
     }
   }
 
-  /// Notes how many devices are connected.
+  /// Records how many devices are connected.
   func online(_ count: Int, of app: AppID, at now: Timestamp) {
     guard count > 0 else { return }
     let key = Key(app: app, hour: hour(of: now))
@@ -105,7 +105,7 @@ final class Statistics: DeliveryObserver {
     }
   }
 
-  /// Counts what became of targets, in the commit that stores it.
+  /// Counts outcomes of targets, in the commit that stores them.
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
     var rows: [Key: StatisticsRow] = [:]
     for event in events {
@@ -119,8 +119,7 @@ final class Statistics: DeliveryObserver {
 
   // MARK: Storing
 
-  /// Stores what waits, in steps: the next stands behind the pushes that wait meanwhile. Does nothing while that is
-  /// under way.
+  /// Stores pending counts, in steps: the next is queued behind waiting pushes. Does nothing while that is in progress.
   func flush(to store: Store) {
     let isFirst = waiting.withLock { waiting in
       defer { waiting.isFlushing = true }

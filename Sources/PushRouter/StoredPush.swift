@@ -8,7 +8,7 @@ public struct StoredPush: Sendable {
   public let content: PushContent
   /// Whose rules chose the channels.
   public let strategy: Strategy
-  /// Whose notification another channel than our connection brings, nil for nobody.
+  /// The targets whose notification another channel carries, nil for none.
   public let elsewhere: NumberSet?
 
   /// Makes a push.

@@ -2,11 +2,10 @@ import PushBase
 import PushStorage
 import Synchronization
 
-/// Goes through all stored pushes, a few a second, and checks that what became of their targets adds up to the audience
-/// that was counted when they were accepted, that a reason is known for all who will not get theirs, and that nobody
-/// stands in two places.
+/// Checks all stored pushes, a few per second: the outcomes of their targets add up to the audience counted at
+/// acceptance, every failure has a reason, and no target has two states.
 public final class TargetAudit: Sendable {
-  /// Targets of all pushes by what became of them.
+  /// Targets of all pushes by outcome.
   public struct Totals: Sendable, Equatable {
     /// Targets that have, may still get, or will not get their push.
     public var delivered = 0, pending = 0, recalled = 0, expired = 0, failed = 0
@@ -25,7 +24,7 @@ public final class TargetAudit: Sendable {
       pending += targets.pending.count
       recalled += targets.recalled.count
       expired += targets.expired.count
-      // Who stands nowhere: the others make the sum whole by themselves.
+      // Targets without a state: the others complete the sum by definition.
       let lost = isWhole ? targets.failed[LossReason.unknown.rawValue]?.count ?? 0 : 0
       failed += targets.failedCount - lost
       let sum =
@@ -39,7 +38,7 @@ public final class TargetAudit: Sendable {
 
   private struct State: Sendable {
     var running = Totals()
-    /// Of the last pass that came to the end.
+    /// Of the last complete pass.
     var complete = Totals()
     var position = MessageID(0)
     var isReading = false
@@ -52,7 +51,7 @@ public final class TargetAudit: Sendable {
 
   private let state = Mutex(State())
 
-  /// What the last whole pass came to.
+  /// The result of the last complete pass.
   public var totals: Totals { state.withLock { $0.complete } }
 
   /// Looks at all pushes at once, for `borealis check`: one sentence for each of the first that do not add up.

@@ -39,7 +39,7 @@ struct TokenHolders: Sendable {
     if service != .none { members[service, default: NumberSet()].insert(number) }
   }
 
-  /// Forgets a registration.
+  /// Removes a registration.
   mutating func remove(_ number: RegistrationNumber) {
     for slot in Array(plain.keys) { set(slot, .none, of: number) }
     for slot in names[number] ?? [] { set(slot, .none, of: number) }

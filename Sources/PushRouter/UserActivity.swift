@@ -7,7 +7,7 @@ import Synchronization
 public struct UserCounts: Sendable, Equatable {
   /// New registrations.
   public var new: [Platform: Int] = [:]
-  /// Registrations that were connected, and that had the app in front of them.
+  /// Registrations that were connected, and that had the app in the foreground.
   public var online: [Platform: Int] = [:], active: [Platform: Int] = [:]
 
   /// Nothing.
@@ -28,7 +28,7 @@ struct Activity: Sendable {
 }
 
 extension AppDirectory {
-  /// Who was connected, and who had the app in front of them, since the last call, by platform.
+  /// The registrations that were connected, and that had the app in the foreground, since the last call, by platform.
   func takeActivity() -> [ActivityKind: NumberSet] {
     state.withLock { state in
       var taken = state.activity
@@ -45,7 +45,7 @@ extension AppDirectory {
     }
   }
 
-  /// Who was there after all: it could not be stored.
+  /// Adds registrations again that could not be stored.
   func giveBack(_ activity: [ActivityKind: NumberSet]) {
     state.withLock { state in
       for (kind, targets) in activity {
@@ -89,7 +89,7 @@ public struct UserActivity: Sendable {
     }
   }
 
-  /// Deletes what is too old of it, a step; tells whether there may be more.
+  /// Deletes old data, one step; returns whether there may be more.
   func sweep(
     at now: Timestamp, limit: Int, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {

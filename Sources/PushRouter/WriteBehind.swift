@@ -85,8 +85,8 @@ final class WriteBehind: Sendable {
     var hasBatch: Bool { ends.count >= WriteBehind.batch && !isHeldUp }
   }
 
-  /// Rows in one job. A job holds up the pushes that share its commit, here by half a millisecond; as many events are told
-  /// to an app server in one request.
+  /// Rows in one job. A job delays the pushes in its commit, here by half a millisecond; a callback request has the same
+  /// number of events.
   private static let batch = 100
   /// Batches in one flush, so that they cannot fill the writer's queue.
   static let batches = 160
@@ -120,7 +120,7 @@ final class WriteBehind: Sendable {
     self.stored = stored
   }
 
-  /// Notes what became of pushes over our connection.
+  /// Records outcomes of pushes on the direct connection.
   func note(_ change: DeliveryChange, of app: App, at now: Timestamp) {
     guard !change.isEmpty else { return }
     let isFull = waiting.withLock { waiting in
@@ -157,14 +157,14 @@ final class WriteBehind: Sendable {
     repeat { _ = flushBatchOfEnds() } while waiting.withLock { $0.hasBatch }
   }
 
-  /// Notes ends.
+  /// Records ends.
   func end(_ ended: [EndedPush], of app: App, at now: Timestamp) {
     var change = DeliveryChange()
     change.ended = ended
     note(change, of: app, at: now)
   }
 
-  /// Notes what a device of an app says of pushes.
+  /// Records a device's reports about pushes.
   func note(
     _ words: [(id: MessageID, kind: DeviceWords.Kind)], by number: RegistrationNumber, of app: AppID,
     at now: Timestamp
@@ -191,8 +191,7 @@ final class WriteBehind: Sendable {
     waiting.withLock { $0.ends.isEmpty && $0.partly.isEmpty && $0.words.isEmpty }
   }
 
-  /// Writes what waits, up to so many batches of each kind.
-  /// `isLast`: nothing may follow from what is written.
+  /// Writes pending data, up to this many batches of each kind. `isLast`: nothing may follow from what is written.
   func flush(batches: Int = WriteBehind.batches, isLast: Bool = false) {
     waiting.withLock { waiting in
       waiting.isHeldUp = false
@@ -206,8 +205,8 @@ final class WriteBehind: Sendable {
     }
   }
 
-  /// Writes acknowledgements soon: somebody waits until they are stored. One flush follows the other, so that the rate is
-  /// that of commits, whoever asks how often.
+  /// Writes acknowledgements soon, because a session waits for them. One flush follows the other, so that the rate is
+  /// that of commits, however often this is called.
   func flushSoon() {
     let isFirst = waiting.withLock { waiting in
       waiting.mustFlushAgain = waiting.isFlushing
@@ -229,7 +228,7 @@ final class WriteBehind: Sendable {
     store.write(single: true) { _ throws(StorageError) in
     } completion: { [self] result in
       let (isStored, mustFlushAgain) = waiting.withLock { waiting in
-        // What could not be written was noted again.
+        // What could not be written is pending again.
         var isStored = !waiting.isHeldUp
         if case .failure = result { isStored = false }
         if !isStored { waiting.credits += credits }
@@ -242,7 +241,7 @@ final class WriteBehind: Sendable {
     }
   }
 
-  /// Writes the ends that wait, so that they stand before what the caller writes next.
+  /// Writes pending ends, so that they are stored before what the caller writes next.
   func flushEnds(batches: Int = WriteBehind.batches) {
     for _ in 0..<batches {
       guard flushBatchOfEnds() else { break }

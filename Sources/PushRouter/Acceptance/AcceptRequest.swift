@@ -4,7 +4,7 @@ import PushStorage
 
 /// A push that keeps every rule, with who asks for it: what acceptance begins with.
 public struct AcceptRequest: Sendable {
-  /// What is asked for.
+  /// The request.
   public var push: PushRequest
   /// Who makes it.
   public var sender: PushSender
@@ -69,7 +69,7 @@ extension AcceptRequest {
 }
 
 extension PushRequest {
-  /// What kind of push it is and whom it is for.
+  /// The kind and the audience of the push.
   public var traits: PushTraits {
     var traits: PushTraits = []
     let parts = content.variants.reduce(into: PushParts()) { $0.formUnion($1.parts) }

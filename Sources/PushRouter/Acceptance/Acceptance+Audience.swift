@@ -4,8 +4,8 @@ import PushStorage
 
 /// Audiences that the directory does not know of itself.
 extension Acceptance {
-  /// Who is meant by an audience now; empty when nobody matches. `owner` is whose files are meant. `found` is called on this
-  /// thread, or on a reader's if the database has to be asked.
+  /// Resolves an audience; empty when no device matches. `owner` owns the files. `found` is called on this thread, or on
+  /// a reader's if the database is needed.
   func find(
     _ audience: Audience, platforms: PlatformSet, in app: App, filesOf owner: AppKey,
     found: @escaping @Sendable (Result<Recipients, APIError>) -> Void
@@ -62,7 +62,7 @@ extension Acceptance {
     } completion: { [self] result in
       switch result {
       case .failure: found(.failure(.timeout))
-      // It ended meanwhile, and was swept.
+      // It ended in the meantime, and was deleted.
       case .success(nil): found(.failure(.invalidValue("audience.file.file_id is unknown")))
       case .success(let lines?):
         var search = search

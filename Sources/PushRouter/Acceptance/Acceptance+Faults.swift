@@ -75,7 +75,7 @@ extension Acceptance {
     return nil
   }
 
-  /// Why a push cannot be overridden: JPush answers 1003 for an ID that it does not know or that is over a day old.
+  /// Why a push cannot be overridden: JPush responds 1003 to an ID that is unknown or over a day old.
   private func overrideFault(_ origin: PushOrigin?, in app: App, at now: Timestamp) -> APIError? {
     // Another app's push looks like an unknown one.
     guard let origin, origin.app == app.id else {

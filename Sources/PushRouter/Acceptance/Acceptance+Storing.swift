@@ -5,8 +5,7 @@ import PushStorage
 extension Acceptance {
   // MARK: Routing
 
-  /// Divides the audience of a part by the way that it goes to everyone in it. 1011 when nobody matches and nothing else
-  /// could come of it.
+  /// Divides the audience of a part by routes. 1011 when no device matches and there is nothing else to do.
   func route(_ part: inout AcceptancePart) {
     guard case .resolved(let audience) = part.state else { return }
     let (app, wishes) = (part.app, part.request.push.options)
@@ -31,7 +30,7 @@ extension Acceptance {
         at: time.now()))
   }
 
-  /// Spreads a push over as many minutes as its audience needs at the speed that was asked for.
+  /// Paces a push over as many minutes as its audience needs at the requested speed.
   private static func pace(_ request: inout AcceptRequest, to count: Int) -> APIError? {
     let speed = request.push.options.speed
     guard count > speed else { return nil }
@@ -126,7 +125,7 @@ extension Acceptance {
 
   // MARK: Delivering
 
-  /// A push that was stored starts on its way, in the place of one that it overrides. On the writer's thread.
+  /// Starts delivery of a stored push, which replaces one that it overrides. On the writer's thread.
   func deliver(_ accepted: AcceptedPush, _ push: NewPush, in app: App) {
     if let old = push.request.overrides {
       _ = channels.withdraw(old, of: app, .overridden, at: push.now)
@@ -134,7 +133,7 @@ extension Acceptance {
     open(accepted.id, push, in: app)
   }
 
-  /// A committed push joins the delivery state and starts on its way. On the writer's thread.
+  /// Adds a committed push to the delivery state and starts its delivery. On the writer's thread.
   private func open(_ id: MessageID, _ push: NewPush, in app: App) {
     statistics.accepted(id, targets: push.audienceCount, of: app.id, at: push.now)
     guard !push.plan.isEmpty else { return }

@@ -11,7 +11,7 @@ import PushStorage
 /// 4. store: one commit, with what belongs to it;
 /// 5. deliver: it joins the delivery state, and channels get it.
 ///
-/// What is refused on the way has changed nothing, and gives back what was taken for it.
+/// A refused push has changed nothing, and its speed is refunded.
 public final class Acceptance: Sendable {
   let store: Store
   let options: RouterOptions
@@ -62,7 +62,7 @@ public final class Acceptance: Sendable {
     }
   }
 
-  /// What the first request of the same name came to, nil if that is not known: it takes no speed, and must not wait for any.
+  /// The result of the first request with the same `cid`, nil if unknown: it takes no speed, and must not wait for any.
   func findFirst<Kind: AcceptanceKind>(_ kind: Kind, _ found: @escaping @Sendable (Kind.Answer?) -> Void) {
     store.read { transaction throws(StorageError) in
       try kind.first(in: transaction)
@@ -102,7 +102,7 @@ public final class Acceptance: Sendable {
     done(.success(parts))
   }
 
-  /// Those of an audience who may get a push, and whom it does not leave out.
+  /// The members of an audience that may get a push and are not excluded.
   private func admissible(_ audience: Recipients, _ part: AcceptancePart) -> Recipients {
     let recipients = part.app.directory.unblocked(audience)
     let conditions = part.request.push.options.activity
@@ -110,7 +110,7 @@ public final class Acceptance: Sendable {
       ? recipients : part.app.directory.those(of: recipients, meeting: conditions, at: time.now())
   }
 
-  /// A push that had to wait is for those whom its audience means when it is accepted, which is now.
+  /// The audience of a push that had to wait is resolved when it is accepted, which is now.
   private func resolveAgain<Kind: AcceptanceKind>(
     _ admitted: [AcceptancePart], _ kind: Kind,
     _ reply: @escaping @Sendable (Result<Kind.Answer, APIError>) -> Void
@@ -131,7 +131,7 @@ public final class Acceptance: Sendable {
     }
   }
 
-  /// The audience is not there, or not any more: a request that was repeated gets its first answer all the same.
+  /// The audience does not exist (any more): a repeated request gets its first answer nevertheless.
   private func refuse<Kind: AcceptanceKind>(
     _ kind: Kind, _ error: APIError, _ reply: @escaping @Sendable (Result<Kind.Answer, APIError>) -> Void
   ) {
@@ -174,7 +174,7 @@ public final class Acceptance: Sendable {
     }
   }
 
-  /// Takes the rest of what a part costs, or gives back what was too much, since its audience has changed while it waited.
+  /// Charges the rest of a part's cost, or refunds the excess, since its audience has changed while it waited.
   private func settle(_ part: inout AcceptancePart) {
     var cost = 0
     if case .resolved(let audience) = part.state { cost = audience.count }

@@ -3,7 +3,7 @@ import PushDomain
 import PushStorage
 import Synchronization
 
-/// What one app is to send, on its way through acceptance.
+/// The part of one app in acceptance.
 struct AcceptancePart: Sendable {
   /// How far it has come.
   enum State: Sendable {
@@ -54,11 +54,11 @@ protocol AcceptanceKind: Sendable {
   func speed(for audience: Recipients) -> Int?
   /// What the first request of the same name was answered; nil if there is none.
   func first(in reading: ReadTransaction) throws(StorageError) -> Answer?
-  /// Stores parts, and what stands beside them, in one transaction.
+  /// Stores parts, and their additional rows, in one transaction.
   func store(
     _ parts: inout [AcceptancePart], by acceptance: Acceptance, in transaction: WriteTransaction
   ) throws(StorageError) -> Result<Answer, APIError>
-  /// Notes that nothing could be stored.
+  /// Records that nothing could be stored.
   func note(_ failure: StorageError, in log: Log)
 }
 
@@ -80,7 +80,7 @@ final class SpeedAdmission: Sendable {
     self.done = done
   }
 
-  /// Notes that a part may go, and what was taken for it, or why it may not; once for each.
+  /// Records that a part may go, with its charge, or why it may not; once for each.
   func decide(_ index: Int, paid: Int = 0, _ refusal: APIError? = nil, hasWaited: Bool = false) {
     let complete = state.withLock { state -> State? in
       state.parts[index].paid = paid

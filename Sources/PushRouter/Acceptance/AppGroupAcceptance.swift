@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// What became of a push to the apps of a group.
+/// The result of an app group push.
 public struct AcceptedAppGroupPush: Sendable, Equatable {
   /// Its number as a whole.
   public let id: MessageID
@@ -29,7 +29,7 @@ private struct AppGroupAcceptance: AcceptanceKind {
   let group: AppGroup
   let cid: String?
   let sendno: Int32
-  /// Seconds for which a name stands for its first answer.
+  /// Seconds for which a `cid` returns its first answer.
   let nameLifetime: Int64
   let time: any TimeSource
 

@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 import PushStorage
 
-/// A push whose audience is fixed, on its way into the database.
+/// A push with its resolved audience, before it is stored.
 struct NewPush: Sendable {
   let request: AcceptRequest
   /// Holds the push that it overrides while it is being stored.

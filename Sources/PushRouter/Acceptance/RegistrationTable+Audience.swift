@@ -36,7 +36,7 @@ extension RegistrationTable {
     guard !filter.aliases.isEmpty || !filter.registrationIDs.isEmpty else { return nil }
     let byAlias = filter.aliases.flatMap { registrations(alias: $0) }
     guard !filter.registrationIDs.isEmpty else { return byAlias.ascending() }
-    // Malformed ones name nobody.
+    // Malformed ones match no device.
     let byID = filter.registrationIDs.compactMap { RegistrationID($0).flatMap { find($0) } }
     guard !filter.aliases.isEmpty else { return byID.ascending() }
     let both = Set(byAlias)

@@ -12,12 +12,12 @@ struct RoutePlan: Sendable {
 
   /// Who gets something over our connection, now or later.
   var own: Recipients
-  /// Who gets something from vendors' channels, a leg each; none is for nobody.
+  /// The legs of channels to outside services; none is empty.
   private(set) var vendors: [Leg] = []
-  /// The audience's members on iOS, nil for nobody.
+  /// The audience's members on iOS, nil for none.
   var ios: NumberSet?
 
-  /// Whether nobody gets anything.
+  /// Whether there are no targets.
   var isEmpty: Bool { own.isEmpty && vendors.isEmpty }
 
   init(own: Recipients) { self.own = own }
@@ -39,7 +39,7 @@ struct RoutePlan: Sendable {
   }
 }
 
-/// What routes depend on, besides the device.
+/// The inputs of routes besides the device.
 struct RouteTerms: Sendable {
   let strategy: Strategy
   let content: PushContent
@@ -61,7 +61,7 @@ struct RouteTerms: Sendable {
   /// Whether the push has something for our connection.
   var hasOwnContent: Bool { !content.variants.isEmpty }
 
-  /// Whether everybody goes the way of our connection.
+  /// Whether all targets use the direct connection.
   var isPlain: Bool {
     strategy == .jpush && vendors.isEmpty && additions.isEmpty && !isOnlineOnly && hasOwnContent
   }

@@ -66,7 +66,7 @@ extension Acceptance {
     let next = due.schedule.trigger.next(after: due.occurrence.local).map { options.zone.occurrence($0) }
     let kind = ScheduledAcceptance(due: due, next: next, now: now, refusal: refusal)
     run(kind, parts) { [log] result in
-      // What the database did not tell, or could not store, is tried again.
+      // What the database could not read or store is retried.
       guard case .success(let end) = result else { return done(.postponed) }
       if let error = end.error {
         log.warning(
@@ -88,7 +88,7 @@ extension Acceptance {
   fileprivate static let tooLate = APIError.timeout.saying(
     "Missed: the server was not running or could not store anything, or its clock jumped over the time")
 
-  /// Whether an occurrence may still be pushed, and by whom.
+  /// Whether an occurrence may still be pushed, and its part.
   private func checked(
     _ due: DueSchedule, _ request: Result<PushRequest, APIError>, at now: Timestamp
   ) -> Result<AcceptancePart, APIError> {
@@ -104,7 +104,7 @@ extension Acceptance {
 }
 
 extension FiringEnd {
-  /// Why nothing was pushed, as it stands in the schedule's list.
+  /// Why nothing was pushed, for the schedule's list.
   fileprivate var error: APIError? {
     switch self {
     case .failed(let error): error

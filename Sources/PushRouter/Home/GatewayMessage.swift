@@ -10,7 +10,7 @@ public struct BoundSession: Sendable {
   /// The connection. Only the gateway that it names knows what is there.
   public let location: Location
 
-  /// Puts the three together.
+  /// Makes the value from its parts.
   public init(app: AppID, number: RegistrationNumber, location: Location) {
     self.app = app
     self.number = number
@@ -18,15 +18,16 @@ public struct BoundSession: Sendable {
   }
 }
 
-/// What a gateway says to the home of an app, about a connection of its own. All of it is values: it could be sent to another process.
+/// What a gateway says to the home of an app, about a connection of its own. All of it is values: it could be sent to
+/// another process.
 public enum GatewayMessage: Sendable {
-  /// A device wants to be connected; answered by `loginResult`.
+  /// A device logs in; answered by `loginResult`.
   case login(DeviceLogin)
   /// A device wants a registration; answered by `registerResult`.
   case register(NewDevice)
   /// A session has ended.
   case close(BoundSession, ConnectionEnd)
-  /// The app came to the foreground or left it; answered by `stateTaken` if the gateway wants to know the newest push.
+  /// The app went to the foreground or background; answered by `stateTaken` if the gateway wants to know the newest push.
   case state(BoundSession, isForeground: Bool, wantsNewest: Bool)
   /// Devices acknowledged pushes of an app; answered by `acknowledgementsTaken`, and by `stored` when the database has them.
   case acknowledgements(AppID, AcknowledgementBatch)
@@ -36,13 +37,13 @@ public enum GatewayMessage: Sendable {
   case receipts(BoundSession, [DeviceReceipt])
   /// A device reads or changes what is kept about it; answered by `result` with the same sequence.
   case operation(BoundSession, sequence: UInt32, DeviceOperation)
-  /// Asks for what waits for a device behind a push, at most so many, oldest first; answered by `pulled`.
+  /// Requests the waiting pushes of a device after a push, at most this many, oldest first; answered by `pulled`.
   case pull(BoundSession, after: MessageID, limit: Int)
   /// Asks how many of the pushes up to one wait for a device; answered by `waiting`.
   case recount(BoundSession, through: MessageID)
 }
 
-/// A device that wants to be connected.
+/// The login of a device.
 public struct DeviceLogin: Sendable {
   /// Its app.
   public let app: AppKey
@@ -74,7 +75,7 @@ public struct NewDevice: Sendable {
   public let app: AppKey
   /// What it runs on.
   public let platform: Platform
-  /// What tells one install from another, as the device made it.
+  /// The fingerprint of the install.
   public let fingerprint: [UInt8]
   /// Its tokens.
   public let tokens: [PushToken]

@@ -4,19 +4,19 @@ import PushStorage
 
 /// What the home of an app says to a gateway, about a connection there.
 public enum HomeMessage: Sendable {
-  /// What a login came to.
+  /// The result of a login.
   case loginResult(Location, LoginResult)
   /// The app of a login has been loaded: if the connection is still there, it asks once more.
   case loginAgain(DeviceLogin)
-  /// What a registration came to.
+  /// The result of a registration.
   case registerResult(Location, RegisterResult)
-  /// Whether the app is in the foreground was noted; pushes up to this one were accepted before.
+  /// The app's state was recorded; pushes up to this one were accepted before.
   case stateTaken(Location, newest: MessageID)
   /// Acknowledgements count from now on.
   case acknowledgementsTaken([TakenFromSender])
   /// The database has acknowledgements.
   case stored([StoredAcknowledgements])
-  /// What an operation came to.
+  /// The result of an operation.
   case result(Location, sequence: UInt32, OperationResult)
   /// What waits for a device.
   case pulled(Location, PulledPushes)
@@ -26,7 +26,7 @@ public enum HomeMessage: Sendable {
   case push(LivePush, RegistrationNumber, Location)
   /// A push for all devices of a set that are connected here.
   case broadcast(LivePush, targets: NumberSet)
-  /// A push was recalled: those of its audience who got it are told, the others do not get it.
+  /// A push was recalled: devices that got it are told, the others do not get it.
   case recall(MessageID, AppID, audience: NumberSet)
   /// A connection is to be ended.
   case endSession(Location, EndReason)
@@ -34,7 +34,7 @@ public enum HomeMessage: Sendable {
   case forget(AppID)
 }
 
-/// A committed push on its way to connected devices.
+/// A committed push for connected devices.
 public struct LivePush: Sendable {
   /// The app it belongs to.
   public let app: AppID
@@ -42,7 +42,7 @@ public struct LivePush: Sendable {
   public let id: MessageID
   /// What it is.
   public let push: StoredPush
-  /// Whether newer ones may be on their way before it: another channel had it until now, or its delivery is paced.
+  /// Whether newer pushes may have been sent before it: another channel had it until now, or its delivery is paced.
   public let isLate: Bool
 
   /// Makes a live push.
@@ -76,7 +76,7 @@ public enum DeviceRefusal: Sendable {
   case unavailable
 }
 
-/// What a login came to.
+/// The result of a login.
 public enum LoginResult: Sendable {
   /// The device is connected.
   case accepted(LoggedIn)
@@ -97,14 +97,14 @@ public struct LoggedIn: Sendable {
   public let pending: Int
 }
 
-/// What a registration came to.
+/// The result of a registration.
 public enum RegisterResult: Sendable {
   /// It is stored; the secret is what the device logs in with.
   case registered(RegistrationID, secret: [UInt8])
   case refused(DeviceRefusal)
 }
 
-/// What became of acknowledgements of one connection.
+/// The result of acknowledgements of one connection.
 public struct TakenFromSender: Sendable {
   /// The connection.
   public let location: Location
@@ -123,7 +123,7 @@ public struct StoredAcknowledgements: Sendable {
   public let count: Int
 }
 
-/// What an operation came to.
+/// The result of an operation.
 public enum OperationResult: Sendable {
   case done
   case alias(String?)
@@ -137,7 +137,7 @@ public enum OperationResult: Sendable {
 /// What waits for a device.
 public enum PulledPushes: Sendable {
   case nothing
-  /// All that waits up to `through`, oldest first, without what ended meanwhile.
+  /// All waiting pushes up to `through`, oldest first, without those that ended in the meantime.
   case pushes([KeptPush], through: MessageID)
   /// It cannot be read now.
   case unavailable

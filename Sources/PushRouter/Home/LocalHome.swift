@@ -5,10 +5,10 @@ import PushDomain
 public final class LocalHome: AppHome {
   private let router: Router
 
-  /// A gateway's way to a router's apps.
+  /// A home in the same process: serves gateways from a router's apps.
   public init(_ router: Router) { self.router = router }
 
-  /// Takes messages in their order; what is known at once is added to the answers, the rest goes to the gateway later.
+  /// Takes messages in order; immediate answers are appended, the rest goes to the gateway later.
   public func take(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
     for message in messages { take(message, &answers) }
   }
@@ -73,7 +73,7 @@ public final class LocalHome: AppHome {
       login.registrationID, secretHash: login.secretHash, at: login.location,
       isForeground: login.isForeground,
       since: seconds)
-    // Unknown and wrong look alike from outside, so that nobody can search for registration IDs.
+    // Unknown IDs and wrong secrets get the same answer, so that registration IDs cannot be probed.
     guard case .accepted(let number, let replaced, let newest) = outcome else {
       return .refused(.notRegistered)
     }
@@ -143,8 +143,8 @@ public final class LocalHome: AppHome {
       guard case .success(let contents) = result else {
         return answer(.pulled(session.location, .unavailable), at: session.location)
       }
-      // Asked again, because a push may have been taken back while its content was read. A recall from here on is told behind
-      // this answer or before it, and the session minds it.
+      // Checked again, because a push may have been recalled while its content was read. A later recall is sent before or
+      // after this answer, and the session handles it.
       let waiting = Set(directory.pending(for: number, after: id, at: seconds, limit: limit))
       let kept = contents.filter { waiting.contains($0.0) }.map { KeptPush(id: $0.0, push: $0.1) }
       answer(.pulled(session.location, .pushes(kept, through: last)), at: session.location)
