@@ -1,6 +1,6 @@
 import PushBase
 
-/// What an app of a plan may ask for. Nil stands for the server's own setting, or for no limit where it has none.
+/// The limits of an app on a plan. Nil means the server's own setting, or no limit if there is none.
 public struct PlanRow: Sendable, Equatable {
   /// Its name: 1 to 40 lower-case letters, digits, `-` and `_`.
   public var name: String
@@ -23,7 +23,7 @@ public struct PlanRow: Sendable, Equatable {
   /// Whether `speed` is for all apps of the plan together.
   public var sharesSpeed: Bool
 
-  /// The plan that apps have unless somebody gives them another.
+  /// The default plan of apps.
   public static let unlimited = "unlimited"
 
   /// All fields; without limits unless they are given.
@@ -63,7 +63,7 @@ public struct AccountRow: Sendable, Equatable {
   public var isDisabled: Bool
 }
 
-/// What a change of an account's plan came to.
+/// The result of changing an account's plan.
 public struct AccountPlanChange: Sendable {
   /// The plan before.
   public var before: String
@@ -87,7 +87,7 @@ public struct NewApp: Sendable {
   public var plan: String?
   /// Its Android package, which no other app of the account has.
   public var androidPackage: String?
-  /// The group that the admin API was told.
+  /// The group from the admin API.
   public var groupName: String?
 
   /// All fields.

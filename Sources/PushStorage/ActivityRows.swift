@@ -13,7 +13,7 @@ public enum ActivityUnit: UInt8, Sendable {
 public struct ActivityKind: Hashable, Sendable {
   /// What they run.
   public var platform: Platform
-  /// Whether the app was in front of them; else that they were connected.
+  /// Whether the app was in the foreground; else connected.
   public var isActive: Bool
 
   /// Names a set.

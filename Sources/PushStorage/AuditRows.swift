@@ -1,6 +1,6 @@
 import PushBase
 
-/// What somebody did.
+/// An entry of the audit log.
 public struct AuditRow: Sendable, Equatable {
   /// When.
   public var at: Timestamp

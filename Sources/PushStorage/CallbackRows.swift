@@ -5,15 +5,15 @@ import PushDomain
 public struct CallbackSettingRow: Sendable, Equatable {
   /// The app.
   public var app: AppID
-  /// Where callbacks go; nil if only pushes that name an address of their own are told of.
+  /// The URL of callbacks; nil if only pushes with their own URL have callbacks.
   public var url: String?
-  /// What is told.
+  /// The event types.
   public var types: CallbackTypes
   /// How callbacks to that address look.
   public var format: CallbackFormat
   /// The secret, sealed.
   public var secret: [UInt8]
-  /// The secret before it, sealed, and until when it signs too.
+  /// The previous secret, sealed, and until when it signs too.
   public var old: (secret: [UInt8], until: Timestamp)?
   /// When anything of it was changed.
   public var changedAt: Timestamp
@@ -41,13 +41,13 @@ public struct CallbackSettingRow: Sendable, Equatable {
   }
 }
 
-/// What is told of a push.
+/// The callback settings of a push.
 public struct PushCallbackRow: Sendable, Equatable {
   /// The push.
   public var id: MessageID
   /// Where to; nil for the app's own address.
   public var url: String?
-  /// What is told.
+  /// The event types.
   public var types: CallbackTypes
   /// The push's label.
   public var sendno: Int32
@@ -64,7 +64,7 @@ public struct PushCallbackRow: Sendable, Equatable {
   }
 }
 
-/// What is to be told of many registrations, step by step.
+/// Events for many registrations, written step by step.
 public struct CallbackBulkRow: Sendable, Equatable {
   /// Its number.
   public var id: Int64
@@ -74,13 +74,13 @@ public struct CallbackBulkRow: Sendable, Equatable {
   public var app: AppID
   /// When it happened.
   public var at: Timestamp
-  /// What is told.
+  /// The event types.
   public var types: CallbackTypes
   /// By which way, if that is known.
   public var channel: ChannelID?
-  /// Of whom, in the router's encoding; nil for all who will not get the push.
+  /// The registrations, in the router's encoding; nil for all that will not get the push.
   public var targets: [UInt8]?
-  /// The first registration that is not told of.
+  /// The first registration without an event yet.
   public var next: RegistrationNumber
 
   /// All fields but those that the database gives.
@@ -108,7 +108,7 @@ public struct CallbackBulkRow: Sendable, Equatable {
   }
 }
 
-/// How a batch stands. Raw values stand in the database.
+/// The state of a batch. The raw values are stored in the database.
 public enum CallbackState: UInt8, Sendable, CaseIterable {
   /// It is still to be sent, or sent again.
   case pending = 0
@@ -134,7 +134,7 @@ public struct CallbackBatchRow: Sendable, Equatable {
   public var createdAt: Timestamp
   /// When it is given up.
   public var endsAt: Timestamp
-  /// How it stands.
+  /// Its state.
   public var state: CallbackState
   /// How often it was sent.
   public var attempts: Int

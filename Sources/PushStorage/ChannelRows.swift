@@ -1,14 +1,14 @@
 import PushBase
 import PushDomain
 
-/// For whom each outcome of a push's legs stands, in the router's encoding.
+/// The targets by outcome of a push's legs, in the router's encoding.
 public typealias LegResults = [DeliveryLeg: [String: [UInt8]]]
 
 /// A push for which a channel's answers are not complete.
 public struct OpenChannelPush: Sendable, Equatable {
   /// The push with its content.
   public var push: PushRow
-  /// For whom there is an outcome.
+  /// The targets with an outcome.
   public var results: LegResults
   /// To whom something may have been sent that is sent at most once, by the kind of token that it goes to.
   public var tried: [UInt8: [RegistrationNumber]] = [:]

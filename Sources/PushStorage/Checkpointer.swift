@@ -1,8 +1,8 @@
 import PushBase
 import Synchronization
 
-/// Moves the write-ahead log into the database beside the writer, on a thread and a connection of its own, so that
-/// commits do not wait for a thousand page writes and their sync. Only what the writer appends meanwhile is left to it.
+/// Checkpoints the write-ahead log on its own thread and connection, so that commits do not wait for a thousand page
+/// writes and their sync. Only pages that the writer appends in the meantime are left to it.
 final class Checkpointer: Sendable {
   private let requests = WorkQueue<Bool>(capacity: 1)
   private let finished = WorkQueue<Bool>(capacity: 1)
@@ -24,7 +24,7 @@ final class Checkpointer: Sendable {
     }
   }
 
-  /// Whether a checkpoint is under way; nobody else may begin one.
+  /// Whether a checkpoint is running; no other one may begin.
   var isBusy: Bool { working.load(ordering: .acquiring) }
 
   /// Begins a checkpoint unless one is under way.

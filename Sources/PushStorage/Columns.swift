@@ -1,6 +1,6 @@
 import PushBase
 
-// How the values of PushBase stand in columns.
+// The columns of PushBase's values.
 
 extension RegistrationID {
   /// 10 bytes: both halves, big-endian.

@@ -34,7 +34,7 @@ public enum APNsCredentialState: Equatable, Sendable {
 public struct NewAPNsCredential: Sendable {
   /// What it is.
   public var kind: APNsCredentialKind
-  /// Which of Apple's services it is for, production or sandbox.
+  /// The APNs environment, production or sandbox.
   public var environment: APNsEnvironment
   /// The app's bundle ID.
   public var topic: String
@@ -75,7 +75,7 @@ public struct APNsCredentialRow: Sendable, Equatable {
   public var appKey: AppKey
   /// What it is.
   public var kind: APNsCredentialKind
-  /// Which of Apple's services it is for.
+  /// The APNs environment.
   public var environment: APNsEnvironment
   /// The app's bundle ID.
   public var topic: String

@@ -200,7 +200,7 @@ final class Database {
 
   /// How far a checkpoint goes.
   enum Checkpoint {
-    /// Moves what no reader is in the way of.
+    /// Checkpoints the pages that no reader needs.
     case passive
     /// Moves everything and waits for readers, so that the log is written from the start again.
     case restart

@@ -1,6 +1,6 @@
 import PushBase
 
-/// What the values of a file are. Raw values stand in the database.
+/// What the values of a file are. The raw values are stored in the database.
 public enum FileKind: UInt8, Sendable {
   /// Aliases.
   case aliases = 1
@@ -24,7 +24,7 @@ public struct FileRow: Sendable, Equatable {
   public var createdAt, expiresAt: Timestamp
 }
 
-/// A file on its way into the database.
+/// A file to store.
 public struct NewFile: Sendable {
   /// The key of the app.
   public var owner: String

@@ -1,7 +1,7 @@
 import PushBase
 import PushDomain
 
-/// When things of a registration came and went; what nobody noted is nil.
+/// The times of changes of a registration; nil if not recorded.
 public struct RegistrationHistory: Sendable, Equatable {
   /// When its alias became what it is.
   public var aliasAt: Timestamp?
@@ -25,7 +25,7 @@ public struct TokenHistory: Sendable, Equatable {
   public var end: TokenEnd
 }
 
-/// A registration that is no more.
+/// A replaced registration.
 public struct GoneRegistration: Sendable, Equatable {
   /// Its public name.
   public var registrationID: RegistrationID

@@ -2,9 +2,9 @@ import Glibc
 
 /// The file of the write-ahead log, kept longer than what SQLite has written to it.
 ///
-/// The sync of a file that has grown writes its new size as well, which takes the file system a commit of its own: a
-/// commit of ours then costs up to twice as much. So the file grows by whole steps of zeros, and nearly all commits
-/// only overwrite. SQLite ignores what follows the last valid frame (sqlite.org/fileformat2.html, section 4.1).
+/// The sync of a file that has grown also writes its new size, which takes a commit of the file system: a transaction
+/// then costs up to twice as much. So the file grows by large steps of zeros, and nearly all commits only overwrite.
+/// SQLite ignores what follows the last valid frame (sqlite.org/fileformat2.html, section 4.1).
 final class LogFile {
   /// Bytes by which the file grows.
   private static let step = 4 << 20

@@ -8,7 +8,7 @@ public struct NewMail: Sendable, Equatable {
   public var subject: String
   /// Plain text, lines of any length.
   public var body: String
-  /// The credential that it reminds of: it is not sent any more once that is replaced or gone.
+  /// The credential of the reminder: it is not sent once that is replaced or removed.
   public var credential: APNsCredentialID?
 
   /// All fields.

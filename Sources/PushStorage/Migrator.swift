@@ -19,7 +19,7 @@ struct Migration: Sendable {
 
 /// Brings a database to the newest schema, or refuses it.
 enum Migrator {
-  /// Runs the files that are missing, each in its own transaction: a failure leaves the version before it.
+  /// Runs the missing files, each in its own transaction: a failure leaves the previous version.
   static func migrate(
     _ database: Database, to migrations: [Migration], at now: Timestamp, log: Log = .silent
   ) throws(StorageError) {
@@ -55,7 +55,7 @@ enum Migrator {
     }
   }
 
-  /// Compares the applied migrations with those of the program; tells how many are applied.
+  /// Compares the applied migrations with those of the program; returns how many are applied.
   static func verify(_ database: Database, against migrations: [Migration]) throws(StorageError) -> Int {
     let rows = try database.all("SELECT version, sha256 FROM schema_migration ORDER BY version") {
       ($0.count("version"), $0.text("sha256"))
@@ -77,7 +77,7 @@ enum Migrator {
     return rows.count
   }
 
-  /// Runs the first file that is missing, if one is; tells how many are applied then. Whether every row has its
+  /// Runs the first file that is missing, if one is; returns how many are applied then. Whether every row has its
   /// parent is checked with the last one, for all of them: it takes a look at every row, which
   /// is nearly two seconds for a million registrations in memory, and more if they are read from a disk.
   static func applyNext(

@@ -1,6 +1,6 @@
 import PushBase
 
-/// A credential that ends, with what is told of it.
+/// A credential that expires, and the data of its reminder.
 public struct EndingCredential: Sendable, Equatable {
   /// The credential.
   public var id: APNsCredentialID
@@ -12,7 +12,7 @@ public struct EndingCredential: Sendable, Equatable {
   public var appName: String
   /// Whose app it is.
   public var account: AccountID
-  /// Which of Apple's services it is for.
+  /// The APNs environment.
   public var environment: APNsEnvironment
   /// The app's bundle ID.
   public var topic: String

@@ -9,7 +9,7 @@ public struct PersonID: Hashable, Sendable {
   public init(_ rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// What a member of an account may do; each may do what those before it may.
+/// The roles of an account's members; each includes the rights of those before it.
 public enum Role: Int64, CaseIterable, Comparable, Sendable {
   /// Sees everything but secrets.
   case viewer = 1
@@ -71,7 +71,7 @@ public struct NewPerson: Sendable {
   }
 }
 
-/// That somebody belongs to an account.
+/// A membership in an account.
 public struct MembershipRow: Sendable, Equatable {
   /// Who.
   public var person: PersonID
@@ -105,7 +105,7 @@ public struct InvitationRow: Sendable, Equatable {
   public var accountName: String
   /// As what.
   public var role: Role
-  /// Whom it was meant for.
+  /// Its recipient.
   public var email: String
   /// Until when it holds.
   public var expiresAt: Timestamp
@@ -127,7 +127,7 @@ public struct InvitationMail: Sendable, Equatable {
     case handedOver = 3
     /// It was given up.
     case refused = 4
-    /// The server stopped before it was handed over.
+    /// The server stopped before it was sent.
     case lost = 5
   }
 
@@ -152,7 +152,7 @@ public struct ConsoleSessionRow: Sendable, Equatable {
   public var id: Int64
   /// Whose it is.
   public var person: PersonID
-  /// When the person logged in, and was seen last; the latter to about a minute.
+  /// When the person logged in, and was last seen, to about a minute.
   public var createdAt, seenAt: Timestamp
   /// Where from.
   public var address: String

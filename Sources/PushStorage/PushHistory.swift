@@ -8,7 +8,7 @@ public struct PushSummary: Sendable, Equatable {
   public var createdAt: Timestamp
   /// When it ends.
   public var expiresAt: Timestamp
-  /// The platforms it is for.
+  /// Its platforms.
   public var platforms: PlatformSet
   /// How many targets.
   public var targetCount: UInt32
@@ -58,8 +58,8 @@ public struct PushFilter: Sendable, Equatable {
 public struct PushHistory: Sendable, Equatable {
   /// The pushes.
   public var pushes: [PushSummary] = []
-  /// Where the list goes on: older than this. Nil when there are no more. There may be a place to go on without a push:
-  /// then so many were looked at in vain.
+  /// Where the list continues: older than this. Nil when there are no more. It may be set without any push: then the
+  /// limit was examined without a match.
   public var next: MessageID?
 
   /// Nothing.

@@ -1,6 +1,6 @@
 import PushBase
 
-/// What kind of push it is and whom it is for, for people who look for it again. Raw values stand in the database.
+/// The kind and audience of a push, for searches. The raw values are stored in the database.
 public struct PushTraits: OptionSet, Sendable, Hashable {
   /// The bits.
   public let rawValue: UInt16
@@ -12,7 +12,7 @@ public struct PushTraits: OptionSet, Sendable, Hashable {
   public static let notification = PushTraits(rawValue: 1)
   /// It has a custom message.
   public static let message = PushTraits(rawValue: 2)
-  /// It is for everybody.
+  /// It is a broadcast.
   public static let everybody = PushTraits(rawValue: 4)
   /// Its audience is named by tags, whatever else.
   public static let tags = PushTraits(rawValue: 8)
@@ -22,12 +22,12 @@ public struct PushTraits: OptionSet, Sendable, Hashable {
   public static let registrations = PushTraits(rawValue: 32)
   /// A file names its audience.
   public static let file = PushTraits(rawValue: 64)
-  /// It is for those who have a Live Activity.
+  /// It is for devices with a Live Activity.
   public static let liveActivity = PushTraits(rawValue: 128)
   /// It is an entry of a batch.
   public static let batch = PushTraits(rawValue: 256)
 
-  /// Whom a push may be for.
+  /// The kinds of audiences.
   public static let audiences: PushTraits = [
     .everybody, .tags, .aliases, .registrations, .file, .liveActivity,
   ]
@@ -41,10 +41,10 @@ public enum PushSender: Sendable, Equatable {
   case schedule(Int64)
   /// The server of a group of apps, by the group's row number.
   case group(Int64)
-  /// Somebody in the console.
+  /// A user of the console.
   case person(PersonID)
 
-  /// The kinds. Raw values stand in the database, except the first.
+  /// The kinds. The raw values are stored in the database, except the first.
   public enum Kind: UInt8, CaseIterable, Sendable {
     /// The app's server.
     case api = 0
@@ -52,7 +52,7 @@ public enum PushSender: Sendable, Equatable {
     case schedule = 2
     /// A group's server.
     case group = 3
-    /// Somebody in the console.
+    /// A user of the console.
     case person = 4
   }
 

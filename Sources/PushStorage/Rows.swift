@@ -21,7 +21,7 @@ public struct AppRow: Sendable, Equatable {
   public var account: AccountID
   /// Hash of the secret before, which is still accepted; nil if there is none.
   public var oldSecretHash: [UInt8]?
-  /// Its Android package, if the admin API was told one.
+  /// Its Android package, if the admin API set one.
   public var androidPackage: String?
   /// Networks that its calls may come from, with spaces between them; nil for everywhere.
   public var allowedNetworks: String?
@@ -171,7 +171,7 @@ public struct TokenRow: Sendable, Equatable {
   public var service: ServiceID
   /// The token.
   public var token: [UInt8]
-  /// When the device last told it.
+  /// When the device last reported it.
   public var tokenAt: Timestamp
   /// The number on the app's icon, as the server last knew it.
   public var badge: Int64
@@ -215,7 +215,7 @@ public struct PushRow: Sendable, Equatable {
   public var expiresAt: Timestamp
   /// The caller's own number.
   public var sendno: Int64
-  /// The platforms it is for.
+  /// Its platforms.
   public var platforms: PlatformSet
   /// The only target, nil for a group.
   public var target: RegistrationNumber?
@@ -288,7 +288,7 @@ public struct OpenPush: Sendable, Equatable {
   public var delivered: [UInt8]?
 }
 
-/// How a push ended. Raw values stand in the database.
+/// How a push ended. The raw values are stored in the database.
 public enum OutcomeStatus: UInt8, Sendable {
   /// Not ended, but something is known of it.
   case open = 0
@@ -307,11 +307,11 @@ public enum OutcomeStatus: UInt8, Sendable {
   /// Given up because its registration was replaced.
   case replaced = 7
 
-  /// Whether the customer does not want it to arrive any more.
+  /// Whether the customer stopped it.
   public var isTakenBack: Bool { self == .recalled || self == .overridden }
 }
 
-/// What is known of a push's end.
+/// The facts about a push's end.
 public struct OutcomeRow: Sendable, Equatable {
   /// How its way over the direct connection ended.
   public var status: OutcomeStatus
@@ -321,7 +321,7 @@ public struct OutcomeRow: Sendable, Equatable {
   public var shownAt: Timestamp?
   /// When the user tapped it.
   public var tappedAt: Timestamp?
-  /// That it was recalled or overridden, and when; nil if nobody did.
+  /// Whether and when it was recalled or overridden; nil if not.
   public var takenBack: TakenBack?
   /// Whether every target is known to have it.
   public var hasReachedAll = false
@@ -355,7 +355,7 @@ public struct Settlement: Sendable {
   }
 }
 
-/// What a customer's request name stands for.
+/// The stored result of a `cid`.
 public struct CIDRow: Sendable, Equatable {
   /// The push that the first request made.
   public var id: MessageID
@@ -363,7 +363,7 @@ public struct CIDRow: Sendable, Equatable {
   public var sendno: Int64
   /// How many targets its push had; 0 if the push is swept.
   public var targetCount: UInt32
-  /// What the request asked for, as a digest of its maker's; nil if none was kept.
+  /// A digest of the request; nil if none was stored.
   public var digest: [UInt8]?
 }
 

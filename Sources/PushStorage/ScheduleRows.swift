@@ -25,7 +25,7 @@ public struct ScheduleRow: Sendable, Equatable {
   /// The last of all occurrences.
   public var last: Occurrence
 
-  /// A time on the clocks of the server's zone, and the moment that it stands for.
+  /// A local time in the server's zone, and its moment.
   public struct Occurrence: Sendable, Equatable {
     /// What the clocks show.
     public var local: LocalTime
@@ -59,7 +59,7 @@ public struct ScheduleRow: Sendable, Equatable {
   public func isValid(at now: Timestamp) -> Bool { next != nil && (isEnabled || last.at > now) }
 }
 
-/// What became of an occurrence of a schedule.
+/// The result of an occurrence of a schedule.
 public struct ScheduleRunRow: Sendable, Equatable {
   /// The push; an ID of no push if there is an error.
   public var id: MessageID
@@ -67,7 +67,7 @@ public struct ScheduleRunRow: Sendable, Equatable {
   public var schedule: Int64
   /// The occurrence, as the clocks show it.
   public var occurrence: LocalTime
-  /// When it was dealt with.
+  /// When it was handled.
   public var at: Timestamp
   /// Code of the error, 0 for none.
   public var code: Int

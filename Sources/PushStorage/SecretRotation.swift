@@ -1,13 +1,12 @@
 import PushBase
 
-/// How a secret is replaced while the one before it stays good for a time.
+/// How a secret is replaced while the previous one stays valid for some time.
 public enum SecretRotation: Sendable, Equatable {
-  /// The present secret becomes the one before. Refused while there is one before: whoever has not got the present one yet
-  /// would be shut out.
+  /// The current secret becomes the previous one. Refused while there is a previous one, since servers that still use it
+  /// would be locked out.
   case begin
-  /// Another secret takes the place of the present one, which nobody has got; the one before stays. Refused without one
-  /// before.
+  /// Replaces the current secret, which is not in use yet; the previous one stays. Refused without a previous one.
   case again
-  /// The present secret becomes the one before, whether there was one or not.
+  /// The current secret becomes the previous one, whether there was one or not.
   case shift
 }

@@ -2,8 +2,8 @@ import Glibc
 import PushBase
 
 extension Store {
-  /// Copies the database as it is now to a new file while the store goes on serving. Blocks the calling thread, so
-  /// never call it on an event loop. Meanwhile the write-ahead log cannot be reused. `.io` if the target exists.
+  /// Copies a snapshot of the database to a new file while the store is in use. Blocks the calling thread, so never call
+  /// it on an event loop. The write-ahead log cannot be reused in the meantime. `.io` if the target exists.
   public func backup(to target: String) throws(StorageError) { try Self.backup(from: path, to: target) }
 
   /// Copies a database that this or another process may be serving. The copy is one file that only its owner may
@@ -16,7 +16,7 @@ extension Store {
     let partial = target + ".partial"
     guard access(target, F_OK) != 0 else { throw StorageError(.io, "the target exists") }
     try fill(partial, from: source)
-    // Unlike rename, link never replaces a file that appeared meanwhile.
+    // Unlike rename, link never replaces a file that appeared in the meantime.
     guard link(partial, target) == 0 else {
       unlink(partial)
       throw StorageError(.io, "the target exists or cannot be created")

@@ -9,8 +9,8 @@ extension Store {
     public var problems: [String] = []
   }
 
-  /// Looks for damage: the file's structure, changed migrations, rows that refer to nothing, rows that are gone. `more` may
-  /// look for more. Changes nothing and works beside a running server, but keeps its log from being reused meanwhile.
+  /// Checks for damage: the file's structure, changed migrations, dangling references, missing rows. `more` adds checks.
+  /// Changes nothing and works while a server runs, but its log cannot be reused in the meantime.
   /// Throws only if the file cannot be opened or read.
   public static func check(
     path: String, more: (ReadTransaction) throws(StorageError) -> [String] = { _ in [] }
@@ -114,7 +114,7 @@ extension Store {
     try database.statement("SELECT app_id, number FROM tag").each([]) {
       present[$0.integer("app_id"), default: []].insert($0.integer("number", as: UInt32.self))
     }
-    // Tags that registrations have and nobody can name, and numbers that are missing between others.
+    // Tags of registrations without a name, and gaps in numbers.
     var lost = present.mapValues { numbers in numbers.max().map { Int($0) + 1 - numbers.count } ?? 0 }
     let highest = present.compactMapValues { $0.max() }
     var unknown: [Int64: Set<UInt32>] = [:]

@@ -20,7 +20,7 @@ extension Store {
       let database = try Database(path: partial, mode: .copy)
       try Migrator.migrate(database, to: embeddedMigrations, at: time.now())
     }
-    // Unlike rename, link never replaces a file that appeared meanwhile.
+    // Unlike rename, link never replaces a file that appeared in the meantime.
     guard link(partial, path) == 0 || errno == EEXIST else {
       throw StorageError(errno == ENOSPC ? .diskFull : .io, "cannot make it (errno \(errno))")
     }

@@ -2,15 +2,15 @@ import Glibc
 import PushBase
 
 extension Store {
-  /// Why the last commits failed, as far as an operator has to do something about it; nil while all is well. It ends when
-  /// `probe` finds that the database can be written again; damage stays until the store is opened anew.
+  /// Why the last commits failed, if an operator has to act; nil without a problem. It ends when `probe` finds that the
+  /// database can be written again; damage stays until the store is opened again.
   public var trouble: StorageError.Kind? { statistics.trouble }
 
-  /// Room that there must be before a full disk counts as mended: with less, the next push of many would fail again.
+  /// Free space that ends the state of a full disk: with less, the next push to many would fail again.
   private static let roomNeeded = 1 << 20
 
-  /// After a failed commit: tries whether the database can be written again. To be called from time to time, as no other
-  /// work may come meanwhile that would show it.
+  /// After a failed commit: tries whether the database can be written again. Call it from time to time, as there may be
+  /// no other work that would show it.
   public func probe() {
     guard let trouble, trouble != .corrupt else { return }
     write { [path] transaction throws(StorageError) in
@@ -21,7 +21,7 @@ extension Store {
     }
   }
 
-  /// Writes a file that nobody else sees and that is gone at once: free space alone would not tell of quotas.
+  /// Writes an unnamed temporary file: free space alone would not show quotas.
   private static func findRoom(beside path: String) throws(StorageError) {
     let name = path + "-probe"
     let descriptor = Glibc.open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
@@ -39,7 +39,7 @@ extension Store {
 }
 
 extension StorageError.Kind {
-  /// Whether commits go on failing until an operator, or the disk, changes something.
+  /// Whether commits keep failing until an operator, or the disk, changes something.
   var isTrouble: Bool {
     switch self {
     case .diskFull, .readOnly, .io, .corrupt: true

@@ -17,8 +17,8 @@ public final class Store: Sendable {
     public var checkpointPages = 2000
     /// Called on the writer's thread after each commit: jobs in it, and microseconds from its begin to its end.
     public var onCommit: @Sendable (_ jobs: Int, _ microseconds: UInt64) -> Void = { _, _ in }
-    /// Whether a database of an older program is brought to this one's schema; otherwise it is refused. Only for whoever
-    /// knows that no other program works on the file.
+    /// Whether a database of an older program is migrated; otherwise it is refused. Only for callers that know that no
+    /// other program uses the file.
     public var migrates = true
     /// Where the keys are that contents are sealed with, for apps that ask for it.
     public var secretKeys = SecretKeySource.none
@@ -48,13 +48,13 @@ public final class Store: Sendable {
     /// How many it takes after an error of the disk, which may come and go.
     private static let probesAfterIO = 5
 
-    /// Notes why a commit failed. Damage is not forgotten for anything else.
+    /// Records why a commit failed. Damage is not replaced by another problem.
     mutating func note(trouble kind: StorageError.Kind) {
       goodProbes = 0
       if trouble != .corrupt { trouble = kind }
     }
 
-    /// Notes that a probe went well. That a page can be written says nothing of those that are damaged.
+    /// Records that a probe went well. A writable page says nothing about damaged ones.
     mutating func noteGoodProbe() {
       goodProbes += 1
       switch trouble {
@@ -106,7 +106,7 @@ public final class Store: Sendable {
     return store
   }
 
-  /// A store that nobody closed ends its threads once they have done what waits.
+  /// A store that is released without `close` ends its threads once they have done the queued work.
   deinit {
     reads.close()
     writes.close()
@@ -152,13 +152,13 @@ public final class Store: Sendable {
     }
   }
 
-  /// Hands a job to the writer. `body` runs on the writer's thread inside a transaction that it shares with other
+  /// Queues a job for the writer. `body` runs on the writer's thread inside a transaction that it shares with other
   /// jobs; if it throws, its own changes alone are undone. `completion` runs on the writer's thread after the commit,
   /// in the order of the calls of `write`; it must be short and must not call `close`. It gets the commit's error if
   /// the whole transaction failed, and `.overloaded` or `.closed`, at once on the caller's thread, if the job was not
   /// taken. `single` promises that the body changes the database by one statement at most, which saves time.
-  /// What `lowPriority` is done when nobody else has something to write, or after some commits; among themselves such calls
-  /// keep their order.
+  /// A `lowPriority` job runs when no other job waits, or after some commits; among themselves such jobs keep their
+  /// order.
   public func write<Value: Sendable>(
     single: Bool = false, lowPriority: Bool = false,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value,

@@ -4,7 +4,7 @@ import PushBase
 public struct TimedTag: Sendable, Equatable {
   /// The tag's number.
   public var number: UInt32
-  /// Unix seconds, 0 if nobody noted them.
+  /// Unix seconds, 0 if not recorded.
   public var seconds: UInt32
 
   /// Both fields.
@@ -13,7 +13,7 @@ public struct TimedTag: Sendable, Equatable {
     self.seconds = seconds
   }
 
-  /// The moment, nil if nobody noted it.
+  /// The time, nil if not recorded.
   public var at: Timestamp? { seconds == 0 ? nil : Timestamp(milliseconds: Int64(seconds) * 1000) }
 }
 

@@ -13,7 +13,7 @@ public struct Transaction<Access> {
 
   init(_ database: Database) { self.database = database }
 
-  /// When a version of the schema came to the database, nil if it has not.
+  /// When a version of the schema was applied, nil if it was not.
   public func migratedAt(_ version: Int) throws(StorageError) -> Timestamp? {
     try database.first("SELECT applied_at FROM schema_migration WHERE version = ?", .integer(version)) {
       $0.time()
@@ -45,7 +45,7 @@ extension Transaction {
   public var apps: AppRepository<Access> { .init(database: database) }
   /// The audit log.
   public var audit: AuditRepository<Access> { .init(database: database) }
-  /// What apps' servers are told: settings, events, batches and attempts.
+  /// Callbacks: settings, events, batches and attempts.
   public var callbacks: CallbackRepository<Access> { .init(database: database) }
   /// Browsers that are logged in to the console.
   public var consoleSessions: ConsoleSessionRepository<Access> { .init(database: database) }
@@ -53,7 +53,7 @@ extension Transaction {
   public var credentials: CredentialRepository<Access> { .init(database: database) }
   /// Deleted apps whose rows are not all gone.
   public var deletedApps: DeletedAppRepository<Access> { .init(database: database) }
-  /// What became of pushes for their targets: who waits, who has one, how it ended.
+  /// The outcomes of pushes for their targets: who waits, who has one, how it ended.
   public var deliveries: DeliveryRepository<Access> { .init(database: database) }
   /// Files that apps uploaded for pushes by file.
   public var files: FileRepository<Access> { .init(database: database) }
@@ -79,11 +79,11 @@ extension Transaction {
   public var plans: PlanRepository<Access> { .init(database: database) }
   /// Push plans: names under which an app counts its pushes.
   public var pushPlans: PushPlanRepository<Access> { .init(database: database) }
-  /// Accepted pushes: what they are, where they come from, and the request names that stand for them.
+  /// Accepted pushes: content, sender, and `cid`s.
   public var pushes: PushRepository<Access> { .init(database: database) }
   /// Registrations of apps: one for each install on a device.
   public var registrations: RegistrationRepository<Access> { .init(database: database) }
-  /// Schedules and what became of their occurrences.
+  /// Schedules and the results of their occurrences.
   public var schedules: ScheduleRepository<Access> { .init(database: database) }
   /// Counts by hour.
   public var statistics: StatisticsRepository<Access> { .init(database: database) }

@@ -82,8 +82,8 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     return elements
   }
 
-  /// The oldest low-priority element, if nobody else waits or it was passed over often enough. `isAlone` says whether what was
-  /// taken before it keeps nobody waiting.
+  /// The oldest low-priority element, if no other waits or it was skipped often enough. `isAlone` says whether the
+  /// elements taken before have low priority too.
   func takeLowPriority(isAlone: Bool) -> Element? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }

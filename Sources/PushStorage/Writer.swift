@@ -2,7 +2,7 @@ import PushBase
 
 /// A change that waits for the writer.
 struct WriteJob: Sendable {
-  /// What a body left: its own error, and whom to tell once the fate of the transaction is known.
+  /// The result of a body: its own error, and the completion to call after the transaction.
   struct Done {
     let error: StorageError?
     let tell: @Sendable (_ failure: StorageError?) -> Void
@@ -13,7 +13,7 @@ struct WriteJob: Sendable {
   let refuse: @Sendable (StorageError) -> Void
 }
 
-/// The writer thread: takes all that waits, runs it in one transaction, commits, tells everyone in order.
+/// The writer thread: takes all waiting jobs, runs them in one transaction, commits, and calls their completions in order.
 final class Writer {
   private let database: Database
   private let queue: WorkQueue<WriteJob>

@@ -11,7 +11,7 @@ extension ActivityRepository {
     app: AppID, _ unit: ActivityUnit, _ periods: Range<Int64>
   ) throws(StorageError) -> [ActivityRow] {
     var rows: [ActivityRow] = []
-    // One search for each period: apps stand next to each other in a period.
+    // One query for each period: the rows of apps are adjacent within a period.
     for period in periods {
       rows += try database.all(
         "SELECT kind, targets FROM activity WHERE unit = ? AND period = ? AND app_id = ?",
@@ -25,7 +25,7 @@ extension ActivityRepository {
     return rows
   }
 
-  /// Who did one thing in a period, in the router's encoding; nil for nobody.
+  /// The registrations of one activity in a period, in the router's encoding; nil for none.
   public func find(
     app: AppID, _ unit: ActivityUnit, _ period: Int64, _ kind: ActivityKind
   ) throws(StorageError) -> [UInt8]? {
@@ -48,7 +48,7 @@ extension ActivityRepository<Writing> {
       """, .integer(unit.rawValue), .integer(period), .app(app), .integer(kind.number), .blob(targets))
   }
 
-  /// Deletes what is below some periods, at most `limit` rows of each kind; tells whether a kind may have more.
+  /// Deletes rows below some periods, at most `limit` of each kind; returns whether a kind may have more.
   public func sweep(
     hours: Int64, days: Int64, statistics: Int64, limit: Int
   ) throws(StorageError) -> Bool {

@@ -85,7 +85,7 @@ extension AppGroupRepository {
     return push
   }
 
-  /// The push that a request name of a group stands for, if it is newer than a moment.
+  /// The push of a group's `cid`, if it is newer than a time.
   public func lookupCID(
     group: Int64, cid: String, after moment: Timestamp
   ) throws(StorageError) -> AppGroupPushRow? {
@@ -140,7 +140,7 @@ extension AppGroupRepository<Writing> {
     try database.run("DELETE FROM app_group WHERE id = ?", .integer(id))
   }
 
-  /// Stores a push to the apps of a group. A request name that stood for another push stands for this one from now on.
+  /// Stores an app group push. Its `cid` refers to this push from now on.
   public func insertPush(
     _ push: AppGroupPushRow, group: Int64, cid: String?
   ) throws(StorageError) {
@@ -168,7 +168,7 @@ extension AppGroupRepository<Writing> {
     }
   }
 
-  /// Deletes up to `limit` of the oldest pushes to groups below an ID; tells how many went.
+  /// Deletes up to `limit` of the oldest pushes to groups below an ID; returns how many went.
   public func sweepPushes(below id: MessageID, limit: Int) throws(StorageError) -> Int {
     try database.run(
       """

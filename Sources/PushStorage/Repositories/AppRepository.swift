@@ -59,7 +59,7 @@ extension AppRepository {
       allowedNetworks: row.optionalText("allowed_networks"), plan: PlanRow(row, name: "plan"))
   }
 
-  /// When an app's secret was last replaced by one beside it, as far as that was noted.
+  /// When an app's secret was last rotated, if recorded.
   public func secretRotatedAt(app: AppID, of account: AccountID) throws(StorageError) -> Timestamp? {
     try database.first(
       """
@@ -123,7 +123,7 @@ extension AppRepository<Writing> {
     return AppID(UInt32(truncatingIfNeeded: database.lastInsertedRow))
   }
 
-  /// Replaces the hash of an app's secret; no other is accepted any more. False for an unknown app.
+  /// Replaces the hash of an app's secret; only this one is accepted from now on. False for an unknown app.
   public func setSecret(app: AppID, hash: [UInt8]) throws(StorageError) -> Bool {
     try database.run(
       "UPDATE app SET old_secret_hash = NULL, secret_hash = ? WHERE id = ? AND deleted_at IS NULL",
@@ -160,7 +160,7 @@ extension AppRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Marks an app as deleted: nobody finds it from now on, and its package is free. False for an unknown app.
+  /// Marks an app as deleted: it can no longer be found, and its package is free. False for an unknown app.
   public func delete(_ app: AppID, at now: Timestamp) throws(StorageError) -> Bool {
     try database.run(
       "UPDATE app SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL", .time(now), .app(app))
@@ -172,7 +172,7 @@ extension AppRepository<Writing> {
     return true
   }
 
-  /// Counts a push to everybody, unless the app has had `limit` of them on this day (counted from 1970-01-01) already; tells whether
+  /// Counts a broadcast, unless the app has had `limit` of them on this day (counted from 1970-01-01) already; returns whether
   /// it was counted.
   public func countBroadcast(app: AppID, day: Int64, limit: Int) throws(StorageError) -> Bool {
     guard limit > 0 else { return false }

@@ -81,7 +81,7 @@ extension AuditRepository {
 }
 
 extension AuditRepository<Writing> {
-  /// Notes what somebody did.
+  /// Adds an entry.
   public func add(_ entry: AuditRow) throws(StorageError) {
     try database.run(
       """

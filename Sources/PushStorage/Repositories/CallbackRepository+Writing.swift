@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 
 extension CallbackRepository<Writing> {
-  /// Stores what an app has set up for callbacks, in place of what was there. `.constraint` for an unknown app.
+  /// Stores an app's callback settings, replacing earlier ones. `.constraint` for an unknown app.
   public func set(_ row: CallbackSettingRow) throws(StorageError) {
     try database.run(
       """
@@ -13,13 +13,13 @@ extension CallbackRepository<Writing> {
       .optional(row.old?.secret), .optional(row.old?.until.milliseconds), .time(row.changedAt))
   }
 
-  /// Forgets what an app has set up; false if that was nothing.
+  /// Deletes an app's callback settings; false if it has none.
   public func remove(app: AppID) throws(StorageError) -> Bool {
     try database.run("DELETE FROM callback_setting WHERE app_id = ?", .app(app))
     return database.changes > 0
   }
 
-  /// Notes what is told of a push of an app. `.constraint` if the push has a row.
+  /// Records the callback settings of a push of an app. `.constraint` if the push has a row.
   public func insertPush(_ row: PushCallbackRow, app: AppID) throws(StorageError) {
     let params = try database.stored(row.params, of: app, .callbackParams)
     try database.run("INSERT OR IGNORE INTO callback_app (app_id) VALUES (?)", .app(app))
@@ -29,7 +29,7 @@ extension CallbackRepository<Writing> {
       .optional(row.url), .integer(row.types.rawValue), .integer(row.sendno), .blob(params))
   }
 
-  /// Notes that something is to be told of many registrations. Does nothing if it is of those who will not get a push,
+  /// Records that something is to be told of many registrations. Does nothing if it is of those who will not get a push,
   /// and that is noted already.
   public func insertBulk(_ row: CallbackBulkRow) throws(StorageError) {
     try database.run(
@@ -39,7 +39,7 @@ extension CallbackRepository<Writing> {
       .optional(row.channel?.rawValue), .optional(row.targets))
   }
 
-  /// Notes up to where it was told of many registrations; nil if of all. False if another step did it before.
+  /// Records up to where many registrations were reported; nil for all. False if another step did it before.
   public func advanceBulk(
     _ row: CallbackBulkRow, to next: RegistrationNumber?
   ) throws(StorageError) -> Bool {
@@ -101,7 +101,7 @@ extension CallbackRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Deletes batches made before a moment that are taken or given up, out of the `limit` oldest; tells how many went.
+  /// Deletes batches made before a time that are accepted or given up, out of the `limit` oldest; returns how many went.
   public func sweep(before moment: Timestamp, limit: Int) throws(StorageError) -> Int {
     let ids = try database.all(
       """

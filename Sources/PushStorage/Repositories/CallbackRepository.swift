@@ -1,7 +1,7 @@
 import PushBase
 import PushDomain
 
-/// What apps' servers are told: settings, events, batches and attempts.
+/// Callbacks: settings, events, batches and attempts.
 public struct CallbackRepository<Access>: Repository {
   let database: Database
 }
@@ -26,7 +26,7 @@ extension CallbackRepository {
   public func trouble(
     app: AppID, naming start: String, since moment: Timestamp, depth: Int
   ) throws(StorageError) -> CallbackTrouble {
-    // As it stands in bodies: `CallbackEvent.write`.
+    // As in bodies: `CallbackEvent.write`.
     let text = Array("\"event_id\":\"\(start)".utf8)
     let waiting = try batch(app, state: 0, text, since: moment, depth)
     if let waiting {
@@ -41,7 +41,7 @@ extension CallbackRepository {
     return .none
   }
 
-  /// A batch that tells of something.
+  /// A batch that contains an event.
   private struct Batch {
     /// Where it goes: '' for the app's own address.
     let origin: String
@@ -93,7 +93,7 @@ extension CallbackRepository {
     return false
   }
 
-  /// Why nothing goes to an address: while it fails only the oldest batch is tried, and the others wait behind it.
+  /// Why nothing is sent to a URL: while it fails, only the oldest batch is tried, and the others wait behind it.
   private func failure(of origin: String, of app: AppID) throws(StorageError) -> String? {
     try database.first(
       """
@@ -105,7 +105,7 @@ extension CallbackRepository {
     ) { $0.optionalText("error") ?? "HTTP \($0.integer("status"))" }
   }
 
-  /// Whether there are more batches that may tell of something after a moment.
+  /// Whether there are more batches that may contain an event after a time.
   private func isDeep(
     _ app: AppID, state: Int, since moment: Timestamp, _ depth: Int
   ) throws(StorageError) -> Bool {
@@ -153,7 +153,7 @@ extension CallbackRepository {
     return found
   }
 
-  /// Apps that have ever had a push of which something is told.
+  /// Apps that have ever had a push with callbacks.
   public func apps() throws(StorageError) -> [AppID] {
     try database.all("SELECT app_id FROM callback_app") { $0.app() }
   }

@@ -65,7 +65,7 @@ extension ChannelQueueRepository {
       map: Self.leg)
   }
 
-  /// Who is to get a push from vendors' channels, and for whom there is an outcome.
+  /// The targets of a push on channels to outside services, and those with an outcome.
   func legs(of id: MessageID) throws(StorageError) -> (targets: [LegTargetsRow], results: LegResults) {
     let rows = try database.all(
       "SELECT channel, leg, outcome, targets FROM channel_targets WHERE msg_id = ? AND targets IS NOT NULL",
@@ -113,7 +113,7 @@ extension ChannelQueueRepository {
 }
 
 extension ChannelQueueRepository<Writing> {
-  /// Notes that a push is on its way by a channel. `.constraint` if it is noted already.
+  /// Records that a push is pending on a channel. `.constraint` if it is recorded already.
   public func insert(
     id: MessageID, app: AppID, channel: ChannelID, expiresAt: Timestamp
   ) throws(StorageError) {
@@ -122,7 +122,7 @@ extension ChannelQueueRepository<Writing> {
       .integer(channel.rawValue), .message(id), .time(expiresAt))
   }
 
-  /// Ends a push's way by a channel; false if it had ended before.
+  /// Ends a push on a channel; false if it had ended before.
   @discardableResult
   public func finish(id: MessageID, app: AppID, channel: ChannelID) throws(StorageError) -> Bool {
     try database.run(
@@ -134,7 +134,7 @@ extension ChannelQueueRepository<Writing> {
     return true
   }
 
-  /// Saves for whom an outcome of a push's leg stands, also of one that was recalled meanwhile. Sets only grow.
+  /// Saves the targets of an outcome of a push's leg, also of one that was recalled in the meantime. Sets only grow.
   public func saveResult(
     _ id: MessageID, _ leg: DeliveryLeg, _ outcome: String, targets: [UInt8], count: Int
   ) throws(StorageError) {

@@ -52,7 +52,7 @@ extension ConsoleSessionRepository<Writing> {
       """, .blob(tokenHash), .integer(person.rawValue), .time(now), .text(address), .text(agent))
   }
 
-  /// Notes that a session is in use.
+  /// Records that a session is in use.
   public func touch(_ id: Int64, at now: Timestamp) throws(StorageError) {
     try database.run("UPDATE console_session SET seen_at = ? WHERE id = ?", .time(now), .integer(id))
   }

@@ -7,7 +7,7 @@ public struct CredentialRepository<Access>: Repository {
 }
 
 extension CredentialRepository {
-  /// Credentials in use that end between two moments, the first in front: of apps and accounts that are on, and not
+  /// Credentials in use that expire between two times, the first one first: of enabled apps and accounts, and not
   /// replaced by newer ones.
   public func ending(
     after start: Timestamp, before end: Timestamp
@@ -95,7 +95,7 @@ extension CredentialRepository {
 }
 
 extension CredentialRepository<Writing> {
-  /// Notes that a reminder was given; false if it was before.
+  /// Records that a reminder was given; false if it was before.
   public func noteReminder(
     of id: APNsCredentialID, days: Int, at now: Timestamp
   ) throws(StorageError) -> Bool {
@@ -163,8 +163,8 @@ extension CredentialRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Lets a paused credential of an app be used again; false if the app has none of that number. One that was replaced
-  /// meanwhile retires.
+  /// Resumes a paused credential of an app; false if the app has no such credential. One that was replaced in the
+  /// meantime retires.
   public func resume(
     app: AppID, id: APNsCredentialID, at now: Timestamp
   ) throws(StorageError) -> Bool {
@@ -188,7 +188,7 @@ extension CredentialRepository<Writing> {
   }
 
   /// Deletes credentials that have been retiring since before a moment while the newest one for the same environment of
-  /// the app is active; tells how many.
+  /// the app is active; returns how many.
   public func sweep(
     retiringSince limit: Timestamp, at now: Timestamp
   ) throws(StorageError) -> Int {

@@ -12,8 +12,7 @@ public struct PurgePosition: Sendable, Equatable {
   public init() {}
 }
 
-/// A table in which the apps of a period stand next to each other: an app's rows are found by the period, or by looking at
-/// everybody's.
+/// A table in which the rows of a period are adjacent: an app's rows are found by the period, or by a scan of all rows.
 enum PeriodTable: CaseIterable {
   case hours, days, newcomers, statistics
 
@@ -129,13 +128,13 @@ extension DeletedAppRepository {
 }
 
 extension DeletedAppRepository<Writing> {
-  /// Notes that a deleted app has no data left.
+  /// Records that a deleted app has no data left.
   public func markPurged(_ app: AppID, at now: Timestamp) throws(StorageError) {
     try database.run(
       "UPDATE app SET purged_at = ? WHERE id = ? AND deleted_at IS NOT NULL", .time(now), .app(app))
   }
 
-  /// Deletes some `limit` rows that a deleted app has, without its pushes. Returns where the next call goes on; nil when
+  /// Deletes about `limit` rows of a deleted app, without its pushes. Returns where the next call continues; nil when
   /// nothing is left.
   public func purge(
     of app: AppID, limit: Int, from position: PurgePosition

@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 
 extension DeliveryRepository<Writing> {
-  /// Notes how a push ended for which nobody waits over the direct connection, nor did before.
+  /// Records how a push ended for which nobody waits over the direct connection, nor did before.
   @discardableResult
   public func settleUnlessPending(_ end: Settlement) throws(StorageError) -> Bool {
     guard try !isPending(end.id) else { return false }
@@ -10,7 +10,7 @@ extension DeliveryRepository<Writing> {
     return true
   }
 
-  /// Notes that something of a push is undelivered; `target` is nil for a group. `.constraint` if it is noted already.
+  /// Records that something of a push is undelivered; `target` is nil for a group. `.constraint` if it is noted already.
   public func insertPending(id: MessageID, app: AppID, target: RegistrationNumber?, expiresAt: Timestamp)
     throws(StorageError)
   {
@@ -19,7 +19,7 @@ extension DeliveryRepository<Writing> {
       .optional(target?.rawValue), .time(expiresAt))
   }
 
-  /// Notes that something of a push is undelivered again, or still. `delivered` is who acknowledged one that had ended.
+  /// Records that something of a push is undelivered again, or still. `delivered` is who acknowledged one that had ended.
   public func reopen(
     id: MessageID, app: AppID, expiresAt: Timestamp, delivered: [UInt8]?
   ) throws(StorageError) {
@@ -67,7 +67,7 @@ extension DeliveryRepository<Writing> {
     return (over, unclear)
   }
 
-  /// Notes an end unless there was one before; true if it did.
+  /// Records an end unless there was one before; true if it did.
   func noteFirstEnd(_ end: Settlement) throws(StorageError) -> Bool {
     try database.run(
       """
@@ -77,7 +77,7 @@ extension DeliveryRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Notes that a push was recalled or overridden; the first time stands.
+  /// Records that a push was recalled or overridden; the first time stands.
   public func markTakenBack(_ id: MessageID, _ status: OutcomeStatus, at now: Timestamp) throws(StorageError)
   {
     try database.run(
@@ -88,7 +88,7 @@ extension DeliveryRepository<Writing> {
       """, .message(id), .time(now), .integer(status.rawValue))
   }
 
-  /// Notes that every target of a push has it.
+  /// Records that every target of a push has it.
   public func markReachedAll(_ id: MessageID, at now: Timestamp) throws(StorageError) {
     try database.run(
       """
@@ -132,7 +132,7 @@ extension DeliveryRepository<Writing> {
       "UPDATE pending SET acknowledged = 1 WHERE msg_id = ? AND acknowledged = 0", .message(id))
   }
 
-  /// Notes that the only target of a push showed it or that its user tapped it; the first report of each kind stands.
+  /// Records that the only target of a push showed it or that its user tapped it; the first report of each kind stands.
   /// Does nothing for a push that is unknown, of another app, or for other devices; true if something was noted.
   public func markReceipt(
     id: MessageID, app: AppID, by number: RegistrationNumber, _ receipt: PushReceipt, at now: Timestamp

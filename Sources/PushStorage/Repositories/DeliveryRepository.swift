@@ -11,13 +11,13 @@ public enum PushReceipt: UInt8, Sendable, CaseIterable {
   case acknowledgedLate = 3
 }
 
-/// What became of pushes for their targets: who waits, who has one, how it ended.
+/// The outcomes of pushes for their targets: who waits, who has one, how it ended.
 public struct DeliveryRepository<Access>: Repository {
   let database: Database
 }
 
 extension DeliveryRepository {
-  /// Whether a push waits for nobody any more, whatever the channel.
+  /// Whether a push waits for no device any more, on any channel.
   public func isOver(_ id: MessageID, app: AppID) throws(StorageError) -> Bool {
     try database.first(
       """
@@ -51,7 +51,7 @@ extension DeliveryRepository {
       tapped: try receipts(of: id, .tapped), late: try receipts(of: id, .acknowledgedLate))
   }
 
-  /// Whether somebody waits for a push over the direct connection.
+  /// Whether a device waits for a push on the direct connection.
   public func isPending(_ id: MessageID) throws(StorageError) -> Bool {
     try database.first("SELECT 1 FROM pending WHERE msg_id = ?", .message(id)) { _ in true } == true
   }
@@ -125,7 +125,7 @@ extension DeliveryRepository {
     ) { $0.bool() } ?? false
   }
 
-  /// Who said something for a push to several; nil for nobody.
+  /// The targets with a report of a kind for a push to several; nil for none.
   public func receipts(of id: MessageID, _ kind: PushReceipt) throws(StorageError) -> [UInt8]? {
     try database.first(
       "SELECT targets FROM receipt WHERE msg_id = ? AND kind = ?", .message(id), .integer(kind.rawValue)
@@ -163,7 +163,7 @@ extension DeliveryRepository {
     try statement.each([]) { body($0.message("msg_id"), $0.text("reason"), $0.blob("targets")) }
   }
 
-  /// What is known of a push's end, nil if nothing.
+  /// The facts about a push's end, nil if unknown.
   public func outcome(of id: MessageID) throws(StorageError) -> OutcomeRow? {
     try database.first(
       """

@@ -9,7 +9,7 @@ public struct DeviceKeyRow: Sendable, Equatable {
   public let kind: DeviceKeyKind
   /// The point, then 16 bytes that go into every content's key.
   public let bytes: [UInt8]
-  /// When the device told it.
+  /// When the device reported it.
   public let toldAt: Timestamp
 }
 

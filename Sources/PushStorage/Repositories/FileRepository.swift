@@ -26,7 +26,7 @@ extension FileRepository {
       .text(fileID), .time(now), map: Self.file)
   }
 
-  /// A piece of a file, nil if it is not there any more.
+  /// A piece of a file, nil if the file no longer exists.
   public func piece(_ file: Int64, _ number: Int) throws(StorageError) -> [UInt8]? {
     let found = try database.first(
       "SELECT lines FROM file_piece WHERE file = ? AND number = ?", .integer(file), .integer(number)

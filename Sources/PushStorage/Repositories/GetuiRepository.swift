@@ -34,7 +34,7 @@ public struct GetuiTaskRow: Sendable, Equatable {
   public let isStopped: Bool
   /// Row number of the schedule that makes its push, which may be gone; nil for a stored message.
   public let scheduleID: Int64?
-  /// What the request asked for, as a digest of its maker's; nil for tasks of versions that did not keep it.
+  /// A digest of the request; nil for tasks of versions that did not store it.
   public let digest: [UInt8]?
   /// The push object without its audience, JSON in UTF-8; empty for a push for later, whose schedule has it.
   public fileprivate(set) var body: [UInt8]
@@ -50,7 +50,7 @@ public struct GetuiTaskRow: Sendable, Equatable {
     (self.scheduleID, self.digest) = (scheduleID, digest)
   }
 
-  /// Whether a request with a digest is the one that made it. Of requests without one nobody knows better.
+  /// Whether a request with a digest is the one that created it. Without a digest the answer is yes.
   public func isSame(as digest: [UInt8]?) -> Bool {
     guard let digest, let first = self.digest else { return true }
     return first == digest
@@ -144,7 +144,7 @@ extension GetuiRepository {
     }
   }
 
-  /// The tokens of an app that were given back and have not ended yet.
+  /// The tokens of an app that were revoked and have not expired yet.
   public func revokedTokens(app: AppID, at now: Timestamp) throws(StorageError) -> [[UInt8]] {
     try database.all(
       "SELECT token FROM getui_revoked_token WHERE app_id = ? AND expires_at > ?", .app(app), .time(now)
@@ -229,7 +229,7 @@ extension GetuiRepository<Writing> {
     ) { _ in true } ?? false
   }
 
-  /// Notes a push of a stored message, with the group of the message, or of a group alone; nothing if it has neither.
+  /// Records a push of a stored message, with the group of the message, or of a group alone; nothing if it has neither.
   public func insertPush(
     _ id: MessageID, app: AppID, task: MessageID?, groupName: String
   ) throws(StorageError) {
@@ -246,7 +246,7 @@ extension GetuiRepository<Writing> {
     }
   }
 
-  /// Notes the push that a schedule has made, if a task stands behind the schedule.
+  /// Records the push that a schedule has made, if a task stands behind the schedule.
   public func insertPush(_ id: MessageID, ofSchedule schedule: Int64) throws(StorageError) {
     try database.run(
       """
@@ -274,7 +274,7 @@ extension GetuiRepository<Writing> {
       """, .message(pushesBelow), .integer(limit))
   }
 
-  /// Gives an app a master secret, in the place of the one before.
+  /// Sets an app's master secret, replacing the previous one.
   public func setAccess(_ row: GetuiAccessRow) throws(StorageError) {
     try database.run(
       """
@@ -289,7 +289,7 @@ extension GetuiRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Notes that a token was given back.
+  /// Records that a token was revoked.
   public func revokeToken(_ token: [UInt8], app: AppID, expiresAt: Timestamp) throws(StorageError) {
     try database.run(
       "INSERT OR IGNORE INTO getui_revoked_token (app_id, token, expires_at) VALUES (?, ?, ?)", .app(app),

@@ -60,7 +60,7 @@ extension InvitationRepository<Writing> {
       .integer(person.rawValue), .time(now), .time(expiresAt), .integer(mail.rawValue))
   }
 
-  /// Gives an invitation a new link in place of the one before; false if the invitation is gone.
+  /// Replaces the link of an invitation; false if the invitation no longer exists.
   public func renew(
     _ id: Int64, tokenHash: [UInt8], by person: PersonID, at now: Timestamp, expiresAt: Timestamp,
     mail: InvitationMail.State
@@ -75,7 +75,7 @@ extension InvitationRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Notes how far the mail with an invitation's link has come; nothing if the link is not the newest any more.
+  /// Records how far the mail with an invitation's link has come; nothing if the link is not the newest any more.
   public func noteMail(tokenHash: [UInt8], _ mail: InvitationMail) throws(StorageError) {
     try database.run(
       "UPDATE invitation SET mail_state = ?2, mail_at = ?3, mail_note = ?4 WHERE token_hash = ?1",
@@ -83,7 +83,7 @@ extension InvitationRepository<Writing> {
       .integer(mail.state.rawValue), .optional(mail.at?.milliseconds), .optional(mail.note))
   }
 
-  /// Notes that invitations' mail that was queued is lost: it was in the memory of a server that has stopped.
+  /// Records that invitations' mail that was queued is lost: it was in the memory of a server that has stopped.
   public func loseQueuedMail(at now: Timestamp) throws(StorageError) {
     try database.run(
       "UPDATE invitation SET mail_state = ?1, mail_at = ?2 WHERE mail_state = ?3",

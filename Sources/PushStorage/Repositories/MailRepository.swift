@@ -43,7 +43,7 @@ extension MailRepository<Writing> {
       .time(now))
   }
 
-  /// Notes what came of an attempt to send mail.
+  /// Records the result of an attempt to send mail.
   public func note(_ id: Int64, _ end: MailEnd, at now: Timestamp) throws(StorageError) {
     switch end {
     case .sent:

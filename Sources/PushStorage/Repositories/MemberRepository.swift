@@ -66,7 +66,7 @@ extension MemberRepository {
 }
 
 extension MemberRepository<Writing> {
-  /// Makes somebody a member, or gives a member another role.
+  /// Adds a member, or changes a member's role.
   public func setRole(of person: PersonID, in account: AccountID, _ role: Role) throws(StorageError) {
     try database.run(
       """
@@ -75,7 +75,7 @@ extension MemberRepository<Writing> {
       """, .integer(person.rawValue), .integer(account.rawValue), .integer(role.rawValue))
   }
 
-  /// Makes somebody a member, or gives a member the role if it is more than the present one: an invitation takes nothing.
+  /// Adds a member, or raises a member's role: an invitation never lowers it.
   public func join(_ person: PersonID, to account: AccountID, as role: Role) throws(StorageError) {
     try database.run(
       """
@@ -92,7 +92,7 @@ extension MemberRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Owners that an account has besides somebody: the last one cannot leave.
+  /// The owners of an account besides a person: the last one cannot leave.
   public func owners(of account: AccountID, besides person: PersonID) throws(StorageError) -> Int {
     try database.first(
       """

@@ -31,7 +31,7 @@ extension PacedPushRepository {
 }
 
 extension PacedPushRepository<Writing> {
-  /// Notes that a push is spread over minutes from its acceptance to an end.
+  /// Records that a push is paced from its acceptance to an end.
   public func insert(
     id: MessageID, app: AppID, minutes: Int64, endsAt: Timestamp
   ) throws(StorageError) {
@@ -40,12 +40,12 @@ extension PacedPushRepository<Writing> {
       .app(app), .integer(minutes), .time(endsAt))
   }
 
-  /// A push is not spread any more, because it was recalled.
+  /// A push is no longer paced, because it was recalled.
   public func end(id: MessageID) throws(StorageError) {
     try database.run("DELETE FROM steady_push WHERE msg_id = ?", .message(id))
   }
 
-  /// Forgets the pushes that are all released.
+  /// Deletes the pushes that are completely released.
   public func sweep(endedBy now: Timestamp) throws(StorageError) {
     try database.run("DELETE FROM steady_push WHERE ends_at <= ?", .time(now))
   }

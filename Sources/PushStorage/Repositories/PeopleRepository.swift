@@ -69,7 +69,8 @@ extension PeopleRepository {
 }
 
 extension PeopleRepository<Writing> {
-  /// Adds a link for a new password, which ends those before it, unless the person was given `limit` of them that are not over yet; tells whether it did.
+  /// Adds a link for a new password, which ends those before it, unless the person was given `limit` of them that are not
+  /// over yet; returns whether it did.
   public func addPasswordReset(
     tokenHash: [UInt8], of person: PersonID, at now: Timestamp, expiresAt: Timestamp, limit: Int
   ) throws(StorageError) -> Bool {
@@ -87,13 +88,13 @@ extension PeopleRepository<Writing> {
     return true
   }
 
-  /// Takes away all links of a person; false if there were none: somebody was faster.
+  /// Deletes all links of a person; false if there were none.
   public func removePasswordResets(of person: PersonID) throws(StorageError) -> Bool {
     try database.run("DELETE FROM password_reset WHERE person_id = ?", .integer(person.rawValue))
     return database.changes > 0
   }
 
-  /// Adds a person. `.constraint` if somebody has the address.
+  /// Adds a person. `.constraint` if another person has the address.
   public func add(_ new: NewPerson, at now: Timestamp) throws(StorageError) -> PersonID {
     try database.run(
       "INSERT INTO person (email, name, password, language, is_operator, created_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -159,7 +160,7 @@ extension PeopleRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Notes that the code of a step was used; false if it, or a later one, was before: two browsers may try the same one.
+  /// Records that the code of a step was used; false if it, or a later one, was before: two browsers may try the same one.
   public func useTOTP(of person: PersonID, step: Int64) throws(StorageError) -> Bool {
     try database.run(
       "UPDATE person SET totp_step = ?1 WHERE id = ?2 AND totp_step < ?1", .integer(step),

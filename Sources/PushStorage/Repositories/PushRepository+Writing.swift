@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 
 extension PushRepository<Writing> {
-  /// Notes who made a push, unless it was the app's server.
+  /// Records who made a push, unless it was the app's server.
   func insertSender(of id: MessageID, app: AppID, _ sender: PushSender) throws(StorageError) {
     guard let number = sender.number else { return }
     try database.run(
@@ -40,7 +40,7 @@ extension PushRepository<Writing> {
     try insertSender(of: push.id, app: push.app, source.sender)
   }
 
-  /// Notes that a push was replaced by a later one.
+  /// Records that a push was replaced by a later one.
   public func markReplaced(_ id: MessageID, by newer: MessageID) throws(StorageError) {
     try database.run("UPDATE push SET replaced_by = ? WHERE msg_id = ?", .message(newer), .message(id))
   }
@@ -54,7 +54,7 @@ extension PushRepository<Writing> {
       .app(app), .text(cid), .message(id), .integer(sendno), .time(now), .optional(digest))
   }
 
-  /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; tells how many
+  /// Deletes up to `limit` each of the oldest pushes and outcomes below `id`, except what is pending; returns how many
   /// rows went: less than `limit` when nothing is left to do.
   public func sweep(below id: MessageID, limit: Int) throws(StorageError) -> Int {
     try database.run(
@@ -83,7 +83,7 @@ extension PushRepository<Writing> {
     for statement in PushDeletions.remains { try database.run(statement, .message(id), .integer(limit)) }
   }
 
-  /// Deletes request names made before a time, out of the `limit` oldest; tells how many went.
+  /// Deletes `cid`s stored before a time, out of the `limit` oldest; returns how many went.
   public func sweepCIDs(before time: Timestamp, limit: Int) throws(StorageError) -> Int {
     try database.run(
       "DELETE FROM cid WHERE id IN (SELECT id FROM cid ORDER BY id LIMIT ?2) AND created_at < ?1",

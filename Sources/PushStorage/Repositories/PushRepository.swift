@@ -18,7 +18,7 @@ public struct StoredContent: Sendable, Equatable {
   }
 }
 
-/// Accepted pushes: what they are, where they come from, and the request names that stand for them.
+/// Accepted pushes: content, sender, and `cid`s.
 public struct PushRepository<Access>: Repository {
   let database: Database
 }
@@ -131,8 +131,8 @@ extension PushRepository {
     ) { $0.message() }
   }
 
-  /// Pushes of an app, newest first: at most `limit`. However rare what is looked for, no more than `looks` pushes are
-  /// looked at. `matches`, if there is one, has the last word on those that the filter lets through.
+  /// Pushes of an app, newest first: at most `limit`. No more than `looks` pushes are examined. `matches`, if given,
+  /// checks those that pass the filter.
   public func history(
     of app: AppID, _ filter: PushFilter = PushFilter(), limit: Int, looks: Int,
     matches: ((PushSummary) -> Bool)? = nil
@@ -157,7 +157,7 @@ extension PushRepository {
     return found
   }
 
-  /// What is older than this is not looked at: `looks` pushes are newer. Nil if there are no more.
+  /// Older pushes are not examined: `looks` pushes are newer. Nil if there are no more.
   private func end(of app: AppID, _ filter: PushFilter, looks: Int) throws(StorageError) -> MessageID? {
     if filter.isBySender {
       return try database.first(
@@ -307,7 +307,7 @@ extension PushRepository {
     ) { $0.message() } ?? MessageID(0)
   }
 
-  /// What an app's request name stands for, nil if it is new.
+  /// The stored result of an app's `cid`, nil if it is new.
   public func lookupCID(app: AppID, cid: String) throws(StorageError) -> CIDRow? {
     try database.first(
       """

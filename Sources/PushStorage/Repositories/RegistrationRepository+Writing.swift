@@ -17,7 +17,7 @@ extension RegistrationRepository<Writing> {
     }
   }
 
-  /// Forgets registrations that went before a time, out of the `limit` oldest; tells how many.
+  /// Deletes registrations that were replaced before a time, out of the `limit` oldest; returns how many.
   public func sweepGone(before time: Timestamp, limit: Int) throws(StorageError) -> Int {
     try database.run(
       """
@@ -180,7 +180,7 @@ extension RegistrationRepository<Writing> {
     return outcome
   }
 
-  /// Takes an alias from all its holders, and tells whom.
+  /// Removes an alias from all its holders, and returns them.
   public func removeAlias(
     app: AppID, alias: String, at now: Timestamp
   ) throws(StorageError) -> [RegistrationNumber] {
@@ -221,7 +221,7 @@ extension RegistrationRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Notes when registrations were online, in whole seconds; unknown ones are skipped, a time never goes back.
+  /// Records when registrations were online, in whole seconds; unknown ones are skipped, a time never goes back.
   public func touch(_ seen: [LastContact]) throws(StorageError) {
     for one in seen {
       try database.run(

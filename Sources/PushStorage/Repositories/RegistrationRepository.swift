@@ -41,7 +41,7 @@ public struct LastContact: Sendable {
   public var number: RegistrationNumber
   /// When.
   public var at: Timestamp
-  /// How it ended; `connected` if it was there then.
+  /// How it ended; `connected` if it was open then.
   public var end: ConnectionEnd
 
   /// All fields.
@@ -75,7 +75,7 @@ extension RegistrationRepository {
     }
   }
 
-  /// A registration of an app that is no more, nil if it is unknown or forgotten.
+  /// A replaced registration of an app, nil if it is unknown or forgotten.
   public func gone(_ id: RegistrationID, app: AppID) throws(StorageError) -> GoneRegistration? {
     try database.first(
       """
@@ -84,7 +84,7 @@ extension RegistrationRepository {
       """, .blob(id.stored), .app(app), map: Self.gone)
   }
 
-  /// Registrations of an app that are no more, of a range of numbers.
+  /// Replaced registrations of an app, of a range of numbers.
   public func gone(
     of app: AppID, from first: RegistrationNumber, through last: RegistrationNumber
   ) throws(StorageError) -> [GoneRegistration] {

@@ -1,6 +1,6 @@
 import PushBase
 
-/// Schedules and what became of their occurrences.
+/// Schedules and the results of their occurrences.
 public struct ScheduleRepository<Access>: Repository {
   let database: Database
 }
@@ -114,7 +114,7 @@ extension ScheduleRepository {
 }
 
 extension ScheduleRepository<Writing> {
-  /// Adds a schedule and tells its number. `.constraint` if its `uuid`, or its app's `cid`, is taken.
+  /// Adds a schedule and returns its number. `.constraint` if its `uuid`, or its app's `cid`, is taken.
   @discardableResult
   public func insert(_ row: ScheduleRow) throws(StorageError) -> Int64 {
     let push = try database.stored(row.push, of: row.app, .schedule)
@@ -156,7 +156,7 @@ extension ScheduleRepository<Writing> {
       .integer(id))
   }
 
-  /// Notes what became of an occurrence. `.constraint` if the ID is taken or there is no such schedule.
+  /// Records the outcome of an occurrence. `.constraint` if the ID is taken or there is no such schedule.
   public func insertRun(_ run: ScheduleRunRow) throws(StorageError) {
     try database.run(
       """
@@ -173,7 +173,7 @@ extension ScheduleRepository<Writing> {
   }
 
   /// Deletes up to `limit` each of the runs with IDs below `id`, and of the schedules whose occurrences were all over
-  /// before `time`; tells how many rows went.
+  /// before `time`; returns how many rows went.
   public func sweep(runsBelow id: MessageID, overBefore time: Timestamp, limit: Int)
     throws(StorageError) -> Int
   {

@@ -103,7 +103,7 @@ extension StatisticsRepository<Writing> {
       .integer(sum.online), .blob(latencies.bytes))
   }
 
-  /// Notes that all pushes up to one are counted in the statistics.
+  /// Records that all pushes up to one are counted in the statistics.
   public func mark(through id: MessageID) throws(StorageError) {
     try database.run(
       "INSERT INTO statistics_mark (id, through) VALUES (1, ?) ON CONFLICT DO UPDATE SET through = excluded.through",
@@ -113,7 +113,7 @@ extension StatisticsRepository<Writing> {
 
 /// What finds the rows of an app in a range of hours: `?1` up to `?2`, of `?3`.
 enum HourStatements {
-  /// One search for each hour of a range: all apps stand next to each other in an hour.
+  /// One query for each hour of a range: the rows of apps are adjacent within an hour.
   static let newcomers: StaticString = """
     WITH RECURSIVE span (hour) AS (SELECT ?1 UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
     SELECT newcomers.hour, platform, count
