@@ -1,7 +1,7 @@
 import PushBase
 import PushStorage
 
-/// The accounts of the installation, and who operates it. Each change is noted among what people did, in the same commit.
+/// The accounts of the installation, and who operates it. Each change writes the audit log, in the same commit.
 public struct Accounts: Sendable {
   private let store: Store
 
@@ -73,8 +73,8 @@ public struct Accounts: Sendable {
     }
   }
 
-  /// Puts an account on another plan, and its apps with it, unless they have plans of their own: those only with
-  /// `withAllApps`. `appEntry` notes it of each app. Nil if there is no such account or plan.
+  /// Puts an account on another plan, and its apps with it; apps with their own plan only with `withAllApps`. `appEntry`
+  /// is the audit log entry of each app. Nil if there is no such account or plan.
   public func setPlan(
     _ plan: String, of account: AccountID, withAllApps: Bool, noting entry: AuditRow,
     ofApps appEntry: AuditRow
@@ -121,7 +121,7 @@ public struct Accounts: Sendable {
     await store.read { transaction throws(StorageError) in try transaction.people.operators() }
   }
 
-  /// Makes a person an operator; false if nobody has the address.
+  /// Makes a person an operator; false if no person has the address.
   public func addOperator(_ email: String, noting entry: AuditRow) async -> Result<Bool, StorageError> {
     await store.write { transaction throws(StorageError) in
       guard let person = try transaction.people.find(email: email) else { return false }
@@ -130,7 +130,7 @@ public struct Accounts: Sendable {
     }
   }
 
-  /// Has a person operate the installation no more; false for the last one who does.
+  /// Removes an operator; false for the last one.
   public func removeOperator(_ id: PersonID, noting entry: AuditRow) async -> Result<Bool, StorageError> {
     await store.write { transaction throws(StorageError) in
       let operators = try transaction.people.all().filter(\.isOperator)

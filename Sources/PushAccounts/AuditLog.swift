@@ -15,7 +15,7 @@ public struct AuditLog: Sendable {
     }
   }
 
-  /// Adds an entry that stands by itself. `done` comes when it is stored, or could not be.
+  /// Adds an entry without another change. `done` is called when it is stored, or could not be.
   public func add(_ entry: AuditRow, done: @escaping @Sendable () -> Void) {
     store.write { transaction throws(StorageError) in
       try transaction.audit.add(entry)

@@ -1,7 +1,7 @@
 import PushBase
 import PushStorage
 
-/// Who belongs to accounts, and who is invited. Each change is noted among what people did, in the same commit.
+/// The members of accounts, and invitations. Each change writes the audit log, in the same commit.
 public struct Members: Sendable {
   private let store: Store
 
@@ -20,9 +20,9 @@ public struct Members: Sendable {
 
   /// Who joins by an invitation.
   public enum Joining: Sendable {
-    /// Somebody who is here already.
+    /// An existing person.
     case known(PersonID)
-    /// Somebody new.
+    /// A new person.
     case new(NewPerson)
   }
 
@@ -115,13 +115,13 @@ public struct Members: Sendable {
     }
   }
 
-  /// Makes somebody a member by an invitation; false if it does not hold any more. The entry's person is filled in. Fails with
-  /// `.constraint` if somebody else has the address of a new person.
+  /// Makes somebody a member by an invitation; false if it is no longer valid. The entry's person is filled in. Fails
+  /// with `.constraint` if another person has the address of a new person.
   public func join(
     _ joining: Joining, by invitation: InvitationRow, tokenHash: [UInt8], noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
     await store.write { transaction throws(StorageError) -> Bool in
-      // Whoever comes second with the same link finds nothing; nor does who was invited by somebody who meanwhile left.
+      // A second use of the link fails, and so does an invitation of somebody who has left in the meantime.
       guard try transaction.invitations.find(tokenHash: tokenHash, at: entry.at) != nil,
         try transaction.invitations.remove(invitation.id, to: invitation.account)
       else { return false }
@@ -138,7 +138,7 @@ public struct Members: Sendable {
     }
   }
 
-  /// Notes how far the mail with an invitation's link has come.
+  /// Records the status of the mail with an invitation's link.
   public func noteMail(
     tokenHash: [UInt8], _ mail: InvitationMail, done: @escaping @Sendable (Result<Void, StorageError>) -> Void
   ) {
@@ -148,7 +148,7 @@ public struct Members: Sendable {
       completion: done)
   }
 
-  /// Notes that mail which was waiting is gone: it was in memory only.
+  /// Records that waiting mail is lost: it was in memory only.
   public func loseQueuedMail(
     at now: Timestamp, done: @escaping @Sendable (Result<Void, StorageError>) -> Void
   ) {

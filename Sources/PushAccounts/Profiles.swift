@@ -2,7 +2,7 @@ import PushBase
 import PushCrypto
 import PushStorage
 
-/// What is stored of people. Each change is noted among what people did, in the same commit.
+/// The stored data of people. Each change writes the audit log, in the same commit.
 public struct Profiles: Sendable {
   private let store: Store
 
@@ -41,7 +41,7 @@ public struct Profiles: Sendable {
     }
   }
 
-  /// What a person's page shows, with so many of the person's deeds.
+  /// The data of a person's page, with this many entries of the audit log.
   public func overview(of person: PersonID, deeds: Int) async -> Result<Overview, StorageError> {
     await store.read { transaction throws(StorageError) in
       Overview(
@@ -87,8 +87,8 @@ public struct Profiles: Sendable {
     }
   }
 
-  /// Stores a link by which the person with an address may set a password, and calls `done` then. Nothing comes of it if nobody
-  /// has the address, or if the person is turned off or has had too many links.
+  /// Stores a link with which the person with an address can set a password, and then calls `done`. Does nothing if no
+  /// person has the address, or if the person is disabled or has had too many links.
   public func requestPasswordReset(
     tokenHash: [UInt8], email: String, at now: Timestamp, seconds: Int64, limit: Int,
     done: @escaping @Sendable (PersonRow) -> Void
@@ -115,7 +115,7 @@ public struct Profiles: Sendable {
     }
   }
 
-  /// Sets a password by a link, and ends all links and sessions of the person; false if the link does not hold any more.
+  /// Sets a password by a link, and ends all links and sessions of the person; false if the link is no longer valid.
   public func resetPassword(
     _ hash: String, of person: PersonID, tokenHash: [UInt8], noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
@@ -164,11 +164,11 @@ public struct Profiles: Sendable {
 }
 
 extension PersonRow {
-  /// How somebody is named in the audit log: a name alone is anybody's.
+  /// The name of a person in the audit log: a name alone is ambiguous.
   public var signature: String { "\(name) <\(email)>" }
 }
 
 extension NewPerson {
-  /// How somebody is named in the audit log.
+  /// The name of a person in the audit log.
   public var signature: String { "\(name) <\(email)>" }
 }

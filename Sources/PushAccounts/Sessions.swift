@@ -20,7 +20,7 @@ public struct Sessions: Sendable {
     public let suspended: [AccountID: String]
   }
 
-  /// What somebody shows besides the password.
+  /// The second factor.
   public enum Proof: Sendable {
     /// Nothing.
     case none
@@ -89,7 +89,7 @@ public struct Sessions: Sendable {
     }
   }
 
-  /// Ends a session of a person and notes it, with its browser as the entry's target; false if there is no such session.
+  /// Ends a session of a person with an audit log entry, whose target is the browser; false if there is no such session.
   public func end(_ id: Int64, of person: PersonID, noting entry: AuditRow) async -> Result<
     Bool, StorageError
   > {
@@ -103,7 +103,7 @@ public struct Sessions: Sendable {
     }
   }
 
-  /// Notes that a session is used.
+  /// Records that a session is used.
   public func touch(_ session: Int64, at now: Timestamp) {
     store.write { transaction throws(StorageError) in
       try transaction.consoleSessions.touch(session, at: now)
