@@ -6,7 +6,7 @@ protocol Command {
   static var name: String { get }
   /// A phrase for the list of commands.
   static var summary: String { get }
-  /// What `--help` tells beyond the summary and the options.
+  /// The text of `--help` beyond the summary and the options.
   static var details: String { get }
   /// Names of the arguments without a flag, in order; all are needed.
   static var operands: [String] { get }

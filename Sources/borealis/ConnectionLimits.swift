@@ -19,7 +19,7 @@ struct ConnectionLimits {
   /// For the database, listeners, event loops and logs.
   private static let reserve = 128
 
-  /// Raises the limit of open files as far as allowed and shares it out.
+  /// Raises the limit of open files as far as allowed and divides it.
   init(_ settings: ServeSettings) throws(Failure) {
     cl_save_address_space()
     var granted: UInt64 = 0

@@ -15,7 +15,7 @@ enum Console {
     print(Log.visible(String(decoding: JSONWriter.serialize(value), as: UTF8.self)))
   }
 
-  /// Reads a line from standard input, without showing it when somebody types it; nil at the end of the input.
+  /// Reads a line from standard input, without echo on a terminal; nil at the end of the input.
   static func password(_ prompt: String) -> String? {
     var shown = termios()
     let isTerminal = tcgetattr(STDIN_FILENO, &shown) == 0

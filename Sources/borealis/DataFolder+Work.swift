@@ -56,7 +56,7 @@ extension DataFolder {
       }
       options.migrates = false
       if let store { return store }
-      // Whoever has the lock may be about to do the same.
+      // The owner of the lock may be about to do the same.
       usleep(50_000)
     }
     throw .failed(
@@ -75,14 +75,14 @@ extension DataFolder {
     return try body()
   }
 
-  /// Reads from the database, which must be there; `what` begins the line that tells why that failed.
+  /// Reads from the database, which must exist; `what` begins the error message.
   func read<Value: Sendable>(
     orFail what: String, _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
     try withStore { store throws(Failure) in try store.readNow(orFail: what, body) }
   }
 
-  /// Changes the database; `what` begins the line that tells why that failed.
+  /// Changes the database; `what` begins the error message.
   func change<Value: Sendable>(
     makes: Bool = false, keys: SecretKeyFile? = nil, orFail what: String,
     _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
@@ -93,7 +93,7 @@ extension DataFolder {
 }
 
 extension Store {
-  /// Reads and waits for it; `what` begins the line that tells why that failed.
+  /// Reads and waits for the result; `what` begins the error message.
   func readNow<Value: Sendable>(
     orFail what: String, _ body: @escaping @Sendable (ReadTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {
@@ -104,7 +104,7 @@ extension Store {
     }
   }
 
-  /// Changes and waits for it; `what` begins the line that tells why that failed.
+  /// Changes and waits for the result; `what` begins the error message.
   func writeNow<Value: Sendable>(
     orFail what: String, _ body: @escaping @Sendable (WriteTransaction) throws(StorageError) -> Value
   ) throws(Failure) -> Value {

@@ -69,7 +69,7 @@ struct DataFolder {
     if let lock = DatabaseLock(database), lock.isTaken { return true }
     let descriptor = open(path + "/lock", O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
-    // Closing gives back a lock that was free.
+    // Closing releases a lock that was free.
     defer { close(descriptor) }
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }

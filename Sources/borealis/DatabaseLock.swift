@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A lock on a database file itself, which nobody can remove without removing the database. It is apart from SQLite's own
-/// locks; but closing any open file of the database would end those of this process, so that what is opened here stays open
-/// until the process ends, and with it the lock.
+/// A lock on the database file itself, which cannot be removed without removing the database. It is independent of
+/// SQLite's own locks; but closing any descriptor of the database would end those of this process, so the file stays
+/// open, and locked, until the process ends.
 struct DatabaseLock {
   private let file: Int32
 

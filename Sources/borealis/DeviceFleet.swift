@@ -102,7 +102,7 @@ extension DeviceFleet {
     return [alias, tags].compactMap { $0 }
   }
 
-  /// A device that the server does not want any more does not come back by itself.
+  /// A device that the server rejected does not reconnect by itself.
   private func stopped(_ reason: DisconnectReason) {
     switch reason {
     case .stopped, .goAway(.loggedOut): return
@@ -119,7 +119,7 @@ extension DeviceFleet {
     return line.finish()
   }
 
-  /// Writes a whole line; false if nobody reads any more.
+  /// Writes a complete line; false if the output is closed.
   private func write(_ line: [UInt8]) -> Bool {
     output.withLock { _ in SystemCalls.writeAll(line, to: STDOUT_FILENO) }
   }

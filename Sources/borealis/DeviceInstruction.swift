@@ -30,7 +30,7 @@ enum DeviceInstruction: Equatable {
     }
   }
 
-  /// Reads a line: the device it is for, nil for all of `count`, and what is asked.
+  /// Reads a line: the device, nil for all of `count`, and the command.
   static func parse(
     _ line: String, count: Int
   ) throws(Fault) -> (device: Int?, instruction: DeviceInstruction) {

@@ -70,7 +70,7 @@ final class ClientConnection {
 
   func write(_ bytes: [UInt8]) throws(Failure) {
     connection.append(content: bytes)
-    // What comes meanwhile is read afterwards.
+    // Bytes that arrive in the meantime are read afterwards.
     connection.isPaused = true
     defer { connection.isPaused = false }
     while true {

@@ -80,7 +80,7 @@ struct ImportCommand: Command {
 private struct ImportWork {
   /// Registrations that share a commit while a server runs: so few that pushes hardly wait for it.
   private static let batchBesideServer = 1000
-  /// The same when there is nobody to wait. Neighbours in an index share pages, so that fewer are written in all.
+  /// The same without a running server. Neighbours in an index share pages, so that fewer are written in all.
   private static let batchAlone = 20_000
   /// The longest rest for a server, in microseconds.
   private static let longestRest: UInt64 = 50_000

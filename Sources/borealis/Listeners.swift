@@ -39,7 +39,7 @@ struct Listeners: Sendable {
 
   /// Takes connections from now on.
   func listen() throws(Failure) {
-    // Another server may have bound the port meanwhile: as long as nobody listens, sockets share it without a word.
+    // Another server may have bound the port in the meantime: until one listens, sockets share it silently.
     let probe = cl_listen(host, port, 1, 0)
     guard probe >= 0 else {
       throw .failed("cannot listen on \(address): \(SystemCalls.reason(-probe))")

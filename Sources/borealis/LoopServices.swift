@@ -46,13 +46,13 @@ struct LoopSockets: Sendable {
 final class LoopServices: LoopDriver {
   /// What the main thread may ask of a loop.
   enum Order: Sendable {
-    /// Takes no more connections, lets requests finish and sends devices away, to come back within `spread`
-    /// milliseconds, after `patience` milliseconds for their acknowledgements; calls `done` when no connection is left.
+    /// Accepts no more connections, lets requests finish, and tells devices to reconnect within `spread` milliseconds,
+    /// after at most `patience` milliseconds for their acknowledgements; calls `done` when no connection is left.
     case drain(spread: UInt32, patience: UInt64, done: @Sendable () -> Void)
   }
 
   private unowned let loop: EventLoop
-  /// One for the plain port, one for TLS, as far as there are such ports.
+  /// One for the plain port, one for TLS, if configured.
   private var httpServers: [HTTPServer] = []
   private let room = HTTPRoom()
   private let devices: DeviceServer

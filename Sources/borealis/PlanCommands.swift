@@ -56,7 +56,7 @@ struct PlanSetCommand: Command {
       }
   }
 
-  /// What the flags change; the outer nil leaves a limit, the inner takes it away.
+  /// The changes of the flags; the outer nil keeps a limit, the inner removes it.
   private struct Change: Sendable {
     let numbers: [String: Int?]
     let sharesSpeed: Bool?

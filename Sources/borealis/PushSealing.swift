@@ -5,13 +5,13 @@ import PushOps
 
 /// Pushes of `borealis push --encrypt`: one for each device, which alone reads it.
 struct PushSealing {
-  /// What stands in the place of a notification where nobody can decipher it.
+  /// The text to show where a notification cannot be decrypted.
   static let neutralText = "You have a new message"
 
   let api: PushAPI
   let settings: Settings
 
-  /// The push for a registration, enciphered with the key that it has told.
+  /// The push for a registration, encrypted with its key.
   func push(for name: String) throws(Failure) -> JSONObject {
     guard let id = RegistrationID(name) else {
       throw .usage("--registration-id: \"\(name)\" is no registration ID")

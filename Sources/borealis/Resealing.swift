@@ -8,7 +8,7 @@ import PushStorage
 struct Resealing: Sendable {
   let keys: SealingKeys
 
-  /// Tells how many rows there were. All secrets are opened before the first is changed, so that a failure changes nothing.
+  /// Returns how many rows there were. All secrets are opened before the first is changed, so that a failure changes nothing.
   func run(in transaction: WriteTransaction) throws(StorageError) -> Result<Int, Failure> {
     let credentials = try Self.credentials(transaction.reading)
     let callbacks = try transaction.callbacks.settings()
@@ -37,7 +37,7 @@ struct Resealing: Sendable {
     return .success(newCredentials.count + newCallbacks.count + newPeople.count + newAccesses.count)
   }
 
-  /// Removes whatever the key with this ID had sealed. Tells what it was, for people.
+  /// Removes everything that the key with this ID had sealed. Returns what it was, for people.
   static func forget(_ lost: String, in transaction: WriteTransaction) throws(StorageError) -> [String] {
     func isLost(_ sealed: [UInt8]) -> Bool { SealingKeys.ids(of: [sealed]).contains(lost) }
     var removed: [String] = []

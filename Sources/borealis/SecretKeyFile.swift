@@ -4,8 +4,8 @@ import PushCrypto
 import PushOps
 import PushStorage
 
-/// The file with the key that secrets in the database are sealed with. It is no part of the database, nor of its
-/// backups: whoever has only one of both cannot read the secrets.
+/// The file with the keys that secrets in the database are sealed with. It is part neither of the database nor of its
+/// backups: one without the other does not reveal the secrets.
 struct SecretKeyFile: Sendable {
   let path: String
 
@@ -21,7 +21,7 @@ struct SecretKeyFile: Sendable {
 
   var exists: Bool { access(path, F_OK) == 0 || errno != ENOENT }
 
-  /// Reads the keys. Nobody but the owner and the group may be able to read them, too.
+  /// Reads the keys. Only the owner and the group may have access to the file.
   func read() throws(Failure) -> SealingKeys {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -43,8 +43,8 @@ struct SecretKeyFile: Sendable {
     }
   }
 
-  /// Makes the file with a new key unless it is there; then reads it. Made only while no key is in use: one that is
-  /// merely lost must not be replaced unnoticed, nor a foreign one used beside it. `inUse` has the keys' IDs.
+  /// Creates the file with a new key if it is missing, and reads it. It is created only while no key is in use: a lost
+  /// one must not be replaced unnoticed, nor a wrong one used beside it. `inUse` has the keys' IDs.
   func readOrMake(inUse: Set<String>) throws(Failure) -> SealingKeys {
     if inUse.isEmpty, !exists { try make() }
     return try read(inUse: inUse)

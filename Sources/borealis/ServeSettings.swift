@@ -6,7 +6,7 @@ import PushNet
 import PushOps
 import PushWebSocket
 
-/// What `borealis serve` was told, checked.
+/// The validated settings of `borealis serve`.
 struct ServeSettings {
   let folder: DataFolder
   let http: HostPort?

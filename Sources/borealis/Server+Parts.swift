@@ -30,7 +30,7 @@ extension Server {
     return APNsChannel(
       router: router, store: store, hosts: settings.apnsHosts,
       keys: {
-        // Read whenever a credential is opened, so that a file that was mended works at once.
+        // Read whenever a credential is opened, so that a corrected file works immediately.
         do throws(Failure) {
           return .success(try keyFile.read())
         } catch {

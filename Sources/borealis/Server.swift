@@ -124,7 +124,7 @@ final class Server: Sendable {
     try startLoops { [self] started, failed throws(SystemError) in
       try servicesHandle.start(
         { [self] loop throws(SystemError) in
-          // Where processors are short, whoever waits for an answer goes before a queue to a service.
+          // When processors are busy, requests that wait for an answer have priority over a queue to a service.
           LoopHandle.yieldToOthers(5)
           for channel in channels { (channel as? any LoopChannel)?.add(loop, parts.time) }
           started()
@@ -180,7 +180,7 @@ final class Server: Sendable {
     }
   }
 
-  /// Says where the console is and, as long as nobody can log in, the link that the first person opens.
+  /// Logs the console's address and, as long as there is no user, the setup link.
   private func logConsole() {
     guard let (name, listeners) = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
     let origin = "\(name == "http" ? "http" : "https")://\(listeners.address)"
@@ -213,7 +213,7 @@ final class Server: Sendable {
       devicePlain: find("device-plain"))
   }
 
-  /// What whoever started the program wants to know now.
+  /// The line for the program's starter.
   var readyLine: JSONValue {
     var line = JSONObject()
     line.set("event", "ready")
@@ -266,7 +266,7 @@ final class Server: Sendable {
     let done = Semaphore()
     let deadline = moment(afterSeconds: settings.drainSeconds)
     let spread = reconnectSpread
-    // Devices gather acknowledgements for half a second.
+    // Devices collect acknowledgements for half a second.
     let patience = UInt64(min(3000, settings.drainSeconds * 500))
     for mailbox in orders {
       mailbox.post(.drain(spread: spread, patience: patience) { done.signal() })
@@ -296,7 +296,7 @@ final class Server: Sendable {
     for channel in channels { channel.finish() }
   }
 
-  /// Goes on as before for a while.
+  /// Continues as before for a while.
   private func serveOn(milliseconds: Int) {
     var left = milliseconds
     while left > 0 {

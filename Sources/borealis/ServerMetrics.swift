@@ -29,7 +29,7 @@ struct ServerMetrics: Sendable {
     commitSeconds = metrics.histogram("borealis_commit_seconds", "Time of a transaction, its sync included")
   }
 
-  /// What the store tells after each commit.
+  /// The report of the store after each commit.
   var onCommit: @Sendable (Int, UInt64) -> Void {
     { [commits, committedJobs, commitSeconds] jobs, microseconds in
       commits.add()
@@ -38,7 +38,7 @@ struct ServerMetrics: Sendable {
     }
   }
 
-  /// Registers what is asked for only when somebody reads the metrics.
+  /// Registers metrics that are computed only when they are read.
   static func compute(
     _ metrics: Metrics, store: Store, router: Router, certificates: Certificates?
   ) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Tells systemd how the server is, if systemd started it as a service of `Type=notify` (sd_notify(3)).
+/// Reports the server's state to systemd, if systemd started it as a service of `Type=notify` (sd_notify(3)).
 enum ServiceManager {
   /// The server answers requests now.
   static func ready() { send("READY=1") }
@@ -13,7 +13,7 @@ enum ServiceManager {
     }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    // An @ stands for the NUL that abstract names begin with.
+    // An @ means the NUL that abstract names begin with.
     let name = path.hasPrefix("@") ? [0] + Array(path.utf8.dropFirst()) : Array(path.utf8)
     guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
