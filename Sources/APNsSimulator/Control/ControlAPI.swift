@@ -84,7 +84,7 @@ struct ControlAPI {
 
   private func addRules(_ body: JSONValue) throws(ControlFault) -> JSONValue {
     var rules: [FailureRule] = []
-    // All or none: one wrong rule must not leave those before it in force.
+    // All or none: an invalid rule must not leave earlier ones in force.
     for json in body.array ?? body["rules"]?.array ?? [body] { rules.append(try FailureRule(json)) }
     return ["numbers": .array(rules.map { Self.number(simulator.script.add($0)) })]
   }

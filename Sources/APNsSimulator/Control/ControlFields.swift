@@ -1,6 +1,6 @@
 import PushJSON
 
-/// The members of a JSON object that somebody wrote by hand: wrong types and unknown names are told.
+/// The members of a handwritten JSON object: wrong types and unknown names are errors.
 struct ControlFields {
   private let object: JSONObject
 

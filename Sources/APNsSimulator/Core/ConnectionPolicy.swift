@@ -4,7 +4,7 @@ struct ConnectionPolicy: Sendable, Equatable {
   var streams: UInt32 = 1000
   /// A refusal with 4xx other than 410 cuts the limit to 1 until the next push is accepted, as was seen of Apple.
   var limitsAfterRefusal = false
-  /// Such refusals on one connection before it gets a GOAWAY and ends; nil for any number.
+  /// The number of such refusals on one connection before it gets a GOAWAY and ends; nil for no limit.
   var refusalsBeforeClose: Int?
   /// Seconds without a request before a GOAWAY with the reason IdleTimeout; nil forever.
   var idleSeconds: Int?

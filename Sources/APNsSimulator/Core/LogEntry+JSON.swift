@@ -35,7 +35,7 @@ extension LogEntry {
 
   private func writeHeaders(_ writer: inout JSONWriter) {
     writer.beginObject()
-    // A field that came twice would make a key that stands twice: the first one counts.
+    // A duplicate field would make a duplicate key: the first one counts.
     for (index, field) in request.fields.enumerated() where field.name != .authorization {
       guard !request.fields[..<index].contains(where: { $0.name == field.name }) else { continue }
       writer.member(field.name.rawValue, Self.text(field.value))

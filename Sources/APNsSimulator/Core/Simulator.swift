@@ -1,7 +1,7 @@
 import PushBase
 import PushCrypto
 
-/// Apple's side without its sockets: requests in, decisions out. It belongs to one thread.
+/// The simulator without its sockets: requests in, decisions out. It belongs to one thread.
 final class Simulator {
   var rules: APNsRules
   var script = FailureScript()
@@ -42,7 +42,7 @@ final class Simulator {
     if !script.isEmpty { script.forget(connection: connection.number) }
   }
 
-  /// How many streams a new connection may have at once: one until somebody has shown who he is.
+  /// How many streams a new connection may have at once: one until it is authenticated.
   func initialStreams(certificate: ClientCertificate?) -> UInt32 { certificate == nil ? 1 : policy.streams }
 
   /// Counts what the transport sees.
@@ -51,16 +51,16 @@ final class Simulator {
   /// Counts a fault that belongs to no request.
   func count(_ finding: Finding) { log.count(finding) }
 
-  /// Forgets requests and totals.
+  /// Deletes requests and totals.
   func clearLog() { log.clear() }
 
-  /// Gives a token a state, or none; a 410 that was answered for it is forgotten.
+  /// Sets or removes the state of a token; an earlier 410 for it is dropped.
   func set(_ token: DeviceToken, _ state: SimulatedTokens.State?) {
     rules.tokens.set(token, state)
     gone.remove(token)
   }
 
-  /// Forgets all that is known of tokens.
+  /// Deletes all states of tokens.
   func forgetTokens() {
     rules.tokens.removeAll()
     gone = []
@@ -163,7 +163,7 @@ final class Simulator {
 
   // MARK: What a sender should not do
 
-  /// Remembers whom a 410 was answered for, and finds pushes to them.
+  /// Remembers tokens that got a 410, and finds pushes to them.
   private func noteGone(_ outcome: inout APNsRules.Outcome) {
     guard let token = outcome.token, outcome.verdict.status == 410 || !gone.isEmpty else { return }
     if gone.contains(token) { outcome.findings.append(.pushAfterGone) }

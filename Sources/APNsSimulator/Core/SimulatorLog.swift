@@ -17,7 +17,7 @@ struct LogEntry: Sendable {
   /// The script's action.
   let action: String?
   let findings: [Finding]
-  /// Whether it counts as taken, even if no answer says so.
+  /// Whether it counts as accepted, even without a response.
   let isAccepted: Bool
   /// Whether the verdict is sent.
   let isAnswered: Bool
@@ -64,7 +64,7 @@ struct SimulatorLog: Sendable {
   private var ids: Set<UInt128> = []
   private var pushes: Set<UInt128> = []
 
-  /// Keeps so many entries.
+  /// Keeps this many entries.
   init(capacity: Int = 10_000) { self.capacity = max(1, capacity) }
 
   /// Counts something that is no request.
@@ -111,7 +111,7 @@ struct SimulatorLog: Sendable {
     return (first..<newest).prefix(max(0, limit)).map { ring[Int($0 % UInt64(capacity))] }
   }
 
-  /// Forgets all requests and totals, but not which connections are open.
+  /// Deletes all requests and totals, but not the open connections.
   mutating func clear() {
     let open = totals.openConnections
     self = SimulatorLog(capacity: capacity)

@@ -11,7 +11,7 @@ public enum SimulatorProgram {
   /// One phrase for lists of programs.
   public static let summary =
     "Simulates Apple's push service (APNs) on this machine, with failures on request."
-  /// What help tells beyond the settings.
+  /// The help text beyond the settings.
   public static let details = """
     Accepts pushes over HTTP/2 as api.push.apple.com does, makes the checks of APNs, and responds with Apple's reasons.
     When it is ready it prints one line of JSON with its addresses and the files that a provider needs: the CA to trust, a

@@ -3,7 +3,7 @@ import PushBase
 /// Decides about requests as Apple does, in this order: path, fields that came twice, method, authentication, device
 /// token, syntax of the fields, push type, priority, topic, state of the token, payload. The first fault is answered.
 struct APNsRules: Sendable {
-  /// What a request came to.
+  /// The result of a request.
   struct Outcome: Sendable {
     var verdict: Verdict
     /// Nil if the path holds no valid token.
@@ -75,7 +75,7 @@ struct APNsRules: Sendable {
 
   private static let prefix = Array("/3/device/".utf8)
 
-  /// What stands for the token in a path, perhaps nothing; nil for another path.
+  /// The token in a path, maybe empty; nil for another path.
   static func digits(of path: FieldValue?) -> FieldValue? {
     guard let path, path.starts(with: prefix) else { return nil }
     let rest = path.dropFirst(prefix.count)

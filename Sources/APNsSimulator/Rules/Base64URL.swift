@@ -2,7 +2,7 @@ import PushBase
 
 /// The alphabet of JWTs (RFC 4648 section 5), without padding.
 enum Base64URL {
-  /// The bytes that text stands for; nil for padding, for other characters and for spare bits.
+  /// Decodes text; nil for padding, for other characters and for spare bits.
   static func decode(_ text: FieldValue) -> [UInt8]? {
     var digits: [UInt8] = []
     digits.reserveCapacity(text.count + 3)

@@ -12,7 +12,7 @@ enum MessageID {
     return true
   }
 
-  /// A valid ID as a number, which does not tell upper from lower case.
+  /// A valid ID as a number, in which case does not matter.
   static func number(_ text: FieldValue) -> UInt128 {
     text.reduce(0) { number, byte in digit(byte).map { number << 4 | UInt128($0) } ?? number }
   }

@@ -6,7 +6,7 @@ struct ProviderKey: Sendable {
   let keyID: String
   /// Ten characters.
   let teamID: String
-  /// Checks signatures; nil takes any, for a key that nobody has registered.
+  /// Checks signatures; nil accepts any, for an unknown key.
   let publicKey: ES256PublicKey?
   /// The environment that it is limited to, nil for both.
   var environment: PushEnvironment?

@@ -39,8 +39,8 @@ struct ProviderTokenRules: Sendable {
   /// The shortest time between two tokens, in milliseconds.
   var changeInterval: Int64 { 1_200_000 / max(1, clockFactor) }
 
-  /// Checks the value of `authorization`, nil if it is absent, and returns the key. `isNew` tells that the connection
-  /// took a token that it did not have before.
+  /// Checks the value of `authorization`, nil if it is absent, and returns the key. `isNew` says that the token is new on
+  /// the connection.
   func check(
     _ authorization: FieldValue?, _ state: inout ProviderTokenState, now: Timestamp
   ) throws(Refusal) -> (token: ProviderTokenState.Verified, isNew: Bool) {
@@ -85,7 +85,7 @@ struct ProviderTokenRules: Sendable {
     return ProviderTokenState.Verified(issuedAt: token.issuedAt, key: key)
   }
 
-  /// Apple says "no more than one hour ago"; that a token of the far future fares the same is our choice.
+  /// Apple says "no more than one hour ago"; treating a token of the far future the same is our choice.
   private func checkAge(_ token: ProviderTokenState.Verified, _ now: Timestamp) throws(Refusal) {
     let age = now.milliseconds - token.issuedAt.milliseconds
     // `iat` has whole seconds.

@@ -1,4 +1,4 @@
-/// Which of Apple's two environments is played.
+/// The simulated APNs environment.
 enum PushEnvironment: String, Sendable {
   case production, sandbox
 }

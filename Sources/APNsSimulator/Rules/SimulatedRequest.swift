@@ -17,7 +17,7 @@ struct SimulatedRequest: Sendable {
   /// The payload.
   var body: [UInt8] = []
 
-  /// Starts empty, with room for so many fields.
+  /// Starts empty, with capacity for this many fields.
   init(reserving count: Int = 0) { fields.reserveCapacity(count) }
 
   /// Makes a request from texts.

@@ -1,4 +1,4 @@
-/// What is known of device tokens.
+/// The states of device tokens.
 struct SimulatedTokens: Sendable {
   /// The state of one token.
   enum State: Sendable, Equatable {
@@ -22,10 +22,10 @@ struct SimulatedTokens: Sendable {
   /// Gives a token a state, or none.
   mutating func set(_ token: DeviceToken, _ state: State?) { states[token] = state }
 
-  /// Forgets all.
+  /// Deletes all.
   mutating func removeAll() { states = [:] }
 
-  /// Refuses a push to a topic by what is known of its token.
+  /// Refuses a push to a topic according to its token's state.
   func check(_ token: DeviceToken, topic: FieldValue) throws(Refusal) {
     // Looking up means hashing, which most runs need not pay for.
     let state = states.isEmpty ? nil : states[token]

@@ -31,7 +31,7 @@ enum FailureAction: Sendable, Equatable {
   case goAway(last: LastStream, code: UInt32, reason: String?)
   /// The end of the TCP connection, without GOAWAY.
   case cut(accepted: Bool)
-  /// The connection stays open and nothing is read or sent on it any more.
+  /// The connection stays open, but nothing is read or sent.
   case freeze(accepted: Bool)
   /// SETTINGS with another limit of streams; the push is answered.
   case streams(UInt32)

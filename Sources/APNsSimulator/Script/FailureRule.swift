@@ -1,6 +1,6 @@
-/// One rule of a script: which pushes it is for, and what happens to them.
+/// One rule of a script: the pushes that it applies to, and its action.
 struct FailureRule: Sendable, Equatable {
-  /// What a rule is for.
+  /// The pushes that a rule applies to.
   enum Scope: Sendable, Hashable {
     case everything
     case token(DeviceToken)
@@ -10,9 +10,9 @@ struct FailureRule: Sendable, Equatable {
   }
 
   var scope = Scope.everything
-  /// Lets so many pass first.
+  /// Skips this many first.
   var after = 0
-  /// Takes every so many-th of the others.
+  /// Applies to every n-th of the others.
   var every = 1
   /// How often it acts; nil forever.
   var times: Int?
@@ -62,7 +62,7 @@ struct FailureScript: Sendable {
     for index in entries.indices { entries[index].counts[connection] = nil }
   }
 
-  /// Counts a push with every rule that is for it, and returns the first one that acts.
+  /// Counts a push with every rule that applies to it, and returns the first one that acts.
   mutating func take(token: DeviceToken?, connection: UInt64) -> FailureRule? {
     var acting: FailureRule?
     for index in entries.indices {

@@ -1,7 +1,7 @@
 import PushHTTP2
 
 extension Decision.Answer {
-  /// DATA frames of a body that is split hold so many bytes.
+  /// The bytes per DATA frame of a split body.
   private static let piece = 7
 
   /// The answer as HTTP/2 carries it.

@@ -2,7 +2,7 @@ import PushBase
 import PushHTTP2
 import PushNet
 
-/// Puts the simulator on HTTP/2 connections: carries out what it decides. It lives on one loop's thread.
+/// Runs the simulator on HTTP/2 connections: carries out its decisions. It lives on one loop's thread.
 final class SimulatorServer: HTTP2ServerHandler, ConnectionKeeper {
   /// Between the announcement of a GOAWAY and the GOAWAY itself, in milliseconds.
   private static let announcementTime: UInt64 = 1000
