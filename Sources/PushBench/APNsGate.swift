@@ -4,8 +4,8 @@ import PushHTTP2
 import PushNet
 import Synchronization
 
-/// Apple's side in the bench's own process, on a thread of its own: it can be slow or hold its answers back for one app,
-/// and measures how long another app's pushes take to it.
+/// A simulated APNs in the benchmark's process, on its own thread: it can be slow or hold responses back for one app, and
+/// measures the latency of another app's pushes.
 final class APNsGate: Sendable {
   /// How it answers the app with the queue.
   enum Pace: UInt8, Sendable {

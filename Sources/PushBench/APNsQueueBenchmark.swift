@@ -1,8 +1,8 @@
 import CLinux
 import PushCrypto
 
-/// What a queue to Apple costs: memory, and the time that another app's pushes take meanwhile. Once the queue is one push
-/// to many devices, then many pushes to one device each.
+/// The cost of an APNs queue: memory, and the latency of another app's pushes. First the queue is one push to many
+/// devices, then many pushes to one device each.
 enum APNsQueueBenchmark {
   static let memory = "memory of the server"
   static let broadcastDrain = "one push to many, drained to Apple"

@@ -12,7 +12,7 @@ final class APNsQueueScene {
     var apple = Latencies()
     /// The most memory that the server had, in MiB.
     var memory = 0.0
-    /// Notifications a second that Apple took meanwhile.
+    /// Notifications per second that the simulated APNs accepted in that time.
     var rate = 0.0
   }
 
@@ -31,7 +31,7 @@ final class APNsQueueScene {
   private let system: SystemUnderTest
   private let phone: RegistrationID
 
-  /// Starts the server with so many devices of the first app that have tokens.
+  /// Starts the server with this many devices of the first app with tokens.
   init(_ environment: BenchEnvironment, queue count: Int) throws(BenchError) {
     let files = try APNsFiles(environment)
     gate = try APNsGate(topic: Self.topic, certificate: files.certificate, key: files.key)
@@ -89,7 +89,7 @@ final class APNsQueueScene {
     try system.poll(client, "the broadcast is accepted", seconds: 30) { queueSender.acceptedCount > before }
   }
 
-  /// Queues so many pushes to one device each; returns how many a second were accepted.
+  /// Queues this many pushes to one device each; returns how many per second were accepted.
   func postSingles(_ count: Int) throws(BenchError) -> Double {
     let before = queueSender.acceptedCount
     var next = 0

@@ -15,7 +15,7 @@ final class ArrivalBoard {
 
   private let receivers: Int
   private var counts: [Int32]
-  /// How many receivers have more than so many messages.
+  /// How many receivers have more than this many messages.
   private var reached: [Int32] = []
 
   init(receivers: Int) {
@@ -23,7 +23,7 @@ final class ArrivalBoard {
     counts = [Int32](repeating: 0, count: receivers)
   }
 
-  /// Counts a message whose content lies in `range`.
+  /// Counts a message whose content is in `range`.
   func arrived(at receiver: Int, _ bytes: Span<UInt8>, _ range: Range<Int>) {
     if recordsLatency, let sent = Payload.time(in: bytes, range) {
       latencies.add(cl_monotonic_ns() &- sent)

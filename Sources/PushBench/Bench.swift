@@ -4,7 +4,7 @@ import PushJSON
 
 /// Runs benchmarks: starts servers, makes load, prints numbers.
 public enum Bench {
-  /// Measures what is asked for and prints a table to standard output; progress goes to standard error.
+  /// Runs the requested measurements and prints a table to standard output; progress goes to standard error.
   public static func run(_ options: BenchOptions) throws(BenchError) {
     var limit: UInt64 = 0
     _ = cl_set_nofile_limit(.max, &limit)

@@ -1,4 +1,4 @@
-/// What a bench is asked to measure.
+/// The requested measurements.
 public struct BenchOptions: Sendable {
   /// The benchmarks by name, in the order in which `all` runs them; it leaves `soak` out, which takes long.
   public static let benchmarks = [

@@ -7,7 +7,7 @@ final class BorealisSystem: SystemUnderTest {
   let sender: PushSender
   private let senders: Int
 
-  /// Pushes go over so many HTTP connections.
+  /// The number of HTTP connections for pushes.
   init(
     _ borealis: BorealisServer, receivers: Int, senders: Int, tls: TLSClient? = nil
   ) {

@@ -1,8 +1,8 @@
 import CLinux
 import PushBase
 
-/// What it costs to tell an app server of every delivery: broadcasts to many, and single pushes meanwhile, without
-/// callbacks and with them.
+/// The cost of callbacks for every delivery: broadcasts to many, and single pushes at the same time, without callbacks
+/// and with them.
 enum CallbackBenchmark {
   static let broadcast = "a broadcast each second, until all have it, median"
   static let single = "single pushes at 200/s behind the broadcasts, p99"
@@ -51,7 +51,7 @@ enum CallbackBenchmark {
     report.add(broadcast, name, durations.percentile(0.5).map { $0 / 1000 }, "ms")
     report.add(single, name, singles.percentile(0.99), "us")
     if let sink {
-      // Each device is told of twice: handed over, and delivered.
+      // Each device has two events: handed over, and delivered.
       let expected = 2 * (rounds * receivers + rounds * singlesInSecond)
       var sampled = cl_monotonic_ns()
       while sink.events < expected {

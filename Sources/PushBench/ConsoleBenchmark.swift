@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import PushBase
 
-/// How long the console's pages take, each asked for by itself over one connection, on a database that has been filled.
+/// The latency of the console's pages, each requested separately over one connection, on a filled database.
 enum ConsoleBenchmark {
   private static let rounds = 30
   /// Broadcasts, and pushes to tag expressions, of the real server: the newest of the list, and the largest.
@@ -10,7 +10,7 @@ enum ConsoleBenchmark {
   static let worst = "console, the longest of all pages"
   static let worstFile = "console, the longest of all files"
 
-  /// What a page is asked besides its plain address.
+  /// The query of a page.
   private static func queries(_ pattern: String, _ scene: ConsoleScene) -> [String] {
     let device = scene.population.id(ConsoleScene.registrations / 3).text
     switch pattern {
@@ -101,7 +101,7 @@ enum ConsoleBenchmark {
     return longest
   }
 
-  /// The size of an audience, which the push page asks for while somebody types.
+  /// The size of an audience, which the push page requests during typing.
   private static func measureAudience(
     _ client: ConsoleClient, _ server: BorealisServer, _ report: Report
   ) throws(BenchError) -> Double {

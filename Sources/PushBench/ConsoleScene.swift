@@ -3,21 +3,21 @@ import PushBase
 import PushCrypto
 import PushDomain
 
-/// What a console that has been used for a while stands on: a million registrations, 100,000 pushes of the last thirty days, counts
-/// of ninety, what people did, and somebody who is logged in. Written straight into a database, as the migrations lay it out.
+/// The database of a used console: a million registrations, 100,000 pushes of the last thirty days, statistics of ninety
+/// days, an audit log, and a logged-in user. Written directly into the tables of the migrations.
 struct ConsoleScene {
   static let registrations = 1_000_000
   static let pushes = 100_000
   private static let days = 30
   private static let countedDays = 90
-  /// Other apps with counts of their own, which stand between those of this one.
+  /// Other apps with statistics, whose rows are between those of this one.
   private static let otherApps = 100
   private static let deeds = 20_000
   /// Steps of a latency histogram.
   private static let latencySteps = 46
 
   let population = Population(count: ConsoleScene.registrations)
-  /// The cookie of whoever is logged in.
+  /// The cookie of the logged-in user.
   let cookie = Hex.encode(SystemRandom.bytes(32))
 
   /// A push that is one of a kind: its text is searched for.

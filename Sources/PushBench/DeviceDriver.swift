@@ -25,7 +25,7 @@ final class DeviceDriver: PubSubDriver {
   private var credentials: [Credentials?]
   /// Pushes of each device that wait for their acknowledgement.
   private var unacknowledged: [[MessageID]]
-  /// Devices with such pushes, in the order in which their time is over.
+  /// Devices with such pushes, in the order of their deadlines.
   private var due: [(time: UInt64, link: Link)] = []
   private var nextDue = 0
   private var ackDelay: UInt64 = 0
@@ -48,7 +48,7 @@ final class DeviceDriver: PubSubDriver {
     credentials[member] = Credentials(id: id, secret: secret)
   }
 
-  /// Forgets that connections ended: the bench has stopped the server itself.
+  /// Clears the counter of ended connections: the benchmark has stopped the server itself.
   func forgiveLosses() { lostCount = 0 }
 
   /// Sends to one device only from now on.

@@ -38,7 +38,7 @@ struct Endpoint: Equatable {
     return Endpoint(port: UInt16(try BenchError.check(cl_local_port(listener), "getsockname")))
   }
 
-  /// Tells whether something accepts connections here; waits up to `seconds` for it.
+  /// Whether something accepts connections here; waits up to `seconds` for it.
   func waitUntilOpen(seconds: Int) -> Bool {
     let deadline = cl_monotonic_ns() + UInt64(seconds) * 1_000_000_000
     while cl_monotonic_ns() < deadline {

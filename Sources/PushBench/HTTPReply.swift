@@ -1,5 +1,5 @@
-/// A response as it lies in received bytes. Only what the load needs is looked at: the generator shares the
-/// processor with the server, so that every microsecond here is taken from what is measured.
+/// A response as a view of received bytes. It parses only what the load generator needs, since that shares the processor
+/// with the measured server.
 struct HTTPReply: Equatable {
   let status: Int
   let body: Range<Int>

@@ -37,7 +37,7 @@ final class LoadClient {
   /// How many connections are open.
   var openCount: Int { lines.count - freeSlots.count }
 
-  /// Opens a connection; the driver hears at once, or after the handshake when TLS is asked for.
+  /// Opens a connection; the driver is called immediately, or after the handshake with TLS.
   @discardableResult
   func connect(
     to endpoint: Endpoint, driver: any LoadDriver, member: Int, tls: TLSClient? = nil
@@ -129,7 +129,7 @@ final class LoadClient {
     if lines[slot].connection.canRead(readiness) { read(link) }
   }
 
-  /// Goes on with an opening connection; what comes with the end of a handshake is read at once.
+  /// Continues an opening connection; bytes that arrive with the end of a handshake are read immediately.
   private func proceed(_ link: Link) {
     switch lines[link.slot].connection.proceed() {
     case .underWay: settle(link.slot)

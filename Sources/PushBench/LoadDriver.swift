@@ -2,7 +2,7 @@
 struct Link: Equatable {
   /// Where the client keeps it.
   let slot: Int
-  /// How often that place was used before: a link to a closed connection reaches nobody.
+  /// How often that slot was used before, so that a link to a closed connection is recognized.
   let generation: UInt32
   /// The driver's own number for it: which receiver it is, or `Link.sender`.
   let member: Int
@@ -19,8 +19,7 @@ protocol LoadDriver: AnyObject {
   func received(_ link: Link, _ bytes: Span<UInt8>, _ client: LoadClient) -> Int
   /// The server closed the connection, or it failed. Not called for `LoadClient.close`.
   func closed(_ link: Link, _ client: LoadClient)
-  /// Called before each wait: does what is due and tells when it wants to be called next, in monotonic
-  /// nanoseconds.
+  /// Called before each wait: does due work and returns when to call it next, in monotonic nanoseconds.
   func turn(_ now: UInt64, _ client: LoadClient) -> UInt64?
 }
 

@@ -46,7 +46,7 @@ enum MillionBenchmark {
 
   private static func name(_ count: Int) -> String { count == many ? Report.own : "with 1,000" }
 
-  /// A server whose database holds so many registrations; device 0 is one of them.
+  /// A server whose database has this many registrations; device 0 is one of them.
   private static func system(
     _ environment: BenchEnvironment, _ count: Int
   ) throws(BenchError) -> BorealisSystem {

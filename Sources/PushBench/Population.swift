@@ -7,9 +7,9 @@ import PushWire
 /// has an alias, and tags by what its number can be divided by.
 struct Population {
   let count: Int
-  /// Whether they are iPhones with a token of Apple's, instead of Android devices.
+  /// Whether they are iPhones with an APNs token, instead of Android devices.
   var haveTokens = false
-  /// Tells those of one population from those of another.
+  /// Distinguishes populations.
   var seed: UInt64 = 1
   /// All of them have the same.
   let secret = DeviceSecret(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210)
@@ -62,7 +62,7 @@ struct Population {
     return writer.bytes
   }
 
-  /// Apple's token: 32 bytes.
+  /// The APNs token: 32 bytes.
   private func token(_ number: Int) -> [UInt8] { Array(SHA256.digest(stored(id(number)))) }
 
   /// The column `tags`.

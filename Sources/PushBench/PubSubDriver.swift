@@ -2,7 +2,7 @@
 protocol PubSubDriver: LoadDriver {
   /// Receivers that are logged in, or subscribed when `subscribes` is set.
   var readyCount: Int { get }
-  /// Connections that ended although nobody asked for it.
+  /// Connections that ended unexpectedly.
   var lostCount: Int { get }
   /// Where messages are counted.
   var board: ArrivalBoard { get set }

@@ -36,7 +36,7 @@ final class PushSender: LoadDriver {
     }
   }
 
-  /// Forgets all connections: the bench has stopped the server itself.
+  /// Drops all connections: the benchmark has stopped the server itself.
   func forgetConnections() {
     idle = []
     lostCount = 0

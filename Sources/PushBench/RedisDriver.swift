@@ -51,7 +51,7 @@ final class RedisDriver: PubSubDriver {
     if let sender { client.send(sender, Self.command([Array("PUBLISH".utf8), Self.channel, payload])) }
   }
 
-  /// The reply at an index: how many parts it has, and where the last one lies. Nil while it is incomplete.
+  /// The reply at an index: how many parts it has, and the range of the last one. Nil while it is incomplete.
   private static func scan(_ bytes: Span<UInt8>, at start: Int) -> (parts: Int, last: Range<Int>, end: Int)? {
     guard start < bytes.count else { return nil }
     var parts = 1

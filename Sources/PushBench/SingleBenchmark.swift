@@ -3,9 +3,9 @@ import CLinux
 /// One message to one connection.
 enum SingleBenchmark {
   static let rate = 1000
-  /// Devices that get pushes in turn: one alone may have only so many whose acknowledgements are not stored.
+  /// Devices that get pushes in turn: a single device may only have a limited number of unstored acknowledgements.
   static let devices = 16
-  /// HTTP connections, so that a push that is slow holds up only the one behind it on the same connection.
+  /// HTTP connections, so that a slow push delays only the next one on the same connection.
   static let senders = 8
   static let median = "single at 1,000/s, p50 from sending to arrival"
   static let tail = "single at 1,000/s, p99 from sending to arrival"
