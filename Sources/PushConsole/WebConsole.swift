@@ -74,7 +74,7 @@ public final class WebConsole: Sendable {
       table.add(served.page.method, served.page.pattern, served)
     }
     self.table = table
-    // Mail with links is in memory only, and what was there when the server stopped is gone.
+    // Mail with links is in memory only, so a restart loses waiting mail.
     let now = time.now()
     members.loseQueuedMail(at: now) { result in
       if case .failure(let error) = result {
@@ -88,7 +88,7 @@ public final class WebConsole: Sendable {
     target == "/" || target == "/console" || target.hasPrefix("/console/") || target.hasPrefix("/console?")
   }
 
-  /// The path of the setup link as long as nobody can log in, else nil.
+  /// The path of the setup link while there is no user, else nil.
   public func prepareSetup() async -> String? {
     await people.prepareSetup().map { "/console/setup/\($0)" }
   }
@@ -113,8 +113,7 @@ public final class WebConsole: Sendable {
     }
   }
 
-  /// What can be told of a request from its header, so that its body need not be read. Who has a session is known only to the
-  /// database.
+  /// Screens a request by its header, so that its body need not be read. Only the database knows sessions.
   public func screen(_ head: HTTPRequest, peer: IPAddress?, isSecure: Bool) -> HTTPScreening {
     switch arrival(of: head, peer: peer, isSecure: isSecure) {
     case .answered(let answer): return .refused(answer)
@@ -145,7 +144,7 @@ public final class WebConsole: Sendable {
       return .answered(PageCall.safe(HTTPResponse(status: 400)))
     }
     if target.path.isEmpty { return .answered(PageCall.safe(PageCall.redirect(to: "/console/"))) }
-    // A proxy that ends TLS says so; a lie only costs the liar.
+    // A proxy that terminates TLS says so; a false header only harms its sender.
     let isSecure = isSecure || request.headers["x-forwarded-proto"] == "https"
     let peer = gateway.caller(of: request, peer: peer)
     var call = PageCall(request: request, at: time.now(), target: target, peer: peer, isSecure: isSecure)
@@ -216,7 +215,7 @@ public final class WebConsole: Sendable {
     return await once.serve(served, call)
   }
 
-  /// Serves a page that is for everybody.
+  /// Serves a public page.
   private func serveOpen(_ served: ServedPage, _ call: PageCall) async throws(Refused) -> HTTPResponse {
     await served.answer(try read(call, served.page))
   }
@@ -246,13 +245,13 @@ public final class WebConsole: Sendable {
     return call.with(app, own, alerts: apns?.alerts(of: app) ?? [])
   }
 
-  /// Sends somebody to log in, who comes back to where this request was made.
+  /// Redirects to the login page, which returns to this request.
   private func askToLogIn(_ call: PageCall, _ page: Page) async -> HTTPResponse {
     let held = page.method == "GET" || call.wantsJSON ? nil : await drafts.hold(call, for: page)
     return login(call, page, backTo: held ?? place(of: call, page))
   }
 
-  /// Where somebody comes back to who has to log in first.
+  /// The page to return to after login.
   private func place(of call: PageCall, _ page: Page) -> String {
     page.method == "GET" ? call.request.target : unsent(formPlace(call))
   }
@@ -288,7 +287,7 @@ public final class WebConsole: Sendable {
     return SiteMap.pageAbove(call)
   }
 
-  /// What a member of an account that is turned off is told; nil for anybody else.
+  /// The page for a member of a suspended account; nil for others.
   private func suspension(
     of account: AccountID, _ visitor: Visitor, _ call: PageCall
   ) async -> HTTPResponse? {
@@ -304,7 +303,7 @@ public final class WebConsole: Sendable {
     return call.with(visitor).missing
   }
 
-  /// Whether a request that changes something comes from our own pages, as far as the browser says (Fetch Metadata,
+  /// Whether a request that changes something comes from the console's own pages, according to the browser (Fetch Metadata,
   /// `Sec-Fetch-Site`; `Origin`, RFC 6454). Besides, forms carry a token.
   private func request(_ request: HTTPRequest, mayChange page: Page) -> Bool {
     guard page.method == "POST" else { return true }

@@ -4,7 +4,7 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-/// Taking a device's alias away: an alias has room for ten devices, and those that are not used any more keep it.
+/// Removes a device's alias: an alias has at most ten devices, and unused ones keep it.
 extension DevicePage {
   /// The button, for those who may send.
   var takeAliasForm: HTML {

@@ -4,7 +4,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Whom a push is for, in words.
+/// The audience of a push, in words.
 struct AudienceText: Sendable, Equatable {
   private let audience: Audience
 
@@ -38,12 +38,12 @@ struct AudienceText: Sendable, Equatable {
 
   // MARK: In lists
 
-  /// Whom a push in a list is for: by name, or for older pushes by kind.
+  /// The audience of a push in a list: by name, or for older pushes by kind.
   static func text(_ push: PushSummary, _ call: PageCall) -> String {
     AudienceText(object: push.object)?.full(call.language) ?? PushNames.audiences(push.traits, call)
   }
 
-  /// How many devices it is for, and which.
+  /// The number of its devices, and its audience.
   static func cell(_ push: PushSummary, _ call: PageCall) -> HTML {
     let known = AudienceText(object: push.object)
     let line = known?.line(call.language) ?? PushNames.audiences(push.traits, call)

@@ -34,7 +34,7 @@ struct AuditPages: Controller {
     back: (path: String, name: Phrase)? = nil
   ) async -> HTTPResponse {
     let before = call.target["before"].flatMap { Int64($0) }
-    // One more tells whether there are older ones.
+    // One more, to see whether there are older ones.
     let result = await log.list(scope, before: before, limit: Self.listed + 1)
     guard case .success(var found) = result else { return call.unavailable }
     let hasMore = found.entries.count > Self.listed

@@ -6,7 +6,7 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-/// What an app's server is told, and what became of that.
+/// An app's callbacks and their results.
 struct CallbackPages: Controller {
   let gateway: Gateway
 
@@ -27,7 +27,7 @@ struct CallbackPages: Controller {
 
   private static let listed = 25
 
-  /// What may be told, in the order of the boxes.
+  /// The event types, in the order of the checkboxes.
   private static let kinds: [(type: CallbackTypes, word: Phrase)] = [
     (.delivered, Words.callbackDelivered), (.clicked, Words.callbackClicked),
     (.notDelivered, Words.callbackNotDelivered), (.handedOver, Words.callbackHandedOver),

@@ -27,7 +27,7 @@ struct ChartPages: Controller {
   }
 }
 
-/// How far charts look back. Raw values stand in addresses.
+/// The periods of charts. The raw values are used in URLs.
 enum ChartRange: String, CaseIterable, Sendable {
   case day = "24h"
   case week = "7d"

@@ -5,7 +5,7 @@ import PushStorage
 /// The second step of logging in, for those who have an authenticator app: the code alone.
 extension LoginPages {
   func askForCode(_ call: PageCall, email: String, wasWrong: Bool) async -> HTTPResponse {
-    // Whoever guesses gets no more time.
+    // Further attempts do not extend the time.
     if let ticket = call.form?["ticket"] { return showCode(call, email, ticket, wasWrong) }
     let ticket = await people.ticket(for: email, at: call.now)
     guard let ticket else { return call.unavailable }

@@ -40,7 +40,7 @@ struct CredentialPages: Controller {
     guard let app = call.app else { return call.missing }
     let result = await credentials.all(of: app.id)
     guard case .success(let rows) = result else { return call.unavailable }
-    // What was just done may have ended what the banner told of.
+    // The action may have solved the problem in the banner.
     let call = call.with(app, call.role ?? .viewer, alerts: apns?.alerts(of: app) ?? [])
     let statuses = apns?.statuses(of: app) ?? []
     let list = [APNsEnvironment.production, .sandbox].map { environment in
@@ -276,7 +276,7 @@ struct CredentialPages: Controller {
 
   // MARK: Changes
 
-  /// Changes the credential in the path, notes it, and shows the list when the change is in use.
+  /// Changes the credential in the path, with an audit log entry, and shows the list when the change is in use.
   private func change(
     _ call: PageCall, _ action: String, _ change: CredentialRecords.Change, _ done: FlashMessage
   ) async -> HTTPResponse {

@@ -189,7 +189,7 @@ struct DevicePage: Sendable {
     """
   }
 
-  /// What is known of it with its moment, the newest first.
+  /// Its events with their times, the newest first.
   private var events: [Event] {
     var all: [Event] = [Event(at: file.row.createdAt, text: call(Words.eventRegistered))]
     func add(_ at: Timestamp?, _ phrase: Phrase) {

@@ -4,7 +4,7 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-/// Finding devices, and what is known of one.
+/// Searches for devices, and shows one.
 struct DevicePages: Controller {
   let router: Router
 
@@ -100,7 +100,7 @@ struct DevicePages: Controller {
     }
   }
 
-  /// A registration that the app does not have, or has no more.
+  /// A registration that the app does not have, or no longer has.
   private func showMissing(_ call: PageCall, _ app: App, _ id: RegistrationID) async -> HTTPResponse {
     let result = await awaitCallback { router.diagnostics.search(id.text, in: app, limit: 1, found: $0) }
     guard case .success(let search) = result, let gone = search.gone else {
@@ -110,7 +110,7 @@ struct DevicePages: Controller {
   }
 }
 
-/// Where one types whom to look for.
+/// The search field.
 enum DeviceForm {
   static func html(_ call: PageCall, _ query: String) -> HTML {
     """

@@ -7,7 +7,7 @@ import PushStorage
 struct DraftDesk: Sendable {
   let router: Router
   let people: People
-  /// Pushes that are being written, and those of people whose session had ended; the latter take no room from the former.
+  /// Drafts of pushes, and forms of people whose session had ended, with separate limits.
   let written = PushDrafts(mostDrafts: 2048, mostBytes: 16 << 20, ownDrafts: 16, ownBytes: 1 << 20)
   let held = PushDrafts(mostDrafts: 256, mostBytes: 2 << 20, ownDrafts: 4, ownBytes: 256 << 10)
 
@@ -20,7 +20,7 @@ struct DraftDesk: Sendable {
     guard let old = held.draft(id), case .browser(let cookie) = old.owner, old.app == app.key else {
       return nil
     }
-    // Only whoever was let in with that browser before: somebody else may sit in front of it now.
+    // Only for the person who was logged in with that browser before: somebody else may use it now.
     let signer = await people.browsers()
     guard signer?.name(in: cookie, for: visitor.person.email.lowercased()) != nil else { return nil }
     held.remove(id)
@@ -30,8 +30,8 @@ struct DraftDesk: Sendable {
     return draft
   }
 
-  /// Keeps what somebody wrote whose session has ended, in a browser that somebody has logged in with; gives the address where it is
-  /// found again.
+  /// Keeps what somebody wrote whose session has ended, in a browser that somebody has logged in with; gives the address
+  /// where it is found again.
   func hold(_ call: PageCall, for page: Page) async -> String? {
     guard page.pattern == PushPages.confirmPath, call.request.body.count <= 64 << 10,
       call.request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true,

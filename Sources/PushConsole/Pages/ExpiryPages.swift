@@ -24,7 +24,7 @@ struct ExpiryPages: Controller {
   private func expiries(
     _ call: PageCall, _ visitor: Visitor, _ all: [(app: AppRow, row: APNsCredentialRow)]
   ) -> HTML {
-    // What was replaced does not count any more.
+    // Replaced credentials do not count.
     let used = all.filter { $0.row.replacedBy == nil }
     let ending = used.filter { $0.row.expiresAt != nil }.sorted {
       ($0.row.expiresAt ?? call.now, $0.row.id) < ($1.row.expiresAt ?? call.now, $1.row.id)

@@ -36,7 +36,7 @@ enum Failures {
     Layout(call(Words.suspendedTitle), suspension(call, account, operators))
   }
 
-  /// A word about an account that is turned off, and whom to ask.
+  /// A message about a suspended account, and whom to contact.
   static func suspension(_ call: PageCall, _ account: String, _ operators: [PersonRow]) -> HTML {
     """
     <section class="card"><h2>\(call(Words.suspendedTitle))</h2><p>\(call(Words.suspendedText.with(account)))</p>
@@ -51,7 +51,7 @@ enum Failures {
     """
   }
 
-  /// What a browser gets whose request did not come whole. Nobody knows its language, so it is told in both.
+  /// The answer to an incomplete request. Its language is unknown, so the text is in both.
   static func refused(_ fault: HTTPFault) -> HTTPResponse {
     let (title, text) =
       switch fault {

@@ -41,7 +41,7 @@ struct FirstSteps: Sendable {
     ]
   }
 
-  /// It names no device, so that whoever copies it as it is reaches nobody.
+  /// It matches no device, in case somebody runs it unchanged.
   private var sample: String {
     let body =
       #"{"platform":"all","audience":{"registration_id":["REGISTRATION_ID"]},"notification":{"alert":"Hello"}}"#

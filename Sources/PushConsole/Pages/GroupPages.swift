@@ -147,7 +147,7 @@ struct GroupPages: Controller {
     return call.redirect(to: "/console/accounts/\(call.account?.rawValue ?? 0)/groups")
   }
 
-  /// Changes the group in the path, if it is the account's, and notes it.
+  /// Changes the group in the path, if it is the account's, with an audit log entry.
   private func changeGroup(
     _ call: PageCall, _ action: String,
     _ body: (AppKey, AccountID, AuditRow) async -> Result<AppGroupRow?, StorageError>

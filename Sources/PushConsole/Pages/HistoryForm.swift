@@ -4,7 +4,7 @@ import PushHTTP
 import PushJSON
 import PushStorage
 
-/// What the list of pushes is asked to show, as it stands in the page's address.
+/// The filter of the list of pushes, as in the page's URL.
 struct HistoryForm: Sendable, Equatable {
   /// The first and the last day, `YYYY-MM-DD` by the server's clock.
   var from = ""
@@ -56,13 +56,13 @@ struct HistoryForm: Sendable, Equatable {
     ("group", Words.senderGroup, .group, nil),
   ]
 
-  /// Whether anything is asked for.
+  /// Whether there is any filter.
   var isEmpty: Bool { [from, to, state, kind, audience, sender, text].allSatisfy(\.isEmpty) }
 
   /// The number that is looked for, if the text is one: numbers of pushes have been long from the first one on.
   var messageID: MessageID? { text.utf8.count >= 12 ? MessageID(decimal: Array(text.utf8)) : nil }
 
-  /// What the database is asked. Days that are none ask for nothing.
+  /// The query of the database. Invalid days are ignored.
   func filter(in zone: any Zone) -> PushFilter {
     var filter = PushFilter()
     func start(of day: String, after days: Int64) -> MessageID? {

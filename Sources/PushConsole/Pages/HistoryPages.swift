@@ -144,7 +144,7 @@ struct HistoryPages: Controller {
       """
   }
 
-  /// Where the list goes on.
+  /// Where the list continues.
   private func rest(_ call: PageCall, _ form: HistoryForm, _ history: PushHistory) -> HTML {
     let newest: HTML =
       form.before == nil

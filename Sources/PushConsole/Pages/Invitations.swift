@@ -46,7 +46,7 @@ struct Invitations: Sendable {
     return text == .none ? .none : "<span class=\"quiet mail-state\(isBad ? " bad" : "")\">\(text)</span>"
   }
 
-  /// Mails an invitation's link, and notes how far the mail comes. To be called when the invitation is stored.
+  /// Mails an invitation's link, and records the mail's status. Call it after the invitation is stored.
   func mailLink(_ call: PageCall, token: String, to email: String, account: String, as role: Role) {
     guard let site = mail.site, let send = mail.send else { return }
     let language = call.language

@@ -64,7 +64,7 @@ struct LoginPages: Controller {
       """
   }
 
-  /// Where somebody wanted to go, as a hidden field of the forms on the way.
+  /// The page to return to, as a hidden field of the login forms.
   static func placeField(_ call: PageCall) -> HTML {
     "\(call.placeAfterLogin, { "<input type=\"hidden\" name=\"next\" value=\"\($0)\">" })"
   }
@@ -85,7 +85,7 @@ struct LoginPages: Controller {
     }
   }
 
-  /// Whoever comes without an account is the first person.
+  /// A person without an account is the first user.
   private func newPerson(
     _ call: PageCall, email: String, account: String?
   ) -> Result<NewPerson, FieldProblem> {
@@ -131,7 +131,7 @@ struct LoginPages: Controller {
 
   private func logIn(_ call: PageCall) async -> HTTPResponse { await enter(call, email: call.field("email")) }
 
-  /// Lets somebody in with the password of the form; `browser` is the cookie that the browser gets with this very answer.
+  /// Logs in with the password of the form; `browser` is the cookie that this answer sets.
   private func enter(_ call: PageCall, email: String, browser: String? = nil) async -> HTTPResponse {
     let attempt = People.Attempt(
       email: email, password: call.form?["password"] ?? "",
@@ -143,7 +143,7 @@ struct LoginPages: Controller {
     case .success(let admission):
       var next = call.placeAfterLogin ?? "/console/"
       if admission.isByRecoveryCode {
-        // Whoever used a recovery code up sees how many are left, and goes on from there.
+        // After using a recovery code, the page shows how many are left.
         next = "/console/me?notice=\(FlashMessage.recovered.rawValue)&next=\(HistoryForm.encode(next))"
       }
       var response = PageCall.redirect(to: next)
@@ -192,7 +192,7 @@ struct LoginPages: Controller {
   private func invitationPage(_ call: PageCall, _ invitation: InvitationRow, _ problem: FieldProblem?)
     -> Layout
   {
-    // Whoever comes by the link is the person whom it was sent to, and nobody else. The field is for password managers.
+    // The link is for the invited address only. The field is for password managers.
     let address: HTML = """
       <label for="address">\(call(Words.email))</label>
       <input id="address" type="email" value="\(invitation.email)" autocomplete="username" readonly>
@@ -249,13 +249,13 @@ struct LoginPages: Controller {
       at: call.now, account: invitation.account, person: nil, who: new.signature, action: "member.join",
       target: "\(new.email) (\(invitation.role.word))", address: call.peer)
     return await accept(call, invitation, .new(new), noting: entry) {
-      // Whoever has failed under this address before, this browser has not.
+      // Earlier failures for this address were not this browser's.
       let signer = await people.browsers()
       return await enter(call, email: new.email, browser: signer?.cookieByMail(for: new.email))
     }
   }
 
-  /// Makes somebody a member.
+  /// Adds a member.
   private func accept(
     _ call: PageCall, _ invitation: InvitationRow, _ joining: Members.Joining, noting entry: AuditRow,
     done: () async -> HTTPResponse

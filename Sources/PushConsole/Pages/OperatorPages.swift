@@ -6,7 +6,7 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-/// For whoever runs the installation: accounts with what they use. What is in an account only its members see.
+/// For operators: accounts and their usage. Only members see the content of an account.
 struct OperatorPages: Controller {
   let router: Router
   let accounts: Accounts

@@ -29,7 +29,7 @@ struct ProfilePages: Controller {
   private func profilePage(
     _ call: PageCall, _ visitor: Visitor, _ overview: Profiles.Overview, _ notice: Layout.Notice?
   ) -> Layout {
-    // Where somebody wanted to go who logged in with a recovery code.
+    // The page to return to after login with a recovery code.
     let onward = call.target["notice"] == FlashMessage.recovered.rawValue ? call.placeAfterLogin : nil
     return Layout(
       call(Words.yourAccount), notice: notice,
@@ -80,7 +80,7 @@ struct ProfilePages: Controller {
     return call.redirect(to: "/console/me")
   }
 
-  /// Whoever reads the log of an account, or of the installation, must know who was called what.
+  /// Readers of an audit log must be able to follow a change of name.
   private func notesOfRenaming(_ visitor: Visitor, to name: String, _ call: PageCall) -> [AuditRow] {
     let note = call.entry("person.rename", "\(visitor.person.name) → \(name)", by: visitor)
     return [note]

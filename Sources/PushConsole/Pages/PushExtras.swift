@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 import PushJSON
 
-/// What a push carries besides its text.
+/// The parts of a push besides its text.
 struct PushExtras: Sendable, Equatable {
   struct Pair: Sendable, Equatable {
     var name = ""
@@ -98,7 +98,7 @@ struct PushExtras: Sendable, Equatable {
   }
 }
 
-/// Their fields in the form, out of the way of those who need none.
+/// Their fields in the form, collapsed by default.
 enum PushExtrasFields {
   static func html(_ call: PageCall, _ extras: PushExtras) -> HTML {
     """

@@ -44,7 +44,7 @@ struct PushForm: Sendable, Equatable {
     hours = typed.isEmpty ? 24 : Int(typed).flatMap { (0...Self.mostHours).contains($0) ? $0 : nil }
   }
 
-  /// Whether something stands in the fields that say who is meant.
+  /// Whether the audience fields have a value.
   var namesAnybody: Bool { audience == .everybody || [names, allTags, noTags].contains { !$0.isEmpty } }
 
   /// The push object.

@@ -8,7 +8,7 @@ enum PushNames {
     names(HistoryForm.kinds.map { ($0.phrase, $0.traits) }, traits, call)
   }
 
-  /// Whom it is for.
+  /// Its audience.
   static func audiences(_ traits: PushTraits, _ call: PageCall) -> String {
     names(HistoryForm.audiences.map { ($0.phrase, $0.traits) }, traits, call)
   }
@@ -67,7 +67,7 @@ extension OutcomeStatus {
   }
 }
 
-/// Which clocks days are told by.
+/// The time zone of days.
 enum ZoneText {
   /// A moment by a zone's clock with its offset (RFC 3339), such as `2026-03-01T08:00:00+08:00`.
   static func moment(_ time: Timestamp, in zone: any Zone) -> String {

@@ -16,7 +16,7 @@ struct PushOutline: Sendable {
 
   private var excerpt: PushExcerpt { PushExcerpt(request.content.encode()) }
 
-  /// What, to whom, and for how long.
+  /// Content, audience, and time to live.
   var table: HTML {
     """
     \(warning)
@@ -45,7 +45,7 @@ struct PushOutline: Sendable {
     return rows
   }
 
-  /// What it carries besides its text.
+  /// Its parts besides the text.
   private var besides: [(Phrase, String)] {
     let notification = object?["notification"]
     let (ios, android) = (notification?["ios"], notification?["android"])

@@ -22,13 +22,13 @@ struct PushPages: Controller {
     Route(.app(.sender), "POST", "/console/apps/{app}/push", body: pushBytes) { await $0.sendPush($1) },
   ]
 
-  /// Where the form goes, and where the sender is asked once more.
+  /// The form's target, and the confirmation page.
   static let confirmPath = "/console/apps/{app}/push/confirm"
 
   /// Room for a thousand names, each character of which a form may write as nine.
   private static let pushBytes = 512 << 10
 
-  /// A push object on its way from the form, or from an earlier push, to being sent.
+  /// A push object from the form, or from an earlier push, before it is sent.
   struct PushDraft: Sendable {
     let body: String
     /// The name under which it goes once, however often it is sent.
@@ -119,7 +119,7 @@ struct PushPages: Controller {
     let (form, path) = (PushForm(call), "/console/apps/\(app.key.text)/push")
     let id = PushDrafts.isID(call.field("draft")) ? call.field("draft") : PushDrafts.newID()
     var draft = PushDrafts.Draft(owner: .person(visitor.person.id), app: app.key, form: form)
-    // Nobody writes into another's draft.
+    // Drafts belong to one person.
     let number = drafts.written.draft(id).map { $0.owner == draft.owner } == false ? PushDrafts.newID() : id
     switch parse(form) {
     case .failure(let error):
@@ -142,7 +142,7 @@ struct PushPages: Controller {
     let path = "/console/apps/\(app.key.text)/push"
     guard let id = call.target["draft"], PushDrafts.isID(id) else { return call.redirect(to: path) }
     let draft = await drafts.draft(id, of: call)
-    // Only so many are kept, and none over a restart.
+    // The number of drafts is limited, and a restart drops them.
     guard let draft else { return call.redirect(to: path, notice: .draftLost) }
     guard let cid = draft.cid, case .success(let request) = parse(draft.form) else {
       return call.redirect(to: "\(path)?draft=\(id)")
@@ -158,7 +158,7 @@ struct PushPages: Controller {
       status: notice == nil ? 200 : 422)
   }
 
-  /// For whoever goes back to a question that was answered.
+  /// For a return to a confirmation that was answered already.
   private func sentPage(_ call: PageCall, draft: String, _ sent: MessageID, _ app: App) -> Layout {
     let path = "/console/apps/\(app.key.text)"
     return Layout(
@@ -171,7 +171,7 @@ struct PushPages: Controller {
       """)
   }
 
-  /// Asks once more before a push object is sent to so many devices.
+  /// Asks for confirmation before a push object is sent to this many devices.
   func confirmPage(
     _ call: PageCall, _ draft: PushDraft, _ request: PushRequest, devices: Int, _ app: App,
     _ notice: Layout.Notice? = nil, broadcasts: Int? = nil
@@ -248,7 +248,7 @@ struct PushPages: Controller {
     return true
   }
 
-  /// A push object that a person sends: under one name it goes once, it is kept as it was asked for, and noted.
+  /// A push object that a person sends: once per `cid`, with an audit log entry.
   func request(
     _ object: JSONValue, cid: String, of app: App, by visitor: Visitor, _ call: PageCall,
     audience: AudienceKind = .named
@@ -277,8 +277,8 @@ struct PushPages: Controller {
 }
 
 extension PushPages {
-  /// How many pushes to everybody the app has sent today, if their number is limited and this is one; nil otherwise, and
-  /// if the database does not tell.
+  /// How many broadcasts the app has sent today, if their number is limited and this is one; nil otherwise, and if the
+  /// database cannot be read.
   func countBroadcasts(
     before push: PushRequest, _ call: PageCall, _ app: App
   ) async -> Int? {

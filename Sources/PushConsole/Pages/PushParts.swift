@@ -72,7 +72,7 @@ struct PushSamples: Sendable, Equatable {
 }
 
 extension PushSamples {
-  /// The same push for an app server, closed until somebody asks for it.
+  /// The same push for an app server, collapsed by default.
   func details(_ call: PageCall) -> HTML {
     """
     <section class="card"><h2>\(call(Words.asCode))</h2>

@@ -3,8 +3,7 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// The way of a push in the order of time, from what is stored of it: of a push to several there is no time for each
-/// target, only when the last one was done.
+/// The timeline of a push, from stored data: a push to several has no time for each target, only that of the last one.
 struct PushTimeline: Sendable {
   let call: PageCall
   let report: PushReport

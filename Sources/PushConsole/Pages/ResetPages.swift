@@ -4,7 +4,7 @@ import PushCrypto
 import PushHTTP
 import PushStorage
 
-/// A new password for whoever has lost the old one, by mail; only where mail is set up.
+/// Password reset by mail; only if mail is set up.
 struct ResetPages: Controller {
   let people: People
   let mail: ConsoleMail
@@ -35,7 +35,7 @@ struct ResetPages: Controller {
       """)
   }
 
-  /// Answers the same, and as fast, whether somebody has the address or not.
+  /// The answer, and its time, do not depend on whether the address exists.
   private func sendReset(_ call: PageCall) -> HTTPResponse {
     guard mail.isSetUp else { return call.missing }
     // Before anything is done: a link that is not sent must not end the one before it.
@@ -116,7 +116,7 @@ struct ResetPages: Controller {
     return await call.answer(result) { await showDone(call, person) }
   }
 
-  /// Whoever opened the link reads the person's mail, so failed logins from other browsers do not delay them.
+  /// The link proves access to the person's mail, so failed logins from other browsers do not delay this one.
   private func showDone(_ call: PageCall, _ person: PersonRow) async -> HTTPResponse {
     let signer = await people.browsers()
     let present = call.request.headers.cookie(PageCall.browserCookie) ?? ""

@@ -192,7 +192,7 @@ struct ResultPages: Controller {
       next: list.next.map { "targets.csv?after=\($0.rawValue)" })
   }
 
-  /// Those targets whose registrations are no more; nil if the database does not tell.
+  /// The targets whose registrations were replaced; nil if the database cannot be read.
   private func findGone(
     _ part: TargetList.Part, of app: App
   ) async -> [GoneRegistration]? {

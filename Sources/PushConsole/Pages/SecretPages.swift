@@ -30,8 +30,8 @@ extension SettingsPages {
       """
   }
 
-  /// Makes a new secret; the old one goes on working until it is retired. While it does, another new one takes the place of
-  /// the new one only on demand.
+  /// Makes a new secret; the old one stays valid until it is retired. In the meantime, the new one is replaced only on
+  /// request.
   func rotateSecret(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app, let visitor = call.visitor else { return call.missing }
     let (secret, rotation) = (

@@ -123,7 +123,7 @@ struct TOTPPages: Controller {
     }.joined()
   }
 
-  /// Needs the password: whoever finds a browser open must not be able to keep the person out.
+  /// Requires the password: somebody at an unattended browser must not be able to lock the user out.
   private func turnTOTPOn(_ call: PageCall) async -> HTTPResponse {
     guard let visitor = call.visitor else { return call.missing }
     guard let secret = Hex.decode(call.field("secret")), secret.count == OneTimePassword.secretSize else {

@@ -31,7 +31,7 @@ struct TargetList: Sendable {
       next = found.count > limit ? numbers.last : nil
     }
 
-    /// Whether a registration of it is no more.
+    /// Whether one of its registrations was replaced.
     func hasGone(from app: App) -> Bool { numbers.contains { app.directory.identity($0) == nil } }
   }
 

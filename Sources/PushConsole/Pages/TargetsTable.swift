@@ -3,7 +3,7 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-/// The first targets of a push one by one: those that it has not reached before the others, each with the way to the reason.
+/// The first targets of a push, undelivered ones first, each with a link to the reason.
 struct TargetsTable: Sendable {
   /// Rows on a page; the file has them all.
   static let most = 50

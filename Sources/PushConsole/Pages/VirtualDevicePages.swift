@@ -6,8 +6,8 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// A device in the browser, and sending it something. It is no more than a device: it gets the app key, which every viewer
-/// sees, and a registration of its own over WebSocket.
+/// A device in the browser, and a form to push to it. It has no special rights: it gets the app key, which every viewer
+/// sees, and registers over WebSocket.
 struct VirtualDevicePages: Controller {
   let router: Router
   let gateway: Gateway

@@ -7,7 +7,7 @@ import PushStorage
 struct LoginThrottle: Sendable {
   /// What failures are counted under.
   enum Key: Hashable, Sendable {
-    /// Browsers that nobody knows, for one email address.
+    /// Unknown browsers, for one email address.
     case unknownBrowsers(email: String)
     /// A browser that was logged in under the email address before.
     case known(email: String, browser: String)
@@ -15,11 +15,11 @@ struct LoginThrottle: Sendable {
     case network(String)
     /// All attempts from one site of many IPv6 networks.
     case site(String)
-    /// One-time codes that came with the right password from browsers that nobody knows.
+    /// TOTP codes after the right password from unknown browsers.
     case code(PersonID)
     /// One-time codes that came with the right password from a browser that was logged in before.
     case knownCode(PersonID, browser: String)
-    /// Passwords that confirm what somebody who is logged in asks for.
+    /// Passwords that confirm an action of a logged-in user.
     case confirmation(PersonID)
 
     /// Failures before attempts are refused. A network may hold a whole company.
@@ -32,7 +32,7 @@ struct LoginThrottle: Sendable {
       }
     }
 
-    /// Whether several people may stand behind it, none of whom clears the others' failures.
+    /// Whether several people may share it, so that a success does not clear the failures of others.
     fileprivate var isShared: Bool {
       switch self {
       case .network, .site: true
@@ -52,7 +52,7 @@ struct LoginThrottle: Sendable {
 
   /// The failures under one key.
   private struct Count: Sendable {
-    /// When they are forgotten.
+    /// When they expire.
     var end: UInt64
     var failures = 0
     /// Times that attempts were refused, and until when they are; only of patient keys.
@@ -84,8 +84,8 @@ struct LoginThrottle: Sendable {
     }.max() ?? 0
   }
 
-  /// Notes a failure. Attempts are counted before the password is checked, so that many at once count, too. True if it is
-  /// the one after which codes are refused.
+  /// Counts a failure. Attempts are counted before the password is checked, so that concurrent ones count, too. True if
+  /// codes are refused after this one.
   @discardableResult
   mutating func fail(_ keys: [Key], at now: UInt64) -> Bool {
     var isLastCode = false

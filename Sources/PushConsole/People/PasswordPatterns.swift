@@ -29,7 +29,7 @@ struct PasswordPatterns {
 
   // MARK: Words
 
-  /// Signs that stand for letters; the second reading differs in those that stand for two.
+  /// Characters that replace letters; the second reading differs in those that can mean two.
   private static let signs: [[Character: Character]] = [
     [
       "4": "a", "@": "a", "8": "b", "3": "e", "6": "g", "9": "g", "1": "i", "!": "i", "|": "i", "0": "o",
@@ -212,8 +212,8 @@ struct PasswordPatterns {
   private static func number(_ digits: ArraySlice<Int>) -> Int { digits.reduce(0) { $0 * 10 + $1 } }
 }
 
-/// Common passwords, words and names by rank (`Assets/common-words.txt`). They are searched where they lie in the program, so
-/// that nothing is loaded and no memory held.
+/// Common passwords, words and names by rank (`Assets/common-words.txt`). They are searched in place in the binary, so
+/// that nothing is loaded and no memory used.
 enum CommonWords {
   /// Letters of the longest.
   static let longest = 24

@@ -8,7 +8,7 @@ enum PasswordRule {
   /// 10^10 "very unguessable".
   static let guesses = 1e9
 
-  /// What is wrong with a password of somebody with this address and name, who belongs to these accounts; nil if it will do.
+  /// Why a password of a person with this address and name, in these accounts, is refused; nil if it is accepted.
   static func problem(_ password: String, email: String, name: String = "", accounts: [String] = [])
     -> Phrase?
   {
@@ -22,7 +22,7 @@ enum PasswordRule {
     return strength.guesses < guesses ? phrase(strength.weakness) : nil
   }
 
-  /// What somebody is known by, whole and in parts. Of the address's domain many share the words, such as "mail".
+  /// The names of a person, complete and in parts. Many people share words of the address's domain, such as "mail".
   private static func ownWords(email: String, _ texts: [String]) -> Set<String> {
     var words: Set<String> = ["borealis", email.lowercased()]
     for text in [String(email.prefix { $0 != "@" })] + texts {

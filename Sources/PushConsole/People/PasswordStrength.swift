@@ -12,7 +12,7 @@ struct PasswordStrength: Sendable {
     case short
   }
 
-  /// A part of the password that a guesser knows a short way to.
+  /// A part of the password that is easy to guess.
   struct Match: Sendable {
     let start, end: Int
     let guesses: Double
@@ -27,7 +27,7 @@ struct PasswordStrength: Sendable {
   /// What follows these characters adds nothing: a password that is good is good by then.
   private static let most = 64
 
-  /// Estimates a password of somebody who is known by `own` words, in lower case.
+  /// Estimates a password of a person with the names in `own`, in lower case.
   init(_ password: String, own: Set<String>) {
     self.init(Self.simplified(Array(password.prefix(Self.most))), own: own, isUnit: false)
   }
@@ -51,8 +51,8 @@ struct PasswordStrength: Sendable {
     (guesses, weakness) = Self.cheapest(matches, of: letters.count)
   }
 
-  /// The cheapest way to cover a password with matches, and with guesses character by character between them (zxcvbn's search: the
-  /// parts may come in any order, so their guesses are multiplied by the factorial of their number).
+  /// The cheapest way to cover a password with matches, and with guesses character by character between them (zxcvbn's
+  /// search: the parts may come in any order, so their guesses are multiplied by the factorial of their number).
   private static func cheapest(_ matches: [Match], of count: Int) -> (Double, Weakness) {
     guard count > 0 else { return (0, .short) }
     struct Step {

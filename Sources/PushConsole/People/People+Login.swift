@@ -6,7 +6,7 @@ import Synchronization
 
 /// Logging in.
 extension People {
-  /// An attempt on its way.
+  /// An attempt in progress.
   private struct Entry: Sendable {
     let attempt: Attempt
     let signer: BrowserSigner
@@ -39,9 +39,9 @@ extension People {
     }
   }
 
-  /// Lets somebody in who knows the password, and has the authenticator app if that is asked for.
+  /// Logs in a person with the password, and with the authenticator app if required.
   func logIn(_ attempt: Attempt) async -> Result<Admission, Refusal> {
-    // Nobody has such an address, and nothing needs to be kept of it.
+    // Unknown addresses need no record.
     guard EmailAddress.isPlausible(attempt.email) else { return .failure(.wrong) }
     guard let signer = await browsers() else { return .failure(.unavailable) }
     let entry = Entry(attempt, signer)
@@ -131,7 +131,7 @@ extension People {
     return (delay == 0 ? nil : .tooMany(seconds: delay), isLastCode)
   }
 
-  /// Somebody has the password of a person and tries codes: the person should know.
+  /// Somebody has the password of a person and tries codes: notifies the person.
   private func tellOfGuessing(at person: PersonRow, from address: IPAddress?) {
     let (now, address) = (time.now(), address?.text ?? "")
     let entry = AuditRow(

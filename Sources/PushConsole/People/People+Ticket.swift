@@ -10,7 +10,7 @@ extension People {
   static let ticketSeconds: Int64 = 300
   private static let ticketKey = SystemRandom.bytes(32)
 
-  /// A ticket for somebody whose password was right just now; nil if that cannot be made.
+  /// A ticket for a person whose password was correct; nil if it cannot be made.
   func ticket(for email: String, at now: Timestamp) async -> String? {
     let result = await profiles.find(email: email)
     guard case .success(let person?) = result else { return nil }

@@ -7,15 +7,15 @@ import Synchronization
 /// Who may use the console: logging in, sessions, the first person. Safe to use from any thread; answers come on whatever
 /// thread has them.
 final class People: Sendable {
-  /// Why somebody was not let in.
+  /// Why a login failed.
   enum Refusal: Error, Sendable, Equatable {
-    /// The address or the password is wrong; which of them is not told.
+    /// The address or the password is wrong, without saying which.
     case wrong
     /// A code of the authenticator app is needed, or was wrong.
     case needsCode(wasWrong: Bool)
     /// Too many attempts: seconds until the next.
     case tooMany(seconds: Int)
-    /// The server cannot tell now.
+    /// The server cannot check it now.
     case unavailable
   }
 
@@ -29,7 +29,7 @@ final class People: Sendable {
     /// Where it comes from, if that is known.
     var address: IPAddress?
     var agent: String
-    /// What stands in the password's place at the second step.
+    /// The replacement of the password in the second step.
     var ticket: String?
   }
 
@@ -50,15 +50,15 @@ final class People: Sendable {
   let time: any TimeSource
   let secrets: PersonSecrets
   let mail: ConsoleMail
-  /// Hashes the passwords of browsers that nobody knows: each takes some tenths of a second of a core and 32 MiB. When 32
-  /// wait, the server is being attacked, or the people will come back.
+  /// Hashes the passwords of unknown browsers: each takes some tenths of a second of a core and 32 MiB. When 32 wait, the
+  /// server is under attack, and others are refused.
   let unknownBrowsers = BackgroundWork("borealis.passwords.unknownBrowsers", limit: 32)
   /// Hashes the passwords of people who were logged in before or came by a link, so that other visitors do not delay them.
   let worker = BackgroundWork("borealis.passwords", limit: 32)
   let throttle = Mutex(LoginThrottle())
   /// What signs the cookies of known browsers, once it was needed.
   private let signer = Mutex<BrowserSigner?>(nil)
-  /// The setup link's token, while nobody can log in.
+  /// The setup link's token, while there is no user.
   private let setup = Mutex<String?>(nil)
 
   init(
@@ -73,7 +73,7 @@ final class People: Sendable {
 
   // MARK: The first person
 
-  /// Makes the token of a setup link if nobody can log in yet, else nil.
+  /// Makes the token of a setup link if there is no user yet, else nil.
   func prepareSetup() async -> String? {
     let result = await profiles.isAny()
     guard case .success(false) = result else { return nil }
@@ -82,7 +82,7 @@ final class People: Sendable {
     return token
   }
 
-  /// Whether nobody can log in yet.
+  /// Whether there is no user yet.
   var awaitsSetup: Bool { setup.withLock { $0 != nil } }
 
   /// Whether a token is that of the setup link.
@@ -130,7 +130,7 @@ final class People: Sendable {
     return known
   }
 
-  /// Counts that somebody in a network asked for a new password; false if that was too often.
+  /// Counts a password reset request of a network; false if there were too many.
   func allowsReset(from address: String) -> Bool {
     count([.network("reset \(address)")]).refusal == nil
   }
@@ -156,7 +156,7 @@ final class People: Sendable {
     return .success(visitor)
   }
 
-  /// Checks the password of somebody who is logged in, before something that needs it.
+  /// Checks the password of a logged-in user for an action that requires it.
   func confirm(_ password: String, of person: PersonRow) async -> Result<Bool, Refusal> {
     let key = LoginThrottle.Key.confirmation(person.id)
     if let refusal = count([key]).refusal { return .failure(refusal) }

@@ -1,9 +1,9 @@
 import PushBase
 import PushCrypto
 
-/// Codes that let somebody in once whose authenticator app is lost: 80 random bits each, stored only as their digests.
+/// Single-use codes for login without the authenticator app: 80 random bits each, stored only as digests.
 enum RecoveryCode {
-  /// How many somebody gets at a time.
+  /// How many codes are made at a time.
   static let count = 10
   private static let length = 16
   /// Without letters and digits that are mistaken for each other (Crockford's base 32).

@@ -2,7 +2,7 @@ import PushBase
 import PushCrypto
 import PushStorage
 
-/// Somebody who is logged in.
+/// A logged-in user.
 struct Visitor: Sendable {
   let person: PersonRow
   let session: ConsoleSessionRow

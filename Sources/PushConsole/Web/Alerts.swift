@@ -3,7 +3,7 @@ import PushBase
 import PushRouter
 import PushStorage
 
-/// What somebody has to look at, above an app's pages.
+/// The alerts above an app's pages.
 enum Alerts {
   static func banner(_ call: PageCall) -> HTML {
     guard let app = call.app, !call.alerts.isEmpty else { return .none }

@@ -27,8 +27,8 @@ enum Assets {
   /// Where a file is.
   static func path(_ name: String) -> String { "/console/assets/\(all[name]?.version ?? "0")/\(name)" }
 
-  /// Serves a file; also under the version of an older or a newer page, whose file is not here. Nobody keeps it then: the
-  /// other version may come back.
+  /// Serves a file; also under the version of an older or a newer page, whose file is not available. It is not cached
+  /// then, since the other version may come back.
   static func serve(_ call: PageCall) -> HTTPResponse {
     guard let asset = all[call.capture("name") ?? ""] else {
       return call.missing

@@ -67,7 +67,7 @@ enum CredentialWords {
   ) {
     let concerned = statuses.filter { environments.contains($0.environment) }
     for status in concerned {
-      // A credential that Apple refuses is paused, and not the one in use any more.
+      // A credential that APNs rejects is paused, and no longer in use.
       if let problem = status.problem { return (Words.nowRefused.with(each: trouble(problem)), true) }
     }
     for status in concerned {

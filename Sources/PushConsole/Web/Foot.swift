@@ -4,7 +4,7 @@ import PushHTTP
 import PushRouter
 import PushStorage
 
-/// The foot of every page: by which clock its times are told, and the other language. A virtual device has the browser's clock.
+/// The footer of every page: the time zone, and the other language. A virtual device uses the browser's time zone.
 extension Layout {
   func foot(_ visitor: Visitor, _ call: PageCall) -> HTML {
     let other: Language = call.language == .chinese ? .english : .chinese
@@ -24,7 +24,7 @@ extension Language {
   var name: String { self == .chinese ? "中文" : "English" }
 }
 
-/// The language in which somebody reads the console.
+/// The language of the reader.
 struct LanguagePages: Controller {
   let profiles: Profiles
 

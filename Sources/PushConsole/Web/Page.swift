@@ -9,9 +9,9 @@ struct Page: Sendable {
   enum Access: Sendable, Equatable {
     /// Everybody.
     case open
-    /// Whoever is logged in.
+    /// Logged-in users.
     case person
-    /// Whoever runs the installation.
+    /// Operators.
     case operators
     /// Members of the account in the path with at least this role.
     case account(Role)
@@ -19,7 +19,7 @@ struct Page: Sendable {
     case app(Role)
   }
 
-  /// What a form comes to that the browser sends a second time.
+  /// The result of a form that the browser sends twice.
   enum Repetition: Sendable, Equatable {
     /// It is done again.
     case counts
@@ -131,7 +131,7 @@ enum SiteMap {
 }
 
 extension PageCall {
-  /// Where somebody wanted to go who has to log in first; nil for the first page.
+  /// The page to return to after login; nil for the first page.
   var placeAfterLogin: String? { (form?["next"] ?? target["next"]).flatMap(SiteMap.ownPlace) }
 
   /// What the visitor does, for the transaction that does it.
@@ -152,7 +152,7 @@ extension WebConsole {
     OperatorPages.self, AuditPages.self, LanguagePages.self,
   ]
 
-  /// Everything that the console serves. A test asks for each of them as somebody of another account.
+  /// All pages of the console. A test requests each of them as a member of another account.
   static let pages: [Page] = controllers.flatMap { $0.pages }
 
   /// The paths of all pages that only show something, with names in braces: for measurements.

@@ -13,7 +13,7 @@ struct Refused: Error {
   init(_ answer: HTTPResponse) { self.answer = answer }
 }
 
-/// One request on its way through the console: what it asks, who asks, and the forms of answers.
+/// One request to the console: its data, its user, and the forms of answers.
 struct PageCall: Sendable {
   static let sessionCookie = "borealis_session"
   static let browserCookie = "borealis_browser"
@@ -22,7 +22,7 @@ struct PageCall: Sendable {
   /// When it came.
   let now: Timestamp
   let target: HTTPTarget
-  /// The clock that pages tell times by.
+  /// The time zone of the pages.
   var zone: any Zone = FixedZone(secondsEast: 0)
   /// Where it comes from, if that is known.
   let address: IPAddress?
@@ -41,7 +41,7 @@ struct PageCall: Sendable {
   private(set) var form: HTTPForm?
   /// What the form holds if it came with files.
   private var upload: MultipartForm?
-  /// What somebody has to look at about the app's way to Apple.
+  /// The problems of the app's pushes to APNs.
   private(set) var alerts: [APNsAlert] = []
 
   init(
@@ -78,7 +78,8 @@ struct PageCall: Sendable {
     return call
   }
 
-  /// The call with what its form holds; nil if that cannot be read. Read late, since it takes time that visitors without a login must not cost.
+  /// The call with what its form holds; nil if that cannot be read. Read late, since it takes time that visitors without
+  /// a login must not cost.
   func readingForm(of page: Page) -> PageCall? {
     var call = self
     let type = request.headers["content-type"] ?? ""

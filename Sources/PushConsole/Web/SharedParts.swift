@@ -12,7 +12,7 @@ extension PageCall {
 }
 
 extension AppKey {
-  /// Enough of an app's key to tell it from others of the same name.
+  /// Enough of an app's key to distinguish it from others of the same name.
   var mark: HTML { "<code class=\"quiet\">\(String(text.prefix(8)))</code>" }
 }
 

@@ -1,6 +1,6 @@
 import PushDomain
 
-/// The texts of sending a push, and of whom it is for.
+/// The texts of sending a push, and of its audience.
 extension Words {
   // MARK: Whom it is for
 

@@ -1,4 +1,4 @@
-/// The texts of an app's settings, of groups, and of whoever runs the installation.
+/// The texts of an app's settings, of groups, and of the installation.
 extension Words {
   static let rename = Phrase("Rename", "重命名")
   static let saved = Phrase("Saved.", "已保存。")
