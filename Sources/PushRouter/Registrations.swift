@@ -255,24 +255,26 @@ public final class Registrations: Sendable {
     reply: @escaping @Sendable (Result<Void, DeviceFailure>) -> Void
   ) {
     let now = time.now()
-    store.write { transaction throws(StorageError) -> (isNew: Bool, lost: [HeldToken]?) in
-      var (isNew, lost) = (false, [HeldToken]())
+    // In the order in which the database made them: a token may end another one of the same call.
+    store.write { transaction throws(StorageError) -> (isNew: Bool, changes: [HeldToken]?) in
+      var (isNew, changes) = (false, [HeldToken]())
       for token in tokens {
         let old = try transaction.tokens.find(app: app.id, of: [number], as: token.slot).first
         guard let others = try transaction.tokens.set(app: app.id, number: number, token, at: now) else {
           return (false, nil)
         }
         isNew = isNew || old?.token != token.bytes || old?.service != token.service
-        lost += others
+        changes.append(HeldToken(token, of: number))
+        changes += others
       }
-      return (isNew, lost)
+      return (isNew, changes)
     } completion: { [self] result in
-      if case .success(let (isNew, lost?)) = result {
-        channels.tokensChanged(of: lost.map(\.number) + (isNew ? [number] : []), in: app)
-        for token in lost { app.directory.setToken(token) }
-        for token in tokens { app.directory.setToken(HeldToken(token, of: number)) }
+      if case .success(let (isNew, changes?)) = result {
+        let ended = changes.filter { $0.service == .none }.map(\.number)
+        channels.tokensChanged(of: ended + (isNew ? [number] : []), in: app)
+        for token in changes { app.directory.setToken(token) }
       }
-      reply(Self.found(result.map { $0.lost != nil }))
+      reply(Self.found(result.map { $0.changes != nil }))
     }
   }
 

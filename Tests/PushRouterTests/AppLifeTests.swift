@@ -117,6 +117,28 @@ import Testing
     #expect(try await world.accept(request).get().targets == 1)
   }
 
+  /// Of two slots that are told one token in one call the later has it, in memory as in the database.
+  @Test func `A token told twice stands once`() async throws {
+    let world = try await TestWorld()
+    let phone = try await world.register(token: [1], platform: .ios)
+    let slots = try ["first", "second"].map { try #require(APNsTokenSlot(.liveActivity, name: $0)) }
+    let set = await withCheckedContinuation { done in
+      world.router.registrations.setTokens(
+        slots.map { PushToken($0, .production, [2]) }, of: phone.number, in: world.app
+      ) {
+        done.resume(returning: $0)
+      }
+    }
+    try set.get()
+    var request = AcceptRequest.test()
+    request.push.content = try .activity(slots[1])
+    request.push.audience = .filter(AudienceFilter(liveActivityID: "second"))
+    #expect(try await world.accept(request).get().targets == 1)
+    request.push.content = try .activity(slots[0])
+    request.push.audience = .filter(AudienceFilter(liveActivityID: "first"))
+    #expect(await world.accept(request) == .failure(.noTarget))
+  }
+
   /// When the plan's speed is used up pushes wait for the next second, in order.
   @Test func speed() async throws {
     let world = try await TestWorld()

@@ -42,8 +42,13 @@ struct DeviceTokenController: GatewayController {
         switch token(item, of: platform) {
         case .failure(let fault): return call.fail(faults.invalid(fault.message))
         case .success(let token):
-          guard !tokens.contains(where: { $0.slot == token.slot }) else {
-            return call.fail(faults.invalid("tokens has two tokens of one kind"))
+          let isTwice = tokens.contains { other in
+            other.slot == token.slot
+              || !token.bytes.isEmpty && other.slot.channel == token.slot.channel
+                && other.bytes == token.bytes
+          }
+          guard !isTwice else {
+            return call.fail(faults.invalid("tokens has two tokens of one kind, or one token twice"))
           }
           tokens.append(token)
         }

@@ -155,7 +155,7 @@ extension TokenRepository<Writing> {
         service = excluded.service, token = excluded.token, told_at = excluded.told_at, token_end = 0
       """, .app(app), .number(number), .integer(slot.channel.rawValue), .integer(slot.kind),
       .text(slot.name), .integer(token.service.rawValue), .blob(token.bytes), .time(now))
-    let oldest = slot.name.isEmpty ? [] : try removeOldest(app: app, number: number, slot.channel)
+    let oldest = slot.name.isEmpty ? [] : try removeOldest(app: app, number: number, but: slot)
     return others + oldest
   }
 
@@ -205,18 +205,20 @@ extension TokenRepository<Writing> {
     }
   }
 
-  /// Those with names beyond `RegistrationLimits.namedTokens` of a channel that were told the longest ago.
+  /// Those with names beyond `RegistrationLimits.namedTokens` of a channel that were told the longest ago; never the one that
+  /// was told just now, whatever the clock says.
   private func removeOldest(
-    app: AppID, number: RegistrationNumber, _ channel: ChannelID
+    app: AppID, number: RegistrationNumber, but told: TokenSlot
   ) throws(StorageError) -> [HeldToken] {
     try database.all(
       """
       DELETE FROM channel_token WHERE app_id = ?1 AND number = ?2 AND channel = ?3 AND (kind, name) IN (
         SELECT kind, name FROM channel_token WHERE app_id = ?1 AND number = ?2 AND channel = ?3 AND name <> ''
-        ORDER BY told_at DESC, kind, name LIMIT -1 OFFSET ?4)
+        ORDER BY (kind = ?5 AND name = ?6) DESC, told_at DESC, kind, name LIMIT -1 OFFSET ?4)
       RETURNING number, channel, kind, name
-      """, .app(app), .number(number), .integer(channel.rawValue), .integer(RegistrationLimits.namedTokens),
-      map: Self.lost)
+      """, .app(app), .number(number), .integer(told.channel.rawValue),
+      .integer(RegistrationLimits.namedTokens),
+      .integer(told.kind), .text(told.name), map: Self.lost)
   }
 
   private static func lost(_ row: Row) -> HeldToken {
