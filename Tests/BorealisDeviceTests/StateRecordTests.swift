@@ -58,7 +58,7 @@ import Testing
   @Test(
     arguments: [
       (0, []), (8, []), (8, Array(repeating: 1, count: 88)), (9, Array(repeating: 1, count: 8)), (10, []),
-      (11, []), (1, []), (1, Array(repeating: 1, count: 65)), (2, [1, 2]),
+      (11, [1, 2, 3]), (12, []), (1, []), (1, Array(repeating: 1, count: 65)), (2, [1, 2]),
       (2, Array(repeating: 0, count: 39)), (3, [0]), (4, [1]), (4, [1, 1, 2, 65]), (4, [1, 1, 1, 0xff]),
       (5, [1, 2, 3]), (6, Array(repeating: 0, count: 12)), (7, [1]),
     ] as [(UInt8, [UInt8])])

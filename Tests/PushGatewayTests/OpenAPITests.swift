@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushGateway
 
-/// The document that the server hands out against what it serves.
+/// The document that the server hands out against what it serves; Getui's API is held against its own routes.
 struct OpenAPITests {
   private let document: JSONValue
 
@@ -19,7 +19,7 @@ struct OpenAPITests {
 
   private var operations: [Operation] {
     var found: [Operation] = []
-    for path in document["paths"]?.object?.members ?? [] {
+    for path in document["paths"]?.object?.members ?? [] where !path.key.hasPrefix("/v2/") {
       for method in path.value.object?.members ?? [] {
         found.append(Operation(path: path.key, method: method.key.uppercased(), value: method.value))
       }
