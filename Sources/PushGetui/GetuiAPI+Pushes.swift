@@ -146,7 +146,7 @@ extension GetuiAPI {
     _ task: GetuiTaskID, at target: PushTarget, in app: App,
     done: @escaping @Sendable (Result<[MessageID], GetuiError>) -> Void
   ) {
-    let isForAll = target.audience == "all"
+    let isForAll = target.audience == "all" && target.platforms == nil
     let audience = isForAll ? NumberSet() : target.members(in: app)
     store.read { transaction throws(StorageError) -> [MessageID] in
       var pushes = try transaction.getui.pushes(ofTask: task.id, app: app.id, limit: Self.mostRevoked)

@@ -161,6 +161,28 @@ import Testing
     #expect(ids.map { world.pending($0).count } == [0, 0])
   }
 
+  @Test func `A task is taken back from a platform only if it went to no other`() async throws {
+    let world = try await GetuiWorld()
+    let ids = [try await world.register(), try await world.register(platform: .ios)]
+    func tagged(_ message: String, _ id: String, _ platform: String) -> String {
+      let tag = #"{"tag":[{"key":"phone_type","values":["\#(platform)"]}]}"#
+      return Self.body(#""push_message":\#(message)"#, id, audience: tag)
+    }
+    func revoke(_ task: String) -> String { #"{"revoke":{"old_task_id":"\#(task)"}}"# }
+    let all = await world.ask("POST", "/push/all", Self.body(Self.transmission, "request-0001"))
+    let broadcast = try #require(all.json["data"]?["taskid"]?.string, "\(all.message)")
+    #expect(ids.map { world.pending($0).count } == [1, 1])
+    let refused = await world.ask("POST", "/push/tag", tagged(revoke(broadcast), "request-0002", "ios"))
+    #expect(refused.code == 20001 && ids.map { world.pending($0).count } == [1, 1])
+    let toAndroid = tagged(#"{"transmission":"hi"}"#, "request-0003", "android")
+    let made = await world.ask("POST", "/push/tag", toAndroid)
+    let task = try #require(made.json["data"]?["taskid"]?.string, "\(made.message)")
+    #expect(ids.map { world.pending($0).count } == [2, 1])
+    let back = tagged(revoke(task), "request-0004", "android")
+    let answer = await world.ask("POST", "/push/tag", back)
+    #expect(answer.code == 0 && ids.map { world.pending($0).count } == [1, 1], "\(answer.message)")
+  }
+
   @Test func `A list is taken back by lists`() async throws {
     let world = try await GetuiWorld()
     let ids = [try await world.register(), try await world.register()]
