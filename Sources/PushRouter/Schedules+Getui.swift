@@ -33,7 +33,9 @@ extension Schedules {
     store.write { transaction throws(StorageError) -> Result<MessageID, APIError> in
       let name = GetuiOrigin.name(ofRequest: task.requestID)
       if let known = try transaction.getui.task(requestID: task.requestID, app: app.id) {
-        return known.isSame(as: task.origin.digest) ? .success(known.id) : .failure(.requestRepeated)
+        // A stored message without a digest would pass for every request.
+        let isSame = known.scheduleID != nil && known.isSame(as: task.origin.digest)
+        return isSame ? .success(known.id) : .failure(.requestRepeated)
       }
       guard try transaction.pushes.lookupCID(app: app.id, cid: name) == nil else {
         return .failure(.requestRepeated)

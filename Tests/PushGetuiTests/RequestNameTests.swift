@@ -7,6 +7,7 @@ import PushTesting
 import Testing
 
 @testable import PushGetui
+@testable import PushStorage
 
 /// The same `request_id` with the same body is answered again; with another it is refused.
 @Suite(.timeLimit(.minutes(1))) struct RequestNameTests {
@@ -40,6 +41,26 @@ import Testing
     }
     #expect(world.pending(id) == waiting)
     #expect(await world.ask("POST", path, body).body == first.body)
+  }
+
+  @Test(arguments: [false, true])
+  func `A task without a digest stands for no request of another call`(isTimed: Bool) async throws {
+    let world = try await GetuiWorld()
+    let now = world.clock.now()
+    let row = GetuiTaskRow(
+      id: world.router.nextMessageID(), app: world.app.id, requestID: "request-0001", groupName: "",
+      createdAt: now, expiresAt: now.adding(seconds: 600), scheduleID: isTimed ? 1 : nil,
+      body: isTimed ? [] : Array(#"{"platform":"all"}"#.utf8))
+    try await world.store.change { transaction throws(StorageError) in
+      try transaction.getui.insertTask(row)
+    }
+    let soon = #"{"schedule_time":\#(now.milliseconds + 600_000)}"#
+    let timed = await world.ask("POST", "/push/all", Self.body(#""all""#, "hi", soon))
+    let stored = await world.ask("POST", "/push/list/message", Self.body(nil, "hi"))
+    let (same, other) = isTimed ? (timed, stored) : (stored, timed)
+    let kind = isTimed ? GetuiTaskID.Kind.app : .list
+    #expect(same.json["data"]?["taskid"]?.string == GetuiTaskID(kind, row.id).text, "\(same.message)")
+    #expect(other.code == 20001 && other.message == "request_id cannot be repeat.")
   }
 
   @Test func `A group counts pushes of all calls`() async throws {

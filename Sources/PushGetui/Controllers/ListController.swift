@@ -30,7 +30,8 @@ struct ListController: GetuiController {
       let (requestID, origin) = (body.requestID, body.origin)
       api.store.write { transaction throws(StorageError) -> MessageID? in
         if let known = try transaction.getui.task(requestID: requestID, app: app.id) {
-          return known.isSame(as: origin.digest) ? known.id : nil
+          // A push for later without a digest would pass for every request.
+          return known.scheduleID == nil && known.isSame(as: origin.digest) ? known.id : nil
         }
         let name = GetuiOrigin.name(ofRequest: requestID)
         guard try transaction.pushes.lookupCID(app: app.id, cid: name) == nil else { return nil }
