@@ -51,8 +51,8 @@ public final class GetuiAPI: Sendable {
   /// Calls of `POST /auth`.
   let authCalls = RateLimiter()
   let tagRates = TagRates()
-  /// For requests whose parsing would hold up a loop.
-  let background = BackgroundWork("borealis.getui", limit: 64)
+  /// For requests whose parsing would hold up a loop; a few of each app may wait, so that none keeps out the others.
+  let background = BackgroundWork("borealis.getui", limit: 64, limitOfEach: 8)
 
   private let table: RouteTable<Route>
 

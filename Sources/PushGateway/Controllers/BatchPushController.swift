@@ -21,16 +21,18 @@ struct BatchPushController: GatewayController {
 
   /// `POST /v3/push/batch/…/single`: `key` is the member of the audience for the `target`.
   private func pushBatch(_ call: GatewayCall, by key: String) {
-    guard gateway.background.run({ [self] in parseBatch(call, by: key) }) else {
+    guard let app = call.app,
+      gateway.background.run(for: app.id.rawValue, { [self] in parseBatch(call, app, by: key) })
+    else {
       call.fail(.timeout)
       return
     }
   }
 
-  private func parseBatch(_ call: GatewayCall, by key: String) {
-    guard let app = call.app,
-      let json = call.body(limits: JSONLimits(maxBytes: call.bodyBytes, maxMembers: 500_000))
-    else { return }
+  private func parseBatch(_ call: GatewayCall, _ app: App, by key: String) {
+    guard let json = call.body(limits: JSONLimits(maxBytes: call.bodyBytes, maxMembers: 500_000)) else {
+      return
+    }
     let entries: [JSONObject.Member]
     do throws(APIError) {
       entries = try Self.entries(json)

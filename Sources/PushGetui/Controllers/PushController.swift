@@ -37,7 +37,7 @@ struct PushController: GetuiController {
         return try schedule(body, try GetuiAPI.object(push, to: target), at: moment, app, done)
       }
       guard body.isCostly else { return try api.send(body, to: target, in: app, done: done) }
-      let isTaken = api.background.run {
+      let isTaken = api.background.run(for: app.id.rawValue) {
         attemptPush(call) { () throws(GetuiError) in try api.send(body, to: target, in: app, done: done) }
       }
       if !isTaken { throw .busy }

@@ -85,7 +85,8 @@ struct SingleController: GetuiController {
   private static let mostMessages = 200
 
   private func pushBatch(_ call: GetuiCall, _ app: App, by name: TargetName) {
-    guard api.background.run({ parseBatch(call, app, by: name) }) else { return call.fail(.busy) }
+    let isTaken = api.background.run(for: app.id.rawValue) { parseBatch(call, app, by: name) }
+    if !isTaken { call.fail(.busy) }
   }
 
   /// Every message is accepted or refused by itself. The call itself was counted as the first of them.
