@@ -87,11 +87,12 @@ extension GetuiAPI {
       accept(request, for: app) { done($0.map(\.id)) }
     case .revoke(let old):
       let (id, origin) = (body.requestID, body.origin)
-      findRevocable(old, at: target, in: app) { [self] result in
+      let most = isBatch ? Self.mostRevokedInBatch : Self.mostRevoked
+      findRevocable(old, at: target, in: app, for: (id, origin.digest), most: most) { [self] result in
         switch result {
         case .failure(let error): done(.failure(error))
         case .success(let pushes):
-          // Before anything is done, since another request may have the name; a repeated one does all of it again.
+          // Before anything is done, since another request may have the name; a repeated one ends what the first began.
           claim(id, origin, in: app) { [self] result in
             guard case .success = result else { return done(result) }
             recall(pushes[...], in: app) { done($0.map { .failure($0) } ?? result) }
@@ -138,37 +139,51 @@ extension GetuiAPI {
 
   // MARK: Taking back
 
-  /// Pushes of a task that one request looks at.
-  private static let mostRevoked = 2000
+  /// Pushes that a task may have to be taken back; those of a batch share one call.
+  private static let (mostRevoked, mostRevokedInBatch) = (2000, 10)
 
-  /// Those pushes of a task that went to nobody but an audience, since a push is taken back whole. 20001 if there is none.
+  /// Those pushes of a task that went to nobody but an audience, since a push is taken back whole. 20001 if there is none, or if
+  /// the task has more than `most`. Of a repeated request those that were there for the first one, if any; 20001 if another has
+  /// its name.
   func findRevocable(
     _ task: GetuiTaskID, at target: PushTarget, in app: App,
+    for request: (id: String, digest: [UInt8]?)? = nil, most: Int = mostRevoked,
     done: @escaping @Sendable (Result<[MessageID], GetuiError>) -> Void
   ) {
     let isForAll = target.audience == "all" && target.platforms == nil
     let audience = isForAll ? NumberSet() : target.members(in: app)
-    store.read { transaction throws(StorageError) -> [MessageID] in
-      var pushes = try transaction.getui.pushes(ofTask: task.id, app: app.id, limit: Self.mostRevoked)
+    store.read { transaction throws(StorageError) -> Result<[MessageID], GetuiError> in
+      var known: CIDRow?
+      if let request {
+        let name = GetuiOrigin.name(ofRequest: request.id)
+        known = try transaction.pushes.lookupCID(app: app.id, cid: name)
+      }
+      if let known, !known.isSame(as: request?.digest) { return .failure(GetuiError(.requestRepeated)) }
+      let end = known?.id ?? MessageID(UInt64(Int64.max))
+      var pushes = try transaction.getui.pushes(ofTask: task.id, app: app.id, below: end, limit: most + 1)
+      guard known != nil || pushes.count <= most else {
+        return .failure(Self.notRevocable("the task has more than \(most) pushes"))
+      }
       if pushes.isEmpty { pushes = [task.id] }
       var found: [MessageID] = []
-      for id in pushes {
-        guard let push = try transaction.pushes.find(id: id), push.app == app.id else { continue }
+      for id in pushes where id < end {
+        guard let push = try transaction.pushes.audience(of: id, app: app.id) else { continue }
         let targets =
           push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet(push.target.map { [$0] } ?? [])
         let others = targets.subtracting(audience).members().contains { app.directory.identity($0) != nil }
         if isForAll || !others { found.append(id) }
       }
-      return found
-    } completion: { result in
-      switch result {
-      case .failure: done(.failure(.busy))
-      case .success(let pushes) where pushes.isEmpty:
-        let reason = "it names no task of which a push went to this audience alone"
-        done(.failure(.invalid("push_message.revoke.old_task_id", reason)))
-      case .success(let pushes): done(.success(pushes))
+      guard known != nil || !found.isEmpty else {
+        return .failure(Self.notRevocable("it names no task of which a push went to this audience alone"))
       }
+      return .success(found)
+    } completion: { result in
+      done(result.mapError { _ in .busy }.flatMap { $0 })
     }
+  }
+
+  private static func notRevocable(_ reason: String) -> GetuiError {
+    .invalid("push_message.revoke.old_task_id", reason)
   }
 
   /// Takes pushes back, one after the other.

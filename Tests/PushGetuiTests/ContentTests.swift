@@ -201,6 +201,61 @@ import Testing
     #expect(ids.map { world.pending($0).count } == [0, 1])
   }
 
+  @Test func `A repeated request takes back what the first one did, and no more`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let message = #"{"request_id":"request-0001","push_message":{"transmission":"hi"}}"#
+    let stored = await world.ask("POST", "/push/list/message", message).json["data"]?["taskid"]?.string
+    let task = try #require(stored)
+    let list = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task)"}"#
+    #expect(await world.ask("POST", "/push/list/cid", list).code == 0)
+    let revoke = Self.body(#""push_message":{"revoke":{"old_task_id":"\#(task)"}}"#, "request-0002")
+    let answer = await world.ask("POST", "/push/all", revoke)
+    #expect(answer.code == 0 && world.pending(id).isEmpty, "\(answer.message)")
+    #expect(await world.ask("POST", "/push/list/cid", list).code == 0)
+    #expect(await world.ask("POST", "/push/all", revoke).body == answer.body)
+    #expect(world.pending(id).count == 1)
+    // Its name is known, whatever another request with it is about.
+    let other = await world.ask("POST", "/push/all", revoke.replacing(task, with: "RASS_1"))
+    #expect(other.code == 20001 && other.message == "request_id cannot be repeat.")
+  }
+
+  @Test(arguments: [("/push/all", 2000), ("/push/single/batch/cid", 10)])
+  func `A task with too many pushes is not taken back in part`(path: String, most: Int) async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let message = #"{"request_id":"request-0001","push_message":{"transmission":"hi"}}"#
+    let stored = await world.ask("POST", "/push/list/message", message).json["data"]?["taskid"]?.string
+    let task = try #require(stored.flatMap { GetuiTaskID($0) })
+    let list = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task.text)"}"#
+    #expect(await world.ask("POST", "/push/list/cid", list).code == 0)
+    func revoke(_ number: Int) async -> HTTPResponse {
+      let message = #""push_message":{"revoke":{"old_task_id":"\#(task.text)"}}"#
+      guard path != "/push/all" else {
+        return await world.ask("POST", path, Self.body(message, "request-100\(number)"))
+      }
+      let audience = #"{"cid":["\#(id.text)"]}"#
+      let single = Self.body(message, "request-100\(number)", audience: audience)
+      return await world.ask("POST", path, #"{"msg_list":[\#(single)]}"#)
+    }
+    let app = world.app.id
+    let numbers = (1...most).map { _ in world.router.nextMessageID() }
+    try await world.store.change { transaction throws(StorageError) in
+      for number in numbers {
+        try transaction.getui.insertPush(number, app: app, task: task.id, groupName: "")
+      }
+    }
+    let refused = await revoke(1)
+    let text = String(decoding: refused.body, as: UTF8.self)
+    #expect(text.contains("the task has more than \(most) pushes") && world.pending(id).count == 1)
+    // One push fewer, and they are looked at: none of the others is stored.
+    try await world.store.change { transaction throws(StorageError) in
+      try transaction.getui.sweep(endedBefore: Timestamp(milliseconds: 0), pushesBelow: numbers[0], limit: 10)
+    }
+    let looked = String(decoding: await revoke(2).body, as: UTF8.self)
+    #expect(looked.contains("it names no task of which a push went to this audience alone"))
+  }
+
   @Test func `What happened at a CID is told`() async throws {
     let world = try await GetuiWorld()
     let (id, other) = (try await world.register(), try await world.register())

@@ -105,11 +105,15 @@ extension GetuiRepository {
     GetuiAccessRow(app: row.app("app_id"), secret: row.blob("secret"), changedAt: row.time("changed_at"))
   }
 
-  /// The pushes of an app's task, the oldest first; none for any other push.
-  public func pushes(ofTask task: MessageID, app: AppID, limit: Int) throws(StorageError) -> [MessageID] {
+  /// The pushes of an app's task below an ID, the oldest first; none for any other push.
+  public func pushes(
+    ofTask task: MessageID, app: AppID, below end: MessageID = MessageID(UInt64(Int64.max)), limit: Int
+  ) throws(StorageError) -> [MessageID] {
     try database.all(
-      "SELECT push_id FROM getui_push WHERE task_id = ? AND app_id = ? ORDER BY push_id LIMIT ?",
-      .message(task), .app(app), .integer(limit)
+      """
+      SELECT push_id FROM getui_push WHERE task_id = ? AND app_id = ? AND push_id < ?
+      ORDER BY push_id LIMIT ?
+      """, .message(task), .app(app), .message(end), .integer(limit)
     ) { $0.message() }
   }
 

@@ -262,6 +262,15 @@ extension PushRepository {
     return push
   }
 
+  /// Whom an app's push is for: one registration, or several in the router's encoding; nil if the app has no such push.
+  public func audience(
+    of id: MessageID, app: AppID
+  ) throws(StorageError) -> (target: RegistrationNumber?, targets: [UInt8]?)? {
+    try database.first(
+      "SELECT target, targets FROM push WHERE msg_id = ? AND app_id = ?", .message(id), .app(app)
+    ) { ($0.isNull("target") ? nil : $0.number("target"), $0.optionalBlob("targets")) }
+  }
+
   /// The contents of pushes, in the order asked for; nil for an unknown one.
   public func contents(of ids: [MessageID]) throws(StorageError) -> [StoredContent?] {
     var found: [StoredContent?] = []
