@@ -47,6 +47,22 @@ import Testing
     #expect(world.pending(id).count == (isMeant ? 2 : 0))
   }
 
+  @Test(arguments: [true, false])
+  func `What was done tells how a repeated request is answered`(isMeant: Bool) async throws {
+    let (world, id) = try await Self.world()
+    let choice = #"{"cid":"\#(id.text)","tag":["\#(isMeant ? "a" : "c")"]}"#
+    let body =
+      #"{"request_id":"request-0001","audience":{"cid_by_tag":[\#(choice)]},"push_message":{"transmission":"hi"}}"#
+    let first = await world.ask("POST", "/push/single/cid_by_tag", body)
+    let status = first.json["data"]?.object?.members.first?.value[id.text]?.string
+    #expect(status == (isMeant ? "successed_offline" : "successed_ignore"), "\(first.message)")
+    let (method, tag) = isMeant ? ("DELETE", "a") : ("PUT", "c")
+    let cids = #"{"cid":["\#(id.text)"]}"#
+    #expect(await world.ask(method, "/user/custom_tag/batch/\(tag)", cids).code == 0)
+    #expect(await world.ask("POST", "/push/single/cid_by_tag", body).body == first.body)
+    #expect(world.pending(id).count == (isMeant ? 1 : 0))
+  }
+
   @Test(arguments: [
     (#"[]"#, "audience.cid_by_tag can not be empty"),
     (#"[7]"#, "audience.cid_by_tag[0] type error"),

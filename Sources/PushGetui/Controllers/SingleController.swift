@@ -4,6 +4,7 @@ import PushGateway
 import PushHTTP
 import PushJSON
 import PushRouter
+import PushStorage
 import Synchronization
 
 /// Pushes to one CID or one alias, by themselves and many in a request.
@@ -71,8 +72,18 @@ struct SingleController: GetuiController {
       let choices = try TaggedCID.list(audience, most: 1)
       guard let choice = choices.first else { throw .missing(audience.name(TaggedCID.key)) }
       let isMeant = choice.isMeant(try app.device(choice.cid), in: app)
+      let isPush = if case .push = body.content { true } else { false }
       let done: @Sendable (Result<MessageID, GetuiError>) -> Void = { result in
-        Self.answer(call, result.map { ($0, !isMeant) }, choice.cid, by: .cid, app)
+        guard isPush, case .success(let id) = result else {
+          return Self.answer(call, result.map { ($0, !isMeant) }, choice.cid, by: .cid, app)
+        }
+        // Of a repeated request that counts which was done, whatever the tags are now.
+        api.store.read { transaction throws(StorageError) in
+          try transaction.pushes.audience(of: id, app: app.id) == nil
+        } completion: { isIgnored in
+          let result = isIgnored.map { (id, isIgnored: $0) }.mapError { _ in GetuiError.busy }
+          Self.answer(call, result, choice.cid, by: .cid, app)
+        }
       }
       guard isMeant else { return api.claim(body.requestID, body.origin, in: app, done: done) }
       try api.send(body, to: PushTarget([choice.cid], by: .cid, of: app), in: app, done: done)
