@@ -43,9 +43,10 @@ import Testing
     }
     #expect(tasks["request-0002"] == ["nobody": "20001: target user is invalid"])
     let choose = "20001: please choose one of notification and transmission and revoke"
-    #expect(tasks["msg_list[2]"] == ["msg_list[2]": .string(choose)])
+    #expect(tasks["request-0003"] == .object(JSONObject([ids[0].text: .string(choose)])))
     #expect(tasks["msg_list[3]"] == ["msg_list[3]": "20001: msg_list[3] type error"])
-    #expect(tasks["msg_list[4]"] == ["msg_list[4]": "20001: request_id cannot be repeat."])
+    let repeated = JSONObject([ids[1].text: "20001: request_id cannot be repeat."])
+    #expect(tasks["msg_list[4]"] == .object(repeated))
     let gateway = world.api.gateway
     #expect(gateway.accepted.value == 2 && gateway.refused.value == 4)
     let token = await world.token()
@@ -79,7 +80,7 @@ import Testing
     let messages = (1...4).map { Self.message("request-000\($0)", id.text) }
     let tasks = Self.tasks(await world.ask("POST", "/push/single/batch/cid", Self.batch(messages)))
     #expect(world.pending(id).count == 2)
-    #expect(tasks["msg_list[2]"]?.object?.members.first?.value.string?.hasPrefix("10005:") == true)
+    #expect(tasks["request-0003"]?[id.text]?.string?.hasPrefix("10005:") == true)
     #expect(await world.ask("POST", "/push/single/batch/cid", Self.batch(messages)).code == 10005)
   }
 

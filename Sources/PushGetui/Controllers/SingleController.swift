@@ -110,7 +110,7 @@ struct SingleController: GetuiController {
         throw .missing("msg_list")
       }
       let allowed = 1 + api.gateway.takeMorePushes(list.count - 1, of: app)
-      var names: Set<String> = []
+      var (names, shown): (Set<String>, Set<String>) = ([], [])
       // All are on their way to the writer before the first is answered, so that they share its commits.
       let answers = BatchAnswers(count: list.count) { [call] in
         isAsync ? call.answer() : Self.answer(call, $0, by: name, app)
@@ -118,13 +118,17 @@ struct SingleController: GetuiController {
       for (index, value) in list.enumerated() {
         var entry = BatchEntry(place: index)
         do throws(GetuiError) {
-          guard index < allowed else { throw .callsLimited }
           guard let object = value.object else { throw .wrongType("msg_list[\(index)]") }
           let message = GetuiFields(object)
+          // What is refused is told under its name, unless an earlier message has that.
+          if let id = object["request_id"]?.string, BatchEntry.canShow(id), shown.insert(id).inserted {
+            entry.requestID = id
+          }
+          let named = object["audience"]?[name.rawValue]?.array?.first?.string
+          entry.target = named.flatMap { BatchEntry.canShow($0) ? $0 : nil }
+          guard index < allowed else { throw .callsLimited }
           let body = try PushBody(message, as: .single, zone: router.zone)
           guard names.insert(body.requestID).inserted else { throw GetuiError(.requestRepeated) }
-          entry.requestID = body.requestID
-          entry.target = object["audience"]?[name.rawValue]?.array?.first?.string
           let target = try Self.target(message, by: name, in: app)
           entry.target = target
           let known = entry
@@ -170,6 +174,9 @@ private struct BatchEntry: Sendable {
   var target: String?
 
   init(place: Int) { self.place = place }
+
+  /// Whether an answer repeats a name.
+  static func canShow(_ name: String) -> Bool { (1...256).contains(name.utf8.count) }
 
   /// What it is called if it does not say.
   var name: String { "msg_list[\(place)]" }
