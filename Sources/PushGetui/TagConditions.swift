@@ -7,6 +7,8 @@ import PushJSON
 struct TagConditions {
   /// Whom they mean.
   let target: PushTarget
+  /// Whether to count them would hold up a loop.
+  let isCostly: Bool
 
   /// Reads the member `tag` of an object, and refuses others.
   init(_ fields: GetuiFields) throws(GetuiError) {
@@ -27,8 +29,12 @@ struct TagConditions {
       default: throw .unsupported(condition.name("key"))
       }
     }
+    isCostly = tags.count > Self.mostOnLoop
     target = PushTarget(audience: tags.audience, platforms: platforms)
   }
+
+  /// Tags whose devices an event loop may look up.
+  private static let mostOnLoop = 3
 
   private static func values(_ condition: GetuiFields) throws(GetuiError) -> [String] {
     guard let texts = try condition.texts("values", most: 100), !texts.isEmpty else {
@@ -72,7 +78,12 @@ struct TagConditions {
         any = values
       default: throw .invalid(condition.name("opt_type"))
       }
+      guard max(any.count, all.count, none.count) <= Audience.maximumTags else {
+        throw .overLimit(condition.name("values"))
+      }
     }
+
+    var count: Int { any.count + all.count + none.count }
 
     /// Everybody if there is none.
     var audience: JSONValue {

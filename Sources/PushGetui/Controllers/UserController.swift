@@ -132,12 +132,19 @@ struct UserController: GetuiController {
   /// `/user/count`: how many devices conditions mean now. The black list is no condition.
   private func count(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
-      let count = try TagConditions(try call.body()).target.members(in: app).count
-      call.answer { writer in
-        writer.beginObject()
-        writer.member("user_count", count)
-        writer.endObject()
-      }
+      let conditions = try TagConditions(try call.body())
+      guard conditions.isCostly else { return Self.count(conditions.target, call, app) }
+      let isTaken = api.background.run(for: app.id.rawValue) { Self.count(conditions.target, call, app) }
+      if !isTaken { throw .busy }
+    }
+  }
+
+  private static func count(_ target: PushTarget, _ call: GetuiCall, _ app: App) {
+    let count = target.members(in: app).count
+    call.answer { writer in
+      writer.beginObject()
+      writer.member("user_count", count)
+      writer.endObject()
     }
   }
 
