@@ -63,6 +63,18 @@ import Testing
     #expect(other.code == 20001 && other.message == "request_id cannot be repeat.")
   }
 
+  @Test func `Numbers of requests without a push are not given again`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let ignored = #"{"cid_by_tag":[{"cid":"\#(id.text)","tag":["x"]}]}"#
+    let answer = await world.ask("POST", "/push/single/cid_by_tag", Self.body(ignored, "hi"))
+    let task = try #require(answer.json["data"]?.object?.members.first?.key, "\(answer.message)")
+    let last = try await world.store.change { transaction throws(StorageError) in
+      try transaction.pushes.lastID()
+    }
+    #expect(GetuiTaskID(task)?.id == last)
+  }
+
   @Test func `A group counts pushes of all calls`() async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()

@@ -311,7 +311,9 @@ extension PushRepository {
       SELECT max(coalesce((SELECT max(msg_id) FROM push), 0), coalesce((SELECT max(msg_id) FROM outcome), 0),
         coalesce((SELECT max(msg_id) FROM pending), 0), coalesce((SELECT max(msg_id) FROM schedule_run), 0),
         coalesce((SELECT max(group_msgid) FROM group_push), 0),
-        coalesce((SELECT max(id) FROM getui_task), 0))
+        coalesce((SELECT max(id) FROM getui_task), 0),
+        -- IDs grow in the order of commits, so that the last name has the largest.
+        coalesce((SELECT msg_id FROM cid ORDER BY id DESC LIMIT 1), 0))
       """
     ) { $0.message() } ?? MessageID(0)
   }
