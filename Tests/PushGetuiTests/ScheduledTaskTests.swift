@@ -70,6 +70,22 @@ import Testing
     #expect(world.pending(id).isEmpty)
   }
 
+  @Test func `A push that was made is told also when its schedule is gone`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let task = try await Self.schedule(world, in: 300)
+    world.clock.advance(seconds: 300)
+    await world.tick()
+    #expect(world.pending(id).count == 1)
+    let (app, number) = (world.app.id, try #require(GetuiTaskID(task)?.id))
+    try await world.store.change { transaction throws(StorageError) in
+      let uuid = try transaction.getui.timedTask(number, app: app)?.schedule?.uuid ?? ""
+      _ = try transaction.schedules.delete(app: app, uuid: uuid)
+    }
+    #expect(await Self.state(task, world)?["send_result"] == "send_success")
+    #expect(await world.ask("DELETE", "/task/schedule/\(task)").code == 22001)
+  }
+
   @Test(arguments: [300, 61, 60, 1] as [Int64])
   func `Until a minute before it is deleted, and stopped at any time`(seconds: Int64) async throws {
     for isStop in [false, true] {

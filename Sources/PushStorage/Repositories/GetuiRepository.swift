@@ -199,7 +199,10 @@ extension GetuiRepository {
     let outcome = try database.first(
       "SELECT code FROM schedule_run WHERE schedule_id = ? ORDER BY msg_id DESC LIMIT 1", .integer(schedule)
     ) { $0.count("code") }
-    return GetuiTimedTaskRow(task: task, schedule: found, outcome: outcome)
+    if outcome != nil { return GetuiTimedTaskRow(task: task, schedule: found, outcome: outcome) }
+    // With its schedule goes what is known of its run; the push says enough.
+    let isMade = try !pushes(ofTask: id, app: app, limit: 1).isEmpty
+    return GetuiTimedTaskRow(task: task, schedule: found, outcome: isMade ? 0 : nil)
   }
 }
 
