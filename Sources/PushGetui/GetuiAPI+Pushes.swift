@@ -124,6 +124,8 @@ extension GetuiAPI {
       if let known = try transaction.pushes.lookupCID(app: app.id, cid: name) {
         return known.isSame(as: origin.digest) ? known.id : nil
       }
+      // Stored messages and pushes for later keep theirs for longer than a day.
+      guard try transaction.getui.task(requestID: requestID, app: app.id) == nil else { return nil }
       let id = router.nextMessageID()
       try transaction.pushes.insertCID(
         app: app.id, cid: name, id: id, sendno: 0, at: now, digest: origin.digest)

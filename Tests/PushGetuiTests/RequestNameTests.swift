@@ -75,6 +75,29 @@ import Testing
     #expect(GetuiTaskID(task)?.id == last)
   }
 
+  @Test func `A stored message keeps its name for as long as it is kept`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let stored = await world.ask("POST", "/push/list/message", Self.body(nil, "hi"))
+    #expect(stored.code == 0, "\(stored.message)")
+    world.clock.advance(seconds: 1)
+    let now = world.clock.now()
+    let swept = try await world.store.change { transaction throws(StorageError) in
+      try transaction.pushes.sweepCIDs(before: now, limit: 10)
+    }
+    #expect(swept == 1)
+    let ignored = #"{"cid_by_tag":[{"cid":"\#(id.text)","tag":["x"]}]}"#
+    for (path, audience) in [
+      ("/push/all", #""all""#), ("/push/single/cid", #"{"cid":["\#(id.text)"]}"#),
+      ("/push/single/cid_by_tag", ignored),
+    ] {
+      let answer = await world.ask("POST", path, Self.body(audience, "hi"))
+      #expect(answer.code == 20001 && answer.message == "request_id cannot be repeat.", "\(path)")
+    }
+    #expect(world.pending(id).isEmpty)
+    #expect(await world.ask("POST", "/push/list/message", Self.body(nil, "hi")).body == stored.body)
+  }
+
   @Test func `A group counts pushes of all calls`() async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()

@@ -59,6 +59,12 @@ extension Acceptance {
       guard first.isSame(as: request.getui?.digest) else { return .refused(.requestRepeated) }
       return .repeated(AcceptedPush(first))
     }
+    // Stored messages and pushes for later keep their names for longer than pushes do.
+    if request.getui?.digest != nil, let id = request.push.cid.flatMap({ GetuiOrigin.request(named: $0) }),
+      try transaction.getui.task(requestID: id, app: app.id) != nil
+    {
+      return .refused(.requestRepeated)
+    }
     guard push.audienceCount > 0 else { return .refused(.noTarget) }
     guard !app.isDeleted else { return .refused(.authenticationFailed) }
     if let fault = try fault(of: request, in: app, transaction.reading, at: push.now) {

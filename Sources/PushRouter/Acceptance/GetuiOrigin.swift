@@ -16,7 +16,14 @@ public struct GetuiOrigin: Sendable, Equatable {
   }
 
   /// The name under which a request is done once: it has a mark that names of JPush's requests cannot have.
-  public static func name(ofRequest id: String) -> String { "g:" + id }
+  public static func name(ofRequest id: String) -> String { mark + id }
+
+  /// The request that has a name; nil for one of JPush's.
+  static func request(named name: String) -> String? {
+    name.hasPrefix(mark) ? String(name.dropFirst(mark.count)) : nil
+  }
+
+  private static let mark = "g:"
 }
 
 extension CIDRow {
