@@ -83,6 +83,19 @@ import Testing
     }
   }
 
+  @Test func `CIDs that nobody has are left out beside those that are not meant`() async throws {
+    let (world, id) = try await Self.world()
+    let message = #"{"request_id":"request-0002","push_message":{"transmission":"hi"}}"#
+    let stored = await world.ask("POST", "/push/list/message", message).json["data"]?["taskid"]?.string
+    let task = try #require(stored)
+    let choices = #"{"cid":"\#(id.text)","tag":["c"]},{"cid":"nobody","tag":["a"]}"#
+    let list = #"{"audience":{"cid_by_tag":[\#(choices)]},"taskid":"\#(task)"}"#
+    let sent = await world.ask("POST", "/push/list/cid_by_tag", list)
+    #expect(sent.json["data"]?[task] == .object(JSONObject([id.text: "successed_ignore"])), "\(sent.message)")
+    let nobody = list.replacing(#"{"cid":"\#(id.text)","tag":["c"]},"#, with: "")
+    #expect(await world.ask("POST", "/push/list/cid_by_tag", nobody).code == 20001)
+  }
+
   @Test(arguments: [
     (#"[]"#, "audience.cid_by_tag can not be empty"),
     (#"[7]"#, "audience.cid_by_tag[0] type error"),

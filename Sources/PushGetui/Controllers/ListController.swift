@@ -130,7 +130,8 @@ struct ListController: GetuiController {
     guard row.expiresAt > api.time.now() else { throw .taskInvalid("The task has ended") }
     guard let content = PushBody.Content(stored: row.body) else { throw .busy }
     let names = order.names.filter { !order.ignored.contains($0) }
-    guard !names.isEmpty else { return answer(order, call, app) }
+    let isNobodyLeft = order.kind == .cid && names.allSatisfy { app.registration($0) == nil }
+    guard order.ignored.isEmpty || !isNobodyLeft else { return answer(order, call, app) }
     let target = PushTarget(names, by: order.kind, of: app)
     switch content {
     case .revoke(let old):
