@@ -81,6 +81,53 @@ import Testing
     }
   }
 
+  @Test func `Another app's tasks are not shown, stopped, sent or taken back`() async throws {
+    let world = try await GetuiWorld()
+    let cid = try await world.register().text
+    let other = try await world.router.makeApp(in: world.store)
+    try await world.setSecret(GetuiWorld.secret, of: other)
+    let theirs = try await world.router.newDevice(in: other, platform: .android).id.text
+    let auth = await world.call("POST", "/auth", world.authBody(key: other.key.text), of: other)
+    let token = try #require(auth.json["data"]?["token"]?.string)
+    func body(_ id: String, _ audience: String, _ message: String, _ settings: String = "{}") -> String {
+      #"{"request_id":"\#(id)","audience":\#(audience),"settings":\#(settings),"push_message":\#(message)}"#
+    }
+    let hi = #"{"transmission":"hi"}"#
+    let soon = #"{"schedule_time":\#(world.clock.now().milliseconds + 600_000)}"#
+    func task(_ path: String, _ body: String) async throws -> String {
+      try #require(await world.ask("POST", path, body).json["data"]?["taskid"]?.string)
+    }
+    let all = try await task("/push/all", body("request-0001", #""all""#, hi))
+    let timed = try await task("/push/all", body("request-0002", #""all""#, hi, soon))
+    let stored = try await task("/push/list/message", body("request-0003", #""all""#, hi))
+    #expect(
+      await world.call("PUT", "/user/custom_tag/batch/a", #"{"cid":["\#(theirs)"]}"#, token: token, of: other)
+        .code == 0)
+    let bind = #"{"data_list":[{"cid":"\#(theirs)","alias":"anna"}]}"#
+    #expect(await world.call("POST", "/user/alias", bind, token: token, of: other).code == 0)
+    func list(_ audience: String) -> String { #"{"audience":\#(audience),"taskid":"\#(stored)"}"# }
+    var calls = [
+      ("GET", "/task/schedule/\(timed)", ""), ("DELETE", "/task/schedule/\(timed)", ""),
+      ("DELETE", "/task/\(stored)", ""), ("DELETE", "/task/\(timed)", ""), ("DELETE", "/task/\(all)", ""),
+      ("GET", "/task/detail/\(cid)/\(all)", ""), ("GET", "/task/detail/\(theirs)/\(all)", ""),
+      ("POST", "/push/list/cid", list(#"{"cid":["\#(theirs)"]}"#)),
+      ("POST", "/push/list/alias", list(#"{"alias":["anna"]}"#)),
+      ("POST", "/push/list/cid_by_tag", list(#"{"cid_by_tag":[{"cid":"\#(theirs)","tag":["a"]}]}"#)),
+    ]
+    for (index, name) in [all, timed, stored].enumerated() {
+      let revoke = #"{"revoke":{"old_task_id":"\#(name)"}}"#
+      calls.append(("POST", "/push/all", body("request-100\(index)", #""all""#, revoke)))
+    }
+    for (method, path, body) in calls {
+      let answer = await world.call(method, path, body, token: token, of: other)
+      #expect(answer.code == 20001, "\(method) \(path): \(answer.message)")
+    }
+    let state = await world.ask("GET", "/task/schedule/\(timed)").json["data"]?[timed]
+    #expect(state?["send_result"] == "do_not_send")
+    #expect(await world.ask("GET", "/task/detail/\(cid)/\(all)").code == 0)
+    #expect(await world.ask("POST", "/push/list/cid", list(#"{"cid":["\#(cid)"]}"#)).code == 0)
+  }
+
   @Test func `Days and hours are told of what was counted`() async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()
