@@ -6,6 +6,7 @@ import PushRouter
 import PushTesting
 import Testing
 
+@testable import PushGateway
 @testable import PushGetui
 @testable import PushStorage
 
@@ -84,6 +85,40 @@ import Testing
     }
     #expect(await Self.state(task, world)?["send_result"] == "send_success")
     #expect(await world.ask("DELETE", "/task/schedule/\(task)").code == 22001)
+  }
+
+  @Test func `What JPush's API shows of a task it takes back as a change`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    // JPush's rules have no such tag.
+    #expect(await world.ask("PUT", "/user/custom_tag/batch/a-b", #"{"cid":["\#(id.text)"]}"#).code == 0)
+    let audience = #"{"fast_custom_tag":"a-b"}"#
+    let answer = await world.ask(
+      "POST", "/push/fast_custom_tag", Self.body(world, in: 300, audience: audience, more: #","speed":5"#))
+    #expect(answer.code == 0, "\(answer.message)")
+    let list = await Self.callJPush(world, "GET", "/v3/schedules").json["schedules"]
+    let schedule = try #require(list?.array?.first?.object)
+    let (uuid, push) = (schedule["schedule_id"]?.string ?? "", try #require(schedule["push"]))
+    let change = JSONValue.object(JSONObject(["push": push]))
+    let changed = await Self.callJPush(
+      world, "PUT", "/v3/schedules/\(uuid)", String(decoding: JSONWriter.serialize(change), as: UTF8.self))
+    #expect(changed.status == 200 && changed.json["push"] == push)
+    world.clock.advance(seconds: 300)
+    await world.tick()
+    #expect(world.pending(id).count == 1)
+  }
+
+  /// Makes a request of JPush's API.
+  private static func callJPush(
+    _ world: GetuiWorld, _ method: String, _ target: String, _ body: String = ""
+  ) async -> HTTPResponse {
+    let name = "\(world.app.key.text):0123456789abcdef01234567"
+    let headers: HTTPHeaders = ["authorization": "Basic " + Base64.encode(Array(name.utf8))]
+    let request = HTTPRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
+    return await withCheckedContinuation { done in
+      world.api.gateway.handle(
+        request, GatewayReply(requestID: "request-8", peer: nil) { done.resume(returning: $0) })
+    }
   }
 
   @Test(arguments: [300, 61, 60, 1] as [Int64])

@@ -95,16 +95,20 @@ struct ScheduleController: GatewayController {
   /// `PUT /v3/schedules/{schedule_id}`: the sections to change.
   private func changeSchedule(_ call: GatewayCall) {
     guard let app = call.app, let json = call.body() else { return }
-    let update: ScheduleUpdate
-    do throws(APIError) {
-      update = try ScheduleUpdate.parse(json, rules: limits.rules)
-    } catch {
-      call.fail(error)
-      return
-    }
-    checkFile(of: update.push, in: app, call) { [router] in
-      router.schedules.change(Self.scheduleID(call), update, in: app) { result in
-        call.finish(result) { schedule, writer in Self.write(schedule, to: &writer) }
+    router.schedules.find(Self.scheduleID(call), in: app) { [self] found in
+      // A push of Getui's API keeps to that API's rules.
+      let isGetui = (try? found.get())?.isGetui == true
+      let update: ScheduleUpdate
+      do throws(APIError) {
+        update = try ScheduleUpdate.parse(json, rules: isGetui ? limits.rules.forGetui : limits.rules)
+      } catch {
+        call.fail(error)
+        return
+      }
+      checkFile(of: update.push, in: app, call) { [router] in
+        router.schedules.change(Self.scheduleID(call), update, in: app) { result in
+          call.finish(result) { schedule, writer in Self.write(schedule, to: &writer) }
+        }
       }
     }
   }
