@@ -28,7 +28,7 @@ import Testing
     #expect(answer.json["data"]?["expire_time"] == .string(String(end)))
     #expect(await isGood(token, world))
     // Another server on the same database takes it too.
-    #expect(await isGood(token, world, by: world.restarted()))
+    #expect(await isGood(token, world, by: try world.restarted()))
     world.clock.advance(seconds: 86_399)
     #expect(await isGood(token, world))
     world.clock.advance(seconds: 1)
@@ -70,7 +70,7 @@ import Testing
     #expect(answer.status == 200 && answer.code == 0)
     #expect(await !isGood(first, world))
     #expect(await isGood(second, world))
-    let restarted = world.restarted()
+    let restarted = try world.restarted()
     #expect(await !isGood(first, world, by: restarted))
     #expect(await isGood(second, world, by: restarted))
     #expect(await world.call("DELETE", "/auth/\(first)").code == 10001)

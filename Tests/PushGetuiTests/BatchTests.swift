@@ -51,7 +51,7 @@ import Testing
     #expect(gateway.accepted.value == 2 && gateway.refused.value == 4)
     let token = await world.token()
     let again = await world.call(
-      "POST", "/push/single/batch/cid", body, token: token, by: world.restarted())
+      "POST", "/push/single/batch/cid", body, token: token, by: try world.restarted())
     #expect(again.body == answer.body)
     for id in ids { #expect(world.pending(id).count == 1) }
   }

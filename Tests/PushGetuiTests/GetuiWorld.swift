@@ -5,6 +5,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 import PushTesting
+import Synchronization
 
 @testable import PushGateway
 @testable import PushGetui
@@ -20,14 +21,13 @@ final class GetuiWorld: Sendable {
   let clock: ManualClock
   let keys: SealingKeys
   private let database: TestDatabase
+  /// The same one, open beside it for servers that started again.
+  private let reopened = Mutex<[TestDatabase]>([])
   var store: Store { database.store }
 
   init(limits: GatewayLimits = GatewayLimits(), routing: RouterOptions = RouterOptions()) async throws {
     let clock = ManualClock()
-    let database = try TestDatabase {
-      try Store.open(
-        path: $0, readers: 2, log: .silent, options: Store.Options(), migrations: embeddedMigrations)
-    }
+    let database = try TestDatabase(open: Self.open)
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     let router = Router(store: database.store, options: routing, time: clock, log: .silent)
     let gateway = Gateway(
@@ -41,11 +41,23 @@ final class GetuiWorld: Sendable {
     try await setSecret(Self.secret)
   }
 
-  /// A server that starts again with the same database.
-  func restarted() -> GetuiAPI {
-    GetuiAPI(
-      router: router, store: database.store, gateway: api.gateway, keys: GetuiKeys { [keys] in keys },
+  /// What a server that starts again makes of the database: it knows no more than what is stored.
+  func restarted() throws -> GetuiAPI {
+    let database = try TestDatabase(in: database.folder, open: Self.open)
+    reopened.withLock { $0.append(database) }
+    let router = Router(store: database.store, time: clock, log: .silent)
+    try router.load()
+    let gateway = Gateway(
+      router: router, limits: GatewayLimits(), metrics: Metrics(), log: .silent, time: clock
+    ) { nil }
+    return GetuiAPI(
+      router: router, store: database.store, gateway: gateway, keys: GetuiKeys { [keys] in keys },
       log: .silent, time: clock)
+  }
+
+  private static func open(_ path: String) throws -> Store {
+    try Store.open(
+      path: path, readers: 2, log: .silent, options: Store.Options(), migrations: embeddedMigrations)
   }
 
   /// Gives an app a master secret for this API.

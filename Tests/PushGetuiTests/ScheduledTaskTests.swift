@@ -63,7 +63,7 @@ import Testing
     #expect(done?["send_result"] == "send_success" && done?["status"] == "success")
     #expect(await world.ask("DELETE", "/task/schedule/\(task)").code == 22001)
     let token = await world.token()
-    let report = await world.call("GET", "/report/push/task/\(task)", token: token, by: world.restarted())
+    let report = await world.call("GET", "/report/push/task/\(task)", token: token, by: try world.restarted())
     #expect(report.json["data"]?[task]?["total"]?["msg_num"]?.int64 == 1)
     let group = await world.ask("GET", "/report/push/task_group/sale").json["data"]?["sale"]
     #expect(group?["total"]?["msg_num"]?.int64 == 1)
