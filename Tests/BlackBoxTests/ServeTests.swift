@@ -112,7 +112,7 @@ import Testing
     ),
     (
       ["--tls-certificate", "/c", "--tls-key", "/k", "--tls-names", "a.example", "--device", "h:0"],
-      "--tls-names is for a certificate that is made, but --tls-certificate gives one"
+      "--tls-names is for a generated certificate, but --tls-certificate is set"
     ),
     (["--heartbeat-min", "20m", "--heartbeat-max", "10m"], "--heartbeat-min is more than --heartbeat-max"),
     (["--heartbeat-min", "1s"], "--heartbeat-min: at least 10s"),

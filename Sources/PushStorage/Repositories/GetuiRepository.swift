@@ -168,7 +168,8 @@ extension GetuiRepository {
   public func task(requestID: String, app: AppID) throws(StorageError) -> GetuiTaskRow? {
     try opened(
       database.first(
-        Self.selectGetuiTask, "WHERE app_id = ? AND request_id = ?", .app(app), .text(requestID), map: Self.task))
+        Self.selectGetuiTask, "WHERE app_id = ? AND request_id = ?", .app(app), .text(requestID),
+        map: Self.task))
   }
 
   private func opened(_ row: GetuiTaskRow?) throws(StorageError) -> GetuiTaskRow? {
