@@ -12,7 +12,7 @@ struct DeviceKeyRing: Sendable {
   /// The most shared keys, of which the newest are kept; the server keeps as many.
   static let mostShared = 32
 
-  /// A key pair and the time since when it is used.
+  /// A key pair and the time since when the server has it, or a later one; until then, when it was made.
   struct Own: Sendable {
     let key: DevicePrivateKey
     let since: Int64
@@ -35,13 +35,24 @@ struct DeviceKeyRing: Sendable {
   private mutating func apply(_ record: KeyRecord) {
     switch record {
     case .own(let kind, let bytes, let since):
-      if let key = try? DevicePrivateKey(kind: kind, bytes: bytes) { own.append(Own(key: key, since: since)) }
+      guard let key = try? DevicePrivateKey(kind: kind, bytes: bytes) else { return }
+      // Stored again when the server has it.
+      if let index = index(of: key.publicKey.id) {
+        own[index] = Own(key: key, since: since)
+      } else {
+        own.append(Own(key: key, since: since))
+      }
     case .shared(let id, let bytes):
       if let key = ContentKey(id: id, bytes: bytes) { add(key) }
     case .told(let text): told = text
     case .dropped(let ids): own.removeAll { ids.contains($0.key.publicKey.id) }
     }
   }
+
+  private func index(of id: ContentKeyID) -> Int? { own.firstIndex { $0.key.publicKey.id == id } }
+
+  /// The place of the key that the server knows, nil if it knows none of them.
+  private var toldIndex: Int? { own.lastIndex { told.hasSuffix(" \($0.key.publicKey.id.text)") } }
 
   /// The public key.
   var publicKey: DevicePublicKey? { own.last?.key.publicKey }
@@ -54,12 +65,12 @@ struct DeviceKeyRing: Sendable {
     return .own(kind, key.bytes, since: now)
   }
 
-  /// An old key ends some time after the next one was made: no push that is kept needs it then. Returns the IDs of those that
-  /// end now.
+  /// An old key ends some time after the server knew a later one: no push that is kept needs it then. The key that the server
+  /// knows never ends, since app servers still encrypt for it. Returns the IDs of those that end now.
   @discardableResult
   mutating func dropOld(at now: Int64) -> [ContentKeyID] {
     var ended: [ContentKeyID] = []
-    while own.count > 1, own[1].since + Self.oldKeyLife <= now {
+    while let known = toldIndex, known > 0, own[1].since + Self.oldKeyLife <= now {
       ended.append(own.removeFirst().key.publicKey.id)
     }
     return ended
@@ -72,10 +83,12 @@ struct DeviceKeyRing: Sendable {
     return true
   }
 
-  /// Records that the server has the last key for a registration.
-  mutating func noteTold(to registration: String) -> KeyRecord {
+  /// Records that the server has the last key for a registration: from now on those before it are old. Returns what to store.
+  mutating func noteTold(to registration: String, at now: Int64) -> [KeyRecord] {
+    let news = (toldIndex.map { $0 + 1 } ?? 0)..<own.count
+    for index in news { own[index] = Own(key: own[index].key, since: now) }
     told = Self.mark(registration, publicKey)
-    return .told(told)
+    return own[news].map { .own($0.key.kind, $0.key.bytes, since: $0.since) } + [.told(told)]
   }
 
   /// Whether the last key must be sent to the server.

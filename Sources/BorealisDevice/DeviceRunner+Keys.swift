@@ -87,9 +87,9 @@ extension DeviceRunner {
       guard let self else { return completion(result) }
       if result.code != .ok {
         telling.failed(at: driver.now)
-      } else if keys?.publicKey == key, let record = keys?.noteTold(to: id) {
+      } else if keys?.publicKey == key, let records = keys?.noteTold(to: id, at: now) {
         // If the note fails, the server is told once more.
-        _ = state.store(record)
+        for record in records { _ = state.store(record) }
       }
       completion(result)
       settle()

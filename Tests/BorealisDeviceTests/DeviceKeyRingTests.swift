@@ -124,7 +124,8 @@ import Testing
     var ring = try Self.ring(at: 0)
     let first = try #require(ring.publicKey)
     let content = Self.content(try first.seal(Self.plain), first.id)
-    try Self.rotate(&ring, at: 1000)
+    try Self.rotate(&ring, at: 900)
+    _ = ring.noteTold(to: "a", at: 1000)
     #expect(ring.publicKey != first)
     try Self.rotate(&ring, at: 1000 + DeviceKeyRing.oldKeyLife - 1)
     #expect(ring.read(content) != .failed(first.id, .unknownKey))
@@ -135,7 +136,7 @@ import Testing
   /// A key that the server refuses goes; the one before is the device's again, and was told already.
   @Test func aRefusedKeyIsNotTheDevices() throws {
     var ring = try Self.ring()
-    _ = ring.noteTold(to: "a")
+    _ = ring.noteTold(to: "a", at: 1)
     let first = try #require(ring.publicKey)
     try Self.rotate(&ring, at: 1)
     let second = try #require(ring.publicKey)
@@ -152,7 +153,8 @@ import Testing
     let path = folder.file("state")
     var ring = try Self.ring(at: 0)
     let first = try #require(ring.records.first)
-    try Self.rotate(&ring, at: 5)
+    try Self.rotate(&ring, at: 4)
+    _ = ring.noteTold(to: "a", at: 5)
     guard case .own(_, let bytes, _) = first, let old = ring.own.first?.key.publicKey.id else { return }
     var store: DeviceStore? = try DeviceStore(path: path)
     store?.append(ring.records.map { .key($0) }, for: 0, durable: true)
@@ -174,6 +176,21 @@ import Testing
     #expect(stored.handled.oldestFirst == [MessageID(7)])
   }
 
+  /// App servers encrypt for the key that the server knows, however long ago the next one was made.
+  @Test func theKeyThatTheServerKnowsNeverEnds() throws {
+    var ring = try Self.ring(at: 0)
+    _ = ring.noteTold(to: "a", at: 0)
+    let known = try #require(ring.publicKey?.id)
+    try Self.rotate(&ring, at: 1)
+    let late = 1 + 2 * DeviceKeyRing.oldKeyLife
+    let beforeTold = ring.dropOld(at: late)
+    _ = ring.noteTold(to: "a", at: late)
+    var copy = DeviceKeyRing(ring.records)
+    let early = copy.dropOld(at: late + DeviceKeyRing.oldKeyLife - 1)
+    let ended = copy.dropOld(at: late + DeviceKeyRing.oldKeyLife)
+    #expect(beforeTold.isEmpty && early.isEmpty && ended == [known])
+  }
+
   @Test func rotationsAreBounded() throws {
     var ring = try Self.ring()
     for _ in 0..<DeviceKeyRing.mostOldKeys { try Self.rotate(&ring, at: 1) }
@@ -186,7 +203,7 @@ import Testing
   @Test func aNewRegistrationIsToldTheKey() throws {
     var ring = try Self.ring()
     #expect(ring.isToTell(to: "a"))
-    _ = ring.noteTold(to: "a")
+    _ = ring.noteTold(to: "a", at: 1)
     #expect(!ring.isToTell(to: "a") && ring.isToTell(to: "b"))
     #expect(!DeviceKeyRing(ring.records).isToTell(to: "a"))
     try Self.rotate(&ring, at: 1)
