@@ -102,9 +102,20 @@ extension Database {
     return ContentVault.seal(bytes, of: app, column, with: try sealingKeys())
   }
 
-  /// What a column holds, opened if it is sealed.
+  /// What a column holds, opened if it is sealed. Nothing if its key is not there and nothing counts on that key any more: such
+  /// content is damaged, and must not stop those who read it among others. `.noSecretKey` for a key that contents need.
   func opened(_ stored: [UInt8], of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8] {
-    try vault.open(stored, of: app, column)
+    do throws(StorageError) {
+      return try vault.open(stored, of: app, column)
+    } catch {
+      guard error.kind == .noSecretKey, let id = SealingKeys.ids(of: [Array(stored.dropFirst())]).first
+      else { throw error }
+      let isNeeded = try first(
+        "SELECT 1 FROM content_sealing_key WHERE key_id = ?", .blob(Hex.decode(id) ?? [])
+      ) { _ in true }
+      guard isNeeded == nil else { throw error }
+      return []
+    }
   }
 
   /// The apps that ask for it, read once in a transaction of the writer.

@@ -161,6 +161,26 @@ import Testing
     store.close()
   }
 
+  /// Such as a damaged content that could not be sealed anew: it must not stop those who read it among others.
+  @Test func `What names a key that nothing counts on is damaged`() async throws {
+    let store = try open()
+    let app = try await store.addApp(registrations: 2)
+    try await set(store, app, true)
+    try await fill(store, app, from: 10)
+    file.add()
+    try await store.change { t throws(StorageError) in
+      guard let current = try t.sealing.useFirstKey() else { return }
+      try t.sealing.forgetKeys(before: current)
+    }
+    store.close()
+    file.dropOld()
+    let again = try open()
+    try await fill(again, app, from: 20)
+    #expect(try await contents(again, app, 10)[0] == [])
+    #expect(try await contents(again, app, 20)[0] == Self.expected[0])
+    again.close()
+  }
+
   @Test func `A key goes once its contents are sealed anew, beside a program that still has it`() async throws
   {
     let store = try open()
