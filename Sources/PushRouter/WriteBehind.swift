@@ -303,7 +303,8 @@ final class WriteBehind: Sendable {
   private func isOwnFault(_ error: StorageError) -> Bool {
     guard store.trouble == nil else { return false }
     return switch error.kind {
-    case .overloaded, .closed, .busy, .diskFull, .readOnly, .io: false
+    // A secret key may be missing for as long as its file is replaced.
+    case .overloaded, .closed, .busy, .diskFull, .readOnly, .io, .noSecretKey: false
     default: true
     }
   }
