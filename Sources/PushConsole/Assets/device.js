@@ -631,6 +631,8 @@ const BorealisDevice = (() => {
       if (this.state.hasHandled(push.id)) return this.#finish(push, []);
       try {
         const { content, key } = await this.#keys.read(push.content);
+        // Recalled meanwhile.
+        if (this.state.hasHandled(push.id)) return this.#finish(push, []);
         const shown = [];
         this.#show({ ...push, content, key }, shown);
         this.#finish(push, shown);
