@@ -40,7 +40,7 @@ extension DeviceRunner {
     }
     dropOldKeys()
     guard core.isLoggedIn else { return }
-    if telling.isDue(at: driver.now) { tellKey() }
+    if telling.isDue(at: driver.now) { sendKey() }
     for key in held.due(at: driver.now) { ask(for: key) }
   }
 
@@ -63,7 +63,7 @@ extension DeviceRunner {
     case .loggedIn:
       dropOldKeys()
       telling = KeyTelling()
-      tellKey()
+      sendKey()
       for key in held.due(at: driver.now, isNewSession: true) { ask(for: key) }
     case .recalled(let id): if held.remove(id) { drop(id) }
     default: break
@@ -73,14 +73,14 @@ extension DeviceRunner {
   // MARK: The device's key
 
   /// Sends the key to the server, unless it has it. The first one is made now.
-  private func tellKey() {
+  private func sendKey() {
     guard let kind = core.profile.keyKind, let id = core.identity?.registrationID.text else { return }
     if keys?.publicKey?.kind != kind, rotate(kind) == nil { return telling.failed(at: driver.now) }
     guard keys?.isToTell(to: id) == true else { return }
-    tellKey(to: id) { _ in }
+    sendKey(to: id) { _ in }
   }
 
-  private func tellKey(to id: String, _ completion: @escaping (OperationResult) -> Void) {
+  private func sendKey(to id: String, _ completion: @escaping (OperationResult) -> Void) {
     guard let key = keys?.publicKey else { return }
     telling.begun()
     submitOwn(.setKey(DeviceKey(key.kind, key.bytes))) { [weak self] result in
@@ -123,7 +123,7 @@ extension DeviceRunner {
     guard let key = rotate(kind) else { return fail(.tooFrequent) }
     // The next login tells it.
     guard core.isLoggedIn, let id = core.identity?.registrationID.text else { return fail(.ok) }
-    tellKey(to: id) { [weak self] result in
+    sendKey(to: id) { [weak self] result in
       // Without an answer the server may have it: then it stays, and is told again.
       if ![.ok, .timeout, .stopped].contains(result.code) { self?.discard(key, registration: id) }
       completion(result)

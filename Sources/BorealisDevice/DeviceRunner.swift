@@ -231,7 +231,7 @@ extension DeviceRunner {
   private func proceed() {
     let failure: String
     switch connection.proceed() {
-    case .underWay: return settle()
+    case .inProgress: return settle()
     case .open: return perform(core.connected(at: driver.now))
     case .unreachable(let error): failure = error.description
     case .failed(let reason): failure = "TLS: " + reason

@@ -14,7 +14,7 @@ public struct Profiles: Sendable {
     /// Where the person is logged in.
     public let sessions: [ConsoleSessionRow]
     /// What the person did last.
-    public let deeds: AuditList
+    public let entries: AuditList
     /// Recovery codes that are left.
     public let recoveryCodes: Int
   }
@@ -42,11 +42,11 @@ public struct Profiles: Sendable {
   }
 
   /// The data of a person's page, with this many entries of the audit log.
-  public func overview(of person: PersonID, deeds: Int) async -> Result<Overview, StorageError> {
+  public func overview(of person: PersonID, entries: Int) async -> Result<Overview, StorageError> {
     await store.read { transaction throws(StorageError) in
       Overview(
         sessions: try transaction.consoleSessions.all(of: person),
-        deeds: try transaction.audit.list(.person(person), before: nil, limit: deeds),
+        entries: try transaction.audit.list(.person(person), before: nil, limit: entries),
         recoveryCodes: try transaction.people.recoveryCodes(of: person))
     }
   }

@@ -30,10 +30,10 @@ final class BorealisSystem: SystemUnderTest {
     try sender.connect(senders, to: borealis.http, client)
   }
 
-  override func trouble() -> String? {
+  override func problem() -> String? {
     if let refusal = sender.firstRefusal { return "\(sender.refusedCount) pushes were refused: \(refusal)" }
     if sender.lostCount > 0 { return "HTTP connections were closed" }
-    guard let general = super.trouble() else { return nil }
+    guard let general = super.problem() else { return nil }
     return general + (devices.lastWord.map { ": " + $0 } ?? "")
   }
 }

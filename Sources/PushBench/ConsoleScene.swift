@@ -12,7 +12,7 @@ struct ConsoleScene {
   private static let countedDays = 90
   /// Other apps with statistics, whose rows are between those of this one.
   private static let otherApps = 100
-  private static let deeds = 20_000
+  private static let entries = 20_000
   /// Steps of a latency histogram.
   private static let latencySteps = 46
 
@@ -50,12 +50,12 @@ struct ConsoleScene {
       VALUES (?, 1, ?, ?, '127.0.0.1', 'bench')
       """
     ).run(.bytes(SHA256.digest(Array(cookie.utf8))), .integer(now), .integer(now))
-    let deed = try database.prepare(
+    let entry = try database.prepare(
       """
       INSERT INTO audit (at, account_id, person_id, who, action, target, address)
       VALUES (?, 1, 1, 'Bench', 'push.send', ?, '127.0.0.1')
       """)
-    for number in 0..<Self.deeds { try deed.run(.integer(now - number * 1000), .text(String(number))) }
+    for number in 0..<Self.entries { try entry.run(.integer(now - number * 1000), .text(String(number))) }
   }
 
   // MARK: Pushes

@@ -132,7 +132,7 @@ final class LoadClient {
   /// Continues an opening connection; bytes that arrive with the end of a handshake are read immediately.
   private func proceed(_ link: Link) {
     switch lines[link.slot].connection.proceed() {
-    case .underWay: settle(link.slot)
+    case .inProgress: settle(link.slot)
     case .open:
       settle(link.slot)
       lines[link.slot].tls?.opened(lines[link.slot].connection)

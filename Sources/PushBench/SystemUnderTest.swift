@@ -64,11 +64,11 @@ class SystemUnderTest {
 
   /// Throws if something happened that spoils a measurement.
   func check() throws(BenchError) {
-    if let trouble = trouble() { throw .unexpected("\(name): \(trouble)") }
+    if let problem = problem() { throw .unexpected("\(name): \(problem)") }
   }
 
   /// What went wrong, nil for nothing.
-  func trouble() -> String? {
+  func problem() -> String? {
     driver.lostCount > 0 ? "\(driver.lostCount) connections were closed" : nil
   }
 

@@ -31,7 +31,7 @@ struct ActivePush: Sendable {
   /// Whether it is queued for lookup.
   var isQueued = false
   /// It was recalled: only responses to earlier requests are awaited.
-  private(set) var isTakenBack = false
+  private(set) var isWithdrawn = false
   /// The targets by outcome: one of `ChannelEnd`, or a reason of the service.
   private(set) var results: [String: NumberSet] = [:]
   /// The outcomes that are not saved yet.
@@ -101,13 +101,13 @@ struct ActivePush: Sendable {
 
   /// It was recalled, which is stored already for all targets except those with requests in flight, now or when the
   /// recall began (`held`). Returns how many targets lose it.
-  mutating func takeBack(except underWay: NumberSet, held: NumberSet) -> Int {
-    isTakenBack = true
-    let rest = targets.subtracting(answered).subtracting(underWay)
+  mutating func withdraw(except inFlight: NumberSet, held: NumberSet) -> Int {
+    isWithdrawn = true
+    let rest = targets.subtracting(answered).subtracting(inFlight)
     guard !rest.isEmpty else { return 0 }
-    results[ChannelEnd.takenBack, default: NumberSet()].formUnion(rest)
+    results[ChannelEnd.withdrawn, default: NumberSet()].formUnion(rest)
     let unsaved = rest.intersection(held)
-    if !unsaved.isEmpty { news[ChannelEnd.takenBack, default: NumberSet()].formUnion(unsaved) }
+    if !unsaved.isEmpty { news[ChannelEnd.withdrawn, default: NumberSet()].formUnion(unsaved) }
     answered.formUnion(rest)
     left -= rest.count
     return rest.count
@@ -125,9 +125,9 @@ struct ActivePush: Sendable {
   }
 
   /// It has expired: this is final for all remaining targets.
-  mutating func finishAll(_ result: String, except underWay: NumberSet = NumberSet()) {
+  mutating func finishAll(_ result: String, except inFlight: NumberSet = NumberSet()) {
     guard left > 0 else { return }
-    let rest = targets.subtracting(answered).subtracting(underWay)
+    let rest = targets.subtracting(answered).subtracting(inFlight)
     guard !rest.isEmpty else { return }
     results[result, default: NumberSet()].formUnion(rest)
     news[result, default: NumberSet()].formUnion(rest)

@@ -48,7 +48,7 @@ extension ChannelQueue {
     let (failed, steps) = state.withLock { state in (state.takeFailed(), state.nextSteps()) }
     // Before their ends are saved, so that a crash in between repeats requests and loses nothing.
     for (id, numbers) in failed {
-      deliveries.takeBack(id, in: app, from: channel, for: numbers) { [self] isStored in
+      deliveries.withdraw(id, in: app, from: channel, for: numbers) { [self] isStored in
         state.withLock { $0.settled(id, numbers, isStored: isStored) }
         if isStored { advance() }
       }
@@ -226,7 +226,7 @@ extension ChannelQueue {
     state.add(
       push, parts, results: row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } },
       tried: row.tried, at: time.now())
-    guard row.isTakenBack else { return }
+    guard row.isWithdrawn else { return }
     // An earlier run had requests in flight when it ended.
     for leg in state.legs(of: row.push.id) {
       state.open[leg]?.finishAll(ChannelEnd.noAnswer)

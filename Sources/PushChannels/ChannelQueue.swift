@@ -59,8 +59,8 @@ public final class ChannelQueue: Sendable {
   }
 
   /// Requests in flight, and deliveries that wait for a retry, for the metrics.
-  public var counts: (flights: Int, later: Int) {
-    state.withLock { ($0.flights.count, $0.laterCount + $0.again.count) }
+  public var counts: (inFlight: Int, later: Int) {
+    state.withLock { ($0.inFlight.count, $0.laterCount + $0.again.count) }
   }
 
   // MARK: What comes in
@@ -158,8 +158,8 @@ public final class ChannelQueue: Sendable {
 
   /// Handles requests that have their results: `tag` and whether the service has accepted the push. `judge` is called for
   /// each known one, with its index in `results`, under the queue's lock: it must not call the queue.
-  public func landed(
-    _ results: [(tag: UInt64, isTaken: Bool)], judge: (Int, inout Landed) -> DeliveryVerdict
+  public func complete(
+    _ results: [(tag: UInt64, isTaken: Bool)], judge: (Int, inout CompletedRequest) -> DeliveryVerdict
   ) {
     let now = time.now()
     let woken = state.withLock { state in
@@ -167,14 +167,15 @@ public final class ChannelQueue: Sendable {
       var woken: Set<ServiceID> = []
       let services = Set(state.targets.keys)
       for (index, result) in results.enumerated() {
-        guard var landed = state.land(RequestTag(rawValue: result.tag), isTaken: result.isTaken, services)
+        guard
+          var completed = state.complete(RequestTag(rawValue: result.tag), isTaken: result.isTaken, services)
         else {
           continue
         }
-        let verdict = judge(index, &landed)
-        if verdict == .unsent { unsent.append((result.tag, landed.delivery)) }
-        if verdict == .unsent || verdict == .resend { woken.insert(landed.delivery.service) }
-        state.settle(landed.delivery, verdict, at: now)
+        let verdict = judge(index, &completed)
+        if verdict == .unsent { unsent.append((result.tag, completed.delivery)) }
+        if verdict == .unsent || verdict == .resend { woken.insert(completed.delivery.service) }
+        state.settle(completed.delivery, verdict, at: now)
       }
       // In reverse, since each goes to the front: in the end they are in the order in which they left the queue.
       for (_, delivery) in unsent.sorted(by: { $0.tag > $1.tag }) { state.prepare(delivery, atFront: true) }

@@ -76,7 +76,7 @@ public struct RequestTag: Hashable, Sendable {
 }
 
 /// A request without a response yet.
-struct Flight: Sendable {
+struct InFlightRequest: Sendable {
   let delivery: Delivery
   let sentAt: Timestamp
   /// Its target, also after its service has got another one.
@@ -86,7 +86,7 @@ struct Flight: Sendable {
 }
 
 /// A request with its result.
-public struct Landed: Sendable {
+public struct CompletedRequest: Sendable {
   /// The delivery. The channel may change where and how it is retried.
   public var delivery: Delivery
   /// When the request was sent.
@@ -120,41 +120,42 @@ public enum DeliveryVerdict: Sendable, Equatable {
 }
 
 /// The requests of an app that are in flight.
-struct Flights: Sendable {
+struct InFlightRequests: Sendable {
   /// The requests in flight to one registration.
-  private struct Underway: Sendable {
+  private struct Registration: Sendable {
     var count = 0
     /// A token that the service has accepted, and when that request was sent.
     var taken: (token: [UInt8], sentAt: Timestamp)?
   }
 
-  private var all: [RequestTag: Flight] = [:]
-  private var underway: [RegistrationNumber: Underway] = [:]
+  private var all: [RequestTag: InFlightRequest] = [:]
+  private var registrations: [RegistrationNumber: Registration] = [:]
   private var last: UInt64 = 0
 
   var count: Int { all.count }
   var isEmpty: Bool { all.isEmpty }
 
   /// Records that a request is sent; returns its number.
-  mutating func begin(_ flight: Flight, of app: AppID) -> RequestTag {
+  mutating func begin(_ flight: InFlightRequest, of app: AppID) -> RequestTag {
     last &+= 1
     let tag = RequestTag(app: app, count: last)
     all[tag] = flight
-    underway[flight.delivery.row.number, default: Underway()].count += 1
+    registrations[flight.delivery.row.number, default: Registration()].count += 1
     return tag
   }
 
   /// Removes a request that has its result; returns whether the service has accepted the same token in a later request.
-  mutating func land(_ tag: RequestTag, isTaken: Bool) -> (flight: Flight, hasWorkedSince: Bool)? {
+  mutating func complete(_ tag: RequestTag, isTaken: Bool) -> (flight: InFlightRequest, hasWorkedSince: Bool)?
+  {
     guard let flight = all.removeValue(forKey: tag) else { return nil }
     let row = flight.delivery.row
-    guard var others = underway[row.number] else { return (flight, false) }
+    guard var others = registrations[row.number] else { return (flight, false) }
     others.count -= 1
     let hasWorkedSince = others.taken.map { $0.token == row.token && $0.sentAt >= flight.sentAt } ?? false
     if isTaken, others.taken.map({ $0.sentAt <= flight.sentAt }) ?? true {
       others.taken = (row.token, flight.sentAt)
     }
-    underway[row.number] = others.count > 0 ? others : nil
+    registrations[row.number] = others.count > 0 ? others : nil
     return (flight, hasWorkedSince)
   }
 
@@ -169,7 +170,7 @@ struct Flights: Sendable {
 
   /// The requests in flight to registrations, by target.
   func requests(to numbers: [RegistrationNumber]) -> [(target: any ServiceTarget, tags: [UInt64])] {
-    let wanted = Set(numbers.filter { underway[$0] != nil })
+    let wanted = Set(numbers.filter { registrations[$0] != nil })
     guard !wanted.isEmpty else { return [] }
     var found: [ObjectIdentifier: (target: any ServiceTarget, tags: [UInt64])] = [:]
     for (tag, flight) in all where wanted.contains(flight.delivery.row.number) {

@@ -29,8 +29,9 @@ extension QueueState {
         arming.append(delivery)
         continue
       }
-      let tag = flights.begin(
-        Flight(delivery: delivery, sentAt: now, target: target, authorization: authorization), of: app)
+      let tag = inFlight.begin(
+        InFlightRequest(delivery: delivery, sentAt: now, target: target, authorization: authorization),
+        of: app)
       taken.append(
         Outgoing(
           tag: tag, delivery: delivery, push: push.id, expires: push.expires, content: push.part.content,
@@ -42,13 +43,13 @@ extension QueueState {
   }
 
   /// Removes a request that has its result; nil for an unknown one.
-  mutating func land(_ tag: RequestTag, isTaken: Bool, _ services: Set<ServiceID>) -> Landed? {
-    guard let (flight, hasWorkedSince) = flights.land(tag, isTaken: isTaken) else { return nil }
+  mutating func complete(_ tag: RequestTag, isTaken: Bool, _ services: Set<ServiceID>) -> CompletedRequest? {
+    guard let (flight, hasWorkedSince) = inFlight.complete(tag, isTaken: isTaken) else { return nil }
     let push = open[flight.delivery.key]
-    return Landed(
+    return CompletedRequest(
       delivery: flight.delivery, sentAt: flight.sentAt, target: flight.target,
       authorization: flight.authorization, hasWorkedSince: hasWorkedSince,
-      isLastTry: push.map { $0.part.isTriedOnce || $0.isTakenBack } ?? false, services: services)
+      isLastTry: push.map { $0.part.isTriedOnce || $0.isWithdrawn } ?? false, services: services)
   }
 
   /// Applies a verdict; the caller, which knows the order, puts back requests that were not sent.

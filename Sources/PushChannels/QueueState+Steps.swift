@@ -126,7 +126,7 @@ extension QueueState {
 
   /// Token changes are dropped when nothing that was read before is in use.
   mutating func forgetChanges() {
-    guard flights.isEmpty, !isFetchingFew, !isFetchingMany, !isReadingAgain, !isArming, arming.isEmpty,
+    guard inFlight.isEmpty, !isFetchingFew, !isFetchingMany, !isReadingAgain, !isArming, arming.isEmpty,
       ready.values.allSatisfy({ $0.count == 0 })
     else { return }
     changes.forgetAll()
@@ -164,7 +164,7 @@ extension QueueState {
   /// A push has expired.
   mutating func expire(_ leg: LegKey) {
     // The service may accept requests in flight.
-    let asked = flights.numbers(of: leg.push)[leg.leg] ?? NumberSet()
+    let asked = inFlight.numbers(of: leg.push)[leg.leg] ?? NumberSet()
     open[leg]?.finishAll(ChannelEnd.expired, except: asked)
     if open[leg]?.left == 0 { end(leg) }
   }

@@ -13,11 +13,11 @@ extension QueueState {
         hold.answered[DeliveryLeg(channel, leg.leg)] = answered
       }
     }
-    let underWay = flights.numbers(of: id)
-    for (leg, numbers) in underWay { hold.underWay[DeliveryLeg(channel, leg)] = numbers }
+    let inFlight = inFlight.numbers(of: id)
+    for (leg, numbers) in inFlight { hold.inFlight[DeliveryLeg(channel, leg)] = numbers }
     var held = held[id] ?? HeldPush()
     held.holders.insert(holder)
-    for (leg, numbers) in underWay { held.underWay[leg, default: NumberSet()].formUnion(numbers) }
+    for (leg, numbers) in inFlight { held.inFlight[leg, default: NumberSet()].formUnion(numbers) }
     held.until = second
     self.held[id] = held
     return hold
@@ -32,31 +32,31 @@ extension QueueState {
   /// Recalls a push; requests in flight still get their responses. Returns for how many devices the push waited, the
   /// parts that end with this, and whether requests were in flight when the recall began.
   mutating func withdraw(_ id: MessageID) -> (count: Int, over: [ActivePush], wasAsked: Bool) {
-    let held = held.removeValue(forKey: id)?.underWay ?? [:]
-    let flying = flights.numbers(of: id)
+    let held = held.removeValue(forKey: id)?.inFlight ?? [:]
+    let inFlight = inFlight.numbers(of: id)
     let legs = legs(of: id)
-    guard !flying.isEmpty else {
+    guard !inFlight.isEmpty else {
       // Ready deliveries and retries are skipped when their turn comes.
       var over = legs.compactMap { open.removeValue(forKey: $0) }
       var count = 0
       for index in over.indices {
-        count += over[index].takeBack(except: NumberSet(), held: held[over[index].part.leg] ?? NumberSet())
+        count += over[index].withdraw(except: NumberSet(), held: held[over[index].part.leg] ?? NumberSet())
       }
       return (count, over, !held.isEmpty)
     }
     var count = 0
     for leg in legs {
       count +=
-        open[leg]?.takeBack(
-          except: flying[leg.leg] ?? NumberSet(), held: held[leg.leg] ?? NumberSet()) ?? 0
+        open[leg]?.withdraw(
+          except: inFlight[leg.leg] ?? NumberSet(), held: held[leg.leg] ?? NumberSet()) ?? 0
     }
     return (count, [], true)
   }
 
   /// A request of a push that was recalled in the meantime has no final result: it is not repeated.
   mutating func endIfTakenBack(_ delivery: Delivery) -> Bool {
-    guard open[delivery.key]?.isTakenBack == true else { return false }
-    finish(delivery.key, delivery.row.number, ChannelEnd.takenBack)
+    guard open[delivery.key]?.isWithdrawn == true else { return false }
+    finish(delivery.key, delivery.row.number, ChannelEnd.withdrawn)
     return true
   }
 
@@ -65,6 +65,6 @@ extension QueueState {
     of numbers: [RegistrationNumber]
   ) -> [(target: any ServiceTarget, tags: [UInt64])] {
     changes.note(numbers)
-    return flights.requests(to: numbers)
+    return inFlight.requests(to: numbers)
   }
 }

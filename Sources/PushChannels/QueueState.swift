@@ -33,7 +33,7 @@ struct ReadyDeliveries: Sendable {
 struct HeldPush: Sendable {
   var holders: Set<PushHolder> = []
   /// The registrations with requests in flight when that began, by leg.
-  var underWay: [UInt8: NumberSet] = [:]
+  var inFlight: [UInt8: NumberSet] = [:]
   /// When to resume if the outcome is not reported.
   var until: Int64 = 0
 }
@@ -56,7 +56,7 @@ struct QueueState: Sendable {
   var arming = FIFO<Delivery>()
   var isArming = false
   var changes = TokenChanges()
-  var flights = Flights()
+  var inFlight = InFlightRequests()
   /// Pushes that are being recalled: nothing of them is sent.
   var held: [MessageID: HeldPush] = [:]
   /// Whether `targets` and `stopped` are complete.

@@ -33,7 +33,7 @@ public enum CallArrival<Call, Route> {
 }
 
 /// What can be told at once of whoever makes a call.
-public enum CallStanding<Fault> {
+public enum CallerStatus<Fault> {
   /// The call may not be made.
   case refused(Fault)
   /// An app that may make it.
@@ -44,11 +44,11 @@ public enum CallStanding<Fault> {
 
 extension HTTPScreening {
   /// What comes of a call before its body is read: that is spared if whoever calls may not, or if the body is none that is read.
-  /// `standing` is nil for calls that anybody may make; `refusal` makes the answer of a fault.
+  /// `status` is nil for calls that anybody may make; `refusal` makes the answer of a fault.
   public init<Fault>(
-    _ standing: CallStanding<Fault>?, bodyFault: Fault?, bodyBytes: Int, refusal: (Fault) -> HTTPResponse
+    _ status: CallerStatus<Fault>?, bodyFault: Fault?, bodyBytes: Int, refusal: (Fault) -> HTTPResponse
   ) {
-    switch (standing, bodyFault) {
+    switch (status, bodyFault) {
     case (.refused(let fault), _), (_, let fault?): self = .refused(refusal(fault))
     case (.known, nil): self = .admitted(bodyBytes: bodyBytes, isKnown: true)
     case (.unknown, nil), (nil, nil): self = .admitted(bodyBytes: bodyBytes, isKnown: false)

@@ -20,7 +20,7 @@ extension Gateway {
 
   /// What can be told at once of whoever makes a call. An app that is not in memory is known only to the database, and so are
   /// groups and developers.
-  func standing(of call: GatewayCall) -> CallStanding<APIError> {
+  func status(of call: GatewayCall) -> CallerStatus<APIError> {
     switch Self.credentials(of: call) {
     case .failure(let error): return .refused(error)
     case .success(let (key, secret, kind)):

@@ -21,11 +21,11 @@ extension App {
 
   /// Whether a CID is online in Getui's sense: connected, and on iOS with its app in the foreground.
   func isReachable(_ number: RegistrationNumber) -> Bool {
-    guard let standing = directory.standing(number), let identity = directory.identity(number) else {
+    guard let status = directory.status(number), let identity = directory.identity(number) else {
       return false
     }
     return Routing.isReachable(
-      identity.platform, isOnline: standing.isOnline, standing.isForeground ? .foreground : .background)
+      identity.platform, isOnline: status.isOnline, status.isForeground ? .foreground : .background)
   }
 }
 

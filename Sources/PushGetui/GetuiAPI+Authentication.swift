@@ -6,7 +6,7 @@ import PushRouter
 /// Who calls, in the order of Getui's checks: token, lists, budget; then the body.
 extension GetuiAPI {
   /// What can be told at once of whoever makes a call.
-  func standing(of call: GetuiCall) -> CallStanding<GetuiError> {
+  func status(of call: GetuiCall) -> CallerStatus<GetuiError> {
     guard let token = call.request.headers["token"], let key = Self.key(of: call) else {
       return .refused(.tokenInvalid)
     }

@@ -107,7 +107,7 @@ public final class GetuiAPI: Sendable {
     case .refused(let response): return .refused(response)
     case .call(let call, let route):
       return HTTPScreening(
-        route.budget == .open ? nil : standing(of: call), bodyFault: call.bodyFault,
+        route.budget == .open ? nil : status(of: call), bodyFault: call.bodyFault,
         bodyBytes: call.bodyBytes, refusal: call.refusal)
     }
   }

@@ -147,7 +147,7 @@ public final class HTTP2ServerConnection {
       deadline = 0
       server.handler.opened(self)
       if isAlive, !isFrozen { read(buffer: &buffer, events: &events) }
-    case .underWay, .unreachable: break
+    case .inProgress, .unreachable: break
     case .failed(let reason): server.close(self, "TLS: " + reason)
     }
   }

@@ -6,7 +6,7 @@ extension HTTPServer {
   func handshake(_ slot: UInt32) {
     // The kernel reports the remaining ones again in the next turn.
     switch table.slab[slot].connection.proceed(within: &handshakes) {
-    case .underWay: break
+    case .inProgress: break
     case .open:
       enter(.idle, slot)
       // The first request may have arrived with the end of the handshake.

@@ -37,7 +37,7 @@ public final class Mailer: Sendable {
     var waiting: [@Sendable () -> Void] = []
     /// Until when nothing is sent, because the server was unavailable.
     var restsUntil: UInt64 = 0
-    var troubles = 0
+    var failures = 0
   }
 
   private static let second: UInt64 = 1_000_000_000
@@ -314,9 +314,9 @@ public final class Mailer: Sendable {
   private func rest(unless isInOrder: Bool) {
     let nanoseconds = time.monotonic()
     state.withLock { state in
-      state.troubles = isInOrder ? 0 : min(state.troubles + 1, 7)
+      state.failures = isInOrder ? 0 : min(state.failures + 1, 7)
       state.restsUntil =
-        isInOrder ? 0 : nanoseconds &+ min(300, 5 << UInt64(state.troubles - 1)) &* Self.second
+        isInOrder ? 0 : nanoseconds &+ min(300, 5 << UInt64(state.failures - 1)) &* Self.second
     }
   }
 

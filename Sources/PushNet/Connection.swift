@@ -27,7 +27,7 @@ public struct Connection {
   /// The result of a step towards an open connection.
   public enum Progress: Equatable, Sendable {
     /// Continue when the socket is ready, or in the next turn if this turn's share of handshakes is used up.
-    case underWay
+    case inProgress
     /// Bytes may flow. The first ones may have come already.
     case open
     /// Nothing responds at the address.
@@ -146,7 +146,7 @@ public struct Connection {
     }
     guard stage == .handshaking, let tls else { return .open }
     switch step(tls) {
-    case nil: return .underWay
+    case nil: return .inProgress
     case .done:
       readNeeds = Bits(.readable)
       stage = .open
@@ -155,7 +155,7 @@ public struct Connection {
     case .wantWrite: readNeeds = Bits(.writable)
     case .failed(let reason): return .failed(reason)
     }
-    return .underWay
+    return .inProgress
   }
 
   // MARK: Reading
@@ -234,10 +234,10 @@ public struct Connection {
     guard stage == .open else { return .blocked }
     writeNeeds = Bits([])
     let out = Way(descriptor: descriptor, tls: tls)
-    var trouble = Trouble.none
-    let outcome = queue.flush(scratch: &scratch) { out.send($0, from: $1, &trouble) }
+    var failure = SendFailure.none
+    let outcome = queue.flush(scratch: &scratch) { out.send($0, from: $1, &failure) }
     if case .sent = outcome { return .done }
-    return hold(trouble)
+    return hold(failure)
   }
 
   /// Sends a frame immediately if the queue is empty, else queues it.
@@ -246,8 +246,8 @@ public struct Connection {
       queue.append(frame)
       return .blocked
     }
-    var trouble = Trouble.none
-    switch Way(descriptor: descriptor, tls: tls).send(frame.bytes, from: 0, &trouble) {
+    var failure = SendFailure.none
+    switch Way(descriptor: descriptor, tls: tls).send(frame.bytes, from: 0, &failure) {
     case .sent(frame.bytes.count):
       writeNeeds = Bits([])
       return .done
@@ -258,7 +258,7 @@ public struct Connection {
     case .wouldBlock: queue.append(frame)
     case .failed: break
     }
-    return hold(trouble)
+    return hold(failure)
   }
 
   /// Gives up what waits, but for what has left in part: see `OutboundQueue.truncate`.
@@ -274,14 +274,14 @@ public struct Connection {
   public mutating func releaseMemory() { queue.release() }
 
   /// What sending waits for.
-  private enum Trouble {
+  private enum SendFailure {
     case none
     case needs(Readiness)
     case lost(String)
   }
 
-  private mutating func hold(_ trouble: Trouble) -> Sending {
-    switch trouble {
+  private mutating func hold(_ failure: SendFailure) -> Sending {
+    switch failure {
     case .none: return .done
     case .needs(let readiness):
       writeNeeds = Bits(readiness)
@@ -295,22 +295,22 @@ public struct Connection {
     let descriptor: Int32
     let tls: TLSSession?
 
-    func send(_ bytes: [UInt8], from offset: Int, _ trouble: inout Trouble) -> SendOutcome {
+    func send(_ bytes: [UInt8], from offset: Int, _ failure: inout SendFailure) -> SendOutcome {
       guard let tls else {
         let outcome = Socket.send(descriptor, bytes, from: offset)
         if case .failed(let number) = outcome {
-          trouble = .lost(SystemError(call: "send", number: number).description)
+          failure = .lost(SystemError(call: "send", number: number).description)
         } else if outcome == .wouldBlock {
-          trouble = .needs(.writable)
+          failure = .needs(.writable)
         }
         return outcome
       }
       switch bytes.withUnsafeBytes({ tls.write(UnsafeRawBufferPointer(rebasing: $0[offset...])) }) {
       case .bytes(let count): return .sent(count)
-      case .wantWrite: trouble = .needs(.writable)
-      case .wantRead: trouble = .needs(.readable)
-      case .closed: trouble = .lost("the peer closed")
-      case .failed(let reason): trouble = .lost(reason)
+      case .wantWrite: failure = .needs(.writable)
+      case .wantRead: failure = .needs(.readable)
+      case .closed: failure = .lost("the peer closed")
+      case .failed(let reason): failure = .lost(reason)
       }
       return .wouldBlock
     }

@@ -36,7 +36,7 @@ final class DeviceRequests {
       }
       guard let bound = connections.bound(slot) else { return }
       // A push that it has just acknowledged counts by the acknowledgement.
-      sending.tellAcknowledgements()
+      sending.sendAcknowledgements()
       connections.slab[slot].core.noteReported(receipts.map(\.id), at: connections.time.now())
       connections.tell(.receipts(bound, receipts))
     case .perform(let sequence, let operation): perform(operation, sequence, slot)
@@ -98,7 +98,7 @@ final class DeviceRequests {
 
   private func logIn(_ request: LoginRequest, _ slot: UInt32) {
     // Messages of the device's last connection count first.
-    sending.tellAcknowledgements()
+    sending.sendAcknowledgements()
     connections.slab[slot].core.beginLogin(request, limits)
     connections.tell(
       .login(

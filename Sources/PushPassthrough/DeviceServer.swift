@@ -172,7 +172,7 @@ public final class DeviceServer: LoopDriver {
   public func endTurn() -> Bool {
     loop.assertIsOurs()
     intake.endTurn()
-    sending.tellAcknowledgements()
+    sending.sendAcknowledgements()
     let isLagging = sending.serveLagging()
     let isBusy = broadcasts.advance() || isLagging
     let isDirty = connections.serveDirty { slot in

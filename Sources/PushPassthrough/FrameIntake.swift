@@ -28,7 +28,7 @@ final class FrameIntake {
   /// A step of the handshake. Over the turn's budget nothing is done: the kernel reports the socket again in the next turn.
   func handshake(_ slot: UInt32) {
     switch connections.slab[slot].connection.proceed(within: &handshakes) {
-    case .underWay: break
+    case .inProgress: break
     case .open: connections.slab[slot].core.phase = .greeting
     case .unreachable, .failed:
       connections.metrics.handshakeFailures.add()

@@ -122,14 +122,14 @@ final class PushSending {
       connections.apps[app].acknowledgements.add(
         connections.slab[slot].core.arrival(id, age: age, at: now))
     }
-    if connections.apps[app].acknowledgements.count >= Self.mostAcknowledgements { tellAcknowledgements() }
+    if connections.apps[app].acknowledgements.count >= Self.mostAcknowledgements { sendAcknowledgements() }
   }
 
   /// Acknowledgements of an app that one turn may collect.
   private static var mostAcknowledgements: Int { 4096 }
 
   /// Sends the collected acknowledgements to the home.
-  func tellAcknowledgements() {
+  func sendAcknowledgements() {
     guard !acknowledgedApps.isEmpty else { return }
     var messages: [GatewayMessage] = []
     for index in acknowledgedApps {

@@ -146,7 +146,7 @@ extension AppDirectory {
 
   /// Removes dead pushes to a few, looking at the next `places` places of the pool; returns those, and whether the pool's
   /// end was reached.
-  public func expireListed(places: Int, at seconds: UInt32) -> (ended: [EndedPush], isAround: Bool) {
+  public func expireListed(places: Int, at seconds: UInt32) -> (ended: [EndedPush], isComplete: Bool) {
     state.withLock { state in
       let (ended, next) = state.ledger.expireListed(
         from: state.sweepPlace, count: places, at: seconds, in: &state.table)

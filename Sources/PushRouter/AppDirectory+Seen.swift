@@ -43,10 +43,10 @@ extension AppDirectory {
 
   /// Last contacts to store, at most `limit`, of devices whose contact was not stored for `coarse` seconds. The others
   /// keep their places until they are due. Examines no more than `looks` devices, which takes microseconds for a
-  /// thousand, and continues there at the next call; `isAround` says that this was the last of them.
+  /// thousand, and continues there at the next call; `isComplete` says that this was the last of them.
   func takeSeen(
     limit: Int, looks: Int, coarse: UInt32, at now: UInt32
-  ) -> (late: [SeenDevice], isAround: Bool) {
+  ) -> (late: [SeenDevice], isComplete: Bool) {
     state.withLock { state in
       let numbers = state.seen.members(from: state.seenPlace, limit: looks)
       var late: [SeenDevice] = []
@@ -57,9 +57,9 @@ extension AppDirectory {
         }
         if let device = state.takeSeen(number, coarse: coarse, at: now) { late.append(device) }
       }
-      let isAround = numbers.count < looks
-      state.seenPlace = isAround ? RegistrationNumber(0) : numbers.last?.next ?? RegistrationNumber(0)
-      return (late, isAround)
+      let isComplete = numbers.count < looks
+      state.seenPlace = isComplete ? RegistrationNumber(0) : numbers.last?.next ?? RegistrationNumber(0)
+      return (late, isComplete)
     }
   }
 
@@ -74,8 +74,8 @@ extension AppDirectory {
       for number in numbers where now >= state.table.records[number.rawValue].notedAt &+ period {
         state.seen.insert(number)
       }
-      let isAround = numbers.count < looks
-      state.lastingPlace = isAround ? RegistrationNumber(0) : numbers.last?.next ?? RegistrationNumber(0)
+      let isComplete = numbers.count < looks
+      state.lastingPlace = isComplete ? RegistrationNumber(0) : numbers.last?.next ?? RegistrationNumber(0)
     }
   }
 }

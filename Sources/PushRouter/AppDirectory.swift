@@ -308,12 +308,12 @@ public final class AppDirectory: Sendable {
   }
 
   /// The state of a device, nil for an unknown one.
-  public func standing(_ number: RegistrationNumber) -> DeviceStanding? {
+  public func status(_ number: RegistrationNumber) -> DeviceStatus? {
     state.withLock { state in
       guard state.table.isActive(number) else { return nil }
       let end = ConnectionEnd(rawValue: state.table.records[number.rawValue].lastEnd) ?? .unknown
       let isStopped = end == .serverStopped && !state.table.records[number.rawValue].isOnline
-      return DeviceStanding(
+      return DeviceStatus(
         isOnline: state.table.records[number.rawValue].isOnline,
         isForeground: state.table.records[number.rawValue].isForeground,
         sinceSeconds: state.table.records[number.rawValue].lastSeen,

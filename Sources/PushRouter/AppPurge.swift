@@ -12,7 +12,7 @@ final class AppPurge: Sendable {
   private let passthrough: Passthrough
   /// Rows that one step changes.
   private let rows: Int
-  private let underWay = Mutex<Set<AppID>>([])
+  private let purging = Mutex<Set<AppID>>([])
 
   init(
     store: Store, time: any TimeSource, log: Log, apps: AppTable, channels: PluggedChannels,
@@ -34,7 +34,7 @@ final class AppPurge: Sendable {
       passthrough.disconnectAll(app)
       for plugged in channels.all { plugged.channel.forget(app) }
     }
-    guard underWay.withLock({ $0.insert(deleted.id).inserted }) else { return }
+    guard purging.withLock({ $0.insert(deleted.id).inserted }) else { return }
     purgeRows(of: deleted.id, from: PurgePosition())
   }
 
@@ -82,5 +82,5 @@ final class AppPurge: Sendable {
   }
 
   /// The next look at the apps finds it again, unless all is done.
-  private func giveUpPurging(_ app: AppID) { underWay.withLock { _ = $0.remove(app) } }
+  private func giveUpPurging(_ app: AppID) { purging.withLock { _ = $0.remove(app) } }
 }

@@ -80,7 +80,7 @@ public struct ChannelHold: Sendable {
   /// The targets for which its service has responded, also where that is not stored yet.
   public var answered: [DeliveryLeg: NumberSet] = [:]
   /// Who is in a request that its service has not answered: it may have taken it.
-  public var underWay: [DeliveryLeg: NumberSet] = [:]
+  public var inFlight: [DeliveryLeg: NumberSet] = [:]
 
   /// Nothing.
   public init() {}

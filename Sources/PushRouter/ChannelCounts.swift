@@ -62,7 +62,7 @@ public final class ChannelCounts: DeliveryObserver {
           let result =
             switch reason {
             case ChannelEnd.expired: "expired"
-            case ChannelEnd.takenBack: "recalled"
+            case ChannelEnd.withdrawn: "recalled"
             default: "failed"
             }
           counts[Key(channel: channel, result: result), default: 0] += numbers.count

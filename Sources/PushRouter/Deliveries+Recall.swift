@@ -14,7 +14,7 @@ extension Deliveries {
     writeBehind.flushEnds()
     store.write { [self] transaction throws(StorageError) -> NumberSet? in
       guard let push = try transaction.pushes.find(id: id), push.app == app.id else { return nil }
-      try takeBack(id, of: app, .recalled, at: now, by: holder, in: transaction)
+      try withdraw(id, of: app, .recalled, at: now, by: holder, in: transaction)
       if let note { try transaction.audit.add(note) }
       if let target = push.target { return NumberSet([target]) }
       return push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet()
@@ -33,17 +33,17 @@ extension Deliveries {
   }
 
   /// Stores that a push is recalled, with the devices that are known to have it.
-  func takeBack(
+  func withdraw(
     _ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp, by holder: PushHolder,
     in transaction: WriteTransaction
   ) throws(StorageError) {
     guard let rows = try transaction.deliveries.targets(of: id) else { return }
     let isInTime = now < rows.push.expiresAt
     let hold = channels.hold(id, of: app, by: holder)
-    let refused = isInTime ? try takeBackFromQueue(rows, of: app, hold, at: now, in: transaction) : []
+    let refused = isInTime ? try withdrawFromQueue(rows, of: app, hold, at: now, in: transaction) : []
     if isInTime { try transaction.deliveries.markTakenBack(id, status, at: now) }
     // Requests in flight to a service cannot be recalled: their results end the push there.
-    for channel in rows.pendingChannels where !hold.underWay.keys.contains(where: { $0.channel == channel }) {
+    for channel in rows.pendingChannels where !hold.inFlight.keys.contains(where: { $0.channel == channel }) {
       try transaction.channelQueue.finish(id: id, app: app.id, channel: channel)
     }
     // Also when our own part has ended before: this is the end then.
@@ -56,7 +56,7 @@ extension Deliveries {
   }
 
   /// Stores that devices without a result of a service will not get the push.
-  private func takeBackFromQueue(
+  private func withdrawFromQueue(
     _ rows: TargetRows, of app: App, _ hold: ChannelHold, at now: Timestamp, in transaction: WriteTransaction
   ) throws(StorageError) -> [DeliveryEvent] {
     guard !rows.pendingChannels.isEmpty, let targets = PushTargets(rows, at: now) else { return [] }
@@ -64,13 +64,13 @@ extension Deliveries {
     var events: [DeliveryEvent] = []
     for (leg, of) in targets.legs where rows.pendingChannels.contains(leg.channel) {
       var left = of.unanswered
-      for held in [hold.answered, hold.underWay] {
+      for held in [hold.answered, hold.inFlight] {
         if let numbers = held[leg] { left.subtract(numbers) }
       }
       guard !left.isEmpty else { continue }
       try transaction.channelQueue.saveResult(
-        id, leg, ChannelEnd.takenBack, targets: left.serialized(), count: left.count)
-      let what = DeliveryEvent.What.refused(left.members(), leg.channel, reason: ChannelEnd.takenBack)
+        id, leg, ChannelEnd.withdrawn, targets: left.serialized(), count: left.count)
+      let what = DeliveryEvent.What.refused(left.members(), leg.channel, reason: ChannelEnd.withdrawn)
       events.append(DeliveryEvent(push: id, app: app.id, what: what, at: now))
     }
     return events

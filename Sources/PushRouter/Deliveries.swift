@@ -88,7 +88,7 @@ public final class Deliveries: Sendable {
   }
 
   private func note(
-    _ words: [(id: MessageID, kind: DeviceWords.Kind)], by number: RegistrationNumber, in app: App,
+    _ words: [(id: MessageID, kind: DeviceReports.Kind)], by number: RegistrationNumber, in app: App,
     at now: Timestamp, since moment: Timestamp? = nil
   ) {
     let oldest = MessageID(firstAt: now.adding(seconds: -receiptLifetime))

@@ -15,7 +15,7 @@ public struct DeviceFile: Sendable {
   /// The latest tags that it lost, newest first.
   public let lostTags: [(name: String, at: Timestamp?)]
   /// Its state.
-  public let standing: DeviceStanding
+  public let status: DeviceStatus
   /// Whether it is a device for tests.
   public let isTestDevice: Bool
   /// The latest pushes for it, the newest first; or those before a given push.
@@ -71,7 +71,7 @@ extension Diagnostics {
     store.read { transaction throws(StorageError) -> DeviceFile? in
       guard let row = try transaction.registrations.find(app: app.id, number: number),
         let history = try transaction.registrations.history(app: app.id, number: number),
-        let standing = app.directory.standing(number)
+        let status = app.directory.status(number)
       else { return nil }
       let names = try transaction.tags.names(app: app.id, numbers: row.tags)
       // Numbers without a name are left out of the names; then nobody knows which belong together.
@@ -104,7 +104,7 @@ extension Diagnostics {
       }
       return DeviceFile(
         row: row, history: history, tokens: try transaction.tokens.all(app: app.id, of: number), tags: tags,
-        lostTags: lostTags, standing: standing,
+        lostTags: lostTags, status: status,
         isTestDevice: try transaction.testDevices.contains(row.registrationID, app: app.id), pushes: pushes,
         lookedBackTo: latest.next)
     } completion: {

@@ -63,9 +63,9 @@ public struct Diagnostics: Sendable {
     let audience = try transaction.pushes.object(of: id).flatMap { Audience(recorded: $0) }
     let content = PushContent(decoding: rows.push.content)
     var push = WhyFacts.Push(rows.push, content, audience)
-    if let takenBack = rows.takenBack {
-      push.takenBack = WhyFacts.TakenBack(
-        at: takenBack.at, isReplaced: takenBack.status == .overridden,
+    if let withdrawal = rows.withdrawal {
+      push.withdrawal = WhyFacts.Withdrawal(
+        at: withdrawal.at, isReplaced: withdrawal.status == .overridden,
         by: try transaction.pushes.replacement(of: id)
       )
     }
@@ -150,13 +150,13 @@ public struct Diagnostics: Sendable {
       let history = try transaction.registrations.history(app: app.id, number: number)
     else { return nil }
     var device = WhyFacts.Device(platform: row.platform, registeredAt: row.createdAt)
-    if let standing = app.directory.standing(number) {
-      device.isOnline = standing.isOnline
-      device.isForeground = standing.isForeground
-      device.since = standing.since
-      (device.cameAt, device.awaySince) = (standing.cameAt, standing.awaySince)
-      device.goneBy = standing.goneBy
-      device.lastEnd = standing.lastEnd
+    if let status = app.directory.status(number) {
+      device.isOnline = status.isOnline
+      device.isForeground = status.isForeground
+      device.since = status.since
+      (device.cameAt, device.awaySince) = (status.cameAt, status.awaySince)
+      device.goneBy = status.goneBy
+      device.lastEnd = status.lastEnd
     }
     (device.alias, device.aliasAt) = (row.alias, history.aliasAt)
     device.blockedAt = history.blockedAt
@@ -192,12 +192,12 @@ public struct Diagnostics: Sendable {
     _ transaction: ReadTransaction, _ depth: Int
   ) throws(StorageError) -> WhyFacts.Callback {
     guard let wanted = try transaction.callbacks.push(of: id, app: app.id),
-      !wanted.types.isDisjoint(with: facts.toldTypes)
+      !wanted.types.isDisjoint(with: facts.eventTypes)
     else { return .nothingToTell }
-    let trouble = try transaction.callbacks.trouble(
+    let failure = try transaction.callbacks.failure(
       app: app.id, naming: CallbackEvent.idStart(of: id, to: number), since: facts.push.createdAt,
       depth: depth)
-    return switch trouble {
+    return switch failure {
     case .none: .fine
     case .unknown: .unknown
     case .waiting(let error, let since): .failing(error: error, since: since)
@@ -219,7 +219,7 @@ extension WhyFacts.Push {
 
 extension WhyFacts {
   /// The events that may have callbacks.
-  fileprivate var toldTypes: CallbackTypes {
+  fileprivate var eventTypes: CallbackTypes {
     var types: CallbackTypes = .handedOver
     if isShown || isTapped || apple == .accepted { types.insert(.delivered) }
     if case .acknowledged = own { types.insert(.delivered) }

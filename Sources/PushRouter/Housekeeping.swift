@@ -98,12 +98,12 @@ final class Housekeeping: Sendable {
   }
 
   private func touchAll(of app: App, _ isInTime: () -> Bool) -> Bool {
-    var isAround = false
+    var isComplete = false
     app.directory.seeFromStart()
-    while !isAround {
+    while !isComplete {
       guard isInTime() else { return false }
       let seen: [SeenDevice]
-      (seen, isAround) = app.directory.takeSeen(
+      (seen, isComplete) = app.directory.takeSeen(
         limit: Self.lastTouches, looks: Self.lastTouches, coarse: 0, at: UInt32(clamping: time.now().seconds))
       let contacts = Self.contacts(seen, of: app)
       do throws(StorageError) {
@@ -125,9 +125,9 @@ final class Housekeeping: Sendable {
     writeBehind.end(app.directory.expireGroups(at: seconds), of: app, at: now)
     let steps = app.directory.places / (Self.placesInStep * Self.sweepSeconds) + 1
     for _ in 0..<steps {
-      let (ended, isAround) = app.directory.expireListed(places: Self.placesInStep, at: seconds)
+      let (ended, isComplete) = app.directory.expireListed(places: Self.placesInStep, at: seconds)
       writeBehind.end(ended, of: app, at: now)
-      if isAround { break }
+      if isComplete { break }
     }
   }
 
@@ -136,10 +136,10 @@ final class Housekeeping: Sendable {
     app.directory.noteLasting(looks: Self.looks, period: options.lastingPeriod, at: seconds)
     var late: [SeenDevice] = []
     for _ in 0..<Self.looksInTick where late.count < Self.touches {
-      let (seen, isAround) = app.directory.takeSeen(
+      let (seen, isComplete) = app.directory.takeSeen(
         limit: Self.touches - late.count, looks: Self.looks, coarse: options.lastSeenPrecision, at: seconds)
       late += seen
-      if isAround { break }
+      if isComplete { break }
     }
     guard !late.isEmpty else { return }
     let contacts = Self.contacts(late, of: app)

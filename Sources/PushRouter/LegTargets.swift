@@ -14,7 +14,7 @@ public struct ChannelTargets: Sendable {
   public var shown = NumberSet(), tapped = NumberSet()
 }
 
-/// What has become of one leg of a push: each of its targets is in one of `accepted`, `takenBack`, `expired`, the sets of
+/// What has become of one leg of a push: each of its targets is in one of `accepted`, `withdrawn`, `expired`, the sets of
 /// `refused`, and `unanswered`.
 public struct LegTargets: Sendable {
   /// The targets, without those for which it waits on the direct connection.
@@ -23,7 +23,7 @@ public struct LegTargets: Sendable {
   /// The targets for which the service accepted it, or that showed it.
   public private(set) var accepted = NumberSet()
   /// The targets for which it was recalled, expired, or has no outcome.
-  private(set) var takenBack = NumberSet(), expired = NumberSet(), unanswered = NumberSet()
+  private(set) var withdrawn = NumberSet(), expired = NumberSet(), unanswered = NumberSet()
   /// The targets that the service rejected, by reason: disjoint sets.
   public private(set) var refused: [String: NumberSet] = [:]
   /// Who showed it.
@@ -61,12 +61,12 @@ public struct LegTargets: Sendable {
       return new
     }
     // What the service says counts before our own words.
-    let own = [ChannelEnd.delivered, ChannelEnd.expired, ChannelEnd.takenBack]
+    let own = [ChannelEnd.delivered, ChannelEnd.expired, ChannelEnd.withdrawn]
     for reason in results.keys.sorted() where !own.contains(reason) {
       let targets = rest(results[reason])
       if !targets.isEmpty { refused[reason] = targets }
     }
-    takenBack = rest(results[ChannelEnd.takenBack])
+    withdrawn = rest(results[ChannelEnd.withdrawn])
     expired = rest(results[ChannelEnd.expired])
     unanswered = targets.subtracting(answered)
   }
@@ -75,7 +75,7 @@ public struct LegTargets: Sendable {
   public var counts: [String: Int] {
     var counts = refused.mapValues(\.count)
     counts[ChannelEnd.delivered] = accepted.count
-    counts[ChannelEnd.takenBack] = takenBack.count
+    counts[ChannelEnd.withdrawn] = withdrawn.count
     counts[ChannelEnd.expired] = expired.count + (isAlive ? 0 : unanswered.count)
     return counts.filter { $0.value > 0 }
   }

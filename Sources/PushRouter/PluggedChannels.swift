@@ -37,7 +37,7 @@ public final class PluggedChannels: Sendable {
     all.reduce(into: ChannelHold()) { all, plugged in
       let one = plugged.channel.hold(id, of: app, by: holder)
       all.answered.merge(one.answered) { $0.union($1) }
-      all.underWay.merge(one.underWay) { $0.union($1) }
+      all.inFlight.merge(one.inFlight) { $0.union($1) }
     }
   }
 

@@ -19,7 +19,7 @@ public struct PushReport: Sendable {
   /// When it ended so; nil as long as it is open, or if that is not known.
   public let endedAt: Timestamp?
   /// Whether and when it was recalled or overridden, also if it had arrived everywhere; nil if not, or too late.
-  public let takenBack: OutcomeRow.TakenBack?
+  public let withdrawal: OutcomeRow.Withdrawal?
   /// When its only target showed it, and when the user tapped it; nil until then, and of a push to several.
   public let shownAt, tappedAt: Timestamp?
   /// What has become of it for each target.
@@ -37,20 +37,20 @@ public struct PushReport: Sendable {
     (createdAt, expiresAt) = (push.createdAt, push.expiresAt)
     strategy = Strategy(number: push.strategy) ?? .jpush
     audience = Int(push.targetCount)
-    takenBack = rows.takenBack
+    withdrawal = rows.withdrawal
     let stored = rows.outcome.flatMap { $0.status == .open ? nil : $0 }
     status =
       if targets.haveAll {
         .delivered
-      } else if let takenBack {
-        takenBack.status
+      } else if let withdrawal {
+        withdrawal.status
       } else if !targets.pending.isEmpty {
         .open
       } else {
-        stored.map { $0.status.isTakenBack ? .expired : $0.status } ?? (now < expiresAt ? .open : .expired)
+        stored.map { $0.status.isWithdrawn ? .expired : $0.status } ?? (now < expiresAt ? .open : .expired)
       }
     endedAt =
-      status == stored?.status ? stored?.endedAt : status.isTakenBack ? takenBack?.at : nil
+      status == stored?.status ? stored?.endedAt : status.isWithdrawn ? withdrawal?.at : nil
     (shownAt, tappedAt) = (rows.outcome?.shownAt, rows.outcome?.tappedAt)
     self.targets = targets
     let content = PushContent(decoding: push.content)

@@ -49,7 +49,7 @@ public struct PushTargets: Sendable {
     guard let sets = Stored(rows) else { return nil }
     let isAlive = now < rows.push.expiresAt
     let status = rows.outcome?.status ?? .open
-    let isTakenBack = rows.takenBack != nil
+    let isWithdrawn = rows.withdrawal != nil
     (all, ios, own) = (sets.reached.union(sets.unreached), sets.ios, sets.own)
     (shown, tapped) = (sets.shown.union(sets.tapped), sets.tapped)
 
@@ -105,7 +105,7 @@ public struct PushTargets: Sendable {
       legs.values.reduce(into: NumberSet()) { $0.formUnion($1[keyPath: set]) }
     }
     accepted = union(\.accepted)
-    let (open, takenBack, late) = (union(\.unanswered), union(\.takenBack), union(\.expired))
+    let (open, withdrawn, late) = (union(\.unanswered), union(\.withdrawn), union(\.expired))
     waitingElsewhere = union(\.waiting)
     refused = legs.values.reduce(into: [:]) { all, leg in
       for (reason, targets) in leg.refused { all[reason, default: NumberSet()].formUnion(targets) }
@@ -116,10 +116,10 @@ public struct PushTargets: Sendable {
     var left = all.subtracting(delivered)
     pending = waiting.union(waitingElsewhere).intersection(left)
     left.subtract(pending)
-    recalled = (isTakenBack ? takenBack.union(rest) : takenBack).intersection(left)
+    recalled = (isWithdrawn ? withdrawn.union(rest) : withdrawn).intersection(left)
     left.subtract(recalled)
     var over = late
-    if !isTakenBack { over.formUnion(rest) }
+    if !isWithdrawn { over.formUnion(rest) }
     if !isAlive { over.formUnion(open) }
     if rows.push.isOnlineOnly { over.formUnion(sets.unreached) }
     expired = over.intersection(left)
@@ -183,8 +183,8 @@ extension PushTargets {
 
 extension TargetRows {
   /// That the push was recalled or overridden; what came too late for that has no effect.
-  var takenBack: OutcomeRow.TakenBack? {
-    outcome?.takenBack.flatMap { $0.at < push.expiresAt ? $0 : nil }
+  var withdrawal: OutcomeRow.Withdrawal? {
+    outcome?.withdrawal.flatMap { $0.at < push.expiresAt ? $0 : nil }
   }
 }
 

@@ -179,7 +179,7 @@ extension StatisticsRow {
         accepted[channel, default: 0] += numbers.count
       }
     case .refused(let numbers, _, let reason):
-      if ![ChannelEnd.expired, ChannelEnd.takenBack].contains(reason) { refused += numbers.count }
+      if ![ChannelEnd.expired, ChannelEnd.withdrawn].contains(reason) { refused += numbers.count }
     case .shown(let numbers): shown += numbers.count
     case .tapped(let numbers): tapped += numbers.count
     case .ended(_, let lastly): if lastly != nil { acknowledged += 1 }

@@ -31,13 +31,13 @@ final class WriteBehind: Sendable {
   private struct Speaker: Hashable, Sendable {
     let app: AppID
     let number: RegistrationNumber
-    let kind: DeviceWords.Kind
+    let kind: DeviceReports.Kind
   }
 
   private struct Waiting: Sendable {
-    var ends = FirstInFirstOut<End>()
+    var ends = FIFO<End>()
     var partly: [MessageID: Partly] = [:]
-    var words: [DeviceWords.Key: DeviceWords] = [:]
+    var words: [DeviceReports.Key: DeviceReports] = [:]
     /// How many these are, and how many of them, of how many pushes, are each app's.
     var wordCount = 0
     var shares: [AppID: (words: Int, pushes: Int)] = [:]
@@ -56,18 +56,18 @@ final class WriteBehind: Sendable {
     }
 
     /// Whether there is room for another word of an app.
-    func hasRoom(for key: DeviceWords.Key) -> Bool {
+    func hasRoom(for key: DeviceReports.Key) -> Bool {
       let share = shares[key.app] ?? (0, 0)
       guard wordCount < wordLimit, share.words < wordLimit / 4 else { return false }
       return words.count < wordyPushes && share.pushes < wordyPushes / 4 || words[key] != nil
     }
 
-    mutating func add(_ new: DeviceWords, _ key: DeviceWords.Key) {
+    mutating func add(_ new: DeviceReports, _ key: DeviceReports.Key) {
       count(new.count, pushes: words[key] == nil ? 1 : 0, of: key.app)
-      words[key, default: DeviceWords()].add(new)
+      words[key, default: DeviceReports()].add(new)
     }
 
-    mutating func takeWords(_ limit: Int) -> [(key: DeviceWords.Key, words: DeviceWords)] {
+    mutating func takeReports(_ limit: Int) -> [(key: DeviceReports.Key, words: DeviceReports)] {
       let taken = words.prefix(limit).map { (key: $0.key, words: $0.value) }
       for (key, gone) in taken {
         words[key] = nil
@@ -166,18 +166,18 @@ final class WriteBehind: Sendable {
 
   /// Records a device's reports about pushes.
   func note(
-    _ words: [(id: MessageID, kind: DeviceWords.Kind)], by number: RegistrationNumber, of app: AppID,
+    _ words: [(id: MessageID, kind: DeviceReports.Kind)], by number: RegistrationNumber, of app: AppID,
     at now: Timestamp
   ) {
     guard !words.isEmpty else { return }
     waiting.withLock { waiting in
       for (id, kind) in words {
-        let key = DeviceWords.Key(id: id, app: app)
+        let key = DeviceReports.Key(id: id, app: app)
         let speaker = Speaker(app: app, number: number, kind: kind)
         guard waiting.spoken[speaker, default: 0] < Self.wordsOfDevice, waiting.hasRoom(for: key) else {
           continue
         }
-        waiting.add(DeviceWords(kind, number, at: now), key)
+        waiting.add(DeviceReports(kind, number, at: now), key)
         waiting.spoken[speaker, default: 0] += 1
       }
     }
@@ -199,7 +199,7 @@ final class WriteBehind: Sendable {
     }
     flushAcknowledgements(batches: batches)
     for _ in 0..<batches {
-      let batch = waiting.withLock { $0.takeWords(Self.batch) }
+      let batch = waiting.withLock { $0.takeReports(Self.batch) }
       guard !batch.isEmpty else { break }
       write(batch[...], jobCost: isLast ? .max : Self.jobCost)
     }
@@ -301,7 +301,7 @@ final class WriteBehind: Sendable {
 
   /// Whether the database refused a job for what is in it: it takes other jobs, and there is room for more.
   private func isOwnFault(_ error: StorageError) -> Bool {
-    guard store.trouble == nil else { return false }
+    guard store.failure == nil else { return false }
     return switch error.kind {
     // A secret key may be missing for as long as its file is replaced.
     case .overloaded, .closed, .busy, .diskFull, .readOnly, .io, .noSecretKey: false
@@ -316,7 +316,7 @@ final class WriteBehind: Sendable {
   }
 
   /// Writes words of devices. What would make the job too long goes into another, behind what waits for the writer.
-  private func write(_ batch: ArraySlice<(key: DeviceWords.Key, words: DeviceWords)>, jobCost: Int) {
+  private func write(_ batch: ArraySlice<(key: DeviceReports.Key, words: DeviceReports)>, jobCost: Int) {
     store.write { [journal] transaction throws(StorageError) -> Int in
       var events: [DeliveryEvent] = []
       var (cost, next) = (0, batch.startIndex)

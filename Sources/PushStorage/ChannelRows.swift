@@ -13,5 +13,5 @@ public struct OpenChannelPush: Sendable, Equatable {
   /// To whom something may have been sent that is sent at most once, by the kind of token that it goes to.
   public var tried: [UInt8: [RegistrationNumber]] = [:]
   /// Whether its sender took it back while the channel's service was being asked.
-  public var isTakenBack = false
+  public var isWithdrawn = false
 }

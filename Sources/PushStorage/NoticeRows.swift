@@ -21,7 +21,7 @@ public struct EndingCredential: Sendable, Equatable {
   /// When it ends.
   public var expiresAt: Timestamp
   /// The least number of days before the end for which a reminder was given; nil if none was.
-  public var toldDays: Int?
+  public var remindedDays: Int?
 }
 
 /// Somebody who gets mail about an account.

@@ -308,7 +308,7 @@ public enum OutcomeStatus: UInt8, Sendable {
   case replaced = 7
 
   /// Whether the customer stopped it.
-  public var isTakenBack: Bool { self == .recalled || self == .overridden }
+  public var isWithdrawn: Bool { self == .recalled || self == .overridden }
 }
 
 /// The facts about a push's end.
@@ -322,12 +322,12 @@ public struct OutcomeRow: Sendable, Equatable {
   /// When the user tapped it.
   public var tappedAt: Timestamp?
   /// Whether and when it was recalled or overridden; nil if not.
-  public var takenBack: TakenBack?
+  public var withdrawal: Withdrawal?
   /// Whether every target is known to have it.
   public var hasReachedAll = false
 
   /// That a push was recalled.
-  public struct TakenBack: Sendable, Equatable {
+  public struct Withdrawal: Sendable, Equatable {
     /// `recalled` or `overridden`.
     public var status: OutcomeStatus
     /// When.

@@ -41,26 +41,26 @@ public final class Store: Sendable {
     public var commitMicroseconds: UInt64 = 0
     /// Jobs that wait now.
     public var waiting = 0
-    /// See `Store.trouble`.
-    private(set) var trouble: StorageError.Kind?
+    /// See `Store.failure`.
+    private(set) var failure: StorageError.Kind?
     /// Probes that went well since then.
     private var goodProbes = 0
     /// How many it takes after an error of the disk, which may come and go.
     private static let probesAfterIO = 5
 
     /// Records why a commit failed. Damage is not replaced by another problem.
-    mutating func note(trouble kind: StorageError.Kind) {
+    mutating func note(failure kind: StorageError.Kind) {
       goodProbes = 0
-      if trouble != .corrupt { trouble = kind }
+      if failure != .corrupt { failure = kind }
     }
 
     /// Records that a probe went well. A writable page says nothing about damaged ones.
     mutating func noteGoodProbe() {
       goodProbes += 1
-      switch trouble {
+      switch failure {
       case .corrupt: break
       case .io where goodProbes < Self.probesAfterIO: break
-      default: trouble = nil
+      default: failure = nil
       }
     }
   }

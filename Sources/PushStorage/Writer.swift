@@ -87,7 +87,7 @@ final class Writer {
       database.rollBack()
       report {
         $0.failedCommits &+= 1
-        if error.kind.isTrouble { $0.note(trouble: error.kind) }
+        if error.kind.isStoreFailure { $0.note(failure: error.kind) }
       }
       log.error(
         "transaction failed", ["jobs": .number(Int64(jobs.count)), "error": .text(error.description)])

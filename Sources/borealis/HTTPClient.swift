@@ -60,7 +60,7 @@ final class ClientConnection {
     while true {
       try wait()
       switch connection.proceed() {
-      case .underWay: continue
+      case .inProgress: continue
       case .open: return
       case .unreachable(let error): throw .failed("cannot connect to \(name): \(error)")
       case .failed(let reason): throw .failed("no TLS with \(name): \(reason)")

@@ -81,7 +81,7 @@ final class Server: Sendable {
     let callbacks = try Self.callbackService(settings, router, store, metrics, time)
     let gateway = Gateway(
       router: router, callbacks: callbacks, limits: settings.gatewayLimits, metrics: metrics, log: log,
-      time: time, obstacle: { [store] in isReady.value ? store.trouble?.explanation : "draining" })
+      time: time, obstacle: { [store] in isReady.value ? store.failure?.explanation : "draining" })
     let mailer = Self.mailer(settings, store, metrics, time)
     let console = Self.console(settings, router, store, gateway, apns, mailer, time)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)

@@ -6,8 +6,8 @@ import Testing
 @Suite struct APNsAnswerTests {
   private func token(_ number: Int) -> JSONValue { .string(APNsWorld.token(number)) }
 
-  private func refused(_ reason: String) -> APNsWorld.Standing {
-    APNsWorld.Standing(waiting: 0, results: [reason: 1])
+  private func refused(_ reason: String) -> APNsWorld.Status {
+    APNsWorld.Status(waiting: 0, results: [reason: 1])
   }
 
   private func expectDelivered(_ pushes: [String], in world: APNsWorld) throws {
@@ -54,7 +54,7 @@ import Testing
     try world.wait("the refusal") { world.entries.contains { $0.reason == "TooManyRequests" } }
     let others = try (1..<5).map { try world.push("other", to: $0) }
     try expectDelivered(others, in: world)
-    #expect(try world.standing(of: busy).waiting == 1)
+    #expect(try world.status(of: busy).waiting == 1)
     try world.endScript()
     try expectDelivered([busy], in: world)
   }
@@ -87,7 +87,7 @@ import Testing
     #expect(try reasonOfPause(world).contains("clock"))
     try world.wait("the pause") { try world.service()["state"]?.string == "stopped" }
     #expect(try world.service()["problem"]?.string?.contains("clock") == true)
-    for push in pushes { #expect(try world.standing(of: push).waiting == 1) }
+    for push in pushes { #expect(try world.status(of: push).waiting == 1) }
     try world.endScript()
     try resume(world)
     try expectDelivered(pushes, in: world)
@@ -102,7 +102,7 @@ import Testing
     #expect(try reasonOfPause(world).contains(reason))
     // Also after a restart.
     try world.restartServer()
-    for push in pushes { #expect(try world.standing(of: push).waiting == 1) }
+    for push in pushes { #expect(try world.status(of: push).waiting == 1) }
     try world.endScript()
     try resume(world)
     try expectDelivered(pushes, in: world)
@@ -115,12 +115,12 @@ import Testing
     let lost = try world.push("lost", to: 0)
     let saved = try world.push("saved", to: 1, options: ["strategy": 4])
     _ = try reasonOfPause(world)
-    for push in [lost, saved] { #expect(try world.standing(of: push).waiting == 1) }
+    for push in [lost, saved] { #expect(try world.status(of: push).waiting == 1) }
     try order("remove", world)
     if isRestarted { try world.restartServer() }
     // That the direct connection has it is stored before Apple's part ends.
     for push in [lost, saved] {
-      try world.wait("the end of \(push)") { try world.standing(of: push) == refused("NoCredential") }
+      try world.wait("the end of \(push)") { try world.status(of: push) == refused("NoCredential") }
     }
     // The strategy that begins with Apple wants the direct connection then.
     let device = try TestDevice.login(world.server.device, app: world.app.key, world.devices[1])
@@ -149,7 +149,7 @@ import Testing
     try expectDelivered([try world.push("again", to: 0)], in: world)
     // The other one has the direct connection only.
     let own = try world.push("own", to: 1)
-    #expect(try world.standing(of: own) == APNsWorld.Standing(waiting: 0, results: [:]))
+    #expect(try world.status(of: own) == APNsWorld.Status(waiting: 0, results: [:]))
     let device = try TestDevice.login(world.server.device, app: world.app.key, world.devices[1])
     #expect(try device.arrival().id == own)
   }

@@ -114,7 +114,7 @@ import Testing
     try world.wait("the failure to be shown") {
       try world.service()["last_failure"]?.string?.contains("certificate") == true
     }
-    #expect(try world.standing(of: push) == APNsWorld.Standing(waiting: 1, results: [:]))
+    #expect(try world.status(of: push) == APNsWorld.Status(waiting: 1, results: [:]))
     try world.restartServer()
     try expectDelivered([push], in: world)
   }
@@ -138,7 +138,7 @@ import Testing
     let pushes = try world.push(count: 50)
     try world.restartServer(signal)
     for push in pushes {
-      #expect(try world.standing(of: push) == APNsWorld.Standing(waiting: 1, results: [:]))
+      #expect(try world.status(of: push) == APNsWorld.Status(waiting: 1, results: [:]))
     }
     try world.startSimulator()
     try expectDelivered(pushes, in: world)
@@ -161,8 +161,8 @@ import Testing
     let pushes = try world.push(count: 2)
     let call = try world.server.call("DELETE", "/v3/push/\(pushes[0])", as: world.app)
     #expect(call.status == 200, "\(call.body)")
-    let takenBack = APNsWorld.Standing(waiting: 0, results: ["TakenBack": 1])
-    try world.wait("the note of it") { try world.standing(of: pushes[0]) == takenBack }
+    let withdrawal = APNsWorld.Status(waiting: 0, results: ["TakenBack": 1])
+    try world.wait("the note of it") { try world.status(of: pushes[0]) == withdrawal }
     try world.startSimulator()
     try expectDelivered([pushes[1]], in: world)
     #expect(APNsWorld.entries(world.entries, of: pushes[0]).isEmpty)
@@ -173,7 +173,7 @@ import Testing
     try world.killSimulator()
     let short = try world.push("short", to: 0, options: ["time_to_live": 1])
     let long = try world.push("long", to: 1)
-    #expect(try world.end(of: short) == APNsWorld.Standing(waiting: 0, results: ["Expired": 1]))
+    #expect(try world.end(of: short) == APNsWorld.Status(waiting: 0, results: ["Expired": 1]))
     try world.startSimulator()
     try expectDelivered([long], in: world)
     #expect(APNsWorld.entries(world.entries, of: short).isEmpty)

@@ -87,7 +87,7 @@ import Testing
   /// The numbers that the simulator has taken, in the order of the pushes.
   private func badges(of pushes: [String], token: String, in world: APNsWorld) throws -> [Int64] {
     for push in pushes {
-      try world.wait("push \(push)") { try world.standing(of: push).waiting == 0 }
+      try world.wait("push \(push)") { try world.status(of: push).waiting == 0 }
     }
     return try pushes.sorted { $0.count == $1.count ? $0 < $1 : $0.count < $1.count }.map { push in
       var found: Int64?

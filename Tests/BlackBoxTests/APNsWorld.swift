@@ -20,11 +20,11 @@ final class APNsWorld {
   }
 
   /// How a push stands at Apple.
-  struct Standing: Equatable {
+  struct Status: Equatable {
     let waiting: Int64
     let results: [String: Int64]
 
-    static let delivered = Standing(waiting: 0, results: ["delivered": 1])
+    static let delivered = Status(waiting: 0, results: ["delivered": 1])
   }
 
   let folder = TemporaryFolder()
@@ -108,20 +108,20 @@ final class APNsWorld {
   }
 
   /// How a push stands.
-  func standing(of push: String) throws -> Standing {
+  func status(of push: String) throws -> Status {
     let call = try server.call("GET", "/v1/pushes/\(push)", as: app)
     guard let apns = call.document?["apns"], let waiting = apns["waiting"]?.int64,
       let results = apns["results"]?.object
     else { throw RunningProgram.Failure(description: call.body) }
     let pairs = results.members.map { ($0.key, $0.value.int64 ?? 0) }
-    return Standing(waiting: waiting, results: Dictionary(uniqueKeysWithValues: pairs))
+    return Status(waiting: waiting, results: Dictionary(uniqueKeysWithValues: pairs))
   }
 
   /// Waits until nothing of a push waits, and tells its outcome.
-  func end(of push: String) throws -> Standing {
-    var last = Standing(waiting: -1, results: [:])
+  func end(of push: String) throws -> Status {
+    var last = Status(waiting: -1, results: [:])
     try wait("the end of push \(push)") {
-      last = try standing(of: push)
+      last = try status(of: push)
       return last.waiting == 0
     }
     return last

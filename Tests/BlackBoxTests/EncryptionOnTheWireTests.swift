@@ -28,7 +28,7 @@ import Testing
         "notification": .string(Base64.encode(notification)), "message": .string(Base64.encode(message)),
       ]
       let push = try world.push("You have news", options: ["encryption": encryption])
-      try world.wait("Apple's answer") { try world.standing(of: push) == .delivered }
+      try world.wait("Apple's answer") { try world.status(of: push) == .delivered }
       try world.wait("the simulator's line") { !APNsWorld.entries(world.entries, of: push).isEmpty }
       let entry = try #require(APNsWorld.entries(world.entries, of: push).first)
       #expect(entry.isAccepted, "\(entry.json)")

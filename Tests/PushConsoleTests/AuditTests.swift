@@ -90,7 +90,7 @@ import Testing
     #expect(!audit.contains("secret"))
   }
 
-  /// The log and the deed are one commit.
+  /// The log and the entry are one commit.
   @Test func `What cannot be noted is not done`() async throws {
     let world = try ConsoleWorld()
     let boss = try await world.owner()

@@ -124,7 +124,7 @@ import Testing
     // What was corrected counts.
     #expect(forms.use(numbers[2], [1], of: 1) == .first)
     #expect(forms.use(numbers[2], [1], of: 1) == .again)
-    forms.takeBack(numbers[2], [1])
+    forms.release(numbers[2], [1])
     #expect(forms.use(numbers[2], [1], of: 1) == .first)
     // The first one made room for the last.
     #expect(forms.use(numbers[0], [], of: 1) == .first)

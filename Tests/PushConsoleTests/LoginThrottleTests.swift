@@ -45,7 +45,7 @@ import Testing
   @Test func `What is recalled is that attempt alone`() {
     var throttle = LoginThrottle()
     for _ in 0..<10 { throttle.fail(unknown, at: 0) }
-    throttle.takeBack(unknown)
+    throttle.refund(unknown)
     #expect(throttle.delay(unknown, at: 1) == 0)
     throttle.fail(unknown, at: 1)
     #expect(throttle.delay(unknown, at: 2) == 900)

@@ -81,10 +81,10 @@ import Testing
 
   @Test func `Troubles of credentials and callbacks are in both languages`() {
     for text in ["paused: by Zoe", "by Zoe", "the certificate has expired"] {
-      let phrase = CredentialWords.trouble(text)
+      let phrase = CredentialWords.problem(text)
       #expect(phrase.english == text && phrase.chinese != text && !phrase.chinese.contains("paused"))
     }
-    #expect(CredentialWords.trouble("paused: BadCertificate").chinese == "已暂停：BadCertificate")
+    #expect(CredentialWords.problem("paused: BadCertificate").chinese == "已暂停：BadCertificate")
     #expect(CallbackWords.answer(status: 500, error: "answered 500").english == "answered 500")
     #expect(CallbackWords.answer(status: 200, error: nil).english == "answered 200")
     for text in [

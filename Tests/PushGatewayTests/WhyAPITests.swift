@@ -90,9 +90,9 @@ import Testing
       return "\(name ?? "-"): \(step?["cause"]?.string ?? "-")"
     }
     #expect(try await first() == "credential: no_credential")
-    channel.standing.withLock { $0 = .expired(world.clock.now().adding(seconds: -1)) }
+    channel.status.withLock { $0 = .expired(world.clock.now().adding(seconds: -1)) }
     #expect(try await first() == "credential: credential_expired")
-    channel.standing.withLock { $0 = .ready(topic: "com.example.app") }
+    channel.status.withLock { $0 = .ready(topic: "com.example.app") }
     #expect(try await first() == "token: no_token")
   }
 
@@ -148,12 +148,12 @@ import Testing
 
 /// Plays APNs: its credential stands as the test says.
 private final class CredentialedChannel: Channel {
-  let standing = Mutex(WhyFacts.Credential.missing)
+  let status = Mutex(WhyFacts.Credential.missing)
   let info = ChannelInfo.apns
   func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] { [] }
   func deliver(_ push: ChannelPush) {}
   func slot(for content: PushContent) -> TokenSlot? { content.apnsSlot }
   func credential(
     of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
-  ) throws(StorageError) -> WhyFacts.Credential { standing.withLock { $0 } }
+  ) throws(StorageError) -> WhyFacts.Credential { status.withLock { $0 } }
 }

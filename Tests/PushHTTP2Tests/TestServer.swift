@@ -91,7 +91,7 @@ final class TestClient {
     try connection.secure(with: context, peerName: "localhost")
     session = try HTTP2Session(role: .client)
     transport = HTTP2Transport(connection: connection, session: session)
-    var progress = Connection.Progress.underWay
+    var progress = Connection.Progress.inProgress
     while progress != .open {
       try wait()
       progress = transport.connection.proceed()

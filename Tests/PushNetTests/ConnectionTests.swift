@@ -241,9 +241,9 @@ import Testing
   @Test func `A peer that goes away within the handshake is a failure`() throws {
     let files = try TLSTestFiles()
     var rig = try Rig(tls: files.server())
-    #expect(rig.connection.proceed() == .underWay)
+    #expect(rig.connection.proceed() == .inProgress)
     rig.socket.script(reads: [.fails(EINTR), .fails(ECONNRESET)])
-    #expect(rig.connection.proceed() == .underWay)
+    #expect(rig.connection.proceed() == .inProgress)
     #expect(rig.connection.proceed() == .failed("Connection reset by peer"))
     // Nothing can be sent before TLS is agreed on.
     var other = try Rig(tls: files.server())
@@ -255,9 +255,9 @@ import Testing
     let files = try TLSTestFiles()
     var rig = try Rig(tls: files.server())
     var budget = HandshakeBudget(steps: 1)
-    #expect(rig.connection.proceed(within: &budget) == .underWay)
+    #expect(rig.connection.proceed(within: &budget) == .inProgress)
     rig.socket.script(reads: [.fails(ECONNRESET)])
-    #expect(rig.connection.proceed(within: &budget) == .underWay, "over the share nothing is done")
+    #expect(rig.connection.proceed(within: &budget) == .inProgress, "over the share nothing is done")
     budget.renew()
     #expect(rig.connection.proceed(within: &budget) == .failed("Connection reset by peer"))
   }

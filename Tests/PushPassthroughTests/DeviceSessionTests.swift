@@ -380,7 +380,7 @@ private struct DeliveryWorld {
     case 10, 11: drain()
     case 12: finishReading()
     case 13: failReading()
-    case 14: random.next() % 2 == 0 ? takeBack() : enter(isForeground: random.next() % 2 == 0)
+    case 14: random.next() % 2 == 0 ? withdraw() : enter(isForeground: random.next() % 2 == 0)
     case 15: hold()
     case 16: release()
     default: tick()
@@ -486,7 +486,7 @@ private struct DeliveryWorld {
     if session.isBehind { catchUp() }
   }
 
-  private mutating func takeBack() {
+  private mutating func withdraw() {
     guard !kept.isEmpty else { return }
     let id = kept.remove(at: Int(random.next() % UInt64(kept.count)))
     if !sent.contains(id) { expected.removeAll { $0 == id } } else { expectedRecalls.append(id) }

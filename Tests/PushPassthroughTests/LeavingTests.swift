@@ -103,7 +103,7 @@ import Testing
       guard let slot = server.connections.apps.first?.slots.first else { return }
       // All in one turn: nothing can be stored meanwhile.
       server.sending.acknowledge(Array(ids[..<3]), slot)
-      server.sending.tellAcknowledgements()
+      server.sending.sendAcknowledgements()
       server.connections.slab[slot].core.isBehind = true
       server.sending.noteCrowded(slot)
       server.sending.serveCrowded()

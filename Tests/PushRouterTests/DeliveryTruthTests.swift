@@ -102,7 +102,7 @@ private struct TruthRun {
   private var random: SeededRandom
   private var targets: [TruthTarget] = []
   private var answers: [String: NumberSet] = [:]
-  private var isTakenBack = false, isOver = false
+  private var isWithdrawn = false, isOver = false
 
   init(seed: Int, androids: Int, phones: Int, isFalling: Bool = false) async throws {
     (self.seed, self.isFalling) = (seed, isFalling)
@@ -144,16 +144,16 @@ private struct TruthRun {
       try await answer(number, isTaken ? ChannelEnd.delivered : "BadDeviceToken")
     case .recall:
       _ = await world.recall(id)
-      if !isOver { isTakenBack = true }
+      if !isOver { isWithdrawn = true }
     case .override:
-      guard !isTakenBack, !isOver else { return }
+      guard !isWithdrawn, !isOver else { return }
       // To somebody else: what becomes of the other push is not looked at.
       let other = try await world.register()
       var request = AcceptRequest.test(to: [other], overrides: id)
       request.push.content = try .test(.message)
       let newer = try await world.accept(request).get().id
       world.router.deliveries.recall(newer, in: world.app) { _ in }
-      isTakenBack = true
+      isWithdrawn = true
     case .expire:
       guard !isOver else { return }
       world.clock.advance(seconds: 1001)
@@ -177,7 +177,7 @@ private struct TruthRun {
 
   /// Apple refuses it for a phone. Before memory knows that it waits at our connection since, all kinds of things happen.
   private mutating func fall(_ place: Int) async throws {
-    guard !isTakenBack, !isOver else { return }
+    guard !isWithdrawn, !isOver else { return }
     // What was said before counts by what was true then.
     try await world.tick()
     let (number, hasAlready) = (targets[place].device.number, targets[place].hasApple)
@@ -190,13 +190,13 @@ private struct TruthRun {
         gate.wait()
       } completion: { _ in
       }
-      router.deliveries.takeBack(id, in: app, from: .apns, for: [number]) { stored in
+      router.deliveries.withdraw(id, in: app, from: .apns, for: [number]) { stored in
         isStored.withLock { $0 = stored }
       }
       for other in targets.indices where other != place && Bool.random(using: &random) { acknowledge(other) }
       if Int.random(in: 0..<4, using: &random) == 0 {
         router.deliveries.recall(id, in: app) { _ in }
-        isTakenBack = true
+        isWithdrawn = true
       }
       gate.open()
       try await world.tick()
@@ -230,8 +230,8 @@ private struct TruthRun {
 
   private func state(_ target: TruthTarget) -> TruthState {
     if target.hasOwn || target.hasApple { return .delivered }
-    if !isTakenBack && !isOver { return .pending }
-    if isTakenBack { return .recalled }
+    if !isWithdrawn && !isOver { return .pending }
+    if isWithdrawn { return .recalled }
     return .expired
   }
 
@@ -291,12 +291,12 @@ private struct TruthRun {
     let word = report.status
     if states.allSatisfy({ $0 == .delivered }) {
       #expect(word == .delivered)
-    } else if isTakenBack {
-      #expect(word.isTakenBack)
+    } else if isWithdrawn {
+      #expect(word.isWithdrawn)
     } else {
       #expect((word == .open) == states.contains(.pending))
     }
-    #expect((report.takenBack != nil) == isTakenBack)
+    #expect((report.withdrawal != nil) == isWithdrawn)
   }
 
   /// What lists and counters say.

@@ -127,7 +127,7 @@ private final class RestingApple: FakeAPNs {
     let request = AcceptRequest(to: .devices([phone.id]), try .test(.notification), strategy: .vendorOnly)
     let id = try await world.accept(request).get().id
     let over = ChannelAnswers(
-      id: id, channel: .apns, results: [.apns: [ChannelEnd.takenBack: NumberSet([phone.number])]], news: [:],
+      id: id, channel: .apns, results: [.apns: [ChannelEnd.withdrawn: NumberSet([phone.number])]], news: [:],
       isFinal: true)
     for _ in 0..<2 {
       world.router.deliveries.store(over, of: world.app) { _ in }

@@ -44,10 +44,10 @@ import Testing
     }
     var ended: [UInt64] = []
     var steps = 0
-    var isAround = false
-    while !isAround {
+    var isComplete = false
+    while !isComplete {
       let step = directory.expireListed(places: 1000, at: 10)
-      isAround = step.isAround
+      isComplete = step.isComplete
       steps += 1
       ended += step.ended.map(\.id.rawValue)
     }

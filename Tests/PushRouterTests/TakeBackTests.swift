@@ -25,7 +25,7 @@ import Testing
   }
 
   private func refuse(_ id: MessageID) async throws {
-    world.router.deliveries.takeBack(id, in: world.app, from: .apns, for: [phone.number]) { _ in }
+    world.router.deliveries.withdraw(id, in: world.app, from: .apns, for: [phone.number]) { _ in }
     try await world.barrier()
   }
 
@@ -74,7 +74,7 @@ import Testing
     _ = try await world.register(fingerprint: [9])
     try await world.tick()
     #expect(try await world.storedPending() == [], "our part is over")
-    world.router.deliveries.takeBack(id, in: world.app, from: .apns, for: [phone.number, other.number]) { _ in
+    world.router.deliveries.withdraw(id, in: world.app, from: .apns, for: [phone.number, other.number]) { _ in
     }
     try await world.barrier()
     #expect(try await world.storedPending() == [id])
@@ -114,7 +114,7 @@ import Testing
   }
 
   /// Has something happen between the asking for a take-back and the job that stores it; tells whether it was stored.
-  private func takeBack(
+  private func withdraw(
     _ id: MessageID, for numbers: [RegistrationNumber], whileWaiting event: () -> Void
   ) async throws -> Bool {
     let gate = Gate()
@@ -123,7 +123,7 @@ import Testing
       gate.wait()
     } completion: { _ in
     }
-    world.router.deliveries.takeBack(id, in: world.app, from: .apns, for: numbers) { isStored in
+    world.router.deliveries.withdraw(id, in: world.app, from: .apns, for: numbers) { isStored in
       stored.withLock { $0 = isStored }
     }
     event()
@@ -141,10 +141,10 @@ import Testing
     let (router, app) = (world.router, world.app)
     let id = try await pushToBoth(android: android)
     #expect(
-      try await takeBack(id, for: [phone.number]) {
+      try await withdraw(id, for: [phone.number]) {
         router.deliveries.acknowledge([id], by: android.number, in: app)
         if isTakenBackTwice {
-          router.deliveries.takeBack(id, in: app, from: .apns, for: [phone.number]) { _ in }
+          router.deliveries.withdraw(id, in: app, from: .apns, for: [phone.number]) { _ in }
         }
       })
     try await world.tick()
@@ -177,7 +177,7 @@ import Testing
       isFinal: true)
     router.deliveries.store(answers, of: app) { _ in }
     #expect(
-      try await takeBack(id, for: [android.number]) {
+      try await withdraw(id, for: [android.number]) {
         switch end {
         case "acknowledged": router.deliveries.acknowledge([id], by: android.number, in: app)
         case "replaced":
@@ -209,10 +209,10 @@ import Testing
     let id = try await pushToBoth(android: android)
     let change = world.app.directory.acknowledge([id], by: android.number)
     #expect(change.ended.count == 1)
-    #expect(try await takeBack(id, for: [phone.number]) {} == false)
+    #expect(try await withdraw(id, for: [phone.number]) {} == false)
     #expect(world.pending(phone).isEmpty)
     world.router.writeBehind.note(change, of: world.app, at: world.clock.now())
-    #expect(try await takeBack(id, for: [phone.number]) {})
+    #expect(try await withdraw(id, for: [phone.number]) {})
     try await world.tick()
     #expect(world.pending(phone) == [id])
     let targets = try #require(try await world.targets(of: id))

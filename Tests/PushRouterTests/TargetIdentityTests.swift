@@ -148,7 +148,7 @@ private struct IdentityRun {
       world.app.directory.resolve(request.push.audience, platforms: request.push.platforms))
     let plan = world.app.directory.plan(audience, RouteTerms(request.push, apns: .production))
     guard case .success(let accepted) = await world.accept(request) else { return }
-    if let old = request.overrides { takeBack(old) }
+    if let old = request.overrides { withdraw(old) }
     var targets: [RegistrationNumber: Target] = [:]
     for number in audience.numbers.members() {
       targets[number] = Target(
@@ -209,7 +209,7 @@ private struct IdentityRun {
       if word != ChannelEnd.delivered, pushes[index].strategy.ios == .vendorThenOwn { refused.append(number) }
     }
     if !refused.isEmpty {
-      world.router.deliveries.takeBack(id, in: world.app, from: .apns, for: refused) { _ in }
+      world.router.deliveries.withdraw(id, in: world.app, from: .apns, for: refused) { _ in }
       try await world.barrier()
       let isAlive = world.clock.now().seconds < pushes[index].expires
       let new = refused.filter { isAlive && pushes[index].targets[$0]?.isOwn == false }
@@ -242,10 +242,10 @@ private struct IdentityRun {
   private mutating func recall() async throws {
     guard let id = pushes.randomElement(using: &random)?.id else { return }
     _ = await world.recall(id)
-    takeBack(id)
+    withdraw(id)
   }
 
-  private mutating func takeBack(_ id: MessageID) {
+  private mutating func withdraw(_ id: MessageID) {
     guard let index = pushes.firstIndex(where: { $0.id == id }) else { return }
     for (number, target) in pushes[index].targets {
       if target.isOwn, target.ownEnd == nil { pushes[index].targets[number]?.ownEnd = .recalled }

@@ -166,10 +166,10 @@ import Testing
     let world = try await TestWorld()
     let device = try await world.register()
     _ = world.login(device)
-    #expect(world.app.directory.standing(device.number)?.lastEnd == .unknown)
+    #expect(world.app.directory.status(device.number)?.lastEnd == .unknown)
     _ = world.login(device)
-    let standing = try #require(world.app.directory.standing(device.number))
-    #expect(standing.lastEnd == .replacedByLogin && standing.isOnline)
+    let status = try #require(world.app.directory.status(device.number))
+    #expect(status.lastEnd == .replacedByLogin && status.isOnline)
   }
 
   @Test func `Acknowledged, shown and tapped, with their times`() async throws {
@@ -317,6 +317,6 @@ import Testing
     let moment = Timestamp(milliseconds: world.clock.now().seconds * 1000)
     #expect(file.tags.map(\.name) == ["red"] && file.tags.map(\.at) == [moment])
     #expect(file.lostTags.map(\.name) == ["blue"] && file.row.alias == "anna")
-    #expect(file.standing.waiting == 1 && !file.isTestDevice)
+    #expect(file.status.waiting == 1 && !file.isTestDevice)
   }
 }

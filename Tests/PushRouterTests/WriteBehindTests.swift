@@ -100,7 +100,7 @@ extension WriteBehindTests {
     let device = try await world.register()
     let ids = [try await world.push(), try await world.push(), try await world.push()]
     world.router.journal.add(Refusal(of: ids[1]))
-    let words = ids.map { (id: $0, kind: DeviceWords.Kind.shown) }
+    let words = ids.map { (id: $0, kind: DeviceReports.Kind.shown) }
     world.router.writeBehind.note(words, by: device.number, of: world.app.id, at: world.clock.now())
     try await world.tick()
     try await world.barrier()

@@ -113,8 +113,8 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp()
     let found = try await store.change { transaction throws(StorageError) in
-      func trouble(_ name: String = "7-a-") throws(StorageError) -> CallbackTrouble {
-        try transaction.callbacks.trouble(app: app, naming: name, since: Self.at(10), depth: 1)
+      func trouble(_ name: String = "7-a-") throws(StorageError) -> CallbackFailure {
+        try transaction.callbacks.failure(app: app, naming: name, since: Self.at(10), depth: 1)
       }
       let body = Array(#"[{"event_id":"6-a-1"},{"event_id":"7-a-1"}]"#.utf8)
       try transaction.callbacks.insertBatch(
@@ -145,8 +145,8 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp()
     let found = try await store.change { transaction throws(StorageError) in
-      func trouble(_ depth: Int = 200) throws(StorageError) -> CallbackTrouble {
-        try transaction.callbacks.trouble(app: app, naming: "7-a-", since: Self.at(10), depth: depth)
+      func trouble(_ depth: Int = 200) throws(StorageError) -> CallbackFailure {
+        try transaction.callbacks.failure(app: app, naming: "7-a-", since: Self.at(10), depth: depth)
       }
       for name in ["6-a-1", "7-a-1"] {
         let body = Array("[{\"event_id\":\"\(name)\"}]".utf8)

@@ -290,9 +290,9 @@ import Testing
   @Test func damageIsNotForgotten() {
     func trouble(_ kinds: [StorageError.Kind], probes: Int) -> StorageError.Kind? {
       var statistics = Store.Statistics()
-      for kind in kinds { statistics.note(trouble: kind) }
+      for kind in kinds { statistics.note(failure: kind) }
       for _ in 0..<probes { statistics.noteGoodProbe() }
-      return statistics.trouble
+      return statistics.failure
     }
     #expect(trouble([.diskFull], probes: 1) == nil && trouble([.readOnly], probes: 1) == nil)
     #expect(trouble([.io], probes: 4) == .io && trouble([.io], probes: 5) == nil)

@@ -100,10 +100,8 @@ public final class FileChannel: Channel {
     writer.async { [self] in
       while case let deliveries = queue.take(.only, upTo: 100), !deliveries.isEmpty {
         let verdicts = deliveries.map { write($0, of: queue.app) }
-        queue.landed(zip(deliveries, verdicts).map { ($0.tag.rawValue, $1 == .ended(ChannelEnd.delivered)) })
-        {
-          index, _ in verdicts[index]
-        }
+        let results = zip(deliveries, verdicts).map { ($0.tag.rawValue, $1 == .ended(ChannelEnd.delivered)) }
+        queue.complete(results) { index, _ in verdicts[index] }
       }
     }
   }

@@ -58,7 +58,7 @@ public final class APNsChannel: Channel {
       metrics: APNsMetrics(metrics), time: time, log: log)
     let queues = parts.queues
     metrics.computed("borealis_apns_in_flight", "Requests to APNs without an answer.") {
-      Double(queues.all.reduce(0) { $0 + $1.queue.counts.flights })
+      Double(queues.all.reduce(0) { $0 + $1.queue.counts.inFlight })
     }
     metrics.computed("borealis_apns_retries_waiting", "Devices to whom Apple is asked again later.") {
       Double(queues.all.reduce(0) { $0 + $1.queue.counts.later })

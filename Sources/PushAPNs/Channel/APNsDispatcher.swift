@@ -100,19 +100,19 @@ final class APNsDispatcher: APNsSource {
     }
     guard !members.isEmpty, allowed > 0 else { return [] }
     var requests: [APNsRequest] = []
-    var dry: Set<Int> = []
-    while requests.count < allowed, dry.count < members.count {
-      let share = max(1, (allowed - requests.count) / (members.count - dry.count))
+    var exhausted: Set<Int> = []
+    while requests.count < allowed, exhausted.count < members.count {
+      let share = max(1, (allowed - requests.count) / (members.count - exhausted.count))
       for offset in 0..<members.count where requests.count < allowed {
         let index = (turn &+ offset) % members.count
-        guard !dry.contains(index) else { continue }
-        if areScarce, members.count > 1, members[index].queue.counts.flights >= Self.modestFlights {
-          dry.insert(index)
+        guard !exhausted.contains(index) else { continue }
+        if areScarce, members.count > 1, members[index].queue.counts.inFlight >= Self.modestFlights {
+          exhausted.insert(index)
           continue
         }
         let wanted = min(share, allowed - requests.count)
         let more = members[index].take(environment, upTo: wanted, token: token)
-        if more.count < wanted { dry.insert(index) }
+        if more.count < wanted { exhausted.insert(index) }
         requests += more
       }
     }

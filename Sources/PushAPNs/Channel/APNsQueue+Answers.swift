@@ -14,7 +14,7 @@ extension APNsQueue {
     case renew(ProviderToken, environment: APNsEnvironment)
     case pause(APNsEnvironment, APNsCredentialID?, reason: String, seconds: Int64?)
     case slowHost(APNsEnvironment, seconds: Int64?)
-    case hostIsFine(APNsEnvironment)
+    case hostRecovered(APNsEnvironment)
   }
 
   /// Handles the results of requests.
@@ -25,54 +25,55 @@ extension APNsQueue {
       return (tag: entry.tag, isTaken: isTaken)
     }
     let nanoseconds = parts.time.monotonic()
-    queue.landed(tags) { index, landed in
+    queue.complete(tags) { index, completed in
       parts.metrics.count(results[index].result)
-      return judge(&landed, results[index].result, nanoseconds, &effects)
+      return judge(&completed, results[index].result, nanoseconds, &effects)
     }
     for effect in effects { carryOut(effect) }
   }
 
   private func judge(
-    _ landed: inout Landed, _ result: APNsResult, _ nanoseconds: UInt64, _ effects: inout [Effect]
+    _ completed: inout CompletedRequest, _ result: APNsResult, _ nanoseconds: UInt64,
+    _ effects: inout [Effect]
   ) -> DeliveryVerdict {
     switch result {
     // The connection ended before the request was sent; the pool waits if that repeats.
     case .notSent: return .unsent
     case .refused:
-      landed.delivery.refusals += 1
-      return Self.wait(afterRefusals: landed.delivery.refusals).map { .wait(seconds: $0) } ?? .resend
+      completed.delivery.refusals += 1
+      return Self.wait(afterRefusals: completed.delivery.refusals).map { .wait(seconds: $0) } ?? .resend
     case .unknown:
-      return landed.isLastTry ? .ended(ChannelEnd.noAnswer) : .retry(APNsRetry.lostAnswer.schedule)
+      return completed.isLastTry ? .ended(ChannelEnd.noAnswer) : .retry(APNsRetry.lostAnswer.schedule)
     case .answered(let answer, _):
-      let environment = landed.delivery.service.environment
+      let environment = completed.delivery.service.environment
       let other: APNsEnvironment = environment == .sandbox ? .production : .sandbox
       let attempt = APNsAttempt(
-        sentAt: landed.sentAt, tokenRegisteredAt: landed.delivery.row.tokenAt, environment: environment,
-        hasOtherCredential: landed.services.contains(other.service),
-        otherHasRefused: landed.delivery.otherHasRefused,
-        hasRenewedProviderToken: landed.delivery.hasRenewedAuthorization)
+        sentAt: completed.sentAt, tokenRegisteredAt: completed.delivery.row.tokenAt, environment: environment,
+        hasOtherCredential: completed.services.contains(other.service),
+        otherHasRefused: completed.delivery.otherHasRefused,
+        hasRenewedProviderToken: completed.delivery.hasRenewedAuthorization)
       var outcome = APNsOutcome(answer, to: attempt)
       if case .retireToken = outcome {
-        if landed.hasWorkedSince { outcome = .keepToken }
+        if completed.hasWorkedSince { outcome = .keepToken }
       } else {
-        let home = landed.delivery.home.environment
+        let home = completed.delivery.home.environment
         guards.withLock { $0[home, default: TokenGuard()].good(at: nanoseconds) }
       }
       if answer.isAccepted {
-        clear(landed)
-        effects.append(.hostIsFine(environment))
+        clear(completed)
+        effects.append(.hostRecovered(environment))
       }
-      return judge(&landed, answer, outcome, nanoseconds, &effects)
+      return judge(&completed, answer, outcome, nanoseconds, &effects)
     }
   }
 
   /// A token works: earlier suspicions are cleared.
-  private func clear(_ landed: Landed) {
-    let sentAt = landed.sentAt
-    guard let token = FaultyToken(landed.delivery, .unregistered, since: sentAt, refusedAt: sentAt) else {
+  private func clear(_ completed: CompletedRequest) {
+    let sentAt = completed.sentAt
+    guard let token = FaultyToken(completed.delivery, .unregistered, since: sentAt, refusedAt: sentAt) else {
       return
     }
-    let home = landed.delivery.home.environment
+    let home = completed.delivery.home.environment
     guards.withLock { $0[home]?.clear(token) { $0.refusedAt <= sentAt } }
   }
 
@@ -83,31 +84,32 @@ extension APNsQueue {
   }
 
   private func judge(
-    _ landed: inout Landed, _ answer: APNsAnswer, _ outcome: APNsOutcome, _ nanoseconds: UInt64,
+    _ completed: inout CompletedRequest, _ answer: APNsAnswer, _ outcome: APNsOutcome, _ nanoseconds: UInt64,
     _ effects: inout [Effect]
   ) -> DeliveryVerdict {
-    let environment = landed.delivery.service.environment
+    let environment = completed.delivery.service.environment
     let refusal = DeliveryVerdict.refused(answer.reason ?? "Status\(answer.status)")
     switch outcome {
     case .delivered: return .ended(ChannelEnd.delivered)
     case .wrongEnvironment:
-      effects.append(.move(landed.delivery))
+      effects.append(.move(completed.delivery))
       return .ended(ChannelEnd.delivered)
     case .retry(let retry):
       if retry.scope == .host { effects.append(.slowHost(environment, seconds: answer.retryAfter)) }
       return .retry(retry.schedule, notBefore: answer.retryAfter ?? 0)
     case .newProviderToken:
-      landed.delivery.hasRenewedAuthorization = true
-      if let token = (landed.authorization as? Authorization)?.token {
+      completed.delivery.hasRenewedAuthorization = true
+      if let token = (completed.authorization as? Authorization)?.token {
         effects.append(.renew(token, environment: environment))
       }
       return .resend
     case .tryOtherEnvironment(let other):
-      landed.delivery.otherHasRefused = true
-      landed.delivery.service = other.service
+      completed.delivery.otherHasRefused = true
+      completed.delivery.service = other.service
       return .resend
     case .retireToken(let since, let fault):
-      guard let faulty = FaultyToken(landed.delivery, fault, since: since, refusedAt: landed.sentAt) else {
+      guard let faulty = FaultyToken(completed.delivery, fault, since: since, refusedAt: completed.sentAt)
+      else {
         return refusal
       }
       guard fault.mayBeOurs else {
@@ -115,37 +117,39 @@ extension APNsQueue {
         return refusal
       }
       // The environment that the device reported counts, also if the other one was tried afterwards.
-      let home = landed.delivery.home.environment
+      let home = completed.delivery.home.environment
       let (verdict, isAlarmed) = guards.withLock { guards in
         let verdict = guards[home, default: TokenGuard()].bad(faulty, at: nanoseconds)
         return (verdict, guards[home]?.isAlarmed == true)
       }
       if verdict == .alarm {
         // The rejected credential, unless the response came from the other environment.
-        let credential = home.service == landed.delivery.service ? Self.credential(landed) : nil
+        let credential = home.service == completed.delivery.service ? Self.credential(completed) : nil
         effects.append(.pause(home, credential, reason: Self.alarm(answer), seconds: nil))
       }
       guard isAlarmed else { return refusal }
       // Says nothing about the token: it waits until somebody resumes, and then tries its own environment first.
-      landed.delivery.service = home.service
-      landed.delivery.otherHasRefused = false
+      completed.delivery.service = home.service
+      completed.delivery.otherHasRefused = false
       return .wait(seconds: 1)
     case .keepToken, .reject: return refusal
     case .pauseCredential(let fault):
       effects.append(
-        .pause(environment, Self.credential(landed), reason: Self.text(answer, fault), seconds: fault.seconds)
+        .pause(
+          environment, Self.credential(completed), reason: Self.text(answer, fault), seconds: fault.seconds)
       )
       return .wait(seconds: 1)
     case .pauseTopic:
       effects.append(
         .pause(
-          environment, Self.credential(landed), reason: "\(Self.text(answer)) for this topic", seconds: nil))
+          environment, Self.credential(completed), reason: "\(Self.text(answer)) for this topic", seconds: nil
+        ))
       return .wait(seconds: 1)
     }
   }
 
-  private static func credential(_ landed: Landed) -> APNsCredentialID? {
-    (landed.target as? Target)?.credential.id
+  private static func credential(_ completed: CompletedRequest) -> APNsCredentialID? {
+    (completed.target as? Target)?.credential.id
   }
 
   private static func text(_ answer: APNsAnswer, _ fault: APNsCredentialFault? = nil) -> String {
@@ -171,7 +175,7 @@ extension APNsQueue {
       pause(environment, credential, reason, seconds)
     case .slowHost(let environment, let seconds):
       target(for: environment)?.dispatcher.slowDown(seconds: seconds)
-    case .hostIsFine(let environment): target(for: environment)?.dispatcher.hostAnswers()
+    case .hostRecovered(let environment): target(for: environment)?.dispatcher.hostAnswers()
     }
   }
 

@@ -19,7 +19,7 @@ final class APNsConnection {
   /// Its number in messages.
   let number: UInt64
   var phase = Phase.resolving
-  var flights = FlightTable()
+  var flights = InFlightTable()
   var transport: HTTP2Transport?
   /// How many streams the server allows now.
   var limit = 0
@@ -115,7 +115,7 @@ final class APNsConnection {
   private func advance() {
     guard let transport else { return }
     switch transport.connection.proceed() {
-    case .underWay: phase = .handshaking
+    case .inProgress: phase = .handshaking
     case .open:
       guard transport.connection.tls?.applicationProtocol == "h2" else {
         end("TLS: \(address) does not speak HTTP/2 (no ALPN)")
@@ -204,7 +204,7 @@ final class APNsConnection {
     // Our own resets close streams as they are sent.
     takeEvents()
     if phase == .draining, flights.count == 0 {
-      sayGoodbye()
+      sendGoAway()
       end(nil)
     } else {
       updateInterest()
@@ -215,7 +215,7 @@ final class APNsConnection {
     if let token, let transport { driver.settle(transport, token) }
   }
 
-  private func sayGoodbye() {
+  private func sendGoAway() {
     guard let transport else { return }
     try? transport.session.goAway()
     _ = transport.flush()

@@ -71,7 +71,7 @@ public final class ExpiryReminders: Sendable {
   /// The days of the latest due reminder of a certificate; nil if it was sent, or none is due.
   static func threshold(of credential: EndingCredential, at now: Timestamp) -> Int? {
     let reached = days.last { credential.expiresAt.adding(seconds: -Int64($0) * day) <= now }
-    guard let reached, reached < credential.toldDays ?? .max else { return nil }
+    guard let reached, reached < credential.remindedDays ?? .max else { return nil }
     return reached
   }
 

@@ -56,7 +56,7 @@ struct AppPages: Controller {
         return "<li>\(name): <span class=\"quiet\">\(call(Words.noCredential))</span></li>"
       }
       if let problem = status.problem {
-        return "<li>\(name): <span class=\"bad\">\(call(CredentialWords.trouble(problem)))</span></li>"
+        return "<li>\(name): <span class=\"bad\">\(call(CredentialWords.problem(problem)))</span></li>"
       }
       let text = call(CredentialWords.health(status.health, in: call))
       let mark =

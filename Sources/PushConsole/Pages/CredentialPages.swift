@@ -78,7 +78,7 @@ struct CredentialPages: Controller {
     let reserve: HTML = isReserve ? "<p class=\"quiet\">\(call(Words.reserveText))</p>" : .none
     var reason = HTML.none
     if case .paused(let text) = row.state {
-      reason = "<p class=\"bad\">\(call(CredentialWords.trouble(text)))</p>"
+      reason = "<p class=\"bad\">\(call(CredentialWords.problem(text)))</p>"
     }
     let seen = status.flatMap { $0.credential == row.id ? connectionText(call, $0) : nil } ?? .none
     return """
@@ -104,7 +104,7 @@ struct CredentialPages: Controller {
     let mark = if case .unreachable = status.health { "bad" } else { "quiet" }
     let check = status.check.map { " " + call(CredentialWords.check($0, in: call)) } ?? ""
     let problem: HTML =
-      status.problem.map { "<p class=\"bad\">\(call(CredentialWords.trouble($0)))</p>" } ?? .none
+      status.problem.map { "<p class=\"bad\">\(call(CredentialWords.problem($0)))</p>" } ?? .none
     return """
       \(problem)<p class="\(mark)">\(call(CredentialWords.health(status.health, in: call))).\(check)</p>
       """

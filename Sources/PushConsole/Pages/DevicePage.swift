@@ -23,7 +23,7 @@ struct DevicePage: Sendable {
       """
       \(DeviceForm.html(call, ""))
       <div class="row"><h1><code>\(id)</code></h1>\(call.copyButton(id))<span class="end">\(send)</span></div>
-      <p class="standing \(file.standing.isOnline ? "good" : "quiet")">\(standing)</p>
+      <p class="standing \(file.status.isOnline ? "good" : "quiet")">\(status)</p>
       <div class="halves">
       <section class="card"><h2>\(call(Words.whyDevicePage))</h2>\(facts)</section>
       \(shownChannels, { card($0) })
@@ -36,14 +36,14 @@ struct DevicePage: Sendable {
 
   // MARK: What it is like now
 
-  private var standing: HTML {
-    let standing = file.standing
-    let word = standing.isOnline ? Words.onlineSince : Words.offlineSince
-    guard let since = standing.since else {
-      return "\(call(standing.isOnline ? Words.online : Words.offline))"
+  private var status: HTML {
+    let status = file.status
+    let word = status.isOnline ? Words.onlineSince : Words.offlineSince
+    guard let since = status.since else {
+      return "\(call(status.isOnline ? Words.online : Words.offline))"
     }
     let reason: HTML =
-      standing.isOnline || standing.lastEnd == .unknown ? .none : " · \(call(standing.lastEnd.phrase))"
+      status.isOnline || status.lastEnd == .unknown ? .none : " · \(call(status.lastEnd.phrase))"
     return "\(call(word)) \(call.moment(since))\(reason)"
   }
 
@@ -51,13 +51,13 @@ struct DevicePage: Sendable {
     let row = file.row
     var rows: [(Phrase, HTML)] = [(Words.platform, "\(row.platform.label)")]
     if !row.appVersion.isEmpty { rows.append((Words.appVersion, "\(row.appVersion)")) }
-    if file.standing.isOnline {
-      rows.append((Words.appIs, "\(call(file.standing.isForeground ? Words.inFront : Words.inBackground))"))
-      if file.standing.lastEnd != .unknown {
-        rows.append((Words.lastConnection, "\(call(file.standing.lastEnd.phrase))"))
+    if file.status.isOnline {
+      rows.append((Words.appIs, "\(call(file.status.isForeground ? Words.inFront : Words.inBackground))"))
+      if file.status.lastEnd != .unknown {
+        rows.append((Words.lastConnection, "\(call(file.status.lastEnd.phrase))"))
       }
     }
-    rows.append((Words.waiting, "\(file.standing.waiting)"))
+    rows.append((Words.waiting, "\(file.status.waiting)"))
     let alias: HTML = row.alias.map { "\($0) \(since(file.history.aliasAt)) \(takeAliasForm)" } ?? "–"
     rows.append((Words.alias, alias))
     if row.platform == .ios { rows.append((Words.badge, "\(row.badge)")) }
@@ -195,11 +195,11 @@ struct DevicePage: Sendable {
     func add(_ at: Timestamp?, _ phrase: Phrase) {
       if let at { all.append(Event(at: at, text: call(phrase))) }
     }
-    let (standing, history) = (file.standing, file.history)
-    if standing.isOnline {
-      add(standing.since, Words.eventLogin)
-    } else if standing.lastEnd != .unknown {
-      add(standing.since, Words.eventEnd.with(call(standing.lastEnd.phrase)))
+    let (status, history) = (file.status, file.history)
+    if status.isOnline {
+      add(status.since, Words.eventLogin)
+    } else if status.lastEnd != .unknown {
+      add(status.since, Words.eventEnd.with(call(status.lastEnd.phrase)))
     }
     add(history.aliasAt, file.row.alias.map { Words.eventAlias.with($0) } ?? Words.eventNoAlias)
     for tag in file.tags { add(tag.at, Words.eventTag.with(tag.name)) }

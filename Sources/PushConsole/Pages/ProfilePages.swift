@@ -17,11 +17,11 @@ struct ProfilePages: Controller {
   ]
 
   /// What a person's page lists of what the person did.
-  private static let latestDeeds = 10
+  private static let latestEntries = 10
 
   func showProfile(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async -> HTTPResponse {
     guard let visitor = call.visitor else { return call.missing }
-    let result = await people.profiles.overview(of: visitor.person.id, deeds: Self.latestDeeds)
+    let result = await people.profiles.overview(of: visitor.person.id, entries: Self.latestEntries)
     guard case .success(let overview) = result else { return call.unavailable }
     return call.show(profilePage(call, visitor, overview, notice), status: status)
   }
@@ -53,7 +53,7 @@ struct ProfilePages: Controller {
       \(overview.sessions, { sessionEntry(call, $0, isThis: $0.id == visitor.session.id) })</ul></section>
       <section class="card"><div class="row"><h2>\(call(Words.yourAudit))</h2>
       <span class="end"><a href="/console/me/audit">\(call(Words.allOfIt))</a></span></div>
-      \(AuditPages.table(call, overview.deeds))</section>
+      \(AuditPages.table(call, overview.entries))</section>
       """)
   }
 

@@ -39,7 +39,7 @@ extension PushSummary {
   /// sweep comes. One to several is called complete: its outcome differs from target to target.
   func state(at now: Timestamp) -> (phrase: Phrase, mark: String) {
     let status = status == .open && expiresAt <= now ? .expired : status
-    let isPlain = status == .open || status.isTakenBack || targetCount <= 1
+    let isPlain = status == .open || status.isWithdrawn || targetCount <= 1
     return isPlain ? (status.phrase, status.mark) : (Words.complete, "done")
   }
 }

@@ -47,9 +47,9 @@ struct PushTimeline: Sendable {
     }
     if let at = report.shownAt { steps.append(Step(name: Words.shown, at: at)) }
     if let at = report.tappedAt { steps.append(Step(name: Words.tapped, at: at)) }
-    if let takenBack = report.takenBack {
-      let name = takenBack.status == .recalled ? Words.sumRecalled : Words.replaced
-      steps.append(Step(name: name, at: takenBack.at))
+    if let withdrawal = report.withdrawal {
+      let name = withdrawal.status == .recalled ? Words.sumRecalled : Words.replaced
+      steps.append(Step(name: name, at: withdrawal.at))
     } else if Trace.isOpen(report) {
       let waiting = Counted.grouped(targets.pending.count)
       steps.append(Step(name: Words.stillWaiting.with(waiting), at: report.expiresAt, isAhead: true))

@@ -20,7 +20,7 @@ struct Trace: Sendable {
     return """
       <div class="row"><h2>\(call(Words.result))</h2><span class="state \(state.mark)">\(call(state.phrase))</span>
       \(why)</div>
-      \(takenBack)
+      \(withdrawal)
       \(PushTimeline(call: call, report: report, channels: channels).html)
       \(funnel)
       \(withoutApple)
@@ -34,7 +34,7 @@ struct Trace: Sendable {
   static func state(_ report: PushReport) -> (phrase: Phrase, mark: String) {
     let (targets, total) = (report.targets, report.targets.all.count)
     if isOpen(report) { return (Words.stateOpen, OutcomeStatus.open.mark) }
-    if report.status.isTakenBack { return (report.status.phrase, report.status.mark) }
+    if report.status.isWithdrawn { return (report.status.phrase, report.status.mark) }
     switch total {
     case targets.delivered.count: return (Words.stateDelivered, OutcomeStatus.delivered.mark)
     case targets.expired.count: return (Words.stateExpired, OutcomeStatus.expired.mark)
@@ -53,10 +53,10 @@ struct Trace: Sendable {
       """
   }
 
-  private var takenBack: HTML {
-    guard report.takenBack?.status == .recalled else { return .none }
+  private var withdrawal: HTML {
+    guard report.withdrawal?.status == .recalled else { return .none }
     let count = report.targets.recalled.count
-    let text = count == 0 ? Words.takenBackTooLate : Words.takenBackFrom.with(each: Counted.devices(count))
+    let text = count == 0 ? Words.recalledTooLate : Words.recalledFrom.with(each: Counted.devices(count))
     return "<p class=\"notice\">\(call(text))</p>"
   }
 

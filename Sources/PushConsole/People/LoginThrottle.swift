@@ -111,12 +111,12 @@ struct LoginThrottle: Sendable {
   /// The attempt was no failure, and what failed before is forgotten, but for that of others in the network.
   mutating func succeed(_ keys: [Key]) {
     for key in keys {
-      if key.isShared { takeBack([key]) } else { counts[key] = nil }
+      if key.isShared { refund([key]) } else { counts[key] = nil }
     }
   }
 
   /// The attempt was no failure, and says nothing about those before it.
-  mutating func takeBack(_ keys: [Key]) {
+  mutating func refund(_ keys: [Key]) {
     for key in keys {
       if let failures = counts[key]?.failures { counts[key]?.failures = max(0, failures - 1) }
     }

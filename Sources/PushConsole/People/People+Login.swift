@@ -67,7 +67,7 @@ extension People {
     guard let sealed = person.sealedTOTP else { return await admit(person, entry, keys: entry.keys, .none) }
     guard let code = entry.attempt.code, !code.isEmpty else {
       // No guess. What was guessed before stays, as codes may have been.
-      throttle.withLock { $0.takeBack(entry.keys) }
+      throttle.withLock { $0.refund(entry.keys) }
       return .failure(.needsCode(wasWrong: false))
     }
     let key = entry.codeKey(person)
@@ -86,7 +86,7 @@ extension People {
 
   /// Nobody has looked at what was entered, so it does not count as a guess.
   private func unavailable(_ keys: [LoginThrottle.Key]) -> Result<Admission, Refusal> {
-    throttle.withLock { $0.takeBack(keys) }
+    throttle.withLock { $0.refund(keys) }
     return .failure(.unavailable)
   }
 
@@ -94,7 +94,7 @@ extension People {
     of person: PersonRow, _ entry: Entry, isLast: Bool
   ) -> Result<Admission, Refusal> {
     // The password was no guess.
-    throttle.withLock { $0.takeBack(entry.keys) }
+    throttle.withLock { $0.refund(entry.keys) }
     if isLast { tellOfGuessing(at: person, from: entry.attempt.address) }
     return .failure(.needsCode(wasWrong: true))
   }

@@ -25,7 +25,7 @@ enum Alerts {
       let when = CredentialWords.ending(end, at: call.now)
       return Words.alertEnds.with(each: service, when)
     case .broken(let reason):
-      return Words.alertBroken.with(each: service, CredentialWords.trouble(reason))
+      return Words.alertBroken.with(each: service, CredentialWords.problem(reason))
     case .unreachable(let since, let reason):
       return Words.alertUnreachable.with(
         each: service, CredentialWords.moment(since, in: call), Phrase(reason, reason))

@@ -68,7 +68,7 @@ enum CredentialWords {
     let concerned = statuses.filter { environments.contains($0.environment) }
     for status in concerned {
       // A credential that APNs rejects is paused, and no longer in use.
-      if let problem = status.problem { return (Words.nowRefused.with(each: trouble(problem)), true) }
+      if let problem = status.problem { return (Words.nowRefused.with(each: Self.problem(problem)), true) }
     }
     for status in concerned {
       switch status.check?.verdict {
@@ -82,10 +82,10 @@ enum CredentialWords {
   }
 
   /// Why a credential, or the way to Apple, is out of order. What is not known, such as an answer of Apple's, stays as it is.
-  static func trouble(_ reason: String) -> Phrase {
+  static func problem(_ reason: String) -> Phrase {
     let (paused, by) = ("paused: ", "by ")
     if reason.hasPrefix(paused) {
-      return Words.pausedBecause.with(each: trouble(String(reason.dropFirst(paused.count))))
+      return Words.pausedBecause.with(each: problem(String(reason.dropFirst(paused.count))))
     }
     if reason.hasPrefix(by) { return Words.pausedBy.with(String(reason.dropFirst(by.count))) }
     return reason == "the certificate has expired" ? Words.certificateEnded : Phrase(reason, reason)

@@ -60,7 +60,7 @@ final class FormNonces: Sendable {
   }
 
   /// Lets a form that was refused be submitted again.
-  func takeBack(_ number: String, _ content: [UInt8]) {
+  func release(_ number: String, _ content: [UInt8]) {
     let form = Self.form(number, content)
     used.withLock { used in
       used.forms.remove(form)
@@ -85,7 +85,7 @@ extension FormNonces {
     switch use(number, content, of: session) {
     case .first:
       let answer = await served.answer(call)
-      if answer.status >= 400 { takeBack(number, content) }
+      if answer.status >= 400 { release(number, content) }
       return answer
     case .again: return call.redirect(to: Self.place(of: page, call), notice: .again)
     case .unknown: return call.redirect(to: Self.place(of: page, call), notice: .older)

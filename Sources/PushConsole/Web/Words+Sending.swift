@@ -112,8 +112,8 @@ extension Words {
   static let iPhones = Phrase("{} iPhones", "{} 台 iPhone")
   static let recallFrom = Phrase(
     "Recall it from {}? Already delivered: {}.", "从 {}撤回？已送达：{}。")
-  static let takenBackFrom = Phrase("Recalled from {}.", "已从 {}撤回。")
-  static let takenBackTooLate = Phrase(
+  static let recalledFrom = Phrase("Recalled from {}.", "已从 {}撤回。")
+  static let recalledTooLate = Phrase(
     "Recalled, but it was already delivered to every target.", "已撤回，但所有目标均已收到。")
 
   // MARK: The way in time

@@ -9,11 +9,11 @@ public enum ChannelEnd {
   /// The app has no credential for the service of the token.
   public static let noCredential = "NoCredential"
   /// The sender took the push back, or replaced it.
-  public static let takenBack = "TakenBack"
+  public static let withdrawn = "TakenBack"
 
   /// What may be sent only once, such as a call, was sent and no answer came: it may have arrived, and is not sent again.
   public static let noAnswer = "NoAnswer"
 
   /// All that are not a service's words.
-  public static let ours: Set<String> = [delivered, expired, noToken, noCredential, takenBack, noAnswer]
+  public static let ours: Set<String> = [delivered, expired, noToken, noCredential, withdrawn, noAnswer]
 }

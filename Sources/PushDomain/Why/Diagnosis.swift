@@ -47,12 +47,12 @@ extension WhyFacts {
 
   /// When the push ended for who did not have it; nil while it lives.
   var endedAt: Timestamp? {
-    if let takenBack = push.takenBack { return min(takenBack.at, push.expiresAt) }
+    if let withdrawal = push.withdrawal { return min(withdrawal.at, push.expiresAt) }
     return now < push.expiresAt ? nil : push.expiresAt
   }
 
   /// Whether it was recalled before it expired.
-  var isTakenBack: Bool { push.takenBack.map { $0.at < push.expiresAt } ?? false }
+  var isWithdrawn: Bool { push.withdrawal.map { $0.at < push.expiresAt } ?? false }
 
   /// Whether a vendor's channel was to bring something, or would have been if it could.
   var concernsVendor: Bool {

@@ -64,7 +64,7 @@ public struct WhyFacts: Equatable, Sendable {
     /// When it was the device's turn, of a push that is spread over some time.
     public var releaseAt: Timestamp?
     /// When it was recalled, and which push replaced it; nil if it was not.
-    public var takenBack: TakenBack?
+    public var withdrawal: Withdrawal?
 
     /// A push for everybody, for the direct connection alone.
     public init(createdAt: Timestamp, expiresAt: Timestamp) {
@@ -88,7 +88,7 @@ public struct WhyFacts: Equatable, Sendable {
   }
 
   /// That a push was recalled.
-  public struct TakenBack: Equatable, Sendable {
+  public struct Withdrawal: Equatable, Sendable {
     /// When.
     public var at: Timestamp
     /// Whether another push was to take its place.

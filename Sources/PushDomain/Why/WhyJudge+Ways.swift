@@ -22,8 +22,8 @@ extension WhyJudge {
       let hadOne = facts.apple != .notMeant && facts.endedAt != nil
       return WhyStep(.credential, hadOne ? .unknown : .failed, .noCredential)
     case .ready(let topic): return WhyStep(.credential, .ok, detail: topic)
-    case .expired(let at): return trouble(.credentialExpired, since: at)
-    case .stopped(let reason, let since): return trouble(.credentialStopped, since: since, detail: reason)
+    case .expired(let at): return problem(.credentialExpired, since: at)
+    case .stopped(let reason, let since): return problem(.credentialStopped, since: since, detail: reason)
     }
   }
 
@@ -34,7 +34,7 @@ extension WhyJudge {
   }
 
   /// The current problem of the credential. It does not explain a push that ended before the problem began.
-  private func trouble(_ cause: WhyCause, since: Timestamp?, detail: String? = nil) -> WhyStep {
+  private func problem(_ cause: WhyCause, since: Timestamp?, detail: String? = nil) -> WhyStep {
     guard let end = facts.endedAt else {
       return WhyStep(.credential, .failed, at: since, cause, detail: detail)
     }
@@ -90,15 +90,15 @@ extension WhyJudge {
     switch facts.apple {
     case .waiting where release.verdict == .waiting: return notApplicable(.apple)
     case .notMeant, .refused(ChannelEnd.noToken), .refused(ChannelEnd.noCredential),
-      .refused(ChannelEnd.takenBack):
+      .refused(ChannelEnd.withdrawn):
       return notApplicable(.apple)
     case .waiting:
-      guard let trouble = facts.unreachable else { return WhyStep(.apple, .waiting, .appleWaiting) }
-      return WhyStep(.apple, .waiting, at: trouble.since, .appleUnreachable, detail: trouble.reason)
+      guard let problem = facts.unreachable else { return WhyStep(.apple, .waiting, .appleWaiting) }
+      return WhyStep(.apple, .waiting, at: problem.since, .appleUnreachable, detail: problem.reason)
     case .accepted: return WhyStep(.apple, .ok, at: facts.appleAt)
     case .refused(ChannelEnd.expired): return WhyStep(.apple, .failed, at: push.expiresAt, .appleNotInTime)
     case .over:
-      return facts.isTakenBack
+      return facts.isWithdrawn
         ? notApplicable(.apple) : WhyStep(.apple, .failed, at: push.expiresAt, .appleNotInTime)
     case .refused(let reason):
       let cause = WhyCause(apple: reason)
@@ -114,7 +114,7 @@ extension WhyJudge {
     guard let vendor = facts.vendor else { return notApplicable(.channel) }
     switch facts.apple {
     case .notMeant, .refused(ChannelEnd.noToken), .refused(ChannelEnd.noCredential),
-      .refused(ChannelEnd.takenBack):
+      .refused(ChannelEnd.withdrawn):
       return notApplicable(.channel)
     case .waiting:
       if release.verdict == .waiting { return notApplicable(.channel) }
@@ -122,7 +122,7 @@ extension WhyJudge {
       let detail = facts.unreachable.map { "\(vendor.name), \($0.reason)" } ?? vendor.name
       return WhyStep(.channel, .waiting, at: since, .channelWaiting, detail: detail)
     case .accepted: return WhyStep(.channel, .ok, at: facts.appleAt, detail: vendor.name)
-    case .over where facts.isTakenBack: return notApplicable(.channel)
+    case .over where facts.isWithdrawn: return notApplicable(.channel)
     case .over, .refused(ChannelEnd.expired):
       return WhyStep(.channel, .failed, at: push.expiresAt, .channelNotInTime, detail: vendor.name)
     case .refused(let reason):

@@ -76,12 +76,12 @@ struct WhyJudge {
   // MARK: Sender and turn
 
   private var sender: WhyStep {
-    guard !facts.hasArrived, facts.isTakenBack, wasOpen, let takenBack = push.takenBack else {
+    guard !facts.hasArrived, facts.isWithdrawn, wasOpen, let withdrawal = push.withdrawal else {
       return WhyStep(.sender, .ok)
     }
-    return takenBack.isReplaced
-      ? WhyStep(.sender, .failed, at: takenBack.at, .overridden, detail: takenBack.by?.text)
-      : WhyStep(.sender, .failed, at: takenBack.at, .recalled)
+    return withdrawal.isReplaced
+      ? WhyStep(.sender, .failed, at: withdrawal.at, .overridden, detail: withdrawal.by?.text)
+      : WhyStep(.sender, .failed, at: withdrawal.at, .recalled)
   }
 
   var release: WhyStep {
@@ -96,7 +96,7 @@ struct WhyJudge {
 
   private var lifetime: WhyStep {
     if facts.hasArrived { return WhyStep(.lifetime, .ok, at: push.expiresAt) }
-    if facts.isTakenBack { return notApplicable(.lifetime) }
+    if facts.isWithdrawn { return notApplicable(.lifetime) }
     if facts.endedAt == nil { return WhyStep(.lifetime, .ok, at: push.expiresAt) }
     // What had ended for another reason before had time enough.
     let hadEnded = !waitedToTheEnd
@@ -106,7 +106,7 @@ struct WhyJudge {
   }
 
   /// Whether something of it was pending for the device until the push ended or was recalled, or is pending now.
-  private var wasOpen: Bool { waitedToTheEnd || facts.apple == .refused(ChannelEnd.takenBack) }
+  private var wasOpen: Bool { waitedToTheEnd || facts.apple == .refused(ChannelEnd.withdrawn) }
 
   private var waitedToTheEnd: Bool {
     switch facts.own {

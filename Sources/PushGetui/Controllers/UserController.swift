@@ -39,19 +39,19 @@ struct UserController: GetuiController {
   /// `{cid: {...}}` of the CIDs that the app has.
   private func show(
     _ call: GetuiCall, _ app: App, most: Int,
-    _ write: @escaping (inout JSONWriter, RegistrationNumber, DeviceStanding) -> Void
+    _ write: @escaping (inout JSONWriter, RegistrationNumber, DeviceStatus) -> Void
   ) {
     call.attempt { () throws(GetuiError) in
       let cids = try call.list("cid", most: most)
       call.answer { writer in
         writer.beginObject()
         for cid in cids {
-          guard let number = app.registration(cid), let standing = app.directory.standing(number) else {
+          guard let number = app.registration(cid), let status = app.directory.status(number) else {
             continue
           }
           writer.key(cid)
           writer.beginObject()
-          write(&writer, number, standing)
+          write(&writer, number, status)
           writer.endObject()
         }
         writer.endObject()
@@ -62,18 +62,18 @@ struct UserController: GetuiController {
   private static func word(_ isOnline: Bool) -> String { isOnline ? "online" : "offline" }
 
   private func showStatus(_ call: GetuiCall, _ app: App) {
-    show(call, app, most: Self.mostShown) { writer, number, standing in
+    show(call, app, most: Self.mostShown) { writer, number, status in
       // Of an earlier run of the server only the last contact is known.
-      let login = standing.cameSeconds > 0 ? standing.cameSeconds : standing.sinceSeconds
+      let login = status.cameSeconds > 0 ? status.cameSeconds : status.sinceSeconds
       if login > 0 { writer.member("last_login_time", String(Int64(login) * 1000)) }
       writer.member("status", Self.word(app.isReachable(number)))
     }
   }
 
   private func showDeviceStatus(_ call: GetuiCall, _ app: App) {
-    show(call, app, most: Self.mostDeviceStatuses) { writer, number, standing in
+    show(call, app, most: Self.mostDeviceStatuses) { writer, number, status in
       writer.member("cid_status", Self.word(app.isReachable(number)))
-      writer.member("device_status", Self.word(standing.isOnline))
+      writer.member("device_status", Self.word(status.isOnline))
     }
   }
 

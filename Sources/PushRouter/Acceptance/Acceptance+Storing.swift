@@ -114,7 +114,7 @@ extension Acceptance {
         digest: request.getui?.digest)
     }
     if let old = request.overrides {
-      try deliveries.takeBack(
+      try deliveries.withdraw(
         old, of: app, .overridden, at: push.now, by: push.holder, in: transaction)
       try transaction.pushes.markReplaced(old, by: id)
     }

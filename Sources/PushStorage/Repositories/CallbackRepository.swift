@@ -23,9 +23,9 @@ extension CallbackRepository {
   /// What goes wrong with telling an app's server of events whose names begin with something, which happened after a
   /// moment. Looks at no more than the `depth` latest batches of those that wait, and of those that were given up: a body
   /// may have hundreds of kilobytes.
-  public func trouble(
+  public func failure(
     app: AppID, naming start: String, since moment: Timestamp, depth: Int
-  ) throws(StorageError) -> CallbackTrouble {
+  ) throws(StorageError) -> CallbackFailure {
     // As in bodies: `CallbackEvent.write`.
     let text = Array("\"event_id\":\"\(start)".utf8)
     let waiting = try batch(app, state: 0, text, since: moment, depth)

@@ -41,7 +41,7 @@ extension ChannelQueueRepository {
       guard let push = try transaction.pushes.find(id: id) else { continue }
       var open = OpenChannelPush(push: push, results: try legs(of: id).results)
       for kind in triedOnce { open.tried[kind] = try tried(of: id, by: channel, kind) }
-      open.isTakenBack = try transaction.deliveries.outcome(of: id)?.takenBack != nil
+      open.isWithdrawn = try transaction.deliveries.outcome(of: id)?.withdrawal != nil
       pushes.append(open)
     }
     return pushes

@@ -29,7 +29,7 @@ extension CredentialRepository {
         environment: APNsEnvironment(rawValue: row.integer("environment", as: UInt8.self)) ?? .none,
         topic: row.text("topic"),
         fingerprint: row.blob("fingerprint"), expiresAt: row.time("expires_at"),
-        toldDays: row.optionalInteger("told_days").map { Int(clamping: $0) })
+        remindedDays: row.optionalInteger("told_days").map { Int(clamping: $0) })
     }
   }
 

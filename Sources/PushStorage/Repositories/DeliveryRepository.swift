@@ -177,12 +177,12 @@ extension DeliveryRepository {
         tappedAt: $0.optionalTime("tapped_at"),
         hasReachedAll: $0.bool("reached_all"))
       if let moment = $0.optionalInteger("taken_back_at") {
-        row.takenBack = OutcomeRow.TakenBack(
+        row.withdrawal = OutcomeRow.Withdrawal(
           status: OutcomeStatus(rawValue: $0.integer("taken_back", as: UInt8.self)) ?? .recalled,
           at: Timestamp(milliseconds: moment))
-      } else if status.isTakenBack {
+      } else if status.isWithdrawn {
         // Of before schema version 22.
-        row.takenBack = OutcomeRow.TakenBack(status: status, at: row.at)
+        row.withdrawal = OutcomeRow.Withdrawal(status: status, at: row.at)
       }
       return row
     }

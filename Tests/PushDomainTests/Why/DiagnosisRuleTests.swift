@@ -29,8 +29,8 @@ extension DiagnosisTests {
       for other in Self.all {
         var facts = line.facts
         (facts.own, facts.apple, facts.callback) = (other.facts.own, other.facts.apple, other.facts.callback)
-        (facts.push.takenBack, facts.push.releaseAt) = (
-          other.facts.push.takenBack, other.facts.push.releaseAt
+        (facts.push.withdrawal, facts.push.releaseAt) = (
+          other.facts.push.withdrawal, other.facts.push.releaseAt
         )
         (facts.isTarget, facts.isShown, facts.credential) = (
           other.facts.isTarget, other.facts.isShown, other.facts.credential
@@ -66,7 +66,7 @@ extension DiagnosisTests {
   @Test func `What had arrived before it was recalled, or its registration replaced, has arrived`() {
     let facts = Self.facts {
       $0.own = .acknowledged(nil)
-      $0.push.takenBack = WhyFacts.TakenBack(at: Self.after, isReplaced: false)
+      $0.push.withdrawal = WhyFacts.Withdrawal(at: Self.after, isReplaced: false)
       $0.device = nil
       $0.gone = WhyFacts.Gone(at: Self.after, successor: nil, platform: .android)
     }

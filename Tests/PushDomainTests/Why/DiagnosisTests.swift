@@ -263,31 +263,31 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
     line(
       "Recalled",
       facts {
-        $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
+        $0.push.withdrawal = WhyFacts.Withdrawal(at: after, isReplaced: false)
         $0.own = .over
       }, .sender, .recalled),
     line(
       "Replaced",
       facts {
-        $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: true, by: MessageID(7))
+        $0.push.withdrawal = WhyFacts.Withdrawal(at: after, isReplaced: true, by: MessageID(7))
         $0.own = .over
       }, .sender, .overridden, detail: "7"),
     line(
       "Recalled when Apple had refused it already",
       facts(.ios) {
-        $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
+        $0.push.withdrawal = WhyFacts.Withdrawal(at: after, isReplaced: false)
         $0.apple = .refused("BadDeviceToken")
       }, .apple, .wrongEnvironment, detail: "BadDeviceToken, production"),
     line(
       "Recalled when it had made room already",
       facts {
-        $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
+        $0.push.withdrawal = WhyFacts.Withdrawal(at: after, isReplaced: false)
         $0.own = .queueFull
       }, .connection, .queueFull),
     line(
       "Recalled before Apple was asked",
       facts(.ios) {
-        $0.push.takenBack = WhyFacts.TakenBack(at: after, isReplaced: false)
+        $0.push.withdrawal = WhyFacts.Withdrawal(at: after, isReplaced: false)
         $0.apple = .refused("TakenBack")
       }, .sender, .recalled),
     line(

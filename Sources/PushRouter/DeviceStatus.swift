@@ -2,7 +2,7 @@ import PushBase
 import PushDomain
 
 /// The state of a device.
-public struct DeviceStanding: Equatable, Sendable {
+public struct DeviceStatus: Equatable, Sendable {
   /// Whether it is connected.
   public let isOnline: Bool
   /// Whether its app is in the foreground; meaningless while it is not connected.

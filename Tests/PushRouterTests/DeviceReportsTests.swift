@@ -8,7 +8,7 @@ import Testing
 @testable import PushRouter
 
 /// What devices say of pushes besides acknowledging them in time: anybody can say anything, as often as they like.
-@Suite struct DeviceWordsTests {
+@Suite struct DeviceReportsTests {
   private let world: TestWorld
   private let device, other: TestDevice
 

@@ -18,7 +18,7 @@ extension Deliveries {
   /// there, and the channel's part has ended for them. Nothing changes for devices for which it waits there already, or
   /// that have it. `done` says whether that is stored: until then the end of the channel's part must not be stored. It is
   /// also not stored if it has to be retried because the push ends at this moment.
-  public func takeBack(
+  public func withdraw(
     _ id: MessageID, in app: App, from channel: ChannelID, for refused: [RegistrationNumber],
     done: @escaping @Sendable (_ isStored: Bool) -> Void
   ) {
@@ -28,7 +28,7 @@ extension Deliveries {
     writeBehind.flushEnds()
     store.write { transaction throws(StorageError) -> TakeBack in
       guard let rows = try transaction.deliveries.targets(of: id), rows.push.app == app.id,
-        rows.push.expiresAt > now, rows.takenBack == nil, let targets = PushTargets(rows, at: now)
+        rows.push.expiresAt > now, rows.withdrawal == nil, let targets = PushTargets(rows, at: now)
       else { return .needless }
       var push = rows.push
       let all =

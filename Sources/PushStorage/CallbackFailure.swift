@@ -1,7 +1,7 @@
 import PushBase
 
 /// What goes wrong with telling an app's server of something.
-public enum CallbackTrouble: Sendable, Equatable {
+public enum CallbackFailure: Sendable, Equatable {
   /// Nothing.
   case none
   /// It waits, after an attempt that failed; since when it waits.

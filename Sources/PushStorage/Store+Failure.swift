@@ -4,7 +4,7 @@ import PushBase
 extension Store {
   /// Why the last commits failed, if an operator has to act; nil without a problem. It ends when `probe` finds that the
   /// database can be written again; damage stays until the store is opened again.
-  public var trouble: StorageError.Kind? { statistics.trouble }
+  public var failure: StorageError.Kind? { statistics.failure }
 
   /// Free space that ends the state of a full disk: with less, the next push to many would fail again.
   private static let roomNeeded = 1 << 20
@@ -12,7 +12,7 @@ extension Store {
   /// After a failed commit: tries whether the database can be written again. Call it from time to time, as there may be
   /// no other work that would show it.
   public func probe() {
-    guard let trouble, trouble != .corrupt else { return }
+    guard let failure, failure != .corrupt else { return }
     write { [path] transaction throws(StorageError) in
       try Self.findRoom(beside: path)
       try transaction.rewriteFirstMigration()
@@ -40,7 +40,7 @@ extension Store {
 
 extension StorageError.Kind {
   /// Whether commits keep failing until an operator, or the disk, changes something.
-  var isTrouble: Bool {
+  var isStoreFailure: Bool {
     switch self {
     case .diskFull, .readOnly, .io, .corrupt: true
     default: false

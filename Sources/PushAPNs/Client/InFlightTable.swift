@@ -1,6 +1,6 @@
 /// The requests in flight on one connection, in the order sent, in reused slots.
-struct FlightTable {
-  struct Flight {
+struct InFlightTable {
+  struct Entry {
     var tag: UInt64 = 0
     var streamID: Int32 = 0
     /// Time of the loop at which the response is overdue.
@@ -13,25 +13,25 @@ struct FlightTable {
     var body: [UInt8] = []
     /// Whether the source has the result; the stream may exist for a moment longer.
     var isReported = false
-    fileprivate var before = FlightTable.none
-    fileprivate var after = FlightTable.none
+    fileprivate var before = InFlightTable.none
+    fileprivate var after = InFlightTable.none
   }
 
   fileprivate static let none = UInt32.max
-  private var flights: [Flight] = []
+  private var flights: [Entry] = []
   private var free: [UInt32] = []
-  private var newest = FlightTable.none
+  private var newest = InFlightTable.none
   /// The slot of the request that was sent first, nil if there is none.
   var oldest: UInt32? { first == Self.none ? nil : first }
-  private var first = FlightTable.none
+  private var first = InFlightTable.none
   /// How many are in flight.
   private(set) var count = 0
 
   /// Allocates a slot for a request that is sent after all others.
   mutating func insert(tag: UInt64, deadline: UInt64) -> UInt32 {
     let slot = free.popLast() ?? UInt32(flights.count)
-    if Int(slot) == flights.count { flights.append(Flight()) }
-    flights[Int(slot)] = Flight(tag: tag, deadline: deadline, before: newest)
+    if Int(slot) == flights.count { flights.append(Entry()) }
+    flights[Int(slot)] = Entry(tag: tag, deadline: deadline, before: newest)
     if newest == Self.none { first = slot } else { flights[Int(newest)].after = slot }
     newest = slot
     count += 1
@@ -51,7 +51,7 @@ struct FlightTable {
     } else {
       flights[Int(flight.after)].before = flight.before
     }
-    flights[Int(slot)] = Flight()
+    flights[Int(slot)] = Entry()
     free.append(slot)
     count -= 1
   }
@@ -63,7 +63,7 @@ struct FlightTable {
   }
 
   /// A request in flight.
-  subscript(slot: UInt32) -> Flight {
+  subscript(slot: UInt32) -> Entry {
     _read { yield flights[Int(slot)] }
     _modify { yield &flights[Int(slot)] }
   }

@@ -3,7 +3,7 @@ import PushDomain
 import PushStorage
 
 /// The reports of devices about one push since the last store, besides awaited acknowledgements.
-struct DeviceWords: Sendable {
+struct DeviceReports: Sendable {
   typealias Kind = PushReceipt
 
   /// The push, and the app of the devices; it may be another app's.
@@ -34,7 +34,7 @@ struct DeviceWords: Sendable {
   init() {}
 
   /// Adds others.
-  mutating func add(_ other: DeviceWords) {
+  mutating func add(_ other: DeviceReports) {
     for (kind, words) in other.said {
       var all = said[kind] ?? Said(numbers: [], moments: [], at: words.at)
       all.numbers += words.numbers
