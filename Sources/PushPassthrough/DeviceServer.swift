@@ -161,7 +161,10 @@ public final class DeviceServer: LoopDriver {
   /// Closes sessions whose deadline has passed.
   public func tick() {
     loop.assertIsOurs()
-    if loop.handle.index == 0, connections.second % 60 == 0 { peers.sweep(at: connections.sharedSecond) }
+    if loop.handle.index == 0 {
+      peers.operations.expire(at: connections.sharedSecond)
+      if connections.second % 60 == 0 { peers.sweep(at: connections.sharedSecond) }
+    }
     connections.closeOverdue()
     intake.closeUnfinished()
     sending.serveUnserved()

@@ -57,6 +57,19 @@ import Testing
     #expect(limit.count == 1)
   }
 
+  @Test func `Who asked is forgotten also when nobody else asks`() {
+    let limit = OperationLimit()
+    let asker = OperationLimit.Asker.install(AppKey(high: 1, low: 2), fingerprint: [1, 2])
+    #expect(limit.take(asker, most: 1, at: 100))
+    limit.expire(at: 109)
+    #expect(limit.count == 1 && !limit.take(asker, most: 1, at: 109))
+    limit.expire(at: 110)
+    limit.expire(at: 119)
+    #expect(limit.count == 1, "the ten seconds may have begun later than the period")
+    limit.expire(at: 120)
+    #expect(limit.count == 0)
+  }
+
   @Test func `One install does not register again and again`() throws {
     var limits = PassthroughLimits()
     limits.registrationsPerTenSeconds = 2
