@@ -10,18 +10,10 @@ extension ChannelQueue {
   struct Batch: Sendable {
     struct Part: Sendable {
       let key: LegKey
-      let slot: TokenSlot?
+      let slot: TokenSlot
       let badge: BadgeChange
       /// Ascending.
       let numbers: [RegistrationNumber]
-
-      /// What `find` reads of its devices' slots; empty for channels without tokens.
-      func rows(
-        _ find: (TokenSlot) throws(StorageError) -> [TokenRow]
-      ) throws(StorageError) -> [TokenRow] {
-        guard let slot else { return numbers.map { TokenRow(number: $0) } }
-        return try find(slot)
-      }
 
       /// Whether its devices get badge numbers.
       var changesBadges: Bool { badge != .unchanged }
@@ -33,6 +25,12 @@ extension ChannelQueue {
     /// In the order of the pushes, so that badge numbers ascend.
     var parts: [Part] = []
     var count = 0
+  }
+
+  /// Deliveries of a leg that are sent at most once.
+  private struct ArmedLeg: Hashable {
+    let key: LegKey
+    let slot: TokenSlot
   }
 
   enum Step {
@@ -72,10 +70,7 @@ extension ChannelQueue {
       store.read { transaction throws(StorageError) in
         var all: [[TokenRow]] = []
         for part in batch.parts {
-          all.append(
-            try part.rows { slot throws(StorageError) in
-              try transaction.tokens.find(app: id, of: part.numbers, as: slot)
-            })
+          all.append(try transaction.tokens.find(app: id, of: part.numbers, as: part.slot))
         }
         return all
       } completion: { [self] in
@@ -87,13 +82,11 @@ extension ChannelQueue {
       var all: [[TokenRow]] = []
       for part in batch.parts {
         var taken: [RegistrationNumber: Int64] = [:]
-        if part.changesBadges, let slot = part.slot {
+        if part.changesBadges {
           taken = try transaction.channelQueue.take(
-            part.key.push, app: id, slot, for: part.numbers, part.badge)
+            part.key.push, app: id, part.slot, for: part.numbers, part.badge)
         }
-        var rows = try part.rows { slot throws(StorageError) in
-          try transaction.tokens.find(app: id, of: part.numbers, as: slot)
-        }
+        var rows = try transaction.tokens.find(app: id, of: part.numbers, as: part.slot)
         for index in rows.indices { rows[index].badge = taken[rows[index].number] ?? rows[index].badge }
         all.append(rows)
       }
@@ -107,13 +100,12 @@ extension ChannelQueue {
   /// sent again.
   private func arm(_ deliveries: [Delivery]) {
     let id = app.id
-    let byLeg = Dictionary(grouping: deliveries, by: \.key).mapValues {
-      (slot: $0.first?.slot, numbers: $0.map(\.row.number).sorted())
-    }
+    // A leg goes to one slot.
+    let byLeg = Dictionary(grouping: deliveries) { ArmedLeg(key: $0.key, slot: $0.slot) }
+      .mapValues { $0.map(\.row.number).sorted() }
     store.write { transaction throws(StorageError) in
-      for (key, part) in byLeg {
-        guard let slot = part.slot else { continue }
-        _ = try transaction.channelQueue.take(key.push, app: id, slot, for: part.numbers, .unchanged)
+      for (leg, numbers) in byLeg {
+        _ = try transaction.channelQueue.take(leg.key.push, app: id, leg.slot, for: numbers, .unchanged)
       }
     } completion: { [self] result in
       let targets = state.withLock { state in
@@ -140,11 +132,8 @@ extension ChannelQueue {
     store.read { transaction throws(StorageError) in
       var rows: [TokenRow?] = []
       for delivery in deliveries {
-        guard let slot = delivery.slot else {
-          rows.append(delivery.row)
-          continue
-        }
-        rows.append(try transaction.tokens.find(app: id, of: [delivery.row.number], as: slot).first)
+        rows.append(
+          try transaction.tokens.find(app: id, of: [delivery.row.number], as: delivery.slot).first)
       }
       return rows
     } completion: { [self] result in

@@ -7,7 +7,7 @@ import PushStorage
 public struct Delivery: Sendable {
   let key: LegKey
   /// Which of the device's tokens it goes to.
-  public let slot: TokenSlot?
+  public let slot: TokenSlot
   /// The token and what belongs to it, read before this try.
   public internal(set) var row: TokenRow
   /// The version of `TokenChanges` at which the row was read.
@@ -25,7 +25,7 @@ public struct Delivery: Sendable {
   /// Whether the authorization was renewed for it.
   public var hasRenewedAuthorization = false
 
-  init(key: LegKey, slot: TokenSlot?, row: TokenRow, readAt: UInt64, service: ServiceID) {
+  init(key: LegKey, slot: TokenSlot, row: TokenRow, readAt: UInt64, service: ServiceID) {
     self.key = key
     self.slot = slot
     self.row = row
@@ -33,8 +33,8 @@ public struct Delivery: Sendable {
     self.service = service
   }
 
-  /// The token that it goes to, with the service that it goes to; nil for a channel that needs no tokens.
-  public var token: PushToken? { slot.map { PushToken($0, service, row.token) } }
+  /// The token that it goes to, with the service that it goes to.
+  public var token: PushToken { PushToken(slot, service, row.token) }
 
   /// The service that the device named for its token; where it named none, the one that is asked.
   public var home: ServiceID {

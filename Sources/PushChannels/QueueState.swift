@@ -99,7 +99,7 @@ extension QueueState {
         push, part, results: results[DeliveryLeg(channel, part.leg)] ?? [:], at: now)
       open[new.key] = new
       // An earlier run may have sent these.
-      for number in part.isTriedOnce ? part.slot.flatMap({ tried[$0.kind] }) ?? [] : [] {
+      for number in part.isTriedOnce ? tried[part.slot.kind] ?? [] : [] {
         open[new.key]?.finish(number, ChannelEnd.noAnswer)
       }
       return new.key

@@ -9,13 +9,13 @@ public struct QueuedPart: Sendable {
   public let leg: UInt8
   /// Its targets.
   public let targets: Recipients
-  /// Which of a device's tokens it goes to; nil for a channel that needs none.
-  public let slot: TokenSlot?
+  /// Which of a device's tokens it goes to.
+  public let slot: TokenSlot
   /// The service that it goes to unless the token's device has named one.
   public let service: ServiceID
   /// What happens to the number on the app's icon.
   public let badge: BadgeChange
-  /// Whether it is sent at most once: no answer means that it may have arrived. Only for parts that go to a token.
+  /// Whether it is sent at most once: no answer means that it may have arrived.
   public let isTriedOnce: Bool
   /// Whether the direct connection can carry it if the service rejects a device.
   public let canFallBack: Bool
@@ -29,7 +29,7 @@ public struct QueuedPart: Sendable {
 
   /// All fields.
   public init(
-    leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot?, service: ServiceID = .only,
+    leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot, service: ServiceID = .only,
     badge: BadgeChange = .unchanged, isTriedOnce: Bool = false, canFallBack: Bool = true,
     lifetime: Int64? = nil,
     content: any AnyObject & Sendable
@@ -43,8 +43,6 @@ public struct QueuedPart: Sendable {
     self.canFallBack = canFallBack
     self.lifetime = lifetime
     self.content = content
-    // That it is being tried is stored by the kind of token: without one a restart would send it again.
-    precondition(!isTriedOnce || slot != nil, "what is sent at most once goes to a token")
   }
 
   /// The service for a device, from the one that it reported with its token.
@@ -57,7 +55,7 @@ public struct QueuedPart: Sendable {
 /// request, since a service may get another one in the meantime.
 public protocol ServiceTarget: AnyObject, Sendable {
   /// Whether the credential allows requests to a kind of token.
-  func takes(_ slot: TokenSlot?) -> Bool
+  func takes(_ slot: TokenSlot) -> Bool
   /// There is something to take. On any thread.
   func wake()
   /// Withdraws requests that were not sent yet; they come back as not sent. Called on any thread.

@@ -176,10 +176,9 @@ public struct TokenRow: Sendable, Equatable {
   /// The number on the app's icon, as the server last knew it.
   public var badge: Int64
 
-  /// All fields; those that are left out are those of a device of a channel that needs no tokens.
+  /// All fields.
   public init(
-    number: RegistrationNumber, service: ServiceID = .none, token: [UInt8] = [],
-    tokenAt: Timestamp = Timestamp(milliseconds: 0), badge: Int64 = 0
+    number: RegistrationNumber, service: ServiceID, token: [UInt8], tokenAt: Timestamp, badge: Int64
   ) {
     self.number = number
     self.service = service

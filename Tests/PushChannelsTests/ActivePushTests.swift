@@ -29,16 +29,8 @@ private final class Nothing: Sendable {}
       push: stored,
       expires: Timestamp(milliseconds: 1000), pacing: pacing)
     return ActivePush(
-      push, QueuedPart(targets: push.targets, slot: nil, content: Nothing()),
+      push, QueuedPart(targets: push.targets, slot: TokenSlot(.apns, kind: 1), content: Nothing()),
       results: ["delivered": NumberSet(answered.map { RegistrationNumber($0) })], at: now)
-  }
-
-  @Test func `A part that is sent at most once without a token stops the process`() async {
-    let end = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = QueuedPart(targets: .few([]), slot: nil, isTriedOnce: true, content: Nothing())
-    }
-    let words = end.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
-    #expect(words?.contains("what is sent at most once goes to a token") == true)
   }
 
   /// Of a push that is spread over some time, those are claimed whose moment has come, also after a restart.

@@ -108,7 +108,7 @@ public final class FileChannel: Channel {
 
   /// Writes a line. On the writer's queue.
   private func write(_ outgoing: Outgoing, of app: App) -> DeliveryVerdict {
-    guard let token = outgoing.delivery.token else { return .refused(ChannelEnd.noToken) }
+    let token = outgoing.delivery.token
     let word = String(decoding: token.bytes, as: UTF8.self)
     guard !word.hasPrefix("gone") else {
       router.registrations.retire(
@@ -134,7 +134,7 @@ public final class FileChannel: Channel {
 
     init(_ write: @escaping @Sendable () -> Void) { self.write = write }
 
-    func takes(_ slot: TokenSlot?) -> Bool { true }
+    func takes(_ slot: TokenSlot) -> Bool { true }
     func wake() { write() }
     func recall(_ tags: [UInt64]) {}
   }

@@ -70,9 +70,7 @@ extension APNsQueue {
   /// A token works: earlier suspicions are cleared.
   private func clear(_ completed: CompletedRequest) {
     let sentAt = completed.sentAt
-    guard let token = FaultyToken(completed.delivery, .unregistered, since: sentAt, refusedAt: sentAt) else {
-      return
-    }
+    let token = FaultyToken(completed.delivery, .unregistered, since: sentAt, refusedAt: sentAt)
     let home = completed.delivery.home.environment
     guards.withLock { $0[home]?.clear(token) { $0.refusedAt <= sentAt } }
   }
@@ -108,10 +106,7 @@ extension APNsQueue {
       completed.delivery.service = other.service
       return .resend
     case .retireToken(let since, let fault):
-      guard let faulty = FaultyToken(completed.delivery, fault, since: since, refusedAt: completed.sentAt)
-      else {
-        return refusal
-      }
+      let faulty = FaultyToken(completed.delivery, fault, since: since, refusedAt: completed.sentAt)
       guard fault.mayBeOurs else {
         effects.append(.retire(faulty))
         return refusal
@@ -168,8 +163,7 @@ extension APNsQueue {
     switch effect {
     case .retire(let faulty): retire(faulty)
     case .move(let delivery):
-      guard let token = delivery.token else { return }
-      parts.router.registrations.move(token, of: delivery.row.number, in: app)
+      parts.router.registrations.move(delivery.token, of: delivery.row.number, in: app)
     case .renew(let token, let environment): renew(token, environment)
     case .pause(let environment, let credential, let reason, let seconds):
       pause(environment, credential, reason, seconds)

@@ -17,7 +17,7 @@ final class APNsQueue: Sendable {
       (self.dispatcher, self.credential) = (dispatcher, credential)
     }
 
-    func takes(_ slot: TokenSlot?) -> Bool { slot?.apnsKind.map { credential.takes($0) } ?? false }
+    func takes(_ slot: TokenSlot) -> Bool { slot.apnsKind.map { credential.takes($0) } ?? false }
     func wake() { dispatcher.wake() }
     func recall(_ tags: [UInt64]) { dispatcher.recall(tags) }
   }
@@ -114,10 +114,8 @@ struct FaultyToken: Sendable, Hashable {
   /// When the rejected request was sent.
   let refusedAt: Timestamp
 
-  /// Nil for a delivery without a token.
-  init?(_ delivery: Delivery, _ fault: APNsTokenFault, since: Timestamp, refusedAt: Timestamp) {
-    guard let token = delivery.token else { return nil }
-    (number, self.token) = (delivery.row.number, token)
+  init(_ delivery: Delivery, _ fault: APNsTokenFault, since: Timestamp, refusedAt: Timestamp) {
+    (number, token) = (delivery.row.number, delivery.token)
     (self.fault, self.since, self.refusedAt) = (fault, since, refusedAt)
   }
 

@@ -16,7 +16,7 @@ public struct ChannelInfo: Hashable, Sendable {
   public let parts: PushParts
   /// What else it can do.
   public let abilities: ChannelAbilities
-  /// The kinds of tokens that devices have for it; empty if it needs none.
+  /// The kinds of tokens that devices have for it; empty only for the direct connection, which needs none.
   public let tokens: [TokenKind]
   /// Its services, of number 1 and on; empty if it has only one. At most eight.
   public let services: [ChannelService]
