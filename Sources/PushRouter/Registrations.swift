@@ -57,6 +57,10 @@ public final class Registrations: Sendable {
       high: SystemRandom.next(), low: UInt16(truncatingIfNeeded: SystemRandom.next()))
     let secret = SystemRandom.bytes(16)
     let digest = Array(SHA256.digest(secret).prefix(16))
+    // Of one token that is told as two kinds the first counts.
+    let tokens = tokens.enumerated().filter { index, token in
+      !tokens[..<index].contains { $0.slot.channel == token.slot.channel && $0.bytes == token.bytes }
+    }.map(\.element)
     let new = NewRegistration(
       registrationID: id, secretHash: digest, platform: platform, fingerprint: fingerprint,
       tokens: tokens, appVersion: appVersion,
@@ -260,8 +264,12 @@ public final class Registrations: Sendable {
       var (isNew, changes) = (false, [HeldToken]())
       for token in tokens {
         let old = try transaction.tokens.find(app: app.id, of: [number], as: token.slot).first
-        guard let others = try transaction.tokens.set(app: app.id, number: number, token, at: now) else {
+        guard var others = try transaction.tokens.set(app: app.id, number: number, token, at: now) else {
           return (false, nil)
+        }
+        if !token.slot.name.isEmpty, !token.bytes.isEmpty {
+          others += try transaction.tokens.removeNamed(
+            app: app.id, number: number, but: token.slot, keeping: RegistrationLimits.namedTokens)
         }
         isNew = isNew || old?.token != token.bytes || old?.service != token.service
         changes.append(HeldToken(token, of: number))

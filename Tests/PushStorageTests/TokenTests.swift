@@ -172,16 +172,18 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp(registrations: 1)
     let zero = zero
-    let most = RegistrationLimits.namedTokens
+    let most = 5
     let slots = try (0...most).map { try activity("\($0)") }
     try await store.change { transaction throws(StorageError) in
       _ = try transaction.tokens.set(
         app: app, number: zero, PushToken(.voip, .sandbox, [255]), at: .start)
       for (index, slot) in slots.enumerated() {
-        let lost = try transaction.tokens.set(
+        let others = try transaction.tokens.set(
           app: app, number: zero, PushToken(slot, .sandbox, [UInt8(index)]),
           at: .start.adding(seconds: Int64(index + 1)))
-        #expect(lost?.map(\.slot) == (index < most ? [] : [slots[0].slot]))
+        #expect(others == [])
+        let lost = try transaction.tokens.removeNamed(app: app, number: zero, but: slot.slot, keeping: most)
+        #expect(lost.map(\.slot) == (index < most ? [] : [slots[0].slot]))
       }
     }
     let left = try await store.look { transaction throws(StorageError) in
@@ -247,6 +249,29 @@ import Testing
       let registered = try transaction.registrations.register(app: app, new, at: .start)
       #expect(registered.replaced.map(\.number) == [zero])
       #expect(try transaction.tokens.all(app: app, of: registered.number).map(\.token) == new.tokens)
+    }
+  }
+
+  /// Who registers with a token takes the place of whoever told it before, as whatever kind.
+  @Test(arguments: [
+    (APNsTokenSlot.voip, APNsTokenSlot.device), (.device, .voip), (.voip, .voip), (.device, .device),
+  ])
+  func `A registration with a token of another kind replaces its holder`(
+    old: APNsTokenSlot, new: APNsTokenSlot
+  ) async throws {
+    let store = try Store.testing(folder)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 2)
+    let (zero, one) = (zero, one)
+    try await store.change { transaction throws(StorageError) in
+      _ = try transaction.tokens.set(app: app, number: zero, PushToken(old, .sandbox, [1]), at: .start)
+      _ = try transaction.tokens.set(app: app, number: one, PushToken(old, .sandbox, [2]), at: .start)
+      var next = NewRegistration.some()
+      next.tokens = [PushToken(new, .sandbox, [1])]
+      let registered = try transaction.registrations.register(app: app, next, at: .start)
+      #expect(registered.replaced.map(\.number) == [zero])
+      #expect(try transaction.tokens.all(app: app, of: registered.number).map(\.token) == next.tokens)
+      #expect(try transaction.tokens.all(app: app, of: one).map(\.token.bytes) == [[2]])
     }
   }
 

@@ -48,22 +48,13 @@ extension CredentialRepository {
 
   /// The APNs credentials of all apps, by number.
   public func all() throws(StorageError) -> [APNsCredentialRow] {
-    try database.all(
-      """
-      SELECT apns_credential.id, app_id, app_key, kind, environment, topic, team_id, key_id, fingerprint, expires_at,
-        apns_credential.created_at, state, reason, changed_at, replaced_by
-      FROM apns_credential JOIN app ON app.id = app_id ORDER BY apns_credential.id
-      """, map: Self.credential)
+    try database.all(Self.credentials, "ORDER BY apns_credential.id", map: Self.credential)
   }
 
   /// The APNs credentials of an app, by number.
   public func all(app: AppID) throws(StorageError) -> [APNsCredentialRow] {
     try database.all(
-      """
-      SELECT apns_credential.id, app_id, app_key, kind, environment, topic, team_id, key_id, fingerprint, expires_at,
-        apns_credential.created_at, state, reason, changed_at, replaced_by
-      FROM apns_credential JOIN app ON app.id = app_id WHERE app_id = ? ORDER BY apns_credential.id
-      """, .app(app), map: Self.credential)
+      Self.credentials, "WHERE app_id = ? ORDER BY apns_credential.id", .app(app), map: Self.credential)
   }
 
   /// The sealed secret of an app's credential, nil if the app has no such credential.
@@ -71,6 +62,15 @@ extension CredentialRepository {
     try database.first(
       "SELECT sealed FROM apns_credential WHERE app_id = ? AND id = ?", .app(app), .integer(id.rawValue)
     ) { $0.blob() }
+  }
+
+  /// What `credential` reads.
+  private static var credentials: StaticString {
+    """
+    SELECT apns_credential.id, app_id, app_key, kind, environment, topic, team_id, key_id, fingerprint, expires_at,
+      apns_credential.created_at, state, reason, changed_at, replaced_by
+    FROM apns_credential JOIN app ON app.id = app_id
+    """
   }
 
   private static func credential(_ row: Row) -> APNsCredentialRow {

@@ -88,13 +88,10 @@ extension RegistrationRepository<Writing> {
     let kept = adopted.map { Int64($0.rawValue) } ?? -1
     var replaced = try database.all(
       """
-      DELETE FROM registration WHERE app_id = ?1 AND number <> ?4 AND number IN (
-        SELECT number FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x''
-        UNION SELECT number FROM registration WHERE app_id = ?1 AND apns_token = ?3)
+      DELETE FROM registration WHERE app_id = ?1 AND fingerprint = ?2 AND fingerprint <> x'' AND number <> ?3
       RETURNING number, tags, registration_id, platform
-      """, .app(app), .blob(new.fingerprint), new.ownToken.map { .blob($0.bytes) } ?? .null,
-      .integer(kept), map: Self.replaced)
-    for token in new.otherTokens {
+      """, .app(app), .blob(new.fingerprint), .integer(kept), map: Self.replaced)
+    for token in new.tokens {
       for holder in try transaction.tokens.holders(of: token, app: app) where holder != adopted {
         replaced += try database.all(
           """
@@ -163,7 +160,7 @@ extension RegistrationRepository<Writing> {
       "SELECT alias FROM registration WHERE app_id = ? AND number = ?", .app(app), .number(number)
     ) { $0.optionalText() }
     guard let previous = row else { return .unknownRegistration }
-    guard let alias, alias != previous else { return .ok(previous: previous) }
+    guard let alias, previous?.hasSameBytes(as: alias) != true else { return .ok(previous: previous) }
     return try count(app: app, alias: alias) < limit ? .ok(previous: previous) : .full
   }
 
@@ -172,7 +169,7 @@ extension RegistrationRepository<Writing> {
     app: AppID, number: RegistrationNumber, alias: String?, limit: Int, at now: Timestamp
   ) throws(StorageError) -> AliasOutcome {
     let outcome = try checkAlias(app: app, number: number, alias: alias, limit: limit)
-    if case .ok(let previous) = outcome, previous != alias {
+    if case .ok(let previous) = outcome, previous.map({ ExactName($0) }) != alias.map({ ExactName($0) }) {
       try database.run(
         "UPDATE registration SET alias = ?, alias_at = ? WHERE app_id = ? AND number = ?", .optional(alias),
         .time(now), .app(app), .number(number))

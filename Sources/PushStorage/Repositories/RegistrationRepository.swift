@@ -59,6 +59,22 @@ public struct RegistrationRepository<Access>: Repository {
 }
 
 extension RegistrationRepository {
+  /// What `delivery` reads.
+  private static var deliveries: StaticString {
+    """
+    SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
+      last_end, blocked_at FROM registration
+    """
+  }
+
+  /// What `registration` reads.
+  private static var registrations: StaticString {
+    """
+    SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, badge, mobile,
+      app_version, created_at, last_seen_at FROM registration
+    """
+  }
+
   /// When things of a registration came and went, nil if the app has none of that number.
   public func history(app: AppID, number: RegistrationNumber) throws(StorageError) -> RegistrationHistory? {
     try database.first(
@@ -126,32 +142,21 @@ extension RegistrationRepository {
   /// Calls `body` for each registration of an app, by number, with what deliveries need of it: several times as fast as
   /// `registrations`.
   public func deliveryRows(app: AppID, each body: (DeliveryRow) -> Void) throws(StorageError) {
-    let statement = try database.statement(
-      """
-      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
-        last_end, blocked_at
-      FROM registration WHERE app_id = ? ORDER BY number
-      """)
+    let statement = try database.statement(Self.deliveries, "WHERE app_id = ? ORDER BY number")
     try statement.each([.app(app)]) { body(Self.delivery($0)) }
   }
 
   /// Calls `body` for each registration of an app, by number, without holding them all.
   public func all(app: AppID, each body: (RegistrationRow) -> Void) throws(StorageError) {
-    let statement = try database.statement(
-      """
-      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, badge, mobile, app_version, created_at, last_seen_at
-      FROM registration WHERE app_id = ? ORDER BY number
-      """)
+    let statement = try database.statement(Self.registrations, "WHERE app_id = ? ORDER BY number")
     try statement.each([.app(app)]) { body(Self.registration($0)) }
   }
 
   /// One registration, nil if the app has none of that number.
   public func find(app: AppID, number: RegistrationNumber) throws(StorageError) -> RegistrationRow? {
     try database.first(
-      """
-      SELECT app_id, number, registration_id, secret_hash, platform, fingerprint, alias, tags, badge, mobile, app_version, created_at, last_seen_at
-      FROM registration WHERE app_id = ? AND number = ?
-      """, .app(app), .number(number), map: Self.registration)
+      Self.registrations, "WHERE app_id = ? AND number = ?", .app(app), .number(number),
+      map: Self.registration)
   }
 
   static func delivery(_ row: Row) -> DeliveryRow {
@@ -183,22 +188,15 @@ extension RegistrationRepository {
   /// What is left of an import.
   public func deliveryRows(_ batch: ImportBatch) throws(StorageError) -> [DeliveryRow] {
     try database.all(
-      """
-      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
-        last_end, blocked_at
-      FROM registration WHERE app_id = ? AND number >= ? AND number - ? < ? ORDER BY number
-      """, .app(batch.app), .number(batch.first), .number(batch.first), .integer(batch.count),
+      Self.deliveries, "WHERE app_id = ? AND number >= ? AND number - ? < ? ORDER BY number", .app(batch.app),
+      .number(batch.first), .number(batch.first), .integer(batch.count),
       map: Self.delivery)
   }
 
   /// One registration as deliveries need it.
   public func deliveryRow(app: AppID, number: RegistrationNumber) throws(StorageError) -> DeliveryRow? {
     try database.first(
-      """
-      SELECT number, registration_id, secret_hash, platform, alias, tags, last_seen_at, apns_environment,
-        last_end, blocked_at
-      FROM registration WHERE app_id = ? AND number = ?
-      """, .app(app), .number(number), map: Self.delivery)
+      Self.deliveries, "WHERE app_id = ? AND number = ?", .app(app), .number(number), map: Self.delivery)
   }
 }
 

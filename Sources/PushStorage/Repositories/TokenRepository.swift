@@ -114,18 +114,25 @@ extension TokenRepository {
     ) { $0.number() }
   }
 
-  /// The registrations of an app that have a token; `ofRegistration` is left out.
+  /// The registrations of an app that have a token, whatever kind of their channel's tokens they told it as.
   func holders(of token: PushToken, app: AppID) throws(StorageError) -> [RegistrationNumber] {
-    try database.all(
+    let others = try database.all(
       "SELECT number FROM channel_token WHERE app_id = ? AND token = ? AND channel = ?", .app(app),
       .blob(token.bytes), .integer(token.slot.channel.rawValue)
     ) { $0.number() }
+    guard token.slot.channel == TokenSlot.ofRegistration.channel else { return others }
+    // The index has to be named: SQLite knows nothing of how many registrations there are.
+    return try others
+      + database.all(
+        "SELECT number FROM registration INDEXED BY registration_apns_token WHERE app_id = ? AND apns_token = ?",
+        .app(app), .blob(token.bytes)
+      ) { $0.number() }
   }
 }
 
 extension TokenRepository<Writing> {
-  /// Sets a token, empty for none, as told now; tells which other tokens of the app's registrations went: the same token
-  /// elsewhere, and the oldest of too many with names. Nil if the app has no such registration.
+  /// Sets a token, empty for none, as told now; tells where the same token went: from other registrations of the app, and from other
+  /// kinds of the channel's tokens. Nil if the app has no such registration.
   public func set(
     app: AppID, number: RegistrationNumber, _ token: PushToken, at now: Timestamp
   ) throws(StorageError) -> [HeldToken]? {
@@ -139,13 +146,7 @@ extension TokenRepository<Writing> {
       try end([HeldToken(number: number, slot: slot, service: .none)], app: app, .byDevice, at: now)
       return []
     }
-    let others = try database.all(
-      """
-      SELECT number, channel, kind, name FROM channel_token
-      WHERE app_id = ?1 AND token = ?2 AND channel = ?3 AND (number <> ?4 OR kind <> ?5 OR name <> ?6)
-      """, .app(app), .blob(token.bytes), .integer(slot.channel.rawValue), .number(number),
-      .integer(slot.kind), .text(slot.name), map: Self.lost)
-    try end(others, app: app, .taken, at: now)
+    let others = try endOthers(token, of: number, app: app, at: now)
     try database.run(
       """
       INSERT INTO channel_token (app_id, number, channel, kind, name, service, token, told_at, since)
@@ -155,8 +156,7 @@ extension TokenRepository<Writing> {
         service = excluded.service, token = excluded.token, told_at = excluded.told_at, token_end = 0
       """, .app(app), .number(number), .integer(slot.channel.rawValue), .integer(slot.kind),
       .text(slot.name), .integer(token.service.rawValue), .blob(token.bytes), .time(now))
-    let oldest = slot.name.isEmpty ? [] : try removeOldest(app: app, number: number, but: slot)
-    return others + oldest
+    return others
   }
 
   private func setOfRegistration(
@@ -173,12 +173,32 @@ extension TokenRepository<Writing> {
       """, .integer(token.service.rawValue), stored, .time(now), .app(app), .number(number),
       .integer(end.rawValue))
     guard database.changes > 0 else { return nil }
-    return try database.all(
+    return token.bytes.isEmpty ? [] : try endOthers(token, of: number, app: app, at: now)
+  }
+
+  /// Takes a token from all slots but the one that a registration has told it for.
+  private func endOthers(
+    _ token: PushToken, of number: RegistrationNumber, app: AppID, at now: Timestamp
+  ) throws(StorageError) -> [HeldToken] {
+    let slot = token.slot
+    let others = try database.all(
       """
-      UPDATE registration SET apns_environment = 0, apns_token = NULL, token_since = ?4, token_end = ?5
-      WHERE app_id = ?1 AND apns_token = ?2 AND number <> ?3 RETURNING number
-      """, .app(app), stored, .number(number), .time(now), .integer(TokenEnd.taken.rawValue)
-    ) { HeldToken(number: $0.number(), slot: .ofRegistration, service: .none) }
+      SELECT number, channel, kind, name FROM channel_token
+      WHERE app_id = ?1 AND token = ?2 AND channel = ?3 AND (number <> ?4 OR kind <> ?5 OR name <> ?6)
+      """, .app(app), .blob(token.bytes), .integer(slot.channel.rawValue), .number(number),
+      .integer(slot.kind), .text(slot.name), map: Self.lost)
+    try end(others, app: app, .taken, at: now)
+    guard slot.channel == TokenSlot.ofRegistration.channel else { return others }
+    // Of a registration that told it as another kind, its own row has it no more either.
+    return try others
+      + database.all(
+        """
+        UPDATE registration SET apns_environment = 0, apns_token = NULL, token_since = ?4, token_end = ?5
+        WHERE app_id = ?1 AND apns_token = ?2 AND number <> ?3 RETURNING number
+        """, .app(app), .blob(token.bytes),
+        slot.isOfRegistration ? .number(number) : .integer(-1), .time(now),
+        .integer(TokenEnd.taken.rawValue)
+      ) { HeldToken(number: $0.number(), slot: .ofRegistration, service: .none) }
   }
 
   /// Takes tokens away. Those with names leave nothing: they come and go.
@@ -205,10 +225,10 @@ extension TokenRepository<Writing> {
     }
   }
 
-  /// Those with names beyond `RegistrationLimits.namedTokens` of a channel that were told the longest ago; never the one that
-  /// was told just now, whatever the clock says.
-  private func removeOldest(
-    app: AppID, number: RegistrationNumber, but told: TokenSlot
+  /// Removes a registration's tokens with names of the channel of `told` but `count`: those that were told the longest ago; never
+  /// `told` itself, which was told just now, whatever the clock says. Tells which went.
+  public func removeNamed(
+    app: AppID, number: RegistrationNumber, but told: TokenSlot, keeping count: Int
   ) throws(StorageError) -> [HeldToken] {
     try database.all(
       """
@@ -217,8 +237,7 @@ extension TokenRepository<Writing> {
         ORDER BY (kind = ?5 AND name = ?6) DESC, told_at DESC, kind, name LIMIT -1 OFFSET ?4)
       RETURNING number, channel, kind, name
       """, .app(app), .number(number), .integer(told.channel.rawValue),
-      .integer(RegistrationLimits.namedTokens),
-      .integer(told.kind), .text(told.name), map: Self.lost)
+      .integer(count), .integer(told.kind), .text(told.name), map: Self.lost)
   }
 
   private static func lost(_ row: Row) -> HeldToken {
