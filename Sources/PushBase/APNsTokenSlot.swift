@@ -35,6 +35,17 @@ public struct APNsTokenSlot: Hashable, Sendable {
     self.name = name
   }
 
+  /// Names count byte for byte, as in the server's database.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.kind == right.kind && left.name.hasSameBytes(as: right.name)
+  }
+
+  /// Hashes what is compared.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    name.hashBytes(into: &hasher)
+  }
+
   private init(only kind: APNsTokenKind) {
     self.kind = kind
     name = ""

@@ -71,8 +71,8 @@ public struct DeviceUpdate: Equatable, Sendable {
       throw body.invalid("tags", "have more than \(maximumTagBytesInCall) bytes in total")
     }
     if add.isEmpty, remove.isEmpty { return nil }
-    let kept = Set(add)
-    return .change(add: add, remove: remove.filter { !kept.contains($0) })
+    let kept = Set(add.map { ExactName($0) })
+    return .change(add: add, remove: remove.filter { !kept.contains(ExactName($0)) })
   }
 }
 

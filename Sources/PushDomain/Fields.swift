@@ -1,3 +1,4 @@
+import PushBase
 import PushJSON
 
 /// Reads the members of one JSON object, with errors that name the member by its whole path. `null` and empty
@@ -94,12 +95,12 @@ struct Fields {
     guard let value = self[key] else { return nil }
     guard let elements = value.array else { throw invalid(key, "must be JSON Array format") }
     guard elements.count <= maximum else { throw invalid(key, "has more than \(maximum) values") }
-    var seen: Set<String> = []
+    var seen: Set<ExactName> = []
     var texts: [String] = []
     for element in elements {
       guard let text = element.string else { throw invalid(key, "must hold strings only") }
       guard !text.isEmpty else { throw invalid(key, "holds an empty value") }
-      if seen.insert(text).inserted { texts.append(text) }
+      if seen.insert(ExactName(text)).inserted { texts.append(text) }
     }
     return texts
   }

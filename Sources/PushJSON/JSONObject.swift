@@ -1,4 +1,7 @@
-/// The members of a JSON object in the order of the document. No key occurs twice.
+import PushBase
+
+/// The members of a JSON object in the order of the document. No key occurs twice: keys that differ in bytes stay apart, or two
+/// parties read two things in one document.
 public struct JSONObject: Sendable, Equatable {
   /// A name and its value.
   public struct Member: Sendable, Equatable {
@@ -24,28 +27,22 @@ public struct JSONObject: Sendable, Equatable {
 
   /// The value under a key, nil if there is none. Compares byte by byte, in time linear in `count`.
   public subscript(key: String) -> JSONValue? {
-    for member in members where sameBytes(member.key, key) { return member.value }
+    for member in members where member.key.hasSameBytes(as: key) { return member.value }
     return nil
   }
 
   /// Takes a member away and returns its value, nil if there is none.
   public mutating func remove(_ key: String) -> JSONValue? {
-    guard let index = members.firstIndex(where: { sameBytes($0.key, key) }) else { return nil }
+    guard let index = members.firstIndex(where: { $0.key.hasSameBytes(as: key) }) else { return nil }
     return members.remove(at: index).value
   }
 
   /// Replaces a member's value in its place or appends a member.
   public mutating func set(_ key: String, _ value: JSONValue) {
-    if let index = members.firstIndex(where: { sameBytes($0.key, key) }) {
+    if let index = members.firstIndex(where: { $0.key.hasSameBytes(as: key) }) {
       members[index].value = value
     } else {
       members.append(Member(key: key, value: value))
     }
   }
-}
-
-/// Swift's own comparison takes canonically equivalent texts for equal (a Kelvin sign for a K, say). Keys
-/// that differ in bytes must stay apart, or two parties read two things in one document.
-func sameBytes(_ left: String, _ right: String) -> Bool {
-  left.utf8.count == right.utf8.count && left == right && left.utf8.elementsEqual(right.utf8)
 }

@@ -1,3 +1,5 @@
+import PushBase
+
 /// Reads one JSON document (RFC 8259), refusing what readers are known to disagree about: duplicate keys,
 /// invalid UTF-8, lone surrogates, a byte order mark.
 public func parseJSON(_ bytes: Span<UInt8>, limits: JSONLimits = .init()) throws(JSONError) -> JSONValue {
@@ -52,7 +54,7 @@ struct JSONParser {
       try count()
       let key = try string(bytes)
       if members.count < 16 {
-        for member in members where sameBytes(member.key, key) { throw .duplicateKey(at: start) }
+        for member in members where member.key.hasSameBytes(as: key) { throw .duplicateKey(at: start) }
       } else {
         if seen.isEmpty { for member in members { seen.insert(Array(member.key.utf8)) } }
         guard seen.insert(Array(key.utf8)).inserted else { throw .duplicateKey(at: start) }

@@ -47,7 +47,7 @@ public struct RegistrationImport: Sendable {
     var outcomes: [ImportOutcome] = []
     outcomes.reserveCapacity(imported.count)
     var next = first
-    var known: [String: UInt32] = [:]
+    var known: [ExactName: UInt32] = [:]
     for one in imported {
       let outcome = try add(one, as: next, in: transaction, &known)
       if outcome == .added { next = RegistrationNumber(next.rawValue + 1) }
@@ -59,7 +59,7 @@ public struct RegistrationImport: Sendable {
 
   private func add(
     _ one: ImportedRegistration, as number: RegistrationNumber, in transaction: WriteTransaction,
-    _ known: inout [String: UInt32]
+    _ known: inout [ExactName: UInt32]
   ) throws(StorageError) -> ImportOutcome {
     // One that is there already has its own token and alias, which are in nobody's way.
     func refused(_ outcome: ImportOutcome) throws(StorageError) -> ImportOutcome {
@@ -87,11 +87,11 @@ public struct RegistrationImport: Sendable {
   /// The numbers of tags, made where there are none; nil if the app has too many. `known` holds those that were asked for
   /// before in this transaction.
   private func tagNumbers(
-    _ names: [String], in transaction: WriteTransaction, _ known: inout [String: UInt32]
+    _ names: [String], in transaction: WriteTransaction, _ known: inout [ExactName: UInt32]
   ) throws(StorageError) -> [UInt32]? {
     var numbers: [UInt32] = []
     for name in names {
-      if let number = known[name] {
+      if let number = known[ExactName(name)] {
         numbers.append(number)
         continue
       }
@@ -100,7 +100,7 @@ public struct RegistrationImport: Sendable {
           app: app, names: [name], creatingUpTo: RegistrationLimits.tagsPerApp
         ).first ?? nil
       else { return nil }
-      known[name] = number
+      known[ExactName(name)] = number
       numbers.append(number)
     }
     return numbers

@@ -118,7 +118,7 @@ struct RegistrationTable: Sendable {
   var records = ChunkedArray(blank: Record())
   private var byID = HashIndex()
   private var byAlias = HashIndex()
-  private var tagNumbers: [String: UInt32] = [:]
+  private var tagNumbers: [ExactName: UInt32] = [:]
   private var tagMembers: [UInt32: NumberSet] = [:]
   private var platformMembers: [Platform: NumberSet] = [:]
   private var tokenHolders = TokenHolders()
@@ -193,10 +193,10 @@ struct RegistrationTable: Sendable {
   /// Swift's `Hasher` is SipHash with a random key per process, so clients cannot cause collisions.
   private static func hashes(of alias: String) -> (UInt64, UInt64) {
     var first = Hasher()
-    first.combine(alias)
+    alias.hashBytes(into: &first)
     var second = Hasher()
     second.combine(0x5bd1)
-    second.combine(alias)
+    alias.hashBytes(into: &second)
     return (
       UInt64(truncatingIfNeeded: first.finalize()), UInt64(truncatingIfNeeded: second.finalize())
     )
@@ -223,12 +223,12 @@ struct RegistrationTable: Sendable {
 
   /// Tags in use, in no order.
   var tags: [String] {
-    tagNumbers.compactMap { name, number in tagMembers[number]?.isEmpty == false ? name : nil }
+    tagNumbers.compactMap { name, number in tagMembers[number]?.isEmpty == false ? name.text : nil }
   }
 
-  func tagNumber(_ name: String) -> UInt32? { tagNumbers[name] }
+  func tagNumber(_ name: String) -> UInt32? { tagNumbers[ExactName(name)] }
 
-  mutating func defineTag(_ name: String, number: UInt32) { tagNumbers[name] = number }
+  mutating func defineTag(_ name: String, number: UInt32) { tagNumbers[ExactName(name)] = number }
 
   mutating func changeTags(of number: RegistrationNumber, added: [UInt32], removed: [UInt32]) {
     for tag in removed { tagMembers[tag]?.remove(number) }
@@ -236,7 +236,7 @@ struct RegistrationTable: Sendable {
   }
 
   func members(tag name: String) -> NumberSet {
-    tagNumbers[name].flatMap { tagMembers[$0] } ?? NumberSet()
+    tagNumber(name).flatMap { tagMembers[$0] } ?? NumberSet()
   }
 
   /// Notes that a registration has a token, or with no service that it has it no more.

@@ -50,6 +50,18 @@ public struct TokenSlot: Hashable, Sendable {
     self.kind = kind
     self.name = name
   }
+
+  /// Names count byte for byte, as in the database.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.channel == right.channel && left.kind == right.kind && left.name.hasSameBytes(as: right.name)
+  }
+
+  /// Hashes what is compared.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(channel)
+    hasher.combine(kind)
+    name.hashBytes(into: &hasher)
+  }
 }
 
 /// A token of a registration.

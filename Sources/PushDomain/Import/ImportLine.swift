@@ -171,13 +171,13 @@ public struct ImportLine: Equatable, Sendable {
     _ text: String?, _ source: ImportSource, _ rules: PushRules
   ) throws(ImportFault) -> [String] {
     var tags: [String] = []
-    var seen: Set<String> = []
+    var seen: Set<ExactName> = []
     for part in (text ?? "").split(separator: source.tagSeparator) {
       let tag = String(part)
       if let complaint = source.complaint(tag: tag, rules) {
         throw ImportFault(reason: "a tag \(complaint)")
       }
-      if seen.insert(tag).inserted { tags.append(tag) }
+      if seen.insert(ExactName(tag)).inserted { tags.append(tag) }
     }
     guard tags.count <= source.maximumTags else {
       throw ImportFault(reason: "there are more than \(source.maximumTags) tags")

@@ -30,8 +30,10 @@ extension WhyJudge {
 
   private func aliasFault(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
     guard !filter.aliases.isEmpty else { return nil }
-    guard let alias = device.alias, filter.aliases.contains(alias) else {
-      if let full = filter.aliases.first(where: { device.fullAliases.contains($0) }) {
+    guard let alias = device.alias, filter.aliases.contains(where: { $0.hasSameBytes(as: alias) }) else {
+      if let full = filter.aliases.first(where: { name in
+        device.fullAliases.contains { $0.hasSameBytes(as: name) }
+      }) {
         return fault(.aliasFull, full)
       }
       return fault(.aliasNotBound, Self.list(filter.aliases), at: device.aliasAt)
@@ -63,7 +65,7 @@ extension WhyJudge {
   }
 
   private func state(_ name: String, _ device: WhyFacts.Device, isExcluded: Bool = false) -> TagState {
-    device.tags.first { $0.name == name }.map { state($0, isExcluded: isExcluded) }
+    device.tags.first { $0.name.hasSameBytes(as: name) }.map { state($0, isExcluded: isExcluded) }
       ?? .missing(.tagNotBound, nil)
   }
 
@@ -85,7 +87,7 @@ extension WhyJudge {
   private func exclusion(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
     for name in filter.tagsNot {
       if case .had = state(name, device, isExcluded: true) {
-        return fault(.tagExcluded, name, at: device.tags.first { $0.name == name }?.boundAt)
+        return fault(.tagExcluded, name, at: device.tags.first { $0.name.hasSameBytes(as: name) }?.boundAt)
       }
     }
     return nil
@@ -94,7 +96,9 @@ extension WhyJudge {
   /// Only the last change of a tag is recorded. An excluded tag that the device has now is the remaining explanation if
   /// nothing else was wrong.
   private func presentExclusion(_ filter: AudienceFilter, _ device: WhyFacts.Device) -> WhyStep? {
-    let bound = filter.tagsNot.first { name in device.tags.contains { $0.name == name && $0.isBound } }
+    let bound = filter.tagsNot.first { name in
+      device.tags.contains { $0.name.hasSameBytes(as: name) && $0.isBound }
+    }
     return bound.map { fault(.tagExcluded, $0) }
   }
 

@@ -58,10 +58,10 @@ struct AliasController: GetuiController {
   /// That a CID does not have the alias is no error.
   private func unbind(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
-      var holders: [String: Set<RegistrationNumber>] = [:]
+      var holders: [ExactName: Set<RegistrationNumber>] = [:]
       let bound = try entries(call, app).filter { entry in
-        let known = holders[entry.alias] ?? Set(app.directory.registrations(alias: entry.alias))
-        holders[entry.alias] = known
+        let known = holders[ExactName(entry.alias)] ?? Set(app.directory.registrations(alias: entry.alias))
+        holders[ExactName(entry.alias)] = known
         return known.contains(entry.device)
       }
       change(bound.map { RegistrationChange($0.device, DeviceChange(alias: .clear)) }, call, app)
