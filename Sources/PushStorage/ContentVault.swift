@@ -147,7 +147,8 @@ extension Database {
     if replaces { try run("DELETE FROM content_sealing_key WHERE key_id = ?", .blob(id)) }
     let probe = keys.seal([], for: .init(app: AppID(0), purpose: "content probe"))
     try run(
-      "INSERT OR IGNORE INTO content_sealing_key (key_id, probe) VALUES (?, ?)", .blob(id), .blob(probe))
+      "INSERT INTO content_sealing_key (key_id, probe) VALUES (?, ?) ON CONFLICT (key_id) DO NOTHING",
+      .blob(id), .blob(probe))
   }
 }
 

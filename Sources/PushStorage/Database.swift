@@ -125,6 +125,14 @@ final class Database {
     try statement(sql).run(values)
   }
 
+  /// Inserts one row with a statement that ends in `RETURNING` and a number; gives that number.
+  func insert(_ sql: StaticString, _ values: SQLValue...) throws(StorageError) -> Int64 {
+    guard let number = try statement(sql).first(values, { $0.integer() }) else {
+      throw StorageError(.other, "an insert returned no row")
+    }
+    return number
+  }
+
   /// Runs a constant statement and maps its first row, nil if there is none.
   func first<Value>(
     _ sql: StaticString, _ values: SQLValue..., map: (Row) -> Value
@@ -186,9 +194,6 @@ final class Database {
 
   /// Rows changed by the last statement.
   var changes: Int { Int(sqlite3_changes(handle)) }
-
-  /// Row number of the last insert.
-  var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
   /// Ends an open transaction without its changes.
   func rollBack() {

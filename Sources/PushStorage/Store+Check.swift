@@ -53,15 +53,21 @@ extension Store {
         "rows refer to an app, or a registration, that does not exist"
       ),
       (
-        try count("SELECT count(*) FROM pending WHERE msg_id NOT IN (SELECT msg_id FROM push)"),
+        try count(
+          "SELECT count(*) FROM pending WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = pending.msg_id)"
+        ),
         "pending rows without their push: these pushes are lost"
       ),
       (
-        try count("SELECT count(*) FROM channel_pending WHERE msg_id NOT IN (SELECT msg_id FROM push)"),
+        try count(
+          "SELECT count(*) FROM channel_pending WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_pending.msg_id)"
+        ),
         "rows of the queue to a channel without their push: these pushes are lost"
       ),
       (
-        try count("SELECT count(*) FROM delivered WHERE msg_id NOT IN (SELECT msg_id FROM push)"),
+        try count(
+          "SELECT count(*) FROM delivered WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id)"
+        ),
         "delivered sets without their push"
       ),
       (
@@ -80,7 +86,7 @@ extension Store {
           SELECT count(*) FROM (
             SELECT msg_id FROM pending WHERE acknowledged = 1
             UNION SELECT msg_id FROM outcome
-              WHERE acknowledged = 1 AND status <> 1 AND msg_id IN (SELECT msg_id FROM push))
+              WHERE acknowledged = 1 AND status <> 1 AND msg_id IN (SELECT msg_id FROM push)) AS acknowledged
           WHERE msg_id NOT IN (SELECT msg_id FROM delivered)
           """), "pushes without the set of those who acknowledged them: it is lost who has them"
       ),
@@ -99,8 +105,11 @@ extension Store {
   private static func lostRegistrations(_ database: Database) throws(StorageError) -> [String] {
     try database.all(
       """
-      SELECT app_key, next_number - given_up AS expected, (SELECT count(*) FROM registration WHERE app_id = app.id) AS present
-      FROM app WHERE deleted_at IS NULL AND present <> next_number - given_up
+      SELECT app_key, expected, present FROM (
+        SELECT app_key, next_number - given_up AS expected,
+          (SELECT count(*) FROM registration WHERE app_id = app.id) AS present
+        FROM app WHERE deleted_at IS NULL) AS counted
+      WHERE present <> expected
       """
     ) {
       "the app \($0.text("app_key")) has \($0.integer("present")) registrations where there should be \($0.integer("expected")): "

@@ -57,6 +57,13 @@ struct BodyReader {
     return String(copying: valid)
   }
 
+  /// A text that is stored: U+0000 is no valid value, since not every database can hold it.
+  mutating func storableText(in bytes: Span<UInt8>) throws(FrameError) -> String {
+    let text = try text(in: bytes)
+    guard !text.utf8.contains(0) else { throw .invalidValue }
+    return text
+  }
+
   mutating func texts(in bytes: Span<UInt8>) throws(FrameError) -> [String] {
     let count = Int(try integer(UInt16.self, in: bytes))
     // Each text takes a byte at least: a large count in a small body must not reserve memory.

@@ -40,7 +40,7 @@ extension RegisterRequest {
     platform = try reader.value(in: bytes)
     fingerprint = try reader.counted(WireLimits.fingerprintBytes, in: bytes)
     token = try DeviceToken(&reader, in: bytes)
-    appVersion = try reader.text(in: bytes)
+    appVersion = try reader.storableText(in: bytes)
   }
 }
 
@@ -54,7 +54,7 @@ extension DeviceToken {
 extension OtherToken {
   init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     let kind = try reader.value(APNsTokenKind.self, in: bytes)
-    let name = try reader.text(in: bytes)
+    let name = try reader.storableText(in: bytes)
     guard kind != .device, let slot = APNsTokenSlot(kind, name: name) else { throw .invalidValue }
     self.slot = slot
     token = DeviceToken(

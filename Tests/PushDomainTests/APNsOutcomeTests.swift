@@ -71,6 +71,12 @@ import Testing
     }
   }
 
+  /// A reason is stored, logged and sent to app servers.
+  @Test func reasonsHoldNoControlCharacters() {
+    let answer = APNsAnswer(status: 400, body: Array(#"{"reason":"New\u0000\r\nReason\u007f"}"#.utf8))
+    #expect(answer.reason == "NewReason")
+  }
+
   /// A reason of another class of statuses says nothing: nobody loses a token by a proxy's mistake.
   @Test func reasonsCountWithTheirStatusOnly() {
     let body = Array(#"{"reason":"Unregistered","timestamp":1767225600123}"#.utf8)

@@ -42,6 +42,7 @@ import Testing
     for (body, expected) in [
       ("{}", "400 1002"), (#"{"name":""}"#, "400 1002"), (#"{"name":5}"#, "400 1003"),
       (#"{"name":"a\nb"}"#, "400 1003"), ("[]", "400 1003"), (#"{"name":"x","description":[]}"#, "400 1003"),
+      (#"{"name":"x","description":"a\u0000"}"#, "400 1003"),
       ("{\"name\":\"\(String(repeating: "a", count: 101))\"}", "400 1003"),
     ] {
       #expect(await create(body) == expected, "\(body)")
@@ -126,6 +127,7 @@ import Testing
     #expect(await world.call("GET", "/v3/test/model/list").json?["total"] == 1)
     for (body, method, path) in [
       (renamed, "PUT", "update"), (#"{"device_name":"x"}"#, "POST", "add"), ("{}", "POST", "add"),
+      (#"{"device_name":"a\u0000","registration_id":"\#(devices[1].text)"}"#, "POST", "add"),
       (#"{"device_name":"","registration_id":"\#(devices[1].text)"}"#, "POST", "add"),
       (#"{"device_name":"x","registration_id":"0123456789abcdef012"}"#, "POST", "add"),
     ] {

@@ -92,6 +92,7 @@ import Testing
   private static func faults() -> [(body: String, expected: String)] {
     var faults: [(body: String, expected: String)] = []
     faults.append((#"{"request_id":"short"}"#, "request_id"))
+    faults.append((#"{"request_id":"request-0001\u0000"}"#, "request_id"))
     faults.append((#"{"request_id":"request-0001"}"#, "push_message"))
     faults.append((wrong("{}"), "please choose one"))
     faults.append((wrong(#"{"transmission":"a","notification":{}}"#), "please choose one"))

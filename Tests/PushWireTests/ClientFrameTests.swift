@@ -39,6 +39,8 @@ import Testing
       ("0c3d0000000f0201610103010203", .invalidValue), ("0b3d0000000f03000103010203", .invalidValue),
       ("073d0000000102000300", .invalidValue), ("083d00000001020001ff", .truncatedBody),
       ("1511" + "0123456789abcdef00112233" + "05" + "01ff" + "00" + "00" + "000000", .invalidValue),
+      ("1511" + "0123456789abcdef00112233" + "01" + "01ff" + "01" + "00" + "026100", .invalidValue),
+      ("0c3d0000000f0301000103010203", .invalidValue),
       ("1111" + "0123456789abcdef00112233" + "01" + "00" + "0000", .invalidCount),
       ("1111" + "0123456789abcdef00112233" + "01" + "41" + "0000", .invalidCount),
     ] as [(String, FrameError)])

@@ -39,6 +39,15 @@ import Testing
     }
   }
 
+  /// SQL is written in the words that SQLite and PostgreSQL have in common: Docs/decisions/0049.
+  @Test func sqlIsCommon() throws {
+    let words = ["INSERT OR ", "ON CONFLICT DO ", " IS ?", " IS NOT ?", "LIMIT -1", "last_insert_rowid"]
+    for path in try #require(Self.sources) where path.hasPrefix("Sources/PushStorage/") {
+      let text = try Repository.text(path)
+      for word in words { #expect(!text.contains(word), "\(word) in \(path)") }
+    }
+  }
+
   @Test func everyActionInTheAuditLogHasWords() throws {
     let words = try Repository.text("Sources/PushConsole/Web/AuditWords.swift")
     var actions: Set<String> = []

@@ -30,7 +30,10 @@ public struct APNsAnswer: Equatable, Sendable {
   public init(status: Int, body: [UInt8]) {
     self.init(status: status)
     guard status != 200, !body.isEmpty, let json = try? parseJSON(body) else { return }
-    reason = json["reason"]?.string.map { String($0.prefix(64)) }
+    // It becomes text in the database, in logs and in callbacks: control characters are dropped.
+    reason = json["reason"]?.string.map { text in
+      String(String(text.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }).prefix(64))
+    }
     // Milliseconds. A number of seconds would be a moment in 1970 and make every token look registered later.
     if let milliseconds = json["timestamp"]?.int64, milliseconds >= 1_000_000_000_000 {
       inactiveSince = Timestamp(milliseconds: milliseconds)

@@ -84,8 +84,10 @@ struct PushPlanController: GatewayController {
       return nil
     }
     let description = object["description"] ?? ""
-    guard let text = description == .null ? "" : description.string, text.utf8.count <= 1000 else {
-      call.fail(.invalidValue("description must be a string of at most 1000 bytes"))
+    guard let text = description == .null ? "" : description.string, text.utf8.count <= 1000,
+      !text.utf8.contains(0)
+    else {
+      call.fail(.invalidValue("description must be a string of at most 1000 bytes without U+0000"))
       return nil
     }
     return (name, text)

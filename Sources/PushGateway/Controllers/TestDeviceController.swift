@@ -83,8 +83,10 @@ struct TestDeviceController: GatewayController {
       call.fail(.deviceInvalid("registration_id is unknown"))
       return nil
     }
-    guard let name = json["device_name"]?.string, (1...100).contains(name.utf8.count) else {
-      call.fail(.deviceInvalid("device_name must be a string of 1 to 100 bytes"))
+    guard let name = json["device_name"]?.string, (1...100).contains(name.utf8.count),
+      !name.utf8.contains(0)
+    else {
+      call.fail(.deviceInvalid("device_name must be a string of 1 to 100 bytes without U+0000"))
       return nil
     }
     return (id, name)

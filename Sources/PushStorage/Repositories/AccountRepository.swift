@@ -48,10 +48,10 @@ extension AccountRepository<Writing> {
   public func create(
     key: AppKey, name: String, secretHash: [UInt8], plan: String, at now: Timestamp
   ) throws(StorageError) -> AccountID {
-    try database.run(
-      "INSERT INTO account (name, dev_key, secret_hash, plan, created_at) VALUES (?, ?, ?, ?, ?)",
+    let id = try database.insert(
+      "INSERT INTO account (name, dev_key, secret_hash, plan, created_at) VALUES (?, ?, ?, ?, ?) RETURNING id",
       .text(name), .text(key.text), .blob(secretHash), .text(plan), .time(now))
-    return AccountID(UInt32(truncatingIfNeeded: database.lastInsertedRow))
+    return AccountID(UInt32(truncatingIfNeeded: id))
   }
 
   /// Replaces the hash of an account's secret; false for an unknown account.

@@ -44,7 +44,7 @@ extension ActivityRepository<Writing> {
     try database.run(
       """
       INSERT INTO activity (unit, period, app_id, kind, targets) VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET targets = excluded.targets
+      ON CONFLICT (unit, period, app_id, kind) DO UPDATE SET targets = excluded.targets
       """, .integer(unit.rawValue), .integer(period), .app(app), .integer(kind.number), .blob(targets))
   }
 

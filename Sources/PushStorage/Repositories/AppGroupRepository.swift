@@ -105,17 +105,18 @@ extension AppGroupRepository<Writing> {
   public func create(
     key: AppKey, name: String, secretHash: [UInt8], account: AccountID? = nil, at now: Timestamp
   ) throws(StorageError) -> Int64 {
-    try database.run(
-      "INSERT INTO app_group (group_key, name, secret_hash, created_at, account_id) VALUES (?, ?, ?, ?, ?)",
-      .text(key.text), .text(name), .blob(secretHash), .time(now), .optional(account?.rawValue))
-    return database.lastInsertedRow
+    try database.insert(
+      """
+      INSERT INTO app_group (group_key, name, secret_hash, created_at, account_id) VALUES (?, ?, ?, ?, ?) RETURNING id
+      """, .text(key.text), .text(name), .blob(secretHash), .time(now), .optional(account?.rawValue))
   }
 
   /// Puts an app into a group; does nothing if it is there. False for an unknown app.
   public func addApp(_ app: AppKey, toGroup id: Int64) throws(StorageError) -> Bool {
     guard let row = try transaction.apps.find(key: app) else { return false }
     try database.run(
-      "INSERT OR IGNORE INTO app_group_member (group_id, app_id) VALUES (?, ?)", .integer(id), .app(row.id))
+      "INSERT INTO app_group_member (group_id, app_id) VALUES (?, ?) ON CONFLICT (group_id, app_id) DO NOTHING",
+      .integer(id), .app(row.id))
     return true
   }
 

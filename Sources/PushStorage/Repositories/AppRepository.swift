@@ -114,13 +114,14 @@ extension AppRepository<Writing> {
   /// Adds an app. `.constraint` if the key exists, if the account has an app with the package, for an unknown account or
   /// plan, and if the hash is not of 32 bytes.
   public func create(_ new: NewApp, at now: Timestamp) throws(StorageError) -> AppID {
-    try database.run(
+    let id = try database.insert(
       """
       INSERT INTO app (app_key, name, secret_hash, created_at, account_id, android_package, group_name, plan)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce(?8, (SELECT plan FROM account WHERE id = ?5), ?9))
+      RETURNING id
       """, .text(new.key.text), .text(new.name), .blob(new.secretHash), .time(now), .account(new.account),
       .optional(new.androidPackage), .optional(new.groupName), .optional(new.plan), .text(PlanRow.unlimited))
-    return AppID(UInt32(truncatingIfNeeded: database.lastInsertedRow))
+    return AppID(UInt32(truncatingIfNeeded: id))
   }
 
   /// Replaces the hash of an app's secret; only this one is accepted from now on. False for an unknown app.
@@ -167,8 +168,9 @@ extension AppRepository<Writing> {
     guard database.changes > 0 else { return false }
     // What has ended is swept.
     try database.run(
-      "UPDATE file SET expires_at = min(expires_at, ?) WHERE owner = (SELECT app_key FROM app WHERE id = ?)",
-      .time(now), .app(app))
+      """
+      UPDATE file SET expires_at = ?1 WHERE owner = (SELECT app_key FROM app WHERE id = ?2) AND expires_at > ?1
+      """, .time(now), .app(app))
     return true
   }
 
@@ -179,8 +181,9 @@ extension AppRepository<Writing> {
     try database.run(
       """
       INSERT INTO broadcast_count (app_id, day, count) VALUES (?1, ?2, 1)
-      ON CONFLICT (app_id) DO UPDATE SET count = CASE WHEN day = ?2 THEN count + 1 ELSE 1 END, day = ?2
-      WHERE day <> ?2 OR count < ?3
+      ON CONFLICT (app_id) DO UPDATE SET
+        count = CASE WHEN broadcast_count.day = ?2 THEN broadcast_count.count + 1 ELSE 1 END, day = ?2
+      WHERE broadcast_count.day <> ?2 OR broadcast_count.count < ?3
       """, .app(app), .integer(day), .integer(limit))
     return database.changes > 0
   }

@@ -6,8 +6,11 @@ extension CallbackRepository<Writing> {
   public func set(_ row: CallbackSettingRow) throws(StorageError) {
     try database.run(
       """
-      INSERT OR REPLACE INTO callback_setting (app_id, url, types, format, secret, old_secret, old_until, changed_at)
+      INSERT INTO callback_setting (app_id, url, types, format, secret, old_secret, old_until, changed_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (app_id) DO UPDATE SET url = excluded.url, types = excluded.types, format = excluded.format,
+        secret = excluded.secret, old_secret = excluded.old_secret, old_until = excluded.old_until,
+        changed_at = excluded.changed_at
       """, .app(row.app), .optional(row.url), .integer(row.types.rawValue), .integer(row.format.rawValue),
       .blob(row.secret),
       .optional(row.old?.secret), .optional(row.old?.until.milliseconds), .time(row.changedAt))
@@ -22,7 +25,8 @@ extension CallbackRepository<Writing> {
   /// Records the callback settings of a push of an app. `.constraint` if the push has a row.
   public func insertPush(_ row: PushCallbackRow, app: AppID) throws(StorageError) {
     let params = try database.stored(row.params, of: app, .callbackParams)
-    try database.run("INSERT OR IGNORE INTO callback_app (app_id) VALUES (?)", .app(app))
+    try database.run(
+      "INSERT INTO callback_app (app_id) VALUES (?) ON CONFLICT (app_id) DO NOTHING", .app(app))
     try database.run(
       "INSERT INTO push_callback (msg_id, url, types, sendno, params) VALUES (?, ?, ?, ?, ?)",
       .message(row.id),
@@ -34,7 +38,8 @@ extension CallbackRepository<Writing> {
   public func insertBulk(_ row: CallbackBulkRow) throws(StorageError) {
     try database.run(
       """
-      INSERT OR IGNORE INTO callback_bulk (msg_id, app_id, at, types, channel, targets) VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO callback_bulk (msg_id, app_id, at, types, channel, targets) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (msg_id) WHERE targets IS NULL DO NOTHING
       """, .message(row.push), .app(row.app), .time(row.at), .integer(row.types.rawValue),
       .optional(row.channel?.rawValue), .optional(row.targets))
   }
@@ -105,7 +110,7 @@ extension CallbackRepository<Writing> {
   public func sweep(before moment: Timestamp, limit: Int) throws(StorageError) -> Int {
     let ids = try database.all(
       """
-      SELECT id FROM (SELECT id, state, created_at FROM callback_batch ORDER BY id LIMIT ?2)
+      SELECT id FROM (SELECT id, state, created_at FROM callback_batch ORDER BY id LIMIT ?2) AS oldest
       WHERE state <> 0 AND created_at < ?1
       """, .time(moment), .integer(limit)
     ) { $0.integer() }
@@ -121,7 +126,7 @@ extension CallbackRepository<Writing> {
     try database.run(
       """
       DELETE FROM push_callback WHERE msg_id IN (
-        SELECT msg_id FROM push_callback WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push)
+        SELECT msg_id FROM push_callback WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_callback.msg_id)
         ORDER BY msg_id LIMIT ?2)
       """, .message(id), .integer(limit))
   }

@@ -99,7 +99,7 @@ extension CallbackRepository {
       """
       SELECT error, status FROM (
         SELECT error, status, attempts FROM callback_batch INDEXED BY callback_batch_due
-        WHERE state = 0 AND app_id = ?1 AND origin = ?2 ORDER BY next_at DESC LIMIT 200)
+        WHERE state = 0 AND app_id = ?1 AND origin = ?2 ORDER BY next_at DESC LIMIT 200) AS latest
       WHERE attempts > 0 LIMIT 1
       """, .app(app), .text(origin)
     ) { $0.optionalText("error") ?? "HTTP \($0.integer("status"))" }
@@ -245,7 +245,7 @@ extension CallbackRepository {
     try database.first(
       """
       SELECT count(*) FROM (
-        SELECT 1 FROM callback_batch INDEXED BY callback_batch_due WHERE state = 0 LIMIT ?)
+        SELECT 1 FROM callback_batch INDEXED BY callback_batch_due WHERE state = 0 LIMIT ?) AS waiting
       """, .integer(limit)
     ) { $0.count() } ?? 0
   }

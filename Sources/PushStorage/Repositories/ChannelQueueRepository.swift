@@ -151,8 +151,9 @@ extension ChannelQueueRepository<Writing> {
   public func setTargets(of id: MessageID, _ row: LegTargetsRow) throws(StorageError) {
     try database.run(
       """
-      INSERT OR REPLACE INTO channel_targets (msg_id, channel, leg, outcome, count, targets)
+      INSERT INTO channel_targets (msg_id, channel, leg, outcome, count, targets)
       VALUES (?, ?, ?, '', 0, ?)
+      ON CONFLICT (msg_id, channel, leg, outcome) DO UPDATE SET count = excluded.count, targets = excluded.targets
       """, .message(id), .integer(row.leg.channel.rawValue), .integer(row.leg.number), .blob(row.targets))
   }
 

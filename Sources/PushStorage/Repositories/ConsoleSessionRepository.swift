@@ -37,7 +37,8 @@ extension ConsoleSessionRepository {
 extension ConsoleSessionRepository<Writing> {
   /// The key that signs the cookies of known browsers, 32 bytes: the stored one, or `fresh`, which is stored then.
   public func browserKey(orStore fresh: [UInt8]) throws(StorageError) -> [UInt8] {
-    try database.run("INSERT OR IGNORE INTO browser_key (id, key) VALUES (1, ?)", .blob(fresh))
+    try database.run(
+      "INSERT INTO browser_key (id, key) VALUES (1, ?) ON CONFLICT (id) DO NOTHING", .blob(fresh))
     return try database.first("SELECT key FROM browser_key") { $0.blob() } ?? fresh
   }
 

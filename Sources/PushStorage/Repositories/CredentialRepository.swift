@@ -100,8 +100,10 @@ extension CredentialRepository<Writing> {
     of id: APNsCredentialID, days: Int, at now: Timestamp
   ) throws(StorageError) -> Bool {
     try database.run(
-      "INSERT OR IGNORE INTO credential_notice (credential_id, days, at) VALUES (?, ?, ?)",
-      .integer(id.rawValue), .integer(days), .time(now))
+      """
+      INSERT INTO credential_notice (credential_id, days, at) VALUES (?, ?, ?)
+      ON CONFLICT (credential_id, days) DO NOTHING
+      """, .integer(id.rawValue), .integer(days), .time(now))
     return database.changes > 0
   }
 
@@ -110,15 +112,15 @@ extension CredentialRepository<Writing> {
   public func add(
     app: AppID, _ new: NewAPNsCredential, at now: Timestamp
   ) throws(StorageError) -> APNsCredentialID {
-    try database.run(
+    let id = try database.insert(
       """
       INSERT INTO apns_credential (app_id, kind, environment, topic, team_id, key_id, fingerprint, expires_at,
         created_at, changed_at, sealed)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10)
+      RETURNING id
       """, .app(app), .integer(new.kind.rawValue), .integer(new.environment.rawValue), .text(new.topic),
       .optional(new.teamID), .optional(new.keyID), .blob(new.fingerprint),
       .optional(new.expiresAt?.milliseconds), .time(now), .blob(new.sealed))
-    let id = database.lastInsertedRow
     try database.run(
       """
       UPDATE apns_credential SET replaced_by = ?1, changed_at = ?2, state = CASE state WHEN 0 THEN 1 ELSE state END
@@ -140,7 +142,7 @@ extension CredentialRepository<Writing> {
     try database.run(
       """
       UPDATE apns_credential SET replaced_by = ?1, changed_at = ?2,
-        state = CASE WHEN ?1 IS NULL AND state = 1 THEN 0 ELSE state END
+        state = CASE WHEN CAST(?1 AS BIGINT) IS NULL AND state = 1 THEN 0 ELSE state END
       WHERE app_id = ?3 AND replaced_by = ?4
       """, .optional(next), .time(now), .app(app), .integer(id.rawValue))
     return true

@@ -24,9 +24,9 @@ extension DeliveryRepository<Writing> {
     id: MessageID, app: AppID, expiresAt: Timestamp, delivered: [UInt8]?
   ) throws(StorageError) {
     try database.run(
-      "INSERT OR IGNORE INTO pending (msg_id, app_id, target, expires_at) VALUES (?, ?, NULL, ?)",
-      .message(id),
-      .app(app), .time(expiresAt))
+      """
+      INSERT INTO pending (msg_id, app_id, target, expires_at) VALUES (?, ?, NULL, ?) ON CONFLICT (msg_id) DO NOTHING
+      """, .message(id), .app(app), .time(expiresAt))
     try database.run("UPDATE outcome SET status = 0 WHERE msg_id = ?", .message(id))
     if let delivered { try saveDelivered(id: id, targets: delivered) }
   }
@@ -84,7 +84,7 @@ extension DeliveryRepository<Writing> {
       """
       INSERT INTO outcome (msg_id, status, at, taken_back, taken_back_at) VALUES (?1, 0, ?2, ?3, ?2)
       ON CONFLICT (msg_id) DO UPDATE SET taken_back = excluded.taken_back, taken_back_at = excluded.taken_back_at
-      WHERE taken_back_at IS NULL AND status NOT IN (3, 4)
+      WHERE outcome.taken_back_at IS NULL AND outcome.status NOT IN (3, 4)
       """, .message(id), .time(now), .integer(status.rawValue))
   }
 
@@ -93,7 +93,7 @@ extension DeliveryRepository<Writing> {
     try database.run(
       """
       INSERT INTO outcome (msg_id, status, at, reached_all) VALUES (?, 0, ?, 1)
-      ON CONFLICT (msg_id) DO UPDATE SET reached_all = 1 WHERE reached_all = 0
+      ON CONFLICT (msg_id) DO UPDATE SET reached_all = 1 WHERE outcome.reached_all = 0
       """, .message(id), .time(now))
   }
 
@@ -125,7 +125,7 @@ extension DeliveryRepository<Writing> {
     try database.run(
       """
       INSERT INTO delivered (msg_id, targets)
-      SELECT ?1, ?2 WHERE ?3 OR EXISTS (SELECT 1 FROM pending WHERE msg_id = ?1)
+      SELECT ?1, ?2 WHERE ?3 <> 0 OR EXISTS (SELECT 1 FROM pending WHERE msg_id = ?1)
       ON CONFLICT (msg_id) DO UPDATE SET targets = excluded.targets
       """, .message(id), .blob(targets), .integer(evenIfOver ? 1 : 0))
     try database.run(
@@ -143,10 +143,10 @@ extension DeliveryRepository<Writing> {
       """
       INSERT INTO outcome (msg_id, status, at, shown_at, tapped_at)
       SELECT ?1, 0, ?2, ?3, ?4 FROM push WHERE msg_id = ?1 AND app_id = ?5 AND target = ?6
-      ON CONFLICT (msg_id) DO UPDATE SET shown_at = coalesce(shown_at, excluded.shown_at),
-        tapped_at = coalesce(tapped_at, excluded.tapped_at)
-      WHERE shown_at IS NULL AND excluded.shown_at IS NOT NULL
-        OR tapped_at IS NULL AND excluded.tapped_at IS NOT NULL
+      ON CONFLICT (msg_id) DO UPDATE SET shown_at = coalesce(outcome.shown_at, excluded.shown_at),
+        tapped_at = coalesce(outcome.tapped_at, excluded.tapped_at)
+      WHERE outcome.shown_at IS NULL AND excluded.shown_at IS NOT NULL
+        OR outcome.tapped_at IS NULL AND excluded.tapped_at IS NOT NULL
       """, .message(id), .time(now), .optional(shownAt), .optional(tappedAt), .app(app), .number(number))
     return database.changes > 0
   }

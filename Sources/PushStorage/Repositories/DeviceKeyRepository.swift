@@ -84,7 +84,7 @@ extension DeviceKeyRepository<Writing> {
       """
       DELETE FROM content_key WHERE app_id = ?1 AND number = ?2 AND key_id IN (
         SELECT key_id FROM content_key WHERE app_id = ?1 AND number = ?2
-        ORDER BY published_at DESC, key_id LIMIT -1 OFFSET ?3)
+        ORDER BY published_at DESC, key_id LIMIT 9223372036854775807 OFFSET ?3)
       """, .app(app), .number(number), .integer(limit))
     return true
   }

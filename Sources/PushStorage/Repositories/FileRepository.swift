@@ -63,13 +63,12 @@ extension FileRepository<Writing> {
       "SELECT count(*) FROM file WHERE owner = ? AND expires_at > ?", .text(file.owner), .time(now)
     ) { $0.count() }
     guard count ?? 0 < limit else { return nil }
-    try database.run(
+    return try database.insert(
       """
       INSERT INTO file (owner, file_id, kind, name, count, pieces, created_at, expires_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, .text(file.owner), .text(file.fileID), .integer(file.kind.rawValue), .text(file.name),
       .integer(file.count), .integer(file.pieces.count), .time(now), .time(expiresAt))
-    return database.lastInsertedRow
   }
 
   /// Adds a piece of a file.

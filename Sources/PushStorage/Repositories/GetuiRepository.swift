@@ -300,7 +300,9 @@ extension GetuiRepository<Writing> {
   /// Records that a token was revoked.
   public func revokeToken(_ token: [UInt8], app: AppID, expiresAt: Timestamp) throws(StorageError) {
     try database.run(
-      "INSERT OR IGNORE INTO getui_revoked_token (app_id, token, expires_at) VALUES (?, ?, ?)", .app(app),
-      .blob(token), .time(expiresAt))
+      """
+      INSERT INTO getui_revoked_token (app_id, token, expires_at) VALUES (?, ?, ?)
+      ON CONFLICT (app_id, token) DO NOTHING
+      """, .app(app), .blob(token), .time(expiresAt))
   }
 }

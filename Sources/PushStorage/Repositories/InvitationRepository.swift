@@ -51,7 +51,8 @@ extension InvitationRepository<Writing> {
     at now: Timestamp, expiresAt: Timestamp, mail: InvitationMail.State = .notMailed
   ) throws(StorageError) {
     try database.run(
-      "DELETE FROM invitation WHERE account_id = ? AND email = ?", .integer(account.rawValue), .text(email))
+      "DELETE FROM invitation WHERE account_id = ? AND email COLLATE NOCASE = ?", .integer(account.rawValue),
+      .text(email))
     try database.run(
       """
       INSERT INTO invitation (token_hash, account_id, role, email, invited_by, created_at, expires_at, mail_state, mail_at)

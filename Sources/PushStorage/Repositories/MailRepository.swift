@@ -67,13 +67,14 @@ extension MailRepository<Writing> {
       """
       DELETE FROM mail WHERE id IN (
         SELECT id FROM mail WHERE done_at < ?1 OR (state = 0 AND credential_id IS NOT NULL
-          AND credential_id NOT IN (SELECT id FROM apns_credential WHERE replaced_by IS NULL)) LIMIT ?2)
+          AND NOT EXISTS (
+          SELECT 1 FROM apns_credential WHERE apns_credential.id = mail.credential_id AND replaced_by IS NULL)) LIMIT ?2)
       """, .time(moment), .integer(limit))
     try database.run(
       """
       DELETE FROM credential_notice WHERE (credential_id, days) IN (
         SELECT credential_id, days FROM credential_notice
-        WHERE credential_id NOT IN (SELECT id FROM apns_credential) LIMIT ?)
+        WHERE NOT EXISTS (SELECT 1 FROM apns_credential WHERE id = credential_notice.credential_id) LIMIT ?)
       """, .integer(limit))
   }
 }

@@ -80,7 +80,8 @@ extension MemberRepository<Writing> {
     try database.run(
       """
       INSERT INTO membership (person_id, account_id, role) VALUES (?, ?, ?)
-      ON CONFLICT (person_id, account_id) DO UPDATE SET role = max(role, excluded.role)
+      ON CONFLICT (person_id, account_id) DO UPDATE SET role = excluded.role
+      WHERE membership.role < excluded.role
       """, .integer(person.rawValue), .integer(account.rawValue), .integer(role.rawValue))
   }
 

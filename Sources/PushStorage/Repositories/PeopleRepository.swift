@@ -30,7 +30,7 @@ extension PeopleRepository {
   /// Everybody, by address.
   public func all() throws(StorageError) -> [PersonRow] {
     try database.all(
-      Self.selectPerson, "ORDER BY email", map: Self.person)
+      Self.selectPerson, "ORDER BY email COLLATE NOCASE", map: Self.person)
   }
 
   /// Those who run the installation, by address.
@@ -41,7 +41,7 @@ extension PeopleRepository {
   /// The person with an address.
   public func find(email: String) throws(StorageError) -> PersonRow? {
     try database.first(
-      Self.selectPerson, "WHERE email = ?", .text(email), map: Self.person)
+      Self.selectPerson, "WHERE email COLLATE NOCASE = ?", .text(email), map: Self.person)
   }
 
   /// A person by number.
@@ -96,11 +96,13 @@ extension PeopleRepository<Writing> {
 
   /// Adds a person. `.constraint` if another person has the address.
   public func add(_ new: NewPerson, at now: Timestamp) throws(StorageError) -> PersonID {
-    try database.run(
-      "INSERT INTO person (email, name, password, language, is_operator, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-      .text(new.email), .text(new.name), .text(new.password), .text(new.language),
+    let id = try database.insert(
+      """
+      INSERT INTO person (email, name, password, language, is_operator, created_at) VALUES (?, ?, ?, ?, ?, ?)
+      RETURNING id
+      """, .text(new.email), .text(new.name), .text(new.password), .text(new.language),
       .integer(new.isOperator ? 1 : 0), .time(now))
-    return PersonID(database.lastInsertedRow)
+    return PersonID(id)
   }
 
   /// Changes a person's name and language.
@@ -122,7 +124,7 @@ extension PeopleRepository<Writing> {
   public func setPassword(of person: PersonID, _ hash: String, keeping session: Int64?) throws(StorageError) {
     try database.run("UPDATE person SET password = ? WHERE id = ?", .text(hash), .integer(person.rawValue))
     try database.run(
-      "DELETE FROM console_session WHERE person_id = ? AND id IS NOT ?", .integer(person.rawValue),
+      "DELETE FROM console_session WHERE person_id = ? AND id IS DISTINCT FROM ?", .integer(person.rawValue),
       .optional(session))
     // Links that were mailed before end with the old password.
     try database.run("DELETE FROM password_reset WHERE person_id = ?", .integer(person.rawValue))

@@ -60,7 +60,8 @@ extension PushRepository<Writing> {
     try database.run(
       """
       DELETE FROM push WHERE msg_id IN (
-        SELECT msg_id FROM push WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM pending)
+        SELECT msg_id FROM push
+        WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.msg_id = push.msg_id)
           AND NOT EXISTS (
             SELECT 1 FROM channel_targets JOIN channel_pending USING (channel, msg_id)
             WHERE channel_targets.msg_id = push.msg_id AND channel_pending.app_id = push.app_id)
@@ -70,7 +71,8 @@ extension PushRepository<Writing> {
     try database.run(
       """
       DELETE FROM outcome WHERE msg_id IN (
-        SELECT msg_id FROM outcome WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM pending)
+        SELECT msg_id FROM outcome
+        WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.msg_id = outcome.msg_id)
         ORDER BY msg_id LIMIT ?2)
       """, .message(id), .integer(limit))
     let outcomes = database.changes
@@ -108,27 +110,33 @@ enum PushDeletions {
   static let remains: [StaticString] = [
     """
     DELETE FROM channel_targets WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM channel_targets WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      SELECT DISTINCT msg_id FROM channel_targets
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_targets.msg_id) LIMIT ?2)
     """,
     """
     DELETE FROM channel_taken WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM channel_taken WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      SELECT DISTINCT msg_id FROM channel_taken
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = channel_taken.msg_id) LIMIT ?2)
     """,
     """
     DELETE FROM dropped WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM dropped WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      SELECT DISTINCT msg_id FROM dropped
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = dropped.msg_id) LIMIT ?2)
     """,
     """
     DELETE FROM receipt WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM receipt WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      SELECT DISTINCT msg_id FROM receipt
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = receipt.msg_id) LIMIT ?2)
     """,
     """
     DELETE FROM delivered WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM delivered WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      SELECT DISTINCT msg_id FROM delivered
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = delivered.msg_id) LIMIT ?2)
     """,
     """
     DELETE FROM push_sender WHERE msg_id IN (
-      SELECT DISTINCT msg_id FROM push_sender WHERE msg_id < ?1 AND msg_id NOT IN (SELECT msg_id FROM push) LIMIT ?2)
+      SELECT DISTINCT msg_id FROM push_sender
+      WHERE msg_id < ?1 AND NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = push_sender.msg_id) LIMIT ?2)
     """,
   ]
 }

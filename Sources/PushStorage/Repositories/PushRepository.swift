@@ -59,7 +59,7 @@ extension PushRepository {
       """
       SELECT msg_id, target FROM (
         SELECT msg_id, target FROM push INDEXED BY push_app
-        WHERE app_id = ?1 AND msg_id < ?4 ORDER BY msg_id DESC LIMIT ?3)
+        WHERE app_id = ?1 AND msg_id < ?4 ORDER BY msg_id DESC LIMIT ?3) AS latest
       WHERE target = ?2 OR target IS NULL ORDER BY msg_id DESC
       """, .app(app), .number(number), .integer(depth), .message(before)
     ) { (id: $0.message("msg_id"), isSingle: !$0.isNull("target")) }
@@ -189,8 +189,9 @@ extension PushRepository {
     guard filter.isBySender else {
       return try database.statement(
         """
+        SELECT * FROM (
         SELECT push.msg_id, push.created_at, push.expires_at, push.platforms, push.target_count,
-          CASE WHEN outcome.reached_all THEN 1 WHEN outcome.taken_back THEN outcome.taken_back
+          CASE WHEN outcome.reached_all <> 0 THEN 1 WHEN outcome.taken_back <> 0 THEN outcome.taken_back
             WHEN outcome.status NOT IN (3, 4) AND EXISTS (
             SELECT 1 FROM channel_targets JOIN channel_pending USING (channel, msg_id)
             WHERE channel_targets.msg_id = push.msg_id AND channel_pending.app_id = push.app_id)
@@ -203,16 +204,19 @@ extension PushRepository {
         FROM push INDEXED BY push_app LEFT JOIN outcome ON outcome.msg_id = push.msg_id
           LEFT JOIN push_sender ON push_sender.msg_id = push.msg_id
         WHERE push.app_id = ?1 AND push.msg_id < ?2 AND push.msg_id >= ?3
-          AND (?4 = 0 OR 1 << state & ?4 <> 0) AND (?5 = 0 OR push.traits & ?5 <> 0)
-          AND (?6 = 0 OR push.traits & ?6 <> 0) AND (?7 IS NULL OR coalesce(push_sender.kind, 0) = ?7)
-          AND (?8 IS NULL OR (push.traits & 256 <> 0) = ?8) AND (?9 IS NULL OR (push.target_count > 1) = ?9)
-        ORDER BY push.msg_id DESC
+          AND (?5 = 0 OR push.traits & ?5 <> 0)
+          AND (?6 = 0 OR push.traits & ?6 <> 0)
+          AND (CAST(?7 AS BIGINT) IS NULL OR coalesce(push_sender.kind, 0) = ?7)
+          AND (CAST(?8 AS BIGINT) IS NULL OR (push.traits & 256 <> 0) = (?8 <> 0))
+          AND (CAST(?9 AS BIGINT) IS NULL OR (push.target_count > 1) = (?9 <> 0))) AS listed
+        WHERE ?4 = 0 OR 1 << CAST(state AS INTEGER) & ?4 <> 0 ORDER BY msg_id DESC
         """)
     }
     return try database.statement(
       """
-      SELECT push.msg_id, push.created_at, push.expires_at, push.platforms, push.target_count,
-        CASE WHEN outcome.reached_all THEN 1 WHEN outcome.taken_back THEN outcome.taken_back
+      SELECT * FROM (
+        SELECT push_sender.msg_id, push.created_at, push.expires_at, push.platforms, push.target_count,
+        CASE WHEN outcome.reached_all <> 0 THEN 1 WHEN outcome.taken_back <> 0 THEN outcome.taken_back
           WHEN outcome.status NOT IN (3, 4) AND EXISTS (
           SELECT 1 FROM channel_targets JOIN channel_pending USING (channel, msg_id)
             WHERE channel_targets.msg_id = push.msg_id AND channel_pending.app_id = push.app_id)
@@ -225,10 +229,11 @@ extension PushRepository {
       FROM push_sender INDEXED BY push_sender_app CROSS JOIN push ON push.msg_id = push_sender.msg_id
         LEFT JOIN outcome ON outcome.msg_id = push.msg_id
       WHERE push_sender.app_id = ?1 AND push_sender.msg_id < ?2 AND push_sender.msg_id >= ?3
-        AND (?4 = 0 OR 1 << state & ?4 <> 0) AND (?5 = 0 OR push.traits & ?5 <> 0)
+        AND (?5 = 0 OR push.traits & ?5 <> 0)
         AND (?6 = 0 OR push.traits & ?6 <> 0) AND push_sender.kind = ?7
-        AND (?8 IS NULL OR (push.traits & 256 <> 0) = ?8) AND (?9 IS NULL OR (push.target_count > 1) = ?9)
-      ORDER BY push_sender.msg_id DESC
+        AND (CAST(?8 AS BIGINT) IS NULL OR (push.traits & 256 <> 0) = (?8 <> 0))
+        AND (CAST(?9 AS BIGINT) IS NULL OR (push.target_count > 1) = (?9 <> 0))) AS listed
+      WHERE ?4 = 0 OR 1 << CAST(state AS INTEGER) & ?4 <> 0 ORDER BY msg_id DESC
       """)
   }
 
@@ -308,12 +313,12 @@ extension PushRepository {
   public func lastID() throws(StorageError) -> MessageID {
     try database.first(
       """
-      SELECT max(coalesce((SELECT max(msg_id) FROM push), 0), coalesce((SELECT max(msg_id) FROM outcome), 0),
-        coalesce((SELECT max(msg_id) FROM pending), 0), coalesce((SELECT max(msg_id) FROM schedule_run), 0),
-        coalesce((SELECT max(group_msgid) FROM group_push), 0),
-        coalesce((SELECT max(id) FROM getui_task), 0),
+      SELECT coalesce(max(id), 0) FROM (
+        SELECT max(msg_id) AS id FROM push UNION ALL SELECT max(msg_id) FROM outcome
+        UNION ALL SELECT max(msg_id) FROM pending UNION ALL SELECT max(msg_id) FROM schedule_run
+        UNION ALL SELECT max(group_msgid) FROM group_push UNION ALL SELECT max(id) FROM getui_task
         -- IDs grow in the order of commits, so that the last name has the largest.
-        coalesce((SELECT msg_id FROM cid ORDER BY id DESC LIMIT 1), 0))
+        UNION ALL SELECT (SELECT msg_id FROM cid ORDER BY id DESC LIMIT 1)) AS known
       """
     ) { $0.message() } ?? MessageID(0)
   }

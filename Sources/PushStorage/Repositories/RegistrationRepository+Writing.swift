@@ -8,9 +8,12 @@ extension RegistrationRepository<Writing> {
   ) throws(StorageError) {
     if !gone.isEmpty { try noteGivenUp(gone.count, of: app) }
     for one in gone {
+      // An earlier entry goes: the sweep takes the entries in the order in which they came.
+      try database.run(
+        "DELETE FROM gone_registration WHERE registration_id = ?", .blob(one.registrationID.stored))
       try database.run(
         """
-        INSERT OR REPLACE INTO gone_registration (registration_id, app_id, number, platform, successor, at)
+        INSERT INTO gone_registration (registration_id, app_id, number, platform, successor, at)
         VALUES (?, ?, ?, ?, ?, ?)
         """, .blob(one.registrationID.stored), .app(app), .number(one.number),
         .integer(one.platform.rawValue), .blob(successor.stored), .time(now))
@@ -46,11 +49,11 @@ extension RegistrationRepository<Writing> {
     try database.run(
       """
       UPDATE registration SET secret_hash = ?3, fingerprint = ?4, app_version = ?5, last_seen_at = ?6, adoption = 0,
+        apns_token = coalesce(?7, apns_token),
         apns_environment = CASE WHEN ?7 IS NULL THEN apns_environment ELSE ?8 END,
         apns_token_at = CASE WHEN ?7 IS NULL THEN apns_token_at ELSE ?6 END,
-        token_since = CASE WHEN ?7 IS NULL OR apns_token IS ?7 THEN token_since ELSE ?6 END,
-        token_end = CASE WHEN ?7 IS NULL THEN token_end ELSE 0 END,
-        apns_token = coalesce(?7, apns_token)
+        token_since = CASE WHEN ?7 IS NULL OR apns_token IS NOT DISTINCT FROM ?7 THEN token_since ELSE ?6 END,
+        token_end = CASE WHEN ?7 IS NULL THEN token_end ELSE 0 END
       WHERE app_id = ?1 AND number = ?2
       """, .app(app), .number(number), .blob(new.secretHash), .blob(new.fingerprint), .text(new.appVersion),
       .time(now), new.ownToken.map { .blob($0.bytes) } ?? .null,
@@ -202,7 +205,7 @@ extension RegistrationRepository<Writing> {
   ) throws(StorageError) -> Bool {
     try database.run(
       """
-      UPDATE registration SET blocked_at = CASE WHEN ?1 IS NULL THEN NULL ELSE coalesce(blocked_at, ?1) END
+      UPDATE registration SET blocked_at = CASE WHEN CAST(?1 AS BIGINT) IS NULL THEN NULL ELSE coalesce(blocked_at, ?1) END
       WHERE app_id = ?2 AND number = ?3
       """, now.map { .time($0) } ?? .null, .app(app), .number(number))
     return database.changes > 0
@@ -223,7 +226,7 @@ extension RegistrationRepository<Writing> {
     for one in seen {
       try database.run(
         """
-        UPDATE registration SET last_seen_at = max(last_seen_at, ?1), last_end = ?4
+        UPDATE registration SET last_seen_at = CASE WHEN last_seen_at > ?1 THEN last_seen_at ELSE ?1 END, last_end = ?4
         WHERE app_id = ?2 AND number = ?3 AND last_seen_at < ?1 + 1000
         """, .time(one.at), .app(one.app), .number(one.number), .integer(one.end.rawValue))
     }

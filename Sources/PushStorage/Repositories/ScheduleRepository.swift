@@ -118,16 +118,15 @@ extension ScheduleRepository<Writing> {
   @discardableResult
   public func insert(_ row: ScheduleRow) throws(StorageError) -> Int64 {
     let push = try database.stored(row.push, of: row.app, .schedule)
-    try database.run(
+    return try database.insert(
       """
       INSERT INTO schedule (app_id, uuid, cid, name, enabled, trigger_json, push_json, created_at, next_local,
         next_at, last_local, last_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, .app(row.app), .text(row.uuid), .optional(row.cid), .text(row.name),
       .integer(row.isEnabled ? 1 : 0),
       .blob(row.trigger), .blob(push), .time(row.createdAt), .optional(row.next?.local.count),
       .optional(row.next?.at.milliseconds), .integer(row.last.local.count), .time(row.last.at))
-    return database.lastInsertedRow
   }
 
   /// Replaces what may change of a schedule: all but its names and its app.

@@ -81,7 +81,7 @@ extension StatisticsRepository<Writing> {
     try database.run(
       """
       INSERT INTO newcomers (hour, app_id, platform, count) VALUES (?, ?, ?, 1)
-      ON CONFLICT DO UPDATE SET count = count + 1
+      ON CONFLICT (hour, app_id, platform) DO UPDATE SET count = newcomers.count + 1
       """, .integer(hour), .app(app), .integer(platform.rawValue))
   }
 
@@ -94,9 +94,12 @@ extension StatisticsRepository<Writing> {
     let accepted = sum.accepted.sorted { $0.key < $1.key }.map { "\($0.key.rawValue)=\($0.value)" }
     try database.run(
       """
-      INSERT OR REPLACE INTO statistics (hour, app_id, pushes, targets, acknowledged, accepted, refused, shown,
+      INSERT INTO statistics (hour, app_id, pushes, targets, acknowledged, accepted, refused, shown,
         tapped, online, latencies)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (hour, app_id) DO UPDATE SET pushes = excluded.pushes, targets = excluded.targets,
+        acknowledged = excluded.acknowledged, accepted = excluded.accepted, refused = excluded.refused,
+        shown = excluded.shown, tapped = excluded.tapped, online = excluded.online, latencies = excluded.latencies
       """, .integer(hour), .app(app), .integer(sum.pushes), .integer(sum.targets), .integer(sum.acknowledged),
       .text(accepted.joined(separator: " ")), .integer(sum.refused), .integer(sum.shown),
       .integer(sum.tapped),
@@ -106,8 +109,10 @@ extension StatisticsRepository<Writing> {
   /// Records that all pushes up to one are counted in the statistics.
   public func mark(through id: MessageID) throws(StorageError) {
     try database.run(
-      "INSERT INTO statistics_mark (id, through) VALUES (1, ?) ON CONFLICT DO UPDATE SET through = excluded.through",
-      .message(id))
+      """
+      INSERT INTO statistics_mark (id, through) VALUES (1, ?)
+      ON CONFLICT (id) DO UPDATE SET through = excluded.through
+      """, .message(id))
   }
 }
 
@@ -115,14 +120,14 @@ extension StatisticsRepository<Writing> {
 enum HourStatements {
   /// One query for each hour of a range: the rows of apps are adjacent within an hour.
   static let newcomers: StaticString = """
-    WITH RECURSIVE span (hour) AS (SELECT ?1 UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
+    WITH RECURSIVE span (hour) AS (SELECT CAST(?1 AS BIGINT) UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
     SELECT newcomers.hour, platform, count
     FROM span CROSS JOIN newcomers ON newcomers.hour = span.hour AND app_id = ?3 ORDER BY span.hour
     """
 
   /// The same for what was counted.
   static let statistics: StaticString = """
-    WITH RECURSIVE span (hour) AS (SELECT ?1 UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
+    WITH RECURSIVE span (hour) AS (SELECT CAST(?1 AS BIGINT) UNION ALL SELECT hour + 1 FROM span WHERE hour + 1 < ?2)
     SELECT statistics.hour, pushes, targets, acknowledged, accepted, refused, shown, tapped, online, latencies
     FROM span CROSS JOIN statistics ON statistics.hour = span.hour AND app_id = ?3 ORDER BY span.hour
     """

@@ -68,7 +68,7 @@ extension TagRepository<Writing> {
         number = try database.first(
           """
           INSERT INTO tag (app_id, number, name)
-          SELECT ?1, next, ?2 FROM (SELECT coalesce(max(number) + 1, 0) AS next FROM tag WHERE app_id = ?1)
+          SELECT ?1, next, ?2 FROM (SELECT coalesce(max(number) + 1, 0) AS next FROM tag WHERE app_id = ?1) AS free
           WHERE next < ?3 RETURNING number
           """, .app(app), .text(name), .integer(limit)
         ) { $0.integer(as: UInt32.self) }

@@ -152,7 +152,8 @@ extension TokenRepository<Writing> {
       INSERT INTO channel_token (app_id, number, channel, kind, name, service, token, told_at, since)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
       ON CONFLICT (app_id, number, channel, kind, name) DO UPDATE SET
-        since = CASE WHEN token IS excluded.token THEN since ELSE excluded.since END,
+        since = CASE WHEN channel_token.token IS NOT DISTINCT FROM excluded.token THEN channel_token.since
+          ELSE excluded.since END,
         service = excluded.service, token = excluded.token, told_at = excluded.told_at, token_end = 0
       """, .app(app), .number(number), .integer(slot.channel.rawValue), .integer(slot.kind),
       .text(slot.name), .integer(token.service.rawValue), .blob(token.bytes), .time(now))
@@ -167,8 +168,8 @@ extension TokenRepository<Writing> {
     try database.run(
       """
       UPDATE registration SET apns_environment = ?1, apns_token = ?2, apns_token_at = ?3,
-        token_since = CASE WHEN apns_token IS ?2 THEN token_since ELSE ?3 END,
-        token_end = CASE WHEN apns_token IS ?2 THEN token_end ELSE ?6 END
+        token_since = CASE WHEN apns_token IS NOT DISTINCT FROM ?2 THEN token_since ELSE ?3 END,
+        token_end = CASE WHEN apns_token IS NOT DISTINCT FROM ?2 THEN token_end ELSE ?6 END
       WHERE app_id = ?4 AND number = ?5
       """, .integer(token.service.rawValue), stored, .time(now), .app(app), .number(number),
       .integer(end.rawValue))
@@ -234,7 +235,7 @@ extension TokenRepository<Writing> {
       """
       DELETE FROM channel_token WHERE app_id = ?1 AND number = ?2 AND channel = ?3 AND (kind, name) IN (
         SELECT kind, name FROM channel_token WHERE app_id = ?1 AND number = ?2 AND channel = ?3 AND name <> ''
-        ORDER BY (kind = ?5 AND name = ?6) DESC, told_at DESC, kind, name LIMIT -1 OFFSET ?4)
+        ORDER BY (kind = ?5 AND name = ?6) DESC, told_at DESC, kind, name LIMIT 9223372036854775807 OFFSET ?4)
       RETURNING number, channel, kind, name
       """, .app(app), .number(number), .integer(told.channel.rawValue),
       .integer(count), .integer(told.kind), .text(told.name), map: Self.lost)
