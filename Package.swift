@@ -90,8 +90,8 @@ let package = Package(
     module(
       "PushAPNs",
       [
-        "PushBase", "PushChannels", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "PushHTTP2",
-        "PushNet",
+        "PushBase", "PushJSON", "PushChannels", "PushDomain", "PushStorage", "PushRouter", "PushCrypto",
+        "PushHTTP2", "PushNet",
       ]),
     module("PushAccounts", ["PushBase", "PushStorage", "PushCrypto"]),
     module("PushMail", ["PushBase", "PushStorage", "CCurl"]),
@@ -139,7 +139,7 @@ let package = Package(
     tests("PushJSONTests", ["PushJSON", "PushBase"]),
     tests("PushWireTests", ["PushWire", "PushBase"]),
     tests("PushHTTPTests", ["PushHTTP", "PushBase"]),
-    tests("PushDomainTests", ["PushTesting", "PushDomain", "PushJSON", "PushBase"]),
+    tests("PushDomainTests", ["PushTesting", "PushAPNs", "PushDomain", "PushJSON", "PushBase"]),
     tests("PushCryptoTests", ["PushCrypto", "PushBase", "COpenSSL"]),
     tests("PushWebSocketTests", ["PushWebSocket", "PushHTTP", "PushBase"]),
     tests(
@@ -150,7 +150,8 @@ let package = Package(
       ]),
     tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite"]),
-    tests("PushRouterTests", ["PushTesting", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),
+    tests(
+      "PushRouterTests", ["PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),
     tests(
       "PushCallbacksTests",
       [
@@ -168,7 +169,8 @@ let package = Package(
     tests(
       "PushGatewayTests",
       [
-        "PushTesting", "PushGateway", "PushCallbacks", "PushRouter", "PushHTTP", "PushJSON", "PushStorage",
+        "PushTesting", "PushAPNs", "PushGateway", "PushCallbacks", "PushRouter", "PushHTTP", "PushJSON",
+        "PushStorage",
         "PushDomain",
         "PushCrypto",
         "PushBase",
@@ -176,7 +178,8 @@ let package = Package(
     tests(
       "PushGetuiTests",
       [
-        "PushTesting", "PushGetui", "PushGateway", "PushRouter", "PushHTTP", "PushJSON", "PushStorage",
+        "PushTesting", "PushAPNs", "PushGetui", "PushGateway", "PushRouter", "PushHTTP", "PushJSON",
+        "PushStorage",
         "PushDomain", "PushCrypto", "PushBase",
       ]),
     tests(
@@ -234,7 +237,7 @@ if isFuzzing {
       name: "Fuzz",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushWebSocket", "PushHTTP2", "PushDomain", "PushOps",
-        "PushCrypto",
+        "PushCrypto", "PushAPNs",
       ],
       path: "Tests/Fuzz", exclude: ["run", "corpus", "dictionaries"], swiftSettings: strict + coverage))
 }

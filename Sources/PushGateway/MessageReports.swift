@@ -10,8 +10,8 @@ enum MessageReports {
   static func received(_ id: MessageID, _ report: PushReport?) -> JSONValue {
     [
       "msg_id": .string(id.text), "android_received": count(report?.ownOthers, \.received),
-      "ios_apns_sent": count(report?.funnel(of: .apns), \.sent),
-      "ios_apns_received": count(report?.funnel(of: .apns), \.received),
+      "ios_apns_sent": count(report?.funnel(of: ReportChannels.apns), \.sent),
+      "ios_apns_received": count(report?.funnel(of: ReportChannels.apns), \.received),
       "ios_msg_received": count(report?.ownIOS, \.received), "wp_mpns_sent": nil,
     ]
   }
@@ -21,8 +21,8 @@ enum MessageReports {
     [
       "msg_id": .string(id.text), "jpush_received": count(report?.ownOthers, \.received),
       "android_pns_sent": nil, "android_pns_received": nil,
-      "ios_apns_sent": count(report?.funnel(of: .apns), \.sent),
-      "ios_apns_received": count(report?.funnel(of: .apns), \.received),
+      "ios_apns_sent": count(report?.funnel(of: ReportChannels.apns), \.sent),
+      "ios_apns_received": count(report?.funnel(of: ReportChannels.apns), \.received),
       "ios_msg_received": count(report?.ownIOS, \.received), "live_acivity_sent": nil,
       "live_acivity_received": nil, "quickapp_jpush_received": nil, "quickapp_pns_sent": nil,
       "hmos_hmpns_sent": nil, "hmos_hmpns_received": nil, "hmos_msg_sent": nil, "hmos_msg_received": nil,
@@ -32,7 +32,7 @@ enum MessageReports {
 
   /// `GET /v3/messages`.
   static func messages(_ id: MessageID, _ report: PushReport?) -> JSONValue {
-    let (apple, ios, others) = (report?.funnel(of: .apns), report?.ownIOS, report?.ownOthers)
+    let (apple, ios, others) = (report?.funnel(of: ReportChannels.apns), report?.ownIOS, report?.ownOthers)
     let hasIOS = apple?.isEmpty == false || ios?.isEmpty == false
     return [
       "msg_id": .string(id.text),
@@ -53,7 +53,7 @@ enum MessageReports {
 
   /// `GET /v3/messages/detail`.
   static func messagesDetail(_ id: MessageID, _ report: PushReport?) -> JSONValue {
-    let (apple, ios, others) = (report?.funnel(of: .apns), report?.ownIOS, report?.ownOthers)
+    let (apple, ios, others) = (report?.funnel(of: ReportChannels.apns), report?.ownIOS, report?.ownOthers)
     return [
       "msg_id": .string(id.text), "jpush": ownDetail(list(others)), "android_pns": nil,
       "ios": iosDetail(list(apple), list(ios)), "quickapp_jpush": nil, "quickapp_pns": nil, "winphone": nil,
@@ -65,7 +65,8 @@ enum MessageReports {
   static func groupMessagesDetail(_ id: MessageID, _ reports: [PushReport]) -> JSONValue {
     [
       "group_msgid": .string(id.text), "jpush": ownDetail(reports.map(\.ownOthers)), "android_pns": nil,
-      "ios": iosDetail(reports.map { $0.funnel(of: .apns) }, reports.map(\.ownIOS)), "hmos": nil,
+      "ios": iosDetail(reports.map { $0.funnel(of: ReportChannels.apns) }, reports.map(\.ownIOS)),
+      "hmos": nil,
     ]
   }
 
@@ -96,7 +97,7 @@ enum MessageReports {
   private static func details(_ report: PushReport) -> JSONValue {
     [
       "notification": part(
-        report.ownOthers(.notification), report.ownIOS(.notification), report.funnel(of: .apns),
+        report.ownOthers(.notification), report.ownIOS(.notification), report.funnel(of: ReportChannels.apns),
         hasReceipts: true),
       "message": part(report.ownOthers(.message), report.ownIOS(.message), nil, hasReceipts: false),
       "inapp": nil, "live_activity": nil,

@@ -72,31 +72,33 @@ struct TaskFigures: Sendable {
   }
 
   /// Writes the value of a task.
-  func write(to writer: inout JSONWriter, withLosses: Bool = false, name: (ChannelID) -> String) {
+  func write(
+    to writer: inout JSONWriter, withLosses: Bool = false, _ channels: PluggedChannels
+  ) {
     writer.beginObject()
     writer.key("total")
     writer.beginObject()
     writer.member("msg_num", messages)
     total.write(to: &writer)
     writer.endObject()
-    for (channel, steps) in channels.sorted(by: { $0.key < $1.key }) {
-      writer.key(name(channel))
+    for (channel, steps) in self.channels.sorted(by: { $0.key < $1.key }) {
+      writer.key(channels.getuiName(channel))
       writer.beginObject()
       steps.write(to: &writer)
       writer.endObject()
     }
-    if withLosses { writeLosses(to: &writer, name: name) }
+    if withLosses { writeLosses(to: &writer, channels) }
     writer.endObject()
   }
 
   /// `failed_detail`: stage, channel, class, and the counts of its sub-codes with their total.
-  private func writeLosses(to writer: inout JSONWriter, name: (ChannelID) -> String) {
+  private func writeLosses(to writer: inout JSONWriter, _ channels: PluggedChannels) {
     var tree: [Loss.Stage: [String: [Int: [Int: Int]]]] = [:]
     for (loss, count) in losses {
-      // Getui has a name of its own for Apple's channel here.
-      let channel = loss.channel == .apns ? "apn" : name(loss.channel)
-      tree[loss.stage, default: [:]][channel, default: [:]][loss.code / 1000, default: [:]][
-        loss.code, default: 0] += count
+      let channel = channels.getuiName(loss.channel, ofLosses: true)
+      let code = loss.code(channels.info(loss.channel).words)
+      tree[loss.stage, default: [:]][channel, default: [:]][code / 1000, default: [:]][code, default: 0] +=
+        count
     }
     writer.key("failed_detail")
     writer.beginObject()
@@ -155,7 +157,7 @@ private enum Loss: Hashable, Sendable {
   }
 
   /// Class times 1000, and the sub-code; `999` where Getui has none.
-  var code: Int {
+  func code(_ words: ChannelWords) -> Int {
     switch self {
     case .offline: 12_999
     case .lost(.replaced): 5999
@@ -163,13 +165,25 @@ private enum Loss: Hashable, Sendable {
     case .lost: 14_001
     case .refused("NoToken", _), .refused("NoCredential", _): 8001
     case .refused(let reason, _):
-      switch WhyCause(apple: reason) {
-      case .tokenGone, .wrongEnvironment, .tokenOfOtherApp: 5999
-      case .credentialRefused, .topicRefused: 3999
-      case .appleBusy: 6999
-      case .payloadTooLarge: 7006
-      default: 14_001
+      switch words.meaning(of: reason).fault {
+      case .token: 5999
+      case .credential: 3999
+      case .overload: 6999
+      case .size: 7006
+      case .other: 14_001
       }
+    }
+  }
+}
+
+extension PluggedChannels {
+  /// What Getui's reports call a channel: their names are a part of its API, and those of losses differ. Other channels have the
+  /// names that they have everywhere.
+  func getuiName(_ channel: ChannelID, ofLosses: Bool = false) -> String {
+    switch channel {
+    case .passthrough: "gt"
+    case .apns: ofLosses ? "apn" : "ios"
+    default: info(channel).name
     }
   }
 }

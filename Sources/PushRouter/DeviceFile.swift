@@ -91,12 +91,14 @@ extension Diagnostics {
             of: push.id, .there(number), app, transaction, at: now, callbackDepth: Self.callbackDepth)
         else { continue }
         let word: String? =
-          switch found.apple {
+          switch found.way?.state {
           case .refused(let reason): reason
           case .accepted: ChannelEnd.delivered
-          case .notMeant, .waiting, .over: nil
+          case .notMeant, .waiting, .over, nil: nil
           }
-        let answer = word.map { DeviceFile.Answer(channel: found.vendor?.id ?? .apns, word: $0) }
+        let answer = found.way.flatMap { way in
+          word.map { DeviceFile.Answer(channel: way.channel.id, word: $0) }
+        }
         pushes.append(
           DeviceFile.Push(
             id: push.id, createdAt: push.createdAt, content: push.content, diagnosis: Diagnosis(found),

@@ -70,6 +70,7 @@ public struct Diagnostics: Sendable {
       )
     }
     var facts = WhyFacts(now: now, push: push, isTarget: false)
+    facts.channelPoints = channels.infos.map(\.words.point).filter { $0 != .channel }
     if case .gone(let gone) = device {
       facts.gone = WhyFacts.Gone(at: gone.at, successor: gone.successor, platform: gone.platform)
     }
@@ -78,33 +79,31 @@ public struct Diagnostics: Sendable {
     facts.push.releaseAt = PacingWindow(rows.push, minutes: minutes)?.moment(of: number)
     facts.add(targets, rows, of: number)
     let meant = targets.channels.first { $0 != .passthrough && targets.on($0).meant.contains(number) }
+    facts.way = meant.map { facts.way(by: channels.info($0), targets, rows, of: number) }
     facts.callback = try callback(facts, of: id, to: number, app, transaction, depth)
     let platform = facts.gone?.platform ?? app.directory.identity(number)?.platform
     facts.push.parts = platform.flatMap { content?.parts(for: $0) } ?? []
-    guard case .there = device, let platform else {
-      facts.vendor = Self.vendor(meant.map { channels.info($0) })
-      return facts
-    }
+    guard let platform else { return facts }
+    facts.push.isForChannels =
+      facts.push.parts.isEmpty && content?.platforms.contains(platform) == true
     let tokens = try transaction.tokens.all(app: app.id, of: number)
     let way = try way(meant, content, platform, facts.push.strategy, tokens, app, transaction, at: now)
-    facts.vendor = Self.vendor(way?.info)
+    if facts.way == nil { facts.way = way.map { WhyFacts.ChannelWay($0.info) } }
+    guard case .there = device else { return facts }
     facts.device = try self.device(
       number, app, transaction, audience: audience, token: tokens.first { $0.token.slot == way?.slot })
     guard let way else { return facts }
     let service = facts.device?.token ?? .none
-    facts.credential = try way.channel.credential(of: app, for: service, in: transaction, at: now)
+    facts.way?.credential = try way.channel.credential(of: app, for: service, in: transaction, at: now)
     let name = way.info.service(service)?.name ?? ""
     let status = way.channel.status(of: app).first {
       $0.hasCredential && (service == .none || $0.service == name)
     }
     if case .unreachable(let since, let reason)? = status?.health {
-      facts.unreachable = WhyFacts.Unreachable(since: since, reason: reason)
+      facts.way?.unreachable = WhyFacts.Unreachable(since: since, reason: reason)
     }
     return facts
   }
-
-  /// APNs has a step of its own in the answers, which is older than other channels.
-  private static func vendor(_ info: ChannelInfo?) -> ChannelInfo? { info?.id == .apns ? nil : info }
 
   // MARK: The channel
 
@@ -210,7 +209,6 @@ extension WhyFacts.Push {
   fileprivate init(_ row: PushRow, _ content: PushContent?, _ audience: Audience?) {
     self.init(createdAt: row.createdAt, expiresAt: row.expiresAt)
     platforms = row.platforms
-    isForApple = content?.apple.isEmpty == false
     strategy = Strategy(number: row.strategy) ?? .jpush
     isOnlineOnly = row.isOnlineOnly
     self.audience = audience
@@ -221,7 +219,7 @@ extension WhyFacts {
   /// The events that may have callbacks.
   fileprivate var eventTypes: CallbackTypes {
     var types: CallbackTypes = .handedOver
-    if isShown || isTapped || apple == .accepted { types.insert(.delivered) }
+    if isShown || isTapped || way?.state == .accepted { types.insert(.delivered) }
     if case .acknowledged = own { types.insert(.delivered) }
     if isTapped { types.insert(.clicked) }
     if !types.contains(.delivered) { types.insert(.notDelivered) }
@@ -236,10 +234,6 @@ extension WhyFacts {
     // The moment of an end is that of a single device only if the push was for it alone.
     let endedAt = isOnly ? rows.outcome?.endedAt : nil
     own = OwnWay(targets, number, at: rows.outcome?.status == .delivered ? endedAt : nil)
-    apple = AppleWay(targets, number)
-    // What the service's answer did not end, ended for another reason.
-    let isOfVendor = apple != .accepted || rows.outcome?.status == .delivered
-    appleAt = own == .notMeant && isOfVendor ? endedAt : nil
     isShown = targets.shown.contains(number)
     isTapped = targets.tapped.contains(number)
     shownAt = isOnly ? rows.outcome?.shownAt : nil
@@ -265,7 +259,20 @@ extension WhyFacts.OwnWay {
   }
 }
 
-extension WhyFacts.AppleWay {
+extension WhyFacts {
+  /// What is stored of the way by a channel for a registration as a target of the push.
+  fileprivate func way(
+    by channel: ChannelInfo, _ targets: PushTargets, _ rows: TargetRows, of number: RegistrationNumber
+  ) -> ChannelWay {
+    let state = ChannelState(targets, number)
+    // What the service's answer did not end, ended for another reason.
+    let isOfVendor = state != .accepted || rows.outcome?.status == .delivered
+    let isOnly = own == .notMeant && rows.push.target == number
+    return ChannelWay(channel, state, answeredAt: isOnly && isOfVendor ? rows.outcome?.endedAt : nil)
+  }
+}
+
+extension WhyFacts.ChannelState {
   fileprivate init(_ targets: PushTargets, _ number: RegistrationNumber) {
     let refusal = targets.refused.filter { $0.value.contains(number) }.keys.min()
     self =

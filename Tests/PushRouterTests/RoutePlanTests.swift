@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushDomain
 import PushStorage

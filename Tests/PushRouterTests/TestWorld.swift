@@ -1,4 +1,5 @@
 import Glibc
+import PushAPNs
 import PushBase
 import PushCrypto
 import PushDomain

@@ -6,9 +6,9 @@ import PushJSON
 public struct GetuiReceipt: Sendable, Equatable {
   /// The device, and the push as our ID.
   public let cid, messageID: String
-  /// `200` done, `400` refused by Apple.
+  /// `200` done, `400` refused by the service of a channel.
   public let code: String
-  /// The code in a word, or the reason of APNs.
+  /// The code in a word, or the service's reason.
   public let description: String
   /// Which step it is; nil if Getui has no number for it.
   public let action: String?
@@ -27,34 +27,34 @@ public struct GetuiReceipt: Sendable, Equatable {
   public init?(_ event: CallbackEvent) {
     self.init(
       type: event.type, push: event.push?.text, device: event.device?.text, platform: event.platform,
-      channel: event.channel?.id, reason: event.reason, time: event.time.milliseconds, params: nil)
+      channel: event.channel?.name, reason: event.reason, time: event.time.milliseconds, params: nil)
   }
 
   /// The receipt of an event as `CallbackEvent.write` has written it.
   public init?(_ event: JSONValue) {
     let type = event["type"]?.int64.flatMap { UInt8(exactly: $0) }
-    let channels = [ChannelInfo.passthrough, .apns]
     self.init(
       type: CallbackTypes(rawValue: type ?? 0), push: event["msg_id"]?.string,
       device: event["registration_id"]?.string,
       platform: event["platform"]?.string.flatMap { Platform(name: $0) },
-      channel: channels.first { $0.name == event["channel"]?.string }?.id, reason: event["reason"]?.string,
+      channel: event["channel"]?.string, reason: event["reason"]?.string,
       time: event["time"]?.int64 ?? 0, params: event["params"])
   }
 
   private init?(
-    type: CallbackTypes, push: String?, device: String?, platform: Platform?, channel: ChannelID?,
+    type: CallbackTypes, push: String?, device: String?, platform: Platform?, channel: String?,
     reason: String?, time: Int64, params: JSONValue?
   ) {
     guard let push, let device else { return nil }
     switch type {
     case .delivered:
-      // Acceptance by APNs is no arrival, and Getui has no number for it.
-      (code, description, action) = ("200", "ok", channel == .passthrough ? "0" : nil)
+      // Acceptance by a vendor's service is no arrival, and Getui has no number for it.
+      (code, description, action) = ("200", "ok", channel == ChannelInfo.passthrough.name ? "0" : nil)
     case .clicked:
       (code, description, action) = ("200", "ok", platform == .ios ? "10019" : "10010")
     case .notDelivered:
-      guard channel == .apns, let reason, APNsReason(rawValue: reason) != nil || reason.hasPrefix("Status")
+      guard let channel, channel != ChannelInfo.passthrough.name, let reason,
+        !ChannelEnd.ours.contains(reason)
       else { return nil }
       (code, description, action) = ("400", reason, nil)
     default: return nil

@@ -20,11 +20,14 @@ public struct ChannelInfo: Hashable, Sendable {
   public let tokens: [TokenKind]
   /// Its services, of number 1 and on; empty if it has only one. At most eight.
   public let services: [ChannelService]
+  /// What the answers of its services mean.
+  public let words: ChannelWords
 
   /// All fields.
   public init(
     id: ChannelID, name: String, english: String, chinese: String, platforms: PlatformSet, parts: PushParts,
-    abilities: ChannelAbilities = [], tokens: [TokenKind] = [], services: [ChannelService] = []
+    abilities: ChannelAbilities = [], tokens: [TokenKind] = [], services: [ChannelService] = [],
+    words: ChannelWords = ChannelWords()
   ) {
     self.id = id
     self.name = name
@@ -35,6 +38,7 @@ public struct ChannelInfo: Hashable, Sendable {
     self.abilities = abilities
     self.tokens = tokens
     self.services = services
+    self.words = words
   }
 
   /// A service by its name; nil if the channel has no such service. Without a name the first is meant.

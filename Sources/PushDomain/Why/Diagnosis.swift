@@ -5,14 +5,16 @@ import PushBase
 public struct Diagnosis: Equatable, Sendable {
   /// The conclusion.
   public let conclusion: WhyConclusion
-  /// All steps, in the order of `WhyPoint`.
+  /// All steps, in the order in which they are looked at.
   public let steps: [WhyStep]
   /// The step that the sender has to look at first; nil if nothing is wrong, or nothing is known.
   public let firstFailure: WhyStep?
 
   /// Judges facts.
   public init(_ facts: WhyFacts) {
-    let points = WhyPoint.allCases.filter { $0 != .channel || facts.vendor != nil }
+    var channels = facts.channelPoints
+    if let point = facts.way?.channel.words.point, !channels.contains(point) { channels.append(point) }
+    let points = WhyPoint.beforeChannels + channels + WhyPoint.afterChannels
     let steps = points.map { WhyJudge(facts).step($0) }
     self.steps = steps
     conclusion = Self.conclusion(facts, steps)
@@ -26,7 +28,7 @@ public struct Diagnosis: Equatable, Sendable {
 
   private static func conclusion(_ facts: WhyFacts, _ steps: [WhyStep]) -> WhyConclusion {
     if facts.isAcknowledged || facts.isSeen { return .arrived }
-    if facts.apple == .accepted { return .handedOver }
+    if facts.way?.state == .accepted { return .handedOver }
     if steps.contains(where: { $0.verdict == .waiting }) { return .waiting }
     return steps.contains { $0.verdict == .failed && $0.point != .callback } ? .failed : .unknown
   }
@@ -40,7 +42,7 @@ extension WhyFacts {
   var isSeen: Bool { isShown || isTapped }
 
   /// Whether a channel has delivered it, as far as the server can know.
-  var hasArrived: Bool { isAcknowledged || isSeen || apple == .accepted }
+  var hasArrived: Bool { isAcknowledged || isSeen || way?.state == .accepted }
 
   /// What the device runs, or ran.
   var platform: Platform? { device?.platform ?? gone?.platform }
@@ -54,10 +56,8 @@ extension WhyFacts {
   /// Whether it was recalled before it expired.
   var isWithdrawn: Bool { push.withdrawal.map { $0.at < push.expiresAt } ?? false }
 
-  /// Whether a vendor's channel was to bring something, or would have been if it could.
-  var concernsVendor: Bool {
-    guard vendor == nil else { return true }
-    return platform == .ios
-      && (apple != .notMeant || push.isForApple && Routing.usesVendors(push.strategy))
+  /// The way by a vendor's channel, if it was to bring something, or would have been if it could.
+  var wayInQuestion: ChannelWay? {
+    way.flatMap { $0.state != .notMeant || Routing.usesVendors(push.strategy) ? $0 : nil }
   }
 }

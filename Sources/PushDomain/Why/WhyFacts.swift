@@ -16,17 +16,11 @@ public struct WhyFacts: Equatable, Sendable {
   public var isUnreached = false
   /// The way over the direct connection.
   public var own = OwnWay.notMeant
-  /// The way through Apple, or by the channel that `vendor` names.
-  public var apple = AppleWay.notMeant
-  /// The channel by which the push was to go to the device besides the direct connection, or could have gone; nil if there was
-  /// none, and for APNs.
-  public var vendor: ChannelInfo?
-  /// What the app proves itself to the channel's service with.
-  public var credential = Credential.unknown
-  /// Since when the channel's service cannot be reached, and why; nil if it can, as far as anybody knows.
-  public var unreachable: Unreachable?
-  /// When Apple answered, or why it was not asked.
-  public var appleAt: Timestamp?
+  /// The way by the channel by which the push was to go to the device besides the direct connection, or could have gone; nil if
+  /// there was none.
+  public var way: ChannelWay?
+  /// The points of the channels that have a step of their own in every diagnosis, whichever channel the push uses.
+  public var channelPoints: [WhyPoint] = []
   /// Whether the device reported that it was shown, and when.
   public var isShown = false
   /// When it was shown.
@@ -53,8 +47,8 @@ public struct WhyFacts: Equatable, Sendable {
     public var platforms = PlatformSet.all
     /// What it has for the device's platform.
     public var parts = PushParts.all
-    /// Whether it has something for Apple to bring.
-    public var isForApple = false
+    /// Whether it has something for the device's platform that only a channel to a vendor's service brings.
+    public var isForChannels = false
     /// Whose rules chose the channels.
     public var strategy = Strategy.jpush
     /// Whether it was only for those who were connected when it was accepted.
@@ -73,7 +67,7 @@ public struct WhyFacts: Equatable, Sendable {
     }
   }
 
-  /// APNs cannot be reached.
+  /// A channel's service cannot be reached.
   public struct Unreachable: Equatable, Sendable {
     /// Since when.
     public var since: Timestamp
@@ -207,15 +201,36 @@ public struct WhyFacts: Equatable, Sendable {
     case over
   }
 
-  /// The state of the push on APNs.
-  public enum AppleWay: Equatable, Sendable {
+  /// The way of the push by a channel to a vendor's service.
+  public struct ChannelWay: Equatable, Sendable {
+    /// The channel.
+    public var channel: ChannelInfo
+    /// How far the push came.
+    public var state: ChannelState
+    /// What the app proves itself to the channel's service with.
+    public var credential = Credential.unknown
+    /// Since when the channel's service cannot be reached, and why; nil if it can, as far as anybody knows.
+    public var unreachable: Unreachable?
+    /// When the service answered, or why it was not asked.
+    public var answeredAt: Timestamp?
+
+    /// A way of whose credential nothing is known.
+    public init(_ channel: ChannelInfo, _ state: ChannelState = .notMeant, answeredAt: Timestamp? = nil) {
+      self.channel = channel
+      self.state = state
+      self.answeredAt = answeredAt
+    }
+  }
+
+  /// The state of the push on a channel to a vendor's service.
+  public enum ChannelState: Equatable, Sendable {
     /// The push does not use it.
     case notMeant
-    /// Apple has not answered.
+    /// The service has not answered.
     case waiting
-    /// Apple took it.
+    /// The service took it.
     case accepted
-    /// APNs will not deliver it: with the reason of APNs or of the server.
+    /// The service will not deliver it: with its reason or that of the server.
     case refused(String)
     /// It expired, or was recalled.
     case over

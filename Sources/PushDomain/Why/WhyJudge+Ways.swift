@@ -5,32 +5,28 @@ extension WhyJudge {
   // MARK: Vendors' channels
 
   var credential: WhyStep {
-    guard facts.concernsVendor, facts.credential != .notNeeded else { return notApplicable(.credential) }
+    guard let way = facts.wayInQuestion, way.credential != .notNeeded else {
+      return notApplicable(.credential)
+    }
     // The service has judged by what the app had then.
-    if facts.apple == .accepted { return WhyStep(.credential, .ok) }
-    if hasTakenCredential {
-      if case .ready(let topic) = facts.credential { return WhyStep(.credential, .ok, detail: topic) }
+    if way.state == .accepted { return WhyStep(.credential, .ok) }
+    if way.hasTakenCredential {
+      if case .ready(let topic) = way.credential { return WhyStep(.credential, .ok, detail: topic) }
       return WhyStep(.credential, .ok)
     }
-    if facts.apple == .refused(ChannelEnd.noCredential) {
-      return WhyStep(.credential, .failed, at: facts.appleAt, .noCredential)
+    if way.state == .refused(ChannelEnd.noCredential) {
+      return WhyStep(.credential, .failed, at: way.answeredAt, .noCredential)
     }
-    switch facts.credential {
+    switch way.credential {
     case .unknown, .notNeeded: return WhyStep(.credential, .unknown)
     case .missing:
       // A push that was to go this way had one, and nobody noted when it went.
-      let hadOne = facts.apple != .notMeant && facts.endedAt != nil
+      let hadOne = way.state != .notMeant && facts.endedAt != nil
       return WhyStep(.credential, hadOne ? .unknown : .failed, .noCredential)
     case .ready(let topic): return WhyStep(.credential, .ok, detail: topic)
     case .expired(let at): return problem(.credentialExpired, since: at)
     case .stopped(let reason, let since): return problem(.credentialStopped, since: since, detail: reason)
     }
-  }
-
-  /// Whether the service answered the push itself, and found no fault with the credential.
-  private var hasTakenCredential: Bool {
-    guard case .refused(let reason) = facts.apple, !ChannelEnd.ours.contains(reason) else { return false }
-    return facts.vendor != nil || ![.credentialRefused, .topicRefused].contains(WhyCause(apple: reason))
   }
 
   /// The current problem of the credential. It does not explain a push that ended before the problem began.
@@ -44,21 +40,21 @@ extension WhyJudge {
   }
 
   var token: WhyStep {
-    guard facts.concernsVendor, facts.vendor?.tokens.isEmpty != true, let device = facts.device else {
+    guard let way = facts.wayInQuestion, !way.channel.tokens.isEmpty, let device = facts.device else {
       return notApplicable(.token)
     }
-    if facts.apple == .accepted { return WhyStep(.token, .ok, at: device.tokenSince) }
+    if way.state == .accepted { return WhyStep(.token, .ok, at: device.tokenSince) }
     let isLater = device.tokenSince.map { $0 > push.createdAt } ?? false
     // The service was asked for it, so there was one: what was wrong with it the answer says.
     let hadOne =
-      switch facts.apple {
+      switch way.state {
       case .refused(ChannelEnd.noToken): false
       case .refused, .waiting, .over, .accepted: true
       case .notMeant: false
       }
     if hadOne {
       let hasOther = isLater && device.token != .none
-      return hasOther && isRefusedForToken
+      return hasOther && way.isRefusedForToken
         ? WhyStep(.token, .failed, at: device.tokenSince, .tokenChanged)
         : WhyStep(.token, .ok, at: isLater ? nil : device.tokenSince)
     }
@@ -67,67 +63,45 @@ extension WhyJudge {
         ? WhyStep(.token, .failed, at: device.tokenSince, .tokenLater)
         : WhyStep(.token, .ok, at: device.tokenSince)
     }
-    let cause: WhyCause =
+    let general: WhyCause =
       switch device.tokenEnd {
       case .none: .noToken
       case .byDevice: .tokenRemoved
-      case .byService: .tokenRetired
-      case .wrongService: .wrongEnvironment
-      case .otherApp: .tokenOfOtherApp
+      case .byService, .wrongService, .otherApp: .tokenRetired
       case .taken: .tokenTaken
       }
+    let cause = way.channel.words.tokenEnds[device.tokenEnd] ?? general
     return WhyStep(.token, .failed, at: cause == .noToken ? nil : device.tokenSince, cause)
   }
 
-  /// Whether Apple found a fault with the token itself.
-  private var isRefusedForToken: Bool {
-    guard facts.vendor == nil, case .refused(let reason) = facts.apple else { return false }
-    return [.wrongEnvironment, .tokenOfOtherApp, .tokenGone].contains(WhyCause(apple: reason))
-  }
-
-  var apple: WhyStep {
-    guard facts.vendor == nil else { return notApplicable(.apple) }
-    switch facts.apple {
-    case .waiting where release.verdict == .waiting: return notApplicable(.apple)
+  /// What the service of a channel said, in the step that the channel has for it.
+  func service(_ point: WhyPoint) -> WhyStep {
+    guard let way = facts.way, way.channel.words.point == point else { return notApplicable(point) }
+    let (words, name) = (way.channel.words, way.channel.name)
+    // A step that channels share says which it is about.
+    let isShared = point == .channel
+    switch way.state {
     case .notMeant, .refused(ChannelEnd.noToken), .refused(ChannelEnd.noCredential),
       .refused(ChannelEnd.withdrawn):
-      return notApplicable(.apple)
+      return notApplicable(point)
     case .waiting:
-      guard let problem = facts.unreachable else { return WhyStep(.apple, .waiting, .appleWaiting) }
-      return WhyStep(.apple, .waiting, at: problem.since, .appleUnreachable, detail: problem.reason)
-    case .accepted: return WhyStep(.apple, .ok, at: facts.appleAt)
-    case .refused(ChannelEnd.expired): return WhyStep(.apple, .failed, at: push.expiresAt, .appleNotInTime)
-    case .over:
-      return facts.isWithdrawn
-        ? notApplicable(.apple) : WhyStep(.apple, .failed, at: push.expiresAt, .appleNotInTime)
-    case .refused(let reason):
-      let cause = WhyCause(apple: reason)
-      let isOfService = cause == .wrongEnvironment && facts.device?.token != ServiceID.none
-      let service = (facts.device?.token.environment ?? .production).name
+      if release.verdict == .waiting { return notApplicable(point) }
+      guard let problem = way.unreachable else {
+        return WhyStep(point, .waiting, words.waiting, detail: isShared ? name : nil)
+      }
       return WhyStep(
-        .apple, .failed, at: facts.appleAt, cause, detail: isOfService ? "\(reason), \(service)" : reason)
-    }
-  }
-
-  /// The service of a channel other than APNs, with its own reasons.
-  var channel: WhyStep {
-    guard let vendor = facts.vendor else { return notApplicable(.channel) }
-    switch facts.apple {
-    case .notMeant, .refused(ChannelEnd.noToken), .refused(ChannelEnd.noCredential),
-      .refused(ChannelEnd.withdrawn):
-      return notApplicable(.channel)
-    case .waiting:
-      if release.verdict == .waiting { return notApplicable(.channel) }
-      let since = facts.unreachable?.since
-      let detail = facts.unreachable.map { "\(vendor.name), \($0.reason)" } ?? vendor.name
-      return WhyStep(.channel, .waiting, at: since, .channelWaiting, detail: detail)
-    case .accepted: return WhyStep(.channel, .ok, at: facts.appleAt, detail: vendor.name)
-    case .over where facts.isWithdrawn: return notApplicable(.channel)
+        point, .waiting, at: problem.since, words.unreachable,
+        detail: isShared ? "\(name), \(problem.reason)" : problem.reason)
+    case .accepted: return WhyStep(point, .ok, at: way.answeredAt, detail: isShared ? name : nil)
+    case .over where facts.isWithdrawn: return notApplicable(point)
     case .over, .refused(ChannelEnd.expired):
-      return WhyStep(.channel, .failed, at: push.expiresAt, .channelNotInTime, detail: vendor.name)
+      return WhyStep(point, .failed, at: push.expiresAt, words.notInTime, detail: isShared ? name : nil)
     case .refused(let reason):
-      return WhyStep(
-        .channel, .failed, at: facts.appleAt, .channelRefused, detail: "\(reason), \(vendor.name)")
+      let meaning = words.meaning(of: reason)
+      var detail = isShared ? "\(reason), \(name)" : reason
+      let token = facts.device?.token ?? .only
+      if meaning.namesService, let service = way.channel.service(token) { detail += ", \(service.name)" }
+      return WhyStep(point, .failed, at: way.answeredAt, meaning.cause, detail: detail)
     }
   }
 
@@ -208,4 +182,18 @@ extension WhyJudge {
     ]
     return Routing.needsForeground(device.platform) && isOrdinary.contains(cause) ? .notInForeground : cause
   }
+}
+
+extension WhyFacts.ChannelWay {
+  /// What the reason of the service itself means; nil if it has not refused the push.
+  private var refusal: ChannelReason? {
+    guard case .refused(let reason) = state, !ChannelEnd.ours.contains(reason) else { return nil }
+    return channel.words.meaning(of: reason)
+  }
+
+  /// Whether the service refused the push itself, and found no fault with the credential.
+  fileprivate var hasTakenCredential: Bool { refusal.map { $0.fault != .credential } ?? false }
+
+  /// Whether the service found a fault with the token itself.
+  fileprivate var isRefusedForToken: Bool { refusal?.fault == .token }
 }

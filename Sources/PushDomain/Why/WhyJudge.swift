@@ -31,13 +31,11 @@ struct WhyJudge {
     case .release: release
     case .credential: credential
     case .token: token
-    case .apple: apple
-    case .channel: channel
     case .connection: connection
     case .lifetime: lifetime
     case .permission: permission
     case .shown: shown
-    default: notApplicable(point)
+    default: service(point)
     }
   }
 
@@ -67,7 +65,7 @@ struct WhyJudge {
     guard push.platforms.contains(platform) else {
       return WhyStep(.platform, .failed, .otherPlatform, detail: platform.name)
     }
-    guard !push.parts.isEmpty || platform == .ios && push.isForApple else {
+    guard !push.parts.isEmpty || push.isForChannels else {
       return WhyStep(.platform, .failed, .nothingForPlatform, detail: platform.name)
     }
     return WhyStep(.platform, .ok, detail: platform.name)
@@ -106,16 +104,16 @@ struct WhyJudge {
   }
 
   /// Whether something of it was pending for the device until the push ended or was recalled, or is pending now.
-  private var wasOpen: Bool { waitedToTheEnd || facts.apple == .refused(ChannelEnd.withdrawn) }
+  private var wasOpen: Bool { waitedToTheEnd || facts.way?.state == .refused(ChannelEnd.withdrawn) }
 
   private var waitedToTheEnd: Bool {
     switch facts.own {
     case .waiting, .over: return true
     case .notMeant, .acknowledged, .queueFull, .replaced: break
     }
-    return switch facts.apple {
+    return switch facts.way?.state {
     case .waiting, .over, .refused(ChannelEnd.expired): true
-    case .notMeant, .accepted, .refused: false
+    case .notMeant, .accepted, .refused, nil: false
     }
   }
 
@@ -123,7 +121,7 @@ struct WhyJudge {
 
   /// Whether the system shows it, if it arrives.
   private var isNotification: Bool {
-    push.parts.contains(.notification) || facts.apple == .accepted
+    push.parts.contains(.notification) || facts.way?.state == .accepted
   }
 
   private var permission: WhyStep {

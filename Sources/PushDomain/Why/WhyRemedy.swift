@@ -1,111 +1,176 @@
-/// What to do when a push did not arrive. The raw values are part of the API; Docs/why-not-delivered.md explains each.
-public enum WhyRemedy: String, CaseIterable, Sendable {
-  /// Ask the app which registration ID it has now, and keep that.
-  case refreshRegistration = "refresh_registration"
-  /// Add the platform, with content for it.
-  case addressPlatform = "address_platform"
-  /// Bind alias or tag before sending, and send again.
-  case bindFirst = "bind_first"
-  /// Free the alias: delete it, or remove devices from it.
-  case freeAlias = "free_alias"
-  /// Change the audience.
-  case changeAudience = "change_audience"
-  /// Add it to the test devices, or send without `test_model`.
-  case addTestDevice = "add_test_device"
-  /// Remove the device from the black list.
-  case unblock
-  /// Have the app report the token of the Live Activity.
-  case startLiveActivity = "start_live_activity"
-  /// Send again.
-  case sendAgain = "send_again"
-  /// Wait.
-  case wait
-  /// Let the server reach APNs.
-  case reachApple = "reach_apple"
-  /// Upload a key or a certificate for the environment of the token.
-  case uploadCredential = "upload_credential"
-  /// Check the credential, fix or replace it, and resume it.
-  case mendCredential = "mend_credential"
-  /// Have the app request a token at each start and pass it on.
-  case registerToken = "register_token"
-  /// Have the app report whether its token is for sandbox or production; the key or certificate must be for that environment.
-  case matchEnvironment = "match_environment"
-  /// Use a key or certificate for the app's own bundle ID.
-  case matchTopic = "match_topic"
-  /// Nothing: the app was removed from the device, or reports a new token at its next start.
-  case awaitReinstall = "await_reinstall"
-  /// Shorten the notification.
-  case shorten
-  /// Look up the reason of APNs.
-  case lookUpReason = "look_up_reason"
-  /// Look up the reason of the channel's service.
-  case lookUpChannelReason = "look_up_channel_reason"
-  /// Give the push a longer time to live.
-  case extendLifetime = "extend_lifetime"
-  /// Choose another strategy.
-  case changeStrategy = "change_strategy"
-  /// Let the app run in the background: exempt it from battery saving, allow autostart, and check the network.
-  case keepAlive = "keep_alive"
-  /// Open the app, or use APNs for what must be seen at once.
-  case openApp = "open_app"
-  /// Log in again.
-  case logInAgain = "log_in_again"
-  /// Update the library in the app, and look at its log.
-  case updateLibrary = "update_library"
-  /// Send fewer pushes, or shorten their time to live.
-  case sendFewer = "send_fewer"
-  /// Enable the app again.
-  case enableApp = "enable_app"
-  /// Check the device's settings for notifications.
-  case checkPermission = "check_permission"
-  /// Ask the system for banners while the app is in the foreground.
-  case presentInForeground = "present_in_foreground"
-  /// Nothing is wrong.
-  case nothing
-  /// Fix the app's server, and send the events again.
-  case mendCallback = "mend_callback"
+/// What to do when a push did not arrive. The names are part of the API; Docs/why-not-delivered.md explains each. Channels have
+/// remedies of their own.
+public struct WhyRemedy: Hashable, Sendable {
+  /// Its name in the API.
+  public let rawValue: String
+  /// What to do, in a sentence or two; empty if there is nothing to do.
+  public let text: WhyText
+
+  /// A remedy with its name in the API, and what to do.
+  public init(_ rawValue: String, _ english: String, _ chinese: String) {
+    self.rawValue = rawValue
+    text = WhyText(english, chinese)
+  }
+
+  /// By name.
+  public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
+
+  /// By name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 }
 
-extension WhyCause {
-  /// What to do about it.
-  public var remedy: WhyRemedy {
-    switch self {
-    case .registrationUnknown, .registrationReplaced: .refreshRegistration
-    case .otherPlatform, .nothingForPlatform: .addressPlatform
-    case .registeredLater, .recalled, .tokenLater, .tokenChanged: .sendAgain
-    case .aliasBoundLater, .aliasNotBound, .tagBoundLater, .tagNotBound, .tagRemoved: .bindFirst
-    case .aliasFull: .freeAlias
-    case .tagExcluded, .notNamed, .audienceUnknown: .changeAudience
-    case .notTestDevice: .addTestDevice
-    case .blocked: .unblock
-    case .noLiveActivity: .startLiveActivity
-    case .stillSpreading, .appleWaiting, .appleBusy, .channelWaiting: .wait
-    case .appleUnreachable: .reachApple
-    case .appleNoAnswer: .sendAgain
-    case .noCredential, .credentialExpired: .uploadCredential
-    case .credentialStopped, .credentialRefused: .mendCredential
-    case .noToken, .tokenRemoved, .tokenTaken: .registerToken
-    case .wrongEnvironment: .matchEnvironment
-    case .tokenOfOtherApp, .topicRefused: .matchTopic
-    case .tokenRetired, .tokenGone: .awaitReinstall
-    case .payloadTooLarge: .shorten
-    case .appleRefused: .lookUpReason
-    case .channelRefused: .lookUpChannelReason
-    case .appleNotInTime, .channelNotInTime, .onlineOnly, .cameBackLate, .connectionUnknown, .expired:
-      .extendLifetime
-    case .noChannel: .changeStrategy
-    case .neverConnected, .offlineHeartbeatLost, .offlineClosed, .offlineServer, .offlineBroken,
-      .offlineUnknown:
-      .keepAlive
-    case .notInForeground: .openApp
-    case .offlineLoggedOut, .offlineReplaced: .logInAgain
-    case .offlineAppDisabled: .enableApp
-    case .offlineTooSlow, .offlineProtocolError, .notAcknowledged: .updateLibrary
-    case .queueFull: .sendFewer
-    case .permissionUnknown, .notReported: .checkPermission
-    case .inForeground: .presentInForeground
-    case .shownBefore, .tapped, .overridden: .nothing
-    case .callbackFailing, .callbackGivenUp: .mendCallback
-    }
-  }
+extension WhyRemedy {
+  /// Ask the app which registration ID it has now, and keep that.
+  public static let refreshRegistration = WhyRemedy(
+    "refresh_registration",
+    "Have the app report its registration ID at each start, store it, and send again.",
+    "应用每次启动时获取 Registration ID 并更新到服务端，然后重新发送。")
+  /// Add the platform, with content for it.
+  public static let addressPlatform = WhyRemedy(
+    "address_platform",
+    "Add the platform to `platform`, with a notification or a message for it.",
+    "在 platform 中加入该平台，并提供通知或自定义消息内容。")
+  /// Bind alias or tag before sending, and send again.
+  public static let bindFirst = WhyRemedy(
+    "bind_first",
+    "The audience is fixed when a push is accepted: bind the alias or tag first, then send again.",
+    "目标人群在推送被接收时确定：请先绑定别名或标签，再重新发送。")
+  /// Free the alias: delete it, or remove devices from it.
+  public static let freeAlias = WhyRemedy(
+    "free_alias",
+    "Delete the alias, or remove it from devices that are no longer used; then bind it again.",
+    "删除该别名，或从不再使用的设备上解绑，然后重新绑定。")
+  /// Change the audience.
+  public static let changeAudience = WhyRemedy(
+    "change_audience",
+    "Check the audience of the push, and send again.",
+    "检查推送的目标人群后重新发送。")
+  /// Add it to the test devices, or send without `test_model`.
+  public static let addTestDevice = WhyRemedy(
+    "add_test_device",
+    "Add the device to the test devices, or send without `test_model`.",
+    "将设备加入测试设备，或去掉 test_model 后发送。")
+  /// Remove the device from the black list.
+  public static let unblock = WhyRemedy(
+    "unblock",
+    "Remove the device from the black list, then send again.",
+    "将设备移出黑名单后重新发送。")
+  /// Have the app report the token of the Live Activity.
+  public static let startLiveActivity = WhyRemedy(
+    "start_live_activity",
+    "Have the app report the token of the Live Activity when it starts.",
+    "请在实时活动开始时由应用上报 Token。")
+  /// Send again.
+  public static let sendAgain = WhyRemedy(
+    "send_again",
+    "Send it again.",
+    "请重新发送。")
+  /// Wait.
+  public static let wait = WhyRemedy(
+    "wait",
+    "Wait: the server continues automatically.",
+    "请等待，系统会自动继续。")
+  /// Upload a key or a certificate for the environment of the token.
+  public static let uploadCredential = WhyRemedy(
+    "upload_credential",
+    "Upload a credential for the channel under Settings; for APNs a key (.p8) or a certificate "
+      + "for the token's environment.",
+    "请在设置中上传该通道的凭证；苹果推送为对应环境的密钥（.p8）或证书。")
+  /// Check the credential, fix or replace it, and resume it.
+  public static let mendCredential = WhyRemedy(
+    "mend_credential",
+    "Check the credential (for APNs the key, key ID, team ID and bundle ID), replace what is "
+      + "wrong, and resume it.",
+    "检查凭证（苹果推送为密钥、Key ID、团队和 Bundle ID），修正后恢复使用。")
+  /// Have the app request a token at each start and pass it on.
+  public static let registerToken = WhyRemedy(
+    "register_token",
+    "Have the app request its push token at each start and pass it to the library.",
+    "应用每次启动时向系统推送服务获取 Token 并传给客户端库。")
+  /// Nothing: the app was removed from the device, or reports a new token at its next start.
+  public static let awaitReinstall = WhyRemedy(
+    "await_reinstall",
+    "Nothing: if the app is still installed, it reports a new token at its next start.",
+    "无需处理：如果应用仍在设备上，下次启动时会上报新的 Token。")
+  /// Shorten the notification.
+  public static let shorten = WhyRemedy(
+    "shorten",
+    "Shorten text and extras to 4096 bytes in all.",
+    "缩短内容和附加字段，总计不超过 4096 字节。")
+  /// Look up the reason of the channel's service.
+  public static let lookUpChannelReason = WhyRemedy(
+    "look_up_channel_reason",
+    "Look up the reason in the documentation of the channel's service.",
+    "请在厂商通道的文档中查询该原因。")
+  /// Give the push a longer time to live.
+  public static let extendLifetime = WhyRemedy(
+    "extend_lifetime",
+    "Give the push a longer `time_to_live`, and send again.",
+    "增大 time_to_live 后重新发送。")
+  /// Choose another strategy.
+  public static let changeStrategy = WhyRemedy(
+    "change_strategy",
+    "Send with a strategy that also uses the direct connection.",
+    "选择同时使用长连接的推送策略。")
+  /// Let the app run in the background: exempt it from battery saving, allow autostart, and check the network.
+  public static let keepAlive = WhyRemedy(
+    "keep_alive",
+    "Check the device's network; exempt the app from battery saving and allow it to run in the "
+      + "background.",
+    "检查设备网络；将应用加入省电白名单，并允许自启动和后台运行。")
+  /// Open the app, or use APNs for what must be seen at once.
+  public static let openApp = WhyRemedy(
+    "open_app",
+    "It arrives when the app is opened. Send what must be seen at once as a notification, "
+      + "through APNs.",
+    "打开应用后即可收到；需要立即看到的内容请使用通知，由苹果推送。")
+  /// Log in again.
+  public static let logInAgain = WhyRemedy(
+    "log_in_again",
+    "Restart the library in the app; two installs must not share one registration.",
+    "请在应用中重新启动客户端库；两个安装不能共用同一注册。")
+  /// Update the library in the app, and look at its log.
+  public static let updateLibrary = WhyRemedy(
+    "update_library",
+    "Update the library in the app, and look at its log.",
+    "请更新应用中的客户端库并查看其日志。")
+  /// Send fewer pushes, or shorten their time to live.
+  public static let sendFewer = WhyRemedy(
+    "send_fewer",
+    "Send fewer pushes to one device, or shorten their time to live.",
+    "减少对单台设备的推送，或缩短有效期。")
+  /// Enable the app again.
+  public static let enableApp = WhyRemedy(
+    "enable_app",
+    "Enable the app again.",
+    "请重新启用该应用。")
+  /// Check the device's settings for notifications.
+  public static let checkPermission = WhyRemedy(
+    "check_permission",
+    "Check on the device: the app's notification permission, its channels, Focus and Do Not Disturb.",
+    "请在设备上检查：应用通知权限、通知渠道、专注模式和勿扰模式。")
+  /// Ask the system for banners while the app is in the foreground.
+  public static let presentInForeground = WhyRemedy(
+    "present_in_foreground",
+    "Have the app request the banner (`willPresent`), or show the notification itself.",
+    "请在应用中要求显示横幅（willPresent），或自行展示。")
+  /// Nothing is wrong.
+  public static let nothing = WhyRemedy(
+    "nothing",
+    "",
+    "")
+  /// Fix the app's server, and send the events again.
+  public static let mendCallback = WhyRemedy(
+    "mend_callback",
+    "Fix your server or its URL; waiting events are sent again automatically, others with `resend`.",
+    "请修复您的服务器或地址；等待中的事件会自动重发，其余可手动重发。")
+
+  /// All that are no channel's own.
+  public static let general: [WhyRemedy] = [
+    .refreshRegistration, .addressPlatform, .bindFirst, .freeAlias, .changeAudience, .addTestDevice, .unblock,
+    .startLiveActivity, .sendAgain, .wait, .uploadCredential, .mendCredential, .registerToken,
+    .awaitReinstall, .shorten, .lookUpChannelReason, .extendLifetime, .changeStrategy, .keepAlive, .openApp,
+    .logInAgain, .updateLibrary, .sendFewer, .enableApp, .checkPermission, .presentInForeground, .nothing,
+    .mendCallback,
+  ]
 }

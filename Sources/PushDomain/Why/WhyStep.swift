@@ -1,37 +1,64 @@
 import PushBase
 
-/// What has to hold for a push to arrive, in the order in which it is looked at.
-public enum WhyPoint: String, CaseIterable, Sendable {
+/// What has to hold for a push to arrive. The names are part of the API. Channels may have points of their own.
+public struct WhyPoint: Hashable, Sendable {
+  /// Its name in the API.
+  public let rawValue: String
+  /// What is looked at.
+  public let text: WhyText
+
+  /// A point with its name in the API, and what is looked at.
+  public init(_ rawValue: String, _ english: String, _ chinese: String) {
+    self.rawValue = rawValue
+    text = WhyText(english, chinese)
+  }
+
+  /// By name.
+  public static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
+
+  /// By name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+}
+
+extension WhyPoint {
   /// The push was accepted.
-  case accepted
+  public static let accepted = WhyPoint("accepted", "Accepted by the server", "服务器已接收")
   /// The device has a registration.
-  case device
+  public static let device = WhyPoint("device", "The device is registered", "设备已注册")
   /// The push is for its platform.
-  case platform
+  public static let platform = WhyPoint("platform", "The push is for its platform", "推送包含该平台")
   /// The device is in the audience.
-  case audience
+  public static let audience = WhyPoint("audience", "The device is in the audience", "设备属于目标人群")
   /// The sender wants it to arrive.
-  case sender
+  public static let sender = WhyPoint("sender", "The push was not recalled", "推送未被撤回或覆盖")
   /// It is the device's turn.
-  case release
+  public static let release = WhyPoint("release", "It is the device's turn", "已轮到该设备发送")
   /// The app can prove itself to the channel's service.
-  case credential
+  public static let credential = WhyPoint("credential", "The app's credential", "应用的通道凭证")
   /// The device has a token of the channel.
-  case token
-  /// Apple took it.
-  case apple
-  /// The service of another channel accepted it. Only in a diagnosis with such a channel.
-  case channel
+  public static let token = WhyPoint("token", "The device's push token", "设备的推送 Token")
+  /// The service of a channel without a step of its own accepted it.
+  public static let channel = WhyPoint("channel", "Accepted by the channel's service", "厂商通道已接收")
   /// The device took it over the direct connection.
-  case connection
+  public static let connection = WhyPoint(
+    "connection", "Received by the device over the direct connection", "设备通过长连接接收")
   /// There was time enough.
-  case lifetime
+  public static let lifetime = WhyPoint("lifetime", "Valid until", "有效期至")
   /// The user allows notifications.
-  case permission
+  public static let permission = WhyPoint("permission", "Notifications are allowed", "系统通知权限")
   /// The user saw it.
-  case shown
+  public static let shown = WhyPoint("shown", "Shown to the user", "已展示给用户")
   /// The callback to the app's server was sent.
-  case callback
+  public static let callback = WhyPoint("callback", "Callback to your server", "已回调您的服务器")
+
+  /// What is looked at before it matters what the service of a channel said, in order.
+  public static let beforeChannels: [WhyPoint] = [
+    .accepted, .device, .platform, .audience, .sender, .release, .credential, .token,
+  ]
+  /// What is looked at afterwards, in order.
+  public static let afterChannels: [WhyPoint] = [
+    .connection, .lifetime, .permission, .shown, .callback,
+  ]
 }
 
 /// Whether something holds.
@@ -58,7 +85,7 @@ public struct WhyStep: Equatable, Sendable {
   public let at: Timestamp?
   /// Why it does not hold, or what is to be said of it.
   public let cause: WhyCause?
-  /// The subject of the cause, such as an alias or the reason of APNs.
+  /// The subject of the cause, such as an alias or the reason of a channel's service.
   public let detail: String?
 
   /// All fields.
@@ -71,6 +98,11 @@ public struct WhyStep: Equatable, Sendable {
     self.at = at
     self.cause = cause
     self.detail = detail
+  }
+
+  /// Whether it is about what the service of a channel said.
+  public var isOfChannel: Bool {
+    !WhyPoint.beforeChannels.contains(point) && !WhyPoint.afterChannels.contains(point)
   }
 
   /// What to do about it.

@@ -36,7 +36,7 @@ struct PushReportController: GatewayController {
     guard let app = call.app else { return }
     var writer = JSONWriter(capacity: 512)
     writer.beginObject()
-    for status in router.channels.status(of: .apns, for: app) {
+    for status in router.channels.status(of: ReportChannels.apns, for: app) {
       writer.key(status.service)
       status.write(to: &writer)
     }
@@ -102,14 +102,13 @@ extension PushReport {
     writer.beginObject()
     write(connectionCounts, to: &writer)
     writer.endObject()
-    // APNs is always listed, for compatibility with versions without other channels.
-    for channel in Set(targets.channels).union([.apns]).subtracting([.passthrough]).sorted() {
+    for channel in Set(targets.channels).union(ReportChannels.listed).subtracting([.passthrough]).sorted() {
       writer.key(names[channel] ?? ChannelInfo.unknown(channel).name)
       writer.beginObject()
       write(targets.legs[DeliveryLeg(channel)], receiptCounts(channel), to: &writer)
       writer.endObject()
     }
-    if let calls = targets.legs[.apnsCall], !calls.meant.isEmpty {
+    if let calls = targets.legs[ReportChannels.calls], !calls.meant.isEmpty {
       writer.key("calls")
       writer.beginObject()
       write(calls, [], to: &writer)
@@ -178,13 +177,5 @@ extension OutcomeStatus {
     case .refused: "refused"
     case .replaced: "replaced"
     }
-  }
-}
-
-extension PluggedChannels {
-  /// The names of the channels in answers; APNs is always listed.
-  var names: [ChannelID: String] {
-    let infos = [ChannelInfo.apns] + infos
-    return Dictionary(infos.map { ($0.id, $0.name) }) { first, _ in first }
   }
 }

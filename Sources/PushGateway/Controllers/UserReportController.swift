@@ -137,8 +137,7 @@ struct UserReportController: GatewayController {
     func number(_ count: Int) -> JSONValue { .number(JSONNumber(count)) }
     var delivered = JSONObject()
     delivered.set("connection", number(row.acknowledged))
-    // APNs is always listed, for compatibility with versions without other channels.
-    for channel in Set(row.accepted.keys).union([.apns]).sorted() {
+    for channel in Set(row.accepted.keys).union(ReportChannels.listed).sorted() {
       delivered.set(names[channel] ?? ChannelInfo.unknown(channel).name, number(row.accepted[channel] ?? 0))
     }
     func latency(_ share: Double) -> JSONValue {

@@ -26,14 +26,6 @@ struct ReportController: GetuiController {
   /// Days that reports of tasks and of groups go back.
   private static let (daysOfTasks, daysOfGroups): (Int64, Int64) = (90, 70)
 
-  private func name(_ channel: ChannelID) -> String {
-    switch channel {
-    case .passthrough: "gt"
-    case .apns: "ios"
-    default: router.channels.info(channel).name
-    }
-  }
-
   private var today: LocalDate { router.zone.local(api.time.now()).date }
 
   private func start(ofDay number: Int64) -> Timestamp {
@@ -76,7 +68,8 @@ struct ReportController: GetuiController {
         place += task.pushes.count
         guard !own.isEmpty else { continue }
         writer.key(task.name)
-        own.reduce(into: TaskFigures()) { $0.add($1) }.write(to: &writer, withLosses: withLosses, name: name)
+        own.reduce(into: TaskFigures()) { $0.add($1) }.write(
+          to: &writer, withLosses: withLosses, router.channels)
       }
       writer.endObject()
     }
@@ -129,7 +122,7 @@ struct ReportController: GetuiController {
             writer.beginObject()
             if !known.isEmpty {
               writer.key(group)
-              known.reduce(into: TaskFigures()) { $0.add($1) }.write(to: &writer, name: name)
+              known.reduce(into: TaskFigures()) { $0.add($1) }.write(to: &writer, router.channels)
             }
             writer.endObject()
           }
@@ -182,7 +175,7 @@ struct ReportController: GetuiController {
           writer.member("receive_num", sum.acknowledged)
           writer.endObject()
           for (channel, count) in sum.accepted.sorted(by: { $0.key < $1.key }) {
-            writer.key(name(channel))
+            writer.key(router.channels.getuiName(channel))
             writer.beginObject()
             writer.member("target_num", count)
             writer.endObject()

@@ -190,12 +190,10 @@ extension Diagnosis {
   fileprivate var events: [(at: Timestamp, event: String)] {
     let found = steps.compactMap { step -> (at: Timestamp, event: String)? in
       guard let at = step.at else { return nil }
-      switch (step.point, step.verdict) {
-      case (.accepted, .ok), (.apple, .ok), (.channel, .ok), (.connection, .ok), (.shown, .ok),
-        (.callback, .ok):
+      switch (step.isOfChannel ? .channel : step.point, step.verdict) {
+      case (.accepted, .ok), (.channel, .ok), (.connection, .ok), (.shown, .ok), (.callback, .ok):
         return (at, (step.cause == .tapped ? WhyCause.tapped.text : step.point.text).chinese)
-      case (.sender, .failed), (.apple, .failed), (.channel, .failed), (.connection, .failed),
-        (.lifetime, .failed):
+      case (.sender, .failed), (.channel, .failed), (.connection, .failed), (.lifetime, .failed):
         return (at, step.cause?.text.chinese ?? step.point.text.chinese)
       default: return nil
       }

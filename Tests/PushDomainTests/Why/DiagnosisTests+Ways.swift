@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushDomain
 
@@ -5,8 +6,8 @@ extension DiagnosisTests {
   /// An iPhone for which Apple gave an answer.
   private static func refused(_ reason: String, _ change: (inout WhyFacts) -> Void = { _ in }) -> WhyFacts {
     facts(.ios) {
-      $0.apple = .refused(reason)
-      $0.credential = .ready(topic: "com.example.app")
+      $0.way?.state = .refused(reason)
+      $0.way?.credential = .ready(topic: "com.example.app")
       change(&$0)
     }
   }
@@ -15,7 +16,7 @@ extension DiagnosisTests {
   private static func tokenless(_ end: TokenEnd, _ change: (inout WhyFacts) -> Void = { _ in }) -> WhyFacts {
     facts(.ios) {
       $0.own = .waiting
-      $0.credential = .ready(topic: "com.example.app")
+      $0.way?.credential = .ready(topic: "com.example.app")
       $0.device?.token = .none
       $0.device?.tokenEnd = end
       change(&$0)
@@ -28,51 +29,51 @@ extension DiagnosisTests {
       "No credential now",
       facts(.ios) {
         $0.own = .waiting
-        $0.credential = .missing
+        $0.way?.credential = .missing
       }, .credential, .noCredential, .waiting),
     line(
       "The credential is stopped",
       facts(.ios) {
-        $0.apple = .waiting
-        $0.credential = .stopped(reason: "Apple answered 403 InvalidProviderToken", since: before)
+        $0.way?.state = .waiting
+        $0.way?.credential = .stopped(reason: "Apple answered 403 InvalidProviderToken", since: before)
       }, .credential, .credentialStopped, .waiting, detail: "Apple answered 403 InvalidProviderToken"),
     line(
       "The certificate has expired",
       facts(.ios) {
-        $0.apple = .waiting
-        $0.credential = .expired(before)
+        $0.way?.state = .waiting
+        $0.way?.credential = .expired(before)
       }, .credential, .credentialExpired, .waiting),
     line(
       "Apple refused the token; the certificate expired later",
-      refused("BadDeviceToken") { $0.credential = .expired(after) }, .apple, .wrongEnvironment,
+      refused("BadDeviceToken") { $0.way?.credential = .expired(after) }, .apple, .wrongEnvironment,
       detail: "BadDeviceToken, production"),
     line(
       "Apple refused the certificate, which is stopped since",
-      refused("BadCertificate") { $0.credential = .stopped(reason: "BadCertificate", since: after) },
+      refused("BadCertificate") { $0.way?.credential = .stopped(reason: "BadCertificate", since: after) },
       .credential, .credentialStopped, detail: "BadCertificate"),
     line(
       "The certificate expired before the push was over",
       facts(.ios, now: later) {
-        $0.apple = .over
-        $0.credential = .expired(after)
+        $0.way?.state = .over
+        $0.way?.credential = .expired(after)
       }, .credential, .credentialExpired),
     line(
       "The certificate expired when the push was over",
       facts(.ios, now: later) {
-        $0.apple = .refused("Expired")
-        $0.credential = .expired(end.adding(seconds: 1))
+        $0.way?.state = .refused("Expired")
+        $0.way?.credential = .expired(end.adding(seconds: 1))
       }, .apple, .appleNotInTime),
     line(
       "The credential is stopped, and nobody knows since when",
       facts(.ios, now: later) {
-        $0.apple = .over
-        $0.credential = .stopped(reason: "?", since: nil)
+        $0.way?.state = .over
+        $0.way?.credential = .stopped(reason: "?", since: nil)
       }, .credential, verdict: .unknown, .credentialStopped, detail: "?"),
     line(
       "There is no credential any more, and was one",
       facts(.ios, now: later) {
-        $0.apple = .over
-        $0.credential = .missing
+        $0.way?.state = .over
+        $0.way?.credential = .missing
       }, .credential, verdict: .unknown, .noCredential),
     line("No token", tokenless(.none), .token, .noToken, .waiting),
     line("The app took its token away", tokenless(.byDevice), .token, .tokenRemoved, .waiting),
@@ -92,13 +93,14 @@ extension DiagnosisTests {
     line(
       "Another token since", refused("Unregistered") { $0.device?.tokenSince = after }, .token, .tokenChanged),
     line(
-      "Apple has not answered", facts(.ios) { $0.apple = .waiting }, .apple, verdict: .waiting, .appleWaiting,
+      "Apple has not answered", facts(.ios) { $0.way?.state = .waiting }, .apple, verdict: .waiting,
+      .appleWaiting,
       .waiting),
     line(
       "Apple cannot be reached",
       facts(.ios) {
-        $0.apple = .waiting
-        $0.unreachable = WhyFacts.Unreachable(since: after, reason: "Connection refused")
+        $0.way?.state = .waiting
+        $0.way?.unreachable = WhyFacts.Unreachable(since: after, reason: "Connection refused")
       }, .apple, verdict: .waiting, .appleUnreachable, .waiting, detail: "Connection refused"),
     line("The answer to a call was lost", refused("NoAnswer"), .apple, .appleNoAnswer, detail: "NoAnswer"),
     line(
@@ -123,21 +125,24 @@ extension DiagnosisTests {
     line("Too much", refused("TooManyRequests"), .apple, .appleBusy, detail: "TooManyRequests"),
     line("Another reason", refused("BadPriority"), .apple, .appleRefused, detail: "BadPriority"),
     line(
-      "Apple did not take it in time", facts(.ios, now: later) { $0.apple = .refused("Expired") }, .apple,
+      "Apple did not take it in time", facts(.ios, now: later) { $0.way?.state = .refused("Expired") },
+      .apple,
       .appleNotInTime),
     line(
-      "Apple was not asked in time", facts(.ios, now: later) { $0.apple = .over }, .apple, .appleNotInTime),
+      "Apple was not asked in time", facts(.ios, now: later) { $0.way?.state = .over }, .apple,
+      .appleNotInTime),
   ]
 
   // MARK: Another channel
 
-  private static func vendor(_ way: WhyFacts.AppleWay, now: Timestamp = after.adding(seconds: 10)) -> WhyFacts
+  private static func vendor(_ way: WhyFacts.ChannelState, now: Timestamp = after.adding(seconds: 10))
+    -> WhyFacts
   {
     facts(.android, now: now) {
-      $0.apple = way
-      $0.vendor = ChannelInfo(
+      let post = ChannelInfo(
         id: ChannelID(rawValue: 9), name: "post", english: "Post", chinese: "邮政",
         platforms: PlatformSet(.android), parts: .notification)
+      $0.way = WhyFacts.ChannelWay(post, way)
     }
   }
 
@@ -292,7 +297,8 @@ extension DiagnosisTests {
       "The app is in the foreground elsewhere, where that does not matter",
       arrived { $0.device?.isForeground = true }, .shown, verdict: .unknown, .notReported, .arrived),
     line(
-      "Apple took it, nobody tells more", facts(.ios) { $0.apple = .accepted }, .shown, verdict: .unknown,
+      "Apple took it, nobody tells more", facts(.ios) { $0.way?.state = .accepted }, .shown,
+      verdict: .unknown,
       .notReported,
       .handedOver),
     line(
@@ -305,7 +311,7 @@ extension DiagnosisTests {
     line(
       "Apple took it, and it was shown",
       facts(.ios) {
-        $0.apple = .accepted
+        $0.way?.state = .accepted
         $0.isShown = true
       }, .shown, verdict: .ok, .shownBefore, .arrived),
     line(

@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushDomain
 import Testing
@@ -33,7 +34,11 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
     var facts = WhyFacts(
       now: now, push: WhyFacts.Push(createdAt: accepted, expiresAt: end), isTarget: isTarget)
     facts.device = device(platform)
-    facts.push.isForApple = platform == .ios
+    facts.channelPoints = [.apple]
+    if platform == .ios {
+      facts.push.isForChannels = true
+      facts.way = WhyFacts.ChannelWay(.apns)
+    }
     change(&facts)
     return facts
   }
@@ -108,7 +113,7 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       facts(.ios) {
         $0.device = nil
         $0.gone = WhyFacts.Gone(at: after, successor: nil, platform: .ios)
-        $0.apple = .refused("Unregistered")
+        $0.way?.state = .refused("Unregistered")
       }, .apple, .tokenGone, detail: "Unregistered"),
     line(
       "The device registered later", facts(isTarget: false) { $0.device?.registeredAt = after }, .device,
@@ -276,7 +281,7 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       "Recalled when Apple had refused it already",
       facts(.ios) {
         $0.push.withdrawal = WhyFacts.Withdrawal(at: after, isReplaced: false)
-        $0.apple = .refused("BadDeviceToken")
+        $0.way?.state = .refused("BadDeviceToken")
       }, .apple, .wrongEnvironment, detail: "BadDeviceToken, production"),
     line(
       "Recalled when it had made room already",
@@ -288,7 +293,7 @@ struct WhyCase: Sendable, CustomTestStringConvertible {
       "Recalled before Apple was asked",
       facts(.ios) {
         $0.push.withdrawal = WhyFacts.Withdrawal(at: after, isReplaced: false)
-        $0.apple = .refused("TakenBack")
+        $0.way?.state = .refused("TakenBack")
       }, .sender, .recalled),
     line(
       "Spread, and not this device's turn",

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushJSON
 
 /// What Apple answered to one request.

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 
 /// The consequence of a response of APNs: one table, which depends only on its input.
 ///

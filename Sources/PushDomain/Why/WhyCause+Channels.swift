@@ -1,0 +1,68 @@
+/// What may keep a channel's service from bringing a push.
+extension WhyCause {
+  /// The app has no credential for the service of the token.
+  public static let noCredential = WhyCause(
+    "no_credential", .uploadCredential,
+    "The app has no credential for this channel or environment.",
+    "应用没有配置该通道或环境的凭证。")
+  /// The app's credential is paused.
+  public static let credentialStopped = WhyCause(
+    "credential_stopped", .mendCredential,
+    "The app's credential is paused, so nothing is sent.",
+    "应用的凭证已停用，暂停发送。")
+  /// The credential has expired.
+  public static let credentialExpired = WhyCause(
+    "credential_expired", .uploadCredential,
+    "The credential has expired.",
+    "凭证已过期。")
+  /// The device never reported a token.
+  public static let noToken = WhyCause(
+    "no_token", .registerToken,
+    "The device has not reported a push token.",
+    "设备没有上报推送 Token。")
+  /// The device reported its token after the push was accepted.
+  public static let tokenLater = WhyCause(
+    "token_later", .sendAgain,
+    "The device reported its token only after the push was accepted.",
+    "设备在推送被接收之后才上报 Token。")
+  /// The device removed its token.
+  public static let tokenRemoved = WhyCause(
+    "token_removed", .registerToken,
+    "The app removed its token.",
+    "应用清除了自己的 Token。")
+  /// The push service reported that the token is no longer valid.
+  public static let tokenRetired = WhyCause(
+    "token_retired", .awaitReinstall,
+    "The push service had reported before that the token is no longer valid.",
+    "推送服务此前已告知该 Token 失效。")
+  /// Another registration of the app reported the same token.
+  public static let tokenTaken = WhyCause(
+    "token_taken", .registerToken,
+    "Another registration of the app reported the same token.",
+    "同一 Token 被应用的另一个注册使用。")
+  /// The device has another token than when the push was sent.
+  public static let tokenChanged = WhyCause(
+    "token_changed", .sendAgain,
+    "The device has reported another token since; this push went to the old one.",
+    "设备之后更换了 Token，此推送发往旧的 Token。")
+  /// The channel's service has not responded.
+  public static let channelWaiting = WhyCause(
+    "channel_waiting", .wait,
+    "The channel's service has not responded yet.",
+    "厂商通道尚未应答。")
+  /// The channel's service had not accepted it when its time to live ended.
+  public static let channelNotInTime = WhyCause(
+    "channel_not_in_time", .extendLifetime,
+    "The channel's service had not accepted it when its time to live ended.",
+    "有效期结束时厂商通道仍未接收。")
+  /// The channel's service rejected it.
+  public static let channelRefused = WhyCause(
+    "channel_refused", .lookUpChannelReason,
+    "The channel's service rejected it.",
+    "厂商通道拒绝了该推送。")
+
+  static let ofChannels: [WhyCause] = [
+    .noCredential, .credentialStopped, .credentialExpired, .noToken, .tokenLater, .tokenRemoved,
+    .tokenRetired, .tokenTaken, .tokenChanged, .channelWaiting, .channelNotInTime, .channelRefused,
+  ]
+}

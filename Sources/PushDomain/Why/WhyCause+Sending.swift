@@ -1,0 +1,111 @@
+/// Why a push was not meant for a device, or not yet.
+extension WhyCause {
+  /// The app has no such registration.
+  public static let registrationUnknown = WhyCause(
+    "registration_unknown", .refreshRegistration,
+    "The app has no such registration.",
+    "应用中没有这个 Registration ID。")
+  /// Another registration replaced it, as after a reinstall.
+  public static let registrationReplaced = WhyCause(
+    "registration_replaced", .refreshRegistration,
+    "The registration was replaced: the app was reinstalled, or its data was cleared. The device "
+      + "now has a new registration.",
+    "该 Registration ID 已失效：应用被重装或清除了数据，现在的 ID 如下。")
+  /// It registered after the push was accepted.
+  public static let registeredLater = WhyCause(
+    "registered_later", .sendAgain,
+    "The device registered only after the push was accepted.",
+    "设备在推送被接收之后才注册。")
+  /// The push is for other platforms.
+  public static let otherPlatform = WhyCause(
+    "other_platform", .addressPlatform,
+    "The push is for other platforms.",
+    "推送未包含该设备的平台。")
+  /// The push has nothing for the device's platform.
+  public static let nothingForPlatform = WhyCause(
+    "nothing_for_platform", .addressPlatform,
+    "The push has no content for the device's platform.",
+    "推送没有针对该平台的内容。")
+  /// The device got the alias after the push was accepted.
+  public static let aliasBoundLater = WhyCause(
+    "alias_bound_later", .bindFirst,
+    "The alias was bound only after the push was accepted.",
+    "别名在推送被接收之后才绑定。")
+  /// The device does not have the alias.
+  public static let aliasNotBound = WhyCause(
+    "alias_not_bound", .bindFirst,
+    "The device does not have the alias.",
+    "设备没有绑定该别名。")
+  /// The alias has reached its limit of devices, and this one is not among them.
+  public static let aliasFull = WhyCause(
+    "alias_full", .freeAlias,
+    "The alias has reached its limit of 10 devices, and this one is not among them.",
+    "该别名已绑定 10 台设备（上限），此设备不在其中。")
+  /// The device got the tag after the push was accepted.
+  public static let tagBoundLater = WhyCause(
+    "tag_bound_later", .bindFirst,
+    "The tag was set only after the push was accepted.",
+    "标签在推送被接收之后才设置。")
+  /// The device does not have the tag.
+  public static let tagNotBound = WhyCause(
+    "tag_not_bound", .bindFirst,
+    "The device does not have the tag.",
+    "设备没有该标签。")
+  /// The device had lost the tag.
+  public static let tagRemoved = WhyCause(
+    "tag_removed", .bindFirst,
+    "The tag was removed from the device before that.",
+    "该标签在推送之前已从设备移除。")
+  /// The device has a tag that the push excludes.
+  public static let tagExcluded = WhyCause(
+    "tag_excluded", .changeAudience,
+    "The device has a tag that the push excludes.",
+    "设备带有被推送排除的标签。")
+  /// The push names other devices.
+  public static let notNamed = WhyCause(
+    "not_named", .changeAudience,
+    "The push names other devices.",
+    "推送指定了设备，但不包含此设备。")
+  /// The push is for test devices only.
+  public static let notTestDevice = WhyCause(
+    "not_test_device", .addTestDevice,
+    "The push is for test devices only.",
+    "推送仅发送给测试设备。")
+  /// The device was on the app's black list.
+  public static let blocked = WhyCause(
+    "blocked", .unblock,
+    "The device is on the app's black list.",
+    "设备在应用的黑名单中。")
+  /// The device has no token for the Live Activity.
+  public static let noLiveActivity = WhyCause(
+    "no_live_activity", .startLiveActivity,
+    "The device has not reported a token for the Live Activity.",
+    "设备没有上报该实时活动的 Token。")
+  /// The audience, or the device's state at that time, was not recorded.
+  public static let audienceUnknown = WhyCause(
+    "audience_unknown", .changeAudience,
+    "The audience, or the device's state at that time, was not recorded.",
+    "当时的目标人群或设备状态没有记录。")
+  /// The sender recalled the push or, in Getui's API, stopped the task.
+  public static let recalled = WhyCause(
+    "recalled", .sendAgain,
+    "The sender recalled the push or stopped its task.",
+    "发送者撤回了推送（任务已停止）。")
+  /// Another push replaced it.
+  public static let overridden = WhyCause(
+    "overridden", .nothing,
+    "The sender replaced it with another push.",
+    "发送者用另一条推送覆盖了它。")
+  /// The push uses paced delivery, and it is not this device's turn yet.
+  public static let stillSpreading = WhyCause(
+    "still_spreading", .wait,
+    "The push uses paced delivery, and it is not this device's turn yet.",
+    "推送正在按定速分批发送，尚未轮到该设备。")
+
+  static let ofSending: [WhyCause] = [
+    .registrationUnknown, .registrationReplaced, .registeredLater, .otherPlatform, .nothingForPlatform,
+    .aliasBoundLater, .aliasNotBound, .aliasFull, .tagBoundLater, .tagNotBound, .tagRemoved, .tagExcluded,
+    .notNamed, .notTestDevice, .blocked, .noLiveActivity, .audienceUnknown, .recalled, .overridden,
+    .stillSpreading,
+  ]
+}

@@ -1,0 +1,22 @@
+import PushDomain
+import PushRouter
+
+/// Which channel fields of answers are about whose names are part of an API. What is not named here is listed by the channel's own
+/// name.
+public enum ReportChannels {
+  /// `ios_apns_sent`, `apns_target` and the like in JPush's reports, and the answer of `GET /v1/apns`.
+  public static let apns = ChannelID.apns
+  /// `calls` in the report on a push: a second leg, which is not in the channel's own figures.
+  static let calls = DeliveryLeg(apns, 2)
+  /// Always listed, for compatibility with versions without other channels.
+  public static let listed: Set<ChannelID> = [apns]
+  /// The names of those, where their channel is not plugged in.
+  static let names: [ChannelID: String] = [apns: "apns"]
+}
+
+extension PluggedChannels {
+  /// The names of the channels in answers.
+  var names: [ChannelID: String] {
+    Dictionary(infos.map { ($0.id, $0.name) }) { first, _ in first }.merging(ReportChannels.names) { $1 }
+  }
+}
