@@ -11,6 +11,8 @@ final class DeviceRequests {
   private let sending: PushSending
   private var limits: PassthroughLimits { connections.limits }
   private var peers: PeerGuard { connections.peers }
+  /// Where registrations without an answer came from: their devices may be gone by then, and their slots others'.
+  var registering: [Location: PeerNetwork] = [:]
 
   init(_ connections: DeviceConnections, _ sending: PushSending) {
     self.connections = connections
@@ -55,6 +57,7 @@ final class DeviceRequests {
       return connections.fail(slot, .busy, .afterBackOff, "too many registrations of one install")
     }
     connections.slab[slot].core.phase = .waiting
+    registering[connections.location(slot)] = connections.slab[slot].network
     connections.tell(
       .register(
         NewDevice(
@@ -63,14 +66,19 @@ final class DeviceRequests {
           appVersion: request.appVersion, location: connections.location(slot))))
   }
 
-  /// The home has answered a registration.
-  func registered(_ result: RegisterResult, _ slot: UInt32) {
+  /// The home has answered a registration, whose device may be gone.
+  func registered(_ result: RegisterResult, _ location: Location) {
+    let network = registering.removeValue(forKey: location)
+    // Nothing was stored for it.
+    if let network, case .refused = result {
+      peers.returnRegistration(network, at: connections.sharedSecond)
+    }
+    guard let slot = connections.slot(location) else { return }
     var answer: ServerFrame?
     switch result {
     case .registered(let id, let secret): answer = DeviceSecret(secret).map { .registerOK(id, $0) }
     case .refused(.unavailable): break
     case .refused(let refusal):
-      peers.returnRegistration(connections.slab[slot].network, at: connections.sharedSecond)
       if connections.slab[slot].core.phase == .waiting { refuse(refusal, slot) }
       return
     }

@@ -104,9 +104,9 @@ public final class DeviceServer: LoopDriver {
   /// Connections among which a network with more than its due is looked for.
   private static let sample = 64
 
-  /// Closes a connection without a login, to make room for one from a network: the oldest, if it had time to log in; else one of a
-  /// network that has more of them, so that a flood of new ones pushes out its own and nobody else's. False if there is none: in a
-  /// crowd of honest devices nobody would get through if each pushed out another.
+  /// Closes a connection without a login, to make room for one from a network: the oldest, if it had time to log in; else an old one
+  /// of the network that has most of them, if it has over twice as many, so that a flood of new ones pushes out its own and nobody
+  /// else's. False if there is none: in a crowd of honest devices nobody would get through if each pushed out another.
   private func evictUnauthenticated(for network: PeerNetwork) -> Bool {
     guard let oldest = unauthenticated.oldest(where: isUnauthenticated) else { return false }
     // Not by its deadline, which moves on when it is told to leave.
@@ -117,10 +117,11 @@ public final class DeviceServer: LoopDriver {
     return true
   }
 
-  /// A connection of the network that has most of them without a login, as far as a few show it; nil if none has more than this one.
+  /// The oldest connection of the network that has most of them without a login, as far as a few show it; nil if none has over twice
+  /// as many as this one.
   private func crowdingSlot(for network: PeerNetwork) -> UInt32? {
     let slots = unauthenticated.sample(Self.sample, where: isUnauthenticated).map(\.slot)
-    return peers.mostCrowded(slots.map { connections.slab[$0].network }, moreThan: network).map { slots[$0] }
+    return peers.mostCrowded(slots.map { connections.slab[$0].network }, overTwice: network).map { slots[$0] }
   }
 
   private func isUnauthenticated(_ token: SessionToken) -> Bool {
@@ -199,7 +200,7 @@ public final class DeviceServer: LoopDriver {
     case .loginAgain(let login):
       if connections.slot(login.location) != nil { connections.tell(.login(login)) }
     case .registerResult(let location, let result):
-      if let slot = connections.slot(location) { requests.registered(result, slot) }
+      requests.registered(result, location)
     case .stateTaken(let location, let newest):
       if let slot = connections.slot(location) { requests.stateTaken(newest: newest, slot) }
     case .result(let location, let sequence, let result):

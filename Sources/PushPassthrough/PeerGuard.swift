@@ -50,10 +50,11 @@ public final class PeerGuard: Sendable {
     }
   }
 
-  /// The place among `networks` of the one with most connections without a login, if it has more than `network`; nil if none has.
-  func mostCrowded(_ networks: [PeerNetwork], moreThan network: PeerNetwork) -> Int? {
+  /// The first place among `networks` of the one with most connections without a login, if it has over twice as many as `network`;
+  /// nil if none has. With a smaller difference each of two networks would push out the other's in turn.
+  func mostCrowded(_ networks: [PeerNetwork], overTwice network: PeerNetwork) -> Int? {
     entries.withLock { entries in
-      var (place, most) = (Int?.none, entries[network]?.unauthenticated ?? 0)
+      var (place, most) = (Int?.none, 2 * (entries[network]?.unauthenticated ?? 0))
       for (index, one) in networks.enumerated() {
         guard let count = entries[one]?.unauthenticated, count > most else { continue }
         (place, most) = (index, count)

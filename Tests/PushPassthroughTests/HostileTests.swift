@@ -146,13 +146,13 @@ import Testing
   }
 
   /// A flood of young silent connections takes all places: who comes from elsewhere gets one of theirs, the flood itself none.
-  @Test func `A network with more than others makes room at once`() throws {
+  @Test func `A network with over twice as many as others makes room at once`() throws {
     var limits = PassthroughLimits()
-    limits.connections = 3
+    limits.connections = 4
     let clock = ManualClock()
     let server = try TestServer(limits: limits, loops: 1, clock: clock)
     let (device, _) = try server.device()
-    let crowd = try (0..<2).map { _ in try TestDevice(port: server.port) }
+    let crowd = try (0..<3).map { _ in try TestDevice(port: server.port) }
     for one in crowd {
       try one.send(TestDevice.hello)
       _ = try one.next()
@@ -160,15 +160,21 @@ import Testing
     let flood = try TestDevice(port: server.port)
     #expect(try flood.next() == .end)
     server.onEachServer { server in
-      #expect(server.connectionCount == 3)
-      #expect(server.admit(PeerNetwork(rawValue: 7)) && server.connectionCount == 2)
-      // Nothing came of it; and the crowd is now as large as any other network that asks.
-      #expect(server.admit(PeerNetwork(rawValue: 8)) && server.connectionCount == 2)
+      #expect(server.connectionCount == 4)
+      #expect(server.admit(PeerNetwork(rawValue: 7)) && server.connectionCount == 3)
     }
-    // The older one of both.
+    // The oldest of them.
     #expect(try crowd[0].next() == .end)
-    for one in [device, crowd[1]] { try one.send(.ping) }
-    #expect(try device.next() == .frame(.pong))
+    // Nothing came of it; another takes the place, and the two that are left of the crowd are not clearly more than one.
+    let (other, _) = try server.device()
+    server.onEachServer { server in
+      #expect(server.connectionCount == 4)
+      #expect(!server.admit(PeerNetwork(rawValue: 8)) && server.connectionCount == 4)
+    }
+    for one in [device, other] {
+      try one.send(.ping)
+      #expect(try one.next() == .frame(.pong))
+    }
   }
 
   @Test func `Devices of an unknown app take nothing of what a network may register`() throws {
@@ -193,6 +199,30 @@ import Testing
       guard case .registerOK = try register(server.app.key) else {
         Issue.record("the unknown app's devices took the place")
         return
+      }
+    }
+  }
+
+  @Test func `What a registration took comes back also when its device did not wait for the refusal`() throws
+  {
+    let peers = PeerGuard(registrationsPerMinute: 10)
+    let server = try TestServer(peers: peers, loops: 1, clock: ManualClock())
+    let network = PeerNetwork(rawValue: 7)
+    let gone = Location(loop: 0, slot: 99, generation: 99)
+    server.onEachServer { server in
+      let second = server.connections.sharedSecond
+      for _ in 1..<10 { #expect(peers.mayRegister(network, at: second)) }
+      for (result, isGivenBack) in [
+        (RegisterResult.refused(.unknownApp), true), (.refused(.unavailable), true),
+        (.registered(RegistrationID(high: 1, low: 1), secret: []), false),
+      ] {
+        #expect(peers.mayRegister(network, at: second))
+        server.requests.registering[gone] = network
+        server.handle(.registerResult(gone, result))
+        // Another answer has nothing to give.
+        server.handle(.registerResult(gone, .refused(.unknownApp)))
+        #expect(peers.mayRegister(network, at: second) == isGivenBack)
+        if isGivenBack { peers.returnRegistration(network, at: second) }
       }
     }
   }

@@ -31,15 +31,20 @@ import Testing
     #expect(!peers.mayRegister(one, at: 62))
   }
 
-  @Test func `Only a network with more connections than another has too many`() {
+  @Test func `Only a network with over twice as many connections as another has too many`() {
     let peers = PeerGuard(unauthenticated: 10)
-    for _ in 0..<3 { #expect(peers.enter(one, at: 0)) }
-    for _ in 0..<2 { #expect(peers.enter(two, at: 0)) }
     let three = PeerNetwork(rawValue: 3)
-    #expect(peers.mostCrowded([two, one, two], moreThan: three) == 1)
-    #expect(peers.mostCrowded([two, one], moreThan: two) == 1)
-    #expect(peers.mostCrowded([two, one], moreThan: one) == nil)
-    #expect(peers.mostCrowded([two], moreThan: two) == nil)
-    #expect(peers.mostCrowded([], moreThan: three) == nil)
+    for (network, count) in [(one, 5), (two, 2), (three, 1)] {
+      for _ in 0..<count { #expect(peers.enter(network, at: 0)) }
+    }
+    // The first of several, which is the oldest.
+    #expect(peers.mostCrowded([two, one, one, two], overTwice: three) == 1)
+    #expect(peers.mostCrowded([two, one], overTwice: two) == 1)
+    #expect(peers.mostCrowded([two], overTwice: three) == nil, "twice as many are not over twice")
+    #expect(peers.enter(two, at: 0))
+    #expect(peers.mostCrowded([two], overTwice: three) == 0)
+    #expect(peers.mostCrowded([one], overTwice: two) == nil)
+    #expect(peers.mostCrowded([two, one], overTwice: one) == nil)
+    #expect(peers.mostCrowded([], overTwice: three) == nil)
   }
 }
