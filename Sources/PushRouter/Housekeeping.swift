@@ -87,7 +87,7 @@ final class Housekeeping: Sendable {
   /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long as
   /// `isInTime` returns true.
   func finish(isInTime: () -> Bool) {
-    writeBehind.flush(batches: 4096, isLast: true)
+    writeBehind.finish(isInTime: isInTime)
     statistics.finish(to: store)
     activity.flush(apps.all, at: time.now())
     for app in apps.all {

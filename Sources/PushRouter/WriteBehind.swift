@@ -1,3 +1,4 @@
+import Glibc
 import PushBase
 import PushDomain
 import PushStorage
@@ -7,93 +8,17 @@ import Synchronization
 /// is lost in a crash only means that a device gets a push again, which its library drops, or that a push ends once more
 /// after the next start. So it is written in small batches, and what could not be written waits for better times. Only what the
 /// database refuses for its own sake, alone and twice, is given up, as in a crash: else it would hold back for ever whatever is
-/// known to be stored after it.
+/// known to be stored after it. Words of devices, behind which nothing waits, have three tries alone.
 final class WriteBehind: Sendable {
-  /// The end of a push, with what its storing needs.
-  private struct End: Sendable {
-    let push: EndedPush
-    let app: AppID
-    let at: Timestamp
-    /// The job that it was in was refused for the sake of one in it: it goes alone.
-    var isSuspect = false
-  }
-
-  /// What was acknowledged of an open push since its sets were last stored.
-  private struct Partly: Sendable {
-    let app: App
-    var acknowledgers: [RegistrationNumber] = []
-    /// When it reached each of them.
-    var moments: [Timestamp] = []
-    /// The database has refused them once, for their own sake.
-    var isSuspect = false
-  }
-
-  private struct Speaker: Hashable, Sendable {
-    let app: AppID
-    let number: RegistrationNumber
-    let kind: DeviceReports.Kind
-  }
-
-  private struct Waiting: Sendable {
-    var ends = FIFO<End>()
-    var partly: [MessageID: Partly] = [:]
-    var words: [DeviceReports.Key: DeviceReports] = [:]
-    /// How many these are, and how many of them, of how many pushes, are each app's.
-    var wordCount = 0
-    var shares: [AppID: (words: Int, pushes: Int)] = [:]
-    /// How many of each kind a device has said since the last flush.
-    var spoken: [Speaker: Int] = [:]
-    /// Whose acknowledgements these are.
-    var credits: [StoredAcknowledgements] = []
-    /// A flush is under way, and another one is wanted after it.
-    var isFlushing = false
-    var mustFlushAgain = false
-    /// The last batch was refused: no further tries before the next tick.
-    var isHeldUp = false
-
-    mutating func takePartly(_ id: MessageID) -> (id: MessageID, partly: Partly)? {
-      partly.removeValue(forKey: id).map { (id, $0) }
-    }
-
-    /// Whether there is room for another word of an app.
-    func hasRoom(for key: DeviceReports.Key) -> Bool {
-      let share = shares[key.app] ?? (0, 0)
-      guard wordCount < wordLimit, share.words < wordLimit / 4 else { return false }
-      return words.count < wordyPushes && share.pushes < wordyPushes / 4 || words[key] != nil
-    }
-
-    mutating func add(_ new: DeviceReports, _ key: DeviceReports.Key) {
-      count(new.count, pushes: words[key] == nil ? 1 : 0, of: key.app)
-      words[key, default: DeviceReports()].add(new)
-    }
-
-    mutating func takeReports(_ limit: Int) -> [(key: DeviceReports.Key, words: DeviceReports)] {
-      let taken = words.prefix(limit).map { (key: $0.key, words: $0.value) }
-      for (key, gone) in taken {
-        words[key] = nil
-        count(-gone.count, pushes: -1, of: key.app)
-      }
-      return taken
-    }
-
-    private mutating func count(_ words: Int, pushes: Int, of app: AppID) {
-      wordCount += words
-      let share = shares[app] ?? (0, 0)
-      shares[app] = share.pushes + pushes > 0 ? (share.words + words, share.pushes + pushes) : nil
-    }
-
-    var hasBatch: Bool { ends.count >= WriteBehind.batch && !isHeldUp }
-  }
-
   /// Rows in one job. A job delays the pushes in its commit, here by half a millisecond; a callback request has the same
   /// number of events.
-  private static let batch = 100
+  static let batch = 100
   /// Batches in one flush, so that they cannot fill the writer's queue.
   static let batches = 160
   /// What devices say of pushes besides acknowledging them in time: beyond so many words, and pushes, the newest are lost. An
   /// app may have a quarter of them: what its devices make up loses nobody else's.
-  private static let wordLimit = 1_000_000
-  private static let wordyPushes = 100_000
+  static let wordLimit = 1_000_000
+  static let wordyPushes = 100_000
   /// Words of a kind that a device may say between two flushes.
   static let wordsOfDevice = 256
   /// Bytes of audiences in one job: about one push to very many, or a batch of pushes to some hundred each.
@@ -188,7 +113,7 @@ final class WriteBehind: Sendable {
 
   /// Whether nothing waits to be written.
   var isEmpty: Bool {
-    waiting.withLock { $0.ends.isEmpty && $0.partly.isEmpty && $0.words.isEmpty }
+    waiting.withLock { $0.pushCount == 0 }
   }
 
   /// Writes pending data, up to this many batches of each kind. `isLast`: nothing may follow from what is written.
@@ -198,11 +123,39 @@ final class WriteBehind: Sendable {
       waiting.spoken = [:]
     }
     flushAcknowledgements(batches: batches)
+    let jobCost = isLast ? .max : Self.jobCost
+    for suspect in waiting.withLock({ $0.takeSuspects(batches) }) { write(suspect) }
     for _ in 0..<batches {
       let batch = waiting.withLock { $0.takeReports(Self.batch) }
       guard !batch.isEmpty else { break }
-      write(batch[...], jobCost: isLast ? .max : Self.jobCost)
+      write(batch[...], jobCost: jobCost)
     }
+  }
+
+  /// Rounds without progress after which `finish` ends, and microseconds between them.
+  private static let (lastRounds, rest): (Int, UInt32) = (5, 100_000)
+
+  /// Writes all pending data before the store is closed, while `isInTime` returns true: in rounds, since what is refused with
+  /// others goes alone then, and a lock or a lack of room may be over soon. The log tells what was lost. Blocks.
+  func finish(isInTime: () -> Bool) {
+    var (left, rounds) = (Int.max, 0)
+    repeat {
+      flush(batches: 4096, isLast: true)
+      // Behind all of it.
+      try? Store.wait { store.write(single: true, { _ throws(StorageError) in }, completion: $0) }
+      let now = waiting.withLock { $0.pushCount }
+      rounds = now < left ? 0 : rounds + 1
+      left = now
+      if rounds > 0 { usleep(Self.rest) }
+    } while left > 0 && rounds < Self.lastRounds && isInTime()
+    guard left > 0 else { return }
+    let (ends, partly, words) = waiting.withLock { ($0.ends.count, $0.partly.count, $0.wordCount) }
+    log.error(
+      "not all that devices did could be stored: they may get pushes again after the next start",
+      [
+        "ends_of_pushes": .number(Int64(ends)), "pushes_acknowledged": .number(Int64(partly)),
+        "reports": .number(Int64(words)),
+      ])
   }
 
   /// Writes acknowledgements soon, because a session waits for them. One flush follows the other, so that the rate is
@@ -315,6 +268,9 @@ final class WriteBehind: Sendable {
       ["msg_id": .text("\(id.rawValue)"), "error": .text(error.description)])
   }
 
+  /// How often words are refused alone before they are given up.
+  private static let wordTries = 3
+
   /// Writes words of devices. What would make the job too long goes into another, behind what waits for the writer.
   private func write(_ batch: ArraySlice<(key: DeviceReports.Key, words: DeviceReports)>, jobCost: Int) {
     store.write { [journal] transaction throws(StorageError) -> Int in
@@ -331,17 +287,27 @@ final class WriteBehind: Sendable {
       case .success(batch.endIndex): break
       case .success(let next): write(batch[next...], jobCost: jobCost)
       case .failure(let error):
-        guard isOwnFault(error) else {
-          return waiting.withLock { waiting in
-            for (key, words) in batch { waiting.add(words, key) }
+        let isOwnFault = isOwnFault(error)
+        waiting.withLock { waiting in
+          for (key, words) in batch {
+            if isOwnFault { waiting.add(Suspect(key: key, words: words)) } else { waiting.add(words, key) }
           }
         }
-        // Each alone: what is refused even then is lost, as words are when there are too many.
-        guard batch.count == 1 else {
-          return batch.indices.forEach { write(batch[$0...$0], jobCost: jobCost) }
-        }
-        giveUp(batch[batch.startIndex].key.id, error)
       }
+    }
+  }
+
+  /// Writes words of devices alone. What is refused too often even then is lost, as words are when there are too many.
+  private func write(_ suspect: Suspect) {
+    store.write { [journal] transaction throws(StorageError) in
+      var cost = 0
+      try journal.stored(try suspect.words.store(suspect.key, in: transaction, cost: &cost), in: transaction)
+    } completion: { [self] result in
+      guard case .failure(let error) = result else { return }
+      var again = suspect
+      if isOwnFault(error) { again.tries += 1 }
+      guard again.tries < Self.wordTries else { return giveUp(suspect.key.id, error) }
+      waiting.withLock { [again] in $0.add(again) }
     }
   }
 

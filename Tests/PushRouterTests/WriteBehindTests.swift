@@ -102,12 +102,78 @@ extension WriteBehindTests {
     world.router.journal.add(Refusal(of: ids[1]))
     let words = ids.map { (id: $0, kind: DeviceReports.Kind.shown) }
     world.router.writeBehind.note(words, by: device.number, of: world.app.id, at: world.clock.now())
-    try await world.tick()
-    try await world.barrier()
+    // All of them, then each alone.
+    for _ in 0..<2 { try await world.tick() }
+    #expect(world.router.writeBehind.wordCount == 1, "it may be for the better")
+    for _ in 0..<2 { try await world.tick() }
     #expect(world.router.writeBehind.wordCount == 0)
     var shown: [Int?] = []
     for id in ids { shown.append(try await world.targets(of: id)?.shown.count) }
     #expect(shown == [1, 0, 1])
+  }
+}
+
+/// What waits when the server stops.
+extension WriteBehindTests {
+  @Test func `What is refused at the end loses only itself, and the log tells what was lost`() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    var ids: [MessageID] = []
+    for _ in 0..<5 { ids.append(try await world.push()) }
+    world.router.journal.add(Refusal(of: ids[1]))
+    world.router.deliveries.acknowledge(ids, by: device.number, in: world.app)
+    world.router.writeBehind.note(
+      ids.map { (id: $0, kind: .shown) }, by: device.number, of: world.app.id, at: world.clock.now())
+    try await world.restart(isOrderly: true)
+    #expect(world.pending(device) == [ids[1]])
+    for id in ids where id != ids[1] {
+      #expect(try await world.outcome(of: id)?.status == .delivered)
+      #expect(try await world.targets(of: id)?.shown.count == 1)
+    }
+  }
+
+  @Test func `What cannot be written for now at the end is tried again while there is time`() async throws {
+    let world = try await TestWorld()
+    let device = try await world.register()
+    let ids = [try await world.push(), try await world.push()]
+    let lines = Mutex<[String]>([])
+    let writeBehind = WriteBehind(
+      store: world.store, journal: world.router.journal, time: world.clock,
+      log: Log(write: { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }),
+      stored: { _ in })
+    let full = PassingRefusal(times: 3)
+    world.router.journal.add(full)
+    writeBehind.note(
+      ids.map { (id: $0, kind: .shown) }, by: device.number, of: world.app.id, at: world.clock.now())
+    writeBehind.finish { true }
+    #expect(writeBehind.isEmpty && full.left.withLock { $0 } == 0)
+    for id in ids { #expect(try await world.targets(of: id)?.shown.count == 1) }
+    #expect(lines.withLock { $0 }.isEmpty)
+
+    // It does not wait for ever.
+    full.left.withLock { $0 = .max }
+    writeBehind.note(
+      ids.map { (id: $0, kind: .tapped) }, by: device.number, of: world.app.id, at: world.clock.now())
+    writeBehind.finish { true }
+    #expect(writeBehind.wordCount == 2)
+    let told = lines.withLock { $0 }
+    #expect(told.count == 1 && told[0].contains("not all that devices did could be stored"), "\(told)")
+    #expect(told.first?.contains("reports=2") == true, "\(told)")
+  }
+}
+
+/// As of a full disk, so many times.
+private final class PassingRefusal: DeliveryObserver {
+  let left: Mutex<Int>
+
+  init(times: Int) { left = Mutex(times) }
+
+  func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
+    let isFull = left.withLock { left in
+      defer { left = max(0, left - 1) }
+      return left > 0
+    }
+    if isFull { throw StorageError(.busy, "on purpose") }
   }
 }
 
