@@ -32,7 +32,7 @@ public final class WebConsole: Sendable {
   /// Makes the console.
   public init(
     router: Router, store: Store, gateway: Gateway, apns: APNsChannel? = nil, time: any TimeSource, log: Log,
-    mail: ConsoleMail = ConsoleMail(site: nil, send: nil), secrets: PersonSecrets
+    mail: ConsoleMail = ConsoleMail(site: nil, reserve: nil), secrets: PersonSecrets
   ) {
     self.router = router
     self.gateway = gateway

@@ -14,6 +14,7 @@ public final class Mailer: Sendable {
     /// On the monotonic clock.
     var nextAt: UInt64
     let progress: @Sendable (MailProgress) -> Void
+    let account: AccountID?
 
     /// About the memory that it holds.
     var bytes: Int { mail.recipient.utf8.count + mail.subject.utf8.count + mail.body.utf8.count }
@@ -24,6 +25,8 @@ public final class Mailer: Sendable {
     var direct: [Direct] = []
     var directCount = 0
     var directBytes = 0
+    /// How many of these mails are an account's.
+    var shares: [AccountID: Int] = [:]
     /// One was refused since there was room for all.
     var isFull = false
     var isBusy = false
@@ -46,6 +49,10 @@ public final class Mailer: Sendable {
   /// Mails in memory, and their bytes; beyond, whoever asked for one has to ask again.
   static let directLimit = 256
   static let directBytes = 1 << 20
+  /// Those of one account: invitations of one tenant must not take the place of everybody's.
+  static let accountLimit = directLimit / 4
+  /// The bytes for which a place is kept.
+  private static let placeBytes = 8 << 10
   private static let directAttempts = 6
   /// Seconds for which mail of the database is retried.
   static let lifetime: Int64 = 3 * 86_400
@@ -91,34 +98,72 @@ public final class Mailer: Sendable {
     try SMTPSender(server: server).send(message, to: mail.recipient)
   }
 
-  /// Whether `send` would take a short mail now.
-  public var hasRoom: Bool { state.withLock { Self.hasRoom(for: 8 << 10, in: $0) } }
-
-  private static func hasRoom(for bytes: Int, in state: State) -> Bool {
-    state.directCount < directLimit && state.directBytes + bytes <= directBytes
+  /// Sends mail that must not be stored, such as a link that lets its reader in: tried for some minutes. False if 256 mails or
+  /// 1 MiB of them wait, or 64 of the same account: nothing is done then, and whoever asked should be told. `progress` hears of each
+  /// attempt, on the mailer's thread.
+  public func send(
+    _ mail: NewMail, of account: AccountID? = nil,
+    progress: @escaping @Sendable (MailProgress) -> Void = { _ in }
+  ) -> Bool {
+    let direct = direct(mail, of: account, progress)
+    guard take(direct.bytes, of: account) else { return false }
+    add(direct)
+    return true
   }
 
-  /// Sends mail that must not be stored, such as a link that lets its reader in: tried for some minutes. False if 256 mails or
-  /// 1 MiB of them wait: nothing is done then, and whoever asked should be told. `progress` hears of each attempt, on the
-  /// mailer's thread.
-  public func send(_ mail: NewMail, progress: @escaping @Sendable (MailProgress) -> Void = { _ in }) -> Bool {
-    let id = "borealis-" + Hex.encode(SystemRandom.bytes(8))
-    let direct = Direct(
-      mail: mail, id: id, writtenAt: time.now(), nextAt: time.monotonic(), progress: progress)
+  /// Keeps a place for a mail of about 8 KiB that is written later, so that it is not refused then; nil if `send` would refuse it.
+  /// The place is free again when the mail is over, or when it is let go of without one.
+  public func reserve(of account: AccountID? = nil) -> MailPlace? {
+    guard take(Self.placeBytes, of: account) else { return nil }
+    return MailPlace { [self] mail, progress in
+      guard let mail else { return release(Self.placeBytes, of: account) }
+      let direct = direct(mail, of: account, progress)
+      state.withLock { $0.directBytes += direct.bytes - Self.placeBytes }
+      add(direct)
+    }
+  }
+
+  private func direct(
+    _ mail: NewMail, of account: AccountID?, _ progress: @escaping @Sendable (MailProgress) -> Void
+  ) -> Direct {
+    Direct(
+      mail: mail, id: "borealis-" + Hex.encode(SystemRandom.bytes(8)), writtenAt: time.now(),
+      nextAt: time.monotonic(), progress: progress, account: account)
+  }
+
+  private func add(_ direct: Direct) {
+    state.withLock { $0.direct.append(direct) }
+    look()
+  }
+
+  /// Takes a place; false if none is left.
+  private func take(_ bytes: Int, of account: AccountID?) -> Bool {
     let (isTaken, isNews) = state.withLock { state in
-      let isTaken = Self.hasRoom(for: direct.bytes, in: state)
-      defer { state.isFull = !isTaken }
-      guard isTaken else { return (false, !state.isFull) }
-      state.direct.append(direct)
+      let share = account.map { state.shares[$0] ?? 0 } ?? 0
+      guard share < Self.accountLimit else { return (false, false) }
+      guard state.directCount < Self.directLimit, state.directBytes + bytes <= Self.directBytes else {
+        defer { state.isFull = true }
+        return (false, !state.isFull)
+      }
+      state.isFull = false
       state.directCount += 1
-      state.directBytes += direct.bytes
+      state.directBytes += bytes
+      if let account { state.shares[account] = share + 1 }
       return (true, false)
     }
     if isNews {
       log.warning("too much mail waits; more is refused", ["limit": .number(Int64(Self.directLimit))])
     }
-    if isTaken { look() }
     return isTaken
+  }
+
+  private func release(_ bytes: Int, of account: AccountID?) {
+    state.withLock { state in
+      state.directCount -= 1
+      state.directBytes -= bytes
+      guard let account, let share = state.shares[account] else { return }
+      state.shares[account] = share > 1 ? share - 1 : nil
+    }
   }
 
   /// Called once a second.
@@ -303,12 +348,7 @@ public final class Mailer: Sendable {
   }
 
   /// A mail in memory is over.
-  private func forget(_ direct: Direct) {
-    state.withLock { state in
-      state.directCount -= 1
-      state.directBytes -= direct.bytes
-    }
-  }
+  private func forget(_ direct: Direct) { release(direct.bytes, of: direct.account) }
 
   /// Leaves a server alone that is out of order: 5 seconds, then twice as long, up to 5 minutes.
   private func rest(unless isInOrder: Bool) {

@@ -68,13 +68,18 @@ extension Server {
       router: router, store: store, gateway: gateway, apns: apns, time: time, log: settings.log,
       mail: ConsoleMail(
         site: settings.mail.site,
-        send: mailer.map { mailer in { @Sendable mail, progress in mailer.send(mail, progress: progress) } },
-        hasRoom: { mailer?.hasRoom ?? false }),
+        reserve: mailer.map { mailer in { @Sendable account in place(of: account, mailer) } }),
       secrets: PersonSecrets(
         seal: { secret, person, keysInUse in
           try? keyFile.readOrMake(inUse: keysInUse).seal(secret, for: .oneTimePasswords(of: person))
         },
         open: { sealed, person in try? keyFile.read().open(sealed, for: .oneTimePasswords(of: person)) }))
+  }
+
+  /// A place for a mail, which goes with the function.
+  private static func place(of account: AccountID?, _ mailer: Mailer) -> ConsoleMail.Send? {
+    guard let place = mailer.reserve(of: account) else { return nil }
+    return { mail, progress in place.send(mail, progress: progress) }
   }
 
   static func getui(

@@ -31,11 +31,13 @@ final class Outbox: Sendable {
   var progress: @Sendable (MailProgress) -> Void { latest.withLock { $0 } }
   private let latest = Mutex<@Sendable (MailProgress) -> Void>({ _ in })
 
-  func take(_ mail: NewMail, _ progress: @escaping @Sendable (MailProgress) -> Void) -> Bool {
-    guard !isFull else { return false }
-    list.withLock { $0.append(mail) }
-    latest.withLock { $0 = progress }
-    return true
+  /// A place for a mail.
+  func reserve() -> ConsoleMail.Send? {
+    guard !isFull else { return nil }
+    return { [self] mail, progress in
+      list.withLock { $0.append(mail) }
+      latest.withLock { $0 = progress }
+    }
   }
 }
 
@@ -73,13 +75,12 @@ final class ConsoleWorld: Sendable {
     @Sendable func context(_ person: PersonID) -> SealingKeys.Context {
       SealingKeys.Context(person: person.rawValue, purpose: "test")
     }
-    var send: ConsoleMail.Send?
-    if sendsMail { send = { [outbox] mail, progress in outbox.take(mail, progress) } }
+    var reserve: ConsoleMail.Reserve?
+    if sendsMail { reserve = { [outbox] _ in outbox.reserve() } }
     console = WebConsole(
       router: router, store: database.store, gateway: gateway, apns: apns, time: time, log: .silent,
       mail: ConsoleMail(
-        site: sendsMail ? "https://push.example.com" : nil, send: send,
-        hasRoom: { [outbox] in !outbox.isFull }),
+        site: sendsMail ? "https://push.example.com" : nil, reserve: reserve),
       secrets: PersonSecrets(
         seal: { secret, person, _ in keys.seal(secret, for: context(person)) },
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }))

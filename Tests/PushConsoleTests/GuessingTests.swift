@@ -121,7 +121,7 @@ import Testing
       profiles: Profiles(store: world.store), sessions: Sessions(store: world.store),
       audit: AuditLog(store: world.store), time: ManualClock(),
       secrets: PersonSecrets(seal: { _, _, _ in nil }, open: { _, _ in nil }),
-      mail: ConsoleMail(site: nil, send: nil))
+      mail: ConsoleMail(site: nil, reserve: nil))
     func logIn(_ password: String, browser: String?, as email: String = "zoe@example.com") async -> People
       .Refusal?
     {

@@ -216,15 +216,60 @@ extension Mailer {
     #expect(send(1))
     await mailer.round()
     #expect(!send(Mailer.directBytes))
-    for _ in 1..<Mailer.directLimit { #expect(mailer.hasRoom && send(1)) }
-    #expect(!mailer.hasRoom && !send(1))
+    for _ in 1..<Mailer.directLimit { #expect(send(1)) }
+    #expect(mailer.reserve() == nil && !send(1))
     world.clock.advance(seconds: 30)
     await mailer.round()
     #expect(world.server.taken.count == Mailer.directLimit)
     for _ in 0..<2 { #expect(send(Mailer.directBytes / 2 - 16)) }
     await mailer.round()
-    #expect(mailer.hasRoom && send(Mailer.directBytes - 16))
+    #expect(send(Mailer.directBytes - 16))
     #expect(world.server.taken.count >= Mailer.directLimit + 2)
+  }
+
+  @Test func `A place that is kept is taken by nobody else, and free again without a mail`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    let mail = NewMail(recipient: "z@x.y", subject: "s", body: "b")
+    world.server.fail(busy)
+    #expect(mailer.send(mail))
+    await mailer.round()
+    for _ in 2..<Mailer.directLimit { #expect(mailer.send(mail)) }
+    for _ in 0..<2 {
+      let place = try #require(mailer.reserve())
+      #expect(!mailer.send(mail) && mailer.reserve() == nil)
+      withExtendedLifetime(place) {}
+    }
+    let place = try #require(mailer.reserve())
+    #expect(!mailer.send(mail))
+    // A place is for one mail.
+    for _ in 0..<2 { place.send(mail) }
+    #expect(!mailer.send(mail))
+    world.clock.advance(seconds: 30)
+    await mailer.round()
+    #expect(world.server.taken.count == Mailer.directLimit)
+    // What they held is counted back, to the byte.
+    let largest = String(repeating: "b", count: Mailer.directBytes - 6)
+    #expect(mailer.send(NewMail(recipient: "z@x.y", subject: "s", body: largest)))
+  }
+
+  @Test func `The mail of one account leaves room for everybody else's`() async throws {
+    let world = try MailWorld()
+    let mailer = try world.mailer()
+    let mail = NewMail(recipient: "z@x.y", subject: "s", body: "b")
+    world.server.fail(busy)
+    #expect(mailer.send(mail))
+    await mailer.round()
+    let (one, other) = (AccountID(7), AccountID(8))
+    let place = try #require(mailer.reserve(of: one))
+    for _ in 1..<Mailer.accountLimit { #expect(mailer.send(mail, of: one)) }
+    #expect(!mailer.send(mail, of: one) && mailer.reserve(of: one) == nil)
+    #expect(mailer.send(mail, of: other) && mailer.send(mail))
+    place.send(mail)
+    world.clock.advance(seconds: 30)
+    await mailer.round()
+    #expect(world.server.taken.count == Mailer.accountLimit + 3)
+    #expect(mailer.send(mail, of: one))
   }
 
   @Test func `Delays double up to an hour`() {

@@ -101,7 +101,7 @@ struct AccountPages: Controller {
       return await showPeople(call.withoutForm, nil, link: invitations.link(call, token: token))
     }
     let name = visitor.memberships.first { $0.account == account }?.accountName ?? ""
-    invitations.mailLink(call, token: token, to: email, account: name, as: role)
+    invitations.mailLink(call, token: token, to: email, account: name, as: role, by: account)
     return call.redirect(to: "/console/accounts/\(account.rawValue)/people", notice: .invited)
   }
 

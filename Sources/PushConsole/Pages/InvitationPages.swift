@@ -30,7 +30,8 @@ struct InvitationPages: Controller {
   private func mailAgain(_ call: PageCall) async throws(Refused) -> HTTPResponse {
     guard invitations.mail.isSetUp else { return call.missing }
     let (row, token) = try await renew(call, .queued, "member.mail")
-    invitations.mailLink(call, token: token, to: row.email, account: row.accountName, as: row.role)
+    invitations.mailLink(
+      call, token: token, to: row.email, account: row.accountName, as: row.role, by: row.account)
     return call.redirect(to: SiteMap.pageAbove(call), notice: .invitedAgain)
   }
 

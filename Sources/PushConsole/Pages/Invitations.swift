@@ -46,9 +46,12 @@ struct Invitations: Sendable {
     return text == .none ? .none : "<span class=\"quiet mail-state\(isBad ? " bad" : "")\">\(text)</span>"
   }
 
-  /// Mails an invitation's link, and records the mail's status. Call it after the invitation is stored.
-  func mailLink(_ call: PageCall, token: String, to email: String, account: String, as role: Role) {
-    guard let site = mail.site, let send = mail.send else { return }
+  /// Mails an invitation's link, and records the mail's status. Call it after the invitation is stored. `sender` is the account
+  /// whose people send it, nil for operators.
+  func mailLink(
+    _ call: PageCall, token: String, to email: String, account: String, as role: Role, by sender: AccountID?
+  ) {
+    guard let site = mail.site, let reserve = mail.reserve else { return }
     let language = call.language
     let link = "\(site)/console/invitations/\(token)?lang=\(language.rawValue)"
     let body = Words.inviteBody.with(call.visitor?.person.name ?? "", account, role.name[language], link)
@@ -67,7 +70,8 @@ struct Invitations: Sendable {
         if case .failure = result { log.error("cannot store the outcome of an invitation's mail") }
       }
     }
-    if !send(mail, note) { note(.refused(reason: call(Words.mailTooMuch))) }
+    guard let send = reserve(sender) else { return note(.refused(reason: call(Words.mailTooMuch))) }
+    send(mail, note)
   }
 
   /// The link of an invitation's token, as the browser's address of the console has it unless an operator has named another.

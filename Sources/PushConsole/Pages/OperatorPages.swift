@@ -153,7 +153,9 @@ struct OperatorPages: Controller {
       name, key: key, secretHash: SHA256.digest(Array(secret.utf8)), plan: plan, inviting: owner,
       noting: entry)
     return await call.answer(result) {
-      if isMailed { invitations.mailLink(call, token: token, to: email, account: name, as: .owner) }
+      if isMailed {
+        invitations.mailLink(call, token: token, to: email, account: name, as: .owner, by: nil)
+      }
       let link = isMailed ? nil : invitations.link(call, token: token)
       return call.show(accountPage(call, name, key, secret, link: link))
     }

@@ -39,17 +39,19 @@ struct ResetPages: Controller {
   private func sendReset(_ call: PageCall) -> HTTPResponse {
     guard mail.isSetUp else { return call.missing }
     // Before anything is done: a link that is not sent must not end the one before it.
-    guard mail.hasRoom() else { return call.show(resetPage(call, problem: Words.resetFull), status: 503) }
+    guard let send = mail.reserve?(nil) else {
+      return call.show(resetPage(call, problem: Words.resetFull), status: 503)
+    }
     let network = call.address?.network.text ?? ""
-    if people.allowsReset(from: network) { mailReset(to: call.field("email"), for: call) }
+    if people.allowsReset(from: network) { mailReset(to: call.field("email"), for: call, send) }
     return call.show(
       Layout(
         call(Words.resetTitle), notice: .init(text: call(Words.resetSent)),
         "<section class=\"card narrow\"><h1>\(call(Words.resetTitle))</h1></section>"))
   }
 
-  private func mailReset(to email: String, for call: PageCall) {
-    guard let site = mail.site, let send = mail.send else { return }
+  private func mailReset(to email: String, for call: PageCall, _ send: @escaping ConsoleMail.Send) {
+    guard let site = mail.site else { return }
     let token = WebToken.make()
     people.profiles.requestPasswordReset(
       tokenHash: WebToken.hash(token), email: email, at: call.now, seconds: Self.resetSeconds,
@@ -57,7 +59,7 @@ struct ResetPages: Controller {
     ) { person in
       let language = Language(rawValue: person.language) ?? .english
       let body = Words.resetBody.with(person.name, "\(site)/console/reset/\(token)")[language]
-      _ = send(NewMail(recipient: person.email, subject: Words.resetSubject[language], body: body)) { _ in }
+      send(NewMail(recipient: person.email, subject: Words.resetSubject[language], body: body)) { _ in }
     }
   }
 

@@ -138,10 +138,10 @@ extension People {
       at: now, account: nil, person: person.id, who: "?", action: "session.code", target: person.email,
       address: address)
     audit.add(entry) { [self] in
-      guard let site = mail.site, let send = mail.send else { return }
+      guard let site = mail.site, let send = mail.reserve?(nil) else { return }
       let language = Language(rawValue: person.language) ?? .english
       let body = Words.guessingBody.with(person.name, address, "\(site)/console/reset")[language]
-      _ = send(NewMail(recipient: person.email, subject: Words.guessingSubject[language], body: body)) { _ in
+      send(NewMail(recipient: person.email, subject: Words.guessingSubject[language], body: body)) { _ in
       }
     }
   }

@@ -1,25 +1,25 @@
+import PushBase
 import PushStorage
 
 /// Mail as far as the console sends some: invitations, and links for new passwords.
 public struct ConsoleMail: Sendable {
+  /// Sends mail that is not stored and says how far it comes.
+  public typealias Send = @Sendable (NewMail, _ progress: @escaping @Sendable (MailProgress) -> Void) -> Void
+  /// Keeps a place for a short mail of an account, or of nobody's; nil if too much waits. The place is kept for as long as somebody
+  /// has the function, and its mail is not refused.
+  public typealias Reserve = @Sendable (AccountID?) -> Send?
+
   /// Where people find the console, without a slash at the end; nil if nobody has said.
   let site: String?
-  /// Sends mail that is not stored and says how far it comes; false if too much waits.
-  public typealias Send = @Sendable (NewMail, _ progress: @escaping @Sendable (MailProgress) -> Void) -> Bool
-
   /// Nil if no mail server is set up.
-  let send: Send?
+  let reserve: Reserve?
 
-  /// Whether `send` would take a short mail now.
-  let hasRoom: @Sendable () -> Bool
-
-  /// Puts them together. Without `site` no mail is sent, whatever `send` can do.
-  public init(site: String?, send: Send?, hasRoom: @escaping @Sendable () -> Bool = { true }) {
+  /// Puts them together. Without `site` no mail is sent, whatever `reserve` can do.
+  public init(site: String?, reserve: Reserve?) {
     self.site = site
-    self.hasRoom = hasRoom
-    self.send = site == nil ? nil : send
+    self.reserve = site == nil ? nil : reserve
   }
 
   /// Whether mail can be sent.
-  var isSetUp: Bool { send != nil }
+  var isSetUp: Bool { reserve != nil }
 }
