@@ -20,6 +20,46 @@ MARKER = "marker-9c41-for-one-pair-of-eyes"
 NEUTRAL = "You have news"
 
 
+# Two tabs of a device: each change of the keys waits for the other's, and a tab that stores something else changes no key.
+TABS = """async () => {
+  const { State } = BorealisDevice, { Keys } = BorealisContent;
+  const stored = () => new State("tabs").values.keys;
+  const one = new State("tabs");
+  one.begin(2);
+  const two = new State("tabs");
+  const made = await Promise.all([one, two].map((state) => new Keys(state).make()));
+  const isSame = new Keys(one).id === new Keys(two).id && new Keys(one).id === stored().own.at(-1).id;
+  const share = (state, id) => state.changeKeys((keys) => ({ ...keys, shared: [...keys.shared, { id }] }));
+  const stale = new State("tabs");
+  await Promise.all([new Keys(one).rotate(), share(two, "a"), share(one, "b"), new Keys(two).rotate()]);
+  stale.keep({ id: 7 });
+  stale.save();
+  const { own, shared } = stored();
+  // A reset while a key is made leaves none.
+  const reset = new Keys(two).rotate();
+  one.forget();
+  const isLate = await reset;
+  const left = localStorage.getItem("tabs.keys");
+  // As earlier pages stored them.
+  localStorage.setItem("tabs", JSON.stringify({ fingerprint: "00", keys: { own: own[0], shared } }));
+  const old = new State("tabs");
+  old.save();
+  const kept = new State("tabs");
+  const isKept = new Keys(kept).id === own[0].id && JSON.parse(localStorage.getItem("tabs")).keys === undefined;
+  await new Keys(kept).rotate();
+  const count = stored().own.length;
+  // The first goes when the server has known another one for eleven days.
+  await new Keys(kept).noteTold(new Keys(kept).id);
+  const young = stored().own.length;
+  await kept.changeKeys((keys) => ({ ...keys, own: keys.own.map((key) => ({ ...key, since: key.since - 11 * 86400000 })) }));
+  await new Keys(kept).noteTold(new Keys(kept).id);
+  const last = stored().own.map(({ id }) => id === new Keys(kept).id);
+  kept.forget();
+  return [made.filter(Boolean).length, isSame, own.length, shared.map(({ id }) => id).sort().join(), isLate, left, isKept, count,
+          young, last.join()];
+}"""
+
+
 class Browser:
     """The device in the page, as an app server names it."""
 
@@ -103,13 +143,30 @@ async def scenario(walk: Walk, server: Server) -> None:
     await delivered(api, kept)
     expect_equal((await told_key(api, device)).id, key.id, "the key after a reload")
 
+    # Replaced by hand: app servers get the new key, and what was enciphered for the one before is still read.
+    expect_equal(
+        await page.evaluate(TABS), [1, True, 3, "a,b", False, None, True, 2, 2, "true"], "keys of two tabs at once")  # fmt: skip
+    shown = page.locator("[data-device-key-id]")
+    expect_equal(await shown.inner_text(), key.id, "the key on the page")
+    await page.get_by_role("button", name="Replace key").click()
+    await page.get_by_text("The server has the new key.").wait_for()
+    new = await told_key(api, device, other_than=key.id)
+    expect_equal(await shown.inner_text(), new.id, "the new key on the page")
+    await page.reload()
+    await status.get_by_text("Online").wait_for()
+    for one, text in ((key, "to the old key"), (new, "to the new key")):
+        await delivered(api, await api.push(device, one.encryption(message={"msg_content": f"{MARKER} {text}"})))
+        await shade.get_by_text(f"{MARKER} {text}").wait_for()
+    expect_equal((await told_key(api, device)).id, new.id, "the key after another reload")
+    await walk.look("virtual-key-replaced")
+
     # Forgotten, it is another device with another key.
     await page.get_by_role("button", name="Reset device").click()
     await status.get_by_text("Not started").wait_for()
     await page.get_by_role("button", name="Start device").click()
     await status.get_by_text("Online").wait_for()
     device = Browser(await page.locator("[data-device-id]").inner_text())
-    await told_key(api, device, other_than=key.id)
+    await told_key(api, device, other_than=new.id)
     await seal(walk, api, base)
 
 

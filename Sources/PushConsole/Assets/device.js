@@ -10,6 +10,8 @@ const BorealisContent = (() => {
   const P256 = { name: "ECDH", namedCurve: "P-256" };
   const KIND = 2;
   const MOST_SHARED = 32;
+  // Old keys that are kept at a time, and for how long after the server has a newer one: no push is kept for longer than ten days.
+  const MOST_OLD = 16, OLD_LIFE_MS = 11 * 86400000;
   const KEY_GONE = 6040, MALFORMED = 6041, DAMAGED = 6042;
   const AES = 1;
 
@@ -64,31 +66,64 @@ const BorealisContent = (() => {
     return plain.subarray(0, end);
   }
 
-  // The keys of a device, which it keeps in `values.keys`: its own key pair, and those that app servers share with it.
+  // The keys of a device: its own key pairs, the last of which the server is told, and those that app servers share with it.
+  // They stand in `state.values.keys`, which another tab may replace at any time: read there each time, and changed by
+  // `state.changeKeys` alone.
   class Keys {
-    constructor(values) { this.values = values; }
+    constructor(state) { this.state = state; }
 
     static get isPossible() { return globalThis.crypto?.subtle !== undefined; }
 
-    get own() { return this.values.keys?.own; }
+    // All of the device's own, the oldest first. Earlier pages kept only one.
+    static #all(keys) { return [keys?.own ?? []].flat(); }
+
+    get own() { return Keys.#all(this.state.values.keys).at(-1); }
+
+    get #shared() { return this.state.values.keys?.shared ?? []; }
 
     // The ID of the device's key.
     get id() { return this.own?.id; }
 
     // Makes the device's key unless there is one; true if it was made.
-    async make() {
-      if (this.own || !Keys.isPossible) return false;
-      const pair = await crypto.subtle.generateKey(P256, true, ["deriveBits"]);
-      const point = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
-      const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", point));
-      const own = {
-        id: toHex(digest.subarray(0, 8)), point: toBase64(point), auth: toBase64(crypto.getRandomValues(new Uint8Array(16))),
-        secret: await crypto.subtle.exportKey("jwk", pair.privateKey),
-      };
-      // Another call may have been quicker.
-      if (this.own) return false;
-      this.values.keys = { own, shared: [] };
-      return true;
+    make() { return this.#add((own) => own.length === 0); }
+
+    // Makes a key that replaces the device's; false if it cannot be stored, or too many old ones are kept.
+    rotate() { return this.#add((own) => own.length <= MOST_OLD); }
+
+    async #add(isWanted) {
+      if (!Keys.isPossible) return false;
+      return this.state.changeKeys(async (keys) => {
+        const own = Keys.#all(keys);
+        if (!isWanted(own)) return null;
+        const pair = await crypto.subtle.generateKey(P256, true, ["deriveBits"]);
+        const point = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+        const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", point));
+        const key = {
+          id: toHex(digest.subarray(0, 8)), point: toBase64(point), auth: toBase64(crypto.getRandomValues(new Uint8Array(16))),
+          secret: await crypto.subtle.exportKey("jwk", pair.privateKey), since: null,
+        };
+        return { own: [...own, key], shared: keys?.shared ?? [] };
+      });
+    }
+
+    // The server has a key: those before it are old from now on. One that is old for long enough goes.
+    noteTold(id) {
+      return this.state.changeKeys((keys) => {
+        let own = Keys.#all(keys);
+        const known = own.findIndex((key) => key.id === id);
+        const now = Date.now();
+        own = own.map((key, place) => place <= known ? { ...key, since: key.since ?? now } : key);
+        const first = own.findIndex((_, place) => place >= known || own[place + 1].since + OLD_LIFE_MS > now);
+        return { own: own.slice(Math.max(first, 0)), shared: keys?.shared ?? [] };
+      });
+    }
+
+    // Takes a key away that the server refused, unless it is the only one.
+    discard(id) {
+      return this.state.changeKeys((keys) => {
+        const own = Keys.#all(keys);
+        return own.length > 1 ? { ...keys, own: own.filter((key) => key.id !== id) } : null;
+      });
     }
 
     // What SET_KEY says: kind, and point with `auth`.
@@ -96,20 +131,22 @@ const BorealisContent = (() => {
 
     // Takes a shared key as the server gave it; false if it is not for this device.
     async take(id, sealed) {
-      try {
-        const key = await this.#openOwn(header(sealed));
-        if (key.length !== 33 || key[0] !== AES) return false;
-        const shared = this.values.keys.shared.filter((one) => one.id !== id);
-        this.values.keys.shared = [...shared, { id, secret: toBase64(key.subarray(1)) }].slice(-MOST_SHARED);
-        return true;
-      } catch (error) {
-        if (error instanceof Unreadable) return false;
-        throw error;
+      for (const own of Keys.#all(this.state.values.keys).reverse()) {
+        try {
+          const key = await Keys.#openOwn(own, header(sealed));
+          if (key.length !== 33 || key[0] !== AES) return false;
+          const secret = toBase64(key.subarray(1));
+          return await this.state.changeKeys((keys) => ({
+            ...keys, shared: [...(keys?.shared ?? []).filter((one) => one.id !== id), { id, secret }].slice(-MOST_SHARED),
+          }));
+        } catch (error) {
+          if (!(error instanceof Unreadable)) throw error;
+        }
       }
+      return false;
     }
 
-    async #openOwn(parts) {
-      const { point, auth, secret } = this.own;
+    static async #openOwn({ point, auth, secret }, parts) {
       const own = fromBase64(point);
       const [key, sender] = await Promise.all([
         crypto.subtle.importKey("jwk", secret, P256, false, ["deriveBits"]),
@@ -142,12 +179,13 @@ const BorealisContent = (() => {
       let plain;
       if (isShared) {
         if (toHex(parts.keyName) !== id) throw new Unreadable(DAMAGED);
-        const key = this.values.keys.shared.find((one) => one.id === id);
+        const key = this.#shared.find((one) => one.id === id);
         if (!key) throw new Unreadable(KEY_GONE, id);
         plain = await open(parts, fromBase64(key.secret));
       } else {
-        if (id !== this.id) throw new Unreadable(KEY_GONE);
-        plain = await this.#openOwn(parts);
+        const key = Keys.#all(this.state.values.keys).find((one) => one.id === id);
+        if (!key) throw new Unreadable(KEY_GONE);
+        plain = await Keys.#openOwn(key, parts);
       }
       try {
         const object = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plain));
@@ -176,7 +214,7 @@ const BorealisDevice = (() => {
   const RECONNECT_AFTER = { 1: AT_ONCE, 2: NEVER, 4: AT_ONCE, 6: NEVER, 7: NEVER };
   const DRAIN = 1;
   const REGISTER_ANEW = [1011, 6016];
-  const NO_ANSWER = 6002;
+  const NO_ANSWER = 6002, TOO_OFTEN = 6011;
   // From this version on an acknowledgement says how long ago the push came, in milliseconds.
   const WITH_AGES = 3;
   const UNKNOWN_AGE = 0xffffffff;
@@ -316,12 +354,12 @@ const BorealisDevice = (() => {
 
   // MARK: What outlives the page
 
-  // Who the device is, under one key, and under another the pushes handled last and those that are shown: when there is no
-  // room for pushes, the registration is not lost with them. Private windows may have no storage: then all of it lasts as
-  // long as the page.
+  // Who the device is, under one name, under another the pushes handled last and those that are shown, and under a third its
+  // keys: when there is no room for pushes, the registration is not lost with them, and a tab that stores a push does not store
+  // keys that another tab has changed. Private windows may have no storage: then all of it lasts as long as the page.
   class State {
     constructor(key) {
-      this.keys = { identity: key, pushes: `${key}.pushes` };
+      this.names = { identity: key, pushes: `${key}.pushes`, keys: `${key}.keys` };
       this.values = {};
       this.isLost = false;
       this.reload();
@@ -331,8 +369,9 @@ const BorealisDevice = (() => {
     reload() {
       if (this.isLost) return;
       try {
-        const [identity, pushes] = Object.values(this.keys).map((key) => JSON.parse(localStorage.getItem(key)));
-        this.values = { ...identity, ...pushes };
+        const [identity, pushes, keys] = Object.values(this.names).map((name) => JSON.parse(localStorage.getItem(name)));
+        // Earlier pages kept the keys with the identity.
+        this.values = { ...identity, ...pushes, keys: keys ?? identity?.keys };
       } catch {
         // No storage, or nothing that we wrote.
       }
@@ -341,7 +380,7 @@ const BorealisDevice = (() => {
     }
 
     // A null key stands for all of them.
-    isStoredUnder(key) { return key === null || Object.values(this.keys).includes(key); }
+    isStoredUnder(key) { return key === null || Object.values(this.names).includes(key); }
 
     get exists() { return this.values.fingerprint !== undefined; }
 
@@ -362,13 +401,50 @@ const BorealisDevice = (() => {
 
     // Without room for all pushes that are shown, the newer ones are kept, for what was handled has to be known.
     save() {
-      const { handled, pushes, ...identity } = this.values;
-      this.isLost = !this.#store(this.keys.identity, identity);
+      const { handled, pushes, keys, ...identity } = this.values;
+      // Before the identity loses them, if it had them.
+      const isOwnEntry = keys === undefined || this.#has(this.names.keys) || this.#store(this.names.keys, keys);
+      this.isLost = !this.#store(this.names.identity, isOwnEntry ? identity : { ...identity, keys });
       let kept = pushes;
-      while (!this.#store(this.keys.pushes, { handled, pushes: kept }) && kept.length > 0) {
+      while (!this.#store(this.names.pushes, { handled, pushes: kept }) && kept.length > 0) {
         kept = kept.slice(Math.ceil(kept.length / 2));
       }
     }
+
+    // Changes the keys, one tab after the other. `change` gets them as they are stored, and gives what they are to be, or null to
+    // leave them; it may take its time. False if nothing was changed, such as when the device was reset meanwhile.
+    changeKeys(change) {
+      const work = async () => {
+        const { fingerprint } = this.values;
+        const keys = await change(this.#storedKeys());
+        if (!keys || !this.#isStill(fingerprint)) return false;
+        if (!this.isLost && !this.#store(this.names.keys, keys)) return false;
+        this.values.keys = keys;
+        return true;
+      };
+      return navigator.locks ? navigator.locks.request(this.names.keys, work) : work();
+    }
+
+    #storedKeys() {
+      if (!this.isLost) this.values.keys = this.#load(this.names.keys) ?? this.values.keys;
+      return this.values.keys;
+    }
+
+    // Another tab's reset may not have come to this one's notice yet.
+    #isStill(fingerprint) {
+      return this.values.fingerprint === fingerprint
+        && (this.isLost || this.#load(this.names.identity)?.fingerprint === fingerprint);
+    }
+
+    #load(name) {
+      try {
+        return JSON.parse(localStorage.getItem(name));
+      } catch {
+        return null;
+      }
+    }
+
+    #has(name) { return this.#load(name) !== null; }
 
     // Whether there was room.
     #store(key, value) {
@@ -383,7 +459,7 @@ const BorealisDevice = (() => {
     forget() {
       this.values = { handled: [], pushes: [] };
       try {
-        for (const key of Object.values(this.keys)) localStorage.removeItem(key);
+        for (const name of Object.values(this.names)) localStorage.removeItem(name);
       } catch {
         // No storage.
       }
@@ -394,7 +470,7 @@ const BorealisDevice = (() => {
 
   // Stays connected from `start` to `stop`. `listener` has a method for whatever happens: `state(name, detail)`,
   // `frame(isOurs, name, values)`, `registered(id)`, `push(push)`, `recalled(id)`, `waits(push, key)` for one whose key is
-  // not there, `unreadable(push, code)`.
+  // not there, `unreadable(push, code)`, `keyed(id)` when it has made a key.
   class Device {
     #socket = null;
     #ending = null;
@@ -604,22 +680,48 @@ const BorealisDevice = (() => {
 
     // MARK: Contents that only this device reads
 
-    get #keys() { return new BorealisContent.Keys(this.state.values); }
+    get #keys() { return new BorealisContent.Keys(this.state); }
+
+    // The ID of the device's key, if it has one.
+    get keyID() { return this.#keys.id; }
 
     // Tells the server the device's key, which is made now if there is none, unless the server knows it.
     async #tellKey() {
       const session = this.#socket;
-      if (await this.#keys.make()) this.state.save();
-      const keys = this.#keys;
-      const mark = `${this.state.values.registrationID} ${keys.id}`;
-      if (!keys.own || this.#socket !== session || this.state.values.toldKey === mark) return;
-      const { code } = await this.operate("SET_KEY", ...keys.told);
-      if (code === 0) {
-        this.state.values.toldKey = mark;
-        this.state.save();
-      } else if (this.#socket === session && this.#tellings < MOST_TELLINGS) {
+      if (await this.#keys.make()) this.listener.keyed(this.keyID);
+      if (!this.#keys.own || this.#socket !== session) return;
+      if (this.state.values.toldKey === this.#keyMark) {
+        // Old keys may be over.
+        await this.#keys.noteTold(this.keyID);
+        return;
+      }
+      const code = await this.#setKey();
+      if (code !== 0 && this.#socket === session && this.#tellings < MOST_TELLINGS) {
         this.#timers.push(setTimeout(() => this.#tellKey(), FIRST_PAUSE_MS * 2 ** this.#tellings++));
       }
+    }
+
+    get #keyMark() { return `${this.state.values.registrationID} ${this.keyID}`; }
+
+    async #setKey() {
+      const [id, mark] = [this.keyID, this.#keyMark];
+      const { code } = await this.operate("SET_KEY", ...this.#keys.told);
+      if (code !== 0) return code;
+      this.state.values.toldKey = mark;
+      this.state.save();
+      await this.#keys.noteTold(id);
+      return code;
+    }
+
+    // Makes a new key and tells the server; gives the code of its answer. Contents for the one before can be read for eleven days
+    // more. A key that the server refuses goes at once; without an answer it is told again at the next login.
+    async rotateKey() {
+      if (!await this.#keys.rotate()) return TOO_OFTEN;
+      const id = this.keyID;
+      const code = await this.#setKey();
+      if (code !== 0 && code !== NO_ANSWER) await this.#keys.discard(id);
+      this.listener.keyed(this.keyID);
+      return code;
     }
 
     #openLater(push) {
@@ -686,7 +788,6 @@ const BorealisDevice = (() => {
       const wait = this.#held.get(key);
       if (!wait) return;
       if (code === 0 && await this.#keys.take(key, value)) {
-        this.state.save();
         for (const held of [...wait.pushes]) {
           this.#release(key, held);
           const { timer, ...push } = held;

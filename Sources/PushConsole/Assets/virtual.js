@@ -15,7 +15,7 @@ function virtualDevice(root) {
   const state = new BorealisDevice.State(`borealis.device.${appKey}`);
   const device = new BorealisDevice.Device(`${scheme}//${location.host}/device`, appKey, state, {
     state: showState, frame: logFrame, registered: showIdentity, push: showPush, recalled: remove,
-    waits: showWaiting, unreadable: showUnreadable,
+    waits: showWaiting, unreadable: showUnreadable, keyed: showKey,
   });
   // What was asked, by number: a RESULT names only that.
   const operations = new Map();
@@ -60,6 +60,7 @@ function virtualDevice(root) {
     find("id").textContent = registrationID ?? "–";
     find("copy").dataset.copy = registrationID ?? "";
     find("identity").hidden = !registrationID;
+    showKey();
     find("foreground").hidden = platform !== 1;
     const chosen = root.querySelector(`[name=platform][value="${platform ?? 2}"]`);
     if (chosen) chosen.checked = true;
@@ -72,6 +73,12 @@ function virtualDevice(root) {
       send.elements.registration_id.value = registrationID ?? "";
       send.elements.platform.value = platform === 1 ? "ios" : "android";
     }
+  }
+
+  // On pages where the device can have a key.
+  function showKey() {
+    find("key").hidden = !device.keyID;
+    find("key-id").textContent = device.keyID ?? "";
   }
 
   async function askForNames() {
@@ -242,6 +249,10 @@ function virtualDevice(root) {
     remove();
     showIdentity();
     showState("fresh");
+  });
+  onSubmit(find("key"), async (form) => {
+    const code = await device.rotateKey();
+    say(form, code === 0 ? words.keyReplaced : resultText(code), code !== 0);
   });
   find("foreground").addEventListener("change", (event) => device.setForeground(event.target.checked));
   onSubmit(find("alias"), (form) => {

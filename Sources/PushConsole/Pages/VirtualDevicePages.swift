@@ -74,6 +74,12 @@ struct VirtualDevicePages: Controller {
     <p class="hint">\(call(Words.forgetHint))</p>
     \(nameForm(call, "alias", call(Words.aliasOfDevice)))
     \(nameForm(call, "tags", call(Words.tagsOfDevice)))
+    <form data-device-key hidden>
+    <dl><dt>\(call(Words.deviceKey))</dt><dd><code data-device-key-id></code>
+    <button class="small" data-device-needs="online" disabled>\(call(Words.replaceKey))</button></dd></dl>
+    <p class="hint">\(call(Words.replaceKeyHint))</p>
+    <span class="answer" role="status" data-answer></span>
+    </form>
     </section>
     """
   }

@@ -18,6 +18,11 @@ extension Words {
     "应用在前台（iOS 应用在后台时不通过长连接接收）")
   static let aliasOfDevice = Phrase("Alias of this device", "该设备的别名")
   static let tagsOfDevice = Phrase("Tags of this device, separated by commas", "该设备的标签，以逗号分隔")
+  static let deviceKey = Phrase("ID of the encryption key", "加密密钥 ID")
+  static let replaceKey = Phrase("Replace key", "更换密钥")
+  static let replaceKeyHint = Phrase(
+    "Messages encrypted with the previous key can be read for eleven more days.",
+    "使用旧密钥加密的消息在 11 天内仍可解密。")
   static let sendIt = Phrase("Send a push to it", "向它发送推送")
   static let firstTitle = Phrase("Hello", "你好")
   static let firstText = Phrase("Your first push has arrived.", "您的第一条推送已送达。")
@@ -61,6 +66,7 @@ extension Words {
     ("DELETE_ALIAS", Phrase("deletes its alias", "删除别名")),
     ("GET_TAGS", Phrase("requests its tags", "查询标签")),
     ("SET_TAGS", Phrase("sets the tags {}", "设置标签 {}")),
+    ("keyReplaced", Phrase("The server has the new key.", "新密钥已上报服务器。")),
     ("SET_KEY", Phrase("tells its public key", "上报设备公钥")),
     ("GET_KEY", Phrase("requests the key {}", "获取密钥 {}")),
     ("encrypted", Phrase("encrypted", "端到端加密")),
