@@ -27,6 +27,16 @@ public struct SealingKeys: Sendable {
       bytes = writer.bytes
     }
 
+    /// For something in a file that belongs to no app alone; `file` is never used again.
+    public init(file: Int64, purpose: StaticString) {
+      var writer = ByteWriter()
+      // Neither an app nor the mark of people.
+      writer.write(UInt32.max - 1)
+      writer.write(UInt64(bitPattern: file))
+      writer.write(bytes: purpose.withUTF8Buffer { Array($0) })
+      bytes = writer.bytes
+    }
+
     /// For a secret of a person who uses the console.
     public init(person: Int64, purpose: StaticString) {
       var writer = ByteWriter()

@@ -30,6 +30,11 @@ enum ContentColumn: CaseIterable, Sendable {
     case .file: .init(app: app, purpose: "file piece")
     }
   }
+
+  /// A piece of an app group's file. It names the file and not the group, which may go before its files do.
+  static func groupFile(_ file: Int64) -> SealingKeys.Context {
+    .init(file: file, purpose: "group file piece")
+  }
 }
 
 /// Where the secret keys are read. Called on threads of the store; it may block for as long as a small file takes.
@@ -72,22 +77,20 @@ final class ContentVault: Sendable {
   }
 
   /// What goes into a column: a mark, then the sealed bytes.
-  static func seal(
-    _ bytes: [UInt8], of app: AppID, _ column: ContentColumn, with keys: SealingKeys
-  ) -> [UInt8] {
-    [mark] + keys.seal(bytes, for: column.context(app))
+  static func seal(_ bytes: [UInt8], for context: SealingKeys.Context, with keys: SealingKeys) -> [UInt8] {
+    [mark] + keys.seal(bytes, for: context)
   }
 
   /// What a column holds, opened if it is sealed. Nothing if it was changed, or belongs elsewhere, which is then as unreadable as
   /// any damaged content. `.noSecretKey` if its key is not there.
-  func open(_ stored: [UInt8], of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8] {
+  func open(_ stored: [UInt8], for context: SealingKeys.Context) throws(StorageError) -> [UInt8] {
     guard stored.first == Self.mark else { return stored }
     let sealed = Array(stored.dropFirst())
     guard let id = SealingKeys.ids(of: [sealed]).first else { return [] }
     // A key may have come into the file since it was read.
     let keys = try keys(inUse: [id]) { $0.ids.contains(id) }
     do throws(SealError) {
-      return try keys.open(sealed, for: column.context(app))
+      return try keys.open(sealed, for: context)
     } catch {
       if case .otherKey = error { throw StorageError(.noSecretKey, error.description) }
       return []
@@ -99,14 +102,34 @@ extension Database {
   /// What goes into a column: sealed if the app asks for it. Nothing stays nothing.
   func stored(_ bytes: [UInt8], of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8] {
     guard !bytes.isEmpty, try sealingApps().contains(app) else { return bytes }
-    return ContentVault.seal(bytes, of: app, column, with: try sealingKeys())
+    return ContentVault.seal(bytes, for: column.context(app), with: try sealingKeys())
+  }
+
+  /// What goes into a piece of an app group's file: sealed if any app of the group asks for it.
+  func storedPiece(_ bytes: [UInt8], ofGroupFile file: Int64) throws(StorageError) -> [UInt8] {
+    guard !bytes.isEmpty, try !sealingApps().isEmpty else { return bytes }
+    let asks = try first(
+      """
+      SELECT 1 FROM file JOIN app_group ON app_group.group_key = file.owner
+        JOIN app_group_member ON app_group_member.group_id = app_group.id
+        JOIN app ON app.id = app_group_member.app_id
+      WHERE file.id = ? AND app.seals_contents = 1
+      """, .integer(file)
+    ) { _ in true }
+    guard asks == true else { return bytes }
+    return ContentVault.seal(bytes, for: ContentColumn.groupFile(file), with: try sealingKeys())
   }
 
   /// What a column holds, opened if it is sealed. Nothing if its key is not there and nothing counts on that key any more: such
   /// content is damaged, and must not stop those who read it among others. `.noSecretKey` for a key that contents need.
   func opened(_ stored: [UInt8], of app: AppID, _ column: ContentColumn) throws(StorageError) -> [UInt8] {
+    try opened(stored, for: column.context(app))
+  }
+
+  /// The same for a context.
+  func opened(_ stored: [UInt8], for context: SealingKeys.Context) throws(StorageError) -> [UInt8] {
     do throws(StorageError) {
-      return try vault.open(stored, of: app, column)
+      return try vault.open(stored, for: context)
     } catch {
       guard error.kind == .noSecretKey, let id = SealingKeys.ids(of: [Array(stored.dropFirst())]).first
       else { throw error }

@@ -11,7 +11,8 @@ struct AppSealCommand: Command {
     with the secret key (AES-256-GCM) before it is stored, so that neither the database nor a backup shows it; with "off" it is
     stored as it is. Either holds for what is stored from now on, by a running server too: what is stored already stays as it is
     until it is deleted after its time. The first "on" makes the secret key file unless there is one; keep a copy of it, since
-    a server does not start without it.
+    a server does not start without it. Give the same --secret-key-file as to the server: "on" is refused if the running server
+    lacks the key.
     """
   static let operands = ["KEY", "on|off"]
   static let settings = [DataFolder.setting, SecretKeyFile.setting]
@@ -19,7 +20,9 @@ struct AppSealCommand: Command {
   static func run(_ input: Input) throws(Failure) {
     guard ["on", "off"].contains(input.operands[1]) else { throw .usage("give \"on\" or \"off\"") }
     let isOn = input.operands[1] == "on"
-    let file = SecretKeyFile(input.settings, folder: try DataFolder(input))
+    let folder = try DataFolder(input)
+    let file = SecretKeyFile(input.settings, folder: folder)
+    if isOn { try file.expectServed(by: folder) }
     let key = try AppChange.apply(input, keys: file) { transaction, id throws(StorageError) in
       guard try transaction.sealing.set(app: id, isOn, at: SystemTime().now()) else { return false }
       let app = try transaction.apps.find(id)

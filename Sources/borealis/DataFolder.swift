@@ -36,8 +36,9 @@ struct DataFolder {
   }
 
   /// Makes the database unless it is there, and keeps other servers out of it until this process ends. The file `lock` keeps
-  /// those out that make a database at the same time; the database itself is locked too, since `lock` may be removed.
-  func lock() throws(Failure) {
+  /// those out that make a database at the same time; the database itself is locked too, since `lock` may be removed. It also says
+  /// which secret key file this server reads, for commands beside it.
+  func lock(reading keys: SecretKeyFile) throws(Failure) {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
     // Never closed: the kernel lets go of the locks with the process, however it ends.
@@ -47,6 +48,16 @@ struct DataFolder {
       throw .failed("cannot open \(database): \(SystemCalls.reason(errno))")
     }
     try takeLock { lock.take() }
+    // Empty for the usual file, so that the folder may have another name elsewhere. Without room on the disk it says that, too.
+    let name = keys.path == SecretKeyFile(in: self).path ? [] : Array(keys.absolutePath.utf8)
+    guard ftruncate(descriptor, 0) == 0 else { return }
+    _ = pwrite(descriptor, name, name.count, 0)
+  }
+
+  /// The secret key file that the server reads which uses the folder now, if one does.
+  func servedKeyFile() -> SecretKeyFile? {
+    guard isServed, let name = Files.read(path + "/lock") else { return nil }
+    return name.isEmpty ? SecretKeyFile(in: self) : SecretKeyFile(path: name)
   }
 
   private func takeLock(_ take: () -> Int32) throws(Failure) {

@@ -1,3 +1,4 @@
+import Glibc
 import PushBase
 import PushCrypto
 import PushJSON
@@ -42,7 +43,7 @@ struct ResealCommand: Command {
         try Resealing(keys: keys).run(in: transaction)
       }
       let count = try result.get()
-      let contents = try ContentResealing(store: store).run()
+      let contents = try resealContents(of: store, folder)
       Console.print([
         "resealed": .number(JSONNumber(Int64(count))),
         "contents": .number(JSONNumber(Int64(contents.resealed))),
@@ -69,7 +70,7 @@ struct ResealCommand: Command {
       throw .failed("the key \(lost) is not lost: it is in \(file.path); nothing was removed")
     }
     try folder.withStore { store throws(Failure) in
-      let contents = try ContentResealing(store: store).delete(id)
+      let contents = try deleteContents(of: store, id)
       var removed = try store.writeNow(orFail: "cannot change the secrets") {
         transaction throws(StorageError) in
         try transaction.sealing.forgetKey(id)
@@ -82,61 +83,53 @@ struct ResealCommand: Command {
       ])
     }
   }
-}
 
-/// Seals contents with the first of the keys, in steps that hold up nobody.
-private struct ContentResealing {
-  let store: Store
-  private static let step = 200
+  /// The longest rest between two steps, in microseconds.
+  private static let longestRest: UInt64 = 1_000_000
 
-  /// Tells how many there were, and how many of them could not be opened with the key that they name.
-  func run() throws(Failure) -> (resealed: Int, damaged: Int) {
-    // Before the search: what a server seals from here on is sealed with that key.
-    let id = try store.writeNow(orFail: "cannot change the secret key of contents") {
-      transaction throws(StorageError) in
-      try transaction.sealing.useFirstKey()
-    }
-    guard let id else { return (0, 0) }
-    var (count, damaged) = (0, 0)
-    try each(.without(id)) { contents throws(Failure) in
-      damaged += try store.writeNow(orFail: "cannot seal contents") { transaction throws(StorageError) in
-        try transaction.sealing.reseal(contents)
+  private static func resealContents(
+    of store: Store, _ folder: DataFolder
+  ) throws(Failure) -> (resealed: Int, damaged: Int) {
+    do throws(StorageError) {
+      guard var work = try ContentResealing(store) else { return (0, 0) }
+      while let step = try work.next() {
+        let start = SystemTime().monotonic()
+        try work.store(step)
+        // A server waits for the database in pauses that grow: it needs a time in which it finds it free.
+        if folder.isServed {
+          let taken = (SystemTime().monotonic() &- start) / 1000
+          usleep(UInt32(clamping: min(taken, longestRest)))
+        }
       }
-      count += contents.count
+      try work.finish()
+      return (work.resealed, work.damaged)
+    } catch {
+      throw DataFolder.failure("cannot seal contents", error)
     }
-    try store.writeNow(orFail: "cannot change the secret key of contents") {
-      transaction throws(StorageError) in
-      try transaction.sealing.forgetKeys(before: id)
-    }
-    return (count - damaged, damaged)
   }
+
+  /// Contents that are deleted in one step.
+  private static let deletedInStep = 200
 
   /// Deletes what is sealed with a key; tells how many contents there were.
-  func delete(_ id: [UInt8]) throws(Failure) -> Int {
-    var count = 0
-    try each(.with(id)) { contents throws(Failure) in
-      try store.writeNow(orFail: "cannot delete contents") { transaction throws(StorageError) in
-        try transaction.sealing.delete(contents)
-      }
-      count += contents.count
-    }
-    return count
-  }
-
-  private func each(
-    _ which: SealingKeyMatch, _ body: ([SealedContent]) throws(Failure) -> Void
-  ) throws(Failure) {
-    var place = SealedContentPlace()
+  private static func deleteContents(of store: Store, _ id: [UInt8]) throws(Failure) -> Int {
+    var (place, count) = (SealedContentPlace(), 0)
     while !place.isEnd {
       let start = place
-      let found = try store.readNow(orFail: "cannot read contents") { transaction throws(StorageError) in
+      let (found, next) = try store.readNow(orFail: "cannot read contents") {
+        transaction throws(StorageError) in
         var place = start
-        return (
-          try transaction.sealing.contents(which, behind: &place, limit: Self.step), place
-        )
+        let found = try transaction.sealing.contents(
+          .with(id), behind: &place, limit: deletedInStep, bytes: 1 << 20)
+        return (found, place)
       }
-      place = found.1
-      if !found.0.isEmpty { try body(found.0) }
+      place = next
+      guard !found.isEmpty else { continue }
+      try store.writeNow(orFail: "cannot delete contents") { transaction throws(StorageError) in
+        try transaction.sealing.delete(found)
+      }
+      count += found.count
     }
+    return count
   }
 }

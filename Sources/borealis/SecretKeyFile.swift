@@ -16,7 +16,19 @@ struct SecretKeyFile: Sendable {
 
   /// The file that the setting names, or the one in the data folder.
   init(_ settings: Settings, folder: DataFolder) {
-    path = settings.text(Self.setting.name) ?? folder.path + "/secret-key"
+    path = settings.text(Self.setting.name) ?? Self(in: folder).path
+  }
+
+  /// The one in the data folder.
+  init(in folder: DataFolder) { self.init(path: folder.path + "/secret-key") }
+
+  init(path: String) { self.path = path }
+
+  /// The path for a process with another working folder.
+  var absolutePath: String {
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return String(cString: folder) + "/" + path
   }
 
   var exists: Bool { access(path, F_OK) == 0 || errno != ENOENT }
@@ -62,6 +74,30 @@ struct SecretKeyFile: Sendable {
   func expectKeys(of store: Store) throws(Failure) {
     let inUse = try Self.keysInUse(store)
     if !inUse.isEmpty { _ = try read(inUse: inUse) }
+  }
+
+  /// Fails if the server that uses the folder now reads another file, in which the key is missing that this one would seal with.
+  /// Before a key is put to use: later, a server without it stops reading what is sealed.
+  func expectServed(by folder: DataFolder) throws(Failure) {
+    guard let served = folder.servedKeyFile(), !isSame(as: served) else { return }
+    let own = exists ? try read().currentID : nil
+    if let own {
+      let inUse = try folder.withStore { store throws(Failure) in try Self.keysInUse(store) }
+      // A server does not start without any of these.
+      if inUse.contains(own) { return }
+      if let keys = try? served.read(), keys.ids.contains(own) { return }
+    }
+    throw .failed(
+      "the running server reads the secret key file \(served.path), which lacks the key of \(path): give "
+        + "--secret-key-file \(served.path)")
+  }
+
+  private func isSame(as other: SecretKeyFile) -> Bool {
+    var (one, two) = (stat(), stat())
+    guard stat(path, &one) == 0, stat(other.path, &two) == 0 else {
+      return absolutePath == other.absolutePath
+    }
+    return (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino)
   }
 
   private static func keysInUse(_ store: Store) throws(Failure) -> Set<String> {

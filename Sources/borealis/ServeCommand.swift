@@ -19,7 +19,7 @@ struct ServeCommand: Command {
     let limits = try ConnectionLimits(settings)
     let signals = try Signals()
     try settings.folder.create()
-    try settings.folder.lock()
+    try settings.folder.lock(reading: settings.secretKeyFile)
     let server = try Server(settings, limits: limits)
     try server.start()
     Console.print(server.readyLine)

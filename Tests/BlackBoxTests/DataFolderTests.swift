@@ -33,6 +33,37 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `Contents are not sealed with a key that the running server lacks`(isUsual: Bool) throws {
+    let (usual, elsewhere) = (data + "/secret-key", folder.path + "/elsewhere")
+    let (own, other) = isUsual ? (usual, elsewhere) : (elsewhere, usual)
+    let server = try TestServer(
+      data: data, environment: isUsual ? [:] : ["BOREALIS_SECRET_KEY_FILE": elsewhere])
+    let key = try server.makeApp().key
+    func seal(_ file: String) throws -> (status: Int32, errors: String) {
+      let ending = try RunningProgram.run(
+        ["app", "seal", key, "on", "--data", data, "--secret-key-file", file])
+      return (ending.status.number, ending.errors)
+    }
+    let refusal =
+      "borealis: the running server reads the secret key file \(own), which lacks the key of \(other): give "
+      + "--secret-key-file \(own)\n"
+    #expect(try seal(other) == (1, refusal))
+    #expect(access(other, F_OK) != 0, "a key was made that nobody needs")
+    try TemporaryFolder.write("borealis-secret-key-1 " + String(repeating: "5a", count: 32) + "\n", to: other)
+    chmod(other, 0o600)
+    #expect(try seal(other) == (1, refusal))
+    #expect(try !RunningProgram.run(["app", "list", "--data", data]).output.contains("seal_contents"))
+    #expect(try seal(own) == (0, ""))
+    // The same key in another file is the same key.
+    try TemporaryFolder.write(TemporaryFolder.read(own), to: other)
+    #expect(try seal(other) == (0, ""))
+    // Without a server nobody knows which file it will read.
+    server.program.signal(SIGTERM)
+    _ = try server.program.end()
+    #expect(try seal(own) == (0, ""))
+  }
+
   @Test func `A database of 0 bytes is no new database`() throws {
     do {
       let server = try TestServer(data: data)

@@ -31,13 +31,14 @@ extension FileRepository {
     let found = try database.first(
       "SELECT lines FROM file_piece WHERE file = ? AND number = ?", .integer(file), .integer(number)
     ) { $0.blob() }
-    guard let lines = found, lines.first == ContentVault.mark, let app = try app(of: file) else {
-      return found
+    guard let lines = found, lines.first == ContentVault.mark else { return found }
+    guard let app = try app(of: file) else {
+      return try database.opened(lines, for: ContentColumn.groupFile(file))
     }
     return try database.opened(lines, of: app, .file)
   }
 
-  /// Whose a file is, nil if it is a group's: groups' files are never sealed.
+  /// Whose a file is, nil if it is a group's.
   func app(of file: Int64) throws(StorageError) -> AppID? {
     try database.first(
       "SELECT app.id FROM file JOIN app ON app.app_key = file.owner WHERE file.id = ?", .integer(file)
@@ -73,8 +74,12 @@ extension FileRepository<Writing> {
 
   /// Adds a piece of a file.
   public func addPiece(_ file: Int64, number: Int, lines: [UInt8]) throws(StorageError) {
-    var lines = lines
-    if let app = try app(of: file) { lines = try database.stored(lines, of: app, .file) }
+    let lines =
+      if let app = try app(of: file) {
+        try database.stored(lines, of: app, .file)
+      } else {
+        try database.storedPiece(lines, ofGroupFile: file)
+      }
     try database.run(
       "INSERT INTO file_piece (file, number, lines) VALUES (?, ?, ?)", .integer(file), .integer(number),
       .blob(lines))

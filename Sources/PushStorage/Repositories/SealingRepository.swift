@@ -4,10 +4,17 @@ import PushCrypto
 /// A content that is sealed with a key that is to go.
 public struct SealedContent: Sendable {
   let column: ContentColumn
-  let app: AppID
+  /// Whose it is; nil for a callback whose push is gone, and for the file of an app group.
+  let app: AppID?
   /// The numbers of its row; the second is that of a file's piece, else 0.
   let row: (Int64, Int64)
   let bytes: [UInt8]
+}
+
+/// A content that is to be replaced by the same one, sealed with another key.
+public struct ResealedContent: Sendable {
+  let old: SealedContent
+  let sealed: [UInt8]
 }
 
 /// How far the search for such contents has come.
@@ -43,31 +50,67 @@ extension SealingRepository {
     ) { $0.app() }
   }
 
-  /// Contents that are sealed with a key whose ID is this one, or is another one than this one: at most `limit` behind a place,
-  /// which moves on. May read all contents that there are.
+  /// Contents that are sealed with a key whose ID is this one, or is another one than this one, behind a place, which moves on: at
+  /// most `limit`, and none after those that make up `bytes`. May read all contents that there are.
   public func contents(
-    _ which: SealingKeyMatch, behind place: inout SealedContentPlace, limit: Int
+    _ which: SealingKeyMatch, behind place: inout SealedContentPlace, limit: Int, bytes: Int = .max
   ) throws(StorageError) -> [SealedContent] {
     var found: [SealedContent] = []
     let head = [ContentVault.mark, 1] + which.id
     while found.isEmpty, !place.isEnd {
       let column = ContentColumn.allCases[place.column]
-      found = try database.all(
-        column.search, .integer(place.row.0), .integer(place.row.1), .blob(head),
-        .integer(which.isThis ? 1 : 0),
-        .integer(limit)
-      ) { row in
-        SealedContent(
-          column: column, app: row.app("app_id"), row: (row.integer("id"), row.integer("part")),
-          bytes: row.blob("bytes"))
+      var size = 0
+      let values: [SQLValue] = [
+        .integer(place.row.0), .integer(place.row.1), .blob(head), .integer(which.isThis ? 1 : 0),
+        .integer(limit),
+      ]
+      try database.statement(column.search).scan(values) { row in
+        let content = SealedContent(
+          column: column, app: row.isNull("app_id") ? nil : row.app("app_id"),
+          row: (row.integer("id"), row.integer("part")), bytes: row.blob("bytes"))
+        found.append(content)
+        size += content.bytes.count
+        return size < bytes
       }
-      if let last = found.last, found.count == limit {
+      if let last = found.last, found.count == limit || size >= bytes {
         place.row = last.row
       } else {
         place = SealedContentPlace(column: place.column + 1)
       }
     }
     return found
+  }
+
+  /// The same contents, sealed with the first key of the file, whose ID, eight bytes, is given; those that cannot be opened, which
+  /// are left as they are, are missing. `.noSecretKey` if another key is the first one by now.
+  public func resealed(_ contents: [SealedContent], with id: [UInt8]) throws(StorageError)
+    -> [ResealedContent]
+  {
+    let name = Hex.encode(id)
+    let keys = try database.vault.keys(inUse: [name]) { $0.currentID == name }
+    guard keys.currentID == name else {
+      throw StorageError(.noSecretKey, "the first line of the secret key file has changed: run this again")
+    }
+    var resealed: [ResealedContent] = []
+    for content in contents {
+      for context in try contexts(of: content) {
+        let plain = try database.opened(content.bytes, for: context)
+        guard !plain.isEmpty else { continue }
+        resealed.append(
+          ResealedContent(old: content, sealed: ContentVault.seal(plain, for: context, with: keys)))
+        break
+      }
+    }
+    return resealed
+  }
+
+  /// What a content may have been sealed for.
+  private func contexts(of content: SealedContent) throws(StorageError) -> [SealingKeys.Context] {
+    if let app = content.app { return [content.column.context(app)] }
+    guard content.column == .callbackParams else { return [ContentColumn.groupFile(content.row.0)] }
+    // The push that knew its app is gone: one of those that have any callbacks.
+    let apps = try database.all("SELECT app_id FROM callback_app ORDER BY app_id") { $0.app() }
+    return apps.map { content.column.context($0) }
   }
 }
 
@@ -116,23 +159,20 @@ extension SealingRepository<Writing> {
     return Hex.decode(try database.sealingKeys(readsAgain: true).currentID)
   }
 
-  /// Seals contents with the first key. Those that were changed or deleted meanwhile are left alone. Returns how many could not be
-  /// opened, and are left as they are.
-  public func reseal(_ contents: [SealedContent]) throws(StorageError) -> Int {
-    let keys = try database.sealingKeys()
-    var damaged = 0
-    for content in contents {
-      let plain = try database.opened(content.bytes, of: content.app, content.column)
-      guard !plain.isEmpty else {
-        damaged += 1
-        continue
-      }
-      let sealed = ContentVault.seal(plain, of: content.app, content.column, with: keys)
-      try database.run(
-        content.column.replacement, .blob(sealed), .integer(content.row.0), .integer(content.row.1),
-        .blob(content.bytes))
+  /// Replaces contents that are still the ones that were sealed again with the key of this ID, eight bytes; the others were changed
+  /// or deleted meanwhile. `.noSecretKey` if contents are sealed with yet another key by now.
+  public func replace(_ contents: [ResealedContent], sealedWith id: [UInt8]) throws(StorageError) {
+    let newest = try database.first(
+      "SELECT key_id FROM content_sealing_key ORDER BY number DESC LIMIT 1"
+    ) { $0.blob() }
+    guard newest == id else {
+      throw StorageError(.noSecretKey, "the secret key was replaced meanwhile: run this again")
     }
-    return damaged
+    for content in contents {
+      let (old, row) = (content.old, content.old.row)
+      try database.run(
+        old.column.replacement, .blob(content.sealed), .integer(row.0), .integer(row.1), .blob(old.bytes))
+    }
   }
 
   /// Deletes the rows of contents that nobody can open any more: pushes with all that is known of them, schedules, stored messages,
@@ -199,7 +239,7 @@ extension ContentColumn {
     case .callbackParams:
       """
       SELECT push_callback.msg_id AS id, 0 AS part, push.app_id, params AS bytes
-      FROM push_callback JOIN push ON push.msg_id = push_callback.msg_id
+      FROM push_callback LEFT JOIN push ON push.msg_id = push_callback.msg_id
       WHERE push_callback.msg_id > ?1 AND ?2 <= 0
         AND substr(params, 1, 1) = x'ff' AND (substr(params, 1, 10) = ?3) = (?4 <> 0)
       ORDER BY push_callback.msg_id LIMIT ?5
@@ -212,7 +252,7 @@ extension ContentColumn {
     case .file:
       """
       SELECT file_piece.file AS id, file_piece.number AS part, app.id AS app_id, lines AS bytes
-      FROM file_piece JOIN file ON file.id = file_piece.file JOIN app ON app.app_key = file.owner
+      FROM file_piece LEFT JOIN file ON file.id = file_piece.file LEFT JOIN app ON app.app_key = file.owner
       WHERE (file_piece.file, file_piece.number) > (?1, ?2)
         AND substr(lines, 1, 1) = x'ff' AND (substr(lines, 1, 10) = ?3) = (?4 <> 0)
       ORDER BY file_piece.file, file_piece.number LIMIT ?5
