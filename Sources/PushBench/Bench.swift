@@ -34,6 +34,7 @@ public enum Bench {
     case "sqlite": try SQLiteBenchmark.run(environment, report)
     case "broadcast": try BroadcastBenchmark.run(environment, report)
     case "single": try SingleBenchmark.run(environment, report)
+    case "seal": try SealBenchmark.run(environment, report)
     case "connect": try ConnectBenchmark.run(environment, report)
     case "idle": try IdleBenchmark.run(environment, report)
     case "restart": try RestartBenchmark.run(environment, report)

@@ -13,6 +13,7 @@ struct BenchCommand: Command {
       broadcast   200 bytes to 10,000 connections, from one publisher and from eight, each of which sends the next when all
                   devices have its last one
       single      one push to one device at 1,000/s, and as many as go over 64 HTTP connections
+      seal        accepted single pushes with contents sealed at rest and without, in turn
       connect     devices that come back in a second, plain and with TLS
       idle        memory and processor time of idle connections
       restart     how long until all devices are back after a restart
