@@ -69,6 +69,8 @@ final class DeviceRequests {
   /// The home has answered a registration, whose device may be gone.
   func registered(_ result: RegisterResult, _ location: Location) {
     let network = registering.removeValue(forKey: location)
+    // A dictionary keeps the capacity of the largest crowd.
+    if registering.isEmpty, registering.capacity > 256 { registering = [:] }
     // Nothing was stored for it.
     if let network, case .refused = result {
       peers.returnRegistration(network, at: connections.sharedSecond)
