@@ -100,7 +100,7 @@ let package = Package(
       "PushConsole",
       [
         "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushCrypto", "PushStorage",
-        "PushRouter", "PushAccounts", "PushCallbacks", "PushGateway", "PushAPNs", "CQREncode",
+        "PushRouter", "PushAccounts", "PushCallbacks", "PushGateway", "CQREncode",
       ], exclude: ["Assets"], plugins: ["EmbedFiles"]),
     // The device side.
     module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "PushCrypto"]),

@@ -1,4 +1,3 @@
-import PushAPNs
 import PushAccounts
 import PushBase
 import PushDomain
@@ -16,8 +15,6 @@ public final class WebConsole: Sendable {
   let gateway: Gateway
   let people: People
   private let accounts: Accounts
-  /// The channel to Apple, nil where there is none.
-  let apns: APNsChannel?
   let mail: ConsoleMail
   let time: any TimeSource
   let log: Log
@@ -31,12 +28,11 @@ public final class WebConsole: Sendable {
 
   /// Makes the console.
   public init(
-    router: Router, store: Store, gateway: Gateway, apns: APNsChannel? = nil, time: any TimeSource, log: Log,
+    router: Router, store: Store, gateway: Gateway, time: any TimeSource, log: Log,
     mail: ConsoleMail = ConsoleMail(site: nil, reserve: nil), secrets: PersonSecrets
   ) {
     self.router = router
     self.gateway = gateway
-    self.apns = apns
     self.mail = mail
     self.time = time
     self.log = log
@@ -47,7 +43,6 @@ public final class WebConsole: Sendable {
       secrets: secrets, mail: mail)
     (self.people, self.accounts) = (people, accounts)
     drafts = DraftDesk(router: router, people: people)
-    let credentials = CredentialRecords(store: store)
     let invitations = Invitations(members: members, mail: mail, time: time, log: log)
     let pushes = PushPages(router: router, gateway: gateway, drafts: drafts)
     let accountPages = AccountPages(invitations: invitations)
@@ -56,7 +51,7 @@ public final class WebConsole: Sendable {
     let controllers: [any Controller] = [
       AssetPages(), LoginPages(people: people, members: members, mail: mail),
       ResetPages(people: people, mail: mail),
-      HomePages(router: router, accounts: accounts, apns: apns), AppPages(router: router), pushes,
+      HomePages(router: router, accounts: accounts), AppPages(router: router), pushes,
       HistoryPages(router: router), ResultPages(router: router, gateway: gateway, pushes: pushes),
       ChartPages(router: router), WhyPages(router: router), DevicePages(router: router),
       AliasPages(router: router),
@@ -64,8 +59,8 @@ public final class WebConsole: Sendable {
       InvitationPages(invitations: invitations, accounts: accountPages, operators: operators),
       profile, TOTPPages(people: people, profile: profile),
       SettingsPages(router: router, gateway: gateway),
-      CredentialPages(router: router, gateway: gateway, apns: apns, credentials: credentials),
-      ExpiryPages(router: router, credentials: credentials, mail: mail), CallbackPages(gateway: gateway),
+      CredentialPages(router: router, gateway: gateway),
+      ExpiryPages(router: router, mail: mail), CallbackPages(gateway: gateway),
       GroupPages(router: router),
       operators, AuditPages(log: audit), LanguagePages(profiles: people.profiles),
     ]
@@ -242,7 +237,7 @@ public final class WebConsole: Sendable {
       // The way to what is allowed stays in sight.
       throw Refused(call.with(app, own, alerts: []).show(Failures.forbidden(call, role), status: 403))
     }
-    return call.with(app, own, alerts: apns?.alerts(of: app) ?? [])
+    return call.with(app, own, alerts: router.channels.alerts(of: app))
   }
 
   /// Redirects to the login page, which returns to this request.

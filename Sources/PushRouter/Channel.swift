@@ -126,12 +126,8 @@ public protocol Channel: AnyObject, Sendable {
   /// Learns what another process has changed about what the channel needs of apps, such as credentials; `done` is called when
   /// it is known.
   func learnChanges(_ done: @escaping @Sendable () -> Void)
-  /// What it takes as credentials of apps: words that stand in `CredentialInput.form`.
-  var credentialForms: [String] { get }
-  /// Checks credentials that somebody handed in and stores them sealed, all or none. Called on a thread that may wait.
-  func install(
-    _ inputs: [CredentialInput], for app: App,
-    reply: @escaping @Sendable (Result<Void, CredentialInput.Refusal>) -> Void)
+  /// What apps prove themselves with at its service; nil if it needs no credentials.
+  var credentials: (any ChannelCredentials)? { get }
   /// Which of a device's tokens it would bring a push to, whether the app has a credential or not; nil if it has nothing to bring of
   /// it.
   func slot(for content: PushContent) -> TokenSlot?
@@ -141,6 +137,8 @@ public protocol Channel: AnyObject, Sendable {
   ) throws(StorageError) -> WhyFacts.Credential
   /// How each of its services stands for an app. On any thread.
   func status(of app: App) -> [ChannelStatus]
+  /// What a word with which its service refused a push means, in a sentence; nil for one that it does not know.
+  func meaning(of reason: String) -> Phrase?
   /// An app was deleted.
   func forget(_ app: App)
   /// Reads its data of apps, and resumes pushes of an earlier run. `done` is called once, on any thread, when it can make
@@ -178,12 +176,9 @@ extension Channel {
     of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
   ) throws(StorageError) -> WhyFacts.Credential { .notNeeded }
   /// No credentials are needed.
-  public var credentialForms: [String] { [] }
-  /// No credentials are taken.
-  public func install(
-    _ inputs: [CredentialInput], for app: App,
-    reply: @escaping @Sendable (Result<Void, CredentialInput.Refusal>) -> Void
-  ) { reply(.failure(.refused("The channel takes no credentials"))) }
+  public var credentials: (any ChannelCredentials)? { nil }
+  /// The words speak for themselves.
+  public func meaning(of reason: String) -> Phrase? { nil }
   /// There are no services.
   public func status(of app: App) -> [ChannelStatus] { [] }
   /// Nothing is known of apps.

@@ -20,7 +20,7 @@ public struct ChannelStatus: Sendable, Equatable {
   /// Which of its services: for APNs `production` or `sandbox`; empty for a channel that has only one.
   public let service: String
   /// The problem, for people; nil if sending is not stopped.
-  public var problem: String?
+  public var problem: Phrase?
   /// Whether the app has a credential for it at all.
   public var hasCredential: Bool
   /// Connections that take requests; other apps may use them as well.
@@ -37,7 +37,7 @@ public struct ChannelStatus: Sendable, Equatable {
   public var lastFailureAt: Timestamp?
 
   /// A service without anything known of it.
-  public init(_ channel: ChannelID, service: String = "", problem: String? = nil, hasCredential: Bool = true)
+  public init(_ channel: ChannelID, service: String = "", problem: Phrase? = nil, hasCredential: Bool = true)
   {
     self.channel = channel
     self.service = service

@@ -3,40 +3,98 @@ import PushBase
 /// A credential as somebody hands it in: a channel checks it and stores it sealed. Whoever passes it on knows neither its fields nor
 /// what they mean.
 public struct CredentialInput: Sendable {
-  /// What kind of credential it is: a word that the channel has among its `credentialForms`.
+  /// What kind of credential it is: `CredentialForm.name`.
   public let form: String
-  /// The service that it is meant for, by its name in `ChannelInfo.services`; nil for what the credential itself says.
-  public let service: String?
-  /// What was handed in, by the names of fields: texts in UTF-8, and files.
+  /// What was handed in, by the names of fields: texts in UTF-8, as they were typed, and files.
   public let fields: [String: [UInt8]]
+  /// What files are called, by the names of fields, as far as that is known.
+  public let fileNames: [String: String]
+  /// The ID of the app's credential that it is meant to replace; nil for the one that the channel would replace anyway, or none.
+  public let replaces: String?
 
   /// All fields.
-  public init(_ form: String, service: String? = nil, fields: [String: [UInt8]]) {
+  public init(
+    _ form: String, fields: [String: [UInt8]], fileNames: [String: String] = [:], replaces: String? = nil
+  ) {
     self.form = form
-    self.service = service
     self.fields = fields
+    self.fileNames = fileNames
+    self.replaces = replaces
+  }
+
+  /// A text without white space around it; nil if there is none, or if it is no UTF-8.
+  public func text(_ field: String) -> String? {
+    guard let typed = secret(field) else { return nil }
+    let start = typed.drop(while: \.isWhitespace)
+    let text = String(start.reversed().drop(while: \.isWhitespace).reversed())
+    return text.isEmpty ? nil : text
+  }
+
+  /// A text as it was typed; nil if there is none, or if it is no UTF-8.
+  public func secret(_ field: String) -> String? {
+    fields[field].flatMap { String(validating: $0, as: UTF8.self) }
   }
 
   /// Why credentials were not taken.
   public enum Refusal: Error, Sendable, Equatable {
-    /// For this reason, which is for people.
-    case refused(String)
+    /// They cannot be used, or not for this app.
+    case refused(CredentialProblem)
+    /// The server cannot read the key that it seals secrets with; its log says why.
+    case noKey
     /// The store cannot take changes now; try again later.
     case unavailable
   }
 }
 
-extension PluggedChannels {
-  /// Has the channel that takes a form check credentials and store them: all of them, or none. Reading them takes some time: not
-  /// for a loop.
-  public func install(
-    _ inputs: [CredentialInput], of form: String, for app: App,
-    reply: @escaping @Sendable (Result<Void, CredentialInput.Refusal>) -> Void
-  ) {
-    guard let taker = all.first(where: { $0.channel.credentialForms.contains(form) }) else {
-      reply(.failure(.refused("The server has no channel for it")))
-      return
-    }
-    taker.channel.install(inputs, for: app, reply: reply)
+/// What is wrong with a credential that was handed in.
+public struct CredentialProblem: Error, Sendable, Equatable {
+  /// A sentence for people: what is wrong and what to do.
+  public let phrase: Phrase
+  /// The name of the field that it is about; nil for the whole form.
+  public let field: String?
+  /// The same for APIs: one line without a full stop.
+  public let reason: String
+
+  /// By default APIs get the English phrase.
+  public init(_ phrase: Phrase, at field: String? = nil, reason: String? = nil) {
+    self.phrase = phrase
+    self.field = field
+    self.reason = reason ?? String(phrase.english.trimmingSuffix { $0 == "." })
+  }
+}
+
+extension StringProtocol {
+  fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> SubSequence {
+    var end = endIndex
+    while end > startIndex, isTrimmed(self[index(before: end)]) { end = index(before: end) }
+    return self[..<end]
+  }
+}
+
+/// A credential that was taken.
+public struct CredentialReceipt: Sendable, Equatable {
+  /// What it is and is for, in a sentence: "This certificate is for com.example.app, sandbox, and expires in 23 days."
+  public let phrase: Phrase
+  /// The services that it is for, by their names in `ChannelInfo.services`; empty for a channel that has only one.
+  public let services: [String]
+
+  /// All fields.
+  public init(_ phrase: Phrase, services: [String] = []) {
+    self.phrase = phrase
+    self.services = services
+  }
+}
+
+/// What a channel's service has answered about a credential, or why it could not be asked: observed, not assumed.
+public struct CredentialAnswer: Sendable, Equatable {
+  /// A sentence for people.
+  public let phrase: Phrase
+  /// Whether somebody has to do something.
+  public let isBad: Bool
+
+  /// All fields.
+  public init(_ phrase: Phrase, isBad: Bool) {
+    self.phrase = phrase
+    self.isBad = isBad
   }
 }

@@ -25,6 +25,11 @@ public final class PluggedChannels: Sendable {
   /// The status of the services of all channels for an app.
   public func status(of app: App) -> [ChannelStatus] { all.flatMap { $0.channel.status(of: app) } }
 
+  /// What a word with which a channel's service refused a push means; nil if no channel knows it.
+  public func meaning(of reason: String) -> Phrase? {
+    all.lazy.compactMap { $0.channel.meaning(of: reason) }.first
+  }
+
   // MARK: All channels
 
   /// Tells them that the tokens of some registrations have changed.

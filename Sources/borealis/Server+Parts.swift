@@ -59,13 +59,12 @@ extension Server {
   }
 
   static func console(
-    _ settings: ServeSettings, _ router: Router, _ store: Store, _ gateway: Gateway, _ apns: APNsChannel,
-    _ mailer: Mailer?,
-    _ time: SystemTime
+    _ settings: ServeSettings, _ router: Router, _ store: Store, _ gateway: Gateway,
+    _ mailer: Mailer?, _ time: SystemTime
   ) -> WebConsole {
     let keyFile = settings.secretKeyFile
     return WebConsole(
-      router: router, store: store, gateway: gateway, apns: apns, time: time, log: settings.log,
+      router: router, store: store, gateway: gateway, time: time, log: settings.log,
       mail: ConsoleMail(
         site: settings.mail.site,
         reserve: mailer.map { mailer in { @Sendable account in place(of: account, mailer) } }),

@@ -83,7 +83,7 @@ final class Server: Sendable {
       router: router, callbacks: callbacks, limits: settings.gatewayLimits, metrics: metrics, log: log,
       time: time, obstacle: { [store] in isReady.value ? store.failure?.explanation : "draining" })
     let mailer = Self.mailer(settings, store, metrics, time)
-    let console = Self.console(settings, router, store, gateway, apns, mailer, time)
+    let console = Self.console(settings, router, store, gateway, mailer, time)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
     let proxies = TrustedProxies(settings.trustedProxies)
     parts = ServerParts(

@@ -78,7 +78,7 @@ final class ConsoleWorld: Sendable {
     var reserve: ConsoleMail.Reserve?
     if sendsMail { reserve = { [outbox] _ in outbox.reserve() } }
     console = WebConsole(
-      router: router, store: database.store, gateway: gateway, apns: apns, time: time, log: .silent,
+      router: router, store: database.store, gateway: gateway, time: time, log: .silent,
       mail: ConsoleMail(
         site: sendsMail ? "https://push.example.com" : nil, reserve: reserve),
       secrets: PersonSecrets(

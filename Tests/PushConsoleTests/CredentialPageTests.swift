@@ -36,7 +36,7 @@ import Testing
       let account = try await world.account("some")
       app = try await world.app(of: account)
       admin = try await world.member(.admin, of: account, name: "ada")
-      path = "/console/apps/\(app.key.text)/settings/apple"
+      path = "/console/apps/\(app.key.text)/settings/credentials/apns"
       _ = await admin.open(path)
     }
 
@@ -100,7 +100,7 @@ import Testing
       ),
       (good, "secret", ["certificate-topic": "com.example.other"], "this certificate is for com.example.app"),
       (Array("hello".utf8), "", [:], "it is not a PKCS #12 file"),
-      (Array(key.pem.utf8), "", [:], "upload it with the form for keys"),
+      (Array(key.pem.utf8), "", [:], "upload it with the form for keys."),
       (Array(pair.certificatesPEM.utf8), "", [:], "a certificate without its private key"),
       (try p12(sandbox: false), "secret", [:], "this is not an APNs certificate"),
     ] as [([UInt8], String, [String: String], String)] {
@@ -140,7 +140,13 @@ import Testing
     #expect(
       taken.text.contains(
         "The key ABC123DEFG is for com.example.app, production and sandbox. Keys never expire."))
-    #expect(try await scene.rows().map(\.environment) == [.production, .sandbox])
+    let rows = try await scene.rows()
+    #expect(rows.map(\.environment) == [.production, .sandbox])
+    // One more begins with what the app has, and the one in its place with all that it is.
+    let more = await scene.admin.open(scene.path).text
+    #expect(more.contains("value=\"T5Z8W1R6PD\"") && !more.contains("<option value=\"sandbox\" selected>"))
+    let replacing = await scene.admin.open("\(scene.path)?replace=\(rows[1].id.rawValue)").text
+    #expect(replacing.contains("<option value=\"sandbox\" selected>"))
   }
 
   @Test func `Chinese readers are told in Chinese`() async throws {
@@ -167,6 +173,6 @@ import Testing
     #expect(await !outsider.open("/console/").text.contains("attention"))
     let viewer = try await scene.world.member(.viewer, of: scene.app.account, name: "vic")
     let seen = await viewer.open("/console/apps/\(scene.app.key.text)").text
-    #expect(seen.contains("notice warn") && !seen.contains("settings/apple"))
+    #expect(seen.contains("notice warn") && !seen.contains("settings/credentials"))
   }
 }

@@ -90,8 +90,10 @@ struct Estate {
       case "{token}": token
       case "{version}": "0"
       case "{name}": "console.css"
-      case "{id}" where page.pattern.contains("/settings/apple/"): String(credential.rawValue)
+      case "{channel}": "apns"
+      case "{form}": "key"
       case "{id}" where page.pattern.contains("/settings/callbacks/"): String(batch)
+      case "{id}" where page.pattern.contains("/{channel}/"): String(credential.rawValue)
       case "{id}" where page.pattern.contains("/invitations/"): String(invitation)
       case "{id}" where page.pattern.contains("/operator/accounts/"): String(account.rawValue)
       case "{id}" where page.pattern.contains("/operator/people/"): String(person.rawValue)

@@ -49,6 +49,6 @@ import Testing
     #expect(done.contains("3 of 5 done") && done.contains("<details class=\"first\">"))
     let viewer = try await world.member(.viewer, of: .standard, name: "vic")
     let seen = await viewer.open(base).text
-    #expect(seen.contains("3 of 5 done") && !seen.contains("settings/apple"))
+    #expect(seen.contains("3 of 5 done") && !seen.contains("settings/credentials"))
   }
 }

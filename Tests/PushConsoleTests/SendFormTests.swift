@@ -274,7 +274,7 @@ import Testing
     let path = "\(scene.base)/pushes/\(single.text)"
     let page = await scene.browser.open(path).text
     let link = "<a class=\"end\" href=\"\(path)/why?registration_id=\(scene.device.text)\">Why?</a>"
-    #expect(page.contains(link) && page.contains("Registration ID, alias or APNs token"))
+    #expect(page.contains(link) && page.contains("Registration ID, alias or push token"))
     var others: [RegistrationID] = []
     for _ in 0..<TargetsTable.most { others.append(try await scene.world.device(in: scene.app)) }
     let id = try await scene.push(body)
@@ -292,6 +292,6 @@ import Testing
       #"{"platform":"all","audience":"all","notification":{"alert":"x"}}"#)
     let page = await scene.browser.open("\(scene.base)/pushes/\(id.text)").text
     #expect(page.contains("1 iPhone receives this only while the app is open"))
-    #expect(page.contains("href=\"\(scene.base)/settings/apple\""))
+    #expect(page.contains("href=\"\(scene.base)/settings/credentials/apns\""))
   }
 }

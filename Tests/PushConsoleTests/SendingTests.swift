@@ -81,10 +81,10 @@ import Testing
 
   @Test func `Troubles of credentials and callbacks are in both languages`() {
     for text in ["paused: by Zoe", "by Zoe", "the certificate has expired"] {
-      let phrase = CredentialWords.problem(text)
+      let phrase = Phrase(problem: text)
       #expect(phrase.english == text && phrase.chinese != text && !phrase.chinese.contains("paused"))
     }
-    #expect(CredentialWords.problem("paused: BadCertificate").chinese == "已暂停：BadCertificate")
+    #expect(Phrase(problem: "paused: BadCertificate").chinese == "已暂停：BadCertificate")
     #expect(CallbackWords.answer(status: 500, error: "answered 500").english == "answered 500")
     #expect(CallbackWords.answer(status: 200, error: nil).english == "answered 200")
     for text in [
@@ -110,7 +110,8 @@ import Testing
     }
     let large = await owner.call("POST", "/console/login", body: String(repeating: "a", count: 200_000))
     #expect(large.status == 413 && String(decoding: large.body, as: UTF8.self).contains("<h1>Too large</h1>"))
-    let refused = try #require(world.console.refusal(.bodyTooLarge, of: "/console/apps/x/settings/apple"))
+    let refused = try #require(
+      world.console.refusal(.bodyTooLarge, of: "/console/apps/x/settings/credentials/apns"))
     Safety.check(refused, "refusal")
     let page = String(decoding: refused.body, as: UTF8.self)
     #expect(refused.status == 413 && page.contains("<h1>Too large</h1>") && page.contains("内容过大"))

@@ -9,6 +9,7 @@ import Synchronization
 
 /// A whole channel: a file to which notifications for Android devices are appended, `MSG_ID TOKEN` a line. A device's token is the
 /// word that stands for it in the file. The file has room for `capacity` lines, and knows no token that begins with `gone`.
+/// If it `takesCredentials`, an app says which file, with a secret: nothing is written without that. They are kept in memory.
 public final class FileChannel: Channel {
   /// What it is.
   public let info = ChannelInfo(
@@ -20,21 +21,24 @@ public final class FileChannel: Channel {
   private let path: String
   private let capacity: Int
   private let isStopped: Bool
+  private let takesCredentials: Bool
   private let time: any TimeSource
   private let writer = DispatchQueue(label: "file channel")
   private let written = Mutex(0)
   private let queues = Mutex<[AppID: ChannelQueue]>([:])
+  private let files = Mutex<[AppID: [FileCredential]]>([:])
 
   /// Writes to a file, which is made; nothing as long as the channel lives if it `isStopped`.
   public init(
     _ router: Router, _ store: Store, path: String, capacity: Int = .max, isStopped: Bool = false,
-    time: any TimeSource = SystemTime()
+    takesCredentials: Bool = false, time: any TimeSource = SystemTime()
   ) {
     self.router = router
     self.store = store
     self.path = path
     self.capacity = capacity
     self.isStopped = isStopped
+    self.takesCredentials = takesCredentials
     self.time = time
   }
 
@@ -83,17 +87,22 @@ public final class FileChannel: Channel {
       queues[app.id] = new
       return (new, true)
     }
-    if isNew {
-      let target =
-        isStopped
-        ? nil
-        : File { [weak self, weak queue] in
-          if let self, let queue { write(queue) }
-        }
-      queue.set(target, isStopped: isStopped, for: .only)
-      queue.credentialsAreSet()
-    }
+    if isNew { update(queue) }
     return queue
+  }
+
+  /// Lets a queue write if there is a file for it.
+  private func update(_ queue: ChannelQueue) {
+    let isPaused = takesCredentials && file(of: queue.app.id)?.isPaused == true
+    let isMissing = takesCredentials && file(of: queue.app.id) == nil
+    let target =
+      isStopped || isPaused || isMissing
+      ? nil
+      : File { [weak self, weak queue] in
+        if let self, let queue { write(queue) }
+      }
+    queue.set(target, isStopped: isStopped || isPaused, for: .only)
+    queue.credentialsAreSet()
   }
 
   private func write(_ queue: ChannelQueue) {
@@ -116,7 +125,7 @@ public final class FileChannel: Channel {
         unlessToldAfter: outgoing.delivery.row.tokenAt)
       return .refused("FileGone")
     }
-    guard written.withLock({ $0 }) < capacity, let file = fopen(path, "a") else {
+    guard written.withLock({ $0 }) < capacity, let file = fopen(file(of: app.id)?.path ?? path, "a") else {
       return .refused("FileFull")
     }
     defer { fclose(file) }
@@ -138,4 +147,154 @@ public final class FileChannel: Channel {
     func wake() { write() }
     func recall(_ tags: [UInt64]) {}
   }
+}
+
+// MARK: - Its credentials
+
+/// What an app has handed in.
+private struct FileCredential: Sendable {
+  let number: Int
+  let path: String
+  let secret: String
+  let expiresAt: Timestamp?
+  let addedAt: Timestamp
+  var isPaused = false
+}
+
+extension FileChannel: ChannelCredentials {
+  /// A file and its secret.
+  public var credentials: (any ChannelCredentials)? { takesCredentials ? self : nil }
+
+  /// What pages say of it.
+  public var texts: CredentialTexts {
+    CredentialTexts(
+      step: Phrase("Name a file", "指定文件"),
+      stepText: Phrase("Notifications are then written to it.", "通知将写入该文件。"), none: Phrase("no file", "未指定文件")
+    )
+  }
+
+  /// One, with all there is to fill in.
+  public var forms: [CredentialForm] {
+    [
+      CredentialForm(
+        "file", title: Phrase("Name the file", "指定文件"), text: Phrase("One line a notification.", "每条通知一行。"),
+        fields: [
+          CredentialField("path", Phrase("Path", "路径"), hint: Phrase("Begins with a slash.", "以斜杠开头。")),
+          CredentialField("secret", Phrase("Secret", "密钥"), .secret),
+          CredentialField("days", Phrase("Days until it ends", "有效天数"), isRequired: false),
+        ])
+    ]
+  }
+
+  /// All, the oldest first.
+  public func stored(of apps: [AppID]) async -> Result<[StoredCredential], StorageError> {
+    let known = files.withLock { $0 }
+    return .success(
+      apps.flatMap { app in
+        (known[app] ?? []).map { file in
+          var stored = StoredCredential(
+            id: String(file.number), app: app, name: Phrase("File", "文件"),
+            subject: .init(Phrase("Path", "路径"), file.path), state: file.isPaused ? .paused : .inUse,
+            expiresAt: file.expiresAt, addedAt: file.addedAt)
+          stored.isReplaced = file.number != known[app]?.last?.number
+          stored.actions = [.check, file.isPaused ? .resume : .pause, .remove]
+          stored.values = ["path": file.path]
+          stored.form = "file"
+          return stored
+        }
+      })
+  }
+
+  /// Keeps a file of which everything is right; it replaces the one that is named.
+  public func install(
+    _ inputs: [CredentialInput], for app: App, noting entry: AuditRow?,
+    reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
+  ) {
+    guard let input = inputs.first, let path = input.text("path"), path.hasPrefix("/") else {
+      let phrase = Phrase("The path does not begin with a slash.", "路径须以斜杠开头。")
+      return reply(.failure(.refused(CredentialProblem(phrase, at: "path"))))
+    }
+    guard path != "/dev/full" else {
+      return reply(.failure(.refused(CredentialProblem(Phrase("This file is full.", "该文件已满。")))))
+    }
+    let now = time.now()
+    let days = input.text("days").flatMap { Int64($0) }
+    store.write { transaction throws(StorageError) in
+      guard var entry else { return }
+      entry.target = "file \(path)"
+      try transaction.audit.add(entry)
+    } completion: { [self] result in
+      guard case .success = result else { return reply(.failure(.unavailable)) }
+      files.withLock { files in
+        let number = (files.values.joined().map(\.number).max() ?? 0) + 1
+        files[app.id, default: []].removeAll { String($0.number) == input.replaces }
+        files[app.id, default: []].append(
+          FileCredential(
+            number: number, path: path, secret: input.secret("secret") ?? "",
+            expiresAt: days.map { now.adding(seconds: $0 * 86_400) }, addedAt: now))
+      }
+      update(queue(of: app))
+      let receipt = CredentialReceipt(Phrase("Notifications go to {}.", "通知写入 {}。").with(path))
+      reply(.success([receipt]))
+    }
+  }
+
+  /// Whether it can be written.
+  public func answer(to receipt: CredentialReceipt, for app: App) async -> CredentialAnswer {
+    answer(file(of: app.id))
+  }
+
+  /// The same of one that is there.
+  public func check(_ id: String, of app: App) async -> CredentialAnswer? {
+    files.withLock { $0[app.id]?.first { String($0.number) == id } }.map(answer)
+  }
+
+  private func answer(_ credential: FileCredential?) -> CredentialAnswer {
+    guard let credential, let file = fopen(credential.path, "a") else {
+      return CredentialAnswer(Phrase("The file cannot be opened.", "文件无法打开。"), isBad: true)
+    }
+    fclose(file)
+    return CredentialAnswer(Phrase("The file can be written.", "文件可以写入。"), isBad: false)
+  }
+
+  /// Takes it away, or stops it for a while.
+  public func change(
+    _ id: String, of app: App, _ change: CredentialChange, noting entry: AuditRow
+  ) async -> Result<Bool, StorageError> {
+    let path = files.withLock { files in
+      guard let place = files[app.id]?.firstIndex(where: { String($0.number) == id }) else { return "" }
+      let path = files[app.id]?[place].path ?? ""
+      switch change {
+      case .remove: files[app.id]?.remove(at: place)
+      case .pause: files[app.id]?[place].isPaused = true
+      case .resume: files[app.id]?[place].isPaused = false
+      }
+      return path
+    }
+    guard !path.isEmpty else { return .success(false) }
+    update(queue(of: app))
+    return await store.write { transaction throws(StorageError) in
+      var entry = entry
+      entry.target = "file \(path)"
+      try transaction.audit.add(entry)
+      return true
+    }
+  }
+
+  /// A secret that ends soon.
+  public func alerts(of app: App) -> [Phrase] {
+    let now = time.now()
+    guard let end = file(of: app.id)?.expiresAt, end <= now.adding(seconds: CredentialNotice.seconds) else {
+      return []
+    }
+    return [Phrase("The secret of the file {}.", "文件密钥{}。").with(each: .ending(end, at: now))]
+  }
+
+  /// Whether the app has named a file.
+  public func status(of app: App) -> [ChannelStatus] {
+    takesCredentials ? [ChannelStatus(info.id, hasCredential: file(of: app.id) != nil)] : []
+  }
+
+  /// The newest.
+  fileprivate func file(of app: AppID) -> FileCredential? { files.withLock { $0[app]?.last } }
 }

@@ -115,7 +115,7 @@ async def recover(walk: Any, address: str) -> None:
     places = ["/console/", "/console/me", "/console/operator", "/console/operator/audit", "/console/accounts/1/people",
               "/console/accounts/1/groups", "/console/accounts/1/audit", "/console/me/audit", "/console/credentials",
               "/console/nowhere", app, f"{app}/push", f"{app}/pushes", f"{app}/charts", f"{app}/devices",
-              f"{app}/virtual", f"{app}/settings", f"{app}/settings/apple", f"{app}/settings/callbacks",
+              f"{app}/virtual", f"{app}/settings", f"{app}/settings/credentials/apns", f"{app}/settings/callbacks",
               f"{app}/settings/limits"]  # fmt: skip
     before = len(walk.complaints)
     for place in places:
@@ -136,7 +136,7 @@ async def send_too_much(server: Server, key: str) -> None:
         host, port = server.http.rsplit(":", 1)
         reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(
-            f"POST /console/apps/{key}/settings/apple/key HTTP/1.1\r\nHost: {server.http}\r\nContent-Length: {size}\r\n"
+            f"POST /console/apps/{key}/settings/credentials/apns/key HTTP/1.1\r\nHost: {server.http}\r\nContent-Length: {size}\r\n"
             "Content-Type: multipart/form-data; boundary=x\r\nSec-Fetch-Site: same-origin\r\n\r\n--x".encode()
         )
         await writer.drain()

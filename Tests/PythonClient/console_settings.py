@@ -17,7 +17,7 @@ async def configure(walk: Any, address: str, key: str, folder: pathlib.Path) -> 
     await walk.look("settings")
     await replace_secret(walk, address, key)
     await use_getui(walk, address, key)
-    await page.get_by_role("link", name="APNs", exact=True).click()
+    await page.get_by_role("link", name="Channels", exact=True).click()
     await page.get_by_role("heading", name="Upload a certificate (.p12)").wait_for()
     await walk.look("apple-empty")
     form = page.locator("form", has=page.locator("input[name=certificate]"))
@@ -156,7 +156,7 @@ async def configure_in_chinese(walk: Any, address: str, key: str, folder: pathli
     """The same pages for a reader of Chinese who likes it dark; only looked at."""
     page = walk.page
     await page.emulate_media(color_scheme="dark")
-    await page.goto(f"{address}/console/apps/{key}/settings/apple")
+    await page.goto(f"{address}/console/apps/{key}/settings/credentials/apns")
     form = page.locator("form", has=page.locator("input[name=certificate]"))
     await form.locator("input[type=file]").set_input_files(push_certificate(folder, 23))
     await form.get_by_label("文件密码").fill("x")

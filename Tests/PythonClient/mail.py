@@ -151,7 +151,7 @@ async def reminders(
 ) -> None:
     """No command made a secret key before: the server does it with the first upload."""
     expect(not (data / "secret-key").exists(), "there is a secret key already")
-    path = f"/console/apps/{key}/settings/apple"
+    path = f"/console/apps/{key}/settings/credentials/apns"
     await visitor.open(path)
     status, page = await visitor.upload(f"{path}/certificate", "certificate", push_certificate(folder, 23),
                                         **{"file-password": "x"})  # fmt: skip

@@ -51,6 +51,21 @@ import Testing
     }
   }
 
+  /// What the console says of a channel comes from the channel. `apns_collapse_id` is a field of JPush's API.
+  @Test func theConsoleNamesNoChannel() throws {
+    let services = try Repository.names("Sources").filter {
+      map[$0]?.dependencies.contains("PushChannels") == true
+    }
+    #expect(services.contains("PushAPNs"))
+    for service in services {
+      #expect(map["PushConsole"]?.dependencies.contains(service) == false, "\(service)")
+    }
+    for path in try Repository.files(under: "Sources/PushConsole", ending: ".swift") {
+      let text = try Repository.text(path).lowercased().replacing("apns_collapse_id", with: "")
+      for word in ["apns", "apple", "苹果"] { #expect(!text.contains(word), "\(path) says \(word)") }
+    }
+  }
+
   @Test func arrowsPointOnlyDown() {
     var known: Set<String> = []
     for target in map.targets {

@@ -26,12 +26,12 @@ extension APNsChannel {
     }
     switch parts.credentials.selection(app: app.id, environment: environment) {
     case .use(let credential):
-      status.problem = target?.dispatcher.problem
+      status.problem = target?.dispatcher.problem.map { Phrase(problem: $0) }
       // The credential may be newer than the connections.
       if target?.credential.id != credential.id { status.health = .unused }
       status.credential = credential.id
       status.check = parts.checks.answer(credential.id)
-    case .unusable(let problem): status.problem = problem
+    case .unusable(let problem): status.problem = Phrase(problem: problem)
     case .missing: status.hasCredential = false
     }
     return status
@@ -54,37 +54,12 @@ extension APNsChannel {
     }
     if let usable {
       if let problem = status(of: app, usable.environment).problem {
-        return .stopped(reason: problem, since: nil)
+        return .stopped(reason: problem.english, since: nil)
       }
       return .ready(topic: usable.topic)
     }
     if case .paused(let reason) = newest.state { return .stopped(reason: reason, since: newest.changedAt) }
     return .expired(newest.expiresAt ?? now)
-  }
-
-  /// What somebody has to look at about an app's way to Apple.
-  public func alerts(of app: App) -> [APNsAlert] {
-    let horizon = parts.time.now().adding(seconds: APNsAlert.notice)
-    // One certificate may be for both environments.
-    var certificates: Set<[UInt8]> = []
-    return statuses(of: app).flatMap { status -> [APNsAlert] in
-      let environment = status.environment
-      guard status.hasCredential else { return [] }
-      if let problem = status.problem {
-        return [APNsAlert(environment: environment, kind: .broken(problem))]
-      }
-      var alerts: [APNsAlert] = []
-      if case .unreachable(let since, let reason) = status.health {
-        alerts.append(APNsAlert(environment: environment, kind: .unreachable(since: since, reason)))
-      }
-      // An expiring certificate is reported even if APNs cannot be reached.
-      guard case .use(let credential) = parts.credentials.selection(app: app.id, environment: environment),
-        case .certificate(let pair) = credential.authentication, let end = credential.expiresAt,
-        end <= horizon,
-        certificates.insert(pair.facts.fingerprint).inserted
-      else { return alerts }
-      return alerts + [APNsAlert(environment: environment, kind: .ends(end))]
-    }
   }
 
   /// One value for each app and environment with a connection attempt, under the older name of the metric.
@@ -117,27 +92,6 @@ extension APNsChannel {
     parts.checks.wait(for: Set(credentials), from: parts.time.monotonic()) { [self] in done(statuses(of: app))
     }
   }
-}
-
-/// A problem of an app's pushes to APNs.
-public struct APNsAlert: Sendable, Equatable {
-  /// What it is.
-  public enum Kind: Sendable, Equatable {
-    /// The certificate in use expires soon.
-    case ends(Timestamp)
-    /// No push is sent; with the reason, for people.
-    case broken(String)
-    /// No connection can be made since this time; with the reason.
-    case unreachable(since: Timestamp, String)
-  }
-
-  /// The service.
-  public let environment: APNsEnvironment
-  /// The problem.
-  public let kind: Kind
-
-  /// Seconds before the expiry of a certificate at which the alert starts.
-  public static let notice: Int64 = 30 * 86_400
 }
 
 extension APNsPoolStatus {

@@ -73,11 +73,6 @@ public struct APNsCredentialExpiry: Equatable, Sendable {
   /// Whether a newer credential has replaced it, so that no reminder is needed.
   public let isReplaced: Bool
 
-  /// Days from one moment to the expiry of a certificate, rounded to the nearest; negative afterwards.
-  public static func spokenDays(until end: Timestamp, from now: Timestamp) -> Int {
-    daysLeft(until: end, from: now.adding(seconds: -43_200))
-  }
-
   /// Whole days from one moment to the expiry of a certificate, rounded down; negative afterwards.
   public static func daysLeft(until end: Timestamp, from now: Timestamp) -> Int {
     let (seconds, overflow) = end.seconds.subtractingReportingOverflow(now.seconds)

@@ -4,8 +4,18 @@ import PushStorage
 
 /// Why a credential cannot be stored or used. The texts are for the person who uploads it.
 public enum CredentialError: Error, Equatable, CustomStringConvertible {
+  /// What may be uploaded in place of a .p12.
+  public enum OtherFile: Sendable {
+    /// A .p8.
+    case key
+    /// A certificate without its private key.
+    case certificateAlone
+  }
+
   /// The file is malformed.
   case file(CredentialFileError)
+  /// The file is another kind than a .p12.
+  case otherFile(OtherFile)
   /// The stored secret cannot be opened.
   case seal(SealError)
   /// The key ID is missing, and the file's name does not contain it.
@@ -41,6 +51,9 @@ public enum CredentialError: Error, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .file(let error): error.description
+    case .otherFile(.key): "this is a key (.p8): upload it with the form for keys"
+    case .otherFile(.certificateAlone):
+      "this is a certificate without its private key (.cer or .pem): in Keychain, export both together as .p12"
     case .seal(let error): error.description
     case .missingKeyID:
       "the key ID is missing: enter its ten characters, from Apple's page of the key or the file name AuthKey_XXXXXXXXXX.p8"

@@ -244,7 +244,7 @@ public final class CredentialStore: Sendable {
     }
   }
 
-  private static func shortened(_ reason: String) -> String {
+  static func shortened(_ reason: String) -> String {
     var text = reason.isEmpty ? "no reason given" : reason
     while text.utf8.count > 500 { text.removeLast() }
     return text

@@ -1,4 +1,5 @@
 import PushBase
+import PushRouter
 import PushStorage
 
 /// The texts of a reminder about a certificate that expires.
@@ -14,7 +15,7 @@ struct ReminderText {
     self.credential = credential
     self.environments = environments
     isOver = credential.expiresAt <= now
-    days = APNsCredentialExpiry.spokenDays(until: credential.expiresAt, from: now)
+    days = credential.expiresAt.roundedDays(after: now)
     end = "\(LocalTime(count: credential.expiresAt.seconds).text.dropLast(3)) UTC"
   }
 
@@ -41,7 +42,7 @@ struct ReminderText {
   }
 
   func mail(to recipient: MailRecipient, site: String) -> NewMail {
-    let page = "\(site)/console/apps/\(credential.appKey.text)/settings/apple"
+    let page = "\(site)/console/apps/\(credential.appKey.text)/settings/credentials/apns"
     let isChinese = recipient.language == "zh"
     return NewMail(
       recipient: recipient.email, subject: isChinese ? chineseSubject : englishSubject,

@@ -16,8 +16,7 @@ struct AppPages: Controller {
     guard let app = call.app else { return call.missing }
     let result = await router.history.overview(of: app, limit: 5)
     guard case .success(let (pushes, facts)) = result else { return call.unavailable }
-    let hasKey = router.channels.status(of: .apns, for: app).contains(where: \.hasCredential)
-    let steps = FirstSteps(call: call, app: app, facts: facts, hasKeyForApple: hasKey)
+    let steps = FirstSteps(call: call, app: app, facts: facts, channels: router.channels)
     let send: HTML =
       call.role ?? .viewer >= .sender
       ? "<a class=\"button\" href=\"/console/apps/\(app.key.text)/push\">\(call(Words.sendPush))</a>"
@@ -35,7 +34,7 @@ struct AppPages: Controller {
         \(steps.html)
         <section class="card"><h2>\(call(Words.appKey))</h2>
         <p><code>\(app.key.text)</code> \(call.copyButton(app.key.text))</p></section>
-        \(router.channels.infos, { card(of: $0, call, app) })
+        \(channelCards(call, app))
         <section class="card"><h2>\(call(Words.latestPushes))</h2>\(HistoryPages.table(call, app, pushes, counts))</section>
         """))
   }
@@ -44,31 +43,30 @@ struct AppPages: Controller {
     "<div class=\"tile\"><strong>\(Counted.grouped(number))</strong><span>\(name)</span></div>"
   }
 
-  /// How the services of a channel stand for the app; nothing for a channel without services.
-  private func card(of info: ChannelInfo, _ call: PageCall, _ app: App) -> HTML {
-    let statuses = router.channels.status(of: info.id, for: app)
-    guard !statuses.isEmpty else { return .none }
-    let title = Phrase(info.english, info.chinese)
-    let lines = statuses.map { status -> HTML in
-      let service = info.services.first { $0.name == status.service }
-      let name = call(service.map { Phrase($0.english, $0.chinese) } ?? title)
-      guard status.hasCredential else {
-        return "<li>\(name): <span class=\"quiet\">\(call(Words.noCredential))</span></li>"
-      }
-      if let problem = status.problem {
-        return "<li>\(name): <span class=\"bad\">\(call(CredentialWords.problem(problem)))</span></li>"
-      }
-      let text = call(CredentialWords.health(status.health, in: call))
-      let mark =
-        switch status.health {
-        case .unused: "quiet"
-        case .connected, .idle: "good"
-        case .unreachable: "bad"
-        }
-      return "<li>\(name): <span class=\"\(mark)\">\(text)</span></li>"
+  /// How the channels stand for the app: a card for each that is set up, and one for all others.
+  private func channelCards(_ call: PageCall, _ app: App) -> HTML {
+    let known = router.channels.infos.map { info in
+      (info: info, states: ChannelState.all(of: info, in: router.channels, for: app))
+    }.filter { !$0.states.isEmpty }
+    var others = known.filter { !$0.states.contains(where: \.hasCredential) }
+    // A single one has room for its services.
+    if others.count == 1 { others = [] }
+    let set = Set(others.map(\.info.id))
+    let cards = known.filter { !set.contains($0.info.id) }.map { channel -> HTML in
+      """
+      <section class="card"><h2>\(call(Words.by(channel.info)))</h2><ul class="plain">\(channel.states, { "<li>\($0.html(call))</li>" })</ul></section>
+
+      """
     }
+    guard !others.isEmpty else { return "\(cards, { $0 })" }
+    let names = Words.list(others.map { Words.by($0.info) })
+    let link: HTML =
+      call.role ?? .viewer >= .admin
+      ? "<p><a href=\"/console/apps/\(app.key.text)/settings/credentials\">\(call(Words.allChannels))</a></p>"
+      : .none
     return """
-      <section class="card"><h2>\(call(title))</h2><ul class="plain">\(lines, { $0 })</ul></section>
+      \(cards, { $0 })<section class="card"><h2>\(call(Words.otherChannels))</h2>
+      <p class="quiet">\(call(Words.channelsNotSetUp.with(each: names)))</p>\(link)</section>
 
       """
   }

@@ -19,7 +19,8 @@ struct ChartPages: Controller {
     let periods = ChartPeriods(range, until: zone.local(now))
     let result = await awaitCallback { router.activity.statistics(of: app, hours: periods.hours, reply: $0) }
     guard case .success(let hours) = result else { return call.unavailable }
-    let statistics = StatisticsPage(call: call, periods: periods, hours: hours) { router.channels.info($0) }
+    let statistics = StatisticsPage(
+      call: call, periods: periods, hours: hours, of: app, channels: router.channels)
     return call.show(
       Layout(
         call(Words.charts), tab: .charts,
@@ -98,12 +99,12 @@ struct StatisticsPage: Sendable {
   /// The counts of each period; nil where nothing happened.
   private let rows: [StatisticsRow?]
   private let total: StatisticsRow
-  /// The channels besides the direct connection that have counts, and APNs.
+  /// The channels besides the direct connection that have counts, or for which the app is set up.
   private let vendors: [ChannelInfo]
 
   init(
     call: PageCall, periods: ChartPeriods, hours: [(hour: Int64, row: StatisticsRow)],
-    channels: (ChannelID) -> ChannelInfo
+    of app: App, channels: PluggedChannels
   ) {
     self.call = call
     self.periods = periods
@@ -116,7 +117,8 @@ struct StatisticsPage: Sendable {
     }
     self.rows = rows
     self.total = total
-    vendors = Set(total.accepted.keys).union([.apns]).sorted().map(channels)
+    let inUse = channels.status(of: app).filter(\.hasCredential).map(\.channel)
+    vendors = Set(total.accepted.keys).union(inUse).sorted().map(channels.info)
   }
 
   func html(_ app: App, zone: String) -> HTML {
@@ -155,9 +157,13 @@ struct StatisticsPage: Sendable {
   }
 
   private var deliveries: Chart {
-    chart(
-      "deliveries", Words.chartDeliveries,
-      Words.chartDeliveriesText.with(String(total.acknowledged + total.accepted.values.reduce(0, +))), .bars,
+    let count = Phrase(verbatim: String(total.acknowledged + total.accepted.values.reduce(0, +)))
+    let text =
+      vendors.isEmpty
+      ? Words.chartDeliveriesText.with(each: count)
+      : Words.chartDeliveriesTextVendors.with(each: Words.list(vendors.map(Words.by)), count)
+    return chart(
+      "deliveries", Words.chartDeliveries, text, .bars,
       [(Words.byOwn, { Double($0.acknowledged) })]
         + vendors.map { vendor in (Words.by(vendor), { Double($0.accepted[vendor.id] ?? 0) }) })
   }

@@ -1,297 +1,266 @@
-import PushAPNs
 import PushBase
+import PushDomain
 import PushGateway
 import PushHTTP
 import PushRouter
 import PushStorage
 
-/// What an app proves itself with at Apple.
+/// What an app proves itself with at the services of channels. What is said of a credential and which forms there are is the
+/// channel's (`ChannelCredentials`).
 struct CredentialPages: Controller {
   let router: Router
   let gateway: Gateway
-  let apns: APNsChannel?
-  let credentials: CredentialRecords
 
-  static let routes: [Route<CredentialPages>] = [
-    Route(.app(.admin), "GET", "/console/apps/{app}/settings/apple") { await $0.showCredentials($1, nil) },
-    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/key", again: .showsPageAbove) {
-      await $0.uploadKey($1)
-    },
-    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/certificate", again: .showsPageAbove) {
-      await $0.uploadCertificate($1)
-    },
-    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/remove") {
-      await $0.change($1, "credential.remove", .remove, .removed)
-    },
-    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/pause") { console, call in
-      let reason = "by \(call.visitor?.person.name ?? "")"
-      return await console.change(call, "credential.pause", .pause(reason: reason), .paused)
-    },
-    Route(.app(.admin), "POST", "/console/apps/{app}/settings/apple/{id}/resume") {
-      await $0.change($1, "credential.resume", .resume, .resumed)
-    },
-  ]
+  static let routes: [Route<CredentialPages>] =
+    [
+      Route(.app(.admin), "GET", "/console/apps/{app}/settings/credentials") { await $0.showChannels($1) },
+      Route(.app(.admin), "GET", "/console/apps/{app}/settings/credentials/{channel}") {
+        await $0.showCredentials($1, nil)
+      },
+      Route(.app(.admin), "GET", "/console/apps/{app}/settings/{channel}") { $0.moveOn($1) },
+    ] + changes(below: "/console/apps/{app}/settings/credentials/{channel}")
+    // Where a channel had its page when there was only one.
+    + changes(below: "/console/apps/{app}/settings/{channel}")
 
-  // MARK: The list
+  private static func changes(below page: String) -> [Route<CredentialPages>] {
+    [
+      Route(.app(.admin), "POST", "\(page)/{form}", again: .showsPageAbove) { await $0.upload($1) },
+      Route(.app(.admin), "POST", "\(page)/{id}/remove") {
+        await $0.change($1, "credential.remove", .remove, .removed)
+      },
+      Route(.app(.admin), "POST", "\(page)/{id}/pause") { console, call in
+        let name = call.visitor?.person.name ?? ""
+        return await console.change(call, "credential.pause", .pause(by: name), .paused)
+      },
+      Route(.app(.admin), "POST", "\(page)/{id}/resume") {
+        await $0.change($1, "credential.resume", .resume, .resumed)
+      },
+      Route(.app(.admin), "POST", "\(page)/{id}/check") { await $0.check($1) },
+    ]
+  }
 
-  private func showCredentials(_ call: PageCall, _ notice: Layout.Notice?, status: Int = 200) async
-    -> HTTPResponse
-  {
+  private func channel(_ call: PageCall) -> (any ChannelCredentials)? {
+    call.capture("channel").flatMap { router.channels.credentials(named: $0) }
+  }
+
+  // MARK: The channels
+
+  private func showChannels(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app else { return call.missing }
-    let result = await credentials.all(of: app.id)
-    guard case .success(let rows) = result else { return call.unavailable }
-    // The action may have solved the problem in the banner.
-    let call = call.with(app, call.role ?? .viewer, alerts: apns?.alerts(of: app) ?? [])
-    let statuses = apns?.statuses(of: app) ?? []
-    let list = [APNsEnvironment.production, .sandbox].map { environment in
-      credentialSection(
-        call, app, environment, rows.filter { $0.environment == environment }.reversed(),
-        statuses.first { $0.environment == environment })
-    }
+    let channels = router.channels.credentials
+    // One channel needs no list.
+    if channels.count == 1 { return call.redirect(to: "\(channels[0].path(of: app))\(call.query)") }
+    let alerts = Set(call.alerts.map(\.channel.id))
     let content: HTML = """
-      \(list, { $0 })
+      <section class="card"><h2>\(call(Words.partChannels))</h2><p class="quiet">\(call(Words.channelsText))</p>
+      <ul class="apps">\(channels, { entry(call, app, $0, needsAttention: alerts.contains($0.info.id)) })</ul></section>
+      """
+    return call.show(SettingsPart.channels.layout(call, nil, content))
+  }
+
+  private func entry(
+    _ call: PageCall, _ app: App, _ channel: any ChannelCredentials, needsAttention: Bool
+  ) -> HTML {
+    let attention: HTML =
+      needsAttention ? "<span class=\"pill bad\">\(call(Words.needsAttention))</span>" : .none
+    let states = ChannelState.all(of: channel.info, in: router.channels, for: app)
+    let isSetUp = states.contains(where: \.hasCredential)
+    let state: HTML =
+      isSetUp
+      ? "\(states, { "<span class=\"\($0.mark)\">\($0.text(call))</span> " })"
+      : "<span class=\"quiet\">\(call(channel.texts.none))</span>"
+    return """
+      <li><a href="\(channel.path(of: app))"><strong>\(call(Words.by(channel.info))) \(attention)</strong>
+      <span>\(state)</span></a></li>
+
+      """
+  }
+
+  /// Brings those who come with an older address to the page.
+  private func moveOn(_ call: PageCall) -> HTTPResponse {
+    guard let app = call.app, let channel = channel(call) else { return call.missing }
+    return call.redirect(to: "\(channel.path(of: app))\(call.query)")
+  }
+
+  // MARK: The credentials of a channel
+
+  /// `problem` is what is wrong with the form that was sent.
+  private func showCredentials(
+    _ call: PageCall, _ notice: Layout.Notice?, problem: CredentialProblem? = nil, status: Int = 200
+  ) async -> HTTPResponse {
+    guard let app = call.app, let channel = channel(call) else { return call.missing }
+    guard case .success(let stored) = await channel.stored(of: [app.id]) else { return call.unavailable }
+    // The action may have solved the problem in the banner.
+    let call = call.with(app, call.role ?? .viewer, alerts: router.channels.alerts(of: app))
+    let form = CredentialFormView(call: call, channel: channel, stored: stored, problem: problem)
+    let content: HTML = """
+      \(head(call, app, channel))
+      \(sections(of: channel.info, stored), { section(call, app, channel, title: $0.title, $0.credentials) })
       <div class="halves">
-      \(keyForm(call, app, topic: rows.last?.topic))
-      \(certificateForm(call, app))
+      \(channel.forms, { form.html($0, action: "\(channel.path(of: app))/\($0.name)") })
       </div>
       """
-    return call.show(SettingsPart.apple.layout(call, notice, content), status: status)
+    return call.show(SettingsPart.channels.layout(call, notice, content), status: status)
   }
 
-  private func credentialSection(
-    _ call: PageCall, _ app: App, _ environment: APNsEnvironment, _ rows: [APNsCredentialRow],
-    _ status: APNsServiceStatus?
-  ) -> HTML {
-    let empty: HTML = rows.isEmpty ? "<p class=\"quiet\">\(call(Words.noCredential))</p>" : .none
-    return """
-      <section class="card"><h2>\(call(CredentialWords.service(environment)))</h2>
-      \(empty)
-      <ul class="credentials">\(rows, { credentialEntry(call, app, $0, status) })</ul>
-      </section>
-      """
+  private func head(_ call: PageCall, _ app: App, _ channel: any ChannelCredentials) -> HTML {
+    let others: HTML =
+      router.channels.credentials.count > 1
+      ? """
+      <span class="end"><a href="/console/apps/\(app.key.text)/settings/credentials">\(call(Words.allChannels))</a></span>
+      """ : .none
+    return "<div class=\"row titled\"><h2>\(call(Words.by(channel.info)))</h2>\(others)</div>"
   }
 
-  private func credentialEntry(
-    _ call: PageCall, _ app: App, _ row: APNsCredentialRow, _ status: APNsServiceStatus?
-  ) -> HTML {
-    let isReserve = row.state == .retiring
-    let reserve: HTML = isReserve ? "<p class=\"quiet\">\(call(Words.reserveText))</p>" : .none
-    var reason = HTML.none
-    if case .paused(let text) = row.state {
-      reason = "<p class=\"bad\">\(call(CredentialWords.problem(text)))</p>"
+  /// The newest first, by service; nothing is left out, whatever its service is called.
+  private func sections(
+    of info: ChannelInfo, _ stored: [StoredCredential]
+  ) -> [(title: Phrase, credentials: [StoredCredential])] {
+    let newest = Array(stored.reversed())
+    var sections = info.services.map { service in
+      (
+        title: Phrase(service.english, service.chinese),
+        credentials: newest.filter { $0.service == service.name }
+      )
     }
-    let seen = status.flatMap { $0.credential == row.id ? connectionText(call, $0) : nil } ?? .none
-    return """
-      <li>
-      <div class="row"><strong>\(call(Self.name(of: row)))</strong> \(Self.statePill(call, row))
-      <span class="end">\(credentialButtons(call, app, row))</span></div>
-      \(reason)\(seen)
-      <dl>
-      <dt>\(call(Words.bundleID))</dt><dd>\(row.topic)</dd>
-      <dt>\(call(Words.ends))</dt><dd>\(Self.endText(call, row.expiresAt))</dd>
-      <dt>\(call(Words.fingerprint))</dt><dd><code>\(Hex.encode(row.fingerprint.prefix(8)))…</code> \(
-        row.teamID, { "<span class=\"quiet\">\(call(Words.team.with($0)))</span>" })</dd>
-      <dt>\(call(Words.addedAt))</dt><dd>\(call.moment(row.createdAt))</dd>
-      </dl>
-      \(reserve)
-      </li>
+    let rest = newest.filter { credential in !info.services.contains { $0.name == credential.service } }
+    if sections.isEmpty || !rest.isEmpty { sections.append((Words.credentials, rest)) }
+    return sections
+  }
 
+  private func section(
+    _ call: PageCall, _ app: App, _ channel: any ChannelCredentials, title: Phrase,
+    _ credentials: [StoredCredential]
+  ) -> HTML {
+    """
+    <section class="card"><h2>\(call(title))</h2>
+    \(if: credentials.isEmpty, "<p class=\"quiet\">\(call(channel.texts.none))</p>")
+    <ul class="credentials">\(credentials, { entry(call, $0, channel, path: channel.path(of: app)) })</ul>
+    </section>
+    """
+  }
+
+  private func entry(
+    _ call: PageCall, _ credential: StoredCredential, _ channel: any ChannelCredentials, path: String
+  ) -> HTML {
+    """
+    <li>
+    <div class="row"><strong>\(call(credential.name))</strong> \(CredentialWords.pill(call, credential))
+    <span class="end">\(buttons(call, credential, path: path))</span></div>
+    \(credential.remarks, { "<p class=\"\($0.isBad ? "bad" : "quiet")\">\(call($0.phrase))</p>" })
+    <dl>
+    \(fact(call, credential.subject))
+    <dt>\(call(Words.ends))</dt><dd>\(CredentialWords.end(call, credential.expiresAt))</dd>
+    \(credential.facts, { fact(call, $0) })
+    <dt>\(call(Words.addedAt))</dt><dd>\(call.moment(credential.addedAt))</dd>
+    </dl>
+    </li>
+
+    """
+  }
+
+  private func fact(_ call: PageCall, _ fact: StoredCredential.Fact) -> HTML {
+    let value: HTML = fact.isCode ? "<code>\(fact.value)</code>" : "\(fact.value)"
+    return """
+      <dt>\(call(fact.label))</dt><dd>\(value)\(fact.note, { " <span class=\"quiet\">\(call($0))</span>" })</dd>
       """
   }
 
-  /// What was seen of the connections with the credential in use, and what Apple said of it.
-  private func connectionText(_ call: PageCall, _ status: APNsServiceStatus) -> HTML {
-    let mark = if case .unreachable = status.health { "bad" } else { "quiet" }
-    let check = status.check.map { " " + call(CredentialWords.check($0, in: call)) } ?? ""
-    let problem: HTML =
-      status.problem.map { "<p class=\"bad\">\(call(CredentialWords.problem($0)))</p>" } ?? .none
+  private func buttons(_ call: PageCall, _ credential: StoredCredential, path: String) -> HTML {
+    let actions = credential.actions
+    func button(_ action: String, _ name: Phrase) -> HTML {
+      """
+      <form method="post" action="\(path)/\(credential.id)/\(action)">\(Forms.token(call))<button class="small">\(call(name))</button></form>
+      """
+    }
     return """
-      \(problem)<p class="\(mark)">\(call(CredentialWords.health(status.health, in: call))).\(check)</p>
+      \(credential.form, { "<a href=\"\(path)?replace=\(credential.id)#form-\($0)\">\(call(Words.replaceIt))</a>" })
+      \(if: actions.contains(.check), button("check", Words.checkNow))
+      \(if: actions.contains(.pause), button("pause", Words.pause))
+      \(if: actions.contains(.resume), button("resume", Words.resume))
+      \(if: actions.contains(.remove), removal(call, "\(path)/\(credential.id)/remove"))
       """
   }
 
-  static func name(of row: APNsCredentialRow) -> Phrase {
-    row.keyID.map { Words.appleKey.with($0) } ?? Words.certificate
-  }
-
-  static func endText(_ call: PageCall, _ end: Timestamp?) -> HTML {
-    guard let end else { return HTML(escaping: call(Words.endsNever)) }
-    let mark = end <= call.now.adding(seconds: APNsAlert.notice) ? "bad" : "quiet"
-    return """
-      \(call.moment(end)) <span class="\(mark)">\(call(CredentialWords.ending(end, at: call.now)))</span>
-      """
-  }
-
-  static func statePill(_ call: PageCall, _ row: APNsCredentialRow) -> HTML {
-    let hasEnded = row.expiresAt.map { $0 <= call.now } ?? false
-    let (mark, word): (String, Phrase) =
-      switch row.state {
-      case .paused: ("bad", Words.statePaused)
-      case _ where hasEnded: ("bad", Words.stateEnded)
-      case .retiring: ("", Words.stateFallback)
-      case .active: ("good", Words.stateInUse)
-      }
-    return "<span class=\"pill \(mark)\">\(call(word))</span>"
-  }
-
-  private func credentialButtons(_ call: PageCall, _ app: App, _ row: APNsCredentialRow) -> HTML {
-    let path = "/console/apps/\(app.key.text)/settings/apple/\(row.id.rawValue)"
-    let (action, word): (String, Phrase) =
-      if case .paused = row.state { ("resume", Words.resume) } else { ("pause", Words.pause) }
-    return """
-      <form method="post" action="\(path)/\(action)">\(Forms.token(call))<button class="small">\(call(word))</button></form>
-      <details class="sure"><summary>\(call(Words.remove))</summary>
-      <form method="post" action="\(path)/remove">\(Forms.token(call))
-      <button class="small danger">\(call(Words.removeForGood))</button></form></details>
-      """
-  }
-
-  // MARK: The forms
-
-  private func keyForm(_ call: PageCall, _ app: App, topic: String?) -> HTML {
-    let options = [
-      ("production", call(Words.production)), ("sandbox", call(Words.sandbox)), ("both", call(Words.both)),
-    ]
-    return """
-      <section class="card"><h2>\(call(Words.uploadKey))</h2><p class="quiet">\(call(Words.uploadKeyText))</p>
-      <form method="post" enctype="multipart/form-data" action="/console/apps/\(app.key.text)/settings/apple/key">
-      \(Forms.token(call))
-      \(Forms.file(call(Words.keyFile), "key", accept: ".p8"))
-      \(Forms.field(call(Words.keyID), "key_id", value: call.field("key_id"), isRequired: false,
-        hint: call(Words.keyIDHint)))
-      \(Forms.field(call(Words.teamID), "team_id", value: call.field("team_id"), hint: call(Words.teamIDHint)))
-      \(Forms.field(call(Words.bundleID), "topic", value: call.text("key_id") == nil ? topic ?? "" : call.field("topic"),
-        hint: call(Words.topicHint)))
-      \(Forms.choice(call(Words.service), "key-service", options,
-        chosen: call.text("key-service") ?? "production"))
-      <p class="hint">\(call(Words.keyServiceHint))</p>
-      <button>\(call(Words.upload))</button>
-      </form></section>
-      """
-  }
-
-  private func certificateForm(_ call: PageCall, _ app: App) -> HTML {
-    let options = [
-      ("", call(Words.asCertificateSays)), ("production", call(Words.production)),
-      ("sandbox", call(Words.sandbox)),
-    ]
-    return """
-      <section class="card"><h2>\(call(Words.uploadCertificate))</h2>
-      <p class="quiet">\(call(Words.uploadCertificateText))</p>
-      <form method="post" enctype="multipart/form-data" action="/console/apps/\(app.key.text)/settings/apple/certificate">
-      \(Forms.token(call))
-      \(Forms.file(call(Words.certificateFile), "certificate", accept: ".p12,.pfx"))
-      \(Forms.field(call(Words.filePassword), "file-password", type: "password", autocomplete: "off", isRequired: false,
-        hint: call(Words.filePasswordHint)))
-      \(Forms.field(call(Words.bundleID), "certificate-topic", value: call.field("certificate-topic"), isRequired: false,
-        hint: call(Words.topicOptionalHint)))
-      \(Forms.choice(call(Words.service), "certificate-service", options, chosen: call.field("certificate-service")))
-      <button>\(call(Words.upload))</button>
-      </form></section>
-      """
+  private func removal(_ call: PageCall, _ path: String) -> HTML {
+    """
+    <details class="sure"><summary>\(call(Words.remove))</summary>
+    <form method="post" action="\(path)">\(Forms.token(call))
+    <button class="small danger">\(call(Words.removeForGood))</button></form></details>
+    """
   }
 
   // MARK: Uploads
 
-  private func uploadKey(_ call: PageCall) async -> HTTPResponse {
-    guard let file = call.file("key") else { return await refuse(call, Words.noFile) }
-    let environments: [APNsEnvironment] =
-      switch call.field("key-service") {
-      case "sandbox": [.sandbox]
-      case "both": [.production, .sandbox]
-      default: [.production]
+  /// Has the channel check what was filled in, away from the event loops, and store it.
+  private func upload(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let visitor = call.visitor, let channel = channel(call),
+      let form = channel.forms.first(where: { $0.name == call.capture("form") })
+    else { return call.missing }
+    let input = CredentialFormView.input(of: form, call)
+    let entry = call.entry("credential.add", "", by: visitor, app: app.id)
+    let result = await awaitCallback { done in
+      let isTaken = gateway.certificates.run(for: app.account.rawValue) {
+        channel.take([input], for: app, noting: entry, reply: done)
       }
-    func given(_ name: String) -> String? {
-      let text = call.field(name)
-      return text.isEmpty ? nil : text
+      if !isTaken { done(.failure(.unavailable)) }
     }
-    let (keyID, teamID, topic) = (given("key_id"), given("team_id"), given("topic"))
-    return await install(call) { () throws(CredentialError) in
-      try CredentialUpload(
-        p8: file.bytes, fileName: file.name, keyID: keyID, teamID: teamID, topic: topic,
-        environments: environments)
-    }
-  }
-
-  private func uploadCertificate(_ call: PageCall) async -> HTTPResponse {
-    guard let file = call.file("certificate") else { return await refuse(call, Words.noFile) }
-    if let instead = CredentialWords.insteadOfPKCS12(file.bytes) { return await refuse(call, instead) }
-    let environments: [APNsEnvironment]? =
-      switch call.field("certificate-service") {
-      case "production": [.production]
-      case "sandbox": [.sandbox]
-      default: nil
+    switch result {
+    case .success(let receipts):
+      var texts = receipts.map { call($0.phrase) }
+      var isBad = false
+      for receipt in receipts {
+        let answer = await channel.answer(to: receipt, for: app)
+        texts.append(call(answer.phrase))
+        isBad = isBad || answer.isBad
       }
-    let topic = call.field("certificate-topic")
-    let password = call.text("file-password")
-    return await install(call) { () throws(CredentialError) in
-      try CredentialUpload(
-        p12: file.bytes, password: password, topic: topic.isEmpty ? nil : topic, environments: environments,
-        now: call.now)
-    }
-  }
-
-  /// Checks what was uploaded, away from the event loops, and stores it.
-  private func install(
-    _ call: PageCall, _ check: @escaping @Sendable () throws(CredentialError) -> CredentialUpload
-  ) async -> HTTPResponse {
-    guard let app = call.app, let visitor = call.visitor, let apns else { return call.unavailable }
-    let checked = await gateway.certificates.result(for: app.account.rawValue) {
-      Result { () throws(CredentialError) in try check() }
-    }
-    let upload: CredentialUpload
-    switch checked {
-    case nil: return call.unavailable
-    case .failure(let error): return await refuse(call, CredentialWords.phrase(error))
-    case .success(let checked): upload = checked
-    }
-    let what = upload.keyID.map { "key \($0)" } ?? "certificate"
-    let services = upload.environments.map(\.name).joined(separator: ", ")
-    let entry = call.entry(
-      "credential.add", "\(what), \(upload.topic), \(services)", by: visitor, app: app.id)
-    switch await awaitCallback({ apns.install(upload, for: app, noting: entry, reply: $0) }) {
-    case .success:
-      let statuses = await awaitCallback { apns.whenAsked(about: app, $0) }
-      let (verdict, isBad) = CredentialWords.verdict(statuses, of: upload.environments)
-      let text = "\(call(Self.answer(to: upload, at: call.now))) \(call(verdict))"
-      return await showCredentials(call.withoutForm, .init(text: text, isBad: isBad))
-    case .failure(.credential(let error)): return await refuse(call, CredentialWords.phrase(error))
-    case .failure(.noKey): return await refuse(call, Words.noSealingKey, status: 500)
+      let notice = Layout.Notice(text: call.join(texts), isBad: isBad)
+      return await showCredentials(call.withoutForm, notice)
+    case .failure(.refused(let problem)):
+      // What is wrong with a field stands there.
+      let isAtField = form.fields.contains { $0.name == problem.field }
+      let notice = isAtField ? nil : Layout.Notice(text: call(problem.phrase), isBad: true)
+      return await showCredentials(call, notice, problem: problem, status: 422)
+    case .failure(.noKey):
+      return await showCredentials(call, .init(text: call(Words.noSealingKey), isBad: true), status: 500)
     case .failure(.unavailable): return call.unavailable
     }
-  }
-
-  /// "This certificate is for com.example.app, sandbox, and ends in 23 days."
-  private static func answer(to upload: CredentialUpload, at now: Timestamp) -> Phrase {
-    let topic = Phrase(upload.topic, upload.topic)
-    let services = CredentialWords.services(upload.environments)
-    if let id = upload.keyID { return Words.uploadedKey.with(each: Phrase(id, id), topic, services) }
-    let end = upload.expiresAt.map { CredentialWords.ending($0, at: now) } ?? Words.endsNever
-    return Words.uploadedCertificate.with(each: topic, services, end)
-  }
-
-  private func refuse(_ call: PageCall, _ problem: Phrase, status: Int = 422) async -> HTTPResponse {
-    return await showCredentials(call, .init(text: call(problem), isBad: true), status: status)
   }
 
   // MARK: Changes
 
   /// Changes the credential in the path, with an audit log entry, and shows the list when the change is in use.
   private func change(
-    _ call: PageCall, _ action: String, _ change: CredentialRecords.Change, _ done: FlashMessage
+    _ call: PageCall, _ action: String, _ change: CredentialChange, _ done: FlashMessage
   ) async -> HTTPResponse {
-    guard let app = call.app, let visitor = call.visitor,
-      let id = call.capture("id").flatMap({ Int64($0) }).map({ APNsCredentialID($0) })
+    guard let app = call.app, let visitor = call.visitor, let channel = channel(call),
+      let id = call.capture("id")
     else { return call.missing }
     let entry = call.entry(action, "", by: visitor, app: app.id)
-    let result = await credentials.change(id, of: app.id, change, noting: entry)
-    return await call.answer(result) {
-      let list = "/console/apps/\(app.key.text)/settings/apple"
-      if let apns {
-        await awaitCallback { changed in apns.credentialsChanged { changed(()) } }
-        _ = await awaitCallback { apns.whenAsked(about: app, $0) }
-      }
-      return call.redirect(to: list, notice: done)
-    }
+    let result = await channel.change(id, of: app, change, noting: entry)
+    return await call.answer(result) { call.redirect(to: channel.path(of: app), notice: done) }
+  }
+
+  /// Has the service asked about the credential in the path, and shows what it says.
+  private func check(_ call: PageCall) async -> HTTPResponse {
+    guard let app = call.app, let channel = channel(call), let id = call.capture("id"),
+      let answer = await channel.check(id, of: app)
+    else { return call.missing }
+    return await showCredentials(call.withoutForm, .init(text: call(answer.phrase), isBad: answer.isBad))
+  }
+}
+
+extension ChannelCredentials {
+  /// The page of the channel in an app's settings.
+  func path(of app: App) -> String { "/console/apps/\(app.key.text)/settings/credentials/\(info.name)" }
+}
+
+extension PageCall {
+  /// The query of the address with its question mark, empty for none.
+  fileprivate var query: String { String(request.target.drop { $0 != "?" }) }
+
+  /// Sentences one after the other.
+  fileprivate func join(_ sentences: [String]) -> String {
+    sentences.joined(separator: language == .chinese ? "" : " ")
   }
 }

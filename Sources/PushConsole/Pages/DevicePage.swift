@@ -117,7 +117,7 @@ struct DevicePage: Sendable {
       }
       if let told = history.toldAt { rows.append((Words.toldAt, call.moment(told))) }
     } else {
-      let why: HTML = "\(call(Words.noTokenWord)): \(call(end.phrase))"
+      let why: HTML = "\(call(Words.noTokenWord)): \(call(end.phrase(of: info)))"
       rows.append((Words.tokenWord, end == .none ? why : "\(why) \(since(history?.since))"))
     }
     if let (answer, push) = file.latestAnswer(of: info.id) {

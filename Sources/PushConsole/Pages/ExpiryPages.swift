@@ -1,5 +1,5 @@
-import PushAPNs
 import PushBase
+import PushDomain
 import PushHTTP
 import PushRouter
 import PushStorage
@@ -7,32 +7,45 @@ import PushStorage
 /// When the credentials of all of a visitor's apps end.
 struct ExpiryPages: Controller {
   let router: Router
-  let credentials: CredentialRecords
   let mail: ConsoleMail
 
   static let routes: [Route<ExpiryPages>] = [
     Route(.person, "GET", "/console/credentials") { await $0.showExpiries($1) }
   ]
 
+  /// A credential with its app and its channel.
+  private struct Entry: Sendable {
+    let app: AppRow
+    let channel: ChannelInfo
+    let credential: StoredCredential
+  }
+
   private func showExpiries(_ call: PageCall) async -> HTTPResponse {
     guard let visitor = call.visitor else { return call.missing }
-    let result = await credentials.all(of: visitor.memberships.map(\.account))
-    guard case .success(let all) = result else { return call.unavailable }
+    let result = await router.apps.rows(of: visitor.memberships.map(\.account))
+    guard case .success(let rows) = result else { return call.unavailable }
+    let apps = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
+    var all: [Entry] = []
+    for channel in router.channels.credentials {
+      guard case .success(let stored) = await channel.stored(of: rows.map(\.id)) else {
+        return call.unavailable
+      }
+      // What was replaced ends for nobody.
+      for credential in stored where !credential.isReplaced {
+        guard let app = apps[credential.app] else { continue }
+        all.append(Entry(app: app, channel: channel.info, credential: credential))
+      }
+    }
     return call.show(Layout(call(Words.expiriesTitle), expiries(call, visitor, all)))
   }
 
-  private func expiries(
-    _ call: PageCall, _ visitor: Visitor, _ all: [(app: AppRow, row: APNsCredentialRow)]
-  ) -> HTML {
-    // Replaced credentials do not count.
-    let used = all.filter { $0.row.replacedBy == nil }
-    let ending = used.filter { $0.row.expiresAt != nil }.sorted {
-      ($0.row.expiresAt ?? call.now, $0.row.id) < ($1.row.expiresAt ?? call.now, $1.row.id)
-    }
-    let lasting = used.filter { $0.row.expiresAt == nil }
-    var months: [(name: String, entries: [(app: AppRow, row: APNsCredentialRow)])] = []
-    for entry in ending {
-      let name = entry.row.expiresAt.map { String(router.zone.local($0).date.text.prefix(7)) } ?? ""
+  private func expiries(_ call: PageCall, _ visitor: Visitor, _ all: [Entry]) -> HTML {
+    let ending = all.compactMap { entry in entry.credential.expiresAt.map { (end: $0, entry: entry) } }
+      .sorted { $0.end < $1.end }
+    let lasting = all.filter { $0.credential.expiresAt == nil }
+    var months: [(name: String, entries: [Entry])] = []
+    for (end, entry) in ending {
+      let name = String(router.zone.local(end).date.text.prefix(7))
       if months.last?.name == name {
         months[months.count - 1].entries.append(entry)
       } else {
@@ -40,7 +53,7 @@ struct ExpiryPages: Controller {
       }
     }
     let text = call(mail.isSetUp ? Words.expiriesText : Words.expiriesTextNoMail)
-    let empty: HTML = used.isEmpty ? "<p class=\"card\">\(call(Words.noCredentials))</p>" : .none
+    let empty: HTML = all.isEmpty ? "<p class=\"card\">\(call(Words.noCredentials))</p>" : .none
     let rest: HTML =
       lasting.isEmpty ? .none : expiryTable(call, visitor, title: call(Words.neverEnds), lasting)
     return """
@@ -51,29 +64,28 @@ struct ExpiryPages: Controller {
       """
   }
 
-  private func expiryTable(
-    _ call: PageCall, _ visitor: Visitor, title: String,
-    _ entries: [(app: AppRow, row: APNsCredentialRow)]
-  ) -> HTML {
+  private func expiryTable(_ call: PageCall, _ visitor: Visitor, title: String, _ entries: [Entry]) -> HTML {
     """
     <section class="card"><h2>\(title)</h2><table><thead><tr><th>\(call(Words.app))</th>
-    <th>\(call(Words.credential))</th><th>\(call(Words.service))</th><th>\(call(Words.ends))</th>
+    <th>\(call(Words.credential))</th><th>\(call(Words.way))</th><th>\(call(Words.ends))</th>
     <th>\(call(Words.state))</th></tr></thead><tbody>
-    \(entries, { expiryRow(call, visitor, $0.app, $0.row) })
+    \(entries, { expiryRow(call, visitor, $0) })
     </tbody></table></section>
     """
   }
 
-  private func expiryRow(
-    _ call: PageCall, _ visitor: Visitor, _ app: AppRow, _ row: APNsCredentialRow
-  ) -> HTML {
+  private func expiryRow(_ call: PageCall, _ visitor: Visitor, _ entry: Entry) -> HTML {
+    let (app, credential) = (entry.app, entry.credential)
     let mayChange = visitor.role(in: app.account) ?? .viewer >= .admin
-    let path = "/console/apps/\(app.key.text)\(mayChange ? "/settings/apple" : "")"
+    let page = mayChange ? "/settings/credentials/\(entry.channel.name)" : ""
+    let service = entry.channel.services.first { $0.name == credential.service }
     return """
-      <tr><td><a href="\(path)">\(app.name)</a></td>
-      <td>\(call(CredentialPages.name(of: row)))<br><span class="quiet">\(row.topic)</span></td>
-      <td>\(call(CredentialWords.service(row.environment)))</td><td>\(CredentialPages.endText(call, row.expiresAt))</td>
-      <td>\(CredentialPages.statePill(call, row))</td></tr>
+      <tr><td><a href="/console/apps/\(app.key.text)\(page)">\(app.name)</a></td>
+      <td>\(call(credential.name))<br><span class="quiet">\(credential.subject.value)</span></td>
+      <td>\(call(Words.by(entry.channel)))\(
+        service, { "<br><span class=\"quiet\">\(call(Phrase($0.english, $0.chinese)))</span>" })</td>
+      <td>\(CredentialWords.end(call, credential.expiresAt))</td>
+      <td>\(CredentialWords.pill(call, credential))</td></tr>
 
       """
   }

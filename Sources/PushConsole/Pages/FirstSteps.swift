@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushRouter
 import PushStorage
 
@@ -19,7 +20,7 @@ struct FirstSteps: Sendable {
   let call: PageCall
   let app: App
   let facts: PushHistories.FirstSteps
-  let hasKeyForApple: Bool
+  let channels: PluggedChannels
 
   private var steps: [Step] {
     [
@@ -32,13 +33,40 @@ struct FirstSteps: Sendable {
       Step(
         name: Words.stepServer, text: Words.stepServerText, isDone: facts.wasCalled, path: "push",
         role: .owner, code: sample),
-      Step(
-        name: Words.stepApple, text: Words.stepAppleText, isDone: hasKeyForApple, isOptional: true,
-        path: "settings/apple", role: .admin),
+    ] + channelSteps + [
       Step(
         name: Words.stepCallbacks, text: Words.stepCallbacksText, isDone: facts.hasCallbacks,
-        isOptional: true, path: "settings/callbacks", role: .admin),
+        isOptional: true, path: "settings/callbacks", role: .admin)
     ]
+  }
+
+  /// A step for each kind of phone: which of several channels an app needs depends on the makers of its users' phones, and one is a
+  /// beginning.
+  private var channelSteps: [Step] {
+    var kinds: [(platforms: PlatformSet, channels: [any ChannelCredentials])] = []
+    for channel in channels.credentials {
+      if let known = kinds.firstIndex(where: { $0.platforms == channel.info.platforms }) {
+        kinds[known].channels.append(channel)
+      } else {
+        kinds.append((channel.info.platforms, [channel]))
+      }
+    }
+    return kinds.map { kind in
+      let isDone = kind.channels.contains { channel in
+        channels.status(of: channel.info.id, for: app).contains(where: \.hasCredential)
+      }
+      if kind.channels.count == 1, let channel = kind.channels.first {
+        return Step(
+          name: channel.texts.step, text: channel.texts.stepText, isDone: isDone, isOptional: true,
+          path: "settings/credentials/\(channel.info.name)", role: .admin)
+      }
+      let platforms = Platform.allCases.filter { kind.platforms.contains($0) }.map(\.label)
+      let names = kind.channels.map { Words.by($0.info) }
+      return Step(
+        name: Words.stepChannels.with(platforms.joined(separator: ", ")),
+        text: Words.stepChannelsText.with(each: Words.list(names)), isDone: isDone, isOptional: true,
+        path: "settings/credentials", role: .admin)
+    }
   }
 
   /// It matches no device, in case somebody runs it unchanged.

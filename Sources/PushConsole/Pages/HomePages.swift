@@ -1,4 +1,3 @@
-import PushAPNs
 import PushAccounts
 import PushBase
 import PushDomain
@@ -10,7 +9,6 @@ import PushStorage
 struct HomePages: Controller {
   let router: Router
   let accounts: Accounts
-  let apns: APNsChannel?
 
   static let routes: [Route<HomePages>] = [
     Route(.person, "GET", "/console") { await $0.showHome($1) },
@@ -134,12 +132,17 @@ struct HomePages: Controller {
 
   /// A word above the list of apps if some of them need a look.
   func homeAlerts(_ call: PageCall, _ apps: [AppRow]) -> HTML {
-    guard let apns else { return .none }
-    let count = apps.count { router.apps.loaded($0.key).map { !apns.alerts(of: $0).isEmpty } ?? false }
-    guard count > 0 else { return .none }
-    let text = count == 1 ? Words.alertHomeOne : Words.alertHome.with(String(count))
+    var counts: [ChannelID: Int] = [:]
+    for app in apps {
+      let alerts = router.apps.loaded(app.key).map { router.channels.alerts(of: $0) } ?? []
+      for channel in Set(alerts.map(\.channel.id)) { counts[channel, default: 0] += 1 }
+    }
+    guard !counts.isEmpty else { return .none }
+    let texts = counts.sorted { $0.key < $1.key }.map { channel, count in
+      call(Words.alertHome(router.channels.info(channel), count))
+    }
     return """
-      <div class="notice warn" role="status"><p>\(call(text))</p>
+      <div class="notice warn" role="status"><ul class="plain">\(texts, { "<li>\($0)</li>" })</ul>
       <a href="/console/credentials">\(call(Words.alertLook))</a></div>
       """
   }

@@ -10,9 +10,9 @@ struct AudienceSize: Sendable, Equatable {
 
   /// Nil for an audience that the directory alone does not know.
   init?(_ push: PushRequest, in app: App) {
-    let apple = push.platforms.intersection(PlatformSet(.ios))
+    let phonesOnly = push.platforms.intersection(PlatformSet(.ios))
     guard let audience = app.directory.resolve(push.audience, platforms: push.platforms),
-      let phones = app.directory.resolve(push.audience, platforms: apple)
+      let phones = app.directory.resolve(push.audience, platforms: phonesOnly)
     else { return nil }
     (total, ios) = (audience.count, phones.count)
     online = app.directory.onlineCount(in: audience)

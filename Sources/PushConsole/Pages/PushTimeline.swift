@@ -7,8 +7,8 @@ import PushStorage
 struct PushTimeline: Sendable {
   let call: PageCall
   let report: PushReport
-  /// What the server's channels are.
-  let channels: @Sendable (ChannelID) -> ChannelInfo
+  /// The server's channels.
+  let channels: PluggedChannels
 
   private struct Step: Sendable {
     let name: Phrase
@@ -65,7 +65,7 @@ struct PushTimeline: Sendable {
     guard !counts.isEmpty else {
       return Step(name: Words.handedOver, detail: call(Words.viaNobody), isAhead: Trace.isOpen(report))
     }
-    let words = counts.map { call(Words.via(channels($0.0), Counted.grouped($0.1))) }
+    let words = counts.map { call(Words.via(channels.info($0.0), Counted.grouped($0.1))) }
     return Step(name: Words.handedOver, detail: words.joined(separator: ", "))
   }
 

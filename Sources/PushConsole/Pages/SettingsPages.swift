@@ -7,12 +7,12 @@ import PushStorage
 
 /// The parts of an app's settings.
 enum SettingsPart: CaseIterable {
-  case general, apple, callbacks, limits
+  case general, channels, callbacks, limits
 
   fileprivate var name: Phrase {
     switch self {
     case .general: Words.partGeneral
-    case .apple: Words.partApple
+    case .channels: Words.partChannels
     case .callbacks: Words.partCallbacks
     case .limits: Words.partLimits
     }
@@ -21,7 +21,7 @@ enum SettingsPart: CaseIterable {
   fileprivate var path: String {
     switch self {
     case .general: ""
-    case .apple: "/apple"
+    case .channels: "/credentials"
     case .callbacks: "/callbacks"
     case .limits: "/limits"
     }

@@ -80,10 +80,8 @@ extension ResultPages {
   func traceParts(
     _ call: PageCall, _ push: FoundPush, _ report: PushReport
   ) async -> (trace: HTML, targets: HTML) {
-    let hasKey = router.channels.status(of: .apns, for: push.app).contains(where: \.hasCredential)
     let trace = Trace(
-      call: call, push: push, report: report, channels: { [router] in router.channels.info($0) },
-      hasKeyForApple: hasKey)
+      call: call, push: push, report: report, channels: router.channels)
     let table = TargetsTable(call, push, report)
     let result = await router.registrations.aliases(of: table.numbers, in: push.app)
     return (trace.html, table.html((try? result.get()) ?? [:]))

@@ -8,10 +8,8 @@ struct Trace: Sendable {
   let call: PageCall
   let push: FoundPush
   let report: PushReport
-  /// What the server's channels are.
-  let channels: @Sendable (ChannelID) -> ChannelInfo
-  /// Whether the app has a key or a certificate for Apple at all.
-  let hasKeyForApple: Bool
+  /// The server's channels.
+  let channels: PluggedChannels
 
   static func isOpen(_ report: PushReport) -> Bool { !report.targets.pending.isEmpty }
 
@@ -23,7 +21,7 @@ struct Trace: Sendable {
       \(withdrawal)
       \(PushTimeline(call: call, report: report, channels: channels).html)
       \(funnel)
-      \(withoutApple)
+      \(unreached)
       \(ways)
       \(ends)
       \(failures)
@@ -92,16 +90,21 @@ struct Trace: Sendable {
     return "\(share) %"
   }
 
-  /// iPhones that Apple cannot be asked to reach.
-  private var withoutApple: HTML {
-    guard !hasKeyForApple, report.iosParts.contains(.notification) else { return .none }
+  /// Phones that only a channel reaches while their app is closed, and for which the app has no credential.
+  private var unreached: HTML { "\(channels.credentials, { unreached($0) })" }
+
+  private func unreached(_ channel: any ChannelCredentials) -> HTML {
+    guard let texts = channel.texts.unreached, channel.info.platforms == PlatformSet(.ios),
+      report.iosParts.contains(.notification),
+      !channels.status(of: channel.info.id, for: push.app).contains(where: \.hasCredential)
+    else { return .none }
     let count = report.targets.pending.intersectionCount(report.targets.ios)
     guard count > 0 else { return .none }
-    let text = count == 1 ? Words.noKeyForApple : Words.noKeyForAppleSeveral
+    let text = count == 1 ? texts.one : texts.several
     let phones = Counted.counted(count, Words.iPhoneOne, Words.iPhones)
     let link: HTML =
       call.role ?? .viewer >= .admin
-      ? "<a href=\"/console/apps/\(push.app.key.text)/settings/apple\">\(call(Words.apple))</a>" : .none
+      ? "<a href=\"\(channel.path(of: push.app))\">\(call(Words.by(channel.info)))</a>" : .none
     return "<p class=\"notice warn\">\(call(text.with(each: phones))) \(link)</p>"
   }
 
@@ -110,7 +113,7 @@ struct Trace: Sendable {
   private var ways: HTML {
     let rows = report.funnels.filter { !$0.funnel.isEmpty }.map { way in
       (
-        info: channels(way.channel), funnel: way.funnel,
+        info: channels.info(way.channel), funnel: way.funnel,
         accepted: report.targets.on(way.channel).accepted.count
       )
     }
@@ -174,19 +177,18 @@ struct Trace: Sendable {
   }
 
   private func reason(_ reason: String, _ count: Int) -> HTML {
-    let text: HTML = FailureWords.phrase(reason).map { "<span>\(call($0))</span>" } ?? .none
+    let text: HTML =
+      (FailureWords.phrase(reason) ?? channels.meaning(of: reason)).map { "<span>\(call($0))</span>" }
+      ?? .none
     return "<li><strong>\(Counted.grouped(count))</strong> <code>\(reason)</code> \(text)</li>"
   }
 }
 
-/// Why a push did not reach a device, in short.
+/// Why a push did not reach a device, in short, in the server's own words. Services have others (`Channel.meaning`).
 enum FailureWords {
   private static let phrases: [String: Phrase] = [
     "QueueFull": Words.lossQueueFull, "Replaced": Words.lossReplaced, "NoChannel": Words.lossNoChannel,
     "Unknown": Words.lossUnknown, "NoToken": Words.lossNoToken, "NoCredential": Words.lossNoCredential,
-    "BadDeviceToken": Words.lossBadToken, "Unregistered": Words.lossUnregistered,
-    "ExpiredToken": Words.lossUnregistered, "DeviceTokenNotForTopic": Words.lossOtherTopic,
-    "PayloadTooLarge": Words.lossTooLarge,
   ]
 
   static func phrase(_ reason: String) -> Phrase? { phrases[reason] }

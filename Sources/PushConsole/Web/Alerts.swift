@@ -1,5 +1,5 @@
-import PushAPNs
 import PushBase
+import PushDomain
 import PushRouter
 import PushStorage
 
@@ -7,28 +7,18 @@ import PushStorage
 enum Alerts {
   static func banner(_ call: PageCall) -> HTML {
     guard let app = call.app, !call.alerts.isEmpty else { return .none }
+    let channels = Set(call.alerts.map(\.channel.name))
+    let name = channels.count == 1 ? channels.first.map { "/\($0)" } ?? "" : ""
     let link: HTML =
       call.role ?? .viewer >= .admin
-      ? "<a href=\"/console/apps/\(app.key.text)/settings/apple\">\(call(Words.alertLook))</a>" : .none
+      ? """
+      <a href="/console/apps/\(app.key.text)/settings/credentials\(name)">\(call(Words.alertLook))</a>
+      """ : .none
     return """
       <div class="notice warn" role="status">
-      <ul class="plain">\(call.alerts, { "<li>\(call(text($0, in: call)))</li>" })</ul>
+      <ul class="plain">\(call.alerts, { "<li>\(call($0.phrase))</li>" })</ul>
       \(link)
       </div>
       """
-  }
-
-  static func text(_ alert: APNsAlert, in call: PageCall) -> Phrase {
-    let service = CredentialWords.service(alert.environment)
-    switch alert.kind {
-    case .ends(let end):
-      let when = CredentialWords.ending(end, at: call.now)
-      return Words.alertEnds.with(each: service, when)
-    case .broken(let reason):
-      return Words.alertBroken.with(each: service, CredentialWords.problem(reason))
-    case .unreachable(let since, let reason):
-      return Words.alertUnreachable.with(
-        each: service, CredentialWords.moment(since, in: call), Phrase(reason, reason))
-    }
   }
 }

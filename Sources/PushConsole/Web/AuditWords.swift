@@ -1,3 +1,5 @@
+import PushBase
+
 /// What was done, in words, by the program's word for it.
 enum AuditWords {
   /// The phrase for an action; the action itself where there is none, as after going back to an older version.
@@ -22,10 +24,10 @@ enum AuditWords {
     "callback.rotate": Phrase("created a new callback secret", "生成新的回调密钥"),
     "callback.set": Phrase("set up callbacks", "设置回调"),
     "callback.test": Phrase("sent a test callback", "测试回调"),
-    "credential.add": Phrase("uploaded an APNs key or certificate", "上传 APNs 密钥或证书"),
-    "credential.pause": Phrase("paused a key or certificate", "暂停密钥或证书"),
-    "credential.remove": Phrase("removed a key or certificate", "删除密钥或证书"),
-    "credential.resume": Phrase("resumed a key or certificate", "恢复密钥或证书"),
+    "credential.add": Phrase("added a credential of a channel", "添加通道凭证"),
+    "credential.pause": Phrase("paused a credential of a channel", "暂停通道凭证"),
+    "credential.remove": Phrase("removed a credential of a channel", "删除通道凭证"),
+    "credential.resume": Phrase("resumed a credential of a channel", "恢复通道凭证"),
     "device.alias": Phrase("removed the alias of a device", "清除设备别名"),
     "getui.remove": Phrase("turned Getui's API off", "关闭个推 API"),
     "getui.secret": Phrase("created a master secret for Getui's API", "生成个推 API 的 masterSecret"),

@@ -1,3 +1,5 @@
+import PushBase
+
 /// Why a callback did not arrive, in words.
 enum CallbackWords {
   /// The outcome of a request: the error names the status where there is one.

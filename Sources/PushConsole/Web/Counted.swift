@@ -1,3 +1,5 @@
+import PushBase
+
 /// Numbers with what they count.
 enum Counted {
   /// Such as 6,000,000; English and Chinese group alike.

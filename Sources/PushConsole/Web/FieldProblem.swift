@@ -1,3 +1,5 @@
+import PushBase
+
 /// What is wrong with one field of a form.
 struct FieldProblem: Error, Sendable {
   let field: String

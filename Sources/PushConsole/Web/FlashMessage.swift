@@ -1,3 +1,4 @@
+import PushBase
 import PushHTTP
 
 /// A message that the next page shows after an action (post, redirect, get). Its name is in the query (`?notice=`), so that

@@ -149,51 +149,75 @@ enum Forms {
     """
   }
 
-  /// A labelled field.
+  /// A labelled field. `id` is for pages with two fields of a name.
   static func field(
-    _ label: String, _ name: String, type: String = "text", value: String = "", autocomplete: String = "off",
-    isRequired: Bool = true, most: Int? = nil, hint: String? = nil, inputMode: String? = nil,
-    hasFocus: Bool = false, problem: String? = nil
+    _ label: String, _ name: String, id: String? = nil, type: String = "text", value: String = "",
+    autocomplete: String = "off", isRequired: Bool = true, most: Int? = nil, hint: String? = nil,
+    inputMode: String? = nil, hasFocus: Bool = false, problem: String? = nil
   ) -> HTML {
+    let id = id ?? name
     let required: HTML = isRequired ? " required" : .none
     let range: HTML = most == nil ? .none : " min=\"0\" max=\"\(most ?? 0)\""
-    let notes = [hint.map { _ in "\(name)-hint" }, problem.map { _ in "\(name)-problem" }].compactMap { $0 }
-    let described: HTML = notes.isEmpty ? .none : " aria-describedby=\"\(notes.joined(separator: " "))\""
-    let invalid: HTML = problem == nil ? .none : " aria-invalid=\"true\""
-    let focus: HTML = hasFocus || problem != nil ? " autofocus" : .none
+    let focus: HTML = hasFocus && problem == nil ? " autofocus" : .none
     return """
-      <label for="\(name)">\(label)</label>
-      <input id="\(name)" name="\(name)" type="\(type)" value="\(value)" autocomplete="\(autocomplete)"\(
-        inputMode, { " inputmode=\"\($0)\"" })\(required)\(range)\(described)\(invalid)\(focus)>
-      \(hint, { explanation($0, of: name) })
-      \(problem, { "<p class=\"problem\" id=\"\(name)-problem\">\($0)</p>" })
+      <label for="\(id)">\(label)</label>
+      <input id="\(id)" name="\(name)" type="\(type)" value="\(value)" autocomplete="\(autocomplete)"\(
+        inputMode, { " inputmode=\"\($0)\"" })\(required)\(range)\(marks(of: id, hint, problem))\(focus)>
+      \(notes(of: id, hint, problem))
       """
   }
 
-  private static func explanation(_ text: String, of name: String) -> HTML {
+  /// The attributes that tie a field to the notes under it. The one with a problem has the focus.
+  private static func marks(of id: String, _ hint: String?, _ problem: String?) -> HTML {
+    let notes = [hint.map { _ in "\(id)-hint" }, problem.map { _ in "\(id)-problem" }].compactMap { $0 }
+    let described: HTML = notes.isEmpty ? .none : " aria-describedby=\"\(notes.joined(separator: " "))\""
+    return "\(described)\(if: problem != nil, " aria-invalid=\"true\" autofocus")"
+  }
+
+  /// The notes under a field.
+  private static func notes(of id: String, _ hint: String?, _ problem: String?) -> HTML {
     """
-    <p class="hint" id="\(name)-hint">\(text)</p>
+    \(hint, { "<p class=\"hint\" id=\"\(id)-hint\">\($0)</p>" })
+    \(problem, { "<p class=\"problem\" id=\"\(id)-problem\">\($0)</p>" })
     """
   }
 
-  /// A file that must be chosen.
-  static func file(_ label: String, _ name: String, accept: String) -> HTML {
+  /// A file to choose.
+  static func file(
+    _ label: String, _ name: String, id: String, accept: String, isRequired: Bool, hint: String?,
+    problem: String?
+  ) -> HTML {
     """
-    <label for="\(name)">\(label)</label>
-    <input id="\(name)" name="\(name)" type="file" accept="\(accept)" required>
+    <label for="\(id)">\(label)</label>
+    <input id="\(id)" name="\(name)" type="file" accept="\(accept)"\(if: isRequired, " required")\(marks(of: id, hint, problem))>
+    \(notes(of: id, hint, problem))
+    """
+  }
+
+  /// Several lines to paste.
+  static func lines(
+    _ label: String, _ name: String, id: String, isRequired: Bool, hint: String?, problem: String?
+  ) -> HTML {
+    """
+    <label for="\(id)">\(label)</label>
+    <textarea id="\(id)" name="\(name)" rows="6" autocomplete="off" spellcheck="false"\(if: isRequired, " required")\(marks(of: id, hint, problem))></textarea>
+    \(notes(of: id, hint, problem))
     """
   }
 
   /// A choice of a list.
   static func choice(
-    _ label: String, _ name: String, _ options: [(value: String, text: String)], chosen: String
+    _ label: String, _ name: String, id: String? = nil, _ options: [(value: String, text: String)],
+    chosen: String, hint: String? = nil, problem: String? = nil
   ) -> HTML {
-    """
-    <label for="\(name)">\(label)</label>
-    <select id="\(name)" name="\(name)">
-    \(options, { option($0.value, $0.text, isChosen: $0.value == chosen) })
-    </select>
-    """
+    let id = id ?? name
+    return """
+      <label for="\(id)">\(label)</label>
+      <select id="\(id)" name="\(name)"\(marks(of: id, hint, problem))>
+      \(options, { option($0.value, $0.text, isChosen: $0.value == chosen) })
+      </select>
+      \(notes(of: id, hint, problem))
+      """
   }
 
   private static func option(_ value: String, _ text: String, isChosen: Bool) -> HTML {

@@ -1,4 +1,3 @@
-import PushAPNs
 import PushBase
 import PushCrypto
 import PushHTTP
@@ -41,8 +40,8 @@ struct PageCall: Sendable {
   private(set) var form: HTTPForm?
   /// What the form holds if it came with files.
   private var upload: MultipartForm?
-  /// The problems of the app's pushes to APNs.
-  private(set) var alerts: [APNsAlert] = []
+  /// What somebody has to look at about the app's channels.
+  private(set) var alerts: [ChannelAlert] = []
 
   init(
     request: HTTPRequest, at now: Timestamp, target: HTTPTarget, peer address: IPAddress?, isSecure: Bool
@@ -72,7 +71,7 @@ struct PageCall: Sendable {
     return call
   }
 
-  func with(_ app: App, _ role: Role, alerts: [APNsAlert]) -> PageCall {
+  func with(_ app: App, _ role: Role, alerts: [ChannelAlert]) -> PageCall {
     var call = with(app.account, role)
     (call.app, call.alerts) = (app, alerts)
     return call

@@ -1,3 +1,4 @@
+import PushBase
 import PushDomain
 
 /// Why a push was not taken, in words of the form that was filled in.

@@ -1,3 +1,5 @@
+import PushBase
+
 /// What was done, and by whom.
 extension Words {
   static let auditOfInstallation = Phrase("Audit log of the installation", "系统操作日志")

@@ -1,3 +1,5 @@
+import PushBase
+
 /// The texts of forms that count once, and of what hangs on them.
 extension Words {
   static let sentBefore = Phrase(

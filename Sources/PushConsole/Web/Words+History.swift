@@ -1,3 +1,5 @@
+import PushBase
+
 /// The texts of the history, of results and of charts.
 extension Words {
   // MARK: The list
@@ -69,16 +71,9 @@ extension Words {
     "The app was reinstalled and has a new registration.", "应用已重新安装，注册已被替换。")
   static let lossNoChannel = Phrase("No channel reaches the device.", "没有可达该设备的通道。")
   static let lossUnknown = Phrase("Unknown. Nothing was recorded.", "没有记录可说明原因。")
-  static let lossNoToken = Phrase("The device no longer has an APNs token.", "设备已没有苹果推送令牌。")
+  static let lossNoToken = Phrase("The device no longer has a push token.", "设备已没有推送令牌。")
   static let lossNoCredential = Phrase(
-    "The app has no key or certificate for the token's APNs environment.", "应用缺少该环境的推送密钥或证书。")
-  static let lossBadToken = Phrase(
-    "APNs rejected the token (BadDeviceToken). Usually it belongs to the other environment, sandbox or production.",
-    "苹果不认识该令牌，通常是开发/生产环境不符。")
-  static let lossUnregistered = Phrase("The app was removed from the device.", "应用已从设备上卸载。")
-  static let lossOtherTopic = Phrase(
-    "The token belongs to a different app than the key or certificate.", "令牌与证书的 Bundle ID 不符。")
-  static let lossTooLarge = Phrase("The notification exceeds the size limit of APNs.", "通知内容超出苹果限制。")
+    "The app has no credential for the service that the token belongs to.", "应用缺少该令牌所属环境的推送凭证。")
 
   // MARK: Charts
 
@@ -96,7 +91,9 @@ extension Words {
   static let chartPushesText = Phrase("Accepted pushes. Total: {}.", "已接收的推送，共 {} 条。")
   static let chartDeliveries = Phrase("Deliveries", "送达数")
   static let chartDeliveriesText = Phrase(
-    "Acknowledged over the direct connection or accepted by APNs. Total: {}.", "长连接送达与苹果接收，共 {} 次。")
+    "Acknowledged over the direct connection. Total: {}.", "长连接送达，共 {} 次。")
+  static let chartDeliveriesTextVendors = Phrase(
+    "Acknowledged over the direct connection or accepted by {}. Total: {}.", "长连接送达与{}接收，共 {} 次。")
   static let deliveredWhen = Phrase(
     "Delivery times are reported by the device. For clients older than protocol version 3 they are the time when the server received the acknowledgement.",
     "送达时间由设备上报；协议版本 3 之前的客户端，为服务器得知送达的时间。")

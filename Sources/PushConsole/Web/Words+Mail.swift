@@ -1,3 +1,5 @@
+import PushBase
+
 /// What the console writes to people, and the pages around it.
 extension Words {
   static let invited = Phrase(

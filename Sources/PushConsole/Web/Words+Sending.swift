@@ -1,3 +1,4 @@
+import PushBase
 import PushDomain
 
 /// The texts of sending a push, and of its audience.
@@ -102,12 +103,6 @@ extension Words {
   static let whyShort = Phrase("Why?", "为什么？")
   static let connection = Phrase("Connection", "连接")
   static let deviceName = Phrase("Device", "设备")
-  static let noKeyForApple = Phrase(
-    "{} receives this only while the app is open: no APNs key is configured.",
-    "{} 仅在应用打开时才能收到：未配置苹果推送密钥。")
-  static let noKeyForAppleSeveral = Phrase(
-    "{} receive this only while the app is open: no APNs key is configured.",
-    "{} 仅在应用打开时才能收到：未配置苹果推送密钥。")
   static let iPhoneOne = Phrase("{} iPhone", "{} 台 iPhone")
   static let iPhones = Phrase("{} iPhones", "{} 台 iPhone")
   static let recallFrom = Phrase(
@@ -150,9 +145,9 @@ extension Words {
   static let stepServerText = Phrase(
     "Fill in the master secret and the registration ID of your device:",
     "填入 Master Secret 和设备的 Registration ID：")
-  static let stepApple = Phrase("Upload an APNs key", "上传苹果推送密钥")
-  static let stepAppleText = Phrase(
-    "iPhones then receive notifications while the app is closed.", "应用未打开时，iPhone 也能收到通知。")
+  static let stepChannels = Phrase("Connect push services for {}", "配置 {} 推送通道")
+  static let stepChannelsText = Phrase(
+    "Phones then receive notifications while the app is closed. Available: {}.", "应用未打开时，手机也能收到通知。可选：{}。")
   static let stepCallbacks = Phrase("Set up callbacks", "设置回调")
   static let stepCallbacksText = Phrase(
     "The server sends each delivery, display and tap to your URL.", "将送达、展示和点击事件发送到您的服务器。")

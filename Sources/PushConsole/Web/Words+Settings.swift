@@ -1,3 +1,5 @@
+import PushBase
+
 /// The texts of an app's settings, of groups, and of the installation.
 extension Words {
   static let rename = Phrase("Rename", "重命名")
@@ -73,13 +75,13 @@ extension Words {
   static let callbackClicked = Phrase("tapped", "点击")
   static let callbackNotDelivered = Phrase("not delivered, with the reason", "未送达（含原因）")
   static let callbackHandedOver = Phrase("sent", "已下发")
-  static let callbackPaused = Phrase("APNs credential paused", "苹果凭证被暂停")
-  static let callbackExpires = Phrase("APNs certificate expires soon", "苹果证书即将过期")
+  static let callbackPaused = Phrase("credential of a push service paused", "推送凭证被暂停")
+  static let callbackExpires = Phrase("credential of a push service expires soon", "推送凭证即将过期")
   static let callbackFormat = Phrase("Format", "格式")
   static let callbackFormatOwn = Phrase(
     "events of Borealis, signed with HMAC-SHA-256", "Borealis 事件（HMAC-SHA-256 签名）")
   static let callbackFormatGetui = Phrase(
-    "receipts of Getui: only delivered, tapped and refused by APNs", "个推回执：仅送达、点击和苹果拒收")
+    "receipts of Getui: only delivered, tapped and refused by the iOS push service", "个推回执：仅送达、点击和 iOS 推送被拒")
   static let callbackNeedsGetui = Phrase(
     "Turn on Getui's API in the settings of the app first: its master secret signs the receipts.",
     "请先在应用设置中启用个推 API：回执用其 masterSecret 签名。")

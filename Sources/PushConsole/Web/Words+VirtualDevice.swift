@@ -1,3 +1,5 @@
+import PushBase
+
 /// What the page of the virtual device says.
 extension Words {
   static let virtualDevice = Phrase("Virtual device", "虚拟设备")

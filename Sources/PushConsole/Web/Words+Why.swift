@@ -1,3 +1,4 @@
+import PushBase
 import PushDomain
 
 extension Phrase {
@@ -9,7 +10,7 @@ extension Words {
   static let whyTitle = Phrase("Why didn't it arrive?", "为什么没收到？")
   static let whyText = Phrase(
     "Enter a device to check each step of this push on its way to it.", "输入一台设备，逐步检查此推送到达它的过程。")
-  static let whyDevice = Phrase("Registration ID, alias or APNs token", "Registration ID、别名或苹果 Token")
+  static let whyDevice = Phrase("Registration ID, alias or push token", "Registration ID、别名或推送 Token")
   static let whyLook = Phrase("Check", "检查")
   static let whySeveral = Phrase("Several devices have this alias. Which one?", "该别名绑定了多台设备，请选择：")
   static let whyFirst = Phrase("First problem", "首个问题")
@@ -21,7 +22,7 @@ extension Words {
   static let why = Phrase("Why?", "为什么？")
 
   static let findAnyDevice = Phrase(
-    "Registration ID, alias, tag or APNs token", "Registration ID、别名、标签或苹果 Token")
+    "Registration ID, alias, tag or push token", "Registration ID、别名、标签或推送 Token")
   static let noSuchDevice = Phrase(
     "No device has this registration ID, alias, tag or token.", "没有匹配该 Registration ID、别名、标签或 Token 的设备。")
   static let deviceGone = Phrase(
@@ -87,16 +88,18 @@ extension ConnectionEnd {
 }
 
 extension TokenEnd {
-  /// Why there is no token, in a few words.
-  var phrase: Phrase {
-    switch self {
+  /// Why there is no token of a channel, in a few words.
+  func phrase(of channel: ChannelInfo) -> Phrase {
+    let service = Words.by(channel)
+    return switch self {
     case .none: Phrase("never reported", "从未上报")
     case .byDevice: Phrase("removed by the app", "应用已清除")
-    case .byService: Phrase("APNs reported it as inactive", "苹果告知已失效")
+    case .byService: Phrase("{} reported it as inactive", "{}告知已失效").with(each: service)
     case .taken: Phrase("reported by another registration", "被另一个注册使用")
     case .wrongService:
-      Phrase("rejected by APNs: wrong environment or invalid token", "苹果不认识：环境不符或 Token 有误")
-    case .otherApp: Phrase("APNs reported that it belongs to another app", "苹果告知属于其他应用")
+      Phrase("rejected by {}: wrong environment or invalid token", "{}不认识：环境不符或 Token 有误").with(each: service)
+    case .otherApp:
+      Phrase("{} reported that it belongs to another app", "{}告知属于其他应用").with(each: service)
     }
   }
 }

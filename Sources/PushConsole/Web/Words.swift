@@ -1,3 +1,4 @@
+import PushBase
 import PushDomain
 
 /// The console's texts, both languages side by side. All are in one list, so that a thing has one word everywhere; it has no
@@ -120,10 +121,7 @@ enum Words {
   static let registrations = Phrase("Devices", "设备数")
   static let online = Phrase("online", "在线")
   static let offline = Phrase("offline", "离线")
-  static let apple = Phrase("APNs", "苹果推送")
-  static let production = Phrase("Production", "生产环境")
-  static let sandbox = Phrase("Sandbox", "开发环境")
-  static let noCredential = Phrase("no key or certificate", "未配置密钥或证书")
+  static let noCredential = Phrase("no credential", "未配置凭证")
   static let ready = Phrase("ready", "就绪")
   static let latestPushes = Phrase("Recent pushes", "最近推送")
   static let rotateText = Phrase(
@@ -179,6 +177,11 @@ enum Words {
   static let result = Phrase("Delivery status", "推送结果")
   static let byOwn = by(.passthrough)
   static func by(_ channel: ChannelInfo) -> Phrase { Phrase(channel.english, channel.chinese) }
+  /// Names one after the other.
+  static func list(_ names: [Phrase]) -> Phrase {
+    Phrase(
+      names.map(\.english).joined(separator: ", "), names.map(\.chinese).joined(separator: "、"))
+  }
   static let failed = Phrase("Failed", "失败")
   static let find = Phrase("Find", "查找")
   static let platform = Phrase("Platform", "平台")

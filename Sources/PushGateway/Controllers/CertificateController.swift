@@ -43,7 +43,11 @@ struct CertificateController: GatewayController {
           switch result {
           case .success: call.answer(200, Array(#"{"success":"Synchronized success"}"#.utf8))
           case .failure(.unavailable): call.fail(APIFaults.admin.busy)
-          case .failure(.refused(let reason)): call.fail(.adminCertificateInvalid(reason))
+          case .failure(.refused(let problem)): call.fail(.adminCertificateInvalid(problem.reason))
+          case .failure(.noKey):
+            call.fail(
+              .adminCertificateInvalid(
+                "The server has no key to seal certificates with; its operator finds the reason in the log"))
           }
         }
       }
@@ -72,7 +76,11 @@ struct CertificateController: GatewayController {
         throw faults.invalid("\(name)CertificatePassword must be UTF-8")
       }
       inputs.append(
-        CredentialInput(Self.form, service: service, fields: ["file": bytes, "password": password]))
+        CredentialInput(
+          Self.form,
+          fields: [
+            "certificate": bytes, "file-password": password, "certificate-service": Array(service.utf8),
+          ]))
     }
     guard !inputs.isEmpty else {
       throw .adminCertificateMissing

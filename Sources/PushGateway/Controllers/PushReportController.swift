@@ -52,7 +52,7 @@ extension ChannelStatus {
     writer.value(state)
     if let problem {
       writer.key("problem")
-      writer.value(problem)
+      writer.value(problem.english)
     }
     if hasCredential {
       writer.key("connections")

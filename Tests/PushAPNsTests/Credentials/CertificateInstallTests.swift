@@ -12,9 +12,9 @@ import Testing
 @Suite struct CertificateInstallTests {
   private func install(
     _ channel: APNsChannel, _ app: App, _ files: [CredentialInput]
-  ) async -> Result<Void, CredentialInput.Refusal> {
+  ) async -> Result<[CredentialReceipt], CredentialInput.Refusal> {
     await withCheckedContinuation { done in
-      channel.install(files, for: app) { done.resume(returning: $0) }
+      channel.take(files, for: app, noting: nil) { done.resume(returning: $0) }
     }
   }
 
@@ -34,14 +34,27 @@ import Testing
     ) throws -> CredentialInput {
       let bytes = try PKCS12.make(certificatePEM: pair.certificatesPEM, keyPEM: pair.keyPEM, password: "x")
       return CredentialInput(
-        "certificate", service: environment.name, fields: ["file": bytes, "password": Array(password.utf8)])
+        "certificate",
+        fields: [
+          "certificate": bytes, "file-password": Array(password.utf8),
+          "certificate-service": Array(environment.name.utf8),
+        ])
     }
     for files in [
       [try file(pair, .production), try file(pair, .sandbox, password: "wrong")],
       [try file(pair, .production), try file(other, .sandbox)],
-      [CredentialInput("certificate", service: "production", fields: ["file": [1, 2, 3]])],
-      [CredentialInput("certificate", service: "elsewhere", fields: try file(pair, .production).fields)],
-      [CredentialInput("certificate", fields: ["password": [0xFF]])],
+      [CredentialInput("certificate", fields: ["certificate": [1, 2, 3]])],
+      [
+        CredentialInput(
+          "certificate",
+          fields: try file(pair, .production).fields.merging(["certificate-service": Array("else".utf8)]) {
+            $1
+          })
+      ],
+      [
+        CredentialInput(
+          "certificate", fields: try file(pair, .production).fields.merging(["file-password": [0xFF]]) { $1 })
+      ],
     ] {
       guard case .failure(.refused) = await install(channel, app, files) else {
         Issue.record("not refused")
@@ -57,7 +70,7 @@ import Testing
       #expect(stored.allSatisfy { $0.topic == "com.example.app" })
     }
     world.keys.withLock { $0 = nil }
-    guard case .failure(.refused) = await install(channel, app, [try file(pair, .production)]) else {
+    guard case .failure(.noKey) = await install(channel, app, [try file(pair, .production)]) else {
       Issue.record("sealed without a key")
       return
     }
