@@ -84,7 +84,10 @@ final class Imports: Sendable {
     store.write { transaction throws(StorageError) in
       let rows = try transaction.registrations.deliveryRows(batch)
       let tags = Set(rows.flatMap(\.tags)).sorted()
-      return (rows: rows, tags: tags, names: try transaction.tags.names(app: app.id, numbers: tags))
+      return (
+        rows: rows, tags: tags, names: try transaction.tags.names(app: app.id, numbers: tags),
+        tokens: try transaction.tokens.others(batch)
+      )
     } completion: { [self] result in
       guard case .success(let found) = result else {
         end()
@@ -92,6 +95,7 @@ final class Imports: Sendable {
       }
       for (tag, name) in zip(found.tags, found.names) { app.directory.defineTag(name, number: tag) }
       for row in found.rows { app.directory.insertIfMissing(RegistrationEntry(row)) }
+      for token in found.tokens { app.directory.setToken(token) }
       last = batch.id
       learnNext()
     }

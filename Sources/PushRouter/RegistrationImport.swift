@@ -12,7 +12,7 @@ public enum ImportOutcome: Sendable, Equatable {
   case aliasFull
   /// It has, or the app has, too many tags.
   case tooManyTags
-  /// Another registration of the app has its token.
+  /// Another registration of the app has one of its tokens.
   case tokenTaken(by: RegistrationID)
   /// Another app has a registration with its ID.
   case foreign
@@ -67,10 +67,10 @@ public struct RegistrationImport: Sendable {
       return owner == app ? .known : .foreign
     }
     guard number.rawValue < .max else { return try refused(.numbersUsedUp) }
-    if let token = one.token,
-      let holder = try transaction.imports.holder(ofToken: token.bytes, app: app)
-    {
-      return try refused(.tokenTaken(by: holder))
+    for token in one.tokens {
+      if let holder = try transaction.imports.holder(of: token, app: app) {
+        return try refused(.tokenTaken(by: holder))
+      }
     }
     if let alias = one.alias,
       try transaction.registrations.count(app: app, alias: alias) >= RegistrationLimits.devicesPerAlias

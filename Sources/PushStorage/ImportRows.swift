@@ -11,21 +11,21 @@ public struct ImportedRegistration: Sendable, Equatable {
   public var alias: String?
   /// Its tags.
   public var tags: [String]
-  /// Its token, of the kind that stands in the registration's own row; nil for none.
-  public var token: PushToken?
+  /// Its tokens, each in a slot of its own.
+  public var tokens: [PushToken]
   /// Its mobile number, if it has one.
   public var mobile: String?
 
   /// All fields.
   public init(
     registrationID: RegistrationID, platform: Platform, alias: String? = nil, tags: [String] = [],
-    token: PushToken? = nil, mobile: String? = nil
+    tokens: [PushToken] = [], mobile: String? = nil
   ) {
     self.registrationID = registrationID
     self.platform = platform
     self.alias = alias
     self.tags = tags
-    self.token = token.flatMap { $0.bytes.isEmpty ? nil : $0 }
+    self.tokens = tokens.filter { !$0.bytes.isEmpty }
     self.mobile = mobile
   }
 }

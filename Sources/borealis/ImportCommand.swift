@@ -13,13 +13,14 @@ struct ImportCommand: Command {
   static let details = """
     Adds the registrations in FILE to the app with the key --app. A running server knows them within a second or two. The
     first line names the columns: registration_id and platform (android, ios, hmos, quickapp), and any of alias, tags
-    (separated by ;), apns_token, apns_environment (production, the default, or sandbox) and mobile.
+    (separated by ;), apns_token, apns_environment (production, the default, or sandbox) and mobile. For each channel there
+    may be token.NAME with the device's token, and service.NAME with the service that it belongs to.
 
     With --from getui the columns are Getui's: cid and phone_type (android, ios, harmony, or Getui's numbers 1 and 2), and
     any of alias, custom_tag (separated by spaces), device_token and apns_environment. Getui's API still accepts the CIDs.
 
-    Notifications for iOS go to the tokens immediately. A device that registers with its token takes over its
-    registration: ID, alias and tags stay. With --adopt-by-id, a device without a token does so with its former ID (see
+    Notifications go to the tokens immediately. A device that registers with its token of APNs takes over its
+    registration: ID, alias and tags stay. With --adopt-by-id, a device without one does so with its former ID (see
     Docs/protocol.md).
 
     Prints a line of JSON for each invalid line, and for each ID that was replaced because it has another form; then the
@@ -114,7 +115,10 @@ private struct ImportWork {
   mutating func take(_ record: CSVReader.Record) throws(Failure) {
     guard let columns else {
       guard let fields = record.fields else { throw .failed("line 1: the line cannot be read") }
-      do throws(ImportFault) { self.columns = try ImportColumns(fields, from: source) } catch {
+      do throws(ImportFault) {
+        self.columns =
+          self.columns = try ImportColumns(fields, from: source, channels: Server.channelInfos)
+      } catch {
         throw .failed("line 1: \(error.reason)")
       }
       return
@@ -136,7 +140,7 @@ private struct ImportWork {
       }
       let registration = ImportedRegistration(
         registrationID: id, platform: line.platform, alias: line.alias, tags: line.tags,
-        token: PushToken(line.environment, line.token), mobile: line.mobile)
+        tokens: line.tokens, mobile: line.mobile)
       waiting.append((record.line, registration))
     } catch {
       refuse(record.line, error.reason)

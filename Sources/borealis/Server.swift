@@ -1,4 +1,5 @@
 import Glibc
+import PushAPNs
 import PushBase
 import PushCallbacks
 import PushConsole
@@ -33,6 +34,9 @@ final class Server: Sendable {
   private let addresses: [(name: String, listeners: Listeners)]
   private let isReady: ReadyFlag
   private let freed = FreedMemory()
+
+  /// The channels to outside services that every server has.
+  static let channelInfos: [ChannelInfo] = [.apns]
 
   /// Binds the addresses, opens the database and reads it into memory. `channels` makes more ways to devices than passthrough
   /// and APNs.

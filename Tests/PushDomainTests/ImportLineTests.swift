@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushDomain
 import Testing
@@ -57,12 +58,12 @@ import Testing
   @Test func `Every column is read`() throws {
     let one = try line("13065ffa4e0b5fb6ba3,ios,anna,b;a;b,0A0b,sandbox,+49-1")
     #expect(one.registrationID == "13065ffa4e0b5fb6ba3" && one.platform == .ios && one.alias == "anna")
-    #expect(one.tags == ["b", "a"] && one.token == [10, 11] && one.environment == .sandbox)
+    #expect(one.tags == ["b", "a"] && one.tokens == [PushToken(.sandbox, [10, 11])])
     #expect(one.mobile == "+49-1")
     let least = try line("0207870f1b8,android,,,,,")
-    #expect(least.alias == nil && least.tags == [] && least.token == [] && least.environment == .none)
-    #expect(try line("x,ios,,,00,,").environment == .production)
-    #expect(try line("x,ios,,,00,development,").environment == .sandbox)
+    #expect(least.alias == nil && least.tags == [] && least.tokens == [])
+    #expect(try line("x,ios,,,00,,").tokens == [PushToken(.production, [0])])
+    #expect(try line("x,ios,,,00,development,").tokens == [PushToken(.sandbox, [0])])
   }
 
   @Test(arguments: [
@@ -86,7 +87,7 @@ import Testing
     let cid = "c0ffee00c0ffee00c0ffee00c0ffee00"
     let one = try getuiLine("\(cid),2,anna,vip news-1 vip,0A0b,sandbox")
     #expect(one.registrationID == cid && one.platform == .ios && one.alias == "anna")
-    #expect(one.tags == ["vip", "news-1"] && one.token == [10, 11] && one.environment == .sandbox)
+    #expect(one.tags == ["vip", "news-1"] && one.tokens == [PushToken(.sandbox, [10, 11])])
     #expect(one.mobile == nil)
     for (text, platform) in [
       ("1", Platform.android), ("2", .ios), ("android", .android), ("ios", .ios), ("harmony", .hmos),
@@ -108,6 +109,72 @@ import Testing
   func `A wrong line of Getui's is refused in the words of its columns`(text: String, reason: String) throws {
     let fault = try #require(throws: ImportFault.self) { try getuiLine(text) }
     #expect(fault.reason.hasPrefix(reason), "\(fault.reason)")
+  }
+
+  /// A channel with two services, and one with a single one.
+  private static let channels = [
+    ChannelInfo(
+      id: ChannelID(rawValue: 200), name: "words", english: "Words", chinese: "词",
+      platforms: PlatformSet(.android), parts: .notification,
+      tokens: [
+        TokenKind(1, name: "word", form: .text, maximumBytes: 4), TokenKind(2, name: "x", form: .text),
+      ],
+      services: [
+        ChannelService("east", english: "East", chinese: "东"),
+        ChannelService("west", english: "West", chinese: "西"),
+      ]),
+    ChannelInfo(
+      id: ChannelID(rawValue: 201), name: "digits", english: "Digits", chinese: "数",
+      platforms: .all, parts: .notification, tokens: [TokenKind(7, name: "digit", form: .hexadecimal)]),
+    .apns,
+  ]
+
+  private func channelLine(_ text: String) throws -> ImportLine {
+    let columns = try ImportColumns(
+      [
+        "registration_id", "platform", "token.words", "service.words", "token.digits", "apns_token",
+        "token.apns", "service.apns",
+      ], channels: Self.channels)
+    return try ImportLine(
+      text.split(separator: ",", omittingEmptySubsequences: false).map(String.init), columns)
+  }
+
+  @Test func `A line has tokens of any channel`() throws {
+    let (words, digits) = (
+      TokenSlot(ChannelID(rawValue: 200), kind: 1), TokenSlot(ChannelID(rawValue: 201), kind: 7)
+    )
+    #expect(
+      try channelLine("x,android,word,west,0A,,,").tokens == [
+        PushToken(words, ServiceID(rawValue: 2), Array("word".utf8)), PushToken(digits, .only, [10]),
+      ])
+    #expect(
+      try channelLine("x,android,word,,,,,").tokens == [PushToken(words, .only, Array("word".utf8))])
+    #expect(try channelLine("x,ios,,,,,00,sandbox").tokens == [PushToken(.sandbox, [0])])
+    #expect(
+      try channelLine("x,ios,,,0a,00,,").tokens == [
+        PushToken(.production, [0]), PushToken(digits, .only, [10]),
+      ])
+  }
+
+  @Test(arguments: [
+    ("x,ios,word,,,,,", "words does not reach devices on ios"),
+    ("x,android,words,,,,,", "token.words must be at most 4 bytes as visible"),
+    ("x,android,a b,,,,,", "token.words must"), ("x,android,,,0,,,", "token.digits must"),
+    ("x,android,word,north,,,,", "service.words must be one of east, west"),
+    ("x,android,,east,,,,", "service.words is given, but no token.words"),
+    ("x,ios,,,,00,01,", "apns has two tokens"),
+  ])
+  func `A wrong token of a channel is refused`(text: String, reason: String) throws {
+    let fault = try #require(throws: ImportFault.self) { try channelLine(text) }
+    #expect(fault.reason.hasPrefix(reason), "\(fault.reason)")
+  }
+
+  @Test func `A column of no channel, or of a service of a channel with only one, is unknown`() {
+    for name in ["token.fax", "service.digits", "token.words.x", "token."] {
+      #expect(throws: ImportFault.self, "\(name)") {
+        try ImportColumns(["registration_id", "platform", name], channels: Self.channels)
+      }
+    }
   }
 
   @Test func `Columns come in any order, but the needed ones must be there, and each once`() throws {

@@ -55,7 +55,7 @@ import Testing
       [
         ImportedRegistration(
           registrationID: id(1), platform: .ios, alias: "anna", tags: ["a", "b"],
-          token: PushToken(.sandbox, [1, 2])),
+          tokens: [PushToken(.sandbox, [1, 2])]),
         ImportedRegistration(registrationID: id(2), platform: .android, tags: ["b"], mobile: "1"),
       ])
     #expect(outcomes == [.added, .added])
@@ -77,13 +77,46 @@ import Testing
     #expect(world.app.directory.registrationCount == 2)
   }
 
+  /// Tokens of other channels than APNs stand in another table: a running server learns of both, and so does one that starts later.
+  @Test func tokensOfAnyChannelAreLearned() async throws {
+    let world = try await TestWorld()
+    let words = TokenSlot(ChannelID(rawValue: 200), kind: 1)
+    let tokens = [PushToken(.production, [1]), PushToken(words, .only, [2])]
+    let one = ImportedRegistration(registrationID: id(1), platform: .ios, tokens: tokens)
+    let taken = ImportedRegistration(
+      registrationID: id(2), platform: .android, tokens: [PushToken(words, .only, [2])])
+    #expect(try await make(world, [one, taken]) == [.added, .tokenTaken(by: id(1))])
+    #expect(try await make(world, [one]) == [.known])
+    for isNew in [false, true] {
+      if isNew { try await world.restart(isOrderly: false) }
+      let number = try #require(world.app.directory.find(id(1)))
+      for token in tokens {
+        let holders = world.app.directory.state.withLock { $0.table.members(holding: token.slot) }
+        #expect(holders.members() == [number])
+      }
+      let app = world.app.id
+      let stored = try await world.store.look { t throws(StorageError) in
+        try t.tokens.all(app: app, of: number).map(\.token)
+      }
+      #expect(stored == tokens)
+    }
+    // What was told at an unknown time is older than any word of its service.
+    let (app, number) = (world.app.id, try #require(world.app.directory.find(id(1))))
+    let isRetired = try await world.store.change { t throws(StorageError) in
+      try t.tokens.retire(
+        app: app, number: number, tokens[1], .byService, unlessToldAfter: Timestamp(milliseconds: 1),
+        at: Timestamp(milliseconds: 2))
+    }
+    #expect(isRetired)
+  }
+
   /// An import that is repeated adds nothing; what cannot be taken is told.
   @Test func outcomes() async throws {
     let world = try await TestWorld()
     let other = try await world.addApp()
     let own = try await world.register(token: [9], platform: .ios)
     let one = ImportedRegistration(
-      registrationID: id(1), platform: .ios, alias: "a", token: PushToken(.production, [1]))
+      registrationID: id(1), platform: .ios, alias: "a", tokens: [PushToken(.production, [1])])
     #expect(try await make(world, [one, one]) == [.added, .known])
     #expect(try await make(world, [one]) == [.known])
     let foreign = try await world.store.change { t throws(StorageError) in
@@ -92,7 +125,7 @@ import Testing
     }
     #expect(foreign == [.foreign])
     let taken = ImportedRegistration(
-      registrationID: id(2), platform: .ios, token: PushToken(.production, [9]))
+      registrationID: id(2), platform: .ios, tokens: [PushToken(.production, [9])])
     #expect(try await make(world, [taken]) == [.tokenTaken(by: own.id)])
     let many = (10..<20).map { ImportedRegistration(registrationID: id($0), platform: .android, alias: "a") }
     let results = try await make(world, many)
@@ -110,7 +143,7 @@ import Testing
       [
         ImportedRegistration(
           registrationID: id(1), platform: .ios, alias: "a", tags: ["t"],
-          token: PushToken(.production, [1]))
+          tokens: [PushToken(.production, [1])])
       ])
     let number = try #require(world.app.directory.find(id(1)))
     var request = AcceptRequest.test()

@@ -68,19 +68,39 @@ public enum ImportSource: String, CaseIterable, Sendable {
   }
 }
 
-/// The columns of an imported file, in the order of its first line.
+/// The columns of an imported file, in the order of its first line. Beside those of its source it may have two for each channel:
+/// `token.NAME` with the device's ordinary token, and `service.NAME` with the name of the service that it belongs to.
 public struct ImportColumns: Equatable, Sendable {
   typealias Column = ImportSource.Column
+
+  /// The columns of a channel.
+  struct ChannelColumns: Equatable, Sendable {
+    let info: ChannelInfo
+    let kind: TokenKind
+    /// Nil for a missing one.
+    let token, service: Int?
+
+    static func token(_ info: ChannelInfo) -> String { "token.\(info.name)" }
+    static func service(_ info: ChannelInfo) -> String { "service.\(info.name)" }
+  }
 
   /// Where the file comes from.
   let source: ImportSource
   /// The position of each of the source's columns; nil for a missing one.
   private let places: [Int?]
+  /// Those of the channels that have any.
+  let channels: [ChannelColumns]
   private let count: Int
 
-  /// Reads the first line. A byte order mark is ignored.
-  public init(_ fields: [String], from source: ImportSource = .jpush) throws(ImportFault) {
-    let names = source.columns
+  /// Reads the first line of a file whose tokens may be of some channels. A byte order mark is ignored.
+  public init(
+    _ fields: [String], from source: ImportSource = .jpush, channels: [ChannelInfo] = []
+  ) throws(ImportFault) {
+    let names =
+      source.columns
+      + channels.filter { !$0.tokens.isEmpty }.flatMap { info in
+        [ChannelColumns.token(info)] + (info.services.isEmpty ? [] : [ChannelColumns.service(info)])
+      }
     var places: [String: Int] = [:]
     for (place, field) in fields.enumerated() {
       let scalars = field.unicodeScalars.drop { place == 0 && $0 == "\u{FEFF}" }
@@ -96,7 +116,12 @@ public struct ImportColumns: Equatable, Sendable {
       throw ImportFault(reason: "the column \(name) is missing")
     }
     self.source = source
-    self.places = names.map { places[$0] }
+    self.places = source.columns.map { places[$0] }
+    self.channels = channels.compactMap { info in
+      let (token, service) = (places[ChannelColumns.token(info)], places[ChannelColumns.service(info)])
+      guard let kind = info.tokens.first, token ?? service != nil else { return nil }
+      return ChannelColumns(info: info, kind: kind, token: token, service: service)
+    }
     count = fields.count
   }
 
@@ -114,10 +139,13 @@ public struct ImportColumns: Equatable, Sendable {
     fileprivate let places: [Int?]
 
     subscript(_ column: Column) -> String? {
-      guard places.indices.contains(column.rawValue), let place = places[column.rawValue],
-        fields.indices.contains(place)
-      else { return nil }
-      return fields[place].isEmpty ? nil : fields[place]
+      guard places.indices.contains(column.rawValue), let place = places[column.rawValue] else { return nil }
+      return self[place: place]
+    }
+
+    subscript(place place: Int?) -> String? {
+      guard let place, fields.indices.contains(place), !fields[place].isEmpty else { return nil }
+      return fields[place]
     }
   }
 }
@@ -132,10 +160,8 @@ public struct ImportLine: Equatable, Sendable {
   public var alias: String?
   /// Its tags; in the file with `;` between them, with a space in a file of Getui's. No name can hold either.
   public var tags: [String]
-  /// The APNs device token, empty for none.
-  public var token: [UInt8]
-  /// The APNs environment of the token.
-  public var environment: APNsEnvironment
+  /// Its ordinary tokens of channels.
+  public var tokens: [PushToken]
   /// Its mobile number, if it has one.
   public var mobile: String?
 
@@ -160,7 +186,14 @@ public struct ImportLine: Equatable, Sendable {
       throw ImportFault(reason: "alias \(complaint)")
     }
     tags = try Self.tags(values[.tags], source, rules)
-    (token, environment) = try Self.token(values, platform, name(.token))
+    tokens = try Self.ordinaryToken(values, platform, name(.token)).map { [$0] } ?? []
+    for channel in columns.channels {
+      guard let token = try Self.token(values, channel, platform) else { continue }
+      guard !tokens.contains(where: { $0.slot == token.slot }) else {
+        throw ImportFault(reason: "\(channel.info.name) has two tokens")
+      }
+      tokens.append(token)
+    }
     mobile = values[.mobile]
     if let mobile, !NameRules.isMobile(mobile) {
       throw ImportFault(reason: "mobile must be a + or a digit, then digits and -, at most 20 characters")
@@ -185,22 +218,51 @@ public struct ImportLine: Equatable, Sendable {
     return tags
   }
 
+  /// The token of a channel in its columns.
   private static func token(
+    _ values: ImportColumns.Values, _ columns: ImportColumns.ChannelColumns, _ platform: Platform
+  ) throws(ImportFault) -> PushToken? {
+    let (info, kind) = (columns.info, columns.kind)
+    let name = ImportColumns.ChannelColumns.token(info)
+    let named = values[place: columns.service]
+    guard let text = values[place: columns.token] else {
+      guard named == nil else {
+        throw ImportFault(reason: "\(ImportColumns.ChannelColumns.service(info)) is given, but no \(name)")
+      }
+      return nil
+    }
+    guard info.platforms.contains(platform) else {
+      throw ImportFault(reason: "\(info.name) does not reach devices on \(platform.name)")
+    }
+    guard let bytes = kind.bytes(text), !bytes.isEmpty else {
+      let form = kind.form == .hexadecimal ? "hexadecimal digits" : "visible ASCII characters"
+      throw ImportFault(reason: "\(name) must be at most \(kind.maximumBytes) bytes as \(form)")
+    }
+    guard let service = info.service(named: named) else {
+      throw ImportFault(
+        reason: "\(ImportColumns.ChannelColumns.service(info)) must be one of "
+          + info.services.map(\.name).joined(separator: ", "))
+    }
+    return PushToken(TokenSlot(info.id, kind: kind.number), service, bytes)
+  }
+
+  /// The token in the source's own columns, which are older than other channels: of APNs.
+  private static func ordinaryToken(
     _ values: ImportColumns.Values, _ platform: Platform, _ name: String
-  ) throws(ImportFault) -> ([UInt8], APNsEnvironment) {
+  ) throws(ImportFault) -> PushToken? {
     guard let text = values[.token] else {
       guard values[.environment] == nil else {
         throw ImportFault(reason: "apns_environment is given, but no \(name)")
       }
-      return ([], .none)
+      return nil
     }
     guard platform == .ios else { throw ImportFault(reason: "only ios has \(name)") }
     guard let token = Hex.decode(text.lowercased()), (1...100).contains(token.count) else {
       throw ImportFault(reason: "\(name) must be 2 to 200 hexadecimal digits")
     }
     switch values[.environment] ?? "production" {
-    case "production": return (token, .production)
-    case "sandbox", "development": return (token, .sandbox)
+    case "production": return PushToken(.production, token)
+    case "sandbox", "development": return PushToken(.sandbox, token)
     default: throw ImportFault(reason: "apns_environment must be production or sandbox")
     }
   }

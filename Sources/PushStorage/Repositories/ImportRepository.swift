@@ -51,15 +51,10 @@ extension ImportRepository<Writing> {
     }
   }
 
-  /// The registration of an app with an ordinary token of Apple's, nil if there is none.
-  public func holder(ofToken token: [UInt8], app: AppID) throws(StorageError) -> RegistrationID? {
-    // Left to itself SQLite goes through all registrations of the app: it knows nothing of how many there are.
-    try database.first(
-      """
-      SELECT registration_id FROM registration INDEXED BY registration_apns_token
-      WHERE app_id = ? AND apns_token = ?
-      """, .app(app), .blob(token)
-    ) { RegistrationID(stored: $0.blob()) }
+  /// The registration of an app with a token, nil if there is none.
+  public func holder(of token: PushToken, app: AppID) throws(StorageError) -> RegistrationID? {
+    guard let number = try transaction.tokens.holders(of: token, app: app).first else { return nil }
+    return try transaction.registrations.find(app: app, number: number)?.registrationID
   }
 
   /// Adds a registration of another platform under a number, without a device: until one comes for it, nobody can log in as it.
@@ -70,6 +65,7 @@ extension ImportRepository<Writing> {
   ) throws(StorageError) -> Bool {
     var times = TagTimes(tags: [], [], lost: [])
     times.change(added: tags, removed: [], at: now)
+    let own = one.tokens.first(where: \.slot.isOfRegistration)
     // The secret is one that nobody has. A token that was told at an unknown time is older than any word of its service.
     try database.run(
       """
@@ -80,9 +76,18 @@ extension ImportRepository<Writing> {
       ON CONFLICT (registration_id) DO NOTHING
       """, .app(app), .number(number), .blob(one.registrationID.stored), .blob(SystemRandom.bytes(16)),
       .integer(one.platform.rawValue), .optional(one.alias), .optional(TagList.encode(tags)),
-      .integer(one.token?.service.rawValue ?? 0), one.token.map { .blob($0.bytes) } ?? .null,
+      .integer(own?.service.rawValue ?? 0), own.map { .blob($0.bytes) } ?? .null,
       .optional(one.mobile), .time(now),
       .integer(adoption.rawValue), .optional(times.times(of: Set(tags).sorted())))
-    return database.changes > 0
+    guard database.changes > 0 else { return false }
+    for token in one.tokens where !token.slot.isOfRegistration {
+      try database.run(
+        """
+        INSERT INTO channel_token (app_id, number, channel, kind, name, service, token, told_at, since)
+        VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)
+        """, .app(app), .number(number), .integer(token.slot.channel.rawValue), .integer(token.slot.kind),
+        .text(token.slot.name), .integer(token.service.rawValue), .blob(token.bytes), .time(now))
+    }
+    return true
   }
 }

@@ -104,6 +104,16 @@ extension TokenRepository {
     }
   }
 
+  /// The tokens of imported registrations that do not stand in `RegistrationRepository.deliveryRows`.
+  public func others(_ batch: ImportBatch) throws(StorageError) -> [HeldToken] {
+    try database.all(
+      """
+      SELECT number, channel, kind, name, service FROM channel_token
+      WHERE app_id = ? AND number >= ? AND number - ? < ? AND token IS NOT NULL
+      """, .app(batch.app), .number(batch.first), .number(batch.first), .integer(batch.count)
+    ) { HeldToken(number: $0.number("number"), slot: TokenSlot($0), service: $0.service()) }
+  }
+
   /// The registration of an app that has a token, of whatever channel.
   public func holder(ofToken token: [UInt8], app: AppID) throws(StorageError) -> RegistrationNumber? {
     try database.first(
