@@ -197,7 +197,7 @@ let package = Package(
         "CLinux",
       ]),
     tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
-    tests("PushMailTests", ["PushTesting", "PushMail", "PushStorage", "PushBase"]),
+    tests("PushMailTests", ["PushTesting", "PushMail", "PushStorage", "PushDomain", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
       "PushConsoleTests",

@@ -59,6 +59,9 @@ public struct PushContent: Equatable, Sendable {
     self.variants = merged
   }
 
+  /// Whether it has a part that is rendered for channels to vendors' services.
+  public var isForChannels: Bool { !apple.isEmpty }
+
   /// The platforms that get anything.
   public var platforms: PlatformSet {
     variants.reduce(into: apple.isEmpty ? [] : PlatformSet(.ios)) { $0.formUnion($1.platforms) }

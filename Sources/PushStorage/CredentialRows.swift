@@ -1,7 +1,8 @@
 import PushBase
+import PushDomain
 
-/// Row number of an APNs credential; never used again.
-public struct APNsCredentialID: Hashable, Comparable, Sendable {
+/// Row number of a credential; never used again.
+public struct CredentialID: Hashable, Comparable, Sendable {
   /// The database's row number, from 1.
   public let rawValue: Int64
 
@@ -12,16 +13,16 @@ public struct APNsCredentialID: Hashable, Comparable, Sendable {
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// How an app proves itself to Apple.
-public enum APNsCredentialKind: UInt8, Sendable {
-  /// A key that signs provider tokens.
+/// How an app proves itself to the service of a channel.
+public enum CredentialKind: UInt8, Sendable {
+  /// A key that signs tokens of access.
   case token = 1
   /// A TLS client certificate.
   case certificate = 2
 }
 
 /// Whether a credential may be used.
-public enum APNsCredentialState: Equatable, Sendable {
+public enum CredentialState: Equatable, Sendable {
   /// It may.
   case active
   /// A newer one is there; this one is used only while that one cannot be.
@@ -31,16 +32,16 @@ public enum APNsCredentialState: Equatable, Sendable {
 }
 
 /// What is stored of a new credential.
-public struct NewAPNsCredential: Sendable {
+public struct NewCredential: Sendable {
   /// What it is.
-  public var kind: APNsCredentialKind
-  /// The APNs environment, production or sandbox.
-  public var environment: APNsEnvironment
-  /// The app's bundle ID.
+  public var kind: CredentialKind
+  /// The service of the channel that it is for; not `none`.
+  public var service: ServiceID
+  /// What it allows to push to: of APNs, the app's bundle ID.
   public var topic: String
-  /// Apple's ID of the developer's team; nil if a certificate does not name it.
+  /// The service's ID of the developer's team; nil if a certificate does not name it.
   public var teamID: String?
-  /// Apple's ID of a key; nil for a certificate.
+  /// The service's ID of a key; nil for a certificate.
   public var keyID: String?
   /// SHA-256 of the public key or the certificate, 32 bytes.
   public var fingerprint: [UInt8]
@@ -51,11 +52,11 @@ public struct NewAPNsCredential: Sendable {
 
   /// All fields.
   public init(
-    kind: APNsCredentialKind, environment: APNsEnvironment, topic: String, teamID: String?, keyID: String?,
+    kind: CredentialKind, service: ServiceID, topic: String, teamID: String?, keyID: String?,
     fingerprint: [UInt8], expiresAt: Timestamp?, sealed: [UInt8]
   ) {
     self.kind = kind
-    self.environment = environment
+    self.service = service
     self.topic = topic
     self.teamID = teamID
     self.keyID = keyID
@@ -66,22 +67,22 @@ public struct NewAPNsCredential: Sendable {
 }
 
 /// A stored credential without its secret.
-public struct APNsCredentialRow: Sendable, Equatable {
+public struct CredentialRow: Sendable, Equatable {
   /// Its number.
-  public var id: APNsCredentialID
+  public var id: CredentialID
   /// Its app.
   public var app: AppID
   /// The public key of that app.
   public var appKey: AppKey
   /// What it is.
-  public var kind: APNsCredentialKind
-  /// The APNs environment.
-  public var environment: APNsEnvironment
-  /// The app's bundle ID.
+  public var kind: CredentialKind
+  /// The service of the channel that it is for.
+  public var service: ServiceID
+  /// What it allows to push to: of APNs, the app's bundle ID.
   public var topic: String
-  /// Apple's ID of the developer's team.
+  /// The service's ID of the developer's team.
   public var teamID: String?
-  /// Apple's ID of a key.
+  /// The service's ID of a key.
   public var keyID: String?
   /// SHA-256 of the public key or the certificate.
   public var fingerprint: [UInt8]
@@ -90,9 +91,9 @@ public struct APNsCredentialRow: Sendable, Equatable {
   /// When it was stored.
   public var createdAt: Timestamp
   /// Whether it may be used.
-  public var state: APNsCredentialState
+  public var state: CredentialState
   /// When the state last changed.
   public var changedAt: Timestamp
   /// The newer credential that took its place.
-  public var replacedBy: APNsCredentialID?
+  public var replacedBy: CredentialID?
 }

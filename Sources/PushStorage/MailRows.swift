@@ -9,10 +9,10 @@ public struct NewMail: Sendable, Equatable {
   /// Plain text, lines of any length.
   public var body: String
   /// The credential of the reminder: it is not sent once that is replaced or removed.
-  public var credential: APNsCredentialID?
+  public var credential: CredentialID?
 
   /// All fields.
-  public init(recipient: String, subject: String, body: String, credential: APNsCredentialID? = nil) {
+  public init(recipient: String, subject: String, body: String, credential: CredentialID? = nil) {
     self.recipient = recipient
     self.subject = subject
     self.body = body

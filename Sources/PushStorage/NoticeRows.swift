@@ -1,9 +1,10 @@
 import PushBase
+import PushDomain
 
 /// A credential that expires, and the data of its reminder.
 public struct EndingCredential: Sendable, Equatable {
   /// The credential.
-  public var id: APNsCredentialID
+  public var id: CredentialID
   /// Its app, with the public key and the name.
   public var app: AppID
   /// The public key of the app.
@@ -12,9 +13,9 @@ public struct EndingCredential: Sendable, Equatable {
   public var appName: String
   /// Whose app it is.
   public var account: AccountID
-  /// The APNs environment.
-  public var environment: APNsEnvironment
-  /// The app's bundle ID.
+  /// The service of the channel that it is for.
+  public var service: ServiceID
+  /// What it allows to push to: of APNs, the app's bundle ID.
   public var topic: String
   /// SHA-256 of the certificate: one certificate may be for both services.
   public var fingerprint: [UInt8]

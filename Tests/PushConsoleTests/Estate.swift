@@ -20,7 +20,7 @@ struct Estate {
   let session: Int64
   let push: String
   let group: AppKey
-  let credential: APNsCredentialID
+  let credential: CredentialID
   let batch: Int64
   let invitation: Int64
   /// The secret of the invitation's link.
@@ -44,8 +44,9 @@ struct Estate {
         key: group, name: "g", secretHash: SHA256.digest([1]), account: account, at: now)
       let credential = try transaction.credentials.add(
         app: app.id,
-        NewAPNsCredential(
-          kind: .certificate, environment: .sandbox, topic: "com.example", teamID: nil, keyID: nil,
+        NewCredential(
+          kind: .certificate, service: APNsEnvironment.sandbox.service, topic: "com.example", teamID: nil,
+          keyID: nil,
           fingerprint: SHA256.digest([2]), expiresAt: nil, sealed: [1]), at: now)
       // Not due yet, so that nothing is sent while a test looks.
       let later = now.adding(seconds: 3600)

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushTesting
 import Synchronization
 import Testing
@@ -58,7 +59,7 @@ private final class MailWorld: Sendable {
     }
   }
 
-  func add(_ recipient: String, of credential: APNsCredentialID? = nil) async throws {
+  func add(_ recipient: String, of credential: CredentialID? = nil) async throws {
     let now = clock.now()
     try await store.change { transaction throws(StorageError) in
       try transaction.mail.add(
@@ -322,20 +323,20 @@ extension Mailer {
       let app = try transaction.apps.create(
         key: AppKey(high: 1, low: 2), name: "a", secretHash: [UInt8](repeating: 0, count: 32),
         at: Timestamp(milliseconds: 0))
-      var ids: [APNsCredentialID] = []
-      for environment in [APNsEnvironment.production, .production, .sandbox] {
+      var ids: [CredentialID] = []
+      for service in [ServiceID.only, .only, ServiceID(rawValue: 2)] {
         ids.append(
           try transaction.credentials.add(
             app: app,
-            NewAPNsCredential(
-              kind: .certificate, environment: environment, topic: "a.b", teamID: nil, keyID: nil,
+            NewCredential(
+              kind: .certificate, service: service, topic: "a.b", teamID: nil, keyID: nil,
               fingerprint: [UInt8](repeating: 0, count: 32), expiresAt: nil, sealed: []),
             at: Timestamp(milliseconds: 0)))
       }
       return ids
     }
     for (index, id) in ids.enumerated() { try await world.add("\(index)@x.y", of: id) }
-    try await world.add("9@x.y", of: APNsCredentialID(99))
+    try await world.add("9@x.y", of: CredentialID(99))
     await mailer.round()
     #expect(world.server.taken == ["1@x.y", "2@x.y"])
     let left = try await world.store.change { transaction throws(StorageError) in

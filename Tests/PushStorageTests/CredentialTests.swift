@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 import PushTesting
 import Testing
 
@@ -9,13 +10,13 @@ import Testing
 
   private static func some(
     _ environment: APNsEnvironment = .production, sealed: [UInt8] = [1, 2, 3]
-  ) -> NewAPNsCredential {
-    NewAPNsCredential(
-      kind: .token, environment: environment, topic: "com.example.app", teamID: "T5Z8W1R6PD",
+  ) -> NewCredential {
+    NewCredential(
+      kind: .token, service: environment.service, topic: "com.example.app", teamID: "T5Z8W1R6PD",
       keyID: "K7Q2M9X4TB", fingerprint: Array(repeating: 5, count: 32), expiresAt: nil, sealed: sealed)
   }
 
-  private func states(_ store: Store, _ app: AppID) async throws -> [APNsCredentialState] {
+  private func states(_ store: Store, _ app: AppID) async throws -> [CredentialState] {
     try await store.look { transaction throws(StorageError) in try transaction.credentials.all(app: app) }
       .map(\.state)
   }
@@ -25,8 +26,9 @@ import Testing
     defer { store.close() }
     let app = try await store.addApp()
     let other = try await store.addApp()
-    let certificate = NewAPNsCredential(
-      kind: .certificate, environment: .sandbox, topic: "com.example.app", teamID: nil, keyID: nil,
+    let certificate = NewCredential(
+      kind: .certificate, service: APNsEnvironment.sandbox.service, topic: "com.example.app", teamID: nil,
+      keyID: nil,
       fingerprint: Array(repeating: 6, count: 32), expiresAt: .start.adding(seconds: 1000), sealed: [9])
     let ids = try await store.change { transaction throws(StorageError) in
       [
@@ -52,8 +54,8 @@ import Testing
       .key
     #expect(
       own[1]
-        == APNsCredentialRow(
-          id: ids[1], app: app, appKey: appKey, kind: .certificate, environment: .sandbox,
+        == CredentialRow(
+          id: ids[1], app: app, appKey: appKey, kind: .certificate, service: APNsEnvironment.sandbox.service,
           topic: "com.example.app", teamID: nil, keyID: nil, fingerprint: Array(repeating: 6, count: 32),
           expiresAt: .start.adding(seconds: 1000), createdAt: .start, state: .active, changedAt: .start,
           replacedBy: nil))
@@ -69,7 +71,7 @@ import Testing
     let ids = try await store.change { transaction throws(StorageError) in
       _ = try transaction.credentials.add(app: other, Self.some(), at: .start)
       _ = try transaction.credentials.add(app: app, Self.some(.sandbox), at: .start)
-      var ids: [APNsCredentialID] = []
+      var ids: [CredentialID] = []
       for _ in 0..<3 { ids.append(try transaction.credentials.add(app: app, Self.some(), at: .start)) }
       return ids
     }
@@ -78,7 +80,7 @@ import Testing
     // The one in the middle goes: the chain closes. Then the newest goes, twice.
     for (id, expected) in [
       (ids[1], [.active, .retiring, .active]), (ids[2], [.active, .active]), (ids[0], [.active]),
-    ] as [(APNsCredentialID, [APNsCredentialState])] {
+    ] as [(CredentialID, [CredentialState])] {
       let gone = try await store.change { transaction throws(StorageError) in
         [
           try transaction.credentials.remove(app: other, id: id, at: .start),

@@ -66,6 +66,31 @@ import Testing
     }
   }
 
+  /// Files and folders of `Sources` that may name APNs or Apple: its channel and the tools for it; the device protocol and the APIs
+  /// of JPush and Getui, which speak of it and are older than other channels.
+  private static let namingAPNs = [
+    "APNsSimulator/", "PushAPNs/", "PushBench/", "apns-simulator/", "borealis/",
+    "BorealisDevice/", "PushBase/APNsTokenSlot.swift", "PushBase/Identifiers.swift", "PushWire/ClientFrame",
+    "PushDomain/APNs/", "PushDomain/AudienceParser.swift", "PushDomain/Channels/ChannelID.swift",
+    "PushDomain/ContentParser.swift", "PushDomain/FieldKind.swift", "PushDomain/PushContent.swift",
+    "PushDomain/PushOptions.swift", "PushGateway/Controllers/PushReportController.swift",
+    "PushGateway/MessageReports.swift", "PushGateway/ReportChannels.swift",
+    "PushGetui/AppleNotification.swift", "PushGetui/Controllers/UserController.swift",
+    "PushGetui/PushContentReader.swift", "PushGetui/TaskFigures.swift", "PushConsole/",
+  ]
+
+  @Test func `Only what is about APNs names it`() throws {
+    var used: Set<String> = []
+    for path in try Repository.files(under: "Sources", ending: ".swift") {
+      let code = code(try Repository.text(path)).lowercased()
+      guard code.contains("apns") || code.contains("apple") else { continue }
+      let place = Self.namingAPNs.first { path.hasPrefix("Sources/\($0)") }
+      #expect(place != nil, "\(path) names APNs")
+      if let place { used.insert(place) }
+    }
+    #expect(used == Set(Self.namingAPNs), "what no longer names APNs leaves the list")
+  }
+
   @Test func arrowsPointOnlyDown() {
     var known: Set<String> = []
     for target in map.targets {

@@ -1,5 +1,6 @@
 import PushBase
 import PushCrypto
+import PushDomain
 import PushStorage
 
 /// A credential as uploaded, validated as far as possible without APNs.
@@ -93,10 +94,10 @@ public struct CredentialUpload: Sendable {
   }
 
   /// What to store, sealed for the app: one row for each environment.
-  public func rows(for app: AppID, sealedWith keys: SealingKeys) -> [NewAPNsCredential] {
+  public func rows(for app: AppID, sealedWith keys: SealingKeys) -> [NewCredential] {
     environments.map { environment in
-      NewAPNsCredential(
-        kind: kind, environment: environment, topic: topic, teamID: teamID, keyID: keyID,
+      NewCredential(
+        kind: kind, service: environment.service, topic: topic, teamID: teamID, keyID: keyID,
         fingerprint: fingerprint, expiresAt: expiresAt,
         sealed: CredentialSecret.seal(secret, app: app, with: keys))
     }

@@ -73,7 +73,7 @@ extension PushRequest {
   public var traits: PushTraits {
     var traits: PushTraits = []
     let parts = content.variants.reduce(into: PushParts()) { $0.formUnion($1.parts) }
-    if parts.contains(.notification) || !content.apple.isEmpty { traits.insert(.notification) }
+    if parts.contains(.notification) || content.isForChannels { traits.insert(.notification) }
     if parts.contains(.message) { traits.insert(.message) }
     switch audience.named {
     case .all: traits.insert(.everybody)

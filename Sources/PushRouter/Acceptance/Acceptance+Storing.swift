@@ -78,7 +78,7 @@ extension Acceptance {
         return .refused(.broadcastLimit)
       }
     }
-    if let old = request.overrides, !push.content.apple.isEmpty,
+    if let old = request.overrides, push.content.isForChannels,
       let row = try transaction.pushes.find(id: old)
     {
       push.inheritCollapseIDs(from: row.content)

@@ -86,7 +86,7 @@ struct NewPush: Sendable {
 
   /// Takes the place that the banner of an overridden push has.
   mutating func inheritCollapseIDs(from old: [UInt8]) {
-    guard !content.apple.isEmpty, let old = PushContent(decoding: old) else { return }
+    guard content.isForChannels, let old = PushContent(decoding: old) else { return }
     content.inheritCollapseIDs(from: old)
     contentBytes = content.encode()
   }

@@ -1,7 +1,8 @@
 import PushBase
 import PushDomain
 
-/// APNs credentials and the reminders of their ends.
+/// What apps prove themselves with to the services of a channel, and the reminders of their ends. Those of APNs are the only ones
+/// yet: a channel with other credentials gets a column, or a table of its own.
 public struct CredentialRepository<Access>: Repository {
   let database: Database
 }
@@ -23,10 +24,10 @@ extension CredentialRepository {
       """, .time(start), .time(end)
     ) { row in
       EndingCredential(
-        id: APNsCredentialID(row.integer("id")), app: row.app("app_id"),
+        id: CredentialID(row.integer("id")), app: row.app("app_id"),
         appKey: AppKey(row.text("app_key")) ?? AppKey(high: 0, low: 0), appName: row.text("name"),
         account: row.account("account_id"),
-        environment: APNsEnvironment(rawValue: row.integer("environment", as: UInt8.self)) ?? .none,
+        service: ServiceID(rawValue: row.integer("environment", as: UInt8.self)),
         topic: row.text("topic"),
         fingerprint: row.blob("fingerprint"), expiresAt: row.time("expires_at"),
         remindedDays: row.optionalInteger("told_days").map { Int(clamping: $0) })
@@ -46,19 +47,19 @@ extension CredentialRepository {
     ) { $0.blob() }
   }
 
-  /// The APNs credentials of all apps, by number.
-  public func all() throws(StorageError) -> [APNsCredentialRow] {
+  /// The credentials of all apps, by number.
+  public func all() throws(StorageError) -> [CredentialRow] {
     try database.all(Self.credentials, "ORDER BY apns_credential.id", map: Self.credential)
   }
 
-  /// The APNs credentials of an app, by number.
-  public func all(app: AppID) throws(StorageError) -> [APNsCredentialRow] {
+  /// The credentials of an app, by number.
+  public func all(app: AppID) throws(StorageError) -> [CredentialRow] {
     try database.all(
       Self.credentials, "WHERE app_id = ? ORDER BY apns_credential.id", .app(app), map: Self.credential)
   }
 
   /// The sealed secret of an app's credential, nil if the app has no such credential.
-  public func sealed(app: AppID, id: APNsCredentialID) throws(StorageError) -> [UInt8]? {
+  public func sealed(app: AppID, id: CredentialID) throws(StorageError) -> [UInt8]? {
     try database.first(
       "SELECT sealed FROM apns_credential WHERE app_id = ? AND id = ?", .app(app), .integer(id.rawValue)
     ) { $0.blob() }
@@ -73,31 +74,31 @@ extension CredentialRepository {
     """
   }
 
-  private static func credential(_ row: Row) -> APNsCredentialRow {
-    let state: APNsCredentialState =
+  private static func credential(_ row: Row) -> CredentialRow {
+    let state: CredentialState =
       switch row.integer("state") {
       case 0: .active
       case 1: .retiring
       default: .paused(row.text("reason"))
       }
-    return APNsCredentialRow(
-      id: APNsCredentialID(row.integer("id")), app: row.app("app_id"),
+    return CredentialRow(
+      id: CredentialID(row.integer("id")), app: row.app("app_id"),
       appKey: AppKey(row.text("app_key")) ?? AppKey(high: 0, low: 0),
-      kind: APNsCredentialKind(rawValue: row.integer("kind", as: UInt8.self)) ?? .token,
-      environment: APNsEnvironment(rawValue: row.integer("environment", as: UInt8.self)) ?? .none,
+      kind: CredentialKind(rawValue: row.integer("kind", as: UInt8.self)) ?? .token,
+      service: ServiceID(rawValue: row.integer("environment", as: UInt8.self)),
       topic: row.text("topic"),
       teamID: row.optionalText("team_id"), keyID: row.optionalText("key_id"),
       fingerprint: row.blob("fingerprint"),
       expiresAt: row.optionalTime("expires_at"), createdAt: row.time("created_at"),
       state: state, changedAt: row.time("changed_at"),
-      replacedBy: row.optionalInteger("replaced_by").map { APNsCredentialID($0) })
+      replacedBy: row.optionalInteger("replaced_by").map { CredentialID($0) })
   }
 }
 
 extension CredentialRepository<Writing> {
   /// Records that a reminder was given; false if it was before.
   public func noteReminder(
-    of id: APNsCredentialID, days: Int, at now: Timestamp
+    of id: CredentialID, days: Int, at now: Timestamp
   ) throws(StorageError) -> Bool {
     try database.run(
       """
@@ -107,32 +108,32 @@ extension CredentialRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Stores an APNs credential. Those of the app for the same environment that are active begin to retire, so that both
-  /// are there while the new one proves itself. `.constraint` for an unknown app or an environment of none.
+  /// Stores a credential. Those of the app for the same service that are active begin to retire, so that both
+  /// are there while the new one proves itself. `.constraint` for an unknown app or a service of none.
   public func add(
-    app: AppID, _ new: NewAPNsCredential, at now: Timestamp
-  ) throws(StorageError) -> APNsCredentialID {
+    app: AppID, _ new: NewCredential, at now: Timestamp
+  ) throws(StorageError) -> CredentialID {
     let id = try database.insert(
       """
       INSERT INTO apns_credential (app_id, kind, environment, topic, team_id, key_id, fingerprint, expires_at,
         created_at, changed_at, sealed)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10)
       RETURNING id
-      """, .app(app), .integer(new.kind.rawValue), .integer(new.environment.rawValue), .text(new.topic),
+      """, .app(app), .integer(new.kind.rawValue), .integer(new.service.rawValue), .text(new.topic),
       .optional(new.teamID), .optional(new.keyID), .blob(new.fingerprint),
       .optional(new.expiresAt?.milliseconds), .time(now), .blob(new.sealed))
     try database.run(
       """
       UPDATE apns_credential SET replaced_by = ?1, changed_at = ?2, state = CASE state WHEN 0 THEN 1 ELSE state END
       WHERE app_id = ?3 AND environment = ?4 AND id <> ?1 AND replaced_by IS NULL
-      """, .integer(id), .time(now), .app(app), .integer(new.environment.rawValue))
-    return APNsCredentialID(id)
+      """, .integer(id), .time(now), .app(app), .integer(new.service.rawValue))
+    return CredentialID(id)
   }
 
   /// Deletes a credential of an app; false if the app has none of that number. The one that it had replaced takes its
   /// place: if nothing else is newer, it is active again.
   public func remove(
-    app: AppID, id: APNsCredentialID, at now: Timestamp
+    app: AppID, id: CredentialID, at now: Timestamp
   ) throws(StorageError) -> Bool {
     let removed = try database.first(
       "DELETE FROM apns_credential WHERE app_id = ? AND id = ? RETURNING replaced_by", .app(app),
@@ -151,7 +152,7 @@ extension CredentialRepository<Writing> {
   /// Pauses a credential of an app for a reason of 1 to 500 bytes, which people read; false if the app has none of that
   /// number. One that is paused already keeps its reason.
   public func pause(
-    app: AppID, id: APNsCredentialID, reason: String, at now: Timestamp
+    app: AppID, id: CredentialID, reason: String, at now: Timestamp
   ) throws(StorageError) -> Bool {
     guard (1...500).contains(reason.utf8.count) else {
       throw StorageError(.constraint, "a reason has 1 to 500 bytes")
@@ -168,7 +169,7 @@ extension CredentialRepository<Writing> {
   /// Resumes a paused credential of an app; false if the app has no such credential. One that was replaced in the
   /// meantime retires.
   public func resume(
-    app: AppID, id: APNsCredentialID, at now: Timestamp
+    app: AppID, id: CredentialID, at now: Timestamp
   ) throws(StorageError) -> Bool {
     try database.run(
       """
@@ -181,7 +182,7 @@ extension CredentialRepository<Writing> {
 
   /// Replaces the sealed secret of an app's credential; false if the app has none of that number.
   public func reseal(
-    app: AppID, id: APNsCredentialID, sealed: [UInt8]
+    app: AppID, id: CredentialID, sealed: [UInt8]
   ) throws(StorageError) -> Bool {
     try database.run(
       "UPDATE apns_credential SET sealed = ? WHERE app_id = ? AND id = ?", .blob(sealed), .app(app),
@@ -189,7 +190,7 @@ extension CredentialRepository<Writing> {
     return database.changes > 0
   }
 
-  /// Deletes credentials that have been retiring since before a moment while the newest one for the same environment of
+  /// Deletes credentials that have been retiring since before a moment while the newest one for the same service of
   /// the app is active; returns how many.
   public func sweep(
     retiringSince limit: Timestamp, at now: Timestamp
@@ -200,7 +201,7 @@ extension CredentialRepository<Writing> {
         SELECT 1 FROM apns_credential AS newest WHERE newest.app_id = old.app_id
           AND newest.environment = old.environment AND newest.state = 0)
       """, .time(limit)
-    ) { (app: $0.app("app_id"), id: APNsCredentialID($0.integer("id"))) }
+    ) { (app: $0.app("app_id"), id: CredentialID($0.integer("id"))) }
     for one in ended { _ = try remove(app: one.app, id: one.id, at: now) }
     return ended.count
   }

@@ -21,7 +21,7 @@ extension MailRepository {
         id: row.integer("id"),
         mail: NewMail(
           recipient: row.text("recipient"), subject: row.text("subject"), body: row.text("body"),
-          credential: row.optionalInteger("credential_id").map { APNsCredentialID($0) }),
+          credential: row.optionalInteger("credential_id").map { CredentialID($0) }),
         createdAt: row.time("created_at"),
         attempts: row.count("attempts"))
     }

@@ -45,8 +45,9 @@ import Testing
       return try await world.store.change { transaction throws(StorageError) in
         try transaction.credentials.add(
           app: app,
-          NewAPNsCredential(
-            kind: .certificate, environment: environment, topic: "com.example.app", teamID: nil, keyID: nil,
+          NewCredential(
+            kind: .certificate, service: environment.service, topic: "com.example.app", teamID: nil,
+            keyID: nil,
             fingerprint: [UInt8](repeating: 0, count: 32),
             expiresAt: now.adding(seconds: Int64(days * ExpiryReminderTests.day)), sealed: []), at: now)
       }
