@@ -76,7 +76,7 @@ import Testing
     "PushDomain/PushOptions.swift", "PushGateway/Controllers/PushReportController.swift",
     "PushGateway/MessageReports.swift", "PushGateway/ReportChannels.swift",
     "PushGetui/AppleNotification.swift", "PushGetui/Controllers/UserController.swift",
-    "PushGetui/PushContentReader.swift", "PushGetui/TaskFigures.swift", "PushConsole/",
+    "PushGetui/PushContentReader.swift", "PushGetui/TaskFigures.swift",
   ]
 
   @Test func `Only what is about APNs names it`() throws {
