@@ -42,6 +42,7 @@ public enum Bench {
     case "console": try ConsoleBenchmark.run(environment, report)
     case "million": try MillionBenchmark.run(environment, report)
     case "callbacks": try CallbackBenchmark.run(environment, report)
+    case "getui": try GetuiBenchmark.run(environment, report)
     case "apns":
       if let count = environment.options.queue {
         try APNsQueueBenchmark.run(environment, queue: count, report)

@@ -2,8 +2,8 @@
 public struct BenchOptions: Sendable {
   /// The benchmarks by name, in the order in which `all` runs them; it leaves `soak` out, which takes long.
   public static let benchmarks = [
-    "sqlite", "broadcast", "single", "seal", "connect", "idle", "restart", "million", "callbacks", "apns",
-    "console", "soak",
+    "sqlite", "broadcast", "single", "seal", "connect", "idle", "restart", "million", "callbacks", "getui",
+    "apns", "console", "soak",
   ]
 
   /// A name of `benchmarks`, or `all`.

@@ -47,9 +47,12 @@ final class PushSender: LoadDriver {
   static func audience(alias: String) -> String { "{\"alias\":[\"\(alias)\"]}" }
 
   /// The bytes of a request. `audience` is JSON.
-  func request(to audience: String, _ payload: [UInt8], timeToLive: Int = 86_400) -> [UInt8] {
-    request(
-      "{\"platform\":\"all\",\"audience\":\(audience),\"message\":{\"msg_content\":\"", payload,
+  func request(
+    to audience: String, _ payload: [UInt8], timeToLive: Int = 86_400, cid: String? = nil
+  ) -> [UInt8] {
+    let name = cid.map { "\"cid\":\"\($0)\"," } ?? ""
+    return request(
+      "{\(name)\"platform\":\"all\",\"audience\":\(audience),\"message\":{\"msg_content\":\"", payload,
       "\"},\"options\":{\"time_to_live\":\(timeToLive)}}")
   }
 

@@ -19,6 +19,7 @@ struct BenchCommand: Command {
       restart     how long until all devices are back after a restart
       million     a million registrations in the database
       callbacks   broadcasts to 10,000 connections and single pushes, with and without callbacks to an app server
+      getui       the same pushes over JPush's API and Getui's in turn, and token checks
       apns        notifications to APNs over one connection, compared with h2load and aioapns; with --queue the cost
                   of an APNs queue in memory and for another app
       console     each of the console's pages with a million registrations and 100,000 pushes in the database
