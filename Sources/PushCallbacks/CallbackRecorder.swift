@@ -55,7 +55,8 @@ final class CallbackRecorder: DeliveryObserver {
         (arrived, numbers, channel)
       case .ended(.delivered, let lastly?): (arrived, [lastly], .passthrough)
       case .tapped(let numbers): (.clicked, numbers, nil)
-      case .shown, .refused, .ended: ([], [], nil)
+      case .shown(let numbers): (.shown, numbers, nil)
+      case .refused, .ended: ([], [], nil)
       }
     let told = types.intersection(row.types)
     guard !told.isEmpty, !numbers.isEmpty else { return }

@@ -23,7 +23,8 @@ struct EventBatches {
     var event = event
     event.sendno = row.sendno
     event.params = row.params
-    if row.url == nil, format(app) == .getui, GetuiReceipt(event) == nil { return }
+    let isGetui = row.url == nil && format(app) == .getui
+    guard isGetui ? GetuiReceipt(event) != nil : event.type != .shown else { return }
     add(event, of: app, to: row.url)
   }
 

@@ -33,9 +33,10 @@ struct PushBody: Sendable {
       "request_id", "group_name", "task_name", "settings", "audience", "push_message", "push_channel",
     ])
     let requestID = try body.required("request_id")
-    guard (10...32).contains(requestID.unicodeScalars.count), !requestID.utf8.contains(0) else {
-      throw .invalid("request_id", "it must have 10 to 32 characters, none of them U+0000")
+    guard (10...32).contains(requestID.unicodeScalars.count) else {
+      throw .invalid("request_id", "it must have 10 to 32 characters")
     }
+    guard !requestID.utf8.contains(0) else { throw .invalid("request_id", "it holds U+0000") }
     self.requestID = requestID
     let groupName = try body.text("group_name", most: 100) ?? ""
     let isPlain = groupName.utf8.allSatisfy {

@@ -73,7 +73,10 @@ public final class App: Sendable {
     guard asked?.url != nil || bits & 1 << 9 != 0 else { return nil }
     let switchedOn = bits & 1 << 8 == 0 ? .push : CallbackTypes(rawValue: UInt8(truncatingIfNeeded: bits))
     var types = (asked?.types.map { CallbackTypes(rawValue: $0) } ?? switchedOn).intersection(.push)
-    if asked?.url == nil { types.formIntersection(callbackFormat.types) }
+    if asked?.url == nil, callbackFormat == .getui {
+      types.formIntersection(callbackFormat.types)
+      if types.contains(.delivered) { types.insert(.shown) }
+    }
     guard !types.isEmpty else { return nil }
     return PushCallbackRow(
       id: MessageID(0), url: asked?.url, types: types, sendno: request.sendno, params: asked?.params ?? [])

@@ -58,8 +58,8 @@ struct AppCallbackSetCommand: Command {
     guard !names.isEmpty else { return .all }
     var types: CallbackTypes = []
     for name in names {
-      guard let found = CallbackTypes.names.first(where: { $0.name == name }) else {
-        let known = CallbackTypes.names.map(\.name).joined(separator: ", ")
+      guard let found = CallbackTypes.choices.first(where: { $0.name == name }) else {
+        let known = CallbackTypes.choices.map(\.name).joined(separator: ", ")
         throw .usage("--types: expected some of \(known)")
       }
       types.formUnion(found.type)

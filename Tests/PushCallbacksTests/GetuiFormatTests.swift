@@ -36,6 +36,34 @@ import Testing
     await #expect(throws: CallbackError.noGetuiSecret) { _ = try await set("http://127.0.0.1:9/", world) }
   }
 
+  @Test func `What a device has shown has a receipt of its own, once`() async throws {
+    let world = try await CallbackWorld()
+    let (receiver, other) = (try TestReceiver(), try TestReceiver())
+    defer {
+      receiver.close()
+      other.close()
+    }
+    _ = try await makeSecret(world)
+    _ = try await set(receiver.url, world)
+    let (android, phone) = (
+      try await world.register(), try await world.router.newDevice(in: world.app, platform: .ios)
+    )
+    let plain = try await world.push()
+    let named = try await world.push(callback: PushCallback(url: other.url))
+    for number in [android.number, phone.number, android.number] {
+      _ = world.router.deliveries.acknowledge([plain, named], by: number, in: world.app)
+      world.router.deliveries.note([(plain, false), (named, false)], by: number, in: world.app)
+    }
+    @Sendable func actions() -> [String] {
+      receiver.requests.flatMap { $0.body.split(separator: 10) }
+        .compactMap { try? parseJSON(Array($0)) }.compactMap { $0["actionId"]?.string }
+    }
+    try await world.tick { actions().count >= 4 && !other.requests.isEmpty }
+    #expect(actions().sorted() == ["0", "0", "10000", "10009"])
+    // The format of an address that a push names has no such event.
+    #expect(other.requests.flatMap { $0.events }.allSatisfy { $0["event"]?.string != "shown" })
+  }
+
   @Test func `The app's own address gets signed lines, an address of a push gets events`() async throws {
     let world = try await CallbackWorld()
     let (receiver, other) = (try TestReceiver(), try TestReceiver())

@@ -268,7 +268,9 @@ async def receipts(scene: Scene) -> None:
 
     wanted = {expected(broadcast, phone, "0") for phone in (android, iphone)}
     wanted |= {expected(task, phone, "0") for task, phone in tasks.items()}
-    wanted |= {expected(single, android, "10010"), expected(listed, iphone, "10019")}
+    # What was tapped was shown.
+    wanted |= {expected(single, android, action) for action in ("10000", "10010")}
+    wanted |= {expected(listed, iphone, action) for action in ("10009", "10019")}
     await receiver.until(lambda: {key(one) for one in receiver.events} >= wanted, "all receipts")
     expect_equal({key(one) for one in receiver.events}, wanted, "receipts")
     for one in receiver.events:

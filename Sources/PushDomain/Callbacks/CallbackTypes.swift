@@ -19,17 +19,24 @@ public struct CallbackTypes: OptionSet, Hashable, Sendable {
   /// A certificate for Apple ends soon.
   public static let credentialExpires = CallbackTypes(rawValue: 32)
 
+  /// The device showed the notification. Only Getui's format has an event for it, and sends it wherever `delivered` is
+  /// turned on: it cannot be chosen.
+  public static let shown = CallbackTypes(rawValue: 64)
+
   /// All that concerns pushes: what `callback.type` of a push may hold.
   public static let push: CallbackTypes = [.delivered, .clicked, .notDelivered, .handedOver]
-  /// All types, the default.
+  /// All types that can be chosen, the default.
   public static let all: CallbackTypes = [.push, .credentialPaused, .credentialExpires]
 
   /// The names of single bits, as events carry them.
   public static let names: [(type: CallbackTypes, name: String)] = [
     (.delivered, "delivered"), (.clicked, "clicked"), (.notDelivered, "not_delivered"),
     (.handedOver, "handed_over"), (.credentialPaused, "credential_paused"),
-    (.credentialExpires, "credential_expires"),
+    (.credentialExpires, "credential_expires"), (.shown, "shown"),
   ]
+
+  /// The names of the types that can be chosen.
+  public static var choices: [(type: CallbackTypes, name: String)] { names.filter { all.contains($0.type) } }
 
   /// The name of a single bit; of none, that of the event that only tries the way.
   public var name: String { Self.names.first { $0.type == self }?.name ?? "ping" }

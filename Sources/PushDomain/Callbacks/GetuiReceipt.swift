@@ -50,6 +50,8 @@ public struct GetuiReceipt: Sendable, Equatable {
     case .delivered:
       // Acceptance by a vendor's service is no arrival, and Getui has no number for it.
       (code, description, action) = ("200", "ok", channel == ChannelInfo.passthrough.name ? "0" : nil)
+    case .shown:
+      (code, description, action) = ("200", "ok", platform == .ios ? "10009" : "10000")
     case .clicked:
       (code, description, action) = ("200", "ok", platform == .ios ? "10019" : "10010")
     case .notDelivered:
