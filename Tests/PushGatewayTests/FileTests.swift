@@ -53,6 +53,22 @@ import Testing
     #expect(devices.allSatisfy { world.pending($0).count == 1 })
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `An app that fills its share of the queue cannot upload, and others can`() async throws {
+    let world = try await GatewayWorld()
+    let other = try await world.addApp()
+    let gate = Semaphore()
+    // One job runs and seven wait.
+    for _ in 0..<8 {
+      #expect(world.gateway.background.run(for: world.app.id.rawValue) { gate.wait() })
+    }
+    let full = await world.upload("alias", "user_0")
+    #expect(full.status == 503, "\(full.outcome)")
+    async let accepted = world.upload("alias", "user_0", as: other)
+    for _ in 0..<8 { gate.signal() }
+    #expect(await accepted.status == 200)
+  }
+
   @Test func `A repeated push to a file that is gone gives the first answer`() async throws {
     let world = try await GatewayWorld()
     let device = try await world.register()
@@ -154,9 +170,11 @@ extension GatewayWorld {
     return Array((body + "--abc--\r\n").utf8)
   }
 
-  fileprivate func send(_ path: String, _ type: String, _ body: [UInt8]) async -> HTTPResponse {
+  fileprivate func send(
+    _ path: String, _ type: String, _ body: [UInt8], as other: App? = nil
+  ) async -> HTTPResponse {
     var headers = HTTPHeaders()
-    headers.append("authorization", Self.basic(app.key.text, Self.secret))
+    headers.append("authorization", Self.basic((other ?? app).key.text, Self.secret))
     headers.append("content-type", type)
     let request = HTTPRequest(method: "POST", target: path, headers: headers, body: body)
     return await withCheckedContinuation { done in
@@ -164,9 +182,11 @@ extension GatewayWorld {
     }
   }
 
-  func upload(_ kind: String, _ text: String, ttl: String? = nil) async -> HTTPResponse {
+  func upload(
+    _ kind: String, _ text: String, ttl: String? = nil, as other: App? = nil
+  ) async -> HTTPResponse {
     let parts = [("filename", text)] + (ttl.map { [("ttl", $0)] } ?? [])
-    return await send("/v3/files/\(kind)", Self.formType, Self.form(parts))
+    return await send("/v3/files/\(kind)", Self.formType, Self.form(parts), as: other)
   }
 
   fileprivate func push(

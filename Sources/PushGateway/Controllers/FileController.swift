@@ -23,10 +23,9 @@ struct FileController: GatewayController {
 
   /// `POST /v3/files/alias` and `/v3/files/registration_id`.
   private func upload(_ call: GatewayCall, _ kind: FileKind) {
-    guard gateway.background.run({ [self] in read(call, kind) }) else {
-      call.fail(.timeout)
-      return
-    }
+    guard let owner = call.backgroundOwner,
+      gateway.background.run(for: owner, { [self] in read(call, kind) })
+    else { return call.fail(.timeout) }
   }
 
   private func read(_ call: GatewayCall, _ kind: FileKind) {
