@@ -81,6 +81,12 @@ public struct SealingKeys: Sendable {
   /// A new random key as a line of a key file, with its line end: a secret.
   public static func makeLine() -> String { mark + Hex.encode(SystemRandom.bytes(32)) + "\n" }
 
+  /// A key for HMACs from each of these keys, that of the current one first. It belongs to the app and purpose alone and
+  /// reveals nothing about the key.
+  public func macKeys(for context: Context) -> [[UInt8]] {
+    ([current] + older).map { HMAC.sha256(key: $0.bytes, Array("borealis mac key".utf8) + context.bytes) }
+  }
+
   /// The IDs of the keys, the current one first: 16 hexadecimal digits each, no secrets.
   public var ids: [String] { ([current] + older).map { Hex.encode($0.id) } }
 

@@ -66,3 +66,34 @@ extension Audience {
     return name
   }
 }
+
+extension AudienceFilter {
+  /// Refuses names of aliases and tags that break the rules, as the parser does.
+  func checkNames(_ rules: PushRules) throws(APIError) {
+    let fields = Fields(JSONObject(), path: "audience")
+    for (key, names) in [("tag", tags), ("tag_and", tagsAnd), ("tag_not", tagsNot), ("alias", aliases)] {
+      try fields.check(names, of: key, rules)
+    }
+  }
+}
+
+extension Audience {
+  /// The member `audience` of a push object; nil for one that depends on other members too.
+  public var json: JSONValue? {
+    switch self {
+    case .all: return "all"
+    case .file(let id): return ["file": ["file_id": .string(id)]]
+    case .testDevices: return nil
+    case .filter(let filter):
+      var object = JSONObject()
+      for (key, names) in [
+        ("tag", filter.tags), ("tag_and", filter.tagsAnd), ("tag_not", filter.tagsNot),
+        ("alias", filter.aliases), ("registration_id", filter.registrationIDs),
+      ] where !names.isEmpty {
+        object.set(key, .array(names.map { .string($0) }))
+      }
+      if let activity = filter.liveActivityID { object.set("live_activity_id", .string(activity)) }
+      return .object(object)
+    }
+  }
+}

@@ -108,6 +108,12 @@ struct Fields {
   /// A list of good names of aliases or tags; nil if absent.
   func names(_ key: String, maximum: Int, rules: PushRules) throws(APIError) -> [String]? {
     guard let names = try texts(key, maximum: maximum) else { return nil }
+    try check(names, of: key, rules)
+    return names
+  }
+
+  /// Refuses names of aliases (`key` is `alias`) or tags that break the rules.
+  func check(_ names: [String], of key: String, _ rules: PushRules) throws(APIError) {
     for text in names {
       let check =
         if !rules.isGetui {
@@ -121,7 +127,6 @@ struct Fields {
         throw invalid(key, "is invalid: '\(text.prefix(64))' \(complaint)")
       }
     }
-    return names
   }
 
   /// Refuses keys that aren't in a list.

@@ -48,7 +48,25 @@ public struct PushRequest: Equatable, Sendable {
     let push = Fields(object)
     try push.allow(known)
     let platforms = try platforms(push)
-    var audience = try Audience.parse(push, rules: rules, kind: kind)
+    return try parse(push, platforms, try Audience.parse(push, rules: rules, kind: kind), rules)
+  }
+
+  /// Reads a push object without the member `audience` for an audience that is known already, whose names are checked here.
+  /// Otherwise like `parse(_:rules:audience:)`.
+  public static func parse(
+    _ object: JSONObject, to audience: Audience, rules: PushRules
+  ) throws(APIError) -> PushRequest {
+    let push = Fields(object)
+    try push.allow(known)
+    let platforms = try platforms(push)
+    try audience.filter?.checkNames(rules)
+    return try parse(push, platforms, audience, rules)
+  }
+
+  private static func parse(
+    _ push: Fields, _ platforms: PlatformSet, _ named: Audience, _ rules: PushRules
+  ) throws(APIError) -> PushRequest {
+    var audience = named
     try refuse(push)
     let options = try PushOptions.parse(push, rules: rules)
     if let test = push["options"]?["test_model"], Fields.flag(test) == true {

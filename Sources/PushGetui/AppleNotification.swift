@@ -1,7 +1,7 @@
 import PushDomain
 import PushJSON
 
-/// `push_channel.ios`, which Apple brings.
+/// Converts `push_channel.ios`, the notification that APNs delivers.
 struct AppleNotification {
   private let fields: GetuiFields
 
@@ -18,6 +18,9 @@ struct AppleNotification {
     switch try fields.text("type") ?? "notify" {
     case "notify": break
     case "voip":
+      for key in ["auto_badge", "multimedia", "laId"] where fields[key] != nil {
+        throw .invalid(fields.name(key), "it does not go with type voip")
+      }
       var call = JSONObject()
       if let aps { call.set("aps", .object(aps.object)) }
       if let payload { call.set("payload", .string(payload)) }
@@ -44,12 +47,13 @@ struct AppleNotification {
         let name = "\(fields.name("multimedia"))[\(index)]"
         guard let object = value.object else { throw .wrongType(name) }
         let item = GetuiFields(object, path: name)
+        try item.allow(["url", "type", "only_wifi"])
         _ = try item.required("url", most: 1024)
         guard try item.integer("type", in: 1...3) != nil else { throw .missing(item.name("type")) }
         _ = try item.flag("only_wifi")
       }
       extras.set("multimedia", .array(media))
-      // The extension that loads them runs only then.
+      // iOS runs the extension that loads the items only for notifications with this flag.
       ios.set("mutable-content", true)
     }
     if !extras.isEmpty { ios.set("extras", .object(extras)) }

@@ -3,15 +3,15 @@ import PushDomain
 import PushHTTP
 import PushRouter
 
-/// CIDs: our registration IDs, and those of Getui's that were imported.
+/// Looks up CIDs: registration IDs, and CIDs that were imported from Getui.
 extension App {
-  /// The registration of a CID. 20001 if the app has none.
+  /// Returns the registration of a CID. Throws 20001 if the app has none.
   func device(_ cid: String) throws(GetuiError) -> RegistrationNumber {
     guard let number = registration(cid) else { throw .unknownTarget }
     return number
   }
 
-  /// The registrations of CIDs, in their order. 20001 if one is unknown: then nothing is changed.
+  /// Returns the registrations of CIDs, in their order. Throws 20001 if one is unknown.
   func devices(_ cids: [String]) throws(GetuiError) -> [RegistrationNumber] {
     var numbers: [RegistrationNumber] = []
     numbers.reserveCapacity(cids.count)
@@ -20,17 +20,11 @@ extension App {
   }
 
   /// Whether a CID is online in Getui's sense: connected, and on iOS with its app in the foreground.
-  func isReachable(_ number: RegistrationNumber) -> Bool {
-    guard let status = directory.status(number), let identity = directory.identity(number) else {
-      return false
-    }
-    return Routing.isReachable(
-      identity.platform, isOnline: status.isOnline, status.isForeground ? .foreground : .background)
-  }
+  func isReachable(_ number: RegistrationNumber) -> Bool { directory.isReachable(number) }
 }
 
 extension GetuiCall {
-  /// The values of a path's last part, with commas between them.
+  /// Returns the values of a path parameter, which commas separate.
   func list(_ capture: String, most: Int) throws(GetuiError) -> [String] {
     let values = (captures[capture] ?? "").split(separator: ",").map(String.init)
     guard !values.isEmpty else { throw .missing(capture) }
@@ -39,7 +33,7 @@ extension GetuiCall {
     return values
   }
 
-  /// Answers a change that has nothing to say.
+  /// Answers a change whose answer has no `data`.
   func answer(_ result: Result<Void, DeviceFailure>) {
     switch result {
     case .success: answer()
@@ -49,7 +43,7 @@ extension GetuiCall {
 }
 
 extension GetuiError {
-  /// What an operation on devices failed with.
+  /// Translates the failure of a change of devices.
   init(_ failure: DeviceFailure) {
     switch failure {
     case .aliasFull: self = .parameter("alias has \(RegistrationLimits.devicesPerAlias) cids already")
@@ -59,7 +53,7 @@ extension GetuiError {
     }
   }
 
-  /// What is wrong with an alias, nil for a good one.
+  /// Returns the error for an alias; nil if it is valid.
   init?(alias: String) {
     switch NameRules.checkGetuiAlias(alias) {
     case .ok: return nil
@@ -69,7 +63,7 @@ extension GetuiError {
     }
   }
 
-  /// What is wrong with a tag, nil for a good one.
+  /// Returns the error for a tag; nil if it is valid.
   init?(tag: String) {
     switch NameRules.checkGetuiTag(tag) {
     case .ok: return nil

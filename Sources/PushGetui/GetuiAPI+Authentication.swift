@@ -3,9 +3,9 @@ import PushGateway
 import PushHTTP
 import PushRouter
 
-/// Who calls, in the order of Getui's checks: token, lists, budget; then the body.
+/// Authenticates calls in the order of Getui's checks: token, app and address, budget of calls, and then the body.
 extension GetuiAPI {
-  /// What can be told at once of whoever makes a call.
+  /// Returns what memory alone tells about the caller, without waiting for the database.
   func status(of call: GetuiCall) -> CallerStatus<GetuiError> {
     guard let token = call.request.headers["token"], let key = Self.key(of: call) else {
       return .refused(.tokenInvalid)
@@ -17,7 +17,7 @@ extension GetuiAPI {
     return obstacle(to: call, of: app).map { .refused($0) } ?? .known
   }
 
-  /// Checks the token of a call, whether its app may make it and has calls left; then the route's own work begins.
+  /// Checks the token, whether the app may make the call, and its budget; then starts the route's handler.
   func authenticate(_ call: GetuiCall, _ route: Route) {
     guard let token = call.request.headers["token"] else { return call.fail(.tokenInvalid) }
     findApp(of: call) { [self] app in
@@ -43,7 +43,7 @@ extension GetuiAPI {
     route.handle(self, call)
   }
 
-  /// The app that the path names; the call is answered if there is none.
+  /// Finds the app that the path names; answers the call if there is none.
   func findApp(of call: GetuiCall, _ found: @escaping @Sendable (App) -> Void) {
     guard let key = Self.key(of: call) else { return call.fail(.tokenInvalid) }
     router.apps.find(key) { result in
@@ -55,13 +55,13 @@ extension GetuiAPI {
     }
   }
 
-  /// Why an app may not make a call.
+  /// Returns the reason why an app may not make a call; nil if it may.
   func obstacle(to call: GetuiCall, of app: App) -> GetuiError? {
     if app.isDisabled { return .appRefused }
     let address = gateway.caller(of: call.request, peer: call.reply.peer)
     return app.allows(address) ? nil : .addressRefused
   }
 
-  /// Getui's appId is the app's key.
+  /// Getui's `appId` is the app's key.
   private static func key(of call: GetuiCall) -> AppKey? { call.captures["appId"].flatMap { AppKey($0) } }
 }

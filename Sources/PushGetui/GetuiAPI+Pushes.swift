@@ -5,54 +5,62 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Whom a push is for.
+/// The target of a push.
 struct PushTarget: Sendable {
-  /// The audience of the push object.
-  let audience: JSONValue
-  /// The platforms that it is narrowed to, nil for all.
+  /// Everybody, or conditions on tags, aliases or registrations.
+  let audience: Audience
+  /// The platforms that the target is limited to; nil for all.
   var platforms: PlatformSet?
 
   /// Every device.
-  static let everybody = PushTarget(audience: "all")
+  static let everybody = PushTarget(audience: .all)
 
   /// The devices with a tag.
-  static func tag(_ tag: String) -> PushTarget { PushTarget(audience: ["tag": .array([.string(tag)])]) }
+  static func tag(_ tag: String) -> PushTarget {
+    PushTarget(audience: .filter(AudienceFilter(tags: [tag])))
+  }
 
-  init(audience: JSONValue, platforms: PlatformSet? = nil) {
+  init(audience: Audience, platforms: PlatformSet? = nil) {
     (self.audience, self.platforms) = (audience, platforms)
   }
 
-  /// Those that names stand for. CIDs that were imported stand for registrations of ours.
+  /// The devices of CIDs or aliases. The CID of an imported device stands for its registration.
   init(_ names: [String], by kind: TargetName, of app: App) {
-    let values = names.map { name in
-      guard kind == .cid, let number = app.registration(name), let device = app.directory.identity(number)
-      else { return name }
-      return device.id.text
-    }
-    self.init(audience: .object(JSONObject([kind.key: .array(values.map { .string($0) })])))
+    let filter =
+      switch kind {
+      case .alias: AudienceFilter(aliases: names)
+      case .cid:
+        AudienceFilter(
+          registrationIDs: names.map {
+            RegistrationID($0) == nil ? ImportedID.registrationID($0, in: app.key).text : $0
+          })
+      }
+    self.init(audience: .filter(filter))
   }
 
-  /// Those that are meant now, whether they may get pushes or not.
+  /// The devices that match now, whether or not they may get pushes.
   func members(in app: App) -> NumberSet {
-    guard let audience = Audience(recorded: ["audience": audience]) else { return NumberSet() }
-    return app.directory.resolve(audience, platforms: platforms ?? .all)?.numbers ?? NumberSet()
+    app.directory.resolve(audience, platforms: platforms ?? .all)?.numbers ?? NumberSet()
   }
 }
 
-/// What a target is named by.
+/// The kind of name that a target has.
 enum TargetName: String, Sendable {
   case cid, alias
-
-  /// The key of the audience in the push object.
-  var key: String { self == .cid ? "registration_id" : "alias" }
 }
 
 extension GetuiAPI {
-  /// A push object without audience as the push that acceptance takes.
+  /// Reads the body of a call that makes tasks of a kind.
+  func read(_ body: GetuiFields, as kind: GetuiTaskID.Kind, for app: App) throws(GetuiError) -> PushBody {
+    try PushBody(body, as: kind, zone: router.zone) { tokens.digest(of: $0, for: app) }
+  }
+
+  /// Makes the push for acceptance from a push object without audience.
   func request(_ push: JSONObject, to target: PushTarget) throws(GetuiError) -> AcceptRequest {
-    let object = try Self.object(push, to: target)
+    var object = try Self.narrowed(push, to: target.platforms)
     do throws(APIError) {
-      let push = try PushRequest.parse(.object(object), rules: gateway.pushRules.forGetui)
+      let push = try PushRequest.parse(object, to: target.audience, rules: gateway.pushRules.forGetui)
+      if let audience = target.audience.json { object.set("audience", audience) }
       return AcceptRequest(push, object: JSONWriter.serialize(.object(object)))
     } catch {
       throw GetuiError(error)
@@ -61,19 +69,26 @@ extension GetuiAPI {
 
   /// The push object with its audience.
   static func object(_ push: JSONObject, to target: PushTarget) throws(GetuiError) -> JSONObject {
-    var object = push
-    object.set("audience", target.audience)
-    if let platforms = target.platforms {
-      let left = (push["platform"]?.array ?? []).filter { name in
-        name.string.flatMap { Platform(name: $0) }.map { platforms.contains($0) } ?? false
-      }
-      guard !left.isEmpty else { throw .invalid("audience.tag", "the push has nothing for that phone_type") }
-      object.set("platform", .array(left))
-    }
+    var object = try narrowed(push, to: target.platforms)
+    if let audience = target.audience.json { object.set("audience", audience) }
     return object
   }
 
-  /// Does what a body asks for, once for each `request_id`; tells the number of the task.
+  /// The push object without the platforms that are not in a set; nil for all platforms.
+  private static func narrowed(
+    _ push: JSONObject, to platforms: PlatformSet?
+  ) throws(GetuiError) -> JSONObject {
+    guard let platforms else { return push }
+    var object = push
+    let left = (push["platform"]?.array ?? []).filter { name in
+      name.string.flatMap { Platform(name: $0) }.map { platforms.contains($0) } ?? false
+    }
+    guard !left.isEmpty else { throw .invalid("audience.tag", "the push has nothing for that phone_type") }
+    object.set("platform", .array(left))
+    return object
+  }
+
+  /// Carries out a body once for each `request_id`, and passes on the number of the task.
   func send(
     _ body: PushBody, to target: PushTarget, in app: App, isBatch: Bool = false,
     done: @escaping @Sendable (Result<MessageID, GetuiError>) -> Void
@@ -92,10 +107,10 @@ extension GetuiAPI {
         switch result {
         case .failure(let error): done(.failure(error))
         case .success(let pushes):
-          // Before anything is done, since another request may have the name; a repeated one ends what the first began.
+          // The name is claimed first, since another request may have it. A repeated request completes what the first began.
           claim(id, origin, in: app) { [self] result in
-            guard case .success = result else { return done(result) }
-            recall(pushes[...], in: app) { done($0.map { .failure($0) } ?? result) }
+            guard case .success(let claim) = result, !claim.isIgnored else { return done(result.map(\.id)) }
+            recall(pushes[...], in: app) { done($0.map { .failure($0) } ?? .success(claim.id)) }
           }
         }
       }
@@ -114,45 +129,79 @@ extension GetuiAPI {
     }
   }
 
-  /// The task of a request that makes no push of its own: the same one when it is repeated.
-  func claim(
+  // MARK: Requests without a push
+
+  /// The task that the first request of a name got.
+  struct Claim: Sendable {
+    let id: MessageID
+    /// Whether the request was for nobody, because the tags of its CID did not match.
+    let isIgnored: Bool
+
+    init(id: MessageID, isIgnored: Bool) { (self.id, self.isIgnored) = (id, isIgnored) }
+
+    fileprivate init(_ row: CIDRow) { self.init(id: row.id, isIgnored: row.sendno == Self.ignored) }
+
+    /// Stored in the place of JPush's label, which requests of Getui's API do not have.
+    fileprivate static let ignored: Int64 = 1
+  }
+
+  /// Returns the task of the first request of a name with the same digest; nil if there was none. 20001 for another digest.
+  func findClaim(
     _ requestID: String, _ origin: GetuiOrigin, in app: App,
-    done: @escaping @Sendable (Result<MessageID, GetuiError>) -> Void
+    done: @escaping @Sendable (Result<Claim?, GetuiError>) -> Void
   ) {
-    let (name, now, router) = (GetuiOrigin.name(ofRequest: requestID), time.now(), router)
-    store.write { transaction throws(StorageError) -> MessageID? in
-      if let known = try transaction.pushes.lookupCID(app: app.id, cid: name) {
-        return known.isSame(as: origin.digest) ? known.id : nil
-      }
-      // Stored messages and pushes for later keep theirs for longer than a day.
-      guard try transaction.getui.task(requestID: requestID, app: app.id) == nil else { return nil }
-      let id = router.nextMessageID()
-      try transaction.pushes.insertCID(
-        app: app.id, cid: name, id: id, sendno: 0, at: now, digest: origin.digest)
-      return id
+    store.read { transaction throws(StorageError) in
+      try transaction.pushes.lookupCID(app: app.id, cid: GetuiOrigin.name(ofRequest: requestID))
     } completion: { result in
       switch result {
       case .failure: done(.failure(.busy))
-      case .success(nil): done(.failure(GetuiError(.requestRepeated)))
-      case .success(let id?): done(.success(id))
+      case .success(let row?) where !row.isSame(as: origin.digest):
+        done(.failure(GetuiError(.requestRepeated)))
+      case .success(let row): done(.success(row.map { Claim($0) }))
       }
     }
   }
 
-  // MARK: Taking back
+  /// Gives a request that makes no push of its own a task: a repeated request gets the same one.
+  func claim(
+    _ requestID: String, _ origin: GetuiOrigin, isIgnored: Bool = false, in app: App,
+    done: @escaping @Sendable (Result<Claim, GetuiError>) -> Void
+  ) {
+    let (name, now, router) = (GetuiOrigin.name(ofRequest: requestID), time.now(), router)
+    store.write { transaction throws(StorageError) -> Claim? in
+      if let known = try transaction.pushes.lookupCID(app: app.id, cid: name) {
+        return known.isSame(as: origin.digest) ? Claim(known) : nil
+      }
+      // Stored messages and scheduled pushes keep their names for longer than a day.
+      guard try transaction.getui.task(requestID: requestID, app: app.id) == nil else { return nil }
+      let id = router.nextMessageID()
+      try transaction.pushes.insertCID(
+        app: app.id, cid: name, id: id, sendno: isIgnored ? Claim.ignored : 0, at: now,
+        digest: origin.digest?.stored)
+      return Claim(id: id, isIgnored: isIgnored)
+    } completion: { result in
+      switch result {
+      case .failure: done(.failure(.busy))
+      case .success(nil): done(.failure(GetuiError(.requestRepeated)))
+      case .success(let claim?): done(.success(claim))
+      }
+    }
+  }
 
-  /// Pushes that a task may have to be taken back; those of a batch share one call.
+  // MARK: Revoking
+
+  /// The most pushes of a task that one request revokes, by itself and as one of a batch.
   private static let (mostRevoked, mostRevokedInBatch) = (2000, 10)
 
-  /// Those pushes of a task that went to nobody but an audience, since a push is taken back whole. 20001 if there is none, or if
-  /// the task has more than `most`. Of a repeated request those that were there for the first one, if any; 20001 if another has
-  /// its name.
+  /// Finds the pushes of a task that went to nobody outside an audience: a push can only be recalled for all its devices.
+  /// 20001 if there is none, or if the task has more than `most`. For a repeated request it finds, among the pushes that
+  /// existed at the first one, those left, which may be none; 20001 if another request has its name.
   func findRevocable(
     _ task: GetuiTaskID, at target: PushTarget, in app: App,
-    for request: (id: String, digest: [UInt8]?)? = nil, most: Int = mostRevoked,
+    for request: (id: String, digest: RequestDigest?)? = nil, most: Int = mostRevoked,
     done: @escaping @Sendable (Result<[MessageID], GetuiError>) -> Void
   ) {
-    let isForAll = target.audience == "all" && target.platforms == nil
+    let isForAll = target.audience == .all && target.platforms == nil
     let audience = isForAll ? NumberSet() : target.members(in: app)
     store.read { transaction throws(StorageError) -> Result<[MessageID], GetuiError> in
       var known: CIDRow?
@@ -188,7 +237,7 @@ extension GetuiAPI {
     .invalid("push_message.revoke.old_task_id", reason)
   }
 
-  /// Takes pushes back, one after the other.
+  /// Recalls pushes, one after the other.
   func recall(
     _ pushes: ArraySlice<MessageID>, in app: App, done: @escaping @Sendable (GetuiError?) -> Void
   ) {
@@ -205,40 +254,39 @@ extension GetuiAPI {
 
 /// `{cid:status}` of answers.
 enum TargetStatus {
-  /// Whether the app of each takes what comes over the direct connection now. A CID is named as it was given. `ignored` are those
-  /// that were left out.
+  /// Writes for each device whether its app takes what the direct connection brings now. A CID is named as the request named
+  /// it; unknown ones are left out. `ignored` are CIDs that the push left out.
   static func write(
     _ names: [String], by kind: TargetName, of app: App, ignored: Set<String> = [],
     to writer: inout JSONWriter
   ) {
     writer.beginObject()
-    for name in names {
-      switch kind {
-      case .cid:
-        guard let number = app.registration(name) else { continue }
-        write(number, as: name, of: app, isIgnored: ignored.contains(name), to: &writer)
-      case .alias:
+    switch kind {
+    case .cid:
+      let ids = names.map { ImportedID.registrationID($0, in: app.key) }
+      for (name, isReachable) in zip(names, app.directory.reachability(of: ids)) {
+        guard let isReachable else { continue }
+        let isIgnored = !ignored.isEmpty && ignored.contains(name)
+        writer.member(name, isIgnored ? "successed_ignore" : word(isReachable))
+      }
+    case .alias:
+      for name in names {
         for number in app.directory.registrations(alias: name) {
-          write(number, as: nil, of: app, to: &writer)
+          guard let device = app.directory.identity(number) else { continue }
+          writer.member(device.id.text, word(app.isReachable(number)))
         }
       }
     }
     writer.endObject()
   }
 
-  private static func write(
-    _ number: RegistrationNumber, as name: String?, of app: App, isIgnored: Bool = false,
-    to writer: inout JSONWriter
-  ) {
-    guard let device = app.directory.identity(number) else { return }
-    let status =
-      isIgnored ? "successed_ignore" : app.isReachable(number) ? "successed_online" : "successed_offline"
-    writer.member(name ?? device.id.text, status)
+  private static func word(_ isReachable: Bool) -> String {
+    isReachable ? "successed_online" : "successed_offline"
   }
 }
 
 extension GetuiError {
-  /// What acceptance has against a push, in Getui's words.
+  /// Translates an error of acceptance to Getui's codes.
   init(_ error: APIError) {
     switch error {
     case .noTarget: self = .unknownTarget

@@ -6,14 +6,14 @@ import PushHTTPServer
 import PushRouter
 import PushStorage
 
-/// Getui's REST API v2, in its shapes and with its codes: an app server of Getui's switches by its base URL. What it asks for
-/// is converted and goes the way that JPush's requests go. Safe to use from any thread.
+/// Serves Getui's REST API v2 with Getui's JSON and return codes, so that an app server only changes its base URL. It converts
+/// requests and passes them to the same services as JPush's API. Safe to use from any thread.
 public final class GetuiAPI: Sendable {
-  /// How large the body of a request may be.
+  /// The limit for the body of a request.
   enum BodySize: Sendable {
     case small, ordinary, batch
 
-    /// Bytes. Bodies of 4 MB and up are never read.
+    /// The limit in bytes. The server never reads bodies of 4 MB or more.
     var bytes: Int {
       switch self {
       case .small: 8 << 10
@@ -23,11 +23,11 @@ public final class GetuiAPI: Sendable {
     }
   }
 
-  /// A method on a path, and what serves it.
+  /// A method on a path, and its handler.
   struct Route: Sendable {
     typealias Handler = @Sendable (GetuiAPI, GetuiCall) -> Void
 
-    /// Whose calls it counts among; `.open` for those without token.
+    /// The budget that its calls count in; `.open` for routes without a token.
     let budget: Gateway.API
     let method: String
     let pattern: String
@@ -48,10 +48,10 @@ public final class GetuiAPI: Sendable {
   let tokens: Tokens
   let time: any TimeSource
   let log: Log
-  /// Calls of `POST /auth`.
+  /// Limits the calls of `POST /auth`.
   let authCalls = RateLimiter()
   let tagRates = TagRates()
-  /// For requests whose parsing would hold up a loop; a few of each app may wait, so that none keeps out the others.
+  /// Runs requests that would block an event loop. The queue has a limit for each app, so that one app cannot fill it.
   let background = BackgroundWork("borealis.getui", limit: 64, limitOfEach: 8)
 
   private let table: RouteTable<Route>
@@ -63,7 +63,7 @@ public final class GetuiAPI: Sendable {
     AliasController.self, TagController.self, UserController.self, ReportController.self,
   ]
 
-  /// Makes the API beside a gateway, whose budgets and rules it shares. `keys` opens what is sealed.
+  /// Makes the API beside a gateway, whose budgets and rules it shares. `keys` opens the sealed master secrets.
   public init(
     router: Router, store: Store, gateway: Gateway, keys: GetuiKeys, log: Log,
     time: any TimeSource = SystemTime()
@@ -78,10 +78,10 @@ public final class GetuiAPI: Sendable {
     self.table = table
   }
 
-  /// Whether a target belongs to this API.
+  /// Whether a request target belongs to this API.
   public static func serves(_ target: String) -> Bool { target.hasPrefix("/v2/") }
 
-  /// Bytes of the largest body that any request may have.
+  /// The largest body of all routes, in bytes.
   public static let largestBody = BodySize.batch.bytes
 
   /// Serves one request.
@@ -101,7 +101,7 @@ public final class GetuiAPI: Sendable {
     }
   }
 
-  /// What can be told of a request from its header, so that its body need not be read.
+  /// Checks a request by its header, so that the server need not read the body of a request that fails.
   public func screen(_ head: HTTPRequest, requestID: String, peer: IPAddress?) -> HTTPScreening {
     switch arrival(of: head, CallReply(requestID: requestID, peer: peer) { _ in }) {
     case .refused(let response): return .refused(response)
@@ -112,7 +112,7 @@ public final class GetuiAPI: Sendable {
     }
   }
 
-  /// The answer to what is no proper request; nil for targets of other APIs.
+  /// Returns the answer to a malformed request; nil for targets of other APIs.
   public func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse? {
     guard Self.serves(target) else { return nil }
     let error: GetuiError =
@@ -124,7 +124,7 @@ public final class GetuiAPI: Sendable {
     return .getui(error.httpStatus, error.json())
   }
 
-  /// The pattern of the route that a request takes, for the log; nil if it takes none.
+  /// Returns the pattern of a request's route, for the log; nil if there is no such route.
   public func route(_ method: String, _ target: String) -> String? {
     guard let target = HTTPTarget(target), case .found(let route, _) = table.match(method, target.path) else {
       return nil

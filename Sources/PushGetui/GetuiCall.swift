@@ -6,21 +6,21 @@ import PushRouter
 
 typealias GetuiReply = CallReply
 
-/// One request on its way through Getui's API.
+/// One request to Getui's API.
 struct GetuiCall: Sendable {
   let request: HTTPRequest
   let target: HTTPTarget
   let captures: RouteCaptures
-  /// The route's pattern, for the log: a path itself may name a device or a person.
+  /// The route's pattern, for the log, since a path may name a device or a person.
   let pattern: String
   let reply: CallReply
   let log: AccessLog
-  /// Bytes that the body may have.
+  /// The limit for the body, in bytes.
   let bodyBytes: Int
-  /// Whose token came with it; nil for `POST /auth`.
+  /// The app whose token the request has; nil for `POST /auth`.
   var app: App?
 
-  /// Answers `{"code":0,"msg":"success"}` with `data`, if that writes anything.
+  /// Answers `{"code":0,"msg":"success"}`, with the member `data` if a closure is given that writes it.
   func answer(_ data: ((inout JSONWriter) -> Void)? = nil) {
     var writer = JSONWriter()
     writer.beginObject()
@@ -43,16 +43,16 @@ struct GetuiCall: Sendable {
     reply.send(response)
   }
 
-  /// The answer with an error, for whoever sends it himself.
+  /// Returns the answer with an error, for a caller that sends it itself.
   func refusal(_ error: GetuiError) -> HTTPResponse { response(error.httpStatus, error.json()) }
 
   private func response(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
-    // In this order, so that the line is there when the answer is.
+    // The line is written first, so that it is in the log when the client has the answer.
     log.answered(request.method, pattern, status, reply.requestID, app)
     return .getui(status, body)
   }
 
-  /// What is wrong with a body, as far as the header tells; nil if it may come.
+  /// Returns the error for a body that the header shows to be unacceptable; nil for others.
   var bodyFault: GetuiError? {
     if request.isBodyEncoded {
       return .malformed("Bodies with Content-Encoding are not read: send it without compression")
@@ -60,7 +60,7 @@ struct GetuiCall: Sendable {
     return request.bodySize > bodyBytes ? .overLimit("body") : nil
   }
 
-  /// The body as a JSON object.
+  /// Reads the body as a JSON object.
   func body() throws(GetuiError) -> GetuiFields {
     let json: JSONValue
     do throws(JSONError) {
@@ -72,7 +72,14 @@ struct GetuiCall: Sendable {
     return GetuiFields(object)
   }
 
-  /// Does the work of a call, and answers with what it throws.
+  /// Reads the body as a JSON object, and refuses members that are not in the list.
+  func body(_ members: [String]) throws(GetuiError) -> GetuiFields {
+    let fields = try body()
+    try fields.allow(members)
+    return fields
+  }
+
+  /// Runs the work of a call, and answers with the error that it throws.
   func attempt(_ work: () throws(GetuiError) -> Void) {
     do throws(GetuiError) { try work() } catch { fail(error) }
   }

@@ -2,17 +2,17 @@ import PushBase
 import PushGateway
 import PushRouter
 
-/// The handlers of one feature, each an entry of `routes`. It lives as long as a call.
+/// The handlers of one feature, each an entry of `routes`. A controller is made for each call.
 protocol GetuiController: Sendable {
-  /// Everything that is served; Docs/api/openapi.json describes each.
+  /// The routes of the feature; Docs/api/openapi.json describes each.
   static var routes: [GetuiAPI.Route] { get }
-  /// What all features share.
+  /// The API, which all features share.
   var api: GetuiAPI { get }
   init(api: GetuiAPI)
 }
 
 extension GetuiController {
-  /// A method on a path below `/v2/{appId}`, and the handler that serves it. The calls count in the app's budget of `budget`.
+  /// Makes a route for a method on a path below `/v2/{appId}`. Its calls count in the app's budget for `budget`.
   static func route(
     _ budget: Gateway.API, _ method: String, _ path: String, body: GetuiAPI.BodySize = .ordinary,
     _ handle: @escaping @Sendable (Self, GetuiCall, App) -> Void
@@ -23,7 +23,7 @@ extension GetuiController {
     }
   }
 
-  /// A call that needs no token.
+  /// Makes a route that needs no token.
   static func openRoute(
     _ method: String, _ path: String, _ handle: @escaping @Sendable (Self, GetuiCall) -> Void
   ) -> GetuiAPI.Route {
@@ -32,7 +32,7 @@ extension GetuiController {
 
   var router: Router { api.router }
 
-  /// Does the work of a call that pushes; what it throws is the answer, and counted as a refused push.
+  /// Runs the work of a call that pushes. An error that it throws is the answer, and counts as a refused push.
   func attemptPush(_ call: GetuiCall, _ work: () throws(GetuiError) -> Void) {
     do throws(GetuiError) { try work() } catch {
       api.gateway.notePush(isAccepted: false)

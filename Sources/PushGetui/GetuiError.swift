@@ -1,11 +1,11 @@
 import PushJSON
 
-/// An answer of Getui's API that refuses a request: a code, the HTTP status that goes with it, and a message that names the
-/// field (getui.md 5). Clients read bodies of the statuses 200, 400, 401 and 403 only.
+/// An error of Getui's API: a code, its HTTP status, and a message that names the field. Getui's clients read the body only
+/// for the statuses 200, 400, 401 and 403.
 struct GetuiError: Error, Equatable, Sendable {
   let code: Int
   let httpStatus: Int
-  /// One sentence for the developer of the app server.
+  /// A sentence for the developer of the app server.
   let message: String
 
   /// The answer's body.
@@ -29,40 +29,40 @@ extension GetuiError {
     Self(
       code: 405, httpStatus: 405, message: "Only \(allowed.joined(separator: " or ")) is accepted here")
   }
-  /// 10001: the token is wrong, has ended or was given back; clients authenticate anew.
+  /// 10001: the token is wrong, has expired or was revoked. Clients get a new one and repeat the call.
   static let tokenInvalid = Self(code: 10001, httpStatus: 401, message: "token is invalid")
-  /// 10001 of `POST /auth`.
+  /// 10001 of `POST /auth`: the signature is wrong.
   static func signInvalid(_ message: String) -> Self { Self(code: 10001, httpStatus: 401, message: message) }
-  /// 10002: the operator has turned the app off.
+  /// 10002: the operator has disabled the app.
   static let appRefused = Self(code: 10002, httpStatus: 401, message: "appId is on the blacklist")
-  /// 10002: calls may not come from this address.
+  /// 10002: the app does not allow calls from this address.
   static let addressRefused = Self(
     code: 10002, httpStatus: 401, message: "The source IP is not on the app's list")
-  /// 10003: too many tokens in this minute.
+  /// 10003: the app got too many tokens in this minute.
   static let authLimited = Self(
     code: 10003, httpStatus: 401, message: "Too many calls of auth in this minute")
-  /// 10005: too many calls in this minute.
+  /// 10005: the app made too many calls in this minute.
   static let callsLimited = Self(code: 10005, httpStatus: 401, message: "Too many calls in this minute")
   /// 20001: a parameter is wrong.
   static func parameter(_ message: String) -> Self { Self(code: 20001, httpStatus: 400, message: message) }
   /// 20001: a value is wrong.
   static func invalid(_ name: String) -> Self { parameter("\(name) is invalid") }
-  /// 20001: a value is wrong, and why.
+  /// 20001: a value is wrong, with the reason.
   static func invalid(_ name: String, _ reason: String) -> Self { parameter("\(name) is invalid: \(reason)") }
   /// 20001: a value is missing.
   static func missing(_ name: String) -> Self { parameter("\(name) can not be empty") }
   /// 20001: a value has another type.
   static func wrongType(_ name: String) -> Self { parameter("\(name) type error") }
-  /// 20001: a value is too long, or there are too many.
+  /// 20001: a value is too long, or a list has too many values.
   static func overLimit(_ name: String) -> Self { parameter("\(name) size over limit") }
   /// 20001: a CID or alias names no device of the app.
   static let unknownTarget = parameter("target user is invalid")
-  /// 20001: the function is not there for any app.
+  /// 20001: no app has the feature.
   static func unsupported(_ name: String) -> Self { parameter("permission required by \(name)") }
-  /// 22001: it is too late.
+  /// 22001: the scheduled task has run.
   static let alreadySent = Self(code: 22001, httpStatus: 400, message: "The scheduled task has already run")
-  /// 22002: the task cannot be used any more.
+  /// 22002: the task can no longer be used.
   static func taskInvalid(_ message: String) -> Self { Self(code: 22002, httpStatus: 400, message: message) }
-  /// 30019: the server cannot do it now; the request may be tried again.
+  /// 30019: the server is overloaded or its database failed. The client may try again.
   static let busy = Self(code: 30019, httpStatus: 403, message: "The system is busy, please retry later")
 }

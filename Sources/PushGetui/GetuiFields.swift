@@ -1,7 +1,7 @@
 import PushJSON
 
-/// Reads the members of one JSON object, with Getui's errors, which name the member by its path. `null` counts as absent; numbers
-/// and truth values may come as strings, as Getui's official clients send them.
+/// Reads the members of a JSON object and throws Getui's errors, which name a member by its path. `null` counts as absent.
+/// Numbers and booleans may be strings, since Getui's official clients send such.
 struct GetuiFields {
   let object: JSONObject
   let path: String
@@ -11,31 +11,31 @@ struct GetuiFields {
     self.path = path
   }
 
-  /// The path of a member.
+  /// Returns the path of a member.
   func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-  /// A member that is there.
+  /// The value of a member; nil if it is absent.
   subscript(key: String) -> JSONValue? {
     guard let value = object[key], value != .null else { return nil }
     return value
   }
 
-  /// A text of at most so many characters.
+  /// Reads a string of at most `most` characters.
   func text(_ key: String, most: Int = .max) throws(GetuiError) -> String? {
     guard let value = self[key] else { return nil }
     guard let text = value.string else { throw .wrongType(name(key)) }
-    // Characters never are more than bytes.
+    // A string has no more characters than bytes, and counting bytes is cheap.
     guard text.utf8.count <= most || text.unicodeScalars.count <= most else { throw .overLimit(name(key)) }
     return text
   }
 
-  /// A text that has to be there and not empty.
+  /// Reads a string that must be present and not empty.
   func required(_ key: String, most: Int = .max) throws(GetuiError) -> String {
     guard let text = try text(key, most: most), !text.isEmpty else { throw .missing(name(key)) }
     return text
   }
 
-  /// A whole number in a range.
+  /// Reads an integer in a range.
   func integer(_ key: String, in range: ClosedRange<Int64>) throws(GetuiError) -> Int64? {
     guard let value = self[key] else { return nil }
     guard let number = value.int64 ?? value.string.flatMap({ Int64($0) }) else { throw .wrongType(name(key)) }
@@ -45,7 +45,7 @@ struct GetuiFields {
     return number
   }
 
-  /// A truth value.
+  /// Reads a boolean.
   func flag(_ key: String) throws(GetuiError) -> Bool? {
     guard let value = self[key] else { return nil }
     switch value {
@@ -56,14 +56,14 @@ struct GetuiFields {
     }
   }
 
-  /// An object.
+  /// Reads an object.
   func fields(_ key: String) throws(GetuiError) -> GetuiFields? {
     guard let value = self[key] else { return nil }
     guard let object = value.object else { throw .wrongType(name(key)) }
     return GetuiFields(object, path: name(key))
   }
 
-  /// A list.
+  /// Reads an array of at most `most` values.
   func array(_ key: String, most: Int = .max) throws(GetuiError) -> [JSONValue]? {
     guard let value = self[key] else { return nil }
     guard let array = value.array else { throw .wrongType(name(key)) }
@@ -71,7 +71,7 @@ struct GetuiFields {
     return array
   }
 
-  /// A list of texts, none empty and none twice.
+  /// Reads an array of distinct strings, none of them empty.
   func texts(_ key: String, most: Int) throws(GetuiError) -> [String]? {
     guard let array = try array(key, most: most) else { return nil }
     var texts: [String] = []
@@ -85,6 +85,6 @@ struct GetuiFields {
     return texts
   }
 
-  /// Whether there is nothing.
+  /// Whether the object has no members.
   var isEmpty: Bool { object.members.allSatisfy { $0.value == .null } }
 }

@@ -1,9 +1,9 @@
 import PushCrypto
 
-/// Where the keys come from that secrets are sealed with.
+/// Reads the keys that seal secrets.
 public struct GetuiKeys: Sendable {
   let read: @Sendable () -> SealingKeys?
 
-  /// `read` gives the keys, nil while they cannot be read; it is asked each time.
+  /// `read` returns the keys, nil while they cannot be read. It is called each time the API needs them.
   public init(read: @escaping @Sendable () -> SealingKeys?) { self.read = read }
 }

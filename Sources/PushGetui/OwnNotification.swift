@@ -1,7 +1,7 @@
 import PushBase
 import PushJSON
 
-/// `push_message.notification`, which goes over the direct connection to everything but iPhones.
+/// Converts `push_message.notification`, which the direct connection delivers to all platforms but iOS.
 struct OwnNotification {
   private let fields: GetuiFields
   private let window: DisplayWindow?
@@ -18,7 +18,7 @@ struct OwnNotification {
     ("redisplay_freq", 0...0), ("redisplay_duration", 0...24),
   ]
 
-  /// Android's and Harmony's object. What has no member of its own there stands in `extras`, for the app.
+  /// Returns the objects for Android and HarmonyOS. Members without a counterpart stand in `extras`, for the app.
   func objects(_ zone: any Zone) throws(GetuiError) -> (android: JSONObject, harmony: JSONObject) {
     try fields.allow(
       ["title", "body", "click_type", "want"] + Self.limits.map(\.key) + Self.numbers.map(\.key))
@@ -78,14 +78,14 @@ struct OwnNotification {
   }
 }
 
-/// `push_message.duration`: when a notification may be shown.
+/// The time in which a notification may be shown (`push_message.duration`).
 struct DisplayWindow: Sendable {
   let start, end: Timestamp
 
-  /// Milliseconds that a window has to be longer than (getui.md 2.5).
+  /// A window must be longer than this, in milliseconds (Getui's REST API v2, `push_message`).
   private static let shortest: Int64 = 600_000
 
-  /// Reads the member, two times in Unix milliseconds with `-` between them; nil if it is not there.
+  /// Reads the member: two times in Unix milliseconds, separated by `-`. Nil if it is absent.
   init?(_ message: GetuiFields) throws(GetuiError) {
     guard let text = try message.text("duration") else { return nil }
     let name = message.name("duration")
@@ -97,12 +97,12 @@ struct DisplayWindow: Sendable {
     (self.start, self.end) = (Timestamp(milliseconds: start), Timestamp(milliseconds: end))
   }
 
-  /// The member.
+  /// The value of the member.
   var text: String { "\(start.milliseconds)-\(end.milliseconds)" }
 }
 
 extension GetuiFields {
-  /// Harmony's target of a tap: a JSON object as text, under 1000 bytes.
+  /// Reads `want`, HarmonyOS's target of a tap: a JSON object as a string, shorter than 1000 bytes.
   func want() throws(GetuiError) -> String? {
     guard let want = try text("want") else { return nil }
     guard want.utf8.count < 1000 else { throw .overLimit(name("want")) }

@@ -1,37 +1,41 @@
 import PushBase
-import PushCrypto
 import PushDomain
 import PushJSON
 import PushRouter
+import PushStorage
 
-/// A push body of Getui's, read and converted: what all other parts of the server understand is JPush's push object. What cannot
-/// be done is refused by name; nothing is passed over silently.
+/// A push body of Getui's API, converted to JPush's push object, which all other parts of the server understand. It refuses
+/// members that the server does not support; the error names the member.
 struct PushBody: Sendable {
-  /// What is to be done.
+  /// The action that a body asks for.
   enum Content: Sendable {
-    /// A push object without audience.
+    /// Send a push: its push object without the audience.
     case push(JSONObject)
-    /// Taking back what a task has brought.
+    /// Recall the pushes of a task.
     case revoke(GetuiTaskID)
   }
 
-  /// The sender's name for the request, under which it is done once.
+  /// The client's name for the request. A repeated request with the same name has no further effect.
   let requestID: String
-  /// The group that it counts under in reports, and its digest.
+  /// The group for reports, and the digest of the request.
   let origin: GetuiOrigin
-  /// Seconds that it is kept for devices that are away, 0 for those only who are online.
+  /// How long the push is kept for offline devices, in seconds; 0 reaches only online devices.
   let timeToLive: Int64
-  /// When the push is to be made; nil for now.
+  /// When to send the push; nil for now.
   let moment: Timestamp?
   let content: Content
-  /// Whether its audience is looked through device by device, which would hold up a loop if it is large.
+  /// Whether the server checks each device of the audience, which would block an event loop if the audience is large.
   let isCostly: Bool
 
-  /// Reads the body of a call that makes tasks of a kind. `zone` is the server's.
-  init(_ body: GetuiFields, as kind: GetuiTaskID.Kind, zone: any Zone) throws(GetuiError) {
-    try body.allow([
-      "request_id", "group_name", "task_name", "settings", "audience", "push_message", "push_channel",
-    ])
+  private static let members = [
+    "request_id", "group_name", "task_name", "settings", "audience", "push_message", "push_channel",
+  ]
+
+  /// Reads the body of a call that creates tasks of a kind. `zone` is the server's time zone; `digest` computes a digest.
+  init(
+    _ body: GetuiFields, as kind: GetuiTaskID.Kind, zone: any Zone, digest: ([UInt8]) -> RequestDigest?
+  ) throws(GetuiError) {
+    try body.allow(Self.members)
     let requestID = try body.required("request_id")
     guard (10...32).contains(requestID.unicodeScalars.count) else {
       throw .invalid("request_id", "it must have 10 to 32 characters")
@@ -52,17 +56,17 @@ struct PushBody: Sendable {
     timeToLive = settings.timeToLive
     isCostly = kind == .app && !settings.activity.isEmpty
     content = try PushContentReader(body, settings, zone: zone).content()
-    if case .revoke = content, moment != nil {
-      throw .parameter("push_message.revoke and settings.schedule_time cannot setting at same time")
-    }
-    // The same members in the same order: that a client repeats a request with other blanks changes nothing.
-    let digest = SHA256.digest(Array(kind.rawValue.utf8) + JSONWriter.serialize(.object(body.object)))
+    if case .revoke = content { try settings.checkRevoke() }
+    // White space does not count: some clients repeat a request with other white space. The order of the members counts.
+    guard
+      let digest = digest(Array(kind.rawValue.utf8) + JSONWriter.serialize(.object(body.object)))
+    else { throw .busy }
     origin = GetuiOrigin(groupName: groupName, digest: digest)
   }
 }
 
 extension PushBody.Content {
-  /// What is stored of a message.
+  /// The stored form of a message.
   var stored: [UInt8] {
     switch self {
     case .push(let push): JSONWriter.serialize(.object(push))
@@ -70,7 +74,7 @@ extension PushBody.Content {
     }
   }
 
-  /// Reads what was stored; nil if it is unreadable.
+  /// Reads the stored form; nil if it is unreadable.
   init?(stored bytes: [UInt8]) {
     guard let json = try? parseJSON(bytes), let object = json.object else { return nil }
     if let revoke = object["revoke"] {
@@ -82,17 +86,17 @@ extension PushBody.Content {
   }
 }
 
-/// `settings` of a push body.
+/// The member `settings` of a push body.
 struct PushSettings {
-  /// Seconds, 0 for those only who are online.
+  /// How long the push is kept for offline devices, in seconds; 0 reaches only online devices.
   private(set) var timeToLive: Int64 = 7200
   private(set) var strategy: Int64 = 1
   private(set) var iosStrategy: Int64?
-  /// Messages in a second at most, 0 for as fast as can be.
+  /// The most messages per second; 0 for no limit.
   private(set) var speed: Int64 = 0
   private(set) var moment: Timestamp?
   private(set) var callback: String?
-  /// Whom the push leaves out by when they were last there.
+  /// Conditions on when a device was last connected.
   private(set) var activity: [ActivityCondition] = []
 
   private static let channels = [
@@ -131,6 +135,18 @@ struct PushSettings {
     }
   }
 
+  /// Refuses the settings that have no meaning for a revoke.
+  func checkRevoke() throws(GetuiError) {
+    let others = [
+      ("schedule_time", moment != nil), ("speed", speed > 0),
+      ("active_days and settings.activate_filter_day", !activity.isEmpty),
+      ("custom_callback", callback != nil),
+    ]
+    for (name, isThere) in others where isThere {
+      throw .parameter("push_message.revoke and settings.\(name) cannot setting at same time")
+    }
+  }
+
   private static let onlyToMany = "it is for all, tag and fast_custom_tag"
 
   private mutating func readStrategy(_ fields: GetuiFields) throws(GetuiError) {
@@ -161,7 +177,7 @@ struct PushSettings {
 }
 
 extension GetuiFields {
-  /// Refuses members that are not in a list.
+  /// Refuses members that are not in the list.
   func allow(_ keys: [String]) throws(GetuiError) {
     for member in object.members where !keys.contains(member.key) && member.value != .null {
       throw .invalid(name(String(member.key.prefix(64))), "it is not known")

@@ -2,14 +2,14 @@ import PushBase
 import PushDomain
 import PushJSON
 
-/// Reads `push_message` and `push_channel` of a push body and puts the push object together.
+/// Reads `push_message` and `push_channel` of a push body and assembles the push object.
 struct PushContentReader {
   private let settings: PushSettings
   private let message: GetuiFields
   private let channel: GetuiFields?
   private let zone: any Zone
 
-  /// `zone` is the one that the server's clocks show.
+  /// `zone` is the server's time zone.
   init(_ body: GetuiFields, _ settings: PushSettings, zone: any Zone) throws(GetuiError) {
     self.settings = settings
     self.zone = zone
@@ -18,7 +18,7 @@ struct PushContentReader {
     channel = try body.fields("push_channel")
   }
 
-  /// What the body asks for.
+  /// Returns the action that the body asks for.
   func content() throws(GetuiError) -> PushBody.Content {
     try message.allow(["network_type", "duration", "notification", "transmission", "revoke"])
     if try message.integer("network_type", in: 0...Int64(Int32.max)) ?? 0 != 0 {
@@ -38,11 +38,16 @@ struct PushContentReader {
     if window != nil, notification == nil {
       throw .invalid("push_message.duration", "it goes with notification")
     }
-    if let revoke { return .revoke(try Self.task(revoke)) }
+    if let revoke {
+      guard channel?["ios"] == nil else {
+        throw .parameter("push_message.revoke and push_channel.ios cannot setting at same time")
+      }
+      return .revoke(try Self.task(revoke))
+    }
     return .push(try push(transmission, notification, window))
   }
 
-  /// The task that is to be taken back.
+  /// Returns the task to recall.
   private static func task(_ revoke: GetuiFields) throws(GetuiError) -> GetuiTaskID {
     try revoke.allow(["old_task_id", "force"])
     guard let task = GetuiTaskID(try revoke.required("old_task_id")) else {
@@ -52,7 +57,7 @@ struct PushContentReader {
     return task
   }
 
-  /// The push object without audience.
+  /// Assembles the push object without audience.
   private func push(
     _ transmission: String?, _ notification: GetuiFields?, _ window: DisplayWindow?
   ) throws(GetuiError) -> JSONObject {
@@ -90,7 +95,7 @@ struct PushContentReader {
 }
 
 extension JSONObject {
-  /// An object with these members.
+  /// Makes an object with these members.
   init(_ members: KeyValuePairs<String, JSONValue>) {
     self.init()
     for (key, value) in members { set(key, value) }

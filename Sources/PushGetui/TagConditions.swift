@@ -2,15 +2,15 @@ import PushBase
 import PushDomain
 import PushJSON
 
-/// Conditions on tags and platforms, of `POST /push/tag` and `POST /user/count`. Those with one key are joined by AND like those
-/// with different ones.
+/// Conditions on tags and platforms, of `POST /push/tag` and `POST /user/count`. All conditions are combined by AND, also
+/// those with the same key.
 struct TagConditions {
-  /// Whom they mean.
+  /// The devices that meet them.
   let target: PushTarget
-  /// Whether to count them would hold up a loop.
+  /// Whether counting these devices would block an event loop.
   let isCostly: Bool
 
-  /// Reads the member `tag` of an object, and refuses others.
+  /// Reads the member `tag` of an object, and refuses other members.
   init(_ fields: GetuiFields) throws(GetuiError) {
     try fields.allow(["tag"])
     guard let list = try fields.array("tag", most: 100), !list.isEmpty else {
@@ -33,7 +33,7 @@ struct TagConditions {
     target = PushTarget(audience: tags.audience, platforms: platforms)
   }
 
-  /// Tags whose devices an event loop may look up.
+  /// The most tags whose devices an event loop may look up.
   private static let mostOnLoop = 3
 
   private static func values(_ condition: GetuiFields) throws(GetuiError) -> [String] {
@@ -43,7 +43,7 @@ struct TagConditions {
     return texts
   }
 
-  /// Quick apps run on Android.
+  /// Returns the platforms of a condition. Quick apps run on Android.
   private static func platforms(_ condition: GetuiFields) throws(GetuiError) -> PlatformSet {
     let sets = try values(condition).map { name throws(GetuiError) -> PlatformSet in
       switch name.lowercased() {
@@ -62,13 +62,12 @@ struct TagConditions {
     }
   }
 
-  /// Conditions on tags, as an audience of the push object has them.
+  /// Conditions on tags in the form of an audience.
   private struct Tags {
-    private var (any, all, none): ([JSONValue], [JSONValue], [JSONValue]) = ([], [], [])
+    private var (any, all, none): ([String], [String], [String]) = ([], [], [])
 
     mutating func add(_ condition: GetuiFields) throws(GetuiError) {
-      let texts = try TagConditions.values(condition)
-      let values = texts.map { JSONValue.string($0) }
+      let values = try TagConditions.values(condition)
       switch try condition.text("opt_type") ?? "or" {
       case "and": all += values
       case "not": none += values
@@ -85,13 +84,10 @@ struct TagConditions {
 
     var count: Int { any.count + all.count + none.count }
 
-    /// Everybody if there is none.
-    var audience: JSONValue {
-      var conditions = JSONObject()
-      for (key, values) in [("tag", any), ("tag_and", all), ("tag_not", none)] where !values.isEmpty {
-        conditions.set(key, .array(values))
-      }
-      return conditions.isEmpty ? "all" : .object(conditions)
+    /// Everybody if there is no condition.
+    var audience: Audience {
+      let filter = AudienceFilter(tags: any, tagsAnd: all, tagsNot: none)
+      return filter.isEmpty ? .all : .filter(filter)
     }
   }
 }

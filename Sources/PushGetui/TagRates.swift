@@ -2,23 +2,24 @@ import PushBase
 import PushRouter
 import Synchronization
 
-/// How often tags may be changed (getui.md 3.2): all tags of a CID once a day; a tag of many CIDs, and the query of a CID's tags,
-/// 100 times a minute and 10,000 times a day each. Days are those of the server's zone. Counts begin anew when the server starts.
+/// Limits the calls about tags as Getui does: an app may set all tags of a CID once a day, and add a tag, remove a tag and
+/// query the tags of a CID 100 times a minute and 10,000 times a day each. Days are those of the server's time zone. The
+/// counts start at zero when the server starts.
 final class TagRates: Sendable {
-  /// What is counted by itself.
+  /// The kinds of calls that are counted separately.
   enum Call: UInt8, Sendable {
     case add, remove, query
   }
 
-  /// Calls of each kind in a minute.
+  /// The most calls of each kind per minute.
   static let callsPerMinute = 100
-  /// Calls of each kind in a day.
+  /// The most calls of each kind per day.
   static let callsPerDay = 10_000
 
   private struct Day: Sendable {
     var number: Int64
     var calls: [Call: Int] = [:]
-    /// CIDs whose tags were set.
+    /// The CIDs whose tags were set.
     var set = NumberSet()
   }
 
@@ -34,7 +35,7 @@ final class TagRates: Sendable {
 
   private let apps = Mutex<[AppID: Counts]>([:])
 
-  /// Counts a call; says why it may not be made.
+  /// Counts a call; returns the error if the limit is reached.
   func take(_ call: Call, of app: AppID, day: Int64, at nanoseconds: UInt64) -> GetuiError? {
     change(app, day, nanoseconds) { counts in
       guard counts.minute.calls[call, default: 0] < Self.callsPerMinute else {
@@ -47,7 +48,7 @@ final class TagRates: Sendable {
     }
   }
 
-  /// Counts that all tags of a CID are set; false if that was done today.
+  /// Counts a call that sets all tags of a CID; false if there was one today.
   func takeSet(_ number: RegistrationNumber, of app: AppID, day: Int64) -> Bool {
     change(app, day, nil) { counts in
       guard !counts.day.set.contains(number) else { return false }
@@ -56,7 +57,7 @@ final class TagRates: Sendable {
     }
   }
 
-  /// The tags of a CID were not set after all.
+  /// Undoes `takeSet` for a call that failed.
   func giveBackSet(_ number: RegistrationNumber, of app: AppID, day: Int64) {
     change(app, day, nil) { counts in _ = counts.day.set.remove(number) }
   }
@@ -78,11 +79,11 @@ final class TagRates: Sendable {
 }
 
 extension GetuiError {
-  /// 30011: the changes of tags of the day are used up.
+  /// 30011: the limit of calls per day is reached.
   static let tagsUsedUp = Self(code: 30011, httpStatus: 403, message: "The tag calls of the day are used up")
-  /// 30012: too many changes of tags in this minute.
+  /// 30012: the limit of changes per minute is reached.
   static let tagsLimited = Self(code: 30012, httpStatus: 403, message: "Too many tag calls in this minute")
-  /// 30018: too many queries in this minute.
+  /// 30018: the limit of queries per minute is reached.
   static let queriesLimited = Self(code: 30018, httpStatus: 403, message: "Too many queries in this minute")
   /// 30005: the tag is too long.
   static let tagTooLong = Self(

@@ -2,11 +2,11 @@ import PushBase
 import PushJSON
 import PushRouter
 
-/// A member of `audience.cid_by_tag`: a CID, and what tags it has to have.
+/// An entry of `audience.cid_by_tag`: a CID and a condition on its tags.
 struct TaggedCID: Sendable {
   static let key = "cid_by_tag"
 
-  /// `op_type`.
+  /// The condition (`op_type`).
   enum Rule: Int64, Sendable {
     case any = 0
     case all = 1
@@ -17,7 +17,7 @@ struct TaggedCID: Sendable {
   let tags: [String]
   let rule: Rule
 
-  /// Reads the member of an audience, and refuses others.
+  /// Reads the member of an audience, and refuses other members.
   static func list(_ audience: GetuiFields, most: Int) throws(GetuiError) -> [TaggedCID] {
     try audience.allow([key])
     guard let array = try audience.array(key, most: most), !array.isEmpty else {
@@ -41,14 +41,14 @@ struct TaggedCID: Sendable {
       throw .missing(fields.name("tag"))
     }
     self.tags = tags
-    // As the official Java client has it.
+    // The default of the official Java client.
     guard let rule = Rule(rawValue: try fields.integer("op_type", in: 0...2) ?? 0) else {
       throw .invalid(fields.name("op_type"))
     }
     self.rule = rule
   }
 
-  /// Whether a registration has the tags that are wanted.
+  /// Whether the tags of a registration meet the condition.
   func isMeant(_ number: RegistrationNumber, in app: App) -> Bool {
     func has(_ tag: String) -> Bool { app.directory.hasTag(tag, number) }
     return switch rule {

@@ -3,9 +3,9 @@ import PushDomain
 import PushJSON
 import PushRouter
 
-/// What became of the pushes of a task, in Getui's figures: counted from what is stored of each target.
+/// The figures of a task's report, counted from the stored outcome of each target.
 struct TaskFigures: Sendable {
-  /// How far messages came on one channel, or on all.
+  /// The number of devices at each step, on one channel or on all.
   struct Steps: Sendable {
     var target = 0, received = 0, shown = 0, tapped = 0
 
@@ -23,7 +23,7 @@ struct TaskFigures: Sendable {
       tapped += other.tapped
     }
 
-    /// Writes the members of a channel, or of the total.
+    /// Writes the members of a channel or of `total`.
     func write(to writer: inout JSONWriter) {
       writer.member("target_num", target)
       writer.member("receive_num", received)
@@ -71,7 +71,7 @@ struct TaskFigures: Sendable {
     losses.merge(other.losses, uniquingKeysWith: +)
   }
 
-  /// Writes the value of a task.
+  /// Writes the report of a task.
   func write(
     to writer: inout JSONWriter, withLosses: Bool = false, _ channels: PluggedChannels
   ) {
@@ -91,7 +91,7 @@ struct TaskFigures: Sendable {
     writer.endObject()
   }
 
-  /// `failed_detail`: stage, channel, class, and the counts of its sub-codes with their total.
+  /// Writes `failed_detail`: by stage, channel and class, the counts of the sub-codes with their total.
   private func writeLosses(to writer: inout JSONWriter, _ channels: PluggedChannels) {
     var tree: [Loss.Stage: [String: [Int: [Int: Int]]]] = [:]
     for (loss, count) in losses {
@@ -123,24 +123,24 @@ struct TaskFigures: Sendable {
   }
 }
 
-/// Why a message did not arrive, in Getui's classes (getui.md 4.2).
+/// Why a message did not arrive, in Getui's classes.
 private enum Loss: Hashable, Sendable {
-  /// A channel's service, or we before asking it, refused it.
+  /// The channel's service refused it, or the server did before it asked the service.
   case refused(String, ChannelID)
-  /// It was lost on our connection.
+  /// The direct connection lost it.
   case lost(LossReason)
-  /// The device was away until its time was over.
+  /// The device was offline for its whole time to live.
   case offline
 
-  /// Between which steps it happened.
+  /// The two steps between which the message was lost.
   enum Stage: String, CaseIterable {
-    /// Request and what can be delivered.
+    /// Requested and deliverable.
     case deliverable = "ts"
-    /// That and what is sent.
+    /// Deliverable and sent.
     case sent = "rs"
-    /// That and what arrives.
+    /// Sent and arrived.
     case arrived = "sf"
-    /// That and what is shown; of this nothing is known.
+    /// Arrived and shown. The server never knows the reason.
     case shown = "fd"
   }
 
@@ -156,7 +156,7 @@ private enum Loss: Hashable, Sendable {
     }
   }
 
-  /// Class times 1000, and the sub-code; `999` where Getui has none.
+  /// The sub-code: the class times 1000 plus a number, 999 where Getui publishes none.
   func code(_ words: ChannelWords) -> Int {
     switch self {
     case .offline: 12_999

@@ -4,27 +4,30 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// Tokens of Getui's API: when they end, ten random bytes and a code (HMAC-SHA-256 under a key that follows from the app's master
-/// secret). So nothing is stored of a token, it outlives a restart, and ends with its secret; only those that are given back
-/// early are remembered until they end. There are at most as many as `POST /auth` gives in a day.
+/// Issues and checks the tokens of Getui's API. A token consists of the time when it expires, ten random bytes and an
+/// authentication code (HMAC-SHA-256 with a key derived from the app's master secret). The server therefore stores no tokens;
+/// they survive a restart and become invalid with their secret. It stores only tokens that were revoked, until they expire:
+/// at most as many as `POST /auth` issues in a day.
 final class Tokens: Sendable {
-  /// Seconds that a token lasts.
+  /// The lifetime of a token, in seconds.
   static let lifetime: Int64 = 86_400
-  /// Milliseconds by which the clocks may differ.
+  /// The most by which the clocks of client and server may differ, in milliseconds.
   static let tolerance: Int64 = 600_000
 
-  /// What is known of an app's access.
+  /// The cached access of an app.
   private struct Access: Sendable {
-    /// What is stored; that it is the same needs no opening.
+    /// The stored, sealed secret. While it is unchanged, it need not be opened again.
     let sealed: [UInt8]
     let secret: [UInt8]
     let key: [UInt8]
-    /// When the database was asked, on the monotonic clock.
+    /// Keys for the digests of requests, derived from the server's secret keys; that of the current one first.
+    let digestKeys: [[UInt8]]
+    /// When the database was read, on the monotonic clock.
     var readAt: UInt64
     var revoked: Set<[UInt8]>
   }
 
-  /// Nanoseconds after which the database is asked again: another process may have changed the secret.
+  /// The server reads the database again after this time, in nanoseconds, since another process may have changed the secret.
   private static let freshness: UInt64 = 2_000_000_000
   private static let idSize = 16
   private static let size = 32
@@ -41,7 +44,7 @@ final class Tokens: Sendable {
 
   // MARK: Checking
 
-  /// Whether a token is good; nil if the database has to be asked.
+  /// Whether a token is valid; nil if the database must be read first.
   func checkAtOnce(_ token: String, of app: App) -> Bool? {
     let now = time.monotonic()
     guard let access = apps.withLock({ $0[app.id] }), now &- access.readAt < Self.freshness else {
@@ -50,7 +53,7 @@ final class Tokens: Sendable {
     return isValid(token, access)
   }
 
-  /// Whether a token is good.
+  /// Whether a token is valid; reads the database.
   func check(
     _ token: String, of app: App, _ done: @escaping @Sendable (Result<Bool, GetuiError>) -> Void
   ) {
@@ -64,16 +67,31 @@ final class Tokens: Sendable {
     return Self.end(id) > time.now() && !access.revoked.contains(id)
   }
 
+  // MARK: Digests
+
+  /// The first byte of a digest with a key. Earlier versions stored the 32 bytes of a SHA-256 alone.
+  private static let keyed: UInt8 = 1
+
+  /// Computes the digest of a request: the HMAC-SHA-256 of its SHA-256, so that nobody can confirm a guessed request without
+  /// the server's secret key. Nil if the app's access is not loaded; checking a token loads it.
+  func digest(of request: [UInt8], for app: App) -> RequestDigest? {
+    guard let keys = apps.withLock({ $0[app.id]?.digestKeys }) else { return nil }
+    let plain = SHA256.digest(request)
+    let digests = keys.map { [Self.keyed] + HMAC.sha256(key: $0, plain) }
+    guard let first = digests.first else { return nil }
+    return RequestDigest(first, older: digests.dropFirst() + [plain])
+  }
+
   // MARK: Issuing
 
-  /// What came of asking for a token.
+  /// The result of a request for a token.
   enum Issue: Sendable {
     case token(String, expiresAt: Timestamp)
-    /// The signature is not that of the app's secret, or the app has none.
+    /// The signature does not match the app's secret, or the app has no secret.
     case refused
   }
 
-  /// Gives a token to whoever signed `appkey + timestamp + mastersecret`.
+  /// Issues a token if `sign` is the digest of `appkey + timestamp + mastersecret`.
   func issue(
     sign: String, timestamp: String, app: App,
     _ done: @escaping @Sendable (Result<Issue, GetuiError>) -> Void
@@ -87,14 +105,14 @@ final class Tokens: Sendable {
           let end = time.now().adding(seconds: Self.lifetime)
           var writer = ByteWriter(capacity: Self.size)
           writer.write(UInt64(bitPattern: end.milliseconds))
-          // Six bytes last ten thousand years.
+          // Six bytes of milliseconds last for some 8,900 years.
           let id = Array(writer.bytes[2...]) + SystemRandom.bytes(Self.idSize - 6)
           return .token(Hex.encode(id + Self.code(id, access.key)), expiresAt: end)
         })
     }
   }
 
-  /// Ends a token that is good; others have ended already.
+  /// Revokes a valid token. Fails with 10001 for others.
   func revoke(_ token: String, of app: App, _ done: @escaping @Sendable (Result<Void, GetuiError>) -> Void) {
     check(token, of: app) { [self] result in
       guard case .success(true) = result, let bytes = Hex.decode(token) else {
@@ -113,7 +131,7 @@ final class Tokens: Sendable {
 
   // MARK: Access
 
-  /// What an app calls with, nil if it does not use this API.
+  /// Reads an app's access; nil if the app does not use this API.
   private func load(_ app: App, _ done: @escaping @Sendable (Result<Access?, GetuiError>) -> Void) {
     let (known, now, clock) = (apps.withLock { $0[app.id] }, time.now(), time.monotonic())
     store.read { transaction throws(StorageError) -> (GetuiAccessRow, [[UInt8]])? in
@@ -129,7 +147,7 @@ final class Tokens: Sendable {
         guard let access = access(row, revoked, known, of: app, at: clock) else {
           return done(.failure(.busy))
         }
-        // What was given back meanwhile stays so.
+        // Tokens that were revoked in the meantime stay revoked.
         apps.withLock { apps in
           let before = apps[app.id]?.revoked ?? []
           apps[app.id] = access
@@ -154,7 +172,10 @@ final class Tokens: Sendable {
       return nil
     }
     let key = HMAC.sha256(key: secret, Array("getui token \(app.key.text)".utf8))
-    return Access(sealed: row.secret, secret: secret, key: key, readAt: clock, revoked: Set(revoked))
+    let digestKeys = keys.macKeys(for: SealingKeys.Context(app: app.id, purpose: "getui request"))
+    return Access(
+      sealed: row.secret, secret: secret, key: key, digestKeys: digestKeys, readAt: clock,
+      revoked: Set(revoked))
   }
 
   // MARK: Form

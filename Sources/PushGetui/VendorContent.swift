@@ -1,14 +1,14 @@
 import PushDomain
 import PushJSON
 
-/// Checks `push_channel.android` and `push_channel.harmony`, which are for phone makers' channels. Limits of single makers are
-/// not among these rules: which of them a message meets is known only when it is sent.
+/// Checks `push_channel.android` and `push_channel.harmony`, which are for phone makers' channels. The limits of single
+/// makers are not checked.
 enum VendorContent {
   private static let clicks = ["intent", "url", "payload", "payload_custom", "startapp", "none"]
   private static let harmonyClicks = ["want", "startapp", "payload"]
   private static let customTypes = ["subscribe", "form_update", "live_view", "voip_call"]
 
-  /// `push_channel.android`.
+  /// Checks `push_channel.android`.
   static func checkAndroid(_ fields: GetuiFields) throws(GetuiError) {
     try fields.allow(["ups"])
     guard let ups = try fields.fields("ups") else { throw .missing(fields.name("ups")) }
@@ -29,7 +29,7 @@ enum VendorContent {
     try checkRest(ups)
   }
 
-  /// `push_channel.harmony`.
+  /// Checks `push_channel.harmony`.
   static func checkHarmony(_ fields: GetuiFields) throws(GetuiError) {
     try fields.allow(["notification", "transmission", "custom", "revoke", "options"])
     try chooseOne(fields, ["notification", "transmission", "custom", "revoke"])
@@ -47,7 +47,7 @@ enum VendorContent {
     try checkRest(fields)
   }
 
-  /// What both kinds of notification have; tells `click_type`.
+  /// Checks the members that both kinds of notification have; returns `click_type`.
   private static func checkTexts(
     _ notification: GetuiFields, _ clicks: [String]
   ) throws(GetuiError) -> String {
@@ -78,7 +78,7 @@ enum VendorContent {
     try checkOptions(fields)
   }
 
-  /// An object of each type, or one object that names its type (getui-addendum.md 2).
+  /// Checks `custom`: an object for each type, as the official Java client sends it, or one object with the member `type`.
   private static func checkCustom(_ custom: GetuiFields) throws(GetuiError) {
     if let type = try custom.text("type") {
       try custom.allow(["type", "payload"])
@@ -95,7 +95,7 @@ enum VendorContent {
     }
   }
 
-  /// `{maker:{key:value}}`. Keys are the makers' own; of the few that are the same for all the numbers are checked.
+  /// Checks `options`, `{maker:{key:value}}`. The makers define the keys; only the badge numbers for Huawei are checked.
   private static func checkOptions(_ fields: GetuiFields) throws(GetuiError) {
     guard let options = try fields.fields("options") else { return }
     for maker in options.object.members where maker.value != .null {

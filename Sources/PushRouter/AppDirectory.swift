@@ -55,6 +55,14 @@ public final class AppDirectory: Sendable {
       return (known.0 ^ hash.0) | (known.1 ^ hash.1) == 0
     }
 
+    /// Whether a registration takes what the direct connection brings now.
+    func isReachable(_ number: RegistrationNumber) -> Bool {
+      guard table.records[number.rawValue].isOnline,
+        let platform = Platform(rawValue: table.records[number.rawValue].platform)
+      else { return false }
+      return table.records[number.rawValue].isForeground || !Routing.needsForeground(platform)
+    }
+
     /// Brings `reachableSet` and `foregroundSet` in line with a registration's record.
     mutating func updateReachability(of number: RegistrationNumber) {
       let isForeground =
@@ -322,6 +330,17 @@ public final class AppDirectory: Sendable {
         goneBySeconds: isStopped ? state.start : 0, lastEnd: end,
         waiting: state.ledger.pendingCount(for: number, in: state.table))
     }
+  }
+
+  /// Whether registrations take what the direct connection brings now, by ID and in their order: connected, and on iOS with the
+  /// app in the foreground. Nil for IDs that the app does not have.
+  public func reachability(of ids: [RegistrationID]) -> [Bool?] {
+    state.withLock { state in ids.map { id in state.table.find(id).map { state.isReachable($0) } } }
+  }
+
+  /// The same for one registration.
+  public func isReachable(_ number: RegistrationNumber) -> Bool {
+    state.withLock { state in state.table.isActive(number) && state.isReachable(number) }
   }
 
   /// Who is connected now.

@@ -61,9 +61,9 @@ extension Schedules {
       try transaction.getui.insertTask(
         GetuiTaskRow(
           id: id, app: app.id, requestID: task.requestID, groupName: task.origin.groupName, createdAt: now,
-          expiresAt: occurrence.at, scheduleID: schedule, digest: task.origin.digest, body: []))
+          expiresAt: occurrence.at, scheduleID: schedule, digest: task.origin.digest?.stored, body: []))
       try transaction.pushes.insertCID(
-        app: app.id, cid: name, id: id, sendno: 0, at: now, digest: task.origin.digest)
+        app: app.id, cid: name, id: id, sendno: 0, at: now, digest: task.origin.digest?.stored)
       return .success(id)
     } completion: { result in
       reply(result.mapError { $0.kind == .overloaded ? .timeout : .internalError }.flatMap { $0 })

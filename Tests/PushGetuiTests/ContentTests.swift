@@ -111,6 +111,27 @@ import Testing
         + #","push_channel":{"harmony":{"notification":{"title":"t","body":"b","click_type":"payload","payload":"p"}}}"#,
       "push_channel.harmony.notification.category can not be empty"
     ),
+    (
+      transmission + #","push_channel":{"ios":{"type":"voip","payload":"p","auto_badge":"1"}}"#,
+      "push_channel.ios.auto_badge is invalid: it does not go with type voip"
+    ),
+    (
+      transmission
+        + #","push_channel":{"ios":{"multimedia":[{"url":"https://a.example/b","type":1,"x":1}]}}"#,
+      "push_channel.ios.multimedia[0].x is invalid"
+    ),
+    (
+      #""push_message":{"revoke":{"old_task_id":"RASA_1"}},"push_channel":{"ios":{"payload":"p"}}"#,
+      "push_message.revoke and push_channel.ios cannot"
+    ),
+    (
+      #""push_message":{"revoke":{"old_task_id":"RASA_1"}},"settings":{"active_days":3}"#,
+      "push_message.revoke and settings.active_days"
+    ),
+    (
+      #""push_message":{"revoke":{"old_task_id":"RASA_1"}},"settings":{"speed":3}"#,
+      "push_message.revoke and settings.speed cannot"
+    ),
   ])
   func `What is wrong is refused by name`(rest: String, expected: String) async throws {
     let world = try await GetuiWorld()
@@ -218,6 +239,27 @@ import Testing
     // Its name is known, whatever another request with it is about.
     let other = await world.ask("POST", "/push/all", revoke.replacing(task, with: "RASS_1"))
     #expect(other.code == 20001 && other.message == "request_id cannot be repeat.")
+  }
+
+  @Test(arguments: [
+    ("POST", "/push/list/message", #"{"request_id":"request-0001","audience":"all"}"#, "audience is invalid"),
+    (
+      "POST", "/push/list/cid", #"{"taskid":"RASL_1","audience":{"cid":["X"]},"need_alias_detail":true}"#,
+      "need_alias_detail is invalid"
+    ),
+    ("POST", "/user/alias", #"{"data_list":[],"x":1}"#, "x is invalid"),
+    ("POST", "/user/custom_tag/cid/CID", #"{"custom_tag":["a"],"x":1}"#, "x is invalid"),
+    ("PUT", "/user/custom_tag/batch/a", #"{"cid":["X"],"x":1}"#, "x is invalid"),
+    ("POST", "/user/badge/cid/CID", #"{"badge":"1","x":1}"#, "x is invalid"),
+    ("POST", "/user/bind_dt/ios", #"{"dt_list":[],"x":1}"#, "x is invalid"),
+  ])
+  func `No member is passed over`(
+    method: String, path: String, body: String, expected: String
+  ) async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let answer = await world.ask(method, path.replacing("CID", with: id.text), body)
+    #expect(answer.code == 20001 && answer.message.contains(expected), "\(answer.message)")
   }
 
   @Test(arguments: [("/push/all", 2000), ("/push/single/batch/cid", 10)])

@@ -140,7 +140,7 @@ import Testing
   ])
   func `Conditions on tags become an audience`(given: String, expected: String) throws {
     let fields = GetuiFields(try #require(try parseJSON(Array(#"{"audience":\#(given)}"#.utf8)).object))
-    #expect(try PushController.tags(fields).audience == (try parseJSON(Array(expected.utf8))))
+    #expect(try PushController.tags(fields).audience.json == (try parseJSON(Array(expected.utf8))))
   }
 
   @Test func `Calls need a token, before anything is said of their bodies`() async throws {

@@ -99,7 +99,7 @@ import Testing
     }
     let all = try await task("/push/all", body("request-0001", #""all""#, hi))
     let timed = try await task("/push/all", body("request-0002", #""all""#, hi, soon))
-    let stored = try await task("/push/list/message", body("request-0003", #""all""#, hi))
+    let stored = try await task("/push/list/message", body("request-0003", "null", hi))
     #expect(
       await world.call("PUT", "/user/custom_tag/batch/a", #"{"cid":["\#(theirs)"]}"#, token: token, of: other)
         .code == 0)

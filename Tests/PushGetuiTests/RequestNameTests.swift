@@ -1,4 +1,5 @@
 import PushBase
+import PushCrypto
 import PushDomain
 import PushHTTP
 import PushJSON
@@ -41,6 +42,34 @@ import Testing
     }
     #expect(world.pending(id) == waiting)
     #expect(await world.ask("POST", path, body).body == first.body)
+  }
+
+  /// What was stored before digests had a key is recognised until it ends.
+  @Test func `Digests need the server's secret key, and those without one still count`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let body = Self.body(#"{"cid":["\#(id.text)"]}"#, "hi")
+    let first = await world.ask("POST", "/push/single/cid", body)
+    #expect(first.code == 0, "\(first.message)")
+    let plain = SHA256.digest(
+      Array("RASS".utf8) + JSONWriter.serialize(try parseJSON(Array(body.utf8))))
+    func change(_ digest: [UInt8]) async throws {
+      try await world.store.change { transaction throws(StorageError) in
+        try transaction.pushes.database.run("UPDATE cid SET digest = ?", .blob(digest))
+      }
+    }
+    func stored() async throws -> [UInt8]? {
+      try await world.store.change { transaction throws(StorageError) in
+        try transaction.pushes.lookupCID(app: world.app.id, cid: "g:request-0001")?.digest
+      }
+    }
+    let digest = try #require(try await stored())
+    #expect(digest.count == 33 && digest.first == 1 && !digest.dropFirst().elementsEqual(plain))
+    try await change(plain)
+    #expect(await world.ask("POST", "/push/single/cid", body).body == first.body)
+    #expect(world.pending(id).count == 1)
+    try await change([1] + HMAC.sha256(key: [7], plain))
+    #expect(await world.ask("POST", "/push/single/cid", body).message == "request_id cannot be repeat.")
   }
 
   @Test(arguments: [false, true])

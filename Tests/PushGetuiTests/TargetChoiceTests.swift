@@ -63,6 +63,29 @@ import Testing
     #expect(world.pending(id).count == (isMeant ? 1 : 0))
   }
 
+  @Test(arguments: [true, false])
+  func `A repeated revoke does what the first one did, whatever the tags are now`(isMeant: Bool) async throws
+  {
+    let (world, id) = try await Self.world()
+    let message = #"{"request_id":"request-0001","push_message":{"transmission":"hi"}}"#
+    let stored = await world.ask("POST", "/push/list/message", message).json["data"]?["taskid"]?.string
+    let task = try #require(stored)
+    let list = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task)"}"#
+    #expect(await world.ask("POST", "/push/list/cid", list).code == 0)
+    let choice = #"{"cid":"\#(id.text)","tag":["\#(isMeant ? "a" : "c")"]}"#
+    let body =
+      #"{"request_id":"request-0002","audience":{"cid_by_tag":[\#(choice)]},"push_message":{"revoke":{"old_task_id":"\#(task)"}}}"#
+    let first = await world.ask("POST", "/push/single/cid_by_tag", body)
+    let status = first.json["data"]?.object?.members.first?.value[id.text]?.string
+    #expect(status == (isMeant ? "successed_offline" : "successed_ignore"), "\(first.message)")
+    #expect(world.pending(id).count == (isMeant ? 0 : 1))
+    let (method, tag) = isMeant ? ("DELETE", "a") : ("PUT", "c")
+    let cids = #"{"cid":["\#(id.text)"]}"#
+    #expect(await world.ask(method, "/user/custom_tag/batch/\(tag)", cids).code == 0)
+    #expect(await world.ask("POST", "/push/single/cid_by_tag", body).body == first.body)
+    #expect(world.pending(id).count == (isMeant ? 0 : 1))
+  }
+
   @Test(arguments: ["or", "and", "not"])
   func `Pushes and counts have the same limit of tags`(type: String) async throws {
     let (world, _) = try await Self.world()

@@ -5,7 +5,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// Aliases of CIDs. They are those of the device API: `alias_type` has no effect.
+/// Serves the aliases of CIDs, which are those of the device API. `alias_type` has no effect.
 struct AliasController: GetuiController {
   let api: GetuiAPI
 
@@ -17,7 +17,7 @@ struct AliasController: GetuiController {
     route(.device, "GET", "/user/cid/alias/{alias}") { $0.showDevices($1, $2) },
   ]
 
-  /// Entries of a list.
+  /// The most entries of a list.
   private static let mostEntries = 1000
 
   private struct Entry {
@@ -26,7 +26,7 @@ struct AliasController: GetuiController {
   }
 
   private func entries(_ call: GetuiCall, _ app: App) throws(GetuiError) -> [Entry] {
-    let body = try call.body()
+    let body = try call.body(["data_list", "alias_type"])
     guard let list = try body.array("data_list", most: Self.mostEntries), !list.isEmpty else {
       throw .missing("data_list")
     }
@@ -55,7 +55,7 @@ struct AliasController: GetuiController {
     }
   }
 
-  /// That a CID does not have the alias is no error.
+  /// A CID that does not have the alias is no error.
   private func unbind(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       var holders: [ExactName: Set<RegistrationNumber>] = [:]

@@ -4,7 +4,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// Tokens for all other calls.
+/// Serves the tokens that all other calls need.
 struct AuthController: GetuiController {
   let api: GetuiAPI
 
@@ -13,7 +13,7 @@ struct AuthController: GetuiController {
     openRoute("DELETE", "/auth/{token}") { $0.revoke($1) },
   ]
 
-  /// Calls of an app in a minute.
+  /// The most calls of an app per minute.
   static let callsPerMinute = 100
 
   /// `POST /auth`.
@@ -28,7 +28,7 @@ struct AuthController: GetuiController {
     let body = try call.body()
     let sign = try body.required("sign", most: 64)
     let key = try body.required("appkey", most: 64)
-    // Signed as it was written; some clients send a number, some a string.
+    // Some clients send a number, some a string; the signature covers its text.
     guard let stamp = body["timestamp"] else { throw .missing("timestamp") }
     let text = stamp.string ?? stamp.number?.text ?? ""
     guard let milliseconds = Int64(text), milliseconds > 0 else { throw .invalid("timestamp") }
@@ -42,7 +42,7 @@ struct AuthController: GetuiController {
       case .failure(let error): call.fail(error)
       case .success(.refused): call.fail(.signInvalid("sign is invalid"))
       case .success(.token(let token, let end)):
-        // Counted for those only who know the secret: nobody else can use the calls up.
+        // Only callers who know the secret count, so that nobody else can use up the calls.
         let budget = api.authCalls.take(
           app.id.rawValue, quota: Self.callsPerMinute, at: api.time.monotonic())
         guard budget.isGranted else { return call.fail(.authLimited) }
@@ -56,7 +56,7 @@ struct AuthController: GetuiController {
     }
   }
 
-  /// `DELETE /auth/{token}`: the token itself shows who may.
+  /// `DELETE /auth/{token}`: the token in the path authenticates the call.
   private func revoke(_ call: GetuiCall) {
     api.findApp(of: call) { app in
       if let obstacle = api.obstacle(to: call, of: app) { return call.fail(obstacle) }

@@ -5,7 +5,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Stored messages, and sending them to lists.
+/// Stores messages and sends them to lists.
 struct ListController: GetuiController {
   let api: GetuiAPI
 
@@ -16,21 +16,25 @@ struct ListController: GetuiController {
     route(.push, "POST", "/push/list/cid_by_tag") { $0.sendByTag($1, $2) },
   ]
 
-  /// Names in a list.
+  /// The most names in a list.
   private static let mostNames = 1000
 
-  /// `POST /push/list/message`: a repeated `request_id` gets the first message again.
+  /// `POST /push/list/message`: a repeated `request_id` gets the task of the first request.
   private func store(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
-      let body = try PushBody(try call.body(), as: .list, zone: router.zone)
-      // What would be refused whenever it is sent is refused now.
+      let fields = try call.body()
+      guard fields["audience"] == nil else {
+        throw .invalid("audience", "a stored message has none: name it in push/list/cid or push/list/alias")
+      }
+      let body = try api.read(fields, as: .list, for: app)
+      // A message that every later push would refuse is refused now.
       if case .push(let push) = body.content { _ = try api.request(push, to: .everybody) }
       let (now, router, stored) = (api.time.now(), api.router, body.content.stored)
       let expires = now.adding(seconds: max(60, body.timeToLive))
       let (requestID, origin) = (body.requestID, body.origin)
       api.store.write { transaction throws(StorageError) -> MessageID? in
         if let known = try transaction.getui.task(requestID: requestID, app: app.id) {
-          // A push for later without a digest would pass for every request.
+          // A scheduled push without a digest would match every request.
           return known.scheduleID == nil && known.isSame(as: origin.digest) ? known.id : nil
         }
         let name = GetuiOrigin.name(ofRequest: requestID)
@@ -39,9 +43,9 @@ struct ListController: GetuiController {
         try transaction.getui.insertTask(
           GetuiTaskRow(
             id: id, app: app.id, requestID: requestID, groupName: origin.groupName, createdAt: now,
-            expiresAt: expires, digest: origin.digest, body: stored))
+            expiresAt: expires, digest: origin.digest?.stored, body: stored))
         try transaction.pushes.insertCID(
-          app: app.id, cid: name, id: id, sendno: 0, at: now, digest: origin.digest)
+          app: app.id, cid: name, id: id, sendno: 0, at: now, digest: origin.digest?.stored)
         return id
       } completion: { result in
         switch result {
@@ -72,7 +76,7 @@ struct ListController: GetuiController {
     }
   }
 
-  /// `POST /push/list/cid_by_tag`: to those CIDs whose tags are as wanted.
+  /// `POST /push/list/cid_by_tag`: sends to the CIDs whose tags meet their condition.
   private func sendByTag(_ call: GetuiCall, _ app: App) {
     attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
@@ -92,14 +96,14 @@ struct ListController: GetuiController {
     return audience
   }
 
-  /// Whom a stored message is to be sent to.
+  /// The target of a stored message.
   private struct Order: Sendable {
     let task: MessageID
     let names: [String]
     let kind: TargetName
     let isAsync: Bool
     let isDetailed: Bool
-    /// Names that are left out, and said to be.
+    /// The CIDs that are left out; their status is `successed_ignore`.
     var ignored: Set<String> = []
 
     init(_ fields: GetuiFields, names: [String], kind: TargetName) throws(GetuiError) {
@@ -109,6 +113,7 @@ struct ListController: GetuiController {
       (self.task, self.names, self.kind) = (task.id, names, kind)
       isAsync = try fields.flag("is_async") == true
       isDetailed = try fields.flag("need_alias_detail") == true
+      if isDetailed, kind != .alias { throw .invalid("need_alias_detail", "it goes with push/list/alias") }
     }
   }
 
@@ -130,8 +135,9 @@ struct ListController: GetuiController {
     guard row.expiresAt > api.time.now() else { throw .taskInvalid("The task has ended") }
     guard let content = PushBody.Content(stored: row.body) else { throw .busy }
     let names = order.names.filter { !order.ignored.contains($0) }
-    let isNobodyLeft = order.kind == .cid && names.allSatisfy { app.registration($0) == nil }
-    guard order.ignored.isEmpty || !isNobodyLeft else { return answer(order, call, app) }
+    if !order.ignored.isEmpty, names.allSatisfy({ app.registration($0) == nil }) {
+      return answer(order, call, app)
+    }
     let target = PushTarget(names, by: order.kind, of: app)
     switch content {
     case .revoke(let old):
@@ -157,7 +163,7 @@ struct ListController: GetuiController {
     call.answer { writer in
       writer.beginObject()
       writer.key(GetuiTaskID(.list, order.task).text)
-      if order.isDetailed, order.kind == .alias {
+      if order.isDetailed {
         writer.beginObject()
         for name in order.names {
           writer.key(name)

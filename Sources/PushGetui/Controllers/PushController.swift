@@ -5,7 +5,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// Pushes to all, or to some by tags; now or later.
+/// Serves pushes to everybody and to tags, immediate and scheduled.
 struct PushController: GetuiController {
   let api: GetuiAPI
 
@@ -20,7 +20,7 @@ struct PushController: GetuiController {
   ) {
     attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
-      let body = try PushBody(fields, as: .app, zone: router.zone)
+      let body = try api.read(fields, as: .app, for: app)
       let target = try target(fields)
       let done: @Sendable (Result<MessageID, GetuiError>) -> Void = { result in
         switch result {

@@ -6,7 +6,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Reports, from what is stored of pushes and devices. A figure that is not known is left out.
+/// Serves reports, computed from the stored pushes and devices. Unknown figures are left out.
 struct ReportController: GetuiController {
   let api: GetuiAPI
 
@@ -21,9 +21,9 @@ struct ReportController: GetuiController {
   ]
 
   private static let mostTasks = 200
-  /// Pushes that one answer adds up.
+  /// The most pushes that one answer adds up.
   private static let mostPushes = 2000
-  /// Days that reports of tasks and of groups go back.
+  /// How far the reports of tasks and of groups go back, in days.
   private static let (daysOfTasks, daysOfGroups): (Int64, Int64) = (90, 70)
 
   private var today: LocalDate { router.zone.local(api.time.now()).date }
@@ -39,7 +39,7 @@ struct ReportController: GetuiController {
       let names = try call.list("taskid", most: Self.mostTasks)
       let oldest = api.time.now().adding(seconds: -Self.daysOfTasks * 86_400)
       let asked = names.map { name in
-        // One that is older, or no task at all, is left out.
+        // Older and unknown tasks are left out.
         GetuiTaskID(name).flatMap { $0.id < MessageID(firstAt: oldest) ? nil : $0.id }
       }
       readPushes(of: asked.compactMap { $0 }, in: app.id) { [self] result in
@@ -75,7 +75,7 @@ struct ReportController: GetuiController {
     }
   }
 
-  /// The pushes of each of some tasks: a task that is no stored message is its own push.
+  /// Returns the pushes of each task. A task that is not a stored message is itself the push.
   private func readPushes(
     of tasks: [MessageID], in app: AppID,
     _ done: @escaping @Sendable (Result<[[MessageID]], StorageError>) -> Void
@@ -93,7 +93,7 @@ struct ReportController: GetuiController {
     }
   }
 
-  /// The figures of pushes, in their order; nil for those that the app does not have, all of it if they cannot be read.
+  /// Reads the figures of pushes, in their order; nil for pushes that the app does not have. Nil as a whole if reading fails.
   private func figures(
     of pushes: [MessageID], _ app: App, _ done: @escaping @Sendable ([TaskFigures?]?) -> Void
   ) {
@@ -143,7 +143,7 @@ struct ReportController: GetuiController {
     return try day(text, parameter)
   }
 
-  /// A day that is over, and of which something may be known.
+  /// Reads a day before today that is recent enough for figures to exist.
   private func pastDay(_ call: GetuiCall) throws(GetuiError) -> (text: String, number: Int64) {
     let text = call.captures["date"] ?? ""
     let number = try day(text, "date")
@@ -206,9 +206,9 @@ struct ReportController: GetuiController {
     }
   }
 
-  // MARK: Now
+  // MARK: Current figures
 
-  /// Pushes to everybody of the day: the only ones of which a plan may limit the number.
+  /// `GET /report/push/count`: pushes to everybody, the only ones that a plan limits.
   private func showQuota(_ call: GetuiCall, _ app: App) {
     let (day, limit) = (today.dayNumber, app.plan.broadcasts)
     api.store.read { transaction throws(StorageError) in
@@ -236,7 +236,7 @@ struct ReportController: GetuiController {
     }
   }
 
-  /// The most devices that were connected at a time in each of the last 24 hours.
+  /// `GET /report/online_user`: the most devices that were connected at the same time, for each of the last 24 hours.
   private func showOnline(_ call: GetuiCall, _ app: App) {
     let now = router.zone.local(api.time.now())
     let hour = now.date.dayNumber * 24 + Int64(now.hour)

@@ -7,7 +7,7 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// Pushes to one CID or one alias, by themselves and many in a request.
+/// Serves pushes to one CID or one alias, single and in batches.
 struct SingleController: GetuiController {
   let api: GetuiAPI
 
@@ -24,7 +24,7 @@ struct SingleController: GetuiController {
   private func push(_ call: GetuiCall, _ app: App, by name: TargetName) {
     attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
-      let body = try PushBody(fields, as: .single, zone: router.zone)
+      let body = try api.read(fields, as: .single, for: app)
       let target = try Self.target(fields, by: name, in: app)
       try api.send(body, to: PushTarget([target], by: name, of: app), in: app) { result in
         Self.answer(call, result.map { ($0, false) }, target, by: name, app)
@@ -32,7 +32,7 @@ struct SingleController: GetuiController {
     }
   }
 
-  /// The only name of an audience.
+  /// Reads the single name of an audience.
   private static func target(
     _ body: GetuiFields, by name: TargetName, in app: App
   ) throws(GetuiError) -> String {
@@ -63,36 +63,40 @@ struct SingleController: GetuiController {
 
   // MARK: By tags
 
-  /// `POST /push/single/cid_by_tag`: to a CID if its tags are as wanted, else to nobody.
+  /// `POST /push/single/cid_by_tag`: sends to a CID if its tags meet the condition, else to nobody.
   private func pushByTag(_ call: GetuiCall, _ app: App) {
     attemptPush(call) { () throws(GetuiError) in
       let fields = try call.body()
-      let body = try PushBody(fields, as: .single, zone: router.zone)
+      let body = try api.read(fields, as: .single, for: app)
       guard let audience = try fields.fields("audience") else { throw .missing("audience") }
       let choices = try TaggedCID.list(audience, most: 1)
       guard let choice = choices.first else { throw .missing(audience.name(TaggedCID.key)) }
-      let isMeant = choice.isMeant(try app.device(choice.cid), in: app)
-      let isPush = if case .push = body.content { true } else { false }
-      let done: @Sendable (Result<MessageID, GetuiError>) -> Void = { result in
-        guard isPush, case .success(let id) = result else {
-          return Self.answer(call, result.map { ($0, !isMeant) }, choice.cid, by: .cid, app)
-        }
-        // Of a repeated request that counts which was done, whatever the tags are now.
-        api.store.read { transaction throws(StorageError) in
-          try transaction.pushes.audience(of: id, app: app.id) == nil
-        } completion: { isIgnored in
-          let result = isIgnored.map { (id, isIgnored: $0) }.mapError { _ in GetuiError.busy }
-          Self.answer(call, result, choice.cid, by: .cid, app)
+      let hasTags = choice.isMeant(try app.device(choice.cid), in: app)
+      // The first request fixed the audience; today's tags count only for a new request.
+      api.findClaim(body.requestID, body.origin, in: app) { result in
+        attemptPush(call) { () throws(GetuiError) in
+          let first = try result.get()
+          try push(body, to: choice.cid, isMeant: first.map { !$0.isIgnored } ?? hasTags, call, app)
         }
       }
-      guard isMeant else { return api.claim(body.requestID, body.origin, in: app, done: done) }
-      try api.send(body, to: PushTarget([choice.cid], by: .cid, of: app), in: app, done: done)
+    }
+  }
+
+  private func push(
+    _ body: PushBody, to cid: String, isMeant: Bool, _ call: GetuiCall, _ app: App
+  ) throws(GetuiError) {
+    let done: @Sendable (Result<GetuiAPI.Claim, GetuiError>) -> Void = { result in
+      Self.answer(call, result.map { ($0.id, $0.isIgnored) }, cid, by: .cid, app)
+    }
+    guard isMeant else { return api.claim(body.requestID, body.origin, isIgnored: true, in: app, done: done) }
+    try api.send(body, to: PushTarget([cid], by: .cid, of: app), in: app) {
+      done($0.map { GetuiAPI.Claim(id: $0, isIgnored: false) })
     }
   }
 
   // MARK: Batches
 
-  /// Messages of a batch.
+  /// The most messages of a batch.
   private static let mostMessages = 200
 
   private func pushBatch(_ call: GetuiCall, _ app: App, by name: TargetName) {
@@ -100,7 +104,7 @@ struct SingleController: GetuiController {
     if !isTaken { call.fail(.busy) }
   }
 
-  /// Every message is accepted or refused by itself. The call itself was counted as the first of them.
+  /// Accepts or refuses each message separately. The call was already counted as the first message.
   private func parseBatch(_ call: GetuiCall, _ app: App, by name: TargetName) {
     call.attempt { () throws(GetuiError) in
       let fields = try call.body()
@@ -111,7 +115,7 @@ struct SingleController: GetuiController {
       }
       let allowed = 1 + api.gateway.takeMorePushes(list.count - 1, of: app)
       var (names, shown): (Set<String>, Set<String>) = ([], [])
-      // All are on their way to the writer before the first is answered, so that they share its commits.
+      // All messages are passed to the writer before the first one is answered, so that they share commits.
       let answers = BatchAnswers(count: list.count) { [call] in
         isAsync ? call.answer() : Self.answer(call, $0, by: name, app)
       }
@@ -120,14 +124,14 @@ struct SingleController: GetuiController {
         do throws(GetuiError) {
           guard let object = value.object else { throw .wrongType("msg_list[\(index)]") }
           let message = GetuiFields(object)
-          // What is refused is told under its name, unless an earlier message has that.
+          // The answer names a refused message by its `request_id`, unless an earlier message has the same.
           if let id = object["request_id"]?.string, BatchEntry.canShow(id), shown.insert(id).inserted {
             entry.requestID = id
           }
           let named = object["audience"]?[name.rawValue]?.array?.first?.string
           entry.target = named.flatMap { BatchEntry.canShow($0) ? $0 : nil }
           guard index < allowed else { throw .callsLimited }
-          let body = try PushBody(message, as: .single, zone: router.zone)
+          let body = try api.read(message, as: .single, for: app)
           guard names.insert(body.requestID).inserted else { throw GetuiError(.requestRepeated) }
           let target = try Self.target(message, by: name, in: app)
           entry.target = target
@@ -143,7 +147,7 @@ struct SingleController: GetuiController {
     }
   }
 
-  /// `{taskid:{cid:status}}`; what was refused stands under its `request_id`, with the reason as the status of its target.
+  /// Answers `{taskid:{cid:status}}`. A refused message stands under its `request_id`, with the reason as the status.
   private static func answer(
     _ call: GetuiCall, _ results: [(BatchEntry, Result<MessageID, GetuiError>)], by name: TargetName,
     _ app: App
@@ -167,7 +171,7 @@ struct SingleController: GetuiController {
   }
 }
 
-/// What is known of a message of a batch.
+/// The place, name and target of a message in a batch.
 private struct BatchEntry: Sendable {
   let place: Int
   var requestID: String?
@@ -175,14 +179,14 @@ private struct BatchEntry: Sendable {
 
   init(place: Int) { self.place = place }
 
-  /// Whether an answer repeats a name.
+  /// Whether an answer may contain a name.
   static func canShow(_ name: String) -> Bool { (1...256).contains(name.utf8.count) }
 
-  /// What it is called if it does not say.
+  /// The name in the answer for a message without a readable one.
   var name: String { "msg_list[\(place)]" }
 }
 
-/// Gathers the outcome of the messages of a batch, in their order, and answers when all are there.
+/// Collects the outcomes of the messages of a batch, in their order, and answers when all are known.
 private final class BatchAnswers: Sendable {
   typealias Outcome = (BatchEntry, Result<MessageID, GetuiError>)
 
@@ -199,7 +203,7 @@ private final class BatchAnswers: Sendable {
     state = Mutex(State(outcomes: Array(repeating: nil, count: count), missing: count))
   }
 
-  /// Sets one, from any thread; each once.
+  /// Sets the outcome of one message, once, on any thread.
   func set(_ entry: BatchEntry, _ result: Result<MessageID, GetuiError>) {
     let complete = state.withLock { state -> [Outcome?]? in
       state.outcomes[entry.place] = (entry, result)

@@ -5,7 +5,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// Tags of CIDs.
+/// Serves the tags of CIDs.
 struct TagController: GetuiController {
   let api: GetuiAPI
 
@@ -16,7 +16,7 @@ struct TagController: GetuiController {
     route(.device, "DELETE", "/user/custom_tag/batch/{tag}") { $0.removeTag($1, $2) },
   ]
 
-  /// CIDs of a batch.
+  /// The most CIDs of a batch.
   private static let mostDevices = 1000
 
   private var today: Int64 { router.zone.local(api.time.now()).date.dayNumber }
@@ -25,7 +25,8 @@ struct TagController: GetuiController {
   private func setTags(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let device = try app.device(call.captures["cid"] ?? "")
-      guard let tags = try call.body().texts("custom_tag", most: RegistrationLimits.getuiTags) else {
+      guard let tags = try call.body(["custom_tag"]).texts("custom_tag", most: RegistrationLimits.getuiTags)
+      else {
         throw .missing("custom_tag")
       }
       for tag in tags { if let error = GetuiError(tag: tag) { throw error } }
@@ -75,14 +76,14 @@ struct TagController: GetuiController {
     if let error = api.tagRates.take(kind, of: app.id, day: today, at: api.time.monotonic()) { throw error }
   }
 
-  /// One tag of many CIDs: of each is told whether it has, or does not have, the tag now.
+  /// Adds a tag to many CIDs or removes it; the answer says for each whether that is now so.
   private func changeTag(
     _ call: GetuiCall, _ app: App, _ kind: TagRates.Call, _ edit: (String) -> TagEdit
   ) {
     call.attempt { () throws(GetuiError) in
       let tag = call.captures["tag"] ?? ""
       if let error = GetuiError(tag: tag) { throw error }
-      guard let cids = try call.body().texts("cid", most: Self.mostDevices), !cids.isEmpty else {
+      guard let cids = try call.body(["cid"]).texts("cid", most: Self.mostDevices), !cids.isEmpty else {
         throw .missing("cid")
       }
       try takeCall(kind, app)
@@ -104,7 +105,7 @@ struct TagController: GetuiController {
     }
   }
 
-  /// Changes those of some devices that may be changed, in one commit.
+  /// Changes, in one commit, the devices that can be changed.
   private func apply(
     _ change: DeviceChange, to devices: [RegistrationNumber], _ app: App,
     _ done: @escaping @Sendable (Result<Set<RegistrationNumber>, DeviceFailure>) -> Void
@@ -115,7 +116,7 @@ struct TagController: GetuiController {
       switch result {
       case .success: done(.success(Set(devices)))
       case .failure(let refusal) where refusal.failure == .tooManyTags && !refusal.numbers.isEmpty:
-        // Those that have as many as they may have stay as they are.
+        // Devices that already have the most tags stay unchanged.
         let full = Set(refusal.numbers)
         apply(change, to: devices.filter { !full.contains($0) }, app, done)
       case .failure(let refusal): done(.failure(refusal.failure))

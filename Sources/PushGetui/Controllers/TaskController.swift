@@ -6,7 +6,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 
-/// Tasks: stopping them, those for later, and how one went at a CID.
+/// Serves tasks: stops them, shows and deletes scheduled ones, and shows what happened at a CID.
 struct TaskController: GetuiController {
   let api: GetuiAPI
 
@@ -19,8 +19,8 @@ struct TaskController: GetuiController {
 
   // MARK: Stopping
 
-  /// `DELETE /task/{taskid}`: of a stored message all pushes, and it cannot be sent any more; of a push for later that push,
-  /// which is not made if it was not yet.
+  /// `DELETE /task/{taskid}`: recalls all pushes of a stored message, which can no longer be sent. Of a scheduled push it
+  /// deletes the schedule, or recalls the push if it was made.
   private func stop(_ call: GetuiCall, _ app: App) {
     guard let task = GetuiTaskID(call.captures["taskid"] ?? ""), task.kind != .single else {
       return call.fail(.invalid("taskid"))
@@ -47,9 +47,9 @@ struct TaskController: GetuiController {
     }
   }
 
-  // MARK: Pushes for later
+  // MARK: Scheduled pushes
 
-  /// Seconds before its time in which a push for later cannot be deleted any more (getui.md 2.1).
+  /// A scheduled push cannot be deleted in the last seconds before its time (Getui's REST API v2, `DELETE /task/schedule`).
   private static let lastMinute: Int64 = 60
 
   /// `GET /task/schedule/{taskid}`.
@@ -105,10 +105,10 @@ struct TaskController: GetuiController {
 
   // MARK: At a CID
 
-  /// Pushes of a stored message that one answer looks at.
+  /// The most pushes of a stored message that one answer covers.
   private static let mostPushes = 1000
 
-  /// `GET /task/detail/{cid}/{taskid}`: what is known to have happened, in its order.
+  /// `GET /task/detail/{cid}/{taskid}`: the known events, in order.
   private func showDetail(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let device = try app.device(call.captures["cid"] ?? "")
@@ -143,7 +143,7 @@ struct TaskController: GetuiController {
         let events = diagnosis.events.map { (time: router.zone.local($0.at).text, event: $0.event) }
         call.answer { writer in
           writer.beginObject()
-          // Getui's table has one name and its example the other.
+          // Getui's documentation has one name in its table and the other in its example.
           for key in ["deatil", "detail"] {
             writer.key(key)
             writer.beginArray()
@@ -163,7 +163,7 @@ struct TaskController: GetuiController {
 }
 
 extension GetuiTimedTaskRow {
-  /// What came of the push, in the newer clients' word.
+  /// The outcome of the push, in the word of newer clients.
   private var result: String {
     switch outcome {
     case 0?: "send_success"
@@ -177,7 +177,7 @@ extension GetuiTimedTaskRow {
     writer.member("create_time", String(task.createdAt.milliseconds))
     writer.member("push_time", String((schedule?.dueAt ?? task.expiresAt).milliseconds))
     writer.member("send_result", result)
-    // Older clients' word, which has none for what is still to come.
+    // The word of older clients, who have none for a push that is still to come.
     if let outcome { writer.member("status", outcome == 0 ? "success" : "failed") }
     let push = schedule.flatMap { try? parseJSON($0.push) }
     if let text = push?["message"]?["msg_content"]?.string { writer.member("transmission_content", text) }
@@ -186,7 +186,7 @@ extension GetuiTimedTaskRow {
 }
 
 extension Diagnosis {
-  /// What is known to have happened and when, the oldest first. A step that holds by itself is no event.
+  /// The known events with their times, the oldest first.
   fileprivate var events: [(at: Timestamp, event: String)] {
     let found = steps.compactMap { step -> (at: Timestamp, event: String)? in
       guard let at = step.at else { return nil }

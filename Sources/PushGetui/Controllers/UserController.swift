@@ -5,7 +5,7 @@ import PushHTTP
 import PushJSON
 import PushRouter
 
-/// What is known of CIDs, their badges, and the black list.
+/// Serves the status of CIDs, their badges and APNs tokens, and the blacklist.
 struct UserController: GetuiController {
   let api: GetuiAPI
 
@@ -21,7 +21,7 @@ struct UserController: GetuiController {
     route(.device, "GET", "/user/count") { $0.count($1, $2) },
   ]
 
-  // MARK: The black list
+  // MARK: Blacklist
 
   private static let mostChanged = 200
   private static let mostShown = 1000
@@ -36,7 +36,7 @@ struct UserController: GetuiController {
 
   // MARK: Status
 
-  /// `{cid: {...}}` of the CIDs that the app has.
+  /// Answers `{cid: {...}}` for the CIDs that the app has.
   private func show(
     _ call: GetuiCall, _ app: App, most: Int,
     _ write: @escaping (inout JSONWriter, RegistrationNumber, DeviceStatus) -> Void
@@ -63,7 +63,7 @@ struct UserController: GetuiController {
 
   private func showStatus(_ call: GetuiCall, _ app: App) {
     show(call, app, most: Self.mostShown) { writer, number, status in
-      // Of an earlier run of the server only the last contact is known.
+      // For connections of an earlier run of the server only the last contact is known.
       let login = status.cameSeconds > 0 ? status.cameSeconds : status.sinceSeconds
       if login > 0 { writer.member("last_login_time", String(Int64(login) * 1000)) }
       writer.member("status", Self.word(app.isReachable(number)))
@@ -120,7 +120,7 @@ struct UserController: GetuiController {
     }
   }
 
-  /// Getui's number of a platform: 1 is Android, which quick apps run on; 2 iOS, 3 Harmony.
+  /// Returns Getui's number of a platform: 1 Android (also for quick apps, which run on it), 2 iOS, 3 HarmonyOS.
   private static func phoneType(_ platform: Platform) -> Int {
     switch platform {
     case .ios: 2
@@ -129,7 +129,7 @@ struct UserController: GetuiController {
     }
   }
 
-  /// `/user/count`: how many devices conditions mean now. The black list is no condition.
+  /// `/user/count`: how many devices meet the conditions now. Devices on the blacklist count too.
   private func count(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let conditions = try TagConditions(try call.body())
@@ -153,7 +153,7 @@ struct UserController: GetuiController {
   private func setBadge(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let devices = try app.devices(try call.list("cid", most: Self.mostChanged))
-      let text = try call.body().required("badge", most: 16)
+      let text = try call.body(["badge"]).required("badge", most: 16)
       guard let badge = BadgeChange(getui: text) else { throw .invalid("badge") }
       router.registrations.changeBadges(badge, of: devices, in: app) { call.answer($0) }
     }
@@ -163,13 +163,14 @@ struct UserController: GetuiController {
 
   private static let mostTokens = 1000
 
-  /// Binds tokens of APNs, the only ones that a server can take: phone makers' come from their own SDKs.
+  /// Binds APNs tokens. Other types are refused: there are no channels for them.
   private func bindTokens(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       guard ["ios", "apn", "apns"].contains(call.captures["type"] ?? "") else {
         throw .unsupported("bind_dt/\(call.captures["type"]?.prefix(32) ?? "")")
       }
-      guard let list = try call.body().array("dt_list", most: Self.mostTokens), !list.isEmpty else {
+      guard let list = try call.body(["dt_list"]).array("dt_list", most: Self.mostTokens), !list.isEmpty
+      else {
         throw .missing("dt_list")
       }
       var tokens: [(device: RegistrationNumber, token: [UInt8])] = []
@@ -178,7 +179,7 @@ struct UserController: GetuiController {
         let fields = GetuiFields(object, path: "dt_list")
         let device = try app.device(try fields.required("cid"))
         try fields.allow(["cid", "device_token"])
-        // An empty one takes the token away; one that is missing is a mistake.
+        // An empty token removes the device's token; a missing one is an error.
         guard let text = try fields.text("device_token") else { throw .missing("dt_list.device_token") }
         guard let token = Hex.decode(text.lowercased()), token.count <= 100 else {
           throw .invalid("dt_list.device_token")
@@ -192,13 +193,13 @@ struct UserController: GetuiController {
     }
   }
 
-  /// One after the other: a token that another registration had is taken from it.
+  /// Binds tokens one after the other, since a token is taken from the registration that had it before.
   private func bind(
     _ tokens: ArraySlice<(device: RegistrationNumber, token: [UInt8])>, _ call: GetuiCall, _ app: App
   ) {
     guard let first = tokens.first else { return call.answer() }
     router.registrations.facts(of: [first.device], in: app) { [self] result in
-      // Which of Apple's services a token belongs to is known of devices only; production is meant of those that told none.
+      // Only the device knows its APNs environment; the default is production.
       let known = (try? result.get())?.first??.deviceToken?.service.environment ?? .production
       let token = PushToken(known, first.token)
       router.registrations.setTokens([token], of: first.device, in: app) { result in
@@ -210,12 +211,12 @@ struct UserController: GetuiController {
 }
 
 extension Registrations.Facts {
-  /// What Getui calls the device token: Apple's ordinary one; nil if there is none.
+  /// Getui's device token: the ordinary APNs token; nil if there is none.
   fileprivate var deviceToken: PushToken? { tokens.first { $0.slot == APNsTokenSlot.device.slot } }
 }
 
 extension BadgeChange {
-  /// Getui's way to write a badge: `+1` and `-1` count on, `7` sets; nil for anything else.
+  /// Reads a badge in Getui's form: `+1` and `-1` change it, `7` sets it; nil for anything else.
   init?(getui text: String) {
     guard let number = Int32(text), text.utf8.count <= 10 else { return nil }
     switch text.first {

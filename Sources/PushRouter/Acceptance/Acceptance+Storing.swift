@@ -111,7 +111,7 @@ extension Acceptance {
     if let cid = request.push.cid {
       try transaction.pushes.insertCID(
         app: app.id, cid: cid, id: id, sendno: Int64(request.sendno), at: push.now,
-        digest: request.getui?.digest)
+        digest: request.getui?.digest?.stored)
     }
     if let old = request.overrides {
       try deliveries.withdraw(

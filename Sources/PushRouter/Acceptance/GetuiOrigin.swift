@@ -7,11 +7,11 @@ public struct GetuiOrigin: Sendable, Equatable {
   public var task: MessageID?
   /// The group that the push counts under; empty for none. A stored message brings its own.
   public var groupName: String
-  /// SHA-256 of the request: under the same name only the same request is answered again. Nil for requests without a name.
-  public var digest: [UInt8]?
+  /// The digest of the request: under the same name only the same request is answered again. Nil for requests without a name.
+  public var digest: RequestDigest?
 
   /// Puts an origin together.
-  public init(task: MessageID? = nil, groupName: String = "", digest: [UInt8]? = nil) {
+  public init(task: MessageID? = nil, groupName: String = "", digest: RequestDigest? = nil) {
     (self.task, self.groupName, self.digest) = (task, groupName, digest)
   }
 
@@ -28,8 +28,5 @@ public struct GetuiOrigin: Sendable, Equatable {
 
 extension CIDRow {
   /// Whether this was the same request as one with a digest. Of requests without one nobody knows better.
-  public func isSame(as digest: [UInt8]?) -> Bool {
-    guard let digest, let first = self.digest else { return true }
-    return first == digest
-  }
+  public func isSame(as digest: RequestDigest?) -> Bool { digest?.matches(self.digest) ?? true }
 }

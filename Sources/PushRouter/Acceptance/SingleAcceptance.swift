@@ -6,7 +6,7 @@ import PushStorage
 private struct SingleAcceptance: AcceptanceKind {
   let app: App
   let cid: String?
-  let digest: [UInt8]?
+  let digest: RequestDigest?
 
   var isNamed: Bool { cid != nil }
   var keepsRefusals: Bool { false }

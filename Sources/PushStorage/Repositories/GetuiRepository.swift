@@ -51,10 +51,7 @@ public struct GetuiTaskRow: Sendable, Equatable {
   }
 
   /// Whether a request with a digest is the one that created it. Without a digest the answer is yes.
-  public func isSame(as digest: [UInt8]?) -> Bool {
-    guard let digest, let first = self.digest else { return true }
-    return first == digest
-  }
+  public func isSame(as digest: RequestDigest?) -> Bool { digest?.matches(self.digest) ?? true }
 }
 
 /// How a push for later stands.
