@@ -165,11 +165,11 @@ struct DevicePage: Sendable {
   private func push(_ push: DeviceFile.Push) -> HTML {
     let diagnosis = push.diagnosis
     let cause: HTML =
-      "\(diagnosis.firstFailure?.cause, { "<span class=\"quiet\">\(call(Phrase($0.text)))</span>" })"
+      "\(diagnosis.firstFailure?.cause, { "<span class=\"quiet\">\(call($0.text))</span>" })"
     return """
       <tr><td>\(call.moment(push.createdAt))</td>
       <td><a href="\(path)/pushes/\(push.id.text)">\(PushExcerpt(push.content).line(call))</a></td>
-      <td>\(call(Phrase(diagnosis.conclusion.text))) \(cause)</td>
+      <td>\(call(diagnosis.conclusion.text)) \(cause)</td>
       <td><a href="\(whyPath(push.id))" aria-label="\(call(Words.whyTitle)) \(push.id.text)">\(call(Words.why))</a></td></tr>
 
       """

@@ -96,7 +96,7 @@ private struct WhyPage: Sendable {
     let shown = diagnosis.steps.filter { $0.verdict != .notApplicable }
     return """
       <section class="card verdict \(diagnosis.conclusion.mark)">
-      <p class="big">\(call(Phrase(diagnosis.conclusion.text)))</p>
+      <p class="big">\(call(diagnosis.conclusion.text))</p>
       \(registration, { device($0) })
       \(diagnosis.firstFailure, { first($0) })
       </section>
@@ -122,8 +122,8 @@ private struct WhyPage: Sendable {
   private func item(_ step: WhyStep) -> HTML {
     """
     <li class="\(step.verdict.rawValue)"><span class="sign" aria-hidden="true">\(step.verdict.sign)</span>
-    <div><p class="point"><strong>\(call(Phrase(step.point.text)))</strong>
-    <span class="pill">\(call(Phrase(step.verdict.text)))</span> \(step.at, { "<span class=\"quiet\">\(call.moment($0))</span>" })
+    <div><p class="point"><strong>\(call(step.point.text))</strong>
+    <span class="pill">\(call(step.verdict.text))</span> \(step.at, { "<span class=\"quiet\">\(call.moment($0))</span>" })
     \(if: step.cause == nil, code(step.detail))</p>
     \(explanation(of: step))</div></li>
 
@@ -133,9 +133,9 @@ private struct WhyPage: Sendable {
   /// What is to be said of a step, and what to do.
   private func explanation(of step: WhyStep) -> HTML {
     guard let cause = step.cause else { return .none }
-    let remedy = call(Phrase(cause.remedy.text))
+    let remedy = call(cause.remedy.text)
     return """
-      <p>\(call(Phrase(cause.text))) \(code(step.detail))</p>
+      <p>\(call(cause.text)) \(code(step.detail))</p>
       \(if: !remedy.isEmpty, "<p class=\"remedy\"><strong>\(call(Words.whyToDo)):</strong> \(marked(remedy))</p>")
       """
   }

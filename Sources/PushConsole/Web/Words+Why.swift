@@ -1,11 +1,6 @@
 import PushBase
 import PushDomain
 
-extension Phrase {
-  /// A text of a diagnosis.
-  init(_ text: WhyText) { self.init(text.english, text.chinese) }
-}
-
 extension Words {
   static let whyTitle = Phrase("Why didn't it arrive?", "为什么没收到？")
   static let whyText = Phrase(

@@ -1,3 +1,5 @@
+import PushBase
+
 /// Why a push did not arrive, or is not seen. The names are part of the API; Docs/why-not-delivered.md explains each. Channels have
 /// causes of their own.
 public struct WhyCause: Hashable, Sendable {
@@ -6,13 +8,13 @@ public struct WhyCause: Hashable, Sendable {
   /// What to do about it.
   public let remedy: WhyRemedy
   /// What it means, in a sentence.
-  public let text: WhyText
+  public let text: Phrase
 
   /// A cause with its name in the API, what to do about it, and what it means.
   public init(_ rawValue: String, _ remedy: WhyRemedy, _ english: String, _ chinese: String) {
     self.rawValue = rawValue
     self.remedy = remedy
-    text = WhyText(english, chinese)
+    text = Phrase(english, chinese)
   }
 
   /// By name.

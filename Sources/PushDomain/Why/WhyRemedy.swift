@@ -1,15 +1,17 @@
+import PushBase
+
 /// What to do when a push did not arrive. The names are part of the API; Docs/why-not-delivered.md explains each. Channels have
 /// remedies of their own.
 public struct WhyRemedy: Hashable, Sendable {
   /// Its name in the API.
   public let rawValue: String
   /// What to do, in a sentence or two; empty if there is nothing to do.
-  public let text: WhyText
+  public let text: Phrase
 
   /// A remedy with its name in the API, and what to do.
   public init(_ rawValue: String, _ english: String, _ chinese: String) {
     self.rawValue = rawValue
-    text = WhyText(english, chinese)
+    text = Phrase(english, chinese)
   }
 
   /// By name.

@@ -5,12 +5,12 @@ public struct WhyPoint: Hashable, Sendable {
   /// Its name in the API.
   public let rawValue: String
   /// What is looked at.
-  public let text: WhyText
+  public let text: Phrase
 
   /// A point with its name in the API, and what is looked at.
   public init(_ rawValue: String, _ english: String, _ chinese: String) {
     self.rawValue = rawValue
-    text = WhyText(english, chinese)
+    text = Phrase(english, chinese)
   }
 
   /// By name.

@@ -60,7 +60,7 @@ struct WhyController: GatewayController {
 }
 
 extension Diagnosis {
-  fileprivate func write(to writer: inout JSONWriter, _ language: (WhyText) -> String) {
+  fileprivate func write(to writer: inout JSONWriter, _ language: (Phrase) -> String) {
     writer.member("conclusion", conclusion.rawValue)
     writer.member("text", language(conclusion.text))
     writer.key("first_failure")
@@ -73,7 +73,7 @@ extension Diagnosis {
 }
 
 extension WhyStep {
-  fileprivate func write(to writer: inout JSONWriter, _ language: (WhyText) -> String) {
+  fileprivate func write(to writer: inout JSONWriter, _ language: (Phrase) -> String) {
     writer.beginObject()
     writer.member("step", point.rawValue)
     writer.member("verdict", verdict.rawValue)

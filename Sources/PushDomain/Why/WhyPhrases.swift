@@ -1,0 +1,31 @@
+import PushBase
+
+extension WhyVerdict {
+  /// The verdict in a word or two.
+  public var text: Phrase {
+    switch self {
+    case .ok: Phrase("ok", "正常")
+    case .failed: Phrase("failed", "失败")
+    case .waiting: Phrase("waiting", "等待中")
+    case .unknown: Phrase("unknown", "未知")
+    case .notApplicable: Phrase("not applicable", "不适用")
+    }
+  }
+}
+
+extension WhyConclusion {
+  /// The conclusion in a sentence.
+  public var text: Phrase {
+    switch self {
+    case .arrived: Phrase("It arrived at the device.", "推送已到达设备。")
+    case .handedOver:
+      Phrase(
+        "The push service accepted it. Push services do not say whether the device has it.",
+        "推送服务已接收；推送服务不告知设备是否收到。")
+    case .waiting: Phrase("It has not arrived yet, and still may.", "尚未到达，仍可能送达。")
+    case .failed: Phrase("It did not arrive.", "推送未到达。")
+    case .unknown:
+      Phrase("It did not arrive, and the stored data does not show why.", "推送未到达，现有记录无法说明原因。")
+    }
+  }
+}
