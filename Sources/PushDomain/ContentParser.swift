@@ -15,14 +15,14 @@ struct ContentParser {
   /// The Live Activity that the audience names.
   let liveActivityID: String?
 
-  private var apple: APNsRenderer { APNsRenderer(options: options) }
-
   func parse() throws(APIError) -> PushContent {
     if let live = try push.fields("live_activity"), !live.present.isEmpty {
       guard options.encryption == nil else {
         throw .invalidValue("options.encryption does not go with live_activity")
       }
-      return PushContent(variants: [], apple: [try liveActivity(live)])
+      let forChannels = try liveActivity(live)
+      guard !forChannels.isEmpty else { throw push.notPermitted("live_activity") }
+      return PushContent(variants: [], forChannels: forChannels)
     }
     if liveActivityID != nil {
       throw .invalidValue("audience.live_activity_id goes with live_activity alone")
@@ -42,7 +42,10 @@ struct ContentParser {
       try checkSize(variant, platform)
       variants.append(variant)
     }
-    let content = PushContent(variants: variants, apple: try notification.map(renderForApple) ?? [])
+    let forChannels = try notification.map { (fields) throws(APIError) in
+      try renderForChannels(.notification(fields))
+    }
+    let content = PushContent(variants: variants, forChannels: forChannels ?? [])
     guard !content.platforms.isEmpty else {
       throw .missing("Missing parameter: notification has nothing for the platforms of this push")
     }
@@ -121,21 +124,19 @@ struct ContentParser {
     return rendered
   }
 
-  /// The forms for Apple of a notification that passed the checks.
-  private func renderForApple(_ notification: Fields) throws(APIError) -> [APNsNotification] {
-    guard platforms.contains(.ios) else { return [] }
-    var forms: [APNsNotification] = []
-    let ios = try notification.fields("ios") ?? Fields(JSONObject(), path: notification.name("ios"))
-    if let alert = ios["alert"] ?? notification["alert"] {
-      forms.append(try apple.notification(ios, alert: alert))
+  /// What channels make of a notification that passed the checks.
+  private func renderForChannels(_ subject: ContentDraft.Subject) throws(APIError) -> [ChannelContent] {
+    let draft = ContentDraft(subject: subject, platforms: platforms, options: options)
+    var rendered: [ChannelContent] = []
+    for renderer in rules.renderers where !platforms.isDisjoint(with: renderer.platforms) {
+      guard let bytes = try renderer.render(draft) else { continue }
+      rendered.append(
+        ChannelContent(renderer.channel, for: renderer.platforms.intersection(platforms), bytes))
     }
-    if let voip = try notification.fields("voip"), !voip.present.isEmpty {
-      forms.append(try apple.call(voip))
-    }
-    return forms
+    return rendered
   }
 
-  private func liveActivity(_ live: Fields) throws(APIError) -> APNsNotification {
+  private func liveActivity(_ live: Fields) throws(APIError) -> [ChannelContent] {
     for other in ["notification", "message"] where push[other] != nil {
       throw push.invalid("live_activity", "does not go with \(other)")
     }
@@ -143,7 +144,14 @@ struct ContentParser {
     if rules.strictKeys { try live.allow(["ios"]) }
     try Self.checkSize(
       JSONWriter.serialize(.object(ios.object)).count, of: ios.path, limit: Self.maximumLiveActivity)
-    return try apple.liveActivity(ios, id: liveActivityID)
+    guard let event = try ios.string("event") else { throw ios.missing("event") }
+    guard ["start", "update", "end"].contains(event) else {
+      throw ios.invalid("event", "must be start, update or end")
+    }
+    for (key, kind) in PlatformSchema.liveActivity {
+      if let value = ios[key] { try kind.check(key, value, in: ios) }
+    }
+    return try renderForChannels(.liveActivity(ios, id: liveActivityID))
   }
 
   /// One platform's object: checked, with the common alert where it has none of its own, all else as given.

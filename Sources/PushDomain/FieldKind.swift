@@ -62,7 +62,7 @@ enum FieldKind {
     case .badge: try Self.checkBadge(key, value, fields)
     case .iosExtras:
       guard let extras = try fields.fields(key) else { return }
-      for taken in ["aps", APNsRenderer.messageIDKey] where extras.object[taken] != nil {
+      for taken in ["aps", ContentDraft.messageIDMember] where extras.object[taken] != nil {
         throw extras.invalid(taken, "is taken by the server")
       }
     case .fraction: try Self.checkFraction(key, fields)

@@ -3,26 +3,30 @@ import PushJSON
 
 /// Reads the members of one JSON object, with errors that name the member by its whole path. `null` and empty
 /// arrays count as absent, as JPush has it (PHP writes its empty objects as `[]`).
-struct Fields {
+public struct Fields {
   let object: JSONObject
-  let path: String
+  /// The object's own path; empty for the outermost.
+  public let path: String
   /// What errors are like in the API that is called.
   let faults: APIFaults
 
-  init(_ object: JSONObject, path: String = "", faults: APIFaults = .push) {
+  /// Reads an object; errors are as in the given API.
+  public init(_ object: JSONObject, path: String = "", faults: APIFaults = .push) {
     self.object = object
     self.path = path
     self.faults = faults
   }
 
   /// The path of a member.
-  func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+  public func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-  func invalid(_ key: String, _ complaint: String) -> APIError {
+  /// A member has a value that is not allowed.
+  public func invalid(_ key: String, _ complaint: String) -> APIError {
     faults.invalid("\(name(key)) \(complaint)")
   }
 
-  func missing(_ key: String) -> APIError {
+  /// A member that has to be there is not.
+  public func missing(_ key: String) -> APIError {
     faults.missing("Missing parameter: \(name(key))")
   }
 
@@ -38,21 +42,23 @@ struct Fields {
   }
 
   /// A member that is present.
-  subscript(key: String) -> JSONValue? {
+  public subscript(key: String) -> JSONValue? {
     guard let value = object[key], !Self.isAbsent(value) else { return nil }
     return value
   }
 
   /// The members that are present, in order.
-  var present: [JSONObject.Member] { object.members.filter { !Self.isAbsent($0.value) } }
+  public var present: [JSONObject.Member] { object.members.filter { !Self.isAbsent($0.value) } }
 
-  func string(_ key: String) throws(APIError) -> String? {
+  /// A text; nil if absent.
+  public func string(_ key: String) throws(APIError) -> String? {
     guard let value = self[key] else { return nil }
     guard let text = value.string else { throw invalid(key, "must be a string") }
     return text
   }
 
-  func fields(_ key: String) throws(APIError) -> Fields? {
+  /// An object; nil if absent.
+  public func fields(_ key: String) throws(APIError) -> Fields? {
     guard let value = self[key] else { return nil }
     guard let object = value.object else { throw invalid(key, "must be a JSON object") }
     return Fields(object, path: name(key), faults: faults)
@@ -80,7 +86,7 @@ struct Fields {
   }
 
   /// A truth value in any form that official clients send: a literal, 0 or 1, or the literal as a string.
-  static func flag(_ value: JSONValue) -> Bool? {
+  public static func flag(_ value: JSONValue) -> Bool? {
     switch value {
     case .bool(let flag): flag
     case .number(let number): number.int64 == 1 ? true : number.int64 == 0 ? false : nil

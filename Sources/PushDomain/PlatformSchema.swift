@@ -19,6 +19,13 @@ enum PlatformSchema {
     "relevance-score": .fraction, "target-content-id": .text, "filter-criteria": .text, "extras": .iosExtras,
   ]
 
+  /// The object of a Live Activity, in the order in which its members are checked.
+  static let liveActivity: [(key: String, kind: FieldKind)] = [
+    ("attributes-type", .text), ("attributes", .object), ("content-state", .object),
+    ("alert", .activityAlert), ("dismissal-date", .integer(0...Int64(UInt32.max))),
+    ("stale-date", .integer(0...Int64(UInt32.max))), ("relevance-score", .integer(1...100)),
+  ]
+
   static let android: [String: FieldKind] = [
     "alert": .text, "title": .text, "builder_id": .integer(0...Int64(Int32.max)),
     "channel_id": .textUpTo(1000), "category": .text, "priority": .integer(-2...2),

@@ -29,18 +29,22 @@ public struct ContentVariant: Equatable, Sendable {
 public struct PushContent: Equatable, Sendable {
   /// The content of each group of platforms; no platform is in two of them, and no two have the same content.
   public let variants: [ContentVariant]
-  /// What goes to Apple: at most one notification for each kind of token, ordered by kind.
-  public private(set) var apple: [APNsNotification]
+  /// What channels to vendors' services send of it, at most one for each, by the channels' numbers.
+  public private(set) var forChannels: [ChannelContent]
   /// The push whose notification this one replaces on the device.
   public var overrides: MessageID?
 
-  /// Collects variants: equal ones are merged; empty ones are dropped; of two for one platform, or of two notifications
-  /// for one kind of APNs token, the first counts.
+  /// Collects variants: equal ones are merged; empty ones are dropped; of two for one platform, or of two contents for one channel,
+  /// the first counts.
   public init(
-    variants: [ContentVariant], apple: [APNsNotification] = [], overrides: MessageID? = nil
+    variants: [ContentVariant], forChannels: [ChannelContent] = [], overrides: MessageID? = nil
   ) {
     self.overrides = overrides
-    self.apple = APNsTokenKind.allCases.compactMap { kind in apple.first { $0.slot.kind == kind } }
+    var channels: [ChannelContent] = []
+    for content in forChannels where !channels.contains(where: { $0.channel == content.channel }) {
+      channels.append(content)
+    }
+    self.forChannels = channels.sorted { $0.channel < $1.channel }
     var taken: PlatformSet = []
     var merged: [ContentVariant] = []
     for var variant in variants {
@@ -59,12 +63,13 @@ public struct PushContent: Equatable, Sendable {
     self.variants = merged
   }
 
-  /// Whether it has a part that is rendered for channels to vendors' services.
-  public var isForChannels: Bool { !apple.isEmpty }
+  /// Whether a channel to a vendor's service has something of it.
+  public var isForChannels: Bool { !forChannels.isEmpty }
 
   /// The platforms that get anything.
   public var platforms: PlatformSet {
-    variants.reduce(into: apple.isEmpty ? [] : PlatformSet(.ios)) { $0.formUnion($1.platforms) }
+    let own = variants.reduce(into: PlatformSet()) { $0.formUnion($1.platforms) }
+    return forChannels.reduce(into: own) { $0.formUnion($1.platforms) }
   }
 
   /// What the devices of a platform get; nil if nothing.
@@ -75,23 +80,19 @@ public struct PushContent: Equatable, Sendable {
   /// Which parts there are for a platform.
   public func parts(for platform: Platform) -> PushParts { variant(for: platform)?.parts ?? [] }
 
-  /// What goes to the device's ordinary token at Apple; nil if there is nothing for it, or if the push was stored by a
-  /// version without APNs.
-  public var apns: APNsNotification? { apns(for: .device) }
-
-  /// What goes to one kind of token at Apple; nil if nothing.
-  public func apns(for kind: APNsTokenKind) -> APNsNotification? {
-    apple.first { $0.slot.kind == kind }
+  /// What a channel sends of it, in the channel's coding; nil if nothing.
+  public func content(for channel: ChannelID) -> [UInt8]? {
+    forChannels.first { $0.channel == channel }?.bytes
   }
 
-  /// Takes over the collapse IDs of the push that this one overrides. Needed because that one may have had an ID of the
-  /// sender's, or have replaced a third; without it the ID of the overridden push is used.
-  public mutating func inheritCollapseIDs(from old: PushContent) {
-    for index in apple.indices {
-      guard case .id = apple[index].collapse, let replaced = old.apns(for: apple[index].slot.kind),
-        replaced.collapse != .ownID
+  /// Lets the channels take the place that the notification of the overridden push has on devices.
+  public mutating func take(placeOf old: PushContent, _ renderers: [any ContentRenderer]) {
+    for index in forChannels.indices {
+      let channel = forChannels[index].channel
+      guard let renderer = renderers.first(where: { $0.channel == channel }),
+        let before = old.content(for: channel)
       else { continue }
-      apple[index].collapse = replaced.collapse
+      forChannels[index].bytes = renderer.replacing(before, with: forChannels[index].bytes)
     }
   }
 
@@ -117,18 +118,20 @@ public struct PushContent: Equatable, Sendable {
     return json
   }
 
-  /// The first byte of an encoding: what was written before there were notifications for Apple, and is still written
-  /// without them; and the form with them.
-  private static let versionWithoutApple: UInt8 = 1
-  private static let versionWithApple: UInt8 = 2
+  /// The first byte of an encoding: without contents for channels, which is the oldest form; with one for APNs alone, which was
+  /// written until there were other channels; with any.
+  private static let versionWithoutChannels: UInt8 = 1
+  private static let versionWithOneChannel: UInt8 = 2
+  private static let version: UInt8 = 3
 
   /// Compact bytes for the database: the version, the overridden push in eight bytes (0 for none), number of
   /// variants, then for each variant its platforms (one byte) and both parts, each after its size in four bytes, most
-  /// significant byte first. In version 2 the number of notifications for Apple follows, one byte, and each of them.
+  /// significant byte first. In version 3 the number of contents for channels follows, one byte, and for each the channel (one
+  /// byte), its platforms (one byte) and its bytes after their size in four bytes; in version 2 the content for APNs.
   public func encode() -> [UInt8] {
     let size = variants.reduce(11) { $0 + 9 + $1.notification.count + $1.message.count }
-    var writer = ByteWriter(capacity: apple.reduce(size) { $0 + 128 + $1.payload.text.count })
-    writer.write(apple.isEmpty ? Self.versionWithoutApple : Self.versionWithApple)
+    var writer = ByteWriter(capacity: forChannels.reduce(size) { $0 + 6 + $1.bytes.count })
+    writer.write(forChannels.isEmpty ? Self.versionWithoutChannels : Self.version)
     writer.write(overrides?.rawValue ?? 0)
     writer.write(UInt8(truncatingIfNeeded: variants.count))
     for variant in variants {
@@ -138,18 +141,21 @@ public struct PushContent: Equatable, Sendable {
         writer.write(bytes: part)
       }
     }
-    if !apple.isEmpty {
-      writer.write(UInt8(truncatingIfNeeded: apple.count))
-      for notification in apple { notification.encode(into: &writer) }
+    guard !forChannels.isEmpty else { return writer.bytes }
+    writer.write(UInt8(truncatingIfNeeded: forChannels.count))
+    for content in forChannels {
+      writer.write(content.channel.rawValue)
+      writer.write(content.platforms.rawValue)
+      writer.write(UInt32(truncatingIfNeeded: content.bytes.count))
+      writer.write(bytes: content.bytes)
     }
     return writer.bytes
   }
 
-  /// Reads what `encode` wrote; nil for anything else.
+  /// Reads what `encode` wrote, in this version or an earlier one; nil for anything else. What channels wrote they check themselves.
   public init?(decoding bytes: [UInt8]) {
     var reader = ByteReader(bytes)
-    guard let version = reader.read(UInt8.self),
-      version == Self.versionWithoutApple || version == Self.versionWithApple,
+    guard let version = reader.read(UInt8.self), (1...Self.version).contains(version),
       let overridden = reader.read(UInt64.self), let count = reader.read(UInt8.self)
     else { return nil }
     var variants: [ContentVariant] = []
@@ -157,17 +163,34 @@ public struct PushContent: Equatable, Sendable {
       guard let variant = ContentVariant(&reader) else { return nil }
       variants.append(variant)
     }
-    var apple: [APNsNotification] = []
-    if version == Self.versionWithApple {
+    var forChannels: [ChannelContent] = []
+    switch version {
+    case Self.versionWithOneChannel:
+      guard reader.remaining > 0, let rest = reader.read(count: reader.remaining) else { return nil }
+      forChannels.append(ChannelContent(.apns, for: PlatformSet(.ios), rest))
+    case Self.version:
       guard let count = reader.read(UInt8.self), count > 0 else { return nil }
       for _ in 0..<count {
-        guard let notification = APNsNotification(&reader) else { return nil }
-        apple.append(notification)
+        guard let content = ChannelContent(&reader) else { return nil }
+        forChannels.append(content)
       }
+    default: break
     }
-    self.init(variants: variants, apple: apple, overrides: overridden == 0 ? nil : MessageID(overridden))
+    self.init(
+      variants: variants, forChannels: forChannels, overrides: overridden == 0 ? nil : MessageID(overridden))
     // Only what `encode` can have written: nothing left over, nothing that the rules above would change.
-    guard reader.remaining == 0, self.variants == variants, self.apple == apple else { return nil }
+    guard reader.remaining == 0, self.variants == variants, self.forChannels == forChannels else {
+      return nil
+    }
+  }
+}
+
+extension ChannelContent {
+  fileprivate init?(_ reader: inout ByteReader) {
+    guard let channel = reader.read(UInt8.self), let platforms = reader.read(UInt8.self),
+      let size = reader.read(UInt32.self), let bytes = reader.read(count: Int(size))
+    else { return nil }
+    self.init(ChannelID(rawValue: channel), for: PlatformSet(rawValue: platforms), bytes)
   }
 }
 

@@ -5,7 +5,7 @@ import PushJSON
 /// and knows neither key nor content.
 public struct PushEncryption: Equatable, Sendable {
   /// The member of a notification, a message and a payload for Apple that holds an enciphered content.
-  static let member = "encrypted"
+  public static let member = "encrypted"
   /// Most bytes of an enciphered content. In Base64 it must also fit into what its part may have.
   public static let maximumBytes = 2900
   /// Salt, size of a record, an empty key name, one byte and its tag.
@@ -88,7 +88,7 @@ public struct PushEncryption: Equatable, Sendable {
 
   /// The member that carries a content; over the direct connection with the seconds for which the push is kept, so that a
   /// device knows for how long to wait for a key.
-  func value(_ content: String, timeToLive: Int? = nil) -> JSONValue {
+  public func value(_ content: String, timeToLive: Int? = nil) -> JSONValue {
     var object = JSONObject()
     object.set("alg", .string(cipher.rawValue))
     object.set("key", .string(key.text))

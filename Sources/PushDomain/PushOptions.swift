@@ -16,8 +16,8 @@ public struct PushOptions: Equatable, Sendable {
   public var apnsProduction: Bool?
   /// `apns-collapse-id`, at most 64 bytes.
   public var apnsCollapseID: String?
-  /// `apns-priority`, an extension of JPush's options; nil leaves it to what the push says.
-  public var apnsPriority: APNsPriority?
+  /// `apns-priority`, 10, 5 or 1, an extension of JPush's options; nil leaves it to what the push says.
+  public var apnsPriority: UInt8?
   /// Minutes over which delivery is paced evenly, 0 for at once.
   public var bigPushDuration: Int
   /// Devices a second at most, 0 for no limit: Getui's `speed`, which becomes minutes when the audience is fixed.
@@ -40,7 +40,7 @@ public struct PushOptions: Equatable, Sendable {
   public init(
     sendno: Int32? = nil, timeToLive: Int? = nil,
     overrideMessageID: MessageID? = nil, apnsProduction: Bool? = nil, apnsCollapseID: String? = nil,
-    apnsPriority: APNsPriority? = nil, bigPushDuration: Int = 0, pushPlan: String? = nil,
+    apnsPriority: UInt8? = nil, bigPushDuration: Int = 0, pushPlan: String? = nil,
     strategy: Strategy = .jpush
   ) {
     self.sendno = sendno
@@ -119,10 +119,10 @@ extension PushOptions {
       options.apnsCollapseID = collapse
     }
     if let number = try fields.integer("apns_priority", in: 1...10) {
-      guard let priority = UInt8(exactly: number).flatMap({ APNsPriority(rawValue: $0) }) else {
+      guard [1, 5, 10].contains(number) else {
         throw fields.invalid("apns_priority", "must be 10, 5 or 1")
       }
-      options.apnsPriority = priority
+      options.apnsPriority = UInt8(number)
     }
     options.strategy = try strategy(fields)
     if rules.isGetui {

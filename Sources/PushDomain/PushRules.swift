@@ -1,5 +1,5 @@
 /// What an installation or an app may set about the rules of the push object.
-public struct PushRules: Equatable, Sendable {
+public struct PushRules: Sendable {
   /// Whether names of aliases and tags may hold `-`; JPush refuses it.
   public var allowHyphen: Bool
   /// Whether the object is a request of Getui's API: its rules for names count characters, and options may have `speed`.
@@ -13,15 +13,19 @@ public struct PushRules: Equatable, Sendable {
   /// Bytes that `notification.ios` may have as JSON. The APNs payload must also fit Apple's own limit.
   public var maximumIOSNotification: Int
 
+  /// What makes contents for the channels that are plugged in.
+  public var renderers: [any ContentRenderer]
+
   /// Makes rules; what isn't given is as at JPush: no hyphen, unknown keys pass, 864000 s (10 days), 2000 bytes.
   public init(
     allowHyphen: Bool = false, strictKeys: Bool = false, maximumTimeToLive: Int = 864_000,
-    maximumIOSNotification: Int = 2000
+    maximumIOSNotification: Int = 2000, renderers: [any ContentRenderer] = []
   ) {
     self.allowHyphen = allowHyphen
     self.strictKeys = strictKeys
     self.maximumTimeToLive = maximumTimeToLive
     self.maximumIOSNotification = maximumIOSNotification
+    self.renderers = renderers
   }
 
   /// These for the objects that requests of Getui's API become: Apple's limit is the only one of an iOS notification.

@@ -107,6 +107,8 @@ public struct PushHolder: Hashable, Sendable {
 public protocol Channel: AnyObject, Sendable {
   /// What it is and can do.
   var info: ChannelInfo { get }
+  /// Makes of a push what it sends, when the push is accepted; nil for a channel that sends what devices see.
+  var renderer: (any ContentRenderer)? { get }
   /// The legs of a push that it can deliver, and to which devices. Called for each push on any thread, so return quickly
   /// if there is nothing. Passthrough offers nothing: it delivers the rest.
   func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer]
@@ -157,6 +159,8 @@ public protocol Channel: AnyObject, Sendable {
 
 /// What a channel need not have.
 extension Channel {
+  /// It sends what devices see.
+  public var renderer: (any ContentRenderer)? { nil }
   /// Nothing is under way.
   public func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold { ChannelHold() }
   /// Nothing rests.

@@ -17,6 +17,9 @@ public final class PluggedChannels: Sendable {
   /// What a channel is, also one that this program does not have.
   public func info(_ id: ChannelID) -> ChannelInfo { all.first { $0.id == id }?.channel.info ?? .unknown(id) }
 
+  /// What makes contents for them when a push is accepted.
+  public var renderers: [any ContentRenderer] { all.compactMap(\.channel.renderer) }
+
   /// The status of a channel's services for an app.
   public func status(of id: ChannelID, for app: App) -> [ChannelStatus] {
     all.first { $0.id == id }?.channel.status(of: app) ?? []

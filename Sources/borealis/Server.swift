@@ -83,8 +83,10 @@ final class Server: Sendable {
     let isReady = ReadyFlag()
     self.isReady = isReady
     let callbacks = try Self.callbackService(settings, router, store, metrics, time)
+    var gatewayLimits = settings.gatewayLimits
+    gatewayLimits.rules.renderers = router.channels.renderers
     let gateway = Gateway(
-      router: router, callbacks: callbacks, limits: settings.gatewayLimits, metrics: metrics, log: log,
+      router: router, callbacks: callbacks, limits: gatewayLimits, metrics: metrics, log: log,
       time: time, obstacle: { [store] in isReady.value ? store.failure?.explanation : "draining" })
     let mailer = Self.mailer(settings, store, metrics, time)
     let console = Self.console(settings, router, store, gateway, mailer, time)

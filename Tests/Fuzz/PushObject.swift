@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushDomain
 import PushJSON
@@ -6,11 +7,12 @@ import PushWire
 /// The body of `POST /v3/push`: what is accepted is fit for the database, the wire and the app server.
 @Sendable func fuzzPushObject(_ bytes: [UInt8]) {
   guard let json = try? parseJSON(bytes) else { return }
-  let strict = PushRules(strictKeys: true)
+  let strict = PushRules(strictKeys: true, renderers: [APNsContentRenderer()])
   let lenient = PushRules(
-    allowHyphen: true, maximumTimeToLive: .max, maximumIOSNotification: 4500)
+    allowHyphen: true, maximumTimeToLive: .max, maximumIOSNotification: 4500,
+    renderers: [APNsContentRenderer()])
   var accepted: [Bool] = []
-  for rules in [strict, PushRules(), lenient] {
+  for rules in [strict, PushRules(renderers: [APNsContentRenderer()]), lenient] {
     do throws(APIError) {
       let push = try PushRequest.parse(json, rules: rules)
       accepted.append(true)

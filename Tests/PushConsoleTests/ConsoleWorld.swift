@@ -63,6 +63,8 @@ final class ConsoleWorld: Sendable {
       router: router, store: database.store,
       keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }),
       metrics: Metrics(), time: time, log: .silent)
+    var limits = limits
+    limits.rules.renderers = [APNsContentRenderer()]
     let gateway = Gateway(
       router: router, callbacks: callbacks, limits: limits, metrics: Metrics(), log: .silent, time: time,
       obstacle: { nil })

@@ -51,7 +51,7 @@ import Testing
     push.set("audience", "all")
     push.set("notification", ["alert": "x"])
     push.set("options", .object(options))
-    return try PushRequest.parse(.object(push))
+    return try PushRequest.parse(.object(push), rules: .withAPNs)
   }
 
   @Test func `The page lists every option once`() {

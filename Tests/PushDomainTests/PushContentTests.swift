@@ -13,69 +13,40 @@ import Testing
     ])
   }
 
-  /// The same with notifications for two kinds of Apple's tokens, which use all forms of collapse IDs, badges and holes.
-  static func contentWithApple() throws -> PushContent {
-    let payload = try #require(
-      APNsTemplate(
-        text: Array(#"{"aps":{"badge":},"_j_msgid":}"#.utf8),
-        holes: [.init(at: 16, for: .badge), .init(at: 29, for: .messageID)]))
-    let plain = try #require(APNsTemplate(text: Array("{}".utf8), holes: []))
-    return PushContent(
-      variants: content().variants,
-      apple: [
-        try #require(
-          APNsNotification(
-            type: .voip, priority: .immediate, wish: .sandbox, collapse: .id(MessageID(9)), payload: plain)),
-        try #require(
-          APNsNotification(
-            type: .alert, priority: .considerate, isOneAttempt: true, collapse: .given([0x63]),
-            badge: .add(-2),
-            payload: payload)),
-      ])
+  static let forAPNs = ChannelContent(.apns, for: ios, [1, 2, 3])
+  static let forAnother = ChannelContent(ChannelID(rawValue: 9), for: android, [])
+
+  /// The same with contents for two channels.
+  static func contentForChannels() -> PushContent {
+    PushContent(
+      variants: content().variants, forChannels: [forAnother, forAPNs, ChannelContent(.apns, for: ios, [4])])
   }
 
-  /// What changes a Live Activity.
-  static func activity() throws -> PushContent {
-    let plain = try #require(APNsTemplate(text: Array("{}".utf8), holes: []))
-    return PushContent(
-      variants: [],
-      apple: [
-        try #require(
-          APNsNotification(
-            type: .liveActivity, slot: APNsTokenSlot(.liveActivity, name: "é"), priority: .immediate,
-            payload: plain))
-      ])
+  @Test func oneContentForEachChannel() {
+    let content = Self.contentForChannels()
+    #expect(content.forChannels == [Self.forAPNs, Self.forAnother])
+    #expect(content.content(for: .apns) == [1, 2, 3] && content.content(for: .passthrough) == nil)
+    #expect(PushContent(variants: [], forChannels: [Self.forAnother]).platforms == Self.android)
+    #expect(content.isForChannels && !Self.content().isForChannels)
   }
 
-  @Test func oneNotificationForEachKindOfToken() throws {
-    let content = try Self.contentWithApple()
-    #expect(content.apple.map(\.type) == [.alert, .voip])
-    #expect(content.apns == content.apple.first && content.apns(for: .liveActivity) == nil)
-    let doubled = PushContent(variants: content.variants, apple: content.apple + content.apple.reversed())
-    #expect(doubled == content)
-  }
-
-  /// What Apple would refuse or what contradicts itself can't even be made.
-  @Test func impossibleNotifications() throws {
-    let plain = try #require(APNsTemplate(text: Array("{}".utf8), holes: []))
-    let numbered = try #require(APNsTemplate(text: Array("{}".utf8), holes: [.init(at: 1, for: .badge)]))
-    let full = try #require(APNsTemplate(text: Array(repeating: 32, count: 4097), holes: []))
-    #expect(APNsNotification(type: .alert, priority: .immediate, payload: plain) != nil)
-    #expect(APNsNotification(type: .background, priority: .immediate, payload: plain) == nil)
-    #expect(APNsNotification(type: .voip, priority: .considerate, payload: plain) == nil)
-    #expect(APNsNotification(type: .alert, priority: .immediate, wish: .none, payload: plain) == nil)
-    #expect(APNsNotification(type: .alert, priority: .immediate, badge: .set(1), payload: plain) == nil)
-    #expect(APNsNotification(type: .alert, priority: .immediate, payload: numbered) == nil)
-    #expect(APNsNotification(type: .alert, priority: .immediate, badge: .set(1), payload: numbered) != nil)
-    #expect(APNsNotification(type: .alert, priority: .immediate, payload: full) == nil)
-    #expect(APNsNotification(type: .voip, priority: .immediate, payload: full) != nil)
-    #expect(APNsNotification(type: .liveActivity, priority: .immediate, payload: plain) == nil)
-    #expect(APNsNotification(type: .alert, slot: .voip, priority: .immediate, payload: plain) == nil)
-    for (count, isGood) in [(0, false), (1, true), (64, true), (65, false)] {
-      let collapse = APNsNotification.CollapseID.given(Array(repeating: 99, count: count))
-      let made = APNsNotification(type: .alert, priority: .immediate, collapse: collapse, payload: plain)
-      #expect((made != nil) == isGood)
+  /// What replaces a push is changed by the channel that made it, if it has something of both.
+  @Test func channelsTakeThePlaceOfAnOlderPush() {
+    struct Joining: ContentRenderer {
+      var channel: ChannelID { .apns }
+      var platforms: PlatformSet { PushContentTests.ios }
+      func render(_ draft: ContentDraft) throws(APIError) -> [UInt8]? { nil }
+      func replacing(_ old: [UInt8], with new: [UInt8]) -> [UInt8] { old + new }
     }
+    var content = Self.contentForChannels()
+    content.take(
+      placeOf: PushContent(variants: [], forChannels: [ChannelContent(.apns, for: Self.ios, [7])]),
+      [Joining()])
+    #expect(content.content(for: .apns) == [7, 1, 2, 3])
+    #expect(content.content(for: Self.forAnother.channel) == [])
+    content.take(placeOf: Self.content(), [Joining()])
+    content.take(placeOf: Self.contentForChannels(), [])
+    #expect(content.content(for: .apns) == [7, 1, 2, 3])
   }
 
   @Test func equalVariantsBecomeOne() {
@@ -108,8 +79,7 @@ import Testing
   @Test func encodingReadsBack() throws {
     var overriding = Self.content()
     overriding.overrides = MessageID(99)
-    let apple = try Self.contentWithApple()
-    for content in [Self.content(), overriding, PushContent(variants: []), apple, try Self.activity()] {
+    for content in [Self.content(), overriding, PushContent(variants: []), Self.contentForChannels()] {
       #expect(PushContent(decoding: content.encode()) == content)
     }
   }
@@ -121,52 +91,52 @@ import Testing
         + "7b7d")
   }
 
-  @Test func goldenBytesWithApple() throws {
-    let apple = try Self.contentWithApple().apple
-    let content = PushContent(variants: [], apple: apple, overrides: MessageID(1))
-    let alert =
-      "01 05 01 01" + "01 01 63" + "02 fffffffe" + "02 01 00000010 02 0000001d"
-      + "0000001e" + Hex.encode(Array(#"{"aps":{"badge":},"_j_msgid":}"#.utf8))
-    let voip = "03 0a 02 00" + "02 0000000000000009" + "00 00000000" + "00" + "00000002 7b7d"
-    let expected = "02 0000000000000001 00" + "02" + alert + voip
+  @Test func goldenBytesForChannels() {
+    let content = PushContent(
+      variants: [], forChannels: [Self.forAPNs, Self.forAnother], overrides: MessageID(1))
+    let expected = "03 0000000000000001 00" + "02" + "02 02 00000003 010203" + "09 04 00000000"
     #expect(Hex.encode(content.encode()) == expected.replacing(" ", with: ""))
   }
 
-  @Test func goldenBytesOfALiveActivity() throws {
-    let expected =
-      "02 0000000000000000 00" + "01" + "04 0a 01 00" + "00" + "00 00000000" + "00" + "00000002 7b7d"
-      + "03 02 c3a9"
-    #expect(Hex.encode(try Self.activity().encode()) == expected.replacing(" ", with: ""))
-  }
-
-  /// What an earlier version stored is read as it was meant, and has nothing for Apple.
+  /// What an earlier version stored is read as it was meant, and has nothing for channels.
   @Test func version1() throws {
     let old = "01" + "0000000000000000" + "01" + "02" + "00000002" + "7b7d" + "00000000"
     let bytes = try #require(Hex.decode(old))
     let content = try #require(PushContent(decoding: bytes))
-    #expect(content.apns == nil && content.apple == [])
+    #expect(content.forChannels == [])
     #expect(content.parts(for: .ios) == .notification)
   }
 
-  @Test func everyCutAndAddedByteIsRefused() throws {
-    for content in [Self.content(), try Self.contentWithApple(), try Self.activity()] {
+  /// What was written until there were other channels: the rest is APNs'.
+  @Test func version2() throws {
+    let bytes = try #require(Hex.decode("02" + "0000000000000001" + "00" + "0102030405"))
+    let content = try #require(PushContent(decoding: bytes))
+    #expect(content.forChannels == [ChannelContent(.apns, for: Self.ios, [1, 2, 3, 4, 5])])
+    #expect(content.overrides == MessageID(1))
+    #expect(PushContent(decoding: Array(bytes.prefix(10))) == nil)
+  }
+
+  @Test func everyCutAndAddedByteIsRefused() {
+    for content in [Self.content(), Self.contentForChannels()] {
       let bytes = content.encode()
       for count in 0..<bytes.count { #expect(PushContent(decoding: Array(bytes.prefix(count))) == nil) }
       #expect(PushContent(decoding: bytes + [0]) == nil)
     }
-    #expect(PushContent(decoding: [3, 0]) == nil)
+    #expect(PushContent(decoding: [4, 0]) == nil)
     #expect(PushContent(decoding: [1, 1, 4, 255, 255, 255, 255]) == nil)
-    let nothingForApple = [2] + PushContent(variants: []).encode().dropFirst() + [0]
-    #expect(PushContent(decoding: nothingForApple) == nil, "one content has one form")
+    let nothing = [3] + PushContent(variants: []).encode().dropFirst() + [0]
+    #expect(PushContent(decoding: nothing) == nil, "one content has one form")
   }
 
-  @Test func anyDamagedByteIsHarmless() throws {
-    for bytes in [Self.content().encode(), try Self.contentWithApple().encode()] {
+  @Test func anyDamagedByteIsHarmless() {
+    for bytes in [Self.content().encode(), Self.contentForChannels().encode()] {
       for index in bytes.indices {
         for bit in 0..<8 {
           var damaged = bytes
           damaged[index] ^= 1 << UInt8(bit)
-          if let content = PushContent(decoding: damaged) { #expect(content.encode() == damaged) }
+          guard let content = PushContent(decoding: damaged) else { continue }
+          // The form of version 2 is not written any more.
+          #expect(damaged[0] == 2 || content.encode() == damaged)
         }
       }
     }

@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushJSON
 import Testing
@@ -35,7 +36,7 @@ import Testing
   @Test func everyPartCarriesItsOwn() throws {
     let json = try Self.push(
       Self.encryption("\"notification\":\"\(Self.shared)\",\"message\":\"\(Self.shared)\""))
-    let content = try PushRequest.parse(json).content
+    let content = try PushRequest.parse(json, rules: .withAPNs).content
     let carried = "{\"alg\":\"aes128gcm\",\"key\":\"\(Self.key)\",\"data\":\"\(Self.shared)\"}"
     let kept = carried.dropLast() + ",\"ttl\":86400}"
     for platform in [Platform.ios, .android, .hmos] {
@@ -53,20 +54,21 @@ import Testing
 
   @Test func aMessageAlone() throws {
     let json = try Self.push(Self.encryption("\"message\":\"\(Self.shared)\""), rest: "")
-    let content = try PushRequest.parse(json).content
+    let content = try PushRequest.parse(json, rules: .withAPNs).content
     #expect(content.parts(for: .android) == .message)
     #expect(content.apns == nil)
   }
 
   @Test func forOneDevice() throws {
     let one = Self.encryption("\"message\":\"\(Self.forOne)\"")
-    _ = try PushRequest.parse(Self.push(one, audience: "{\"registration_id\":[\"\(Self.id)\"]}", rest: ""))
+    _ = try PushRequest.parse(
+      Self.push(one, audience: "{\"registration_id\":[\"\(Self.id)\"]}", rest: ""), rules: .withAPNs)
     for audience in [
       "\"all\"", "{\"alias\":[\"a\"]}", "{\"registration_id\":[\"\(Self.id)\",\"1a2b3c4d5e6f7081924\"]}",
       "{\"registration_id\":[\"\(Self.id)\"],\"tag\":[\"a\"]}",
     ] {
       let json = try Self.push(one, audience: audience, rest: "")
-      #expect { try PushRequest.parse(json) } throws: { ($0 as? APIError)?.code == 1003 }
+      #expect { try PushRequest.parse(json, rules: .withAPNs) } throws: { ($0 as? APIError)?.code == 1003 }
     }
   }
 
@@ -82,7 +84,7 @@ import Testing
   ])
   func faultsAreNamed(encryption: String, code: Int) throws {
     let json = try Self.push(encryption)
-    #expect { try PushRequest.parse(json) } throws: { ($0 as? APIError)?.code == code }
+    #expect { try PushRequest.parse(json, rules: .withAPNs) } throws: { ($0 as? APIError)?.code == code }
   }
 
   @Test(arguments: [
@@ -97,15 +99,16 @@ import Testing
   ])
   func whatDoesNotGoWithIt(part: String, rest: String, code: Int) throws {
     let json = try Self.push(Self.encryption("\(part):\"\(Self.shared)\""), rest: rest)
-    #expect { try PushRequest.parse(json) } throws: { ($0 as? APIError)?.code == code }
+    #expect { try PushRequest.parse(json, rules: .withAPNs) } throws: { ($0 as? APIError)?.code == code }
   }
 
   /// The limits of a part hold for what it carries.
   @Test func sizes() throws {
     let large = Self.sealed(name: [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef], size: 1600)
     let json = try Self.push(Self.encryption("\"notification\":\"\(large)\""))
-    #expect { try PushRequest.parse(json) } throws: { ($0 as? APIError)?.code == 1005 }
+    #expect { try PushRequest.parse(json, rules: .withAPNs) } throws: { ($0 as? APIError)?.code == 1005 }
     let most = Self.sealed(name: [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef], size: 2850)
-    _ = try PushRequest.parse(Self.push(Self.encryption("\"message\":\"\(most)\""), rest: ""))
+    _ = try PushRequest.parse(
+      Self.push(Self.encryption("\"message\":\"\(most)\""), rest: ""), rules: .withAPNs)
   }
 }

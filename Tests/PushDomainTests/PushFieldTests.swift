@@ -49,7 +49,8 @@ import Testing
   ])
   func strategies(_ number: Int?, _ expected: Strategy) throws {
     let options = number.map { #","options":{"strategy":\#($0)}"# } ?? ""
-    let request = try PushRequest.parse(try parsed(push(#""notification":{"alert":"x"}\#(options)"#)))
+    let request = try PushRequest.parse(
+      try parsed(push(#""notification":{"alert":"x"}\#(options)"#)), rules: .withAPNs)
     #expect(request.options.strategy == expected)
     #expect(Int(expected.number) == number ?? 0)
     #expect(Strategy(number: expected.number) == expected)

@@ -6,7 +6,7 @@ import Testing
 func parsed(_ text: String) throws -> JSONValue { try parseJSON(Array(text.utf8)) }
 
 /// The code that a push object is refused with, 0 if it is taken; and the message.
-func outcome(_ text: String, rules: PushRules = PushRules()) throws -> (code: Int, message: String) {
+func outcome(_ text: String, rules: PushRules = .withAPNs) throws -> (code: Int, message: String) {
   let json = try parsed(text)
   do throws(APIError) {
     _ = try PushRequest.parse(json, rules: rules)
@@ -176,7 +176,7 @@ func list(_ count: Int) -> String { (0..<count).map { #""n\#($0)""# }.joined(sep
          "options":{"sendno":771,"time_to_live":3600,"apns_production":"false","apns_collapse_id":"o",
                     "override_msg_id":"123"},
          "callback":{"url":"https://app.example.com/j","params":{"trace":"x1"},"type":3}}
-        """#))
+        """#), rules: .withAPNs)
     #expect(request.cid == "c-1")
     #expect(request.platforms == [PlatformSet(.ios), PlatformSet(.android)])
     #expect(
@@ -208,7 +208,7 @@ func list(_ count: Int) -> String { (0..<count).map { #""n\#($0)""# }.joined(sep
   }
 
   @Test func onlyAnAlertIsOneVariantForAll() throws {
-    let request = try PushRequest.parse(parsed(push(#""notification":{"alert":"hi"}"#)))
+    let request = try PushRequest.parse(parsed(push(#""notification":{"alert":"hi"}"#)), rules: .withAPNs)
     #expect(
       request.content.variants
         == [ContentVariant(platforms: .all, notification: Array(#"{"alert":"hi"}"#.utf8))])

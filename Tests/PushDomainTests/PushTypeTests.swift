@@ -106,13 +106,13 @@ import Testing
 
   @Test func everyMemberHasItsType() throws {
     let base = try parsed(Self.base)
-    _ = try PushRequest.parse(base)
+    _ = try PushRequest.parse(base, rules: .withAPNs)
     for (path, allowed) in Self.members {
       for sample in Self.samples where !allowed.contains(sample.type) {
         let body = Self.set(path.split(separator: ".")[...], sample.value, in: base)
         let name = "\(path) as \(sample.type)"
         do throws(APIError) {
-          _ = try PushRequest.parse(body)
+          _ = try PushRequest.parse(body, rules: .withAPNs)
           Issue.record("taken: \(name)")
         } catch {
           // What asks for a function that is not there is 2007, or 1035, whatever its type.
@@ -131,7 +131,7 @@ import Testing
       {"platform":["ios"],"audience":"all","live_activity":{"ios":{"event":"start","attributes-type":"T",
        "attributes":{},"content-state":{},"alert":{"title":"t"}}}}
       """)
-    _ = try PushRequest.parse(base)
+    _ = try PushRequest.parse(base, rules: .withAPNs)
     let members = [
       ("event", ""), ("attributes-type", "s"), ("attributes", "o"), ("content-state", "o"), ("alert", "o"),
       ("alert.title", "so"), ("alert.body", "so"), ("alert.sound", "so"), ("dismissal-date", "i"),
@@ -141,7 +141,7 @@ import Testing
       for sample in Self.samples where !allowed.contains(sample.type) {
         let path = "live_activity.ios.\(member)"
         let body = Self.set(path.split(separator: ".")[...], sample.value, in: base)
-        let result = Result { () throws(APIError) in try PushRequest.parse(body) }
+        let result = Result { () throws(APIError) in try PushRequest.parse(body, rules: .withAPNs) }
         guard case .failure(let error) = result else {
           Issue.record("taken: \(path) as \(sample.type)")
           continue

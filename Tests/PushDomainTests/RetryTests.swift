@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushTesting
 import Testing
 
 /// The windows of the first delays of a schedule, in milliseconds.
@@ -19,7 +20,7 @@ struct ScheduleCase: Sendable {
   ])
   func windows(_ example: ScheduleCase) {
     let schedule = RetrySchedule(firstSeconds: example.first)
-    var random = SplitMix(state: 1)
+    var random = SeededRandom(seed: 1)
     for (index, window) in example.windows.enumerated() {
       let delays = (0..<2000).map { _ in schedule.delay(afterFailures: index + 1, using: &random) }
       let (least, most) = (delays.min() ?? -1, delays.max() ?? -1)
@@ -31,7 +32,7 @@ struct ScheduleCase: Sendable {
 
   @Test(arguments: [0, 1, 10, 900] as [Int64])
   func noDelayIsLongerThan15Minutes(_ first: Int64) {
-    var random = SplitMix(state: 2)
+    var random = SeededRandom(seed: 2)
     for failures in [1, 2, 5, 10, 15, 19, 20, 21, 22, 63, 64, 65, 1000, .max] {
       let delays = (0..<200).map { _ in
         RetrySchedule(firstSeconds: first).delay(afterFailures: failures, using: &random)
@@ -43,7 +44,7 @@ struct ScheduleCase: Sendable {
   }
 
   @Test func nothingIsTriedAfterTheEnd() {
-    var random = SplitMix(state: 3)
+    var random = SeededRandom(seed: 3)
     let schedule = RetrySchedule(firstSeconds: 1)
     let now = Timestamp(milliseconds: 1_000_000)
     for room in [-5, 0, 1, 999, 1000] as [Int64] {

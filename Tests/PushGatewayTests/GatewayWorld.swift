@@ -1,4 +1,5 @@
 import Glibc
+import PushAPNs
 import PushBase
 import PushCallbacks
 import PushCrypto
@@ -53,6 +54,8 @@ final class GatewayWorld: Sendable {
       router: router, store: database.store,
       keys: CallbackKeys(read: { .success(keys) }, readOrMake: { _ in .success(keys) }), metrics: metrics,
       time: clock, log: .silent)
+    var limits = limits
+    limits.rules.renderers = [APNsContentRenderer()]
     gateway = Gateway(
       router: router, callbacks: callbacks, limits: limits, metrics: metrics, log: log, time: clock
     ) { nil }

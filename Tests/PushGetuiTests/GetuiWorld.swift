@@ -1,3 +1,4 @@
+import PushAPNs
 import PushBase
 import PushCrypto
 import PushDomain
@@ -30,6 +31,8 @@ final class GetuiWorld: Sendable {
     let database = try TestDatabase(open: Self.open)
     let keys = try SealingKeys(text: SealingKeys.makeLine())
     let router = Router(store: database.store, options: routing, time: clock, log: .silent)
+    var limits = limits
+    limits.rules.renderers = [APNsContentRenderer()]
     let gateway = Gateway(
       router: router, limits: limits, metrics: Metrics(), log: .silent, time: clock
     ) { nil }
@@ -47,8 +50,10 @@ final class GetuiWorld: Sendable {
     reopened.withLock { $0.append(database) }
     let router = Router(store: database.store, time: clock, log: .silent)
     try router.load()
+    var limits = GatewayLimits()
+    limits.rules.renderers = [APNsContentRenderer()]
     let gateway = Gateway(
-      router: router, limits: GatewayLimits(), metrics: Metrics(), log: .silent, time: clock
+      router: router, limits: limits, metrics: Metrics(), log: .silent, time: clock
     ) { nil }
     return GetuiAPI(
       router: router, store: database.store, gateway: gateway, keys: GetuiKeys { [keys] in keys },

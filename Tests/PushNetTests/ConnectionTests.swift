@@ -132,7 +132,7 @@ import Testing
 
   /// Whatever the kernel does to single calls, the bytes arrive whole and in order.
   @Test(arguments: 0..<20) func `Moods of the kernel change nothing`(seed: UInt64) throws {
-    var random = SeededRandom(seed)
+    var random = SeededRandom(seed: seed)
     var rig = try Rig()
     var expected: [UInt8] = []
     for number in 0..<300 {
@@ -155,7 +155,7 @@ import Testing
   // MARK: TLS
 
   @Test(arguments: 0..<10) func `TLS over a kernel with moods carries the same bytes`(seed: UInt64) throws {
-    var random = SeededRandom(seed)
+    var random = SeededRandom(seed: seed)
     let files = try TLSTestFiles()
     let (here, there) = FakeSocket.pair()
     var server = try Rig(here, tls: files.server())
@@ -267,21 +267,9 @@ import Testing
   }
 }
 
-/// A generator that gives the same numbers again.
-private struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state
-  }
-
+extension SeededRandom {
   /// What the kernel may do to a call without breaking the connection.
-  mutating func step() -> FakeSocket.Step {
+  fileprivate mutating func step() -> FakeSocket.Step {
     switch next() % 6 {
     case 0: .upTo(0)
     case 1: .fails(EINTR)

@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushTesting
 import PushWebSocket
 import PushWire
 import Testing
@@ -211,7 +212,7 @@ import Testing
   /// Frames, whole or damaged, in pieces of any size, plain or in WebSocket fragments of any size: the session says the same as to each
   /// whole frame, and holds no more than one frame.
   @Test(arguments: 0..<300) func `Any bytes in any pieces`(seed: UInt64) throws {
-    var random = SeededNumbers(seed)
+    var random = SeededRandom(seed: seed)
     let frames = try Self.frames().sorted { $0.key < $1.key }.map(\.value)
     let phase: DeviceSession.Phase = [.greeting, .greeted, .waiting, .loggedIn][Int(seed % 4)]
     let isWebSocket = seed % 3 == 0
@@ -341,7 +342,7 @@ import Testing
 /// A device, its connection and the pushes that are kept for it, as a model around a session.
 private struct DeliveryWorld {
   private var session = DeviceSession()
-  private var random: SeededNumbers
+  private var random: SeededRandom
   private var limits = PassthroughLimits()
   private var nextID: UInt64 = 1
   /// Not acknowledged and not taken back, ascending.
@@ -363,7 +364,7 @@ private struct DeliveryWorld {
   private(set) var expectedRecalls: [MessageID] = []
 
   init(_ seed: UInt64) {
-    random = SeededNumbers(seed)
+    random = SeededRandom(seed: seed)
     limits.unsettled = 6
     limits.queuedBytes = 300
     limits.catchUpBatch = 3
@@ -550,19 +551,5 @@ private struct DeliveryWorld {
     reading = nil
     session.keptWasUnread()
     wasUnread = true
-  }
-}
-
-/// The same numbers again for the same seed.
-struct SeededNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state
   }
 }

@@ -1,4 +1,5 @@
 import PushBase
+import PushTesting
 import Testing
 
 @testable import PushRouter

@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushTesting
 import Testing
 
 @testable import PushRouter

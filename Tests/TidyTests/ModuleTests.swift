@@ -71,9 +71,9 @@ import Testing
   private static let namingAPNs = [
     "APNsSimulator/", "PushAPNs/", "PushBench/", "apns-simulator/", "borealis/",
     "BorealisDevice/", "PushBase/APNsTokenSlot.swift", "PushBase/Identifiers.swift", "PushWire/ClientFrame",
-    "PushDomain/APNs/", "PushDomain/AudienceParser.swift", "PushDomain/Channels/ChannelID.swift",
-    "PushDomain/ContentParser.swift", "PushDomain/FieldKind.swift", "PushDomain/PushContent.swift",
-    "PushDomain/PushOptions.swift", "PushGateway/Controllers/PushReportController.swift",
+    "PushDomain/AudienceParser.swift", "PushDomain/Channels/APNsTokens.swift",
+    "PushDomain/Channels/ChannelID.swift", "PushDomain/PushContent.swift", "PushDomain/PushOptions.swift",
+    "PushGateway/Controllers/PushReportController.swift",
     "PushGateway/MessageReports.swift", "PushGateway/ReportChannels.swift",
     "PushGetui/AppleNotification.swift", "PushGetui/Controllers/UserController.swift",
     "PushGetui/PushContentReader.swift", "PushGetui/TaskFigures.swift",

@@ -29,6 +29,8 @@ public final class APNsChannel: Channel {
 
   /// What it is.
   public let info = ChannelInfo.apns
+  /// Makes payloads.
+  public var renderer: (any ContentRenderer)? { APNsContentRenderer() }
   let parts: APNsParts
   private let hosts: APNsHosts
   private let state = Mutex(State())
@@ -222,7 +224,7 @@ public final class APNsChannel: Channel {
 
   /// A leg for each kind of token that the app has credentials for.
   public func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer] {
-    guard !content.apple.isEmpty else { return [] }
+    guard content.content(for: .apns) != nil else { return [] }
     let known = state.withLock { $0.services[app.id] }
     return content.apnsOffers(strategy, known ?? services(of: app.id))
   }

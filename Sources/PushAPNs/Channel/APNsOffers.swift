@@ -33,13 +33,14 @@ extension ChannelInfo {
 extension PushContent {
   /// Which of Apple's tokens it would go to; of several, not that for calls.
   public var apnsSlot: TokenSlot? {
-    (apple.first { $0.slot.kind != .voip } ?? apple.first)?.slot.slot
+    let notifications = apple
+    return (notifications.first { $0.slot.kind != .voip } ?? notifications.first)?.slot.slot
   }
 
   /// What APNs could bring of it, for an app with credentials for some services. Only APNs can bring a call, so only a
   /// strategy without vendors' channels drops it.
   public func apnsOffers(_ strategy: Strategy, _ services: ServiceSet) -> [ChannelOffer] {
-    guard !apple.isEmpty, !services.isEmpty else { return [] }
+    guard !services.isEmpty else { return [] }
     return apple.compactMap { notification in
       let leg = notification.slot.kind.leg
       if leg == .apnsCall, !Routing.usesVendors(strategy) { return nil }

@@ -81,7 +81,7 @@ extension Acceptance {
     if let old = request.overrides, push.content.isForChannels,
       let row = try transaction.pushes.find(id: old)
     {
-      push.inheritCollapseIDs(from: row.content)
+      push.take(placeOf: row.content, channels.renderers)
     }
     // On the writer's thread, so that IDs grow in commit order.
     let id = ids.next()

@@ -84,10 +84,10 @@ struct NewPush: Sendable {
     if case .few(let numbers) = plan.own, numbers.count == 1 { numbers.first } else { nil }
   }
 
-  /// Takes the place that the banner of an overridden push has.
-  mutating func inheritCollapseIDs(from old: [UInt8]) {
+  /// Takes the place that the notification of an overridden push has on devices.
+  mutating func take(placeOf old: [UInt8], _ renderers: [any ContentRenderer]) {
     guard content.isForChannels, let old = PushContent(decoding: old) else { return }
-    content.inheritCollapseIDs(from: old)
+    content.take(placeOf: old, renderers)
     contentBytes = content.encode()
   }
 

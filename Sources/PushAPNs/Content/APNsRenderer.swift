@@ -1,12 +1,12 @@
 import PushBase
+import PushDomain
 import PushJSON
 
 /// Renders the parts of a push object that go to Apple. The objects have passed the checks of `PlatformSchema`.
 struct APNsRenderer {
   let options: PushOptions
 
-  /// JPush's name of the push's ID in a payload; a number, since its plugins call number-only methods on it.
-  static let messageIDKey = "_j_msgid"
+  private static let messageIDKey = ContentDraft.messageIDMember
 
   // MARK: Notification
 
@@ -58,7 +58,9 @@ struct APNsRenderer {
 
   /// Without `options.apns_priority`: 10 for pushes with an alert or a sound, 5 for silent pushes and badges alone.
   private func priority(isSilent: Bool, isUrgent: Bool) throws(APIError) -> APNsPriority {
-    guard let asked = options.apnsPriority else { return isUrgent ? .immediate : .considerate }
+    guard let asked = options.apnsPriority.flatMap({ APNsPriority(rawValue: $0) }) else {
+      return isUrgent ? .immediate : .considerate
+    }
     guard !isSilent || asked != .immediate else {
       throw .invalidValue("options.apns_priority must be 5 or 1 for a silent push: Apple refuses 10")
     }
@@ -119,9 +121,6 @@ struct APNsRenderer {
   /// `live_activity.ios`: starts an activity, or changes or ends the one with the ID, which devices know.
   func liveActivity(_ ios: Fields, id: String?) throws(APIError) -> APNsNotification {
     guard let event = try ios.string("event") else { throw ios.missing("event") }
-    guard ["start", "update", "end"].contains(event) else {
-      throw ios.invalid("event", "must be start, update or end")
-    }
     let slot = try activitySlot(ios, isStart: event == "start", id)
     let needed =
       event == "start" ? ["attributes-type", "attributes", "content-state", "alert"] : ["content-state"]
@@ -130,10 +129,8 @@ struct APNsRenderer {
     writer.hole("timestamp", .timestamp)
     writer.member("event", .string(event))
     for key in needed where ios[key] == nil { throw ios.missing(key) }
-    for (key, kind) in Self.activityMembers {
-      guard let value = ios[key] else { continue }
-      try kind.check(key, value, in: ios)
-      writer.member(key, value)
+    for key in Self.activityMembers {
+      if let value = ios[key] { writer.member(key, value) }
     }
     writer.endObject()
     writer.hole(Self.messageIDKey, .messageID)
@@ -165,11 +162,9 @@ struct APNsRenderer {
   }
 
   /// The members of an activity that go to Apple as they are.
-  private static let activityMembers: [(key: String, kind: FieldKind)] = [
-    ("attributes-type", .text), ("attributes", .object), ("content-state", .object),
-    ("alert", .activityAlert), ("dismissal-date", .integer(0...Int64(UInt32.max))),
-    ("stale-date", .integer(0...Int64(UInt32.max))),
-    ("relevance-score", .integer(1...100)),
+  private static let activityMembers = [
+    "attributes-type", "attributes", "content-state", "alert", "dismissal-date", "stale-date",
+    "relevance-score",
   ]
 
   // MARK: All kinds

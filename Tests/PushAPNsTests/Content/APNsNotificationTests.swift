@@ -1,12 +1,33 @@
+import PushAPNs
 import PushBase
 import PushDomain
 import PushJSON
 import Testing
 
+extension PushRules {
+  /// The default rules with this channel plugged in.
+  static let withAPNs = PushRules(renderers: [APNsContentRenderer()])
+}
+
+private func parsed(_ text: String) throws -> JSONValue { try parseJSON(Array(text.utf8)) }
+
 /// What a push object becomes.
-func content(_ text: String, rules: PushRules = PushRules()) throws -> PushContent {
+func content(_ text: String, rules: PushRules = .withAPNs) throws -> PushContent {
   try PushRequest.parse(try parsed(text), rules: rules).content
 }
+
+/// The code that a push object is refused with, 0 if it is taken; and the message.
+private func outcome(_ text: String, rules: PushRules = .withAPNs) throws -> (code: Int, message: String) {
+  let json = try parsed(text)
+  do throws(APIError) {
+    _ = try PushRequest.parse(json, rules: rules)
+    return (0, "")
+  } catch {
+    return (error.code, error.message)
+  }
+}
+
+private let renderers: [any ContentRenderer] = [APNsContentRenderer()]
 
 /// A push to iOS alone with these members of `notification.ios`, and with these further members.
 private func ios(_ members: String, _ more: String = "") -> String {
@@ -166,16 +187,16 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
   func overriddenPushesShareTheCollapseID(_ options: String, _ expected: String) throws {
     let first = try content(ios(#""alert":"a""#, #","options":\#(options)"#))
     var second = try content(ios(#""alert":"b""#, #","options":{"override_msg_id":1}"#))
-    second.inheritCollapseIDs(from: first)
+    second.take(placeOf: first, renderers)
     var third = try content(ios(#""alert":"c""#, #","options":{"override_msg_id":2}"#))
-    third.inheritCollapseIDs(from: second)
+    third.take(placeOf: second, renderers)
     for (id, content) in [(1, first), (2, second), (3, third)] as [(UInt64, PushContent)] {
       let collapse = try #require(content.apns?.collapseID(of: MessageID(id)))
       #expect(String(decoding: collapse, as: UTF8.self) == expected)
     }
     var own = try content(
       ios(#""alert":"d""#, #","options":{"override_msg_id":1,"apns_collapse_id":"own"}"#))
-    own.inheritCollapseIDs(from: first)
+    own.take(placeOf: first, renderers)
     #expect(own.apns?.collapse == .given(Array("own".utf8)))
   }
 
@@ -277,7 +298,7 @@ private func rendered(_ notification: APNsNotification, id: UInt64 = 7, badge: I
     (#""ios":{"alert":"","content-available":1,"extras":{"a":"%"}}"#, 4096, "notification.ios"),
   ])
   func appleLimits(_ members: String, _ limit: Int, _ field: String) throws {
-    let rules = PushRules(maximumIOSNotification: 10_000)
+    let rules = PushRules(maximumIOSNotification: 10_000, renderers: renderers)
     func text(_ count: Int) -> String {
       let filled = members.replacing("%", with: String(repeating: "t", count: count))
       return #"{"platform":["ios"],"audience":"all","notification":{\#(filled)}}"#

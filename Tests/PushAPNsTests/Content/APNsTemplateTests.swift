@@ -1,6 +1,8 @@
+import PushAPNs
 import PushBase
 import PushDomain
 import PushJSON
+import PushTesting
 import Testing
 
 @Suite struct APNsTemplateTests {
@@ -58,7 +60,7 @@ import Testing
   /// Whatever a notification says, its payload is JSON with the numbers in their places, and no larger than was said.
   @Test(arguments: 0..<40 as Range<UInt64>)
   func anyNotification(seed: UInt64) throws {
-    var random = SplitMix(state: seed)
+    var random = SeededRandom(seed: seed)
     let texts = ["", "a", "深圳", "\"\\/", "\u{1}\u{2028}\u{1f680}", String(repeating: "long ", count: 40)]
     var ios = JSONObject()
     for key in ["alert", "sound", "category", "thread-id", "target-content-id"]
@@ -77,7 +79,7 @@ import Testing
     let push: JSONValue = [
       "platform": ["ios"], "audience": "all", "notification": ["alert": "common", "ios": .object(ios)],
     ]
-    let content = try PushRequest.parse(push).content
+    let content = try PushRequest.parse(push, rules: .withAPNs).content
     let apns = try #require(content.apns)
     var bytes: [UInt8] = []
     apns.render(messageID: MessageID(1 << 53 - 1), badge: 99_999, into: &bytes)
@@ -88,18 +90,5 @@ import Testing
     #expect(json["aps"]?["badge"]?.int64 == 99_999)
     for member in extras.members { #expect(json[member.key] == member.value) }
     #expect(PushContent(decoding: content.encode()) == content)
-  }
-}
-
-/// Numbers that look random and are the same in every run (Steele, Lea and Flood, 2014).
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
   }
 }

@@ -1,4 +1,5 @@
 import PushBase
+import PushDomain
 
 /// The APNs form of a push: rendered once when the push is accepted, stored with it, and then only completed for each
 /// device.

@@ -1,7 +1,31 @@
 import PushBase
+import PushDomain
 
 extension APNsNotification {
-  /// Appends the form that the database keeps, a part of `PushContent.encode`: type, priority, service and flags (a byte
+  /// What the database keeps of a push's notifications: their number in one byte, then each.
+  static func encode(_ notifications: [APNsNotification]) -> [UInt8] {
+    var writer = ByteWriter(capacity: notifications.reduce(1) { $0 + 128 + $1.payload.text.count })
+    writer.write(UInt8(truncatingIfNeeded: notifications.count))
+    for notification in notifications { notification.encode(into: &writer) }
+    return writer.bytes
+  }
+
+  /// Reads what `encode` wrote: one notification for each kind of token, in the order of kinds; nil for anything else.
+  static func decode(_ bytes: [UInt8]) -> [APNsNotification]? {
+    var reader = ByteReader(bytes)
+    guard let count = reader.read(UInt8.self), count > 0 else { return nil }
+    var notifications: [APNsNotification] = []
+    for _ in 0..<count {
+      guard let notification = APNsNotification(&reader) else { return nil }
+      if let last = notifications.last, last.slot.kind.rawValue >= notification.slot.kind.rawValue {
+        return nil
+      }
+      notifications.append(notification)
+    }
+    return reader.remaining == 0 ? notifications : nil
+  }
+
+  /// Appends one: type, priority, service and flags (a byte
   /// each; bit 0 for one attempt, bit 1 for a brief call), the collapse ID (a byte for its kind; then a length byte and the bytes, or eight bytes), the
   /// badge (a byte for its kind, four bytes), the number of holes (a byte), each hole's value (a byte) and offset (four
   /// bytes), then the text after its length in four bytes. Of a Live
