@@ -74,8 +74,21 @@ public struct RegistrationID: Hashable, Sendable {
     self.init(high: high, low: UInt16(low))
   }
 
-  /// Reads 19 lower-case hexadecimal digits; anything else gives nil.
-  public init?(_ text: String) { self.init(hex: text.utf8) }
+  /// Reads 19 lower-case hexadecimal digits; anything else gives nil. Lists of a thousand are read for a push.
+  public init?(_ text: String) {
+    let bytes = text.utf8.span
+    guard bytes.count == 19 else { return nil }
+    var (high, low): (UInt64, UInt16) = (0, 0)
+    for index in 0..<16 {
+      guard let digit = Hex.digit(bytes[index]) else { return nil }
+      high = high << 4 | UInt64(digit)
+    }
+    for index in 16..<19 {
+      guard let digit = Hex.digit(bytes[index]) else { return nil }
+      low = low << 4 | UInt16(digit)
+    }
+    self.init(high: high, low: low)
+  }
 
   /// The 19 digits.
   public var text: String { Hex.digits(high, count: 16) + Hex.digits(UInt64(low), count: 3) }

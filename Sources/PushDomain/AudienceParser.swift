@@ -78,22 +78,28 @@ extension AudienceFilter {
 }
 
 extension Audience {
-  /// The member `audience` of a push object; nil for one that depends on other members too.
-  public var json: JSONValue? {
+  /// Writes the member `audience` of a push object; nothing for one that depends on other members too.
+  public func write(to writer: inout JSONWriter) {
     switch self {
-    case .all: return "all"
-    case .file(let id): return ["file": ["file_id": .string(id)]]
-    case .testDevices: return nil
+    case .testDevices: return
+    case .all: writer.member("audience", "all")
+    case .file(let id):
+      writer.key("audience")
+      writer.value(["file": ["file_id": .string(id)]])
     case .filter(let filter):
-      var object = JSONObject()
+      writer.key("audience")
+      writer.beginObject()
       for (key, names) in [
         ("tag", filter.tags), ("tag_and", filter.tagsAnd), ("tag_not", filter.tagsNot),
         ("alias", filter.aliases), ("registration_id", filter.registrationIDs),
       ] where !names.isEmpty {
-        object.set(key, .array(names.map { .string($0) }))
+        writer.key(key)
+        writer.beginArray()
+        for name in names { writer.value(name) }
+        writer.endArray()
       }
-      if let activity = filter.liveActivityID { object.set("live_activity_id", .string(activity)) }
-      return .object(object)
+      if let activity = filter.liveActivityID { writer.member("live_activity_id", activity) }
+      writer.endObject()
     }
   }
 }

@@ -6,6 +6,8 @@ import PushRouter
 public enum ReportChannels {
   /// `ios_apns_sent`, `apns_target` and the like in JPush's reports, and the answer of `GET /v1/apns`.
   public static let apns = ChannelID.apns
+  /// Takes what `POST /v1/app/{appKey}/certificate` uploads.
+  static let certificates = apns
   /// `calls` in the report on a push: a second leg, which is not in the channel's own figures.
   static let calls = DeliveryLeg(apns, 2)
   /// Always listed, for compatibility with versions without other channels.

@@ -57,21 +57,31 @@ extension GetuiAPI {
 
   /// Makes the push for acceptance from a push object without audience.
   func request(_ push: JSONObject, to target: PushTarget) throws(GetuiError) -> AcceptRequest {
-    var object = try Self.narrowed(push, to: target.platforms)
+    let push = try Self.narrowed(push, to: target.platforms)
     do throws(APIError) {
-      let push = try PushRequest.parse(object, to: target.audience, rules: gateway.pushRules.forGetui)
-      if let audience = target.audience.json { object.set("audience", audience) }
-      return AcceptRequest(push, object: JSONWriter.serialize(.object(object)))
+      let request = try PushRequest.parse(push, to: target.audience, rules: gateway.pushRules.forGetui)
+      return AcceptRequest(request, object: Self.object(push, to: target.audience))
     } catch {
       throw GetuiError(error)
     }
   }
 
-  /// The push object with its audience.
-  static func object(_ push: JSONObject, to target: PushTarget) throws(GetuiError) -> JSONObject {
-    var object = try narrowed(push, to: target.platforms)
-    if let audience = target.audience.json { object.set("audience", audience) }
-    return object
+  /// The push object with its audience, as JSON.
+  static func object(_ push: JSONObject, to target: PushTarget) throws(GetuiError) -> [UInt8] {
+    object(try narrowed(push, to: target.platforms), to: target.audience)
+  }
+
+  /// The same without values for the names, of which there may be a thousand.
+  private static func object(_ push: JSONObject, to audience: Audience) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for member in push.members {
+      writer.key(member.key)
+      writer.value(member.value)
+    }
+    audience.write(to: &writer)
+    writer.endObject()
+    return writer.bytes
   }
 
   /// The push object without the platforms that are not in a set; nil for all platforms.

@@ -124,12 +124,21 @@ public struct JSONWriter: Sendable {
 
   private mutating func quoted(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
-    if text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
-      for byte in text.utf8 { escaped(byte) }
-    } else {
+    if Self.isPlain(text.utf8.span) {
       bytes.append(contentsOf: text.utf8)
+    } else {
+      for byte in text.utf8 { escaped(byte) }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether nothing needs an escape.
+  private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
+    for index in bytes.indices {
+      let byte = bytes[index]
+      if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
+    }
+    return true
   }
 
   private mutating func escaped(_ byte: UInt8) {

@@ -106,13 +106,12 @@ extension PluggedChannels {
     }
   }
 
-  /// Has the channel that takes a form check credentials and store them: all of them, or none. Reading them takes some time: not
-  /// for a loop.
+  /// Has a channel check credentials and store them: all of them, or none. Reading them takes some time: not for a loop.
   public func install(
-    _ inputs: [CredentialInput], of form: String, for app: App,
+    _ inputs: [CredentialInput], of channel: ChannelID, for app: App,
     reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
   ) {
-    guard let taker = credentials.first(where: { $0.forms.contains { $0.name == form } }) else {
+    guard let taker = credentials.first(where: { $0.info.id == channel }) else {
       let text = Phrase("The server has no channel for it.", "服务器没有对应的推送通道。")
       reply(.failure(.refused(CredentialProblem(text))))
       return

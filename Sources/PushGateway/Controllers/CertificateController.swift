@@ -39,7 +39,7 @@ struct CertificateController: GatewayController {
         return
       }
       let isTaken = gateway.certificates.run(for: account.id.rawValue) { [router] in
-        router.channels.install(inputs, of: Self.form, for: app) { result in
+        router.channels.install(inputs, of: ReportChannels.certificates, for: app) { result in
           switch result {
           case .success: call.answer(200, Array(#"{"success":"Synchronized success"}"#.utf8))
           case .failure(.unavailable): call.fail(APIFaults.admin.busy)

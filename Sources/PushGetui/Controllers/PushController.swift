@@ -45,12 +45,12 @@ struct PushController: GetuiController {
   }
 
   private func schedule(
-    _ body: PushBody, _ push: JSONObject, at moment: Timestamp, _ app: App,
+    _ body: PushBody, _ push: [UInt8], at moment: Timestamp, _ app: App,
     _ done: @escaping @Sendable (Result<MessageID, GetuiError>) -> Void
   ) throws(GetuiError) {
     let scheduled: ScheduledPush
     do throws(APIError) {
-      scheduled = try ScheduledPush(.object(push), rules: api.gateway.pushRules.forGetui)
+      scheduled = try ScheduledPush(stored: push, rules: api.gateway.pushRules.forGetui)
     } catch {
       throw GetuiError(error)
     }
