@@ -151,6 +151,16 @@ final class CallbackQueue: Sendable {
               isFinal: true)
             continue
           }
+        } else if let body = CallbackEvent.withoutShown(batch.body) {
+          guard !body.isEmpty else {
+            // The format was chosen after these events.
+            note(
+              batch, destination, host: host,
+              CallbackAnswer(error: "nothing of it has a form in Borealis' format"),
+              isFinal: true)
+            continue
+          }
+          post = CallbackPost(url: url, fields: [], body: body)
         }
         post.fields = try signer.fields(
           for: post.body, of: setting, delivery: "\(batch.id)", attempt: batch.attempts + 1, at: now)

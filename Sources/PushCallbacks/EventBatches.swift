@@ -1,6 +1,20 @@
 import PushBase
 import PushDomain
+import PushJSON
 import PushStorage
+
+extension CallbackEvent {
+  /// A stored body without the events of shown notifications, which only Getui's format has; empty if nothing is left, nil if
+  /// there are none.
+  static func withoutShown(_ body: [UInt8]) -> [UInt8]? {
+    let mark = "\"event\":\"shown\"".utf8
+    // Bodies are sent as they are stored, and few hold one: only these are read.
+    guard body.firstRange(of: mark) != nil, let events = (try? parseJSON(body))?.array else { return nil }
+    let others = events.filter { $0["event"] != "shown" }
+    guard others.count < events.count else { return nil }
+    return others.isEmpty ? [] : JSONWriter.serialize(.array(others))
+  }
+}
 
 /// Events to store, grouped by destination: one row for up to a hundred events.
 struct EventBatches {

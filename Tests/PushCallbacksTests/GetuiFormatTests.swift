@@ -5,6 +5,7 @@ import PushJSON
 import PushRouter
 import PushStorage
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushCallbacks
@@ -62,6 +63,32 @@ import Testing
     #expect(actions().sorted() == ["0", "0", "10000", "10009"])
     // The format of an address that a push names has no such event.
     #expect(other.requests.flatMap { $0.events }.allSatisfy { $0["event"]?.string != "shown" })
+  }
+
+  /// A shown notification has an event in Getui's format alone.
+  @Test func `What was stored for the other format is left out`() async throws {
+    let world = try await CallbackWorld()
+    let isUp = Atomic<Bool>(false)
+    let receiver = try TestReceiver { _ in .status(isUp.load(ordering: .relaxed) ? 200 : 500) }
+    defer { receiver.close() }
+    _ = try await makeSecret(world)
+    _ = try await set(receiver.url, world)
+    let device = try await world.register()
+    let push = try await world.push()
+    _ = world.router.deliveries.acknowledge([push], by: device.number, in: world.app)
+    world.router.deliveries.note([(push, false)], by: device.number, in: world.app)
+    try await world.tick { receiver.requests.count >= 1 }
+    _ = try await withCheckedThrowingContinuation { done in
+      world.service.set(world.app.id, url: receiver.url, types: .all, format: .borealis) {
+        done.resume(with: $0.map { $0.setting })
+      }
+    }
+    isUp.store(true, ordering: .relaxed)
+    @Sendable func events() -> [String] {
+      receiver.requests.flatMap { $0.events }.compactMap { $0["event"]?.string }
+    }
+    try await world.tick { events().contains("delivered") }
+    #expect(!events().contains("shown"))
   }
 
   @Test func `The app's own address gets signed lines, an address of a push gets events`() async throws {
