@@ -31,6 +31,16 @@ struct SecretKeyFile: Sendable {
     return String(cString: folder) + "/" + path
   }
 
+  /// The same for a file that need not be there, with the links of its folder resolved.
+  private var plannedPath: String {
+    let whole = absolutePath
+    guard let slash = whole.lastIndex(of: "/"), let folder = realpath(String(whole[...slash]), nil) else {
+      return whole
+    }
+    defer { free(folder) }
+    return String(cString: folder) + whole[slash...]
+  }
+
   var exists: Bool { access(path, F_OK) == 0 || errno != ENOENT }
 
   /// Reads the keys. Only the owner and the group may have access to the file.
@@ -95,7 +105,7 @@ struct SecretKeyFile: Sendable {
   private func isSame(as other: SecretKeyFile) -> Bool {
     var (one, two) = (stat(), stat())
     guard stat(path, &one) == 0, stat(other.path, &two) == 0 else {
-      return absolutePath == other.absolutePath
+      return plannedPath == other.plannedPath
     }
     return (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino)
   }
