@@ -98,10 +98,10 @@ extension GetuiAPI {
     return object
   }
 
-  /// Carries out a body once for each `request_id`, and passes on the number of the task.
+  /// Carries out a body once for each `request_id`, and passes on what the first request of that name got.
   func send(
     _ body: PushBody, to target: PushTarget, in app: App, isBatch: Bool = false,
-    done: @escaping @Sendable (Result<MessageID, GetuiError>) -> Void
+    done: @escaping @Sendable (Result<Claim, GetuiError>) -> Void
   ) throws(GetuiError) {
     switch body.content {
     case .push(let push):
@@ -109,7 +109,8 @@ extension GetuiAPI {
       request.push.cid = GetuiOrigin.name(ofRequest: body.requestID)
       request.getui = body.origin
       request.isBatch = isBatch
-      accept(request, for: app) { done($0.map(\.id)) }
+      // A push has targets: a name without them is that of a request for nobody.
+      accept(request, for: app) { done($0.map { Claim(id: $0.id, isIgnored: $0.targets == 0) }) }
     case .revoke(let old):
       let (id, origin) = (body.requestID, body.origin)
       let most = isBatch ? Self.mostRevokedInBatch : Self.mostRevoked
@@ -119,8 +120,8 @@ extension GetuiAPI {
         case .success(let pushes):
           // The name is claimed first, since another request may have it. A repeated request completes what the first began.
           claim(id, origin, in: app) { [self] result in
-            guard case .success(let claim) = result, !claim.isIgnored else { return done(result.map(\.id)) }
-            recall(pushes[...], in: app) { done($0.map { .failure($0) } ?? .success(claim.id)) }
+            guard case .success(let claim) = result, !claim.isIgnored else { return done(result) }
+            recall(pushes[...], in: app) { done($0.map { .failure($0) } ?? .success(claim)) }
           }
         }
       }

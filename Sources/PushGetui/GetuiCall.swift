@@ -72,13 +72,6 @@ struct GetuiCall: Sendable {
     return GetuiFields(object)
   }
 
-  /// Reads the body as a JSON object, and refuses members that are not in the list.
-  func body(_ members: [String]) throws(GetuiError) -> GetuiFields {
-    let fields = try body()
-    try fields.allow(members)
-    return fields
-  }
-
   /// Runs the work of a call, and answers with the error that it throws.
   func attempt(_ work: () throws(GetuiError) -> Void) {
     do throws(GetuiError) { try work() } catch { fail(error) }

@@ -34,10 +34,8 @@ struct PushContentReader {
     try channel?.fields("android").map { fields throws(GetuiError) in try VendorContent.checkAndroid(fields) }
     try channel?.fields("harmony").map { fields throws(GetuiError) in try VendorContent.checkHarmony(fields) }
     _ = try channel?.fields("mp")
+    // Checked also with a transmission, which shows nothing: the example of Getui's PHP client sends both.
     let window = try DisplayWindow(message)
-    if window != nil, notification == nil {
-      throw .invalid("push_message.duration", "it goes with notification")
-    }
     if let revoke {
       guard channel?["ios"] == nil else {
         throw .parameter("push_message.revoke and push_channel.ios cannot setting at same time")

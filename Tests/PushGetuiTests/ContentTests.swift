@@ -48,7 +48,7 @@ import Testing
 
   @Test(arguments: [
     (
-      #""push_message":{"transmission":"hi","duration":"1790000000000-1790000700000"}"#,
+      #""push_message":{"transmission":"hi","duration":"1790000000000-1790000000001"}"#,
       "push_message.duration"
     ),
     (
@@ -242,24 +242,53 @@ import Testing
   }
 
   @Test(arguments: [
-    ("POST", "/push/list/message", #"{"request_id":"request-0001","audience":"all"}"#, "audience is invalid"),
+    (
+      "POST", "/push/list/message", #"{"request_id":"request-0001","audience":{"cid":["X"]}}"#,
+      "audience is invalid"
+    ),
     (
       "POST", "/push/list/cid", #"{"taskid":"RASL_1","audience":{"cid":["X"]},"need_alias_detail":true}"#,
       "need_alias_detail is invalid"
     ),
-    ("POST", "/user/alias", #"{"data_list":[],"x":1}"#, "x is invalid"),
-    ("POST", "/user/custom_tag/cid/CID", #"{"custom_tag":["a"],"x":1}"#, "x is invalid"),
-    ("PUT", "/user/custom_tag/batch/a", #"{"cid":["X"],"x":1}"#, "x is invalid"),
-    ("POST", "/user/badge/cid/CID", #"{"badge":"1","x":1}"#, "x is invalid"),
-    ("POST", "/user/bind_dt/ios", #"{"dt_list":[],"x":1}"#, "x is invalid"),
   ])
-  func `No member is passed over`(
+  func `No member of a push is passed over`(
     method: String, path: String, body: String, expected: String
   ) async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()
     let answer = await world.ask(method, path.replacing("CID", with: id.text), body)
     #expect(answer.code == 20001 && answer.message.contains(expected), "\(answer.message)")
+  }
+
+  /// As the official PHP client writes it: `createListMsg` of an object that is filled as in the client's example.
+  @Test func `A message from Getui's PHP client is stored`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let message =
+      #"{"request_id":"1790000000000","settings":{"ttl":3600000},"audience":"all","#
+      + #""push_message":{"duration":"1790000000000-1790000700000","transmission":"hi"}}"#
+    let stored = await world.ask("POST", "/push/list/message", message)
+    let task = try #require(stored.json["data"]?["taskid"]?.string, "\(stored.message)")
+    let list = #"{"audience":{"cid":["\#(id.text)"]},"taskid":"\#(task)"}"#
+    #expect(await world.ask("POST", "/push/list/cid", list).code == 0)
+    #expect(world.pending(id).count == 1)
+  }
+
+  /// Clients of others' making may repeat what the path has already.
+  @Test(arguments: [
+    ("POST", "/user/alias", #"{"data_list":[{"cid":"CID","alias":"a"}],"x":1}"#),
+    ("POST", "/user/custom_tag/cid/CID", #"{"custom_tag":["a"],"cid":"CID"}"#),
+    ("PUT", "/user/custom_tag/batch/a", #"{"cid":["CID"],"x":1}"#),
+    ("POST", "/user/badge/cid/CID", #"{"badge":"1","cid":"CID"}"#),
+  ])
+  func `Further members of calls about users are ignored`(
+    method: String, path: String, body: String
+  ) async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let answer = await world.ask(
+      method, path.replacing("CID", with: id.text), body.replacing("CID", with: id.text))
+    #expect(answer.code == 0, "\(answer.message)")
   }
 
   @Test(arguments: [("/push/all", 2000), ("/push/single/batch/cid", 10)])

@@ -104,6 +104,27 @@ import Testing
     #expect(GetuiTaskID(task)?.id == last)
   }
 
+  /// Versions before marked no request for nobody; two requests at once may find different tags.
+  @Test func `A repetition tells that the first request was for nobody`() async throws {
+    let world = try await GetuiWorld()
+    let id = try await world.register()
+    let body = Self.body(#"{"cid_by_tag":[{"cid":"\#(id.text)","tag":["x"]}]}"#, "hi")
+    let first = await world.ask("POST", "/push/single/cid_by_tag", body)
+    #expect(
+      first.json["data"]?.object?.members.first?.value[id.text] == "successed_ignore", "\(first.message)")
+    let (app, name) = (world.app.id, GetuiOrigin.name(ofRequest: "request-0001"))
+    world.clock.advance(seconds: 1)
+    let now = world.clock.now()
+    try await world.store.change { transaction throws(StorageError) in
+      guard let row = try transaction.pushes.lookupCID(app: app, cid: name) else { return }
+      _ = try transaction.pushes.sweepCIDs(before: now, limit: 10)
+      try transaction.pushes.insertCID(
+        app: app, cid: name, id: row.id, sendno: 0, at: now, digest: row.digest)
+    }
+    #expect(await world.ask("POST", "/push/single/cid_by_tag", body).body == first.body)
+    #expect(world.pending(id).isEmpty)
+  }
+
   @Test func `A stored message keeps its name for as long as it is kept`() async throws {
     let world = try await GetuiWorld()
     let id = try await world.register()

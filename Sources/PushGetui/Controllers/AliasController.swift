@@ -26,7 +26,7 @@ struct AliasController: GetuiController {
   }
 
   private func entries(_ call: GetuiCall, _ app: App) throws(GetuiError) -> [Entry] {
-    let body = try call.body(["data_list", "alias_type"])
+    let body = try call.body()
     guard let list = try body.array("data_list", most: Self.mostEntries), !list.isEmpty else {
       throw .missing("data_list")
     }

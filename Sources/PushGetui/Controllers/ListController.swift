@@ -23,7 +23,8 @@ struct ListController: GetuiController {
   private func store(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let fields = try call.body()
-      guard fields["audience"] == nil else {
+      // Getui's PHP client sends "all" with every stored message.
+      guard fields["audience"] == nil || fields["audience"] == "all" else {
         throw .invalid("audience", "a stored message has none: name it in push/list/cid or push/list/alias")
       }
       let body = try api.read(fields, as: .list, for: app)

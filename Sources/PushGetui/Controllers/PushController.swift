@@ -36,12 +36,19 @@ struct PushController: GetuiController {
       if let moment = body.moment, case .push(let push) = body.content {
         return try schedule(body, try GetuiAPI.object(push, to: target), at: moment, app, done)
       }
-      guard body.isCostly else { return try api.send(body, to: target, in: app, done: done) }
+      guard body.isCostly else { return try send(body, to: target, in: app, done) }
       let isTaken = api.background.run(for: app.id.rawValue) {
-        attemptPush(call) { () throws(GetuiError) in try api.send(body, to: target, in: app, done: done) }
+        attemptPush(call) { () throws(GetuiError) in try send(body, to: target, in: app, done) }
       }
       if !isTaken { throw .busy }
     }
+  }
+
+  private func send(
+    _ body: PushBody, to target: PushTarget, in app: App,
+    _ done: @escaping @Sendable (Result<MessageID, GetuiError>) -> Void
+  ) throws(GetuiError) {
+    try api.send(body, to: target, in: app) { done($0.map(\.id)) }
   }
 
   private func schedule(

@@ -27,7 +27,7 @@ struct SingleController: GetuiController {
       let body = try api.read(fields, as: .single, for: app)
       let target = try Self.target(fields, by: name, in: app)
       try api.send(body, to: PushTarget([target], by: name, of: app), in: app) { result in
-        Self.answer(call, result.map { ($0, false) }, target, by: name, app)
+        Self.answer(call, result, target, by: name, app)
       }
     }
   }
@@ -46,16 +46,16 @@ struct SingleController: GetuiController {
   }
 
   private static func answer(
-    _ call: GetuiCall, _ result: Result<(MessageID, isIgnored: Bool), GetuiError>, _ target: String,
+    _ call: GetuiCall, _ result: Result<GetuiAPI.Claim, GetuiError>, _ target: String,
     by name: TargetName, _ app: App
   ) {
     switch result {
     case .failure(let error): call.fail(error)
-    case .success(let (id, isIgnored)):
+    case .success(let claim):
       call.answer { writer in
         writer.beginObject()
-        writer.key(GetuiTaskID(.single, id).text)
-        TargetStatus.write([target], by: name, of: app, ignored: isIgnored ? [target] : [], to: &writer)
+        writer.key(GetuiTaskID(.single, claim.id).text)
+        TargetStatus.write([target], by: name, of: app, ignored: claim.isIgnored ? [target] : [], to: &writer)
         writer.endObject()
       }
     }
@@ -86,12 +86,10 @@ struct SingleController: GetuiController {
     _ body: PushBody, to cid: String, isMeant: Bool, _ call: GetuiCall, _ app: App
   ) throws(GetuiError) {
     let done: @Sendable (Result<GetuiAPI.Claim, GetuiError>) -> Void = { result in
-      Self.answer(call, result.map { ($0.id, $0.isIgnored) }, cid, by: .cid, app)
+      Self.answer(call, result, cid, by: .cid, app)
     }
     guard isMeant else { return api.claim(body.requestID, body.origin, isIgnored: true, in: app, done: done) }
-    try api.send(body, to: PushTarget([cid], by: .cid, of: app), in: app) {
-      done($0.map { GetuiAPI.Claim(id: $0, isIgnored: false) })
-    }
+    try api.send(body, to: PushTarget([cid], by: .cid, of: app), in: app, done: done)
   }
 
   // MARK: Batches
@@ -137,7 +135,7 @@ struct SingleController: GetuiController {
           entry.target = target
           let known = entry
           try api.send(body, to: PushTarget([target], by: name, of: app), in: app, isBatch: true) {
-            answers.set(known, $0)
+            answers.set(known, $0.map(\.id))
           }
         } catch {
           api.gateway.notePush(isAccepted: false)

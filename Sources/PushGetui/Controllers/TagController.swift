@@ -25,7 +25,7 @@ struct TagController: GetuiController {
   private func setTags(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let device = try app.device(call.captures["cid"] ?? "")
-      guard let tags = try call.body(["custom_tag"]).texts("custom_tag", most: RegistrationLimits.getuiTags)
+      guard let tags = try call.body().texts("custom_tag", most: RegistrationLimits.getuiTags)
       else {
         throw .missing("custom_tag")
       }
@@ -83,7 +83,7 @@ struct TagController: GetuiController {
     call.attempt { () throws(GetuiError) in
       let tag = call.captures["tag"] ?? ""
       if let error = GetuiError(tag: tag) { throw error }
-      guard let cids = try call.body(["cid"]).texts("cid", most: Self.mostDevices), !cids.isEmpty else {
+      guard let cids = try call.body().texts("cid", most: Self.mostDevices), !cids.isEmpty else {
         throw .missing("cid")
       }
       try takeCall(kind, app)

@@ -153,7 +153,7 @@ struct UserController: GetuiController {
   private func setBadge(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let devices = try app.devices(try call.list("cid", most: Self.mostChanged))
-      let text = try call.body(["badge"]).required("badge", most: 16)
+      let text = try call.body().required("badge", most: 16)
       guard let badge = BadgeChange(getui: text) else { throw .invalid("badge") }
       router.registrations.changeBadges(badge, of: devices, in: app) { call.answer($0) }
     }
@@ -169,7 +169,7 @@ struct UserController: GetuiController {
       guard ["ios", "apn", "apns"].contains(call.captures["type"] ?? "") else {
         throw .unsupported("bind_dt/\(call.captures["type"]?.prefix(32) ?? "")")
       }
-      guard let list = try call.body(["dt_list"]).array("dt_list", most: Self.mostTokens), !list.isEmpty
+      guard let list = try call.body().array("dt_list", most: Self.mostTokens), !list.isEmpty
       else {
         throw .missing("dt_list")
       }
@@ -178,7 +178,6 @@ struct UserController: GetuiController {
         guard let object = value.object else { throw .wrongType("dt_list") }
         let fields = GetuiFields(object, path: "dt_list")
         let device = try app.device(try fields.required("cid"))
-        try fields.allow(["cid", "device_token"])
         // An empty token removes the device's token; a missing one is an error.
         guard let text = try fields.text("device_token") else { throw .missing("dt_list.device_token") }
         guard let token = Hex.decode(text.lowercased()), token.count <= 100 else {
