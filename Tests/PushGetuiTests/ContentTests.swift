@@ -280,6 +280,7 @@ import Testing
     ("POST", "/user/custom_tag/cid/CID", #"{"custom_tag":["a"],"cid":"CID"}"#),
     ("PUT", "/user/custom_tag/batch/a", #"{"cid":["CID"],"x":1}"#),
     ("POST", "/user/badge/cid/CID", #"{"badge":"1","cid":"CID"}"#),
+    ("POST", "/user/badge/cid/CID", #"{"badge":10}"#),
   ])
   func `Further members of calls about users are ignored`(
     method: String, path: String, body: String

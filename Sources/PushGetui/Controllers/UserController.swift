@@ -153,8 +153,11 @@ struct UserController: GetuiController {
   private func setBadge(_ call: GetuiCall, _ app: App) {
     call.attempt { () throws(GetuiError) in
       let devices = try app.devices(try call.list("cid", most: Self.mostChanged))
-      let text = try call.body().required("badge", most: 16)
-      guard let badge = BadgeChange(getui: text) else { throw .invalid("badge") }
+      let fields = try call.body()
+      // The example of Getui's PHP client sends a number.
+      var text = fields["badge"]?.int64.map { String($0) }
+      if text == nil { text = try fields.required("badge", most: 16) }
+      guard let badge = text.flatMap({ BadgeChange(getui: $0) }) else { throw .invalid("badge") }
       router.registrations.changeBadges(badge, of: devices, in: app) { call.answer($0) }
     }
   }
