@@ -14,6 +14,26 @@ import Testing
     }
   }
 
+  /// Types with more lines than others may have, all their extensions included; the comment of each says why.
+  private static let longTypes: Set<String> = ["AppDirectory", "DeviceCore", "Words"]
+
+  @Test func noTypeIsLong() throws {
+    var lines: [String: Int] = [:]
+    for path in try #require(Self.sources) {
+      var current: String?
+      for line in try Repository.text(path).split(separator: "\n", omittingEmptySubsequences: false) {
+        let start =
+          /^(?:(?:public|private|fileprivate|final|indirect|@\w+(?:\(.*?\))?) )*(?:class|struct|enum|actor|protocol|extension) (?<name>\w+)/
+        if current == nil, let name = try start.prefixMatch(in: line)?.name { current = String(name) }
+        if let current { lines[current, default: 0] += 1 }
+        if line == "}" || (line.first != " " && line.hasSuffix("}")) { current = nil }
+      }
+    }
+    #expect(try #require(lines["AppDirectory"]) > 300, "the search finds types")
+    let long = lines.filter { $0.value > 600 }
+    #expect(Set(long.keys) == Self.longTypes, "\(long)")
+  }
+
   @Test func nothingIsLeftForLater() throws {
     for path in try #require(Self.sources) {
       let text = try Repository.text(path)

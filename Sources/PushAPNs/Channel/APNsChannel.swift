@@ -236,6 +236,14 @@ public final class APNsChannel: Channel {
     queue.queue.deliver(push)
   }
 
+  /// Loads changes from the database; `done` is called when they are in use.
+  public func credentialsChanged(_ done: @escaping @Sendable () -> Void = {}) {
+    parts.credentials.refresh { [self] _ in
+      takeOverChanges()
+      done()
+    }
+  }
+
   /// Reads changes of credentials by other processes.
   public func learnChanges(_ done: @escaping @Sendable () -> Void) { credentialsChanged(done) }
 

@@ -3,9 +3,6 @@ import PushDomain
 import PushStorage
 
 extension Acceptance {
-  /// The most pushes of an app that are being paced at a time, as at JPush.
-  private static var maximumPacedPushes: Int { 20 }
-
   /// Checks a request as `accept` does, without storing or delivering anything.
   public func validate(
     _ request: AcceptRequest, for app: App,
@@ -43,7 +40,7 @@ extension Acceptance {
     }
     let now = time.now()
     store.read { [self] transaction throws(StorageError) in
-      try fault(of: request, in: app, transaction, at: now)
+      try request.fault(in: app, transaction, options, at: now)
     } completion: { result in
       switch result {
       case .failure(let error):
@@ -53,21 +50,25 @@ extension Acceptance {
       }
     }
   }
+}
 
-  /// What the database has against a request.
+extension AcceptRequest {
+  /// The most pushes of an app that are being paced at a time, as at JPush.
+  private static var maximumPacedPushes: Int { 20 }
+
+  /// What the database has against it.
   func fault(
-    of request: AcceptRequest, in app: App, _ transaction: ReadTransaction, at now: Timestamp
+    in app: App, _ transaction: ReadTransaction, _ options: RouterOptions, at now: Timestamp
   ) throws(StorageError) -> APIError? {
-    if let old = request.overrides,
-      let fault = overrideFault(try transaction.pushes.origin(of: old), in: app, at: now)
+    if let old = overrides,
+      let fault = Self.overrideFault(try transaction.pushes.origin(of: old), in: app, options, at: now)
     {
       return fault
     }
-    if let plan = request.push.options.pushPlan, try !transaction.pushPlans.contains(app: app.id, name: plan)
-    {
+    if let plan = push.options.pushPlan, try !transaction.pushPlans.contains(app: app.id, name: plan) {
       return .invalidValue("options.business_operation_code names no push plan")
     }
-    if request.pacingMinutes > 0,
+    if pacingMinutes > 0,
       try transaction.pacedPushes.count(app: app.id, at: now) >= Self.maximumPacedPushes
     {
       return .overLimit("\(Self.maximumPacedPushes) pushes with options.big_push_duration are under way")
@@ -76,7 +77,9 @@ extension Acceptance {
   }
 
   /// Why a push cannot be overridden: JPush responds 1003 to an ID that is unknown or over a day old.
-  private func overrideFault(_ origin: PushOrigin?, in app: App, at now: Timestamp) -> APIError? {
+  private static func overrideFault(
+    _ origin: PushOrigin?, in app: App, _ options: RouterOptions, at now: Timestamp
+  ) -> APIError? {
     // Another app's push looks like an unknown one.
     guard let origin, origin.app == app.id else {
       return .invalidValue("options.override_msg_id is unknown")

@@ -67,7 +67,7 @@ extension Acceptance {
     }
     guard push.audienceCount > 0 else { return .refused(.noTarget) }
     guard !app.isDeleted else { return .refused(.authenticationFailed) }
-    if let fault = try fault(of: request, in: app, transaction.reading, at: push.now) {
+    if let fault = try request.fault(in: app, transaction.reading, options, at: push.now) {
       return .refused(fault)
     }
     if let task = request.getui?.task, try !transaction.getui.isOpen(task, app: app.id, at: push.now) {

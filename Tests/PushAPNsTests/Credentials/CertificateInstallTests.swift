@@ -14,7 +14,7 @@ import Testing
     _ channel: APNsChannel, _ app: App, _ files: [CredentialInput]
   ) async -> Result<[CredentialReceipt], CredentialInput.Refusal> {
     await withCheckedContinuation { done in
-      channel.take(files, for: app, noting: nil) { done.resume(returning: $0) }
+      channel.credentials?.take(files, for: app, noting: nil) { done.resume(returning: $0) }
     }
   }
 

@@ -15,10 +15,10 @@ enum UploadFailure: Error, Equatable {
 }
 
 // MARK: - Credentials that somebody hands in
-extension APNsChannel {
+extension APNsCredentials {
   /// Checks keys and certificates that somebody uploaded and stores them, each in place of the app's current one for the same
   /// environment.
-  public func install(
+  func install(
     _ inputs: [CredentialInput], for app: App, noting entry: AuditRow?,
     reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
   ) {
@@ -49,14 +49,6 @@ extension APNsChannel {
           case .unavailable: .unavailable
           }
         })
-    }
-  }
-
-  /// Loads changes from the database; `done` is called when they are in use.
-  public func credentialsChanged(_ done: @escaping @Sendable () -> Void = {}) {
-    parts.credentials.refresh { [self] _ in
-      takeOverChanges()
-      done()
     }
   }
 
@@ -105,7 +97,7 @@ extension APNsChannel {
       switch result {
       case .failure: reply(.failure(.unavailable))
       case .success(let failure?): reply(.failure(failure))
-      case .success(nil): credentialsChanged { reply(.success(())) }
+      case .success(nil): channel.credentialsChanged { reply(.success(())) }
       }
     }
   }

@@ -4,19 +4,24 @@ import PushDomain
 import PushRouter
 import PushStorage
 
-// MARK: - What the console shows
-extension APNsChannel: ChannelCredentials {
-  /// Keys and certificates.
-  public var credentials: (any ChannelCredentials)? { self }
+/// Keys and certificates of apps, for the console and whoever else hands them in.
+final class APNsCredentials: ChannelCredentials {
+  /// The channel that uses them.
+  let channel: APNsChannel
+
+  init(of channel: APNsChannel) { self.channel = channel }
+
+  var parts: APNsParts { channel.parts }
+  var info: ChannelInfo { channel.info }
 
   /// A key or a certificate.
-  public var forms: [CredentialForm] { APNsForm.all }
+  var forms: [CredentialForm] { APNsForm.all }
 
   /// The page had the name of the company.
-  public var formerNames: [String] { ["apple"] }
+  var formerNames: [String] { ["apple"] }
 
   /// What pages say of it.
-  public var texts: CredentialTexts {
+  var texts: CredentialTexts {
     CredentialTexts(
       step: Phrase("Upload an APNs key", "上传苹果推送密钥"),
       stepText: Phrase(
@@ -32,25 +37,10 @@ extension APNsChannel: ChannelCredentials {
       ))
   }
 
-  /// What Apple's words mean.
-  public func meaning(of reason: String) -> Phrase? {
-    switch APNsReason(rawValue: reason) {
-    case .badDeviceToken:
-      Phrase(
-        "APNs rejected the token (BadDeviceToken). Usually it belongs to the other environment, sandbox or production.",
-        "苹果不认识该令牌，通常是开发/生产环境不符。")
-    case .unregistered, .expiredToken: Phrase("The app was removed from the device.", "应用已从设备上卸载。")
-    case .deviceTokenNotForTopic:
-      Phrase("The token belongs to a different app than the key or certificate.", "令牌与证书的 Bundle ID 不符。")
-    case .payloadTooLarge: Phrase("The notification exceeds the size limit of APNs.", "通知内容超出苹果限制。")
-    default: nil
-    }
-  }
-
   // MARK: Credentials
 
   /// Keys and certificates of some apps.
-  public func stored(of apps: [AppID]) async -> Result<[StoredCredential], StorageError> {
+  func stored(of apps: [AppID]) async -> Result<[StoredCredential], StorageError> {
     let result = await parts.store.read { transaction throws(StorageError) in
       var rows: [APNsCredentialRow] = []
       for app in apps { rows += try transaction.credentials.all(app: app) }
@@ -76,7 +66,7 @@ extension APNsChannel: ChannelCredentials {
       remarks.append(.init(Phrase(problem: reason), isBad: true))
     }
     let status = parts.router.apps.loaded(row.app).flatMap { app in
-      statuses(of: app).first { $0.environment == row.environment && $0.credential == row.id }
+      channel.statuses(of: app).first { $0.environment == row.environment && $0.credential == row.id }
     }
     if let status { remarks += self.remarks(on: status) }
     var credential = StoredCredential(
@@ -124,7 +114,7 @@ extension APNsChannel: ChannelCredentials {
   }
 
   /// Changes a key or a certificate.
-  public func change(
+  func change(
     _ id: String, of app: App, _ change: CredentialChange, noting entry: AuditRow
   ) async -> Result<Bool, StorageError> {
     guard let number = Int64(id).map({ APNsCredentialID($0) }) else { return .success(false) }
@@ -146,9 +136,9 @@ extension APNsChannel: ChannelCredentials {
       return true
     }
     guard case .success(true) = result else { return result }
-    await awaitCallback { changed in credentialsChanged { changed(()) } }
+    await awaitCallback { changed in channel.credentialsChanged { changed(()) } }
     // The page then shows what Apple says of the one that took its place.
-    _ = await awaitCallback { whenAsked(about: app, $0) }
+    _ = await awaitCallback { channel.whenAsked(about: app, $0) }
     return result
   }
 
@@ -160,20 +150,20 @@ extension APNsChannel: ChannelCredentials {
   // MARK: Apple's answers
 
   /// Whether APNs accepts what was just uploaded.
-  public func answer(to receipt: CredentialReceipt, for app: App) async -> CredentialAnswer {
-    let statuses = await awaitCallback { whenAsked(about: app, $0) }
+  func answer(to receipt: CredentialReceipt, for app: App) async -> CredentialAnswer {
+    let statuses = await awaitCallback { channel.whenAsked(about: app, $0) }
     return Self.answer(statuses.filter { receipt.services.contains($0.environment.name) })
   }
 
   /// Asks APNs about the credential in use.
-  public func check(_ id: String, of app: App) async -> CredentialAnswer? {
+  func check(_ id: String, of app: App) async -> CredentialAnswer? {
     let queue = parts.queues.find(app.id)
     let found = [APNsEnvironment.production, .sandbox].lazy.compactMap { queue?.target(for: $0) }.first {
       String($0.credential.id.rawValue) == id
     }
     guard let found else { return nil }
-    ask(found.dispatcher, found.credential)
-    let statuses = await awaitCallback { whenAsked(about: app, $0) }
+    channel.ask(found.dispatcher, found.credential)
+    let statuses = await awaitCallback { channel.whenAsked(about: app, $0) }
     return Self.answer(statuses.filter { $0.environment == found.credential.environment })
   }
 
@@ -207,12 +197,12 @@ extension APNsChannel: ChannelCredentials {
   // MARK: Alerts
 
   /// A certificate that ends within 30 days, and pushes that do not reach Apple.
-  public func alerts(of app: App) -> [Phrase] {
+  func alerts(of app: App) -> [Phrase] {
     let now = parts.time.now()
     let horizon = now.adding(seconds: CredentialNotice.seconds)
     // One certificate may be for both environments.
     var certificates: Set<[UInt8]> = []
-    return statuses(of: app).flatMap { status -> [Phrase] in
+    return channel.statuses(of: app).flatMap { status -> [Phrase] in
       let environment = status.environment.phrase
       guard status.hasCredential else { return [] }
       if let problem = status.problem {
