@@ -10,7 +10,7 @@ final class Checkpointer: Sendable {
 
   /// Starts the thread; the database exists.
   init(path: String, log: Log) throws(StorageError) {
-    let database = try Database(path: path, mode: .checkpoint)
+    let database = try SQLiteConnection(path: path, mode: .checkpoint)
     try WorkThread.start("db-checkpoint") { [self] in
       while requests.take(1) != nil {
         do throws(StorageError) { try database.checkpoint(.passive, patience: 0) } catch {

@@ -1,25 +1,46 @@
-import CSQLite
-import Glibc
+import PushBase
 
-/// One connection to the database file. May move between threads, but only one may use it at a time.
+/// What a transaction does.
+enum DatabaseAccess {
+  case reading
+  case writing
+}
+
+/// What the two kinds of databases do each in their way. May move between threads, but only one may use it at a time.
+protocol DatabaseConnection: AnyObject {
+  /// Prepares a statement in the SQL that both databases have in common.
+  func prepare(_ sql: UnsafeBufferPointer<UInt8>) throws(StorageError) -> Statement
+  /// Runs a script in the database's own SQL; `after` is called behind each statement, or behind the whole.
+  func run(script: String, after: () throws(StorageError) -> Void) throws(StorageError)
+  /// Begins a transaction. All that it reads is of one moment.
+  func begin(_ access: DatabaseAccess) throws(StorageError)
+  /// Ends it. Throws only if its changes are not stored.
+  func commit() throws(StorageError)
+  /// Ends it without its changes.
+  func rollBack()
+  /// Whether a transaction is open; it may have ended by itself after a failure.
+  var isInTransaction: Bool { get }
+  /// Whether a statement that fails leaves the transaction as it was before. Else nothing but going back to a savepoint, or to the
+  /// begin, helps.
+  var undoesFailedStatements: Bool { get }
+  /// Whether a statement has failed in the open transaction, so that the database refuses all others.
+  var isBroken: Bool { get }
+  /// Rows changed by the last statement.
+  var changes: Int { get }
+  /// Closes the connection; nothing may use it afterwards.
+  func close()
+}
+
+/// One connection to the database, with its statements. May move between threads, but only one may use it at a time.
 final class Database {
-  enum Mode {
-    /// The store's own: writes, in WAL mode; the file is made if it is missing.
-    case create
-    /// Reads only; the file must exist.
-    case readOnly
-    /// Moves the log into the file, which must exist; changes nothing else.
-    case checkpoint
-    /// A new file for a copy; it must not exist.
-    case copy
-  }
+  typealias Mode = SQLiteConnection.Mode
 
   private struct Joined: Hashable {
     let start: UInt
     let rest: UInt
   }
 
-  private let handle: OpaquePointer
+  private let connection: any DatabaseConnection
   /// Opens and seals contents.
   var vault = ContentVault(.none)
   /// Of the transaction that is open.
@@ -28,73 +49,34 @@ final class Database {
   private var statements: [UInt: Statement] = [:]
   /// The same for texts of two constants.
   private var joinedStatements: [Joined: Statement] = [:]
-  /// Pages in the write-ahead log after the last commit of this connection; SQLite writes it.
-  private let logPages: UnsafeMutablePointer<Int32>
-  private var isClosed = false
 
-  /// Opens the file, in mode `create` also a new one that only its owner may read.
-  init(path: String, mode: Mode) throws(StorageError) {
-    if mode == .create || mode == .copy {
-      // Before SQLite creates it: the files beside it inherit its permissions.
-      let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-      if descriptor >= 0 {
-        Glibc.close(descriptor)
-      } else if mode == .create {
-        chmod(path, 0o600)
-      } else {
-        throw StorageError(.io, "the target exists or cannot be created")
-      }
-    }
-    let flags =
-      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-      | (mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
-    var opened: OpaquePointer?
-    let status = sqlite3_open_v2(path, &opened, flags, nil)
-    guard let opened else { throw StorageError(code: status, message: "cannot open the database") }
-    handle = opened
-    logPages = .allocate(capacity: 1)
-    logPages.initialize(to: 0)
-    guard status == SQLITE_OK else { throw failure(status) }
-    sqlite3_busy_timeout(handle, 5000)
-    try configure(mode)
+  /// Takes over a connection.
+  init(_ connection: any DatabaseConnection) { self.connection = connection }
+
+  /// Opens a file of SQLite, in mode `create` also a new one that only its owner may read.
+  convenience init(path: String, mode: Mode) throws(StorageError) {
+    self.init(try SQLiteConnection(path: path, mode: mode))
   }
 
-  deinit {
-    close()
-    logPages.deallocate()
-  }
+  /// The connection, if it is one to a file of SQLite.
+  var sqlite: SQLiteConnection? { connection as? SQLiteConnection }
+
+  deinit { close() }
 
   /// Closes the connection now and not when the last one to know it lets go of it, for those who tell others that it is closed:
   /// SQLite removes the log with the last connection, if that one may write. Nothing may use it afterwards.
   func close() {
-    guard !isClosed else { return }
-    isClosed = true
     statements.removeAll()
     joinedStatements.removeAll()
-    sqlite3_close_v2(handle)
-  }
-
-  private func configure(_ mode: Mode) throws(StorageError) {
-    try run(script: "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF")
-    guard mode == .create else { return }
-    // KiB of pages. The default of 2000 makes a large transaction search the whole cache for each page that it spills.
-    try run(script: "PRAGMA cache_size = -32768")
-    try run(
-      script: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")
-    // Also turns automatic checkpoints off: they would hold up the commit that triggers them.
-    sqlite3_wal_hook(
-      handle,
-      { context, _, _, pages in
-        context?.assumingMemoryBound(to: Int32.self).pointee = pages
-        return SQLITE_OK
-      }, logPages)
+    connection.close()
   }
 
   /// The statement of a constant SQL text, prepared once.
   func statement(_ sql: StaticString) throws(StorageError) -> Statement {
     let key = UInt(bitPattern: sql.utf8Start)
     if let known = statements[key] { return known }
-    let statement = try prepare(UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount))
+    let statement = try connection.prepare(
+      UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount))
     statements[key] = statement
     return statement
   }
@@ -105,19 +87,11 @@ final class Database {
     let key = Joined(start: UInt(bitPattern: start.utf8Start), rest: UInt(bitPattern: rest.utf8Start))
     if let known = joinedStatements[key] { return known }
     let sql = Array("\(start) \(rest)".utf8)
-    let statement = try sql.withUnsafeBufferPointer { text throws(StorageError) in try prepare(text) }
+    let statement = try sql.withUnsafeBufferPointer { text throws(StorageError) in
+      try connection.prepare(text)
+    }
     joinedStatements[key] = statement
     return statement
-  }
-
-  private func prepare(_ sql: UnsafeBufferPointer<UInt8>) throws(StorageError) -> Statement {
-    var prepared: OpaquePointer?
-    let status = sql.withMemoryRebound(to: CChar.self) {
-      sqlite3_prepare_v3(
-        handle, $0.baseAddress, Int32($0.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-    }
-    guard status == SQLITE_OK, let prepared else { throw failure(status) }
-    return Statement(prepared, of: handle)
   }
 
   /// Runs a constant statement and drops its rows.
@@ -167,80 +141,29 @@ final class Database {
 
   /// Runs every statement of a script in turn; `after` is called behind each.
   func run(script: String, after: () throws(StorageError) -> Void = {}) throws(StorageError) {
-    let text = Array(script.utf8CString)
-    var offset = 0
-    while offset < text.count - 1 {
-      var prepared: OpaquePointer?
-      var length = 0
-      let status = text.withUnsafeBufferPointer { buffer -> Int32 in
-        guard let base = buffer.baseAddress else { return SQLITE_MISUSE }
-        var tail: UnsafePointer<CChar>?
-        let status = sqlite3_prepare_v3(
-          handle, base + offset, Int32(buffer.count - offset), 0, &prepared, &tail)
-        length = tail.map { $0 - (base + offset) } ?? 0
-        return status
-      }
-      guard status == SQLITE_OK, length > 0 else { throw failure(status) }
-      offset += length
-      // White space or a comment at the end prepares to nothing.
-      guard let prepared else { continue }
-      try Statement(prepared, of: handle).run([])
-      try after()
-    }
+    try connection.run(script: script, after: after)
   }
 
-  /// Whether a transaction is open; SQLite ends it by itself after some failures.
-  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+  /// Begins a transaction. All that it reads is of one moment.
+  func begin(_ access: DatabaseAccess) throws(StorageError) { try connection.begin(access) }
 
-  /// Rows changed by the last statement.
-  var changes: Int { Int(sqlite3_changes(handle)) }
+  /// Ends the transaction. Throws only if its changes are not stored.
+  func commit() throws(StorageError) { try connection.commit() }
 
   /// Ends an open transaction without its changes.
   func rollBack() {
-    if isInTransaction { try? run("ROLLBACK") }
+    if isInTransaction { connection.rollBack() }
   }
 
-  /// Pages in the write-ahead log after this connection's last commit.
-  var pagesInLog: Int { Int(logPages.pointee) }
+  /// Whether a transaction is open; the database ends it by itself after some failures.
+  var isInTransaction: Bool { connection.isInTransaction }
 
-  /// How far a checkpoint goes.
-  enum Checkpoint {
-    /// Checkpoints the pages that no reader needs.
-    case passive
-    /// Moves everything and waits for readers, so that the log is written from the start again.
-    case restart
-    /// The same, and empties the file.
-    case truncate
-  }
+  /// Whether a statement that fails undoes itself and leaves the transaction open for others.
+  var undoesFailedStatements: Bool { connection.undoesFailedStatements }
 
-  /// Moves the write-ahead log into the database; waits for others at most `patience` milliseconds.
-  func checkpoint(_ checkpoint: Checkpoint, patience: Int32 = 5000) throws(StorageError) {
-    sqlite3_busy_timeout(handle, patience)
-    defer { sqlite3_busy_timeout(handle, 5000) }
-    let mode =
-      switch checkpoint {
-      case .passive: SQLITE_CHECKPOINT_PASSIVE
-      case .restart: SQLITE_CHECKPOINT_RESTART
-      case .truncate: SQLITE_CHECKPOINT_TRUNCATE
-      }
-    let status = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
-    guard status == SQLITE_OK else { throw failure(status) }
-  }
+  /// Whether the open transaction takes no more statements, because one has failed.
+  var isBroken: Bool { connection.isBroken }
 
-  /// Copies everything into another connection, `pages` at a time.
-  func copy(to target: Database, pages: Int32) throws(StorageError) {
-    guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else {
-      throw target.failure(sqlite3_extended_errcode(target.handle))
-    }
-    var status = SQLITE_OK
-    while status == SQLITE_OK { status = sqlite3_backup_step(backup, pages) }
-    let finished = sqlite3_backup_finish(backup)
-    guard status == SQLITE_DONE, finished == SQLITE_OK else {
-      throw StorageError(code: status == SQLITE_DONE ? finished : status, message: "copying failed")
-    }
-  }
-
-  private func failure(_ code: Int32) -> StorageError {
-    StorageError(code: code, message: String(cString: sqlite3_errmsg(handle)))
-  }
+  /// Rows changed by the last statement.
+  var changes: Int { connection.changes }
 }

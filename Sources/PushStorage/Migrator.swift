@@ -60,7 +60,8 @@ enum Migrator {
     let rows = try database.all("SELECT version, sha256 FROM schema_migration ORDER BY version") {
       ($0.count("version"), $0.text("sha256"))
     }
-    let noted = try database.first("PRAGMA user_version") { $0.count() } ?? 0
+    let isFile = database.sqlite != nil
+    let noted = isFile ? try database.first("PRAGMA user_version") { $0.count() } ?? 0 : 0
     let newest = max(rows.last?.0 ?? 0, noted)
     guard newest <= migrations.count else {
       throw StorageError(
@@ -83,7 +84,7 @@ enum Migrator {
   static func applyNext(
     of migrations: [Migration], to database: Database, at now: Timestamp
   ) throws(StorageError) -> Int {
-    try database.run("BEGIN IMMEDIATE")
+    try database.begin(.writing)
     defer { database.rollBack() }
     // Looked at again, now that nobody else can write: another process may have been faster.
     let applied = try verify(database, against: migrations)
@@ -105,7 +106,7 @@ enum Migrator {
       .integer(migration.version), .text(migration.name), .text(migration.checksum),
       .integer(now.milliseconds))
     try database.run(script: "PRAGMA user_version = \(migration.version)")
-    try database.run("COMMIT")
+    try database.commit()
     return applied + 1
   }
 }

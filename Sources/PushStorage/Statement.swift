@@ -1,6 +1,3 @@
-import CSQLite
-import Glibc
-
 /// A value that goes into a statement.
 enum SQLValue {
   case null
@@ -21,10 +18,17 @@ enum SQLValue {
   static func optional(_ value: (some BinaryInteger)?) -> SQLValue { value.map { .integer($0) } ?? .null }
 }
 
+extension String {
+  /// The text, unless it holds U+0000, which PostgreSQL cannot store: whoever takes text from outside refuses that with a better
+  /// answer.
+  func storable() throws(StorageError) -> String {
+    guard !utf8.contains(0) else { throw StorageError(.constraint, "a text holds U+0000") }
+    return self
+  }
+}
+
 /// A prepared statement.
-final class Statement {
-  fileprivate let handle: OpaquePointer
-  private let connection: OpaquePointer
+class Statement {
   // Only one thread has a statement at a time and nothing here is reentrant: without the checks of exclusive access, which
   // cost more than the rest, a name costs a nanosecond.
   /// Columns that were read so far, in that order: the address of the constant that names one, and its index.
@@ -33,40 +37,30 @@ final class Statement {
   @exclusivity(unchecked) private var next = 0
   /// A name that no column has.
   @exclusivity(unchecked) private var unknownColumn: StaticString?
-  /// SQLITE_TRANSIENT: SQLite copies what it is given before the call returns.
-  private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-
-  /// Takes over a prepared statement.
-  init(_ handle: OpaquePointer, of connection: OpaquePointer) {
-    self.handle = handle
-    self.connection = connection
-  }
-
-  deinit { sqlite3_finalize(handle) }
 
   /// Runs to the end and drops the rows.
-  func run(_ values: [SQLValue]) throws(StorageError) { try each(values) { _ in } }
+  final func run(_ values: [SQLValue]) throws(StorageError) { try each(values) { _ in } }
 
   /// Maps the first row and stops.
-  func first<Value>(_ values: [SQLValue], _ map: (Row) -> Value) throws(StorageError) -> Value? {
+  final func first<Value>(_ values: [SQLValue], _ map: (Row) -> Value) throws(StorageError) -> Value? {
     defer { finish() }
-    try bind(values)
+    try start(values)
     return try step() ? read(map) : nil
   }
 
   /// Calls `body` for each row. The body must not use the same statement.
-  func each(_ values: [SQLValue], _ body: (Row) throws(StorageError) -> Void) throws(StorageError) {
+  final func each(_ values: [SQLValue], _ body: (Row) throws(StorageError) -> Void) throws(StorageError) {
     defer { finish() }
-    try bind(values)
+    try start(values)
     while try step() { try read(body) }
   }
 
   /// Calls `body` for each row until it returns false. The body must not use the same statement.
-  func scan(
+  final func scan(
     _ values: [SQLValue], _ body: (Row) throws(StorageError) -> Bool
   ) throws(StorageError) {
     defer { finish() }
-    try bind(values)
+    try start(values)
     while try step() {
       guard try read(body) else { return }
     }
@@ -78,12 +72,12 @@ final class Statement {
     let value = try body(Row(statement: self))
     guard let unknownColumn else { return value }
     self.unknownColumn = nil
-    throw StorageError(.other, "no column \(unknownColumn) in \(String(cString: sqlite3_sql(handle)))")
+    throw StorageError(.other, "no column \(unknownColumn) in \(text)")
   }
 
   /// The index of a column. A name is compared with the columns' only once: rows are read in the same order each time, so
   /// that the constant expected next is nearly always the one asked for.
-  fileprivate func index(of name: StaticString) -> Int32 {
+  fileprivate final func index(of name: StaticString) -> Int32 {
     if name.utf8CodeUnitCount == 0 { return 0 }
     let key = UInt(bitPattern: name.utf8Start)
     if next < columns.count, columns[next].name == key {
@@ -94,11 +88,7 @@ final class Statement {
       next = place + 1
       return columns[place].index
     }
-    let index = (0..<sqlite3_column_count(handle)).first {
-      guard let column = sqlite3_column_name(handle, $0) else { return false }
-      return strcmp(column, name.utf8Start) == 0
-    }
-    guard let index else {
+    guard let index = findColumn(name) else {
       unknownColumn = name
       return -1
     }
@@ -107,48 +97,24 @@ final class Statement {
     return index
   }
 
-  private func step() throws(StorageError) -> Bool {
-    let status = sqlite3_step(handle)
-    if status == SQLITE_ROW { return true }
-    guard status == SQLITE_DONE else {
-      throw StorageError(code: status, message: String(cString: sqlite3_errmsg(connection)))
-    }
-    return false
-  }
+  // MARK: What a database does for it. Columns are counted from 0; -1 is a column that is not there, and NULL.
 
-  private func finish() {
-    sqlite3_reset(handle)
-    sqlite3_clear_bindings(handle)
-  }
-
-  private func bind(_ values: [SQLValue]) throws(StorageError) {
-    assert(values.count == Int(sqlite3_bind_parameter_count(handle)))
-    for (position, value) in values.enumerated() {
-      let index = Int32(position + 1)
-      let status =
-        switch value {
-        case .null: sqlite3_bind_null(handle, index)
-        case .integer(let number): sqlite3_bind_int64(handle, index, number)
-        case .text(let text): bind(index, text)
-        // An empty array may have no address, which SQLite would take for NULL.
-        case .blob(let bytes):
-          bytes.isEmpty
-            ? sqlite3_bind_zeroblob(handle, index, 0)
-            : sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), Self.copied)
-        }
-      guard status == SQLITE_OK else { throw StorageError(code: status, message: "cannot bind a value") }
-    }
-  }
-
-  private func bind(_ index: Int32, _ text: String) -> Int32 {
-    var text = text
-    return text.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) {
-        sqlite3_bind_text64(
-          handle, index, $0.baseAddress, UInt64($0.count), Self.copied, UInt8(SQLITE_UTF8))
-      }
-    }
-  }
+  /// Begins with values for the parameters; no row is current yet.
+  func start(_ values: [SQLValue]) throws(StorageError) {}
+  /// Moves to the next row; false behind the last.
+  func step() throws(StorageError) -> Bool { false }
+  /// Lets go of the rows and the values.
+  func finish() {}
+  /// The SQL text.
+  var text: String { "" }
+  /// The index of a column of the rows, nil if there is none.
+  func findColumn(_ name: StaticString) -> Int32? { nil }
+  /// Whether a column of the current row is NULL.
+  func isNull(_ column: Int32) -> Bool { true }
+  /// An integer of the current row, 0 for NULL.
+  func integer(_ column: Int32) -> Int64 { 0 }
+  /// The bytes of a column of the current row, none for NULL; valid until the next step.
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }
 
 /// The current row of a statement that runs. Columns are read by their names; without a name, the only column is. A name that
@@ -158,12 +124,12 @@ struct Row {
 
   /// Whether a column is NULL.
   func isNull(_ column: StaticString = "") -> Bool {
-    sqlite3_column_type(statement.handle, statement.index(of: column)) == SQLITE_NULL
+    statement.isNull(statement.index(of: column))
   }
 
   /// An integer, 0 for NULL.
   func integer(_ column: StaticString = "") -> Int64 {
-    sqlite3_column_int64(statement.handle, statement.index(of: column))
+    statement.integer(statement.index(of: column))
   }
 
   /// An integer, cut to the width of its type.
@@ -185,10 +151,7 @@ struct Row {
 
   /// Hands out the bytes of a column, none for NULL, without copying them.
   func bytes<Value>(of column: StaticString, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
-    let index = statement.index(of: column)
-    let start = sqlite3_column_blob(statement.handle, index)
-    return body(
-      UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement.handle, index))))
+    body(statement.bytes(statement.index(of: column)))
   }
 
   /// Bytes, or nil for NULL.
@@ -196,10 +159,7 @@ struct Row {
 
   /// Text, empty for NULL.
   func text(_ column: StaticString = "") -> String {
-    let index = statement.index(of: column)
-    guard let start = sqlite3_column_text(statement.handle, index) else { return "" }
-    let count = Int(sqlite3_column_bytes(statement.handle, index))
-    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    String(decoding: statement.bytes(statement.index(of: column)), as: UTF8.self)
   }
 
   /// Text, or nil for NULL.

@@ -4,15 +4,19 @@ import PushBase
 extension Store {
   /// Copies a snapshot of the database to a new file while the store is in use. Blocks the calling thread, so never call
   /// it on an event loop. The write-ahead log cannot be reused in the meantime. `.io` if the target exists.
-  public func backup(to target: String) throws(StorageError) { try Self.backup(from: path, to: target) }
+  public func backup(to target: String) throws(StorageError) {
+    switch location {
+    case .sqlite(let path): try Self.backup(from: path, to: target)
+    }
+  }
 
   /// Copies a database that this or another process may be serving. The copy is one file that only its owner may
   /// read; it exists under its name only if the copy is complete and sound.
   public static func backup(from path: String, to target: String) throws(StorageError) {
-    let source = try Database(path: path, mode: .readOnly)
+    let source = try SQLiteConnection(path: path, mode: .readOnly)
     // An open read transaction pins one state: else every commit would make the copy start again.
-    try source.run("BEGIN")
-    _ = try source.first("SELECT count(*) FROM sqlite_schema") { $0.integer() }
+    try source.begin(.reading)
+    try source.run(script: "SELECT count(*) FROM sqlite_schema")
     let partial = target + ".partial"
     guard access(target, F_OK) != 0 else { throw StorageError(.io, "the target exists") }
     try fill(partial, from: source)
@@ -25,10 +29,11 @@ extension Store {
     try synchronizeFolder(of: target)
   }
 
-  private static func fill(_ partial: String, from source: Database) throws(StorageError) {
-    let copy = try Database(path: partial, mode: .copy)
+  private static func fill(_ partial: String, from source: SQLiteConnection) throws(StorageError) {
+    let target = try SQLiteConnection(path: partial, mode: .copy)
+    let copy = Database(target)
     do throws(StorageError) {
-      try source.copy(to: copy, pages: 256)
+      try source.copy(to: target, pages: 256)
       // One file is easier to carry away than a database with its log; the next start turns the log on again.
       try copy.run(script: "PRAGMA journal_mode = DELETE")
       guard try copy.first("PRAGMA quick_check(1)", map: { $0.text() }) == "ok" else {

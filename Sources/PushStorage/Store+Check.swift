@@ -26,7 +26,7 @@ extension Store {
     }
     guard report.problems.isEmpty else { return report }
     // What follows compares tables: all as of one moment, whatever a server commits.
-    try database.run("BEGIN")
+    try database.begin(.reading)
     defer { database.rollBack() }
     do throws(StorageError) {
       report.schemaVersion = try Migrator.verify(database, against: embeddedMigrations)

@@ -13,8 +13,10 @@ extension Store {
   /// no other work that would show it.
   public func probe() {
     guard let failure, failure != .corrupt else { return }
-    write { [path] transaction throws(StorageError) in
-      try Self.findRoom(beside: path)
+    write { [location] transaction throws(StorageError) in
+      switch location {
+      case .sqlite(let path): try Self.findRoom(beside: path)
+      }
       try transaction.rewriteFirstMigration()
     } completion: { [weak self] result in
       if case .success = result { self?.noteGoodProbe() }

@@ -65,7 +65,8 @@ public final class Store: Sendable {
     }
   }
 
-  let path: String
+  /// Where the database is.
+  let location: Location
   private let vault: ContentVault
   private let writes: WorkQueue<WriteJob>
   private let reads: WorkQueue<ReadJob>
@@ -74,27 +75,34 @@ public final class Store: Sendable {
   private let isClosed = Atomic<Bool>(false)
   private let readers: Int
 
-  private init(path: String, readers: Int, options: Options) {
-    self.path = path
+  private init(_ location: Location, readers: Int, options: Options) {
+    self.location = location
     self.readers = readers
     vault = ContentVault(options.secretKeys)
     writes = WorkQueue(capacity: options.writeQueue)
     reads = WorkQueue(capacity: options.readQueue)
   }
 
-  /// Opens or creates the database, migrates it unless the options say otherwise, and starts the threads.
-  /// Throws `.newerThanProgram`, `.olderThanProgram`, `.migrationChanged` or what SQLite says of the file.
+  /// Opens a file of SQLite; see the other function.
   public static func open(
     path: String, readers: Int = 2, log: Log, options: Options = Options()
   ) throws(StorageError) -> Store {
-    try open(path: path, readers: readers, log: log, options: options, migrations: embeddedMigrations)
+    try open(.sqlite(path: path), readers: readers, log: log, options: options)
+  }
+
+  /// Opens or creates the database, migrates it unless the options say otherwise, and starts the threads.
+  /// Throws `.newerThanProgram`, `.olderThanProgram`, `.migrationChanged` or what the database says.
+  public static func open(
+    _ location: Location, readers: Int = 2, log: Log, options: Options = Options()
+  ) throws(StorageError) -> Store {
+    try open(location, readers: readers, log: log, options: options, migrations: location.migrations)
   }
 
   static func open(
-    path: String, readers: Int, log: Log, options: Options, migrations: [Migration],
+    _ location: Location, readers: Int, log: Log, options: Options, migrations: [Migration],
     prepare: @Sendable (Database) throws(StorageError) -> Void = { _ in }
   ) throws(StorageError) -> Store {
-    let store = Store(path: path, readers: max(1, readers), options: options)
+    let store = Store(location, readers: max(1, readers), options: options)
     do throws(StorageError) {
       try store.startWriter(log: log, options: options, migrations: migrations, prepare: prepare)
       for _ in 0..<store.readers { try store.startReader() }
@@ -113,35 +121,30 @@ public final class Store: Sendable {
   }
 
   private func startWriter(
-    log: Log, options: Options, migrations: [Migration], prepare: (Database) throws(StorageError) -> Void
+    log: Log, options: Options, migrations: [Migration],
+    prepare: @Sendable (Database) throws(StorageError) -> Void
   ) throws(StorageError) {
-    let database = try Database(path: path, mode: .create)
+    let (database, writeAheadLog) = try openWriter(
+      log: log, options: options, migrations: migrations, prepare)
     database.vault = vault
-    if options.migrates {
-      try Migrator.migrate(database, to: migrations, at: options.time.now(), log: log)
-    } else {
-      try Migrator.expectNewest(database, of: migrations)
-    }
-    try prepare(database)
-    let logFile = try LogFile(database: path)
-    let checkpointer = try Checkpointer(path: path, log: log)
     let writer = Writer(
-      database: database, queue: writes, options: options, log: log, checkpointer: checkpointer,
-      logFile: logFile, report: { [weak self] change in self?.counts.withLock { change(&$0) } })
+      database: database, queue: writes, options: options, log: log, writeAheadLog: writeAheadLog,
+      report: { [weak self] change in self?.counts.withLock { change(&$0) } })
     let finished = finished
+    let checkpointer = writeAheadLog?.checkpointer
     do throws(StorageError) {
       try WorkThread.start("db-writer") {
         writer.run()
         _ = finished.push(true)
       }
     } catch {
-      checkpointer.stop()
+      checkpointer?.stop()
       throw error
     }
   }
 
   private func startReader() throws(StorageError) {
-    let database = try Database(path: path, mode: .readOnly)
+    let database = try openReader()
     database.vault = vault
     let reads = reads
     let finished = finished
@@ -190,7 +193,7 @@ public final class Store: Sendable {
     let job = ReadJob { database in
       let result: Result<Value, StorageError>
       do throws(StorageError) {
-        try database.run("BEGIN")
+        try database.begin(.reading)
         result = .success(try body(ReadTransaction(database)))
       } catch {
         result = .failure(error)

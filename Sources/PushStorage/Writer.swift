@@ -6,11 +6,23 @@ struct WriteJob: Sendable {
   struct Done {
     let error: StorageError?
     let tell: @Sendable (_ failure: StorageError?) -> Void
+
+    /// The same with an error.
+    func failed(_ error: StorageError) -> Done {
+      Done(error: error) { [tell] failure in tell(failure ?? error) }
+    }
   }
 
   let single: Bool
   let run: @Sendable (WriteTransaction) -> Done
   let refuse: @Sendable (StorageError) -> Void
+}
+
+/// The write-ahead log of a file of SQLite, as its writer sees it.
+struct WriteAheadLog {
+  let connection: SQLiteConnection
+  let checkpointer: Checkpointer
+  let file: LogFile
 }
 
 /// The writer thread: takes all waiting jobs, runs them in one transaction, commits, and calls their completions in order.
@@ -24,8 +36,8 @@ final class Writer {
   private static let patientTime: UInt64 = 2_000_000
   private let log: Log
   private let report: ((inout Store.Statistics) -> Void) -> Void
-  private let checkpointer: Checkpointer
-  private let logFile: LogFile
+  /// Nil for PostgreSQL, which looks after its own.
+  private let writeAheadLog: WriteAheadLog?
   /// Pages in the log when the checkpointer was last asked: it has moved those, unless a reader was in its way.
   private var requestedAt = 0
   /// Pages in the log at which the checkpointer gets to work, the writer no longer waits for it, and insists on its own.
@@ -35,14 +47,13 @@ final class Writer {
 
   init(
     database: Database, queue: WorkQueue<WriteJob>, options: Store.Options, log: Log,
-    checkpointer: Checkpointer, logFile: LogFile, report: @escaping ((inout Store.Statistics) -> Void) -> Void
+    writeAheadLog: WriteAheadLog?, report: @escaping ((inout Store.Statistics) -> Void) -> Void
   ) {
     self.database = database
     self.queue = queue
     self.options = options
     self.log = log
-    self.checkpointer = checkpointer
-    self.logFile = logFile
+    self.writeAheadLog = writeAheadLog
     self.report = report
     planCheckpoints(from: 0)
   }
@@ -51,11 +62,13 @@ final class Writer {
   func run() {
     while let jobs = queue.take(options.batch) {
       run(jobs)
-      checkpointIfDue()
+      if let writeAheadLog { checkpointIfDue(writeAheadLog) }
     }
-    checkpointer.stop()
-    do throws(StorageError) { try database.checkpoint(.truncate) } catch {
-      log.warning("last checkpoint failed", ["error": .text(error.description)])
+    if let writeAheadLog {
+      writeAheadLog.checkpointer.stop()
+      do throws(StorageError) { try writeAheadLog.connection.checkpoint(.truncate) } catch {
+        log.warning("last checkpoint failed", ["error": .text(error.description)])
+      }
     }
     database.close()
   }
@@ -68,9 +81,9 @@ final class Writer {
     var done: [WriteJob.Done] = []
     done.reserveCapacity(jobs.count)
     do throws(StorageError) {
-      try database.run("BEGIN IMMEDIATE")
+      try database.begin(.writing)
       database.sealing = SealingMemory()
-      logFile.reserve(after: database.pagesInLog)
+      if let writeAheadLog { writeAheadLog.file.reserve(after: writeAheadLog.connection.pagesInLog) }
       let transaction = WriteTransaction(database)
       for job in jobs { done.append(try run(job, in: transaction, isFirst: done.isEmpty)) }
       // The first of them is due whatever time the others took, else they would starve under load.
@@ -82,7 +95,7 @@ final class Writer {
         jobs.append(job)
         done.append(try run(job, in: transaction, isFirst: done.isEmpty))
       }
-      try database.run("COMMIT")
+      try database.commit()
     } catch {
       database.rollBack()
       report {
@@ -93,8 +106,8 @@ final class Writer {
         "transaction failed", ["jobs": .number(Int64(jobs.count)), "error": .text(error.description)])
       for job in jobs { job.refuse(error) }
       // The log may hold room that the database needs.
-      if error.kind == .diskFull, !checkpointer.isBusy {
-        try? database.checkpoint(.truncate, patience: 0)
+      if error.kind == .diskFull, let writeAheadLog, !writeAheadLog.checkpointer.isBusy {
+        try? writeAheadLog.connection.checkpoint(.truncate, patience: 0)
       }
       return
     }
@@ -112,24 +125,28 @@ final class Writer {
   private func run(
     _ job: WriteJob, in transaction: WriteTransaction, isFirst: Bool
   ) throws(StorageError) -> WriteJob.Done {
-    // A single statement that fails undoes itself, and the first job has the transaction to itself: a savepoint copies
-    // each page that is changed behind it.
-    let isMarked = !job.single && !isFirst
+    // A single statement that fails may undo itself, and the first job has the transaction to itself: a savepoint costs.
+    let isSingle = job.single && database.undoesFailedStatements
+    let isMarked = !isSingle && !isFirst
     if isMarked { try database.run("SAVEPOINT job") }
-    let done = job.run(transaction)
+    var done = job.run(transaction)
+    // The body may have caught what PostgreSQL does not forgive.
+    if done.error == nil, database.isBroken {
+      done = done.failed(StorageError(.other, "a statement failed unnoticed"))
+    }
     if let error = done.error {
-      // A full disk or a failed read makes SQLite drop the transaction, and the other jobs' changes with it.
+      // A full disk, a failed read or a lost connection ends the transaction, and the other jobs' changes with it.
       guard database.isInTransaction else { throw error }
       // It may have turned sealing on or off.
       database.sealing = SealingMemory()
       if isMarked {
-        try database.run("ROLLBACK TO job")
-      } else if !job.single {
-        try database.run("ROLLBACK")
-        try database.run("BEGIN IMMEDIATE")
+        try database.run("ROLLBACK TO SAVEPOINT job")
+      } else if !isSingle {
+        database.rollBack()
+        try database.begin(.writing)
       }
     }
-    if isMarked { try database.run("RELEASE job") }
+    if isMarked { try database.run("RELEASE SAVEPOINT job") }
     return done
   }
 
@@ -145,19 +162,19 @@ final class Writer {
   /// Once the whole log is in the database and no reader uses it, SQLite writes it from the start again. While commits
   /// follow one another the checkpointer never catches up with the end: when it has left only little, the writer does
   /// that last bit, which takes about as long as a commit.
-  private func checkpointIfDue() {
-    let pages = database.pagesInLog
+  private func checkpointIfDue(_ log: WriteAheadLog) {
+    let pages = log.connection.pagesInLog
     if pages < options.checkpointPages { planCheckpoints(from: 0) }
-    guard pages >= requestAt, !checkpointer.isBusy else { return }
+    guard pages >= requestAt, !log.checkpointer.isBusy else { return }
     if pages - requestedAt <= min(Self.lastPages, options.checkpointPages / 8) || pages >= finishAt {
-      finish(pages)
+      finish(log.connection, pages)
     } else {
       requestedAt = pages
-      checkpointer.request()
+      log.checkpointer.request()
     }
   }
 
-  private func finish(_ pages: Int) {
+  private func finish(_ connection: SQLiteConnection, _ pages: Int) {
     // Far over the mark, readers have kept the log from being reused: then wait for them a little. Whether that
     // helps or not, the next try is due only after as many pages again, so that a long read costs little.
     let insist = pages >= insistAt
@@ -166,7 +183,7 @@ final class Writer {
     requestedAt = pages
     if insist { insistAt = pages + options.checkpointPages * 16 }
     do throws(StorageError) {
-      try database.checkpoint(insist ? .restart : .passive, patience: 100)
+      try connection.checkpoint(insist ? .restart : .passive, patience: 100)
     } catch  where error.kind == .busy {
       log.debug("a reader holds up the checkpoint", ["pages": .number(Int64(pages))])
     } catch {

@@ -40,7 +40,9 @@ final class GatewayWorld: Sendable {
     routing: RouterOptions = RouterOptions()
   ) async throws {
     database = try TestDatabase { [writer] path in
-      try Store.open(path: path, readers: 2, log: .silent, options: options, migrations: embeddedMigrations) {
+      try Store.open(
+        .sqlite(path: path), readers: 2, log: .silent, options: options, migrations: embeddedMigrations
+      ) {
         writer.database = $0
       }
     }

@@ -62,7 +62,7 @@ final class GetuiWorld: Sendable {
 
   private static func open(_ path: String) throws -> Store {
     try Store.open(
-      path: path, readers: 2, log: .silent, options: Store.Options(), migrations: embeddedMigrations)
+      .sqlite(path: path), readers: 2, log: .silent, options: Store.Options(), migrations: embeddedMigrations)
   }
 
   /// Gives an app a master secret for this API.

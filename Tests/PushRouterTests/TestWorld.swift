@@ -101,7 +101,8 @@ final class TestWorld {
   private static func open(_ folder: TemporaryFolder, _ writer: WriterConnection) throws -> TestDatabase {
     try TestDatabase(in: folder) { path in
       try Store.open(
-        path: path, readers: 2, log: .silent, options: Store.Options(), migrations: embeddedMigrations
+        .sqlite(path: path), readers: 2, log: .silent, options: Store.Options(),
+        migrations: embeddedMigrations
       ) { writer.database = $0 }
     }
   }

@@ -196,7 +196,7 @@ import Testing
     let pages = Journal<Int>()
     for number in 1...400 as ClosedRange<UInt64> {
       try await store.change(single: true) { transaction throws(StorageError) in
-        pages.add(transaction.database.pagesInLog)
+        pages.add(transaction.database.sqlite?.pagesInLog ?? 0)
         try transaction.pushes.insert(
           .single(number, app: app, target: 0, content: Array(repeating: 1, count: 3000)))
       }
