@@ -40,6 +40,7 @@ let package = Package(
     // C edge.
     .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CRoaring", providers: [.apt(["libroaring-dev"])]),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -58,7 +59,8 @@ let package = Package(
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
     module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
     module(
-      "PushStorage", ["PushBase", "PushDomain", "PushCrypto", "CSQLite", "CLinux", "COpenSSL"],
+      "PushStorage",
+      ["PushBase", "PushDomain", "PushCrypto", "CSQLite", "CPostgreSQL", "CLinux", "COpenSSL"],
       plugins: ["EmbedFiles"]
     ),
     // Migrations/*.sql become a Swift file of PushStorage, Docs/api/openapi.json one of PushGateway.
@@ -132,7 +134,9 @@ let package = Package(
     // Tests.
     .target(
       name: "PushTesting",
-      dependencies: ["PushBase", "PushDomain", "PushCrypto", "PushStorage", "PushRouter", "PushChannels"],
+      dependencies: [
+        "PushBase", "PushDomain", "PushCrypto", "PushStorage", "PushRouter", "PushChannels", "CPostgreSQL",
+      ],
       path: "Tests/PushTesting",
       swiftSettings: strict),
     tests("PushBaseTests", ["PushTesting", "PushBase"]),

@@ -10,10 +10,12 @@ import PackagePlugin
     switch target.name {
     case "PushStorage":
       let folder = package.appending(path: "Migrations")
-      let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        .filter { $0.pathExtension == "sql" }
-        .sorted { $0.lastPathComponent < $1.lastPathComponent }
-      return [try embed(files, as: "migrations", in: "EmbeddedMigrations.swift", context)]
+      return [
+        try embed(try scripts(in: folder), as: "migrations", in: "EmbeddedMigrations.swift", context),
+        try embed(
+          try scripts(in: folder.appending(path: "postgres")), as: "postgres-migrations",
+          in: "EmbeddedPostgresMigrations.swift", context),
+      ]
     case "PushGateway":
       let file = package.appending(path: "Docs/api/openapi.json")
       return [try embed([file], as: "document", in: "EmbeddedDocument.swift", context)]
@@ -26,6 +28,12 @@ import PackagePlugin
       Diagnostics.error("EmbedFiles has nothing for \(target.name)")
       return []
     }
+  }
+
+  private func scripts(in folder: URL) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == "sql" }
+      .sorted { $0.lastPathComponent < $1.lastPathComponent }
   }
 
   private func embed(

@@ -125,18 +125,14 @@ final class Database {
   func all<Value>(
     _ start: StaticString, _ rest: StaticString, _ values: SQLValue..., map: (Row) -> Value
   ) throws(StorageError) -> [Value] {
-    var found: [Value] = []
-    try statement(start, rest).each(values) { found.append(map($0)) }
-    return found
+    try statement(start, rest).all(values, map)
   }
 
   /// Runs a constant statement and maps all its rows.
   func all<Value>(
     _ sql: StaticString, _ values: SQLValue..., map: (Row) -> Value
   ) throws(StorageError) -> [Value] {
-    var found: [Value] = []
-    try statement(sql).each(values) { found.append(map($0)) }
-    return found
+    try statement(sql).all(values, map)
   }
 
   /// Runs every statement of a script in turn; `after` is called behind each.

@@ -16,7 +16,7 @@ final class SQLiteStatement: Statement {
 
   deinit { sqlite3_finalize(handle) }
 
-  override func start(_ values: [SQLValue]) throws(StorageError) {
+  override func start(_ values: [SQLValue], inPieces: Bool) throws(StorageError) {
     assert(values.count == Int(sqlite3_bind_parameter_count(handle)))
     for (position, value) in values.enumerated() {
       let index = Int32(position + 1)

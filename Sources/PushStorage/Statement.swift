@@ -39,28 +39,41 @@ class Statement {
   @exclusivity(unchecked) private var unknownColumn: StaticString?
 
   /// Runs to the end and drops the rows.
-  final func run(_ values: [SQLValue]) throws(StorageError) { try each(values) { _ in } }
+  final func run(_ values: [SQLValue]) throws(StorageError) {
+    defer { finish() }
+    try start(values, inPieces: false)
+    while try step() {}
+  }
 
   /// Maps the first row and stops.
   final func first<Value>(_ values: [SQLValue], _ map: (Row) -> Value) throws(StorageError) -> Value? {
     defer { finish() }
-    try start(values)
+    try start(values, inPieces: false)
     return try step() ? read(map) : nil
   }
 
-  /// Calls `body` for each row. The body must not use the same statement.
+  /// Maps all rows.
+  final func all<Value>(_ values: [SQLValue], _ map: (Row) -> Value) throws(StorageError) -> [Value] {
+    defer { finish() }
+    try start(values, inPieces: false)
+    var found: [Value] = []
+    while try step() { found.append(try read(map)) }
+    return found
+  }
+
+  /// Calls `body` for each row, of any number. The body must not use the same statement.
   final func each(_ values: [SQLValue], _ body: (Row) throws(StorageError) -> Void) throws(StorageError) {
     defer { finish() }
-    try start(values)
+    try start(values, inPieces: true)
     while try step() { try read(body) }
   }
 
-  /// Calls `body` for each row until it returns false. The body must not use the same statement.
+  /// Calls `body` for each row, of any number, until it returns false. The body must not use the same statement.
   final func scan(
     _ values: [SQLValue], _ body: (Row) throws(StorageError) -> Bool
   ) throws(StorageError) {
     defer { finish() }
-    try start(values)
+    try start(values, inPieces: true)
     while try step() {
       guard try read(body) else { return }
     }
@@ -99,8 +112,9 @@ class Statement {
 
   // MARK: What a database does for it. Columns are counted from 0; -1 is a column that is not there, and NULL.
 
-  /// Begins with values for the parameters; no row is current yet.
-  func start(_ values: [SQLValue]) throws(StorageError) {}
+  /// Begins with values for the parameters; no row is current yet. `inPieces` asks not to hold all rows in memory, and to find the
+  /// first ones soon.
+  func start(_ values: [SQLValue], inPieces: Bool) throws(StorageError) {}
   /// Moves to the next row; false behind the last.
   func step() throws(StorageError) -> Bool { false }
   /// Lets go of the rows and the values.

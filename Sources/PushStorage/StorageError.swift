@@ -12,6 +12,10 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case corrupt
     /// Another process holds the database.
     case busy
+    /// Another server uses the database.
+    case inUse
+    /// Another server has taken the database over; this one can never write again.
+    case takenOver
     /// A newer program wrote this database.
     case newerThanProgram(found: Int, known: Int)
     /// The database lacks what this program needs, and was not to be changed.
@@ -34,7 +38,7 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
 
   /// What a caller can act on.
   public let kind: Kind
-  /// SQLite's extended result code, 0 if SQLite was not asked.
+  /// SQLite's extended result code, 0 if it did not come from SQLite.
   public let code: Int32
   /// For the log, never for an API's answer.
   public let message: String

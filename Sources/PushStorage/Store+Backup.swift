@@ -5,9 +5,8 @@ extension Store {
   /// Copies a snapshot of the database to a new file while the store is in use. Blocks the calling thread, so never call
   /// it on an event loop. The write-ahead log cannot be reused in the meantime. `.io` if the target exists.
   public func backup(to target: String) throws(StorageError) {
-    switch location {
-    case .sqlite(let path): try Self.backup(from: path, to: target)
-    }
+    guard case .sqlite(let path) = location else { throw StorageError(.other, "use pg_dump for PostgreSQL") }
+    try Self.backup(from: path, to: target)
   }
 
   /// Copies a database that this or another process may be serving. The copy is one file that only its owner may

@@ -9,16 +9,18 @@ extension Store {
     public var problems: [String] = []
   }
 
-  /// Checks for damage: the file's structure, changed migrations, dangling references, missing rows. `more` adds checks.
-  /// Changes nothing and works while a server runs, but its log cannot be reused in the meantime.
-  /// Throws only if the file cannot be opened or read.
+  /// Checks for damage: a file's structure, changed migrations, dangling references, missing rows. `more` adds checks.
+  /// Changes nothing and works while a server runs, but the log of a file cannot be reused in the meantime.
+  /// Throws only if the database cannot be opened or read.
   public static func check(
-    path: String, more: (ReadTransaction) throws(StorageError) -> [String] = { _ in [] }
+    _ location: Location, more: (ReadTransaction) throws(StorageError) -> [String] = { _ in [] }
   ) throws(StorageError) -> CheckReport {
-    let database = try Database(path: path, mode: .readOnly)
+    let database = try location.openToRead()
     var report = CheckReport()
     do throws(StorageError) {
-      report.problems = try database.all("PRAGMA quick_check(20)") { $0.text() }.filter { $0 != "ok" }
+      if database.sqlite != nil {
+        report.problems = try database.all("PRAGMA quick_check(20)") { $0.text() }.filter { $0 != "ok" }
+      }
     } catch {
       // Some damage keeps SQLite from even looking further.
       guard error.kind == .corrupt else { throw error }
@@ -29,13 +31,13 @@ extension Store {
     try database.begin(.reading)
     defer { database.rollBack() }
     do throws(StorageError) {
-      report.schemaVersion = try Migrator.verify(database, against: embeddedMigrations)
+      report.schemaVersion = try Migrator.verify(database, against: location.migrations)
     } catch {
       report.problems.append(error.message)
       return report
     }
     // Older schemas may lack what the queries name; a start brings them up to date first.
-    guard report.schemaVersion == embeddedMigrations.count else { return report }
+    guard report.schemaVersion == location.migrations.count else { return report }
     for (count, text) in try orphans(database) where count > 0 { report.problems.append("\(count) \(text)") }
     report.problems += try lostRegistrations(database)
     report.problems += try lostTags(database)
@@ -49,7 +51,8 @@ extension Store {
     }
     return [
       (
-        try count("SELECT count(*) FROM pragma_foreign_key_check"),
+        // PostgreSQL sees to that by itself.
+        database.sqlite == nil ? 0 : try count("SELECT count(*) FROM pragma_foreign_key_check"),
         "rows refer to an app, or a registration, that does not exist"
       ),
       (

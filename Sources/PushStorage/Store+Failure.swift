@@ -1,5 +1,6 @@
 import Glibc
 import PushBase
+import Synchronization
 
 extension Store {
   /// Why the last commits failed, if an operator has to act; nil without a problem. It ends when `probe` finds that the
@@ -9,17 +10,31 @@ extension Store {
   /// Free space that ends the state of a full disk: with less, the next push to many would fail again.
   private static let roomNeeded = 1 << 20
 
-  /// After a failed commit: tries whether the database can be written again. Call it from time to time, as there may be
-  /// no other work that would show it.
+  /// Calls of `probe` without a commit in between after which a connection is tried.
+  private static let quietCalls = 5
+
+  /// After a failed commit: tries whether the database can be written again. Call it once a second, as there may be
+  /// no other work that would show it; nor would it show that a connection is lost, which is tried now and then.
   public func probe() {
-    guard let failure, failure != .corrupt else { return }
+    guard failure != .corrupt, failure != nil || isQuiet() else { return }
     write { [location] transaction throws(StorageError) in
-      switch location {
-      case .sqlite(let path): try Self.findRoom(beside: path)
-      }
+      // A commit to PostgreSQL is a change by itself.
+      guard case .sqlite(let path) = location else { return }
+      try Self.findRoom(beside: path)
       try transaction.rewriteFirstMigration()
     } completion: { [weak self] result in
       if case .success = result { self?.noteGoodProbe() }
+    }
+  }
+
+  /// Whether the connection, if there is one, was not used for some calls.
+  private func isQuiet() -> Bool {
+    guard case .postgres = location else { return false }
+    let now = statistics
+    return quiet.withLock { quiet in
+      let tried = now.commits + now.failedCommits
+      quiet = quiet.tried == tried ? (tried, quiet.calls + 1) : (tried, 0)
+      return quiet.calls % Self.quietCalls == Self.quietCalls - 1 && now.waiting == 0
     }
   }
 
@@ -44,7 +59,7 @@ extension StorageError.Kind {
   /// Whether commits keep failing until an operator, or the disk, changes something.
   var isStoreFailure: Bool {
     switch self {
-    case .diskFull, .readOnly, .io, .corrupt: true
+    case .diskFull, .readOnly, .io, .corrupt, .takenOver: true
     default: false
     }
   }
@@ -55,6 +70,7 @@ extension StorageError.Kind {
     case .diskFull: "the disk is full"
     case .readOnly: "the database cannot be written"
     case .corrupt: "the database is damaged"
+    case .takenOver: "another server has taken the database over"
     default: "writing to the database fails"
     }
   }

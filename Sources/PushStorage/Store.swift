@@ -20,6 +20,13 @@ public final class Store: Sendable {
     /// Whether a database of an older program is migrated; otherwise it is refused. Only for callers that know that no
     /// other program uses the file.
     public var migrates = true
+    /// Whether this is the server on the database. In PostgreSQL there is only one, and it keeps commands that began before it from
+    /// writing; a file of SQLite is locked by the caller.
+    public var isServer = true
+    /// Milliseconds for which an unreachable PostgreSQL is tried again at the start.
+    public var patience = 10_000
+    /// Milliseconds after which a commit to PostgreSQL without an answer is looked into.
+    var commitPatience = 10_000
     /// Where the keys are that contents are sealed with, for apps that ask for it.
     public var secretKeys = SecretKeySource.none
     /// The clock that dates migrations.
@@ -72,6 +79,8 @@ public final class Store: Sendable {
   private let reads: WorkQueue<ReadJob>
   private let finished = WorkQueue<Bool>(capacity: .max)
   private let counts = Mutex(Statistics())
+  /// What `probe` last saw, and for how many calls.
+  let quiet = Mutex<(tried: UInt64, calls: Int)>((0, 0))
   private let isClosed = Atomic<Bool>(false)
   private let readers: Int
 
@@ -210,6 +219,16 @@ public final class Store: Sendable {
     var now = counts.withLock { $0 }
     now.waiting = writes.count
     return now
+  }
+
+  /// Whether `close` was called.
+  var isEnding: Bool { isClosed.load(ordering: .acquiring) }
+
+  /// It is unknown for the moment whether the last transaction was committed; nobody is told anything before it is known.
+  func noteDoubt(_ error: StorageError, _ log: Log) {
+    log.error(
+      "it is unknown yet whether the last transaction was committed", ["error": .text(error.description)])
+    counts.withLock { $0.note(failure: .io) }
   }
 
   func noteGoodProbe() { counts.withLock { $0.noteGoodProbe() } }

@@ -44,7 +44,7 @@ struct CheckCommand: Command {
     try folder.expectDatabase()
     let report: Store.CheckReport
     do throws(StorageError) {
-      report = try Store.check(path: folder.database) { transaction throws(StorageError) in
+      report = try Store.check(.sqlite(path: folder.database)) { transaction throws(StorageError) in
         try TargetAudit.problems(in: transaction, at: SystemTime().now())
       }
     } catch {

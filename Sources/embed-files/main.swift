@@ -1,4 +1,5 @@
 // Usage: embed-files migrations OUTPUT FILE... — writes the files as an array of `Migration` in Swift.
+//        embed-files postgres-migrations OUTPUT FILE... — the same for those of PostgreSQL.
 //        embed-files document OUTPUT FILE — writes the file as a string in Swift.
 //        embed-files files OUTPUT FILE... — writes the files as a dictionary of strings in Swift, by name.
 // Migrations are named `0001_initial.sql`: four digits without gaps, then lower-case letters, digits and `_`.
@@ -45,9 +46,10 @@ guard arguments.count > 3 else { fail("usage: embed-files migrations|document OU
 let files = arguments[3...]
 let source: String
 switch arguments[1] {
-case "migrations":
+case "migrations", "postgres-migrations":
+  let array = arguments[1] == "migrations" ? "embeddedMigrations" : "embeddedPostgresMigrations"
   let entries = files.enumerated().map { migration($0.element, version: $0.offset + 1) }
-  source = "let embeddedMigrations: [Migration] = [\n\(entries.joined())]\n"
+  source = "let \(array): [Migration] = [\n\(entries.joined())]\n"
 case "document":
   guard files.count == 1 else { fail("a document is one file") }
   source = "let embeddedDocument = \(literal(files[3]))\n"

@@ -39,9 +39,9 @@ final class GatewayWorld: Sendable {
     limits: GatewayLimits = GatewayLimits(), options: Store.Options = Store.Options(),
     routing: RouterOptions = RouterOptions()
   ) async throws {
-    database = try TestDatabase { [writer] path in
+    database = try TestDatabase { [writer] location in
       try Store.open(
-        .sqlite(path: path), readers: 2, log: .silent, options: options, migrations: embeddedMigrations
+        location, readers: 2, log: .silent, options: options, migrations: location.migrations
       ) {
         writer.database = $0
       }

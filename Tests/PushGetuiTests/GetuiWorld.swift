@@ -60,9 +60,8 @@ final class GetuiWorld: Sendable {
       log: .silent, time: clock)
   }
 
-  private static func open(_ path: String) throws -> Store {
-    try Store.open(
-      .sqlite(path: path), readers: 2, log: .silent, options: Store.Options(), migrations: embeddedMigrations)
+  private static func open(_ location: Store.Location) throws -> Store {
+    try Store.open(location, readers: 2, log: .silent)
   }
 
   /// Gives an app a master secret for this API.

@@ -32,7 +32,7 @@ import Testing
 
   private func problems(_ path: String, _ world: TestWorld) throws -> [String] {
     let now = world.clock.now()
-    return try Store.check(path: path) { transaction throws(StorageError) in
+    return try Store.check(.sqlite(path: path)) { transaction throws(StorageError) in
       try TargetAudit.problems(in: transaction, at: now)
     }.problems
   }

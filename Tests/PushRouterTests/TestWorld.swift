@@ -99,10 +99,9 @@ final class TestWorld {
   }
 
   private static func open(_ folder: TemporaryFolder, _ writer: WriterConnection) throws -> TestDatabase {
-    try TestDatabase(in: folder) { path in
+    try TestDatabase(in: folder) { location in
       try Store.open(
-        .sqlite(path: path), readers: 2, log: .silent, options: Store.Options(),
-        migrations: embeddedMigrations
+        location, readers: 2, log: .silent, options: Store.Options(), migrations: location.migrations
       ) { writer.database = $0 }
     }
   }

@@ -230,11 +230,11 @@ import Testing
     #expect(kept == [true, false, false])
     #expect(try await store.look { t throws(StorageError) in try t.apps.all() }.map(\.id) == [other])
     store.close()
-    #expect(try Store.check(path: folder.database).problems == [])
+    #expect(try Store.check(folder.store()).problems == [])
   }
 
   /// A table that names an app or a push must be emptied when an app is deleted: whoever adds one adds it there too.
-  @Test func purgeKnowsEveryTable() throws {
+  @Test(.onSQLite) func purgeKnowsEveryTable() throws {
     let database = try Database(path: folder.database, mode: .create)
     try Migrator.migrate(database, to: embeddedMigrations, at: .start)
     let tables = try database.all(
@@ -254,7 +254,7 @@ import Testing
     PurgeStatements.byApp + PurgeStatements.callbacks + PeriodTable.allCases.map(\.deletion)
 
   /// Each step of a deletion holds the writer: none may look at what others have in a table that grows with use.
-  @Test func purgeSearchesByIndex() throws {
+  @Test(.onSQLite) func purgeSearchesByIndex() throws {
     let database = try Database(path: folder.database, mode: .create)
     try Migrator.migrate(database, to: embeddedMigrations, at: .start)
     // A row for each import and for each event to many that is being told.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushStorage
 
-@Suite struct BackupTests {
+@Suite(.onSQLite) struct BackupTests {
   let folder = TemporaryFolder()
 
   /// A copy made while writes go on is sound, holds a prefix of the commits, is one file of its owner's, and serves.
@@ -36,7 +36,7 @@ import Testing
     var info = stat()
     #expect(stat(target, &info) == 0 && info.st_mode & 0o777 == 0o600)
     #expect(
-      try Store.check(path: target)
+      try Store.check(.sqlite(path: target))
         == Store.CheckReport(schemaVersion: embeddedMigrations.count, problems: []))
     let copy = try Store.open(path: target, log: .silent)
     let contents = try await copy.look { transaction throws(StorageError) in
@@ -67,18 +67,18 @@ import Testing
     let store = try Store.testing(folder)
     defer { store.close() }
     let app = try await store.addApp(registrations: 1)
-    #expect(try Store.check(path: folder.database).problems == [])
+    #expect(try Store.check(.sqlite(path: folder.database)).problems == [])
     try await store.change { transaction throws(StorageError) in
       try transaction.pushes.insert(.single(1, app: AppID(55), target: 0))
       try transaction.deliveries.insertPending(id: MessageID(2), app: app, target: nil, expiresAt: .start)
       try transaction.database.run(
         script: "INSERT INTO delivered VALUES (3, x'00'); UPDATE app SET next_number = 0")
     }
-    #expect(try Store.check(path: folder.database).problems.count == 5)
+    #expect(try Store.check(.sqlite(path: folder.database)).problems.count == 5)
     try await store.change { transaction throws(StorageError) in
       try transaction.database.run(script: "UPDATE schema_migration SET sha256 = 'other'")
     }
-    let report = try Store.check(path: folder.database)
+    let report = try Store.check(.sqlite(path: folder.database))
     #expect(report.problems.count == 1 && report.problems.first?.contains("migration 1") == true)
   }
 
@@ -99,6 +99,6 @@ import Testing
       fputs(String(repeating: "damage", count: 300), file)
     }
     fclose(file)
-    #expect(try !Store.check(path: folder.database).problems.isEmpty)
+    #expect(try !Store.check(.sqlite(path: folder.database)).problems.isEmpty)
   }
 }

@@ -12,7 +12,7 @@ import Testing
   }
 
   /// Ended files and those that were never completed go in steps; nothing of another file goes with them.
-  @Test func sweepsInSmallSteps() throws {
+  @Test(.onSQLite) func sweepsInSmallSteps() throws {
     let folder = TemporaryFolder()
     let database = try Database(path: folder.database, mode: .create)
     try Migrator.migrate(database, to: embeddedMigrations, at: .start)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushStorage
 
-@Suite struct LogFileTests {
+@Suite(.onSQLite) struct LogFileTests {
   private let folder = TemporaryFolder()
 
   private func size(_ path: String) -> Int {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PushStorage
 
-@Suite struct MigratorTests {
+@Suite(.onSQLite) struct MigratorTests {
   let folder = TemporaryFolder()
 
   private func open() throws(StorageError) -> Database { try Database(path: folder.database, mode: .create) }

@@ -54,8 +54,8 @@ import Testing
     #expect(rest.1 == MessageID(41), "a group's push has its number from the same row")
     #expect(rest.2.map { $0?.content } == [[1, 2], nil, [9]])
     #expect(
-      try Store.check(path: folder.database)
-        == Store.CheckReport(schemaVersion: embeddedMigrations.count, problems: []))
+      try Store.check(folder.store())
+        == Store.CheckReport(schemaVersion: folder.store().migrations.count, problems: []))
   }
 
   /// The first end of a push stands; receipts may come before or after it, and the first of each kind stands.

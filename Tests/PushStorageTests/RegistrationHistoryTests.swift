@@ -201,7 +201,7 @@ import Testing
   }
 
   /// Each hour has the rows of all apps: an app's are found by a search for each hour.
-  @Test func `Counts of hours are searched, not read through`() throws {
+  @Test(.onSQLite) func `Counts of hours are searched, not read through`() throws {
     let database = try Database(path: folder.database, mode: .create)
     try Migrator.migrate(database, to: embeddedMigrations, at: Self.at(0))
     for (sql, table) in [

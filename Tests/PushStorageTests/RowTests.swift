@@ -16,7 +16,7 @@ import Testing
   }
 
   /// Rows may be read in different orders, and a column more than once.
-  @Test func namesInAnyOrder() throws {
+  @Test(.onSQLite) func namesInAnyOrder() throws {
     let database = try open()
     var found: [String] = []
     for _ in 0..<2 {
@@ -32,7 +32,7 @@ import Testing
   }
 
   /// A name that no column has makes the statement fail, also on a second run, and does no harm to the next.
-  @Test func unknownNameFails() throws {
+  @Test(.onSQLite) func unknownNameFails() throws {
     let database = try open()
     func read(_ name: StaticString) throws(StorageError) -> [Int64] {
       try database.all("SELECT a, b FROM t ORDER BY a") { $0.integer(name) }

@@ -109,7 +109,7 @@ import Testing
     #expect(left.1 == 2)
     #expect(left.2.map(\.id) == [MessageID(4)] && left.2.first?.message == "m")
     #expect(left.3.isEmpty && !left.4 && left.5)
-    #expect(try Store.check(path: folder.database).problems.isEmpty)
+    #expect(try Store.check(folder.store()).problems.isEmpty)
   }
 
   @Test func namesAreTakenOnce() async throws {

@@ -16,7 +16,7 @@ final class Journal<Element: Sendable>: Sendable {
 
 extension Store {
   static func testing(_ folder: TemporaryFolder, options: Options = Options()) throws -> Store {
-    try open(path: folder.database, readers: 2, log: .silent, options: options)
+    try open(folder.store(), readers: 2, log: .silent, options: options)
   }
 
   /// Adds an app with a few registrations, numbered from 0.
@@ -58,4 +58,9 @@ extension PushRow {
       platforms: PlatformSet(.ios), target: nil, targets: targets, targetCount: 2, strategy: 3,
       overrides: MessageID(1), content: [9])
   }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// For tests of what only a file of SQLite has.
+  static var onSQLite: Self { .disabled(if: PostgresCluster.isChosen, "it is about a file of SQLite") }
 }

@@ -61,7 +61,9 @@ import Testing
   }
 
   /// However a push comes to its devices: each row is read with those that are asked for, and no other.
-  @Test func `Taking numbers for icons costs the same at the end of a push as at its start`() async throws {
+  @Test(.onSQLite) func `Taking numbers for icons costs the same at the end of a push as at its start`()
+    async throws
+  {
     let store = try Store.testing(folder)
     defer { store.close() }
     let app = try await store.addApp(registrations: 1024)

@@ -46,7 +46,7 @@ import Testing
   }
 
   /// Readers and the checkpointer may end in any order; the last connection to close is one that removes the log.
-  @Test func `Nothing is left of the log once the store is closed`() async throws {
+  @Test(.onSQLite) func `Nothing is left of the log once the store is closed`() async throws {
     for _ in 0..<20 {
       let store = try Store.testing(folder)
       for _ in 0..<3 { _ = try await store.addApp(registrations: 2) }
@@ -109,7 +109,7 @@ import Testing
   }
 
   /// A full disk fails whole batches and changes nothing; when there is room again, the service resumes.
-  @Test func fullDisk() async throws {
+  @Test(.onSQLite) func fullDisk() async throws {
     let store = try Store.testing(folder)
     defer { store.close() }
     let app = try await store.addApp()
@@ -183,7 +183,7 @@ import Testing
   }
 
   /// The log is checkpointed while the store serves: it does not grow with the number of commits.
-  @Test func logIsBounded() async throws {
+  @Test(.onSQLite) func logIsBounded() async throws {
     var options = Store.Options()
     options.checkpointPages = 20
     let commits = Journal<Int>()
@@ -252,7 +252,8 @@ import Testing
   }
 
   /// A job that no transaction can be begun for hears of it, also if nothing else waits.
-  @Test(arguments: [true, false]) func `A change that can wait is refused by a database that takes nothing`(
+  @Test(.onSQLite, arguments: [true, false])
+  func `A change that can wait is refused by a database that takes nothing`(
     lowPriority: Bool
   ) async throws {
     let store = try Store.testing(folder)

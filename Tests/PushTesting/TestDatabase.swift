@@ -12,14 +12,14 @@ public final class TestDatabase: Sendable {
   /// A new database, or the one that lies in a folder already. `open` opens it in another way than usual.
   public init(
     in folder: TemporaryFolder = TemporaryFolder(), readers: Int = 2,
-    open: ((_ path: String) throws -> Store)? = nil
+    open: ((Store.Location) throws -> Store)? = nil
   ) throws {
     self.folder = folder
-    if !folder.names.contains("test.sqlite") {
-      try TemporaryFolder.write(try Self.new.get(), to: folder.database)
+    let location = try folder.store()
+    if case .sqlite(let path) = location, !folder.names.contains("test.sqlite") {
+      try TemporaryFolder.write(try Self.new.get(), to: path)
     }
-    store =
-      try open?(folder.database) ?? Store.open(path: folder.database, readers: readers, log: .silent)
+    store = try open?(location) ?? Store.open(location, readers: readers, log: .silent)
   }
 
   deinit {

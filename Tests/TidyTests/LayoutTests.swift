@@ -26,8 +26,9 @@ import Testing
     for name in ["Sources", "notes", "data2"] { #expect(try !Self.isIgnored(name)) }
   }
 
-  @Test func migrationsAreNumberedWithoutGaps() throws {
-    let names = try Repository.names("Migrations")
+  @Test(arguments: ["Migrations", "Migrations/postgres"])
+  func migrationsAreNumberedWithoutGaps(folder: String) throws {
+    let names = try Repository.names(folder).filter { $0 != "postgres" }
     #expect(!names.isEmpty)
     for (index, name) in names.enumerated() {
       let match = try #require(name.wholeMatch(of: /(?<number>\d{4})_[a-z0-9_]+\.sql/), "\(name)")

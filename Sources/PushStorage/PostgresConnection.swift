@@ -1,0 +1,336 @@
+import CPostgreSQL
+import Glibc
+import PushBase
+
+/// One connection to PostgreSQL. It connects again when a transaction begins and the connection is lost. May move between threads,
+/// but only one may use it at a time.
+final class PostgresConnection: DatabaseConnection {
+  /// What the connection is for.
+  enum Role {
+    /// Reads only.
+    case reader
+    /// Writes beside a server: a command.
+    case writer
+    /// Writes as the only server on the database.
+    case server
+  }
+
+  /// What a connection is told by those who use it.
+  struct Options {
+    /// Names the writer's process in the database; of no meaning for readers.
+    var incarnation: Int64 = 0
+    /// Milliseconds for which connecting is tried again before the first connection is there.
+    var patience = 0
+    /// Milliseconds for which a commit may wait for a disk, or for a standby: after that, what becomes of it is found out in another
+    /// way.
+    var commitPatience = 10_000
+    /// Whether whoever uses it is about to end: nothing is waited for much longer then.
+    var isEnding: @Sendable () -> Bool = { false }
+    /// Called when it stays unknown for some time whether a transaction was committed; what is wrong.
+    var onDoubt: @Sendable (StorageError) -> Void = { _ in }
+  }
+
+  let role: Role
+  private let url: String
+  let options: Options
+  /// Nil without a connection.
+  private(set) var handle: OpaquePointer?
+  /// How often it has connected: prepared statements end with a connection.
+  private(set) var generation = 0
+  var changes = 0
+  /// Names of statements that were given.
+  var names = 0
+  /// Transactions that this connection has tried to commit.
+  private var marks: Int64 = 0
+  /// Whether a notice of the server says that something is not as it should be. It keeps its address for life.
+  private let hasWarning: UnsafeMutablePointer<Bool>
+
+  /// Keys of advisory locks: a server holds the first as long as it is connected, a transaction that writes the second.
+  private static let serverLock = "7238547401"
+  private static let writeLock = "7238547402"
+  /// Old marks are deleted after as many new ones.
+  private static let marksKept: Int64 = 1000
+
+  /// How long the server may take to answer, in milliseconds.
+  enum Patience {
+    /// Longer than the server's own limit for readers.
+    static let statement = 65_000
+    /// At the end of the program, for what has begun before.
+    static let ending = 5_000
+    /// For a server that another one seems to hold the database against: its connection may only not have ended yet.
+    static let taken = 3_000
+  }
+
+  /// Connects. `.io` if there is no server to connect to, `.inUse` if another server of Borealis uses the database.
+  init(url: String, role: Role, _ options: Options) throws(StorageError) {
+    self.url = url
+    self.role = role
+    self.options = options
+    hasWarning = .allocate(capacity: 1)
+    hasWarning.initialize(to: false)
+    var waited = 0
+    while true {
+      do throws(StorageError) {
+        try connect()
+        return
+      } catch {
+        let patience = error.kind == .inUse ? min(options.patience, Patience.taken) : options.patience
+        guard waited < patience, error.kind == .io || error.kind == .inUse, !options.isEnding() else {
+          throw error
+        }
+      }
+      usleep(100_000)
+      waited += 100
+    }
+  }
+
+  deinit {
+    close()
+    hasWarning.deallocate()
+  }
+
+  /// Commits nothing any more; an orderly end of a writer removes its fence.
+  func close() {
+    if handle != nil, role != .reader, !isInTransaction {
+      try? execute("DELETE FROM fence WHERE \(own)", within: Patience.ending)
+    }
+    drop()
+  }
+
+  func drop() {
+    if let handle { PQfinish(handle) }
+    handle = nil
+  }
+
+  // MARK: Connecting
+
+  /// What a URL says, by libpq's names; nil if it is none.
+  static func settings(of url: String) -> [String: String]? {
+    guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://"), !url.utf8.contains(0) else {
+      return nil
+    }
+    guard let parsed = PQconninfoParse(url, nil) else { return nil }
+    defer { PQconninfoFree(parsed) }
+    var found: [String: String] = [:]
+    var next = parsed
+    while let name = next.pointee.keyword {
+      if let value = next.pointee.val { found[String(cString: name)] = String(cString: value) }
+      next += 1
+    }
+    return found
+  }
+
+  var isConnected: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
+
+  /// A condition for the rows of this connection.
+  private var own: String { "incarnation = \(options.incarnation) AND connection = 0" }
+
+  private func connect(asServer: Bool = true) throws(StorageError) {
+    drop()
+    generation += 1
+    // What stands before the URL may be overridden by it.
+    let parameters = [
+      ("connect_timeout", "2"), ("tcp_user_timeout", "5000"), ("keepalives_idle", "5"),
+      ("keepalives_interval", "2"), ("keepalives_count", "3"),
+      // A standby lags behind, also for those who only read.
+      ("target_session_attrs", "primary"), ("dbname", url),
+      ("client_encoding", "UTF8"),
+      ("application_name", role == .reader ? "borealis" : "borealis/\(options.incarnation)"),
+    ]
+    let names = parameters.map { strdup($0.0) }
+    let values = parameters.map { strdup($0.1) }
+    defer { for text in names + values { free(text) } }
+    let opened = PQconnectdbParams(
+      names.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil], 1)
+    guard let opened else { throw StorageError(.io, "no memory for a connection") }
+    guard PQstatus(opened) == CONNECTION_OK else {
+      defer { PQfinish(opened) }
+      throw StorageError(.io, Self.line(PQerrorMessage(opened)))
+    }
+    handle = opened
+    PQsetnonblocking(opened, 1)
+    PQsetNoticeReceiver(
+      opened,
+      { context, result in
+        guard let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))) else { return }
+        if strcmp(severity, "WARNING") == 0 { context?.assumingMemoryBound(to: Bool.self).pointee = true }
+      }, hasWarning)
+    do throws(StorageError) { try prepareSession(asServer: asServer) } catch {
+      drop()
+      throw error
+    }
+  }
+
+  private func prepareSession(asServer: Bool) throws(StorageError) {
+    guard let handle, PQserverVersion(handle) >= 140_000 else {
+      throw StorageError(.other, "PostgreSQL 14 or later is needed")
+    }
+    guard try value("SHOW server_encoding") == "UTF8" else {
+      throw StorageError(.other, "the database must have the encoding UTF8")
+    }
+    try execute("SET standard_conforming_strings = on; SET jit = off")
+    guard role != .reader else { return try execute("SET statement_timeout = '60s'") }
+    // Who stands still inside a transaction, or is gone, must not hold up others.
+    try execute(
+      """
+      SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; SET default_transaction_read_only = off;
+      SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3
+      """)
+    let commits = try value("SHOW synchronous_commit")
+    if commits == "off" { try execute("SET synchronous_commit = on") }
+    // What a lost connection left behind may still be at work.
+    try execute(
+      """
+      SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+      WHERE application_name = 'borealis/\(options.incarnation)' AND pid <> pg_backend_pid()
+        AND datname = current_database()
+      """)
+    guard role == .server, asServer else { return }
+    guard try value("SELECT pg_try_advisory_lock(\(Self.serverLock))") == "t" else {
+      throw StorageError(.inUse, "another server uses the database")
+    }
+  }
+
+  /// Makes the fence of this process. A server deletes those of all others, which cannot commit any more then.
+  func raiseFence() throws(StorageError) {
+    let others =
+      role == .server
+      ? """
+      DELETE FROM commit_mark
+        WHERE NOT EXISTS (SELECT 1 FROM fence WHERE fence.incarnation = commit_mark.incarnation);
+      DELETE FROM fence;
+      """ : ""
+    do throws(StorageError) {
+      try execute(
+        """
+        BEGIN; SELECT pg_advisory_xact_lock(\(Self.writeLock)); \(others)
+        INSERT INTO fence (incarnation, connection) VALUES (\(options.incarnation), 0); COMMIT
+        """)
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  // MARK: Transactions
+
+  var isInTransaction: Bool {
+    guard let handle else { return false }
+    return [PQTRANS_INTRANS, PQTRANS_INERROR, PQTRANS_ACTIVE].contains(PQtransactionStatus(handle))
+  }
+
+  var undoesFailedStatements: Bool { false }
+
+  /// Whether a statement of the open transaction has failed, so that the database refuses all others.
+  var isBroken: Bool { handle.map { PQtransactionStatus($0) == PQTRANS_INERROR } ?? false }
+
+  func begin(_ access: DatabaseAccess) throws(StorageError) {
+    if isConnected {
+      do throws(StorageError) { return try start(access) } catch {
+        // A connection that was lost meanwhile: nothing was done yet.
+        guard !isConnected else { throw error }
+      }
+    }
+    do throws(StorageError) { try connect() } catch {
+      guard error.kind == .inUse else { throw error }
+      throw try hasFence() ? StorageError(.io, error.message) : Self.takenOver
+    }
+    try start(access)
+  }
+
+  private static var takenOver: StorageError {
+    StorageError(.takenOver, "another server has taken the database over")
+  }
+
+  /// Whether another server that holds the database leaves this one its place; it does not for long.
+  private func hasFence() throws(StorageError) -> Bool {
+    try connect(asServer: false)
+    defer { drop() }
+    return try value("SELECT count(*) FROM fence WHERE \(own)") == "1"
+  }
+
+  private func start(_ access: DatabaseAccess) throws(StorageError) {
+    switch access {
+    case .reading: try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    case .writing:
+      do throws(StorageError) {
+        try execute(
+          """
+          BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(Self.writeLock));
+          SELECT 1 / count(*) FROM (SELECT 1 FROM fence WHERE \(own) FOR SHARE) AS own
+          """)
+      } catch {
+        rollBack()
+        guard error.message.hasSuffix("(22012)") else { throw error }
+        throw Self.takenOver
+      }
+    }
+  }
+
+  func commit() throws(StorageError) {
+    guard role != .reader else { return try execute("COMMIT") }
+    marks += 1
+    let number = marks
+    let sweep =
+      number % Self.marksKept == 0 ? "DELETE FROM commit_mark WHERE \(own) AND number < \(number);" : ""
+    hasWarning.pointee = false
+    do throws(StorageError) {
+      let ended = try request(within: options.commitPatience) {
+        PQsendQuery(
+          $0, "\(sweep)INSERT INTO commit_mark VALUES (\(options.incarnation), 0, \(number)); COMMIT")
+      }
+      defer { PQclear(ended) }
+      // What has failed before is rolled back without an error.
+      guard strcmp(PQcmdStatus(ended), "COMMIT") == 0 else {
+        throw StorageError(.other, "the transaction was rolled back")
+      }
+    } catch {
+      guard !isConnected else { throw error }
+      return try resolve(number, error)
+    }
+    if hasWarning.pointee { try resolve(number, StorageError(.io, "a commit was interrupted")) }
+  }
+
+  /// Finds out whether the transaction with a mark was committed, however long that takes, and throws if it was not.
+  private func resolve(_ number: Int64, _ cause: StorageError) throws(StorageError) {
+    // A new connection for the next transaction, which also becomes the server again.
+    defer { drop() }
+    var isTold = false
+    while true {
+      let isStored: Bool
+      do throws(StorageError) {
+        // Ends what the old connection left behind.
+        try connect(asServer: false)
+        isStored = try isCommitted(number)
+      } catch {
+        guard !options.isEnding() else {
+          throw StorageError(.io, "it is unknown whether the transaction was committed: \(cause.message)")
+        }
+        if !isTold { options.onDoubt(error) }
+        isTold = true
+        usleep(200_000)
+        continue
+      }
+      guard isStored else { throw StorageError(.io, "the transaction was not committed: \(cause.message)") }
+      return
+    }
+  }
+
+  /// Whether the transaction with a mark is committed, and stays so.
+  private func isCommitted(_ number: Int64) throws(StorageError) -> Bool {
+    // A backend that still commits holds its share of the fence; its mark is not to be seen until it is done.
+    try execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+    try execute("SET LOCAL lock_timeout = '2s'; SELECT 1 FROM fence WHERE \(own) FOR UPDATE")
+    let found = try value("SELECT count(*) FROM commit_mark WHERE \(own) AND number = \(number)")
+    marks += 1
+    hasWarning.pointee = false
+    // Once this one has reached the standbys, so has all before it.
+    try execute(
+      "INSERT INTO commit_mark VALUES (\(options.incarnation), 0, \(marks)); COMMIT",
+      within: options.commitPatience)
+    guard !hasWarning.pointee else { throw StorageError(.io, "a commit was interrupted") }
+    return found == "1"
+  }
+
+  func rollBack() { try? execute("ROLLBACK") }
+}

@@ -1,0 +1,320 @@
+import PushBase
+import PushDomain
+import PushTesting
+import Testing
+
+@testable import PushStorage
+
+/// What is PostgreSQL's own. The other suites of this module run on it too: Tests/run.
+@Suite(.serialized) struct PostgresTests {
+  let cluster: PostgresCluster
+  let name: String
+
+  init() throws {
+    cluster = try .shared()
+    name = try cluster.make()
+  }
+
+  private var location: Store.Location { .postgres(url: cluster.url(of: name)) }
+
+  private func open(patience: Int = 0, isServer: Bool = true) throws -> Store {
+    var options = Store.Options()
+    options.patience = patience
+    options.isServer = isServer
+    options.migrates = isServer
+    return try Store.open(location, readers: 1, log: .silent, options: options)
+  }
+
+  private func add(_ id: UInt64, to store: Store, app: AppID) async throws {
+    try await store.change { transaction throws(StorageError) in
+      try transaction.pushes.insert(.single(id, app: app, target: 0))
+    }
+  }
+
+  private func isThere(_ id: UInt64, in store: Store) async throws -> Bool {
+    try await store.look { transaction throws(StorageError) in
+      try transaction.pushes.find(id: MessageID(id)) != nil
+    }
+  }
+
+  /// The kind of the error that something throws.
+  private func kind(_ body: () async throws -> Void) async -> StorageError.Kind? {
+    do { try await body() } catch { return (error as? StorageError)?.kind }
+    return nil
+  }
+
+  // MARK: Text
+
+  @Test(arguments: [
+    ("SELECT a FROM t WHERE b = ?2 AND c = ?1", "SELECT a FROM t WHERE b = $2 AND c = $1"),
+    ("INSERT INTO t VALUES (?, ?, x'')", "INSERT INTO t VALUES ($1, $2, '\\x'::bytea)"),
+    (
+      "SELECT a FROM t INDEXED BY i\n  WHERE substr(b, 1, 1) = x'ff'",
+      "SELECT a FROM t WHERE substr(b, 1, 1) = '\\xff'::bytea"
+    ),
+    ("SELECT a FROM s CROSS JOIN t ON t.x = s.x", "SELECT a FROM s JOIN t ON t.x = s.x"),
+    ("SELECT '?, x'' --' -- ?\nFROM t", "SELECT '?, x'' --' FROM t"),
+    ("WHERE action GLOB 'account.*' AND id < ?", "WHERE action LIKE 'account.%' AND id < $1"),
+    ("WHERE a = ? AND email COLLATE NOCASE = ?", "WHERE a = $1 AND lower(email) = lower($2 COLLATE \"C\")"),
+    ("ORDER BY email COLLATE NOCASE", "ORDER BY lower(email)"),
+  ])
+  func `What stays of SQLite's words has a counterpart`(sql: String, expected: String) {
+    #expect(PostgresSQL.rewrite(sql.utf8) == expected)
+  }
+
+  // MARK: Schema
+
+  /// One line for each table and column, and for each index that more than one of them is found by.
+  private static func describe(_ lines: [[String]]) -> [String] {
+    lines.map { $0.joined(separator: " ") }.sorted()
+  }
+
+  @Test func `Both schemas are the same`() throws {
+    let folder = TemporaryFolder()
+    let file = try Database(path: folder.database, mode: .create)
+    try Migrator.migrate(file, to: embeddedMigrations, at: .start)
+    let own = ["fence", "commit_mark", "sqlite_sequence", "schema_migration"]
+    let columns = try file.all(
+      """
+      SELECT tables.name AS owner, field.name AS name, lower(field.type) AS type, field."notnull" AS needed, field.pk AS key
+      FROM pragma_table_list AS tables JOIN pragma_table_xinfo(tables.name) AS field
+      WHERE tables.type = 'table' AND tables.schema = 'main' AND tables.name NOT LIKE 'sqlite_%'
+      """
+    ) { row in
+      let type = ["integer": "bigint", "blob": "bytea"][row.text("type")] ?? row.text("type")
+      // A key of one number is never NULL, and says so only in PostgreSQL.
+      let isNeeded = row.bool("needed") || row.integer("key") > 0
+      return [
+        row.text("owner"), row.text("name"), type, isNeeded ? "NOT NULL" : "NULL",
+        "key \(row.integer("key"))",
+      ]
+    }
+    let theirs = try cluster.sql(
+      """
+      SELECT c.relname, a.attname, format_type(a.atttypid, NULL), CASE WHEN a.attnotnull THEN 'NOT NULL' ELSE 'NULL' END,
+        'key ' || coalesce(array_position(i.indkey::int2[], a.attnum) + 1, 0)
+      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+      WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+      """, in: name)
+    func isShared(_ line: [String]) -> Bool { !own.contains(line[0]) }
+    let (one, other) = (Self.describe(columns.filter(isShared)), Self.describe(theirs.filter(isShared)))
+    #expect(one.count > 200)
+    for line in Set(one).symmetricDifference(other).sorted() {
+      Issue.record("only in \(one.contains(line) ? "SQLite" : "PostgreSQL"): \(line)")
+    }
+
+    let indexes = try file.all(
+      """
+      SELECT tables.name AS owner, list."unique" AS is_unique, list.partial AS is_partial,
+        (SELECT group_concat(coalesce(name, '-')) FROM (SELECT name FROM pragma_index_info(list.name) ORDER BY seqno)) AS columns
+      FROM pragma_table_list AS tables JOIN pragma_index_list(tables.name) AS list
+      WHERE tables.type = 'table' AND list.origin <> 'pk'
+      """
+    ) {
+      [
+        $0.text("owner"), $0.bool("is_unique") ? "unique" : "index",
+        $0.bool("is_partial") ? "partial" : "whole", $0.text("columns"),
+      ]
+    }
+    let theirIndexes = try cluster.sql(
+      """
+      SELECT c.relname, CASE WHEN i.indisunique THEN 'unique' ELSE 'index' END,
+        CASE WHEN i.indpred IS NULL THEN 'whole' ELSE 'partial' END,
+        (SELECT string_agg(CASE WHEN key.number = 0 THEN 'email' ELSE a.attname END, ',' ORDER BY key.place)
+          FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS key (number, place)
+            LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = key.number)
+      FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+      WHERE c.relnamespace = 'public'::regnamespace AND NOT i.indisprimary
+      """, in: name)
+    let (ours, rest) = (Self.describe(indexes.filter(isShared)), Self.describe(theirIndexes.filter(isShared)))
+    #expect(ours.count > 25)
+    for line in Set(ours).symmetricDifference(rest).sorted() {
+      Issue.record("only in \(ours.contains(line) ? "SQLite" : "PostgreSQL"): \(line)")
+    }
+    let views = try file.all("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name") { $0.text() }
+    #expect(
+      try cluster.sql("SELECT viewname FROM pg_views WHERE schemaname = 'public' ORDER BY 1", in: name).map {
+        $0[0]
+      } == views)
+  }
+
+  @Test func `A newer schema, and one of another build, are refused`() async throws {
+    try cluster.sql("INSERT INTO schema_migration VALUES (99, 'later', 'abc', 0)", in: name)
+    #expect(
+      await kind { _ = try open() } == .newerThanProgram(found: 99, known: embeddedPostgresMigrations.count))
+    try cluster.sql(
+      "DELETE FROM schema_migration WHERE version = 99; UPDATE schema_migration SET sha256 = 'x'", in: name)
+    #expect(await kind { _ = try open() } == .migrationChanged(version: 1))
+  }
+
+  @Test func `An empty database is filled by a server and by nobody else`() async throws {
+    let empty = try cluster.makeEmpty()
+    var options = Store.Options()
+    options.isServer = false
+    options.migrates = false
+    let location = Store.Location.postgres(url: cluster.url(of: empty))
+    #expect(
+      await kind { _ = try Store.open(location, readers: 1, log: .silent, options: options) }
+        == .olderThanProgram(found: 0, known: embeddedPostgresMigrations.count))
+    let store = try Store.open(location, readers: 1, log: .silent)
+    defer { store.close() }
+    _ = try await store.addApp(registrations: 1)
+    #expect(try Store.check(location).problems == [])
+  }
+
+  @Test func `Another encoding is refused`() async throws {
+    let other = "ascii_\(name)"
+    try cluster.sql("CREATE DATABASE \(other) ENCODING SQL_ASCII TEMPLATE template0")
+    #expect(
+      await kind { _ = try Store.open(.postgres(url: cluster.url(of: other)), readers: 1, log: .silent) }
+        == .other)
+  }
+
+  // MARK: Values and rows
+
+  @Test func `Values come back as they went in`() throws {
+    let connection = try PostgresConnection(url: cluster.url(of: name), role: .reader, .init())
+    let database = Database(connection)
+    for number in [0, 1, -1, .max, .min, 10_000, -99_990_000] as [Int64] {
+      let row = try database.first(
+        "SELECT ?1 + 0 AS whole, sum(n) AS sum FROM (SELECT CAST(?1 AS BIGINT) AS n) AS one", .integer(number)
+      ) { ($0.integer("whole"), $0.integer("sum")) }
+      #expect(row?.0 == number && row?.1 == number, "\(number)")
+    }
+    let texts = ["", "é", "好😀", "a'b\\c", String(repeating: "x", count: 100_000)]
+    for text in texts {
+      #expect(try database.first("SELECT CAST(? AS TEXT)", .text(text)) { $0.text() } == text)
+    }
+    for bytes in [[], [0], Array(0...255), Array(repeating: 7, count: 100_000)] as [[UInt8]] {
+      #expect(try database.first("SELECT ? || x''", .blob(bytes)) { $0.blob() } == bytes)
+    }
+    let nothing = try database.first("SELECT CAST(? AS TEXT) AS text, 3 AS count, 1 < 2 AS yes", .null) {
+      ($0.optionalText("text"), $0.count("count"), $0.bool("yes"))
+    }
+    #expect(nothing?.0 == nil && nothing?.1 == 3 && nothing?.2 == true)
+    #expect(throws: StorageError.self) {
+      try database.first("SELECT CAST(? AS TEXT)", .text("a\0b")) { $0.text() }
+    }
+    // The connection is as good as before.
+    #expect(try database.first("SELECT 1 AS one") { $0.count("one") } == 1)
+    #expect(throws: StorageError.self) { try database.first("SELECT 1 AS one") { $0.count("two") } }
+  }
+
+  /// Rows of a large result come piece by piece, other statements run in between, and whoever has enough stops.
+  @Test func `Large results are read in pieces`() throws {
+    let database = Database(try PostgresConnection(url: cluster.url(of: name), role: .reader, .init()))
+    try database.begin(.reading)
+    defer { database.rollBack() }
+    let statement = try database.statement("SELECT n FROM generate_series(1, ?) AS n ORDER BY n")
+    for count in [0, 1, 255, 256, 257, 1000, 512] as [Int64] {
+      var sum: Int64 = 0
+      try statement.each([.integer(count)]) { row throws(StorageError) in
+        let number = row.integer("n")
+        sum += try database.first("SELECT ? + 1", .integer(number)) { $0.integer() } ?? 0
+      }
+      #expect(sum == count * (count + 1) / 2 + count)
+    }
+    var seen = 0
+    try statement.scan([.integer(100_000)]) { _ in
+      seen += 1
+      return seen < 300
+    }
+    #expect(seen == 300)
+    #expect(try statement.all([.integer(3)]) { $0.integer("n") } == [1, 2, 3])
+  }
+
+  // MARK: One server
+
+  @Test func `There is one server, and commands beside it`() async throws {
+    let early = try open(isServer: false)
+    let app = try await early.addApp(registrations: 1)
+    let store = try open()
+    #expect(await kind { _ = try open() } == .inUse)
+    // Whoever began before the server writes no more.
+    #expect(await kind { try await add(1, to: early, app: app) } == .takenOver)
+    early.close()
+    let late = try open(isServer: false)
+    try await add(2, to: late, app: app)
+    try await add(3, to: store, app: app)
+    let (isFirst, isSecond) = (try await isThere(2, in: store), try await isThere(3, in: late))
+    #expect(isFirst && isSecond)
+    late.close()
+    store.close()
+    #expect(try cluster.sql("SELECT count(*) FROM fence", in: name) == [["0"]])
+    try open().close()
+  }
+
+  @Test func `A server whose place is taken commits nothing more`() async throws {
+    let store = try open()
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    try cluster.sql(
+      "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE application_name LIKE 'borealis/%' AND datname = '\(name)'"
+    )
+    let other = try open()
+    defer { other.close() }
+    #expect(await kind { try await add(1, to: store, app: app) } == .takenOver)
+    #expect(store.failure == .takenOver)
+    #expect(await kind { try await add(2, to: store, app: app) } == .takenOver)
+    try await add(3, to: other, app: app)
+    let isThere = try await isThere(1, in: other)
+    #expect(!isThere)
+  }
+
+  @Test func `A server that cannot be reached is an error, after some time`() async throws {
+    var options = Store.Options()
+    options.patience = 300
+    let error = await kind {
+      _ = try Store.open(
+        .postgres(url: "postgres:///x?host=/nonexistent"), readers: 1, log: .silent, options: options)
+    }
+    #expect(error == .io)
+  }
+
+  // MARK: Lost connections
+
+  private func endBackends(_ condition: String = "true") throws {
+    try cluster.sql(
+      """
+      SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+      WHERE datname = '\(name)' AND pid <> pg_backend_pid() AND \(condition)
+      """)
+  }
+
+  @Test func `Lost connections come back by themselves`() async throws {
+    let store = try open()
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    for id in 1...5 as ClosedRange<UInt64> {
+      try endBackends()
+      try await add(id, to: store, app: app)
+      let isThere = try await isThere(id, in: store)
+      #expect(isThere)
+    }
+    #expect(store.failure == nil)
+  }
+
+  @Test func `A connection lost within a transaction leaves nothing of it`() async throws {
+    let store = try open()
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    let (cluster, name) = (cluster, name)
+    let error = await kind {
+      try await store.change { transaction throws(StorageError) in
+        try transaction.pushes.insert(.single(1, app: app, target: 0))
+        _ = try? cluster.sql(
+          "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '\(name)' AND application_name LIKE 'borealis/%'"
+        )
+        try transaction.pushes.insert(.single(2, app: app, target: 0))
+      }
+    }
+    #expect(error == .io)
+    #expect(store.failure == .io)
+    try await add(3, to: store, app: app)
+    let there = (
+      try await isThere(1, in: store), try await isThere(2, in: store), try await isThere(3, in: store)
+    )
+    #expect(there == (false, false, true))
+  }
+}
