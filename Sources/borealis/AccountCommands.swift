@@ -14,13 +14,13 @@ struct AccountCreateCommand: Command {
     Accounts cannot see each other's apps.
     """
   static let operands = ["NAME"]
-  static let settings = [
-    DataFolder.setting,
-    SettingDefinition(
-      name: "plan", valueName: "NAME", help: "The plan of the account's new apps.",
-      default: PlanRow.unlimited,
-      kind: .text),
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SettingDefinition(
+        name: "plan", valueName: "NAME", help: "The plan of the account's new apps.",
+        default: PlanRow.unlimited,
+        kind: .text)
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let name = input.operands[0]
@@ -54,7 +54,7 @@ struct AccountListCommand: Command {
     without --account. Works while a server runs on the folder.
     """
   static let operands: [String] = []
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let found = try DataFolder(input).read(orFail: "cannot read the accounts") {
@@ -83,7 +83,7 @@ struct AccountRotateCommand: Command {
     The old one is refused immediately.
     """
   static let operands = ["DEVKEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let secret = SecretKey24.generate()
@@ -103,7 +103,7 @@ struct AccountDisableCommand: Command {
     data is kept; "borealis account enable" enables the account again. A running server applies the change within seconds.
     """
   static let operands = ["DEVKEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) { try AccountChange.setDisabled(input, true) }
 }
@@ -113,7 +113,7 @@ struct AccountEnableCommand: Command {
   static let summary = "Enables an account."
   static let details = ""
   static let operands = ["DEVKEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) { try AccountChange.setDisabled(input, false) }
 }

@@ -12,7 +12,7 @@ struct AppAPNsListCommand: Command {
     environment and status, and the days until a certificate expires. Secrets are never shown.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
@@ -29,7 +29,7 @@ struct AppAPNsRemoveCommand: Command {
     seconds. If it had replaced another one that still exists, that one is used again. Prints the remaining credentials.
     """
   static let operands = ["KEY", "ID"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     try AppAPNs.change(input) { transaction, app, id throws(StorageError) in
@@ -47,12 +47,13 @@ struct AppAPNsPauseCommand: Command {
     the app's credentials.
     """
   static let operands = ["KEY", "ID"]
-  static let settings = [
-    DataFolder.setting,
-    SettingDefinition(
-      name: "reason", valueName: "TEXT", help: "The reason that the list shows.", default: "by the operator",
-      kind: .text),
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SettingDefinition(
+        name: "reason", valueName: "TEXT", help: "The reason that the list shows.",
+        default: "by the operator",
+        kind: .text)
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let reason = input.settings.text("reason") ?? ""
@@ -71,7 +72,7 @@ struct AppAPNsResumeCommand: Command {
     running server applies the change within seconds. Prints the app's credentials.
     """
   static let operands = ["KEY", "ID"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     try AppAPNs.change(input) { transaction, app, id throws(StorageError) in

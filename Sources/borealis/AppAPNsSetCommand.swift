@@ -19,34 +19,36 @@ struct AppAPNsSetCommand: Command {
     before 2025 are for both environments; newer ones are for one. A certificate contains its environment.
     """
   static let operands = ["KEY"]
-  static let settings = [
-    DataFolder.setting,
-    SettingDefinition(
-      name: "p8", valueName: "FILE", help: "The key (.p8) for provider tokens, as Apple issued it.",
-      kind: .text),
-    SettingDefinition(
-      name: "key-id", valueName: "ID", help: "The key ID; optional if the file name contains it.",
-      kind: .text),
-    SettingDefinition(
-      name: "team-id", valueName: "ID", help: "The ID of the team that the key belongs to.", kind: .text),
-    SettingDefinition(
-      name: "p12", valueName: "FILE", help: "A certificate with its key, as Keychain exports it.", kind: .text
-    ),
-    SettingDefinition(name: "password", valueName: "TEXT", help: "The password of the .p12.", kind: .secret),
-    SettingDefinition(name: "certificate", valueName: "FILE", help: "A certificate, PEM.", kind: .text),
-    SettingDefinition(
-      name: "key", valueName: "FILE", help: "Its private key, PEM, not encrypted.", kind: .text),
-    SettingDefinition(
-      name: "topic", valueName: "BUNDLE-ID",
-      help: "The app's bundle ID; for a certificate, the default is its own.",
-      kind: .text),
-    SettingDefinition(
-      name: "environment", valueName: "NAME",
-      help:
-        "production, sandbox or both; production for a key and all that a certificate allows if not given.",
-      kind: .choice(["production", "sandbox", "both"])),
-    SecretKeyFile.setting,
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SettingDefinition(
+        name: "p8", valueName: "FILE", help: "The key (.p8) for provider tokens, as Apple issued it.",
+        kind: .text),
+      SettingDefinition(
+        name: "key-id", valueName: "ID", help: "The key ID; optional if the file name contains it.",
+        kind: .text),
+      SettingDefinition(
+        name: "team-id", valueName: "ID", help: "The ID of the team that the key belongs to.", kind: .text),
+      SettingDefinition(
+        name: "p12", valueName: "FILE", help: "A certificate with its key, as Keychain exports it.",
+        kind: .text
+      ),
+      SettingDefinition(
+        name: "password", valueName: "TEXT", help: "The password of the .p12.", kind: .secret),
+      SettingDefinition(name: "certificate", valueName: "FILE", help: "A certificate, PEM.", kind: .text),
+      SettingDefinition(
+        name: "key", valueName: "FILE", help: "Its private key, PEM, not encrypted.", kind: .text),
+      SettingDefinition(
+        name: "topic", valueName: "BUNDLE-ID",
+        help: "The app's bundle ID; for a certificate, the default is its own.",
+        kind: .text),
+      SettingDefinition(
+        name: "environment", valueName: "NAME",
+        help:
+          "production, sandbox or both; production for a key and all that a certificate allows if not given.",
+        kind: .choice(["production", "sandbox", "both"])),
+      SecretKeyFile.setting,
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     guard AppKey(input.operands[0]) != nil else { throw .usage("KEY has 24 lower-case hexadecimal digits") }

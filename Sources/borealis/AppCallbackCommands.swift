@@ -13,21 +13,21 @@ struct AppCallbackSetCommand: Command {
     their own are reported. A running server applies the change within seconds.
     """
   static let operands = ["KEY"]
-  static let settings = [
-    DataFolder.setting,
-    SettingDefinition(
-      name: "url", valueName: "URL", help: "The URL of the callbacks: http or https.", kind: .text),
-    SettingDefinition(
-      name: "types", valueName: "NAME,...",
-      help:
-        "The event types: delivered, clicked, not_delivered, handed_over, credential_paused, credential_expires; all if not given.",
-      kind: .list),
-    SettingDefinition(
-      name: "format", valueName: "NAME",
-      help: "The format of callbacks to that URL: borealis (the default) or getui.",
-      kind: .text),
-    SecretKeyFile.setting,
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SettingDefinition(
+        name: "url", valueName: "URL", help: "The URL of the callbacks: http or https.", kind: .text),
+      SettingDefinition(
+        name: "types", valueName: "NAME,...",
+        help:
+          "The event types: delivered, clicked, not_delivered, handed_over, credential_paused, credential_expires; all if not given.",
+        kind: .list),
+      SettingDefinition(
+        name: "format", valueName: "NAME",
+        help: "The format of callbacks to that URL: borealis (the default) or getui.",
+        kind: .text),
+      SecretKeyFile.setting,
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let url = input.settings.text("url")
@@ -76,7 +76,7 @@ struct AppCallbackShowCommand: Command {
     shown.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
@@ -96,7 +96,7 @@ struct AppCallbackRotateCommand: Command {
     For a day callbacks have a signature with the old secret too. A running server applies the change within seconds.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting, SecretKeyFile.setting]
+  static let settings = DataFolder.settings + [SecretKeyFile.setting]
 
   static func run(_ input: Input) throws(Failure) {
     try AppCallback.change(input) { known, sealer throws(Failure) in
@@ -117,7 +117,7 @@ struct AppCallbackRemoveCommand: Command {
     server applies the change within seconds.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in

@@ -12,7 +12,7 @@ struct AppSecretCommand: Command {
     one is refused from then on. A running server applies the change within seconds.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let secret = SecretKey24.generate()
@@ -32,7 +32,7 @@ struct AppDisableCommand: Command {
     again. A running server applies the change within seconds.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) { try AppChange.setDisabled(input, true) }
 }
@@ -42,7 +42,7 @@ struct AppEnableCommand: Command {
   static let summary = "Enables a disabled app."
   static let details = ""
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) { try AppChange.setDisabled(input, false) }
 }

@@ -14,16 +14,16 @@ struct AppCreateCommand: Command {
     account with the developer key --account, and has the account's plan, or --plan.
     """
   static let operands = ["NAME"]
-  static let settings = [
-    DataFolder.setting,
-    SettingDefinition(
-      name: "account", valueName: "DEVKEY",
-      help: "The account that owns the app; the default is \"default\".",
-      kind: .text),
-    SettingDefinition(
-      name: "plan", valueName: "NAME", help: "The app's plan; the default is the account's plan.",
-      kind: .text),
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SettingDefinition(
+        name: "account", valueName: "DEVKEY",
+        help: "The account that owns the app; the default is \"default\".",
+        kind: .text),
+      SettingDefinition(
+        name: "plan", valueName: "NAME", help: "The app's plan; the default is the account's plan.",
+        kind: .text),
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let name = input.operands[0]
@@ -64,7 +64,7 @@ struct AppListCommand: Command {
     Prints one line of JSON for each app, the oldest first. Works while a server runs on the folder.
     """
   static let operands: [String] = []
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let (apps, accounts, sealed) = try DataFolder(input).read(orFail: "cannot read the apps") {

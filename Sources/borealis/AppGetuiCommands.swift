@@ -13,7 +13,7 @@ struct AppGetuiSetCommand: Command {
     running server applies the change within seconds.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting, SecretKeyFile.setting]
+  static let settings = DataFolder.settings + [SecretKeyFile.setting]
 
   static func run(_ input: Input) throws(Failure) {
     let file = SecretKeyFile(input.settings, folder: try DataFolder(input))
@@ -40,7 +40,7 @@ struct AppGetuiRemoveCommand: Command {
     running server applies the change within seconds.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in

@@ -14,12 +14,12 @@ struct AppRotateCommand: Command {
     while there are two; with --again it replaces a new secret that was lost.
     """
   static let operands = ["KEY"]
-  static let settings = [
-    DataFolder.setting,
-    SettingDefinition(
-      name: "again", valueName: "",
-      help: "Replaces and revokes the newest secret; the previous one stays valid.", kind: .flag),
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SettingDefinition(
+        name: "again", valueName: "",
+        help: "Replaces and revokes the newest secret; the previous one stays valid.", kind: .flag)
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let secret = SecretKey24.generate()
@@ -42,7 +42,7 @@ struct AppRetireCommand: Command {
   static let summary = "Revokes the master secret from before \"app rotate\"."
   static let details = ""
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let key = try SecretChange.apply(input, name, "app.retire", refusal: "the app has no secret from before")
@@ -87,7 +87,7 @@ struct AppDeleteCommand: Command {
     registrations and pushes in small steps. Only a backup can restore it.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let now = SystemTime().now()
@@ -106,7 +106,7 @@ struct AppPlanCommand: Command {
     applies the change within seconds.
     """
   static let operands = ["KEY", "NAME"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let plan = input.operands[1]
@@ -132,7 +132,7 @@ struct AppAllowCommand: Command {
     --trusted-proxies of "borealis serve". A running server applies the change within seconds.
     """
   static let operands = ["KEY", "LIST"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let list = input.operands[1]

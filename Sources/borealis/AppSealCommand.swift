@@ -15,7 +15,7 @@ struct AppSealCommand: Command {
     lacks the key.
     """
   static let operands = ["KEY", "on|off"]
-  static let settings = [DataFolder.setting, SecretKeyFile.setting]
+  static let settings = DataFolder.settings + [SecretKeyFile.setting]
 
   static func run(_ input: Input) throws(Failure) {
     guard ["on", "off"].contains(input.operands[1]) else { throw .usage("give \"on\" or \"off\"") }

@@ -16,7 +16,7 @@ extension DataFolder {
     } else {
       try expectDatabase()
     }
-    let store = try openBesideServer(keys: keys)
+    let store = try openBesideServer(makes: makes, keys: keys)
     defer { store.close() }
     return try body(store)
   }
@@ -37,17 +37,19 @@ extension DataFolder {
 
   /// Opens the database, beside a running server if there is one. It is brought to this program's schema only while no
   /// server can be there, which would not know what its tables have become.
-  private func openBesideServer(keys: SecretKeyFile? = nil) throws(Failure) -> Store {
+  private func openBesideServer(makes: Bool, keys: SecretKeyFile?) throws(Failure) -> Store {
     let log = Log(level: .warning)
     var options = Store.Options()
     options.migrates = false
+    options.isServer = false
     if let keys { options.secretKeys = keys.source }
     for _ in 1...20 {
       do throws(StorageError) {
-        return try Store.open(path: database, readers: 1, log: log, options: options)
+        return try Store.open(location, readers: 1, log: log, options: options)
       } catch {
-        guard case .olderThanProgram = error.kind else {
-          throw Self.failure("cannot open \(database)", error)
+        guard case .olderThanProgram(let found, _) = error.kind else { throw openFailure(error) }
+        guard holdsDatabase else {
+          return try openInPlaceOfServer(options, isEmpty: found == 0, makes: makes)
         }
       }
       options.migrates = true
@@ -64,12 +66,31 @@ extension DataFolder {
     )
   }
 
+  /// Opens a database in PostgreSQL as its server would, who may bring it to this program's schema.
+  private func openInPlaceOfServer(
+    _ options: Store.Options, isEmpty: Bool, makes: Bool
+  ) throws(Failure) -> Store {
+    guard makes || !isEmpty else {
+      throw .failed("\(database) is empty; \"borealis app create\" or \"borealis serve\" fills it")
+    }
+    var options = options
+    options.migrates = true
+    options.isServer = true
+    do throws(StorageError) {
+      return try Store.open(location, readers: 1, log: Log(level: .warning), options: options)
+    } catch {
+      guard error.kind == .inUse else { throw openFailure(error) }
+      throw .failed(
+        "\(database) is of an older program, and a server uses it: stop the server, or use its program")
+    }
+  }
+
   /// Does something while servers are kept out of the folder; nil, and nothing done, if one is there.
   private func whileUnserved<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value? {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let lock = DatabaseLock(database), lock.take() == 0
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let lock = DatabaseLock(file), lock.take() == 0
     else { return nil }
     defer { lock.release() }
     return try body()

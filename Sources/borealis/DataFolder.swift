@@ -3,21 +3,46 @@ import PushBase
 import PushOps
 import PushStorage
 
-/// The folder that holds all that a server keeps.
+/// The folder that holds all that a server keeps; of the database in PostgreSQL, if one is named, only what belongs to it.
 struct DataFolder {
   let path: String
-
   /// Where the database is.
-  var database: String { path + "/borealis.sqlite" }
+  let location: Store.Location
 
-  static let setting = SettingDefinition(
-    name: "data", valueName: "DIR", help: "The folder of the database.", kind: .text)
+  /// The file of the database, if it is one.
+  var file: String { path + "/borealis.sqlite" }
 
-  /// The folder that `--data` names.
+  static let settings = [
+    SettingDefinition(
+      name: "data", valueName: "DIR", help: "The folder of the database.", kind: .text),
+    SettingDefinition(
+      name: "store", valueName: "URL",
+      help:
+        "A database of PostgreSQL, such as postgres://borealis@db.example.com/borealis, instead of a file in DIR.",
+      kind: .secret),
+  ]
+
+  /// The folder that `--data` names, with the database that `--store` names, if it does.
   init(_ input: Input) throws(Failure) {
     var path = try input.required("data")
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     self.path = path
+    guard let url = input.settings.text("store") else {
+      location = .sqlite(path: path + "/borealis.sqlite")
+      return
+    }
+    guard let database = Store.Location(url: url) else {
+      throw .usage("--store: expected a URL such as postgres://borealis@db.example.com/borealis")
+    }
+    location = database
+  }
+
+  /// What messages call the database.
+  var database: String { location.name }
+
+  /// Whether the database is a file in the folder.
+  var holdsDatabase: Bool {
+    if case .sqlite = location { true } else { false }
   }
 
   /// Makes the folder, for its owner only, unless it is there.
@@ -35,7 +60,8 @@ struct DataFolder {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Makes the database unless it is there, and keeps other servers out of it until this process ends. The file `lock` keeps
+  /// Makes the database unless it is there, and keeps other servers out of it until this process ends; one in PostgreSQL does that by
+  /// itself when it is opened. The file `lock` keeps
   /// those out that make a database at the same time; the database itself is locked too, since `lock` may be removed. It also says
   /// which secret key file this server reads, for commands beside it.
   func lock(reading keys: SecretKeyFile) throws(Failure) {
@@ -43,11 +69,13 @@ struct DataFolder {
     guard descriptor >= 0 else { throw .failed("cannot write in \(path): \(SystemCalls.reason(errno))") }
     // Never closed: the kernel lets go of the locks with the process, however it ends.
     try takeLock { flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno }
-    try makeDatabase()
-    guard let lock = DatabaseLock(database) else {
-      throw .failed("cannot open \(database): \(SystemCalls.reason(errno))")
+    if holdsDatabase {
+      try makeDatabase()
+      guard let lock = DatabaseLock(file) else {
+        throw .failed("cannot open \(file): \(SystemCalls.reason(errno))")
+      }
+      try takeLock { lock.take() }
     }
-    try takeLock { lock.take() }
     // Empty for the usual file, so that the folder may have another name elsewhere. Without room on the disk it says that, too.
     let name = keys.path == SecretKeyFile(in: self).path ? [] : Array(keys.absolutePath.utf8)
     guard ftruncate(descriptor, 0) == 0 else { return }
@@ -77,7 +105,7 @@ struct DataFolder {
 
   /// Whether a server uses the folder now.
   var isServed: Bool {
-    if let lock = DatabaseLock(database), lock.isTaken { return true }
+    if holdsDatabase, let lock = DatabaseLock(file), lock.isTaken { return true }
     let descriptor = open(path + "/lock", O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     // Closing releases a lock that was free.
@@ -85,33 +113,47 @@ struct DataFolder {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
-  /// Makes the database unless it is there.
+  /// Whether a server may use the database: one in PostgreSQL may run on another machine.
+  var mayBeServed: Bool { !holdsDatabase || isServed }
+
+  /// Makes the file of the database unless it is there.
   func makeDatabase() throws(Failure) {
-    do throws(StorageError) { try Store.make(path: database) } catch {
-      throw Self.failure("cannot create \(database)", error)
+    guard holdsDatabase else { return }
+    do throws(StorageError) { try Store.make(path: file) } catch {
+      throw Self.failure("cannot create \(file)", error)
     }
     try expectDatabase()
   }
 
-  /// The database must be there already.
+  /// The file of the database must be there already.
   func expectDatabase() throws(Failure) {
+    guard holdsDatabase else { return }
     var status = stat()
-    guard stat(database, &status) == 0 else {
+    guard stat(file, &status) == 0 else {
       throw .failed(
         "there is no database in \(path); \"borealis app create\" or \"borealis serve\" makes one")
     }
     guard status.st_size > 0 else {
       throw .failed(
-        "\(database) has 0 bytes, so it has lost all that it held: restore it from a backup, or remove it to begin anew"
+        "\(file) has 0 bytes, so it has lost all that it held: restore it from a backup, or remove it to begin anew"
       )
     }
   }
 
   func openStore(readers: Int, log: Log, options: Store.Options = Store.Options()) throws(Failure) -> Store {
     do throws(StorageError) {
-      return try Store.open(path: database, readers: readers, log: log, options: options)
+      return try Store.open(location, readers: readers, log: log, options: options)
     } catch {
-      throw Self.failure("cannot open \(database)", error)
+      throw openFailure(error)
+    }
+  }
+
+  /// Why the database cannot be opened.
+  func openFailure(_ error: StorageError) -> Failure {
+    switch error.kind {
+    case .inUse: .usage("another server uses \(database); stop it first")
+    case .io where !holdsDatabase: .usage("cannot reach \(database): \(error.message)")
+    default: Self.failure("cannot open \(database)", error)
     }
   }
 

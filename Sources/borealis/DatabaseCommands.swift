@@ -13,14 +13,17 @@ struct BackupCommand: Command {
     DIR/borealis.sqlite with the copy.
     """
   static let operands = ["FILE"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let folder = try DataFolder(input)
+    guard folder.holdsDatabase else {
+      throw .usage("\(folder.database) is in PostgreSQL: \"pg_dump\" makes a backup of it")
+    }
     try folder.expectDatabase()
     let target = input.operands[0]
     do throws(StorageError) {
-      try Store.backup(from: folder.database, to: target)
+      try Store.backup(from: folder.file, to: target)
     } catch {
       throw DataFolder.failure("cannot copy to \(target)", error)
     }
@@ -37,14 +40,14 @@ struct CheckCommand: Command {
     Works while a server runs on the folder.
     """
   static let operands: [String] = []
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let folder = try DataFolder(input)
     try folder.expectDatabase()
     let report: Store.CheckReport
     do throws(StorageError) {
-      report = try Store.check(.sqlite(path: folder.database)) { transaction throws(StorageError) in
+      report = try Store.check(folder.location) { transaction throws(StorageError) in
         try TargetAudit.problems(in: transaction, at: SystemTime().now())
       }
     } catch {

@@ -14,11 +14,11 @@ struct GroupCreateCommand: Command {
     a server runs on the folder.
     """
   static let operands = ["NAME"]
-  static let settings = [
-    DataFolder.setting,
-    SettingDefinition(
-      name: "app", valueName: "KEY[,KEY...]", help: "The keys of the group's apps.", kind: .text),
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SettingDefinition(
+        name: "app", valueName: "KEY[,KEY...]", help: "The keys of the group's apps.", kind: .text)
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let name = input.operands[0]
@@ -56,7 +56,7 @@ struct GroupListCommand: Command {
     Prints one line of JSON for each group, the oldest first. Works while a server runs on the folder.
     """
   static let operands: [String] = []
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let groups = try DataFolder(input).read(orFail: "cannot read the groups") {
@@ -79,7 +79,7 @@ struct GroupAddCommand: Command {
   static let details =
     "Puts the app with the key APP into the group with the key GROUP. A running server knows at once."
   static let operands = ["GROUP", "APP"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let app = try GroupChange.key(input.operands[1], "APP")
@@ -97,7 +97,7 @@ struct GroupRemoveCommand: Command {
   static let details =
     "Takes the app with the key APP out of the group with the key GROUP. The app itself stays."
   static let operands = ["GROUP", "APP"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let app = try GroupChange.key(input.operands[1], "APP")
@@ -115,7 +115,7 @@ struct GroupDeleteCommand: Command {
   static let details =
     "Deletes the group with the key GROUP. Its apps stay, and so do the pushes that it sent."
   static let operands = ["GROUP"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let group = try GroupChange.apply(input) { transaction, group throws(StorageError) in

@@ -27,19 +27,19 @@ struct ImportCommand: Command {
     totals. The command may be repeated: existing registrations stay unchanged.
     """
   static let operands = ["FILE"]
-  static let settings = [
-    DataFolder.setting,
-    SettingDefinition(name: "app", valueName: "KEY", help: "The app's key.", kind: .text),
-    SettingDefinition(
-      name: "from", valueName: "PLATFORM",
-      help: "The origin of FILE: jpush (the default) or getui.",
-      kind: .text),
-    SettingDefinition(
-      name: "adopt-by-id", valueName: "",
-      help: "Lets a device take over a registration by its former ID, which others may know.", kind: .flag),
-    SettingDefinition(
-      name: "dry-run", valueName: "", help: "Checks all lines and changes nothing.", kind: .flag),
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SettingDefinition(name: "app", valueName: "KEY", help: "The app's key.", kind: .text),
+      SettingDefinition(
+        name: "from", valueName: "PLATFORM",
+        help: "The origin of FILE: jpush (the default) or getui.",
+        kind: .text),
+      SettingDefinition(
+        name: "adopt-by-id", valueName: "",
+        help: "Lets a device take over a registration by its former ID, which others may know.", kind: .flag),
+      SettingDefinition(
+        name: "dry-run", valueName: "", help: "Checks all lines and changes nothing.", kind: .flag),
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let key = try input.required("app")
@@ -177,7 +177,7 @@ private struct ImportWork {
       case .numbersUsedUp: refuse(one.line, "the app has used up its numbers, or is deleted")
       }
     }
-    guard folder.isServed else {
+    guard folder.mayBeServed else {
       self.batch = Self.batchAlone
       return
     }

@@ -9,7 +9,7 @@ struct PersonListCommand: Command {
   static let summary = "Lists the users of the console."
   static let details = "Prints one line of JSON for each person."
   static let operands: [String] = []
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let people = try DataFolder(input).read(orFail: "cannot read the people") {
@@ -35,7 +35,7 @@ struct PersonResetCommand: Command {
     authenticator app and recovery codes are turned off, and all browsers are logged out.
     """
   static let operands = ["EMAIL"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let (email, password) = (input.operands[0], SecretKey24.generate())

@@ -11,7 +11,7 @@ struct PlanSetCommand: Command {
     limit, so that the server's own setting applies if there is one. A running server applies the change within seconds.
     """
   static let operands = ["NAME"]
-  static let settings = [DataFolder.setting] + limits
+  static let settings = DataFolder.settings + limits
 
   private static let limits = [
     limit("push-calls", "Calls of the push API per minute and app."),
@@ -100,7 +100,7 @@ struct PlanListCommand: Command {
     Prints one line of JSON for each plan. null means the server's own setting, or no limit.
     """
   static let operands: [String] = []
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     let plans = try DataFolder(input).read(orFail: "cannot read the plans") {

@@ -20,14 +20,15 @@ struct ResealCommand: Command {
     nobody can read any more are gone. Stop the server first.
     """
   static let operands: [String] = []
-  static let settings = [
-    DataFolder.setting, SecretKeyFile.setting,
-    SettingDefinition(
-      name: "forget-lost", valueName: "KEY-ID",
-      help: "Removes what was encrypted with the key of this ID.",
-      kind: .text
-    ),
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SecretKeyFile.setting,
+      SettingDefinition(
+        name: "forget-lost", valueName: "KEY-ID",
+        help: "Removes what was encrypted with the key of this ID.",
+        kind: .text
+      ),
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let folder = try DataFolder(input)
@@ -96,7 +97,7 @@ struct ResealCommand: Command {
         let start = SystemTime().monotonic()
         try work.store(step)
         // A server waits for the database in pauses that grow: it needs a time in which it finds it free.
-        if folder.isServed {
+        if folder.mayBeServed {
           let taken = (SystemTime().monotonic() &- start) / 1000
           usleep(UInt32(clamping: min(taken, longestRest)))
         }

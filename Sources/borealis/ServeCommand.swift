@@ -28,7 +28,9 @@ struct ServeCommand: Command {
     ServiceManager.stopping()
     server.drain()
     // Without the handlers of `exit`, which tear down what other threads still use.
-    _exit(0)
+    guard server.isTakenOver else { _exit(0) }
+    Console.complain("borealis: another server has taken over \(settings.folder.database)")
+    _exit(1)
   }
 
   /// The main thread's work: signals, and what is due once a second.
@@ -39,7 +41,9 @@ struct ServeCommand: Command {
         signals.restoreDefaults()
         return
       case .reload: server.reload()
-      case nil: server.tick()
+      case nil:
+        server.tick()
+        guard !server.isTakenOver else { return }
       }
     }
   }

@@ -5,26 +5,26 @@ extension ServeSettings {
   static let definitions: [SettingDefinition] =
     addresses + tls + apns + callbacks + MailSettings.definitions + logging + stopping + limits + time
 
-  private static let addresses = [
-    DataFolder.setting,
-    SettingDefinition(
-      name: "http", valueName: "HOST:PORT", help: "The address of the HTTP APIs without TLS.",
-      kind: .address),
-    SettingDefinition(
-      name: "http-tls", valueName: "HOST:PORT", help: "The address of the HTTP APIs over TLS.",
-      kind: .address),
-    SettingDefinition(
-      name: "device", valueName: "HOST:PORT", help: "The address for devices over TLS.", kind: .address),
-    SettingDefinition(
-      name: "device-plain", valueName: "HOST:PORT", help: "The address for devices without TLS.",
-      kind: .address),
-    SettingDefinition(
-      name: "config", valueName: "FILE", help: "A file with lines such as \"http = 127.0.0.1:8080\".",
-      kind: .text),
-    SettingDefinition(
-      name: "loops", valueName: "N", help: "Event-loop threads; the default is one per core.",
-      kind: .number(1...256)),
-  ]
+  private static let addresses =
+    DataFolder.settings + [
+      SettingDefinition(
+        name: "http", valueName: "HOST:PORT", help: "The address of the HTTP APIs without TLS.",
+        kind: .address),
+      SettingDefinition(
+        name: "http-tls", valueName: "HOST:PORT", help: "The address of the HTTP APIs over TLS.",
+        kind: .address),
+      SettingDefinition(
+        name: "device", valueName: "HOST:PORT", help: "The address for devices over TLS.", kind: .address),
+      SettingDefinition(
+        name: "device-plain", valueName: "HOST:PORT", help: "The address for devices without TLS.",
+        kind: .address),
+      SettingDefinition(
+        name: "config", valueName: "FILE", help: "A file with lines such as \"http = 127.0.0.1:8080\".",
+        kind: .text),
+      SettingDefinition(
+        name: "loops", valueName: "N", help: "Event-loop threads; the default is one per core.",
+        kind: .number(1...256)),
+    ]
 
   private static let tls = [
     SettingDefinition(

@@ -250,6 +250,9 @@ final class Server: Sendable {
     freed.look(connections: parts.metrics.connections, http: parts.httpMemory)
   }
 
+  /// Whether another server uses the database now, so that this one cannot store anything any more.
+  var isTakenOver: Bool { store.failure == .takenOver }
+
   /// Reads the certificate again.
   func reload() {
     guard let certificates = parts.certificates else { return }

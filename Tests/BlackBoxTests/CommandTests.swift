@@ -79,7 +79,7 @@ import Testing
     #expect(ending.errors.split(separator: "\n").last == "borealis: \(message)")
   }
 
-  @Test func `An app is made with a key and a secret that are kept nowhere else`() throws {
+  @Test(.onSQLite) func `An app is made with a key and a secret that are kept nowhere else`() throws {
     let ending = try RunningProgram.run(["app", "create", "My app", "--data", data])
     #expect(ending.status == 0, "\(ending.errors)")
     let app = try #require(ending.documents.first ?? nil)
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// A database without any table is of the oldest schema; this test has the lock that a server would have.
-  @Test func `Only while no server runs does a command bring the database up to date`() throws {
+  @Test(.onSQLite) func `Only while no server runs does a command bring the database up to date`() throws {
     #expect(mkdir(data, 0o700) == 0)
     try TemporaryFolder.write(Self.withoutTables, to: data + "/borealis.sqlite")
     let lock = open(data + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -131,7 +131,7 @@ import Testing
     #expect(!ending.output.contains("secret"))
   }
 
-  @Test func `Names do nothing to a terminal`() throws {
+  @Test(.onSQLite) func `Names do nothing to a terminal`() throws {
     let control = try RunningProgram.run(["app", "create", "a\u{9B}31m", "--data", data])
     #expect(control.status == 2 && !control.errors.contains("\u{9B}"), "\(control.errors)")
     let name = "a\u{202E}b"
@@ -155,7 +155,7 @@ import Testing
     #expect(unknown.errors == "borealis: no app has the key \(String(key.reversed()))\n")
   }
 
-  @Test func `The folder is its owner's alone`() throws {
+  @Test(.onSQLite) func `The folder is its owner's alone`() throws {
     _ = try RunningProgram.run(["app", "create", "A", "--data", data])
     for (path, mode) in [(data, UInt32(0o700)), (data + "/borealis.sqlite", 0o600)] {
       var status = stat()
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [["app", "list"], ["check"], ["backup", "/nonexistent/copy"]])
+  @Test(.onSQLite, arguments: [["app", "list"], ["check"], ["backup", "/nonexistent/copy"]])
   func `Without a database there is nothing to look at`(arguments: [String]) throws {
     let ending = try RunningProgram.run(arguments + ["--data", data])
     #expect(ending.status == 1)
@@ -178,7 +178,7 @@ import Testing
     #expect(ending.errors.hasPrefix("borealis: cannot create /proc/none: "))
   }
 
-  @Test func `A backup holds the apps and is never overwritten`() throws {
+  @Test(.onSQLite) func `A backup holds the apps and is never overwritten`() throws {
     _ = try RunningProgram.run(["app", "create", "A", "--data", data])
     let restored = folder.path + "/restored"
     mkdir(restored, 0o700)
@@ -192,7 +192,7 @@ import Testing
     #expect(!listed.output.isEmpty && listed.output == original.output)
   }
 
-  @Test func `Check tells a sound database from a damaged one`() throws {
+  @Test(.onSQLite) func `Check tells a sound database from a damaged one`() throws {
     _ = try RunningProgram.run(["app", "create", "A", "--data", data])
     let sound = try RunningProgram.run(["check", "--data", data])
     #expect(sound.status == 0)

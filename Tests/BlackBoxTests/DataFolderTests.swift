@@ -11,7 +11,7 @@ import Testing
     ["serve", "--data", data, "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"]
   }
 
-  @Test func `A second server is kept out also when the lock file is gone`() throws {
+  @Test(.onSQLite) func `A second server is kept out also when the lock file is gone`() throws {
     let server = try TestServer(data: data)
     #expect(unlink(data + "/lock") == 0)
     let second = try RunningProgram.run(serve)
@@ -64,7 +64,7 @@ import Testing
     #expect(try seal(own) == (0, ""))
   }
 
-  @Test func `A database of 0 bytes is no new database`() throws {
+  @Test(.onSQLite) func `A database of 0 bytes is no new database`() throws {
     do {
       let server = try TestServer(data: data)
       _ = try server.makeApp()
@@ -85,7 +85,7 @@ import Testing
     #expect(TemporaryFolder.bytes(database).isEmpty)
   }
 
-  @Test func `A log without its database keeps a new one from being made`() throws {
+  @Test(.onSQLite) func `A log without its database keeps a new one from being made`() throws {
     do {
       let server = try TestServer(data: data)
       _ = try server.makeApp()

@@ -22,7 +22,8 @@ struct DiskFullTests {
     deinit { umount2(path, Int32(MNT_DETACH)) }
   }
 
-  @Test func `A full disk refuses pushes, keeps connections, and is forgotten when there is space`() throws {
+  @Test(.onSQLite)
+  func `A full disk refuses pushes, keeps connections, and is forgotten when there is space`() throws {
     let disk = try SmallDisk()
     let filler = disk.path + "/filler"
     try TemporaryFolder.write(String(repeating: "x", count: 8 << 20), to: filler)

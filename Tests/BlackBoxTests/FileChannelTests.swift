@@ -62,7 +62,7 @@ import Testing
 
   /// A token is told, moves to whoever tells it next, goes with its registration, is taken away when the channel says so, and
   /// survives a restart.
-  @Test func `A channel has tokens of its own`() throws {
+  @Test(.onSQLite) func `A channel has tokens of its own`() throws {
     let data = folder.file("data")
     let app = try TestServer.makeApp(data: data)
     let (key, file) = (folder.file("key"), folder.file("notifications"))
@@ -143,7 +143,7 @@ import Testing
   }
 
   /// What a server leaves that is killed: the files of its folder, as they are at a moment.
-  @Test func `A push that was accepted before a kill is delivered after it`() throws {
+  @Test(.onSQLite) func `A push that was accepted before a kill is delivered after it`() throws {
     let (data, left) = (folder.file("data"), folder.file("left"))
     let (key, file) = (folder.file("key"), folder.file("notifications"))
     let app = try TestServer.makeApp(data: data)
@@ -174,7 +174,7 @@ import Testing
     #expect(TemporaryFolder.read(file) == "\(id) anna\n")
   }
 
-  @Test func `One more channel is seen in report, why, callbacks and metrics`() throws {
+  @Test(.onSQLite) func `One more channel is seen in report, why, callbacks and metrics`() throws {
     let data = folder.file("data")
     let app = try TestServer.makeApp(data: data)
     let sink = try EventSink()

@@ -155,7 +155,7 @@ import Testing
     #expect(try server.program.end().status.number == 128 + SIGTERM)
   }
 
-  @Test func `A backup made while pushes arrive is sound`() throws {
+  @Test(.onSQLite) func `A backup made while pushes arrive is sound`() throws {
     let server = try TestServer(data: data)
     let app = try server.makeApp()
     let identity = try TestDevice.register(server.device, app: app.key, install: "one")

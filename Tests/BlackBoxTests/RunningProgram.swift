@@ -5,6 +5,11 @@ import PushTesting
 import Synchronization
 import Testing
 
+extension Trait where Self == ConditionTrait {
+  /// For tests of what only a file of SQLite has.
+  static var onSQLite: Self { .disabled(if: PostgresCluster.isChosen, "it is about a file of SQLite") }
+}
+
 /// What a process left when it ended.
 struct Ending {
   /// The exit status; 128 and the signal's number for one that a signal killed.
@@ -88,6 +93,7 @@ final class RunningProgram: Sendable {
     posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
     posix_spawn_file_actions_addopen(
       &actions, 2, folder.path + "/errors", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    let environment = try Self.store(of: arguments, environment).merging(environment) { $1 }
     var spawned: pid_t = 0
     let status = Self.withCStrings([program] + arguments) { arguments in
       let environment = Self.sanitizing.merging(environment) { $1 }
@@ -189,6 +195,17 @@ final class RunningProgram: Sendable {
     }
     return found
   }()
+
+  /// Instead of a file in the folder that the program is given, a database of PostgreSQL, if tests run on that.
+  private static func store(
+    of arguments: [String], _ environment: [String: String]
+  ) throws -> [String: String] {
+    let named = arguments.firstIndex(of: "--data").flatMap { arguments.dropFirst($0 + 1).first }
+    guard PostgresCluster.isChosen, let folder = named ?? environment["BOREALIS_DATA"] else { return [:] }
+    let parts = folder.split(separator: "/")
+    let (path, owner) = (parts.joined(separator: "/"), parts.dropLast().joined(separator: "/"))
+    return ["BOREALIS_STORE": try PostgresCluster.shared().url(ofFolder: "/" + path, in: "/" + owner)]
+  }
 
   /// Whether the program needs more of the machine than by itself.
   static var isSanitized: Bool { sanitizing["TSAN_OPTIONS"] != nil || sanitizing["ASAN_OPTIONS"] != nil }

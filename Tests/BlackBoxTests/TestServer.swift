@@ -6,6 +6,7 @@ final class TestServer: Sendable {
   let program: RunningProgram
   let ready: JSONValue
   let data: String
+  private let environment: [String: String]
 
   var http: String { ready["http"]?.string ?? "" }
   var device: String { ready["device_plain"]?.string ?? "" }
@@ -16,6 +17,7 @@ final class TestServer: Sendable {
     http: String = "127.0.0.1:0"
   ) throws {
     self.data = data
+    self.environment = environment
     program = try RunningProgram(
       ["serve", "--data", data, "--http", http, "--device-plain", "127.0.0.1:0"] + arguments,
       environment: environment)
@@ -26,11 +28,15 @@ final class TestServer: Sendable {
   typealias App = (key: String, secret: String)
 
   /// Makes an app with the program's own command.
-  func makeApp(_ name: String = "test") throws -> App { try Self.makeApp(name, data: data) }
+  func makeApp(_ name: String = "test") throws -> App {
+    try Self.makeApp(name, data: data, environment: environment)
+  }
 
   /// The same in a data folder that no server has to use.
-  static func makeApp(_ name: String = "test", data: String) throws -> App {
-    let ending = try RunningProgram.run(["app", "create", name, "--data", data])
+  static func makeApp(
+    _ name: String = "test", data: String, environment: [String: String] = [:]
+  ) throws -> App {
+    let ending = try RunningProgram.run(["app", "create", name, "--data", data], environment: environment)
     guard let app = ending.documents.first ?? nil, let key = app["app_key"]?.string,
       let secret = app["master_secret"]?.string
     else { throw RunningProgram.Failure(description: ending.errors) }

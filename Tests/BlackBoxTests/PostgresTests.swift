@@ -1,0 +1,182 @@
+import Glibc
+import PushBase
+import PushJSON
+import PushTesting
+import Testing
+
+/// The server on a database of PostgreSQL.
+@Suite(.serialized) struct PostgresTests {
+  private let cluster: PostgresCluster
+  private let database: String
+  private let folder = TemporaryFolder()
+
+  init() throws {
+    // One of its own: some tests stop it.
+    cluster = try PostgresCluster()
+    database = try cluster.makeEmpty()
+  }
+
+  private var data: String { folder.path + "/data" }
+
+  private var environment: [String: String] { ["BOREALIS_STORE": cluster.url(of: database)] }
+
+  private func start(_ data: String? = nil) throws -> TestServer {
+    try TestServer(data: data ?? self.data, environment: environment)
+  }
+
+  private func run(_ arguments: [String]) throws -> Ending {
+    try RunningProgram.run(arguments + ["--data", data], environment: environment)
+  }
+
+  /// The status and the lines of errors of a server that does not start.
+  private func refusal(_ arguments: [String], environment: [String: String] = [:]) throws -> (
+    ExitStatus, [String]
+  ) {
+    let ending = try RunningProgram.run(
+      ["serve", "--data", folder.path + "/other", "--http", "127.0.0.1:0", "--device-plain", "127.0.0.1:0"]
+        + arguments,
+      environment: environment)
+    return (ending.status, ending.errors.split(separator: "\n").map { String($0) })
+  }
+
+  private func push(_ text: String, to audience: JSONValue, as app: TestServer.App, at server: TestServer)
+    throws -> String
+  {
+    let answer = try server.call(
+      "POST", "/v3/push", as: app,
+      body: ["platform": "all", "audience": audience, "message": ["msg_content": .string(text)]])
+    #expect(answer.status == 200, "\(answer.body)")
+    return try #require(answer.document?["msg_id"]?.string)
+  }
+
+  @Test func `Everything that is kept is in PostgreSQL`() throws {
+    let file = folder.path + "/url"
+    try TemporaryFolder.write(cluster.url(of: database) + "\n", to: file)
+    var server = try TestServer(data: data, ["--store-file", file])
+    let app = try TestServer.makeApp(data: data, environment: environment)
+    let one = try TestDevice.register(server.device, app: app.key, install: "one")
+    let other = try TestDevice.register(server.device, app: app.key, install: "other")
+    let change = try server.call(
+      "POST", "/v3/devices/\(one.id.text)", as: app, body: ["alias": "ann", "tags": ["add": ["vip", "好"]]])
+    #expect(change.status == 200, "\(change.body)")
+    var device = try TestDevice.login(server.device, app: app.key, one)
+    let toAlias = try push("alias", to: ["alias": ["ann"]], as: app, at: server)
+    let toTag = try push("tag", to: ["tag": ["好"]], as: app, at: server)
+    let toAll = try push("all", to: "all", as: app, at: server)
+    for id in [toAlias, toTag, toAll] {
+      let arrival = try device.arrival()
+      #expect(arrival.id == id)
+      try device.acknowledge(arrival)
+    }
+    func delivered(_ id: String) throws -> Int64? {
+      try server.call("GET", "/v1/pushes/\(id)", as: app).document?["delivered"]?.int64
+    }
+    #expect(try RunningProgram.eventually { try delivered(toAll) == 1 && delivered(toTag) == 1 })
+    server.program.signal(SIGTERM)
+    #expect(try server.program.end().status == 0)
+    #expect(try cluster.sql("SELECT count(*) FROM fence", in: database) == [["0"]])
+
+    server = try start()
+    #expect(try delivered(toAll) == 1)
+    let waiting = try TestDevice.login(server.device, app: app.key, other).arrival()
+    #expect(waiting.id == toAll && waiting.isOffline)
+    device = try TestDevice.login(server.device, app: app.key, one)
+    let again = try push("again", to: ["tag": ["vip"]], as: app, at: server)
+    #expect(try device.arrival().id == again)
+    #expect(!TemporaryFolder.files(data).contains { $0.contains("sqlite") })
+
+    let check = try run(["check"])
+    #expect(check.status == 0, "\(check.output)")
+    let backup = try run(["backup", folder.path + "/copy"])
+    #expect(backup.status == 2 && backup.errors.contains("pg_dump"), "\(backup.errors)")
+    server.program.signal(SIGKILL)
+    _ = try server.program.end()
+    server = try start()
+    #expect(try delivered(toAll) == 1)
+  }
+
+  @Test func `A database has one server`() throws {
+    let server = try start()
+    let (status, lines) = try refusal([], environment: environment)
+    #expect(status == 2)
+    #expect(lines.count == 1 && lines[0].contains("another server uses postgres://"), "\(lines)")
+    #expect(try server.call("GET", "/readyz").status == 200)
+  }
+
+  /// As when the network between the server and the database was cut, and another server was started.
+  @Test func `A server whose database was taken over ends`() throws {
+    let server = try start()
+    // It is no longer there, and comes back only after the other one.
+    server.program.signal(SIGSTOP)
+    try cluster.sql(
+      """
+      SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '\(database)' AND pid <> pg_backend_pid()
+      """)
+    let other = try start(folder.path + "/other")
+    server.program.signal(SIGCONT)
+    let ending = try server.program.end()
+    #expect(ending.status == 1 && ending.errors.contains("another server has taken over postgres://"))
+    #expect(try other.call("GET", "/readyz").status == 200)
+  }
+
+  @Test func `What cannot be used is said in one line`() throws {
+    let wrong = try refusal(["--store", "mysql://root:sesame@localhost/x"])
+    #expect(wrong.0 == 2 && wrong.1.count == 1 && wrong.1[0].contains("--store: expected"), "\(wrong.1)")
+    let away = try refusal([], environment: ["BOREALIS_STORE": "postgres://ann:sesame@/x?host=/nonexistent"])
+    #expect(
+      away.0 == 2 && away.1.count == 1 && away.1[0].contains("cannot reach postgres:///nonexistent/x"),
+      "\(away.1)")
+    #expect(!(wrong.1 + away.1).contains { $0.contains("sesame") })
+
+    let empty = try run(["app", "list"])
+    #expect(empty.status == 1 && empty.errors.contains("is empty"), "\(empty.errors)")
+    _ = try TestServer.makeApp(data: data, environment: environment)
+    try cluster.sql("INSERT INTO schema_migration VALUES (999, 'later', 'x', 0)", in: database)
+    let newer = try refusal([], environment: environment)
+    #expect(
+      newer.0 == 1 && newer.1.count == 1 && newer.1[0].contains("a newer version of Borealis wrote it"),
+      "\(newer.1)")
+  }
+
+  /// Pushes that were answered with 200 arrive, and no others, although the database crashes under the server, which becomes ready
+  /// again by itself.
+  @Test func `What was accepted outlives crashes of the database`() throws {
+    let server = try start()
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    let held = try TestDevice.login(server.device, app: app.key, identity)
+    var accepted: [String] = []
+    var refused = 0
+    for round in 0..<3 {
+      for number in 0..<20 {
+        if number == 10 { try cluster.control("-m immediate restart") }
+        let answer = try server.push("\(round)-\(number)", to: identity, as: app)
+        if answer.status == 200, let id = answer.document?["msg_id"]?.string {
+          accepted.append(id)
+        } else {
+          refused += 1
+        }
+      }
+      #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 200 })
+    }
+    // Stopped for longer, it is a database that takes nothing; devices stay.
+    try cluster.control("-m fast stop")
+    #expect(try server.push("none", to: identity, as: app).status == 500)
+    #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 503 })
+    #expect(try server.call("GET", "/healthz").status == 200)
+    try cluster.control("start")
+    #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 200 })
+    accepted.append(try push("last", to: "all", as: app, at: server))
+    var arrived: [String] = []
+    while arrived.last != accepted.last { arrived.append(try held.arrival().id) }
+    #expect(arrived == accepted)
+    #expect(accepted.count > 30 && accepted.count + refused == 61)
+    server.program.signal(SIGKILL)
+    _ = try server.program.end()
+    let next = try start()
+    let late = try TestDevice.login(next.device, app: app.key, identity)
+    arrived.removeAll()
+    while arrived.count < accepted.count { arrived.append(try late.arrival().id) }
+    #expect(arrived == accepted)
+  }
+}
