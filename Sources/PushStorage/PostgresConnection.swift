@@ -170,10 +170,11 @@ final class PostgresConnection: DatabaseConnection {
     }
     try execute("SET standard_conforming_strings = on; SET jit = off")
     guard role != .reader else { return try execute("SET statement_timeout = '60s'") }
-    // Who stands still inside a transaction, or is gone, must not hold up others.
+    // Who stands still inside a transaction, or is gone, must not hold up others. But what is to be written is never cancelled.
     try execute(
       """
-      SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; SET default_transaction_read_only = off;
+      SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; SET statement_timeout = 0;
+      SET default_transaction_read_only = off;
       SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3
       """)
     let commits = try value("SHOW synchronous_commit")
