@@ -72,7 +72,10 @@ public final class Store: Sendable {
     }
   }
 
-  /// Where the database is.
+  /// Where a database is.
+  public typealias Location = DatabaseLocation
+
+  /// Where this one is.
   let location: Location
   private let vault: ContentVault
   private let writes: WorkQueue<WriteJob>
@@ -133,8 +136,9 @@ public final class Store: Sendable {
     log: Log, options: Options, migrations: [Migration],
     prepare: @Sendable (Database) throws(StorageError) -> Void
   ) throws(StorageError) {
-    let (database, writeAheadLog) = try openWriter(
-      log: log, options: options, migrations: migrations, prepare)
+    let (database, writeAheadLog) = try location.openWriter(
+      log: log, options: options, migrations: migrations, isEnding: { [weak self] in self?.isEnding ?? true },
+      onDoubt: { [weak self] in self?.noteDoubt($0, log) }, prepare)
     database.vault = vault
     let writer = Writer(
       database: database, queue: writes, options: options, log: log, writeAheadLog: writeAheadLog,
@@ -153,7 +157,7 @@ public final class Store: Sendable {
   }
 
   private func startReader() throws(StorageError) {
-    let database = try openReader()
+    let database = try location.openToRead { [weak self] in self?.isEnding ?? true }
     database.vault = vault
     let reads = reads
     let finished = finished

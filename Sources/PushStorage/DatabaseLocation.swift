@@ -1,0 +1,88 @@
+import PushBase
+
+/// Where a database is.
+public enum DatabaseLocation: Sendable, Equatable {
+  /// A file of SQLite.
+  case sqlite(path: String)
+  /// A database of PostgreSQL, as a URL that libpq takes. It may hold a password: never for the log.
+  case postgres(url: String)
+
+  /// A database of PostgreSQL, nil unless the text is a URL of one.
+  public init?(url: String) {
+    guard PostgresConnection.settings(of: url) != nil else { return nil }
+    self = .postgres(url: url)
+  }
+
+  /// What people know it by: a path, or a URL without its secrets.
+  public var name: String {
+    switch self {
+    case .sqlite(let path): return path
+    case .postgres(let url):
+      let settings = PostgresConnection.settings(of: url) ?? [:]
+      let port = settings["port"].map { ":\($0)" } ?? ""
+      return "postgres://\(settings["host"] ?? "")\(port)/\(settings["dbname"] ?? "")"
+    }
+  }
+
+  var migrations: [Migration] {
+    switch self {
+    case .sqlite: embeddedMigrations
+    case .postgres: embeddedPostgresMigrations
+    }
+  }
+
+  /// Opens the connection that writes, with the schema of this program. `isEnding` says whether whoever uses it is about to end,
+  /// `onDoubt` hears that it is unknown for the moment whether a transaction was committed.
+  func openWriter(
+    log: Log, options: Store.Options, migrations: [Migration], isEnding: @escaping @Sendable () -> Bool,
+    onDoubt: @escaping @Sendable (StorageError) -> Void,
+    _ prepare: @Sendable (Database) throws(StorageError) -> Void
+  ) throws(StorageError) -> sending (Database, WriteAheadLog?) {
+    switch self {
+    case .sqlite(let path):
+      let connection = try SQLiteConnection(path: path, mode: .create)
+      let database = Database(connection)
+      if options.migrates {
+        try Migrator.migrate(database, to: migrations, at: options.time.now(), log: log)
+      } else {
+        try Migrator.expectNewest(database, of: migrations)
+      }
+      try prepare(database)
+      let file = try LogFile(database: path)
+      let checkpointer = try Checkpointer(path: path, log: log)
+      return (database, WriteAheadLog(connection: connection, checkpointer: checkpointer, file: file))
+    case .postgres(let url):
+      var settings = PostgresConnection.Options()
+      settings.incarnation = Int64(bitPattern: SystemRandom.next() >> 1)
+      settings.patience = options.patience
+      settings.commitPatience = options.commitPatience
+      settings.isEnding = isEnding
+      settings.onDoubt = onDoubt
+      let connection = try PostgresConnection(
+        url: url, role: options.isServer ? .server : .writer, settings)
+      let database = Database(connection)
+      if options.migrates {
+        try PostgresMigrator.migrate(
+          database, connection, to: migrations, at: options.time.now(), log: log)
+      } else {
+        try PostgresMigrator.expectNewest(database, connection, of: migrations)
+      }
+      try connection.raiseFence()
+      try prepare(database)
+      return (database, nil)
+    }
+  }
+
+  /// Opens a connection that only reads; `isEnding` says whether whoever uses it is about to end.
+  func openToRead(
+    _ isEnding: @escaping @Sendable () -> Bool = { false }
+  ) throws(StorageError) -> sending Database {
+    switch self {
+    case .sqlite(let path): return try Database(path: path, mode: .readOnly)
+    case .postgres(let url):
+      var settings = PostgresConnection.Options()
+      settings.isEnding = isEnding
+      return Database(try PostgresConnection(url: url, role: .reader, settings))
+    }
+  }
+}
