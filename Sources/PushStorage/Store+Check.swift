@@ -39,8 +39,8 @@ extension Store {
     // Older schemas may lack what the queries name; a start brings them up to date first.
     guard report.schemaVersion == location.migrations.count else { return report }
     for (count, text) in try orphans(database) where count > 0 { report.problems.append("\(count) \(text)") }
-    report.problems += try lostRegistrations(database)
-    report.problems += try lostTags(database)
+    report.problems += try LostRows.registrations(database)
+    report.problems += try LostRows.tags(database)
     report.problems += try more(ReadTransaction(database))
     return report
   }
@@ -104,8 +104,11 @@ extension Store {
       ),
     ]
   }
+}
 
-  private static func lostRegistrations(_ database: Database) throws(StorageError) -> [String] {
+/// Rows that are missing, by what is left of them.
+private enum LostRows {
+  static func registrations(_ database: Database) throws(StorageError) -> [String] {
     try database.all(
       """
       SELECT app_key, expected, present FROM (
@@ -121,7 +124,7 @@ extension Store {
   }
 
   /// Numbers of an app's tags have no gaps, and whatever number a registration has is the number of a tag.
-  private static func lostTags(_ database: Database) throws(StorageError) -> [String] {
+  static func tags(_ database: Database) throws(StorageError) -> [String] {
     var present: [Int64: Set<UInt32>] = [:]
     try database.statement("SELECT app_id, number FROM tag").each([]) {
       present[$0.integer("app_id"), default: []].insert($0.integer("number", as: UInt32.self))
