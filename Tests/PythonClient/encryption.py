@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import collections
 import json
 import pathlib
 import signal
@@ -14,13 +15,19 @@ MARKER = "marker-7f3a91-of-the-plain-text"
 
 
 class Phone:
-    """`borealis device` with a key of its own."""
+    """`borealis device` with a key of its own.
+
+    A device that is killed between showing a push and acknowledging it shows it once more. That one is passed over.
+    """
 
     def __init__(self, binary: str, server: Server, app: str, state: pathlib.Path, kind: str):
         self._command = [binary, "device", "--server", server.plain, "--plain", "--app-key", app,
                          "--state", str(state), "--encryption", kind]  # fmt: skip
         self.registration_id = ""
         self._process: asyncio.subprocess.Process | None = None
+        self._results: collections.deque[dict] = collections.deque()  # told while something else was awaited
+        self._heard: collections.deque[str] = collections.deque(maxlen=20)
+        self._last_push = self._may_repeat = ""
 
     async def start(self) -> None:
         pipe = asyncio.subprocess.PIPE
@@ -28,12 +35,25 @@ class Phone:
         self.registration_id = (await self.event("logged_in"))["registration_id"]
 
     async def event(self, *names: str) -> dict:
+        if "result" in names and self._results:
+            return self._results.popleft()
         while True:
-            line = await asyncio.wait_for(self._process.stdout.readline(), DEADLINE)
+            try:
+                line = await asyncio.wait_for(self._process.stdout.readline(), DEADLINE)
+            except TimeoutError:
+                expect(False, f"{names} did not come after {list(self._heard)}")
             expect(line, f"the device ended before {names}")
+            self._heard.append(line.decode().strip())
             event = json.loads(line)
+            if event["event"] == "push":
+                repeated, self._may_repeat = event["msg_id"] == self._may_repeat, ""
+                if repeated:
+                    continue
+                self._last_push = event["msg_id"]
             if event["event"] in names:
                 return event
+            if event["event"] == "result":
+                self._results.append(event)
 
     async def rotate(self) -> None:
         self._process.stdin.write(b"rotate-key\n")
@@ -43,6 +63,8 @@ class Phone:
         if self._process and self._process.returncode is None:
             self._process.send_signal(number)
             await self._process.wait()
+            self._results.clear()
+            self._may_repeat = self._last_push if number == signal.SIGKILL else ""
 
 
 class AppServer:
