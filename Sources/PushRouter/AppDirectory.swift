@@ -335,7 +335,15 @@ public final class AppDirectory: Sendable {
   /// Whether registrations take what the direct connection brings now, by ID and in their order: connected, and on iOS with the
   /// app in the foreground. Nil for IDs that the app does not have.
   public func reachability(of ids: [RegistrationID]) -> [Bool?] {
-    state.withLock { state in ids.map { id in state.table.find(id).map { state.isReachable($0) } } }
+    state.withLock { state in
+      var found: [Bool?] = []
+      found.reserveCapacity(ids.count)
+      // A closure for each ID would copy the state for each.
+      for id in ids {
+        if let number = state.table.find(id) { found.append(state.isReachable(number)) } else { found.append(nil) }
+      }
+      return found
+    }
   }
 
   /// The same for one registration.
