@@ -54,6 +54,7 @@ let package = Package(
     module("PushDomain", ["PushBase", "PushJSON"]),
     // Edges of the system.
     module("PushCrypto", ["PushBase", "COpenSSL"]),
+    module("PushHTTPClient", ["PushBase", "CCurl"]),
     module("PushWebSocket", ["PushBase", "PushHTTP", "PushCrypto"]),
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
@@ -72,7 +73,10 @@ let package = Package(
     module("PushRouter", ["PushBase", "PushDomain", "PushStorage", "PushCrypto", "CRoaring"]),
     module(
       "PushCallbacks",
-      ["PushBase", "PushJSON", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "CCurl", "CLinux"]),
+      [
+        "PushBase", "PushJSON", "PushDomain", "PushStorage", "PushRouter", "PushCrypto", "PushHTTPClient",
+        "CLinux",
+      ]),
     module(
       "PushPassthrough",
       ["PushBase", "PushWire", "PushDomain", "PushNet", "PushWebSocket", "PushRouter", "PushCrypto"]),
@@ -153,15 +157,17 @@ let package = Package(
         "COpenSSL",
       ]),
     tests("PushHTTP2Tests", ["PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
+    tests(
+      "PushHTTPClientTests",
+      ["PushTesting", "PushHTTPClient", "PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite"]),
     tests(
       "PushRouterTests", ["PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),
     tests(
       "PushCallbacksTests",
       [
-        "PushTesting", "PushCallbacks", "PushRouter", "PushStorage", "PushDomain", "PushCrypto", "PushJSON",
-        "PushBase",
-        "CLinux",
+        "PushTesting", "PushCallbacks", "PushHTTPClient", "PushRouter", "PushStorage", "PushDomain",
+        "PushCrypto", "PushJSON", "PushBase", "CLinux",
       ]),
     tests(
       "PushPassthroughTests",

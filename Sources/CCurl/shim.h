@@ -104,6 +104,18 @@ static inline long cc_status(CURL *easy) {
   return curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
 }
 
+/// Bytes of the request that were sent, without its body.
+static inline long cc_request_bytes(CURL *easy) {
+  long count = 0;
+  return curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &count) == CURLE_OK ? count : 0;
+}
+
+/// Seconds of the answer's `Retry-After`, which may be written as a date; 0 without one.
+static inline long cc_retry_after(CURL *easy) {
+  curl_off_t seconds = 0;
+  return curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK ? (long)seconds : 0;
+}
+
 static inline CURLMcode cc_multi_set_number(CURLM *multi, CURLMoption option, long number) {
   return curl_multi_setopt(multi, option, number);
 }

@@ -102,3 +102,15 @@ public struct IPNetwork: Hashable, Sendable {
     return "\(address.text)/\(isV4 ? prefix - 96 : prefix)"
   }
 }
+
+extension IPAddress {
+  /// Reads 4 or 16 bytes in network order; nil for any other number.
+  public init?(bytes: [UInt8]) {
+    var reader = ByteReader(bytes)
+    switch bytes.count {
+    case 4: self.init(v4: reader.read() ?? 0)
+    case 16: self.init(high: reader.read() ?? 0, low: reader.read() ?? 0)
+    default: return nil
+    }
+  }
+}

@@ -88,15 +88,3 @@ public struct AddressGuard: Sendable {
     }
   }
 }
-
-extension IPAddress {
-  /// Reads 4 or 16 bytes in network order; nil for any other number.
-  init?(bytes: [UInt8]) {
-    var reader = ByteReader(bytes)
-    switch bytes.count {
-    case 4: self.init(v4: reader.read() ?? 0)
-    case 16: self.init(high: reader.read() ?? 0, low: reader.read() ?? 0)
-    default: return nil
-    }
-  }
-}

@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushHTTPClient
 import PushStorage
 import Synchronization
 
@@ -28,7 +29,7 @@ final class CallbackQueue: Sendable {
   private static let destinationsPerQuery = 256
 
   private let store: Store
-  private let transport: CallbackTransport
+  private let transport: HTTPTransport
   private let keys: CallbackKeys
   private let metrics: CallbackMetrics
   private let time: any TimeSource
@@ -36,7 +37,7 @@ final class CallbackQueue: Sendable {
   private let state: Mutex<State>
 
   init(
-    store: Store, transport: CallbackTransport, keys: CallbackKeys, metrics: CallbackMetrics,
+    store: Store, transport: HTTPTransport, keys: CallbackKeys, metrics: CallbackMetrics,
     limits: DestinationLimiter.Limits = DestinationLimiter.Limits(), time: any TimeSource, log: Log
   ) {
     self.store = store
@@ -134,20 +135,20 @@ final class CallbackQueue: Sendable {
       guard let url else {
         // The app no longer has a URL.
         note(
-          batch, destination, host: host, CallbackAnswer(error: "the app has no callback address"),
+          batch, destination, host: host, HTTPAnswer(error: "the app has no callback address"),
           isFinal: true)
         continue
       }
       do throws(CallbackKeys.Failure) {
-        var post = CallbackPost(url: url, fields: [], body: batch.body)
+        var post = HTTPPost(url: url, fields: [], body: batch.body)
         if setting?.wantsReceipts(of: batch) == true, let receipts = found.receipts[batch.app] {
           let body = try receipts.body(batch.body, of: batch.app, with: signer.sealingKeys())
-          post = CallbackPost(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
+          post = HTTPPost(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
           guard !body.isEmpty else {
             // The format was chosen after these events.
             note(
               batch, destination, host: host,
-              CallbackAnswer(error: "nothing of it has a form in Getui's format"),
+              HTTPAnswer(error: "nothing of it has a form in Getui's format"),
               isFinal: true)
             continue
           }
@@ -156,19 +157,21 @@ final class CallbackQueue: Sendable {
             // The format was chosen after these events.
             note(
               batch, destination, host: host,
-              CallbackAnswer(error: "nothing of it has a form in Borealis' format"),
+              HTTPAnswer(error: "nothing of it has a form in Borealis' format"),
               isFinal: true)
             continue
           }
-          post = CallbackPost(url: url, fields: [], body: body)
+          post = HTTPPost(url: url, fields: [], body: body)
         }
         post.fields = try signer.fields(
           for: post.body, of: setting, delivery: "\(batch.id)", attempt: batch.attempts + 1, at: now)
         transport.send(post) { [self] answer in
+          // It is sent again after the next start.
+          guard !answer.isClosed else { return }
           note(batch, destination, host: host, answer)
         }
       } catch {
-        note(batch, destination, host: host, CallbackAnswer(error: error.message))
+        note(batch, destination, host: host, HTTPAnswer(error: error.message))
       }
     }
   }
@@ -176,7 +179,7 @@ final class CallbackQueue: Sendable {
   // MARK: Its outcome
 
   private func note(
-    _ batch: CallbackBatchRow, _ destination: CallbackDestination, host: String, _ answer: CallbackAnswer,
+    _ batch: CallbackBatchRow, _ destination: CallbackDestination, host: String, _ answer: HTTPAnswer,
     isFinal: Bool = false
   ) {
     let now = time.now()
@@ -208,7 +211,7 @@ final class CallbackQueue: Sendable {
     }
   }
 
-  private func count(_ batch: CallbackBatchRow, _ answer: CallbackAnswer, isDead: Bool, at now: Timestamp) {
+  private func count(_ batch: CallbackBatchRow, _ answer: HTTPAnswer, isDead: Bool, at now: Timestamp) {
     metrics.requestTime.observe(microseconds: UInt64(clamping: answer.milliseconds) &* 1000)
     guard let problem = answer.problem else {
       metrics.sent.add()

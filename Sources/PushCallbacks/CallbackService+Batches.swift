@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushHTTPClient
 import PushRouter
 import PushStorage
 import Synchronization
@@ -94,16 +95,16 @@ extension CallbackService {
     let id = "ping-" + Hex.encode(SystemRandom.bytes(8))
     var signer = CallbackSigner(keys)
     do throws(CallbackKeys.Failure) {
-      var post = CallbackPost(
+      var post = HTTPPost(
         url: url, fields: [], body: CallbackEvent.body([CallbackEvent([], id: id, at: now)]))
       if setting.format == .getui, let app = router.apps.loaded(setting.app) {
         let receipts = GetuiReceipts(app: app.key, secret: getuiSecret)
         let body = try receipts.body(
           [GetuiReceipt(ping: id, at: now)], of: setting.app, with: signer.sealingKeys())
-        post = CallbackPost(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
+        post = HTTPPost(url: url, fields: [], body: body, contentType: GetuiReceipts.contentType)
       }
       post.fields = try signer.fields(for: post.body, of: setting, delivery: id, attempt: 1, at: now)
-      transport.send(post) { done(.success($0)) }
+      transport.send(post) { done(.success(CallbackAnswer($0))) }
     } catch {
       log.error("cannot sign a callback", ["reason": .text(error.message)])
       done(.failure(.keys(error.message)))

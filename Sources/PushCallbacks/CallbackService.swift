@@ -1,5 +1,6 @@
 import PushBase
 import PushDomain
+import PushHTTPClient
 import PushRouter
 import PushStorage
 import Synchronization
@@ -27,7 +28,7 @@ public final class CallbackService: Sendable {
   let store: Store
   let router: Router
   let keys: CallbackKeys
-  let transport: CallbackTransport
+  let transport: HTTPTransport
   let queue: CallbackQueue
   let time: any TimeSource
   let log: Log
@@ -43,11 +44,14 @@ public final class CallbackService: Sendable {
     router: Router, store: Store, options: Options = Options(), keys: CallbackKeys, metrics: Metrics,
     time: any TimeSource = SystemTime(), log: Log
   ) {
-    var transfer = CallbackTransfer.Options()
-    addresses = AddressGuard(allowing: options.networks)
-    transfer.addresses = addresses
+    let addresses = AddressGuard(allowing: options.networks)
+    self.addresses = addresses
+    var transfer = HTTPTransport.Options()
+    transfer.allows = { addresses.allows($0) }
     transfer.authorities = options.authorities
-    guard let transport = CallbackTransport(transfer) else { return nil }
+    transfer.allowsPlainHTTP = true
+    transfer.usesHTTP2 = false
+    guard let transport = HTTPTransport(transfer, thread: "callbacks") else { return nil }
     self.transport = transport
     self.router = router
     self.store = store

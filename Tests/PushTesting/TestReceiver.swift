@@ -1,13 +1,11 @@
-import CLinux
 import Glibc
 import PushBase
-import PushJSON
 import Synchronization
 
-/// An app server: answers each request as its script says, and keeps what it got. Every connection has a thread.
-final class TestReceiver: Sendable {
+/// A server that is asked: answers each request as its script says, and keeps what it got. Every connection has a thread.
+public final class TestReceiver: Sendable {
   /// What to do with a request.
-  enum Act: Sendable {
+  public enum Act: Sendable {
     /// Answer with this.
     case answer(String)
     /// Close the connection in the middle of an answer.
@@ -15,18 +13,20 @@ final class TestReceiver: Sendable {
     /// Answer nothing until the receiver goes away.
     case hang
 
-    static func status(_ status: Int, _ fields: String = "") -> Act {
+    /// An answer without a body, with more fields, each with its line end.
+    public static func status(_ status: Int, _ fields: String = "") -> Act {
       .answer("HTTP/1.1 \(status) Test\r\n\(fields)Content-Length: 0\r\n\r\n")
     }
   }
 
-  struct Request: Sendable {
-    let line: String
-    let fields: [String: String]
-    let body: [UInt8]
-
-    var events: [JSONValue] { (try? parseJSON(body))?.array ?? [] }
-    var eventIDs: [String] { events.compactMap { $0["event_id"]?.string } }
+  /// A request: its first line, its fields by small names, its body.
+  public struct Request: Sendable {
+    /// Method, path and version.
+    public let line: String
+    /// By names in small letters.
+    public let fields: [String: String]
+    /// The body.
+    public let body: [UInt8]
   }
 
   private struct State: Sendable {
@@ -35,13 +35,14 @@ final class TestReceiver: Sendable {
     var connections: Set<Int32> = []
   }
 
-  let port: UInt16
+  /// Where it listens, on 127.0.0.1.
+  public let port: UInt16
   private let listener: Int32
   private let script: @Sendable (Int) -> Act
   private let state = Mutex(State())
 
   /// `script` is asked with the number of the request, from 1 on.
-  init(_ script: @escaping @Sendable (Int) -> Act = { _ in .status(200) }) throws {
+  public init(_ script: @escaping @Sendable (Int) -> Act = { _ in .status(200) }) throws {
     self.script = script
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
@@ -51,47 +52,38 @@ final class TestReceiver: Sendable {
     let bound = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, size) }
     }
-    let port = cl_local_port(listener)
-    guard bound == 0, listen(listener, 64) == 0, port > 0 else { throw Failure() }
+    var length = size
+    let named = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
+    }
+    guard bound == 0, listen(listener, 64) == 0, named == 0 else { throw Failure() }
     self.listener = listener
-    self.port = UInt16(port)
-    Self.thread { [weak self] in
+    port = UInt16(bigEndian: address.sin_port)
+    try SystemThread.start("receiver") { [weak self] in
       while true {
         let connection = accept(listener, nil, nil)
         guard connection >= 0, let self else { break }
-        Self.thread { self.serve(connection) }
+        _ = try? SystemThread.start("receiver") { self.serve(connection) }
       }
     }
   }
 
-  struct Failure: Error {}
+  /// It could not listen.
+  public struct Failure: Error {}
 
-  var url: String { "http://127.0.0.1:\(port)/hook" }
+  /// An address of it.
+  public var url: String { "http://127.0.0.1:\(port)/hook" }
 
   /// What came so far.
-  var requests: [Request] { state.withLock { $0.requests } }
+  public var requests: [Request] { state.withLock { $0.requests } }
 
-  /// IDs of all events so far.
-  var eventIDs: [String] { requests.flatMap(\.eventIDs) }
-
-  func close() {
+  /// Ends its connections.
+  public func close() {
     shutdown(listener, Int32(SHUT_RDWR))
     state.withLock { state in
       state.isClosed = true
       for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
     }
-  }
-
-  private static func thread(_ body: @escaping @Sendable () -> Void) {
-    let boxed = Unmanaged.passRetained(Body(body))
-    _ = cl_thread_start(
-      "receiver", 1 << 19, { if let it = $0 { Unmanaged<Body>.fromOpaque(it).takeRetainedValue().run() } },
-      boxed.toOpaque())
-  }
-
-  private final class Body: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
   private func serve(_ connection: Int32) {

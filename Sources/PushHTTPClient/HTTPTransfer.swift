@@ -2,43 +2,28 @@ import CCurl
 import PushBase
 
 /// One request in flight. Used by one thread.
-final class CallbackTransfer {
-  struct Options: Sendable {
-    /// Which addresses may be connected to.
-    var addresses = AddressGuard()
-    /// A PEM file of certificates to trust in addition to the system's.
-    var authorities: String?
-    /// The connect timeout in milliseconds.
-    var connectMilliseconds = 5000
-    /// The total timeout in milliseconds.
-    var totalMilliseconds = 15_000
-  }
-
-  /// Bytes of a response's body that are kept; the result of a test shows them.
-  private static let keptBytes = 2048
-  /// Bytes of a response's body after which the request is aborted.
-  private static let mostBytes = 65_536
-
+final class HTTPTransfer {
   let easy: UnsafeMutableRawPointer
-  private let addresses: AddressGuard
-  private let completion: CallbackTransport.Completion
+  private let options: HTTPTransport.Options
+  let completion: HTTPTransport.Completion
   private let began = SystemTime().monotonic()
   private let asked: UnsafeMutablePointer<cc_guard>
   private var fields: UnsafeMutablePointer<curl_slist>?
-  private var answer = CallbackAnswer()
+  private var answer = HTTPAnswer()
   private var received = 0
 
   /// Prepares a request; nil if there is no memory.
-  init?(_ post: CallbackPost, _ options: Options, _ completion: @escaping CallbackTransport.Completion) {
+  init?(_ post: HTTPPost, _ options: HTTPTransport.Options, _ completion: @escaping HTTPTransport.Completion)
+  {
     guard let easy = curl_easy_init() else { return nil }
     self.easy = easy
     self.completion = completion
-    addresses = options.addresses
+    self.options = options
     asked = .allocate(capacity: 1)
     for field in ["Content-Type: \(post.contentType)", "Expect:"] + post.fields {
       fields = curl_slist_append(fields, field) ?? fields
     }
-    guard configure(post, options) else { return nil }
+    guard configure(post) else { return nil }
   }
 
   deinit {
@@ -47,22 +32,26 @@ final class CallbackTransfer {
     asked.deallocate()
   }
 
-  private func configure(_ post: CallbackPost, _ options: Options) -> Bool {
+  private func configure(_ post: HTTPPost) -> Bool {
     let this = Unmanaged.passUnretained(self).toOpaque()
     asked.initialize(
       to: cc_guard(
         allows: { context, bytes, count in
           guard let context, let bytes else { return 0 }
-          let transfer = Unmanaged<CallbackTransfer>.fromOpaque(context).takeUnretainedValue()
+          let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
           return transfer.allows(Array(UnsafeBufferPointer(start: bytes, count: count))) ? 1 : 0
         }, context: this))
     let texts: [(CURLoption, String)] = [
-      (CURLOPT_URL, post.url), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_USERAGENT, "Borealis"),
+      (CURLOPT_URL, post.url), (CURLOPT_USERAGENT, "Borealis"),
+      (CURLOPT_PROTOCOLS_STR, options.allowsPlainHTTP ? "http,https" : "https"),
       // No proxies from the environment: they would connect to addresses that the guard never sees.
       (CURLOPT_PROXY, ""),
     ]
     let numbers: [(CURLoption, Int)] = [
-      (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1), (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+      (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1),
+      (CURLOPT_HTTP_VERSION, Int(options.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)),
+      // Requests share a connection rather than opening one each while the first is being made.
+      (CURLOPT_PIPEWAIT, options.usesHTTP2 ? 1 : 0),
       (CURLOPT_CONNECTTIMEOUT_MS, options.connectMilliseconds),
       (CURLOPT_TIMEOUT_MS, options.totalMilliseconds),
       // A name resolution that hangs must not delay the other transfers when this one ends.
@@ -77,7 +66,7 @@ final class CallbackTransfer {
         easy,
         { bytes, size, count, context in
           guard let bytes, let context else { return 0 }
-          let transfer = Unmanaged<CallbackTransfer>.fromOpaque(context).takeUnretainedValue()
+          let transfer = Unmanaged<HTTPTransfer>.fromOpaque(context).takeUnretainedValue()
           let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
           return transfer.take(piece) ? piece.count : 0
         }, this) == CURLE_OK
@@ -85,7 +74,7 @@ final class CallbackTransfer {
 
   private func allows(_ bytes: [UInt8]) -> Bool {
     guard let address = IPAddress(bytes: bytes) else { return false }
-    if addresses.allows(address) { return true }
+    guard let allows = options.allows, !allows(address) else { return true }
     answer.refused = address
     return false
   }
@@ -93,15 +82,18 @@ final class CallbackTransfer {
   /// Takes a piece of the response's body; false once it is too long.
   private func take(_ piece: UnsafeRawBufferPointer) -> Bool {
     received += piece.count
-    answer.body += piece.prefix(Self.keptBytes - answer.body.count)
-    return received <= Self.mostBytes
+    answer.body += piece.prefix(options.keptBytes - answer.body.count)
+    return received <= options.mostBytes
   }
 
   /// Returns the outcome.
   func finish(_ result: CURLcode) {
     answer.status = cc_status(easy)
     answer.milliseconds = Int64(clamping: (SystemTime().monotonic() &- began) / 1_000_000)
-    let isCutOff = result == CURLE_WRITE_ERROR && received > Self.mostBytes
+    answer.wasSent = cc_request_bytes(easy) > 0
+    answer.retryAfter = (429...503).contains(answer.status) ? Int64(cc_retry_after(easy)) : 0
+    if answer.retryAfter == 0 { answer.retryAfter = nil }
+    let isCutOff = result == CURLE_WRITE_ERROR && received > options.mostBytes
     if result != CURLE_OK, !isCutOff {
       answer.error =
         answer.refused != nil && result == CURLE_COULDNT_CONNECT
