@@ -24,6 +24,20 @@ static inline int co_es256_sign(EVP_PKEY *key, const void *bytes, size_t count, 
   return done;
 }
 
+/// A new RSA key.
+static inline EVP_PKEY *co_new_rsa_key(unsigned int bits) { return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)bits); }
+
+/// An RSA signature (PKCS #1 v1.5) with SHA-256; gives its size, 0 on failure.
+static inline size_t co_rs256_sign(EVP_PKEY *key, const void *bytes, size_t count, unsigned char *signature,
+                                   size_t capacity) {
+  size_t size = capacity;
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  int done = context != NULL && EVP_DigestSignInit_ex(context, NULL, "SHA256", NULL, NULL, key, NULL) == 1 &&
+             EVP_DigestSign(context, signature, &size, (const unsigned char *)bytes, count) == 1;
+  EVP_MD_CTX_free(context);
+  return done ? size : 0;
+}
+
 /// AES-256-GCM (NIST SP 800-38D) with a nonce of 12 bytes; the tag of 16 bytes follows the `count` bytes of output.
 static inline int co_gcm_seal(const unsigned char key[32], const unsigned char nonce[12], const void *context,
                               size_t context_count, const void *bytes, size_t count, unsigned char *output) {

@@ -1,0 +1,70 @@
+import COpenSSL
+
+/// An RSA key that signs with RS256 (RFC 7518 section 3.3): PKCS #1 v1.5 with SHA-256. May be used from any thread.
+public struct RS256Key: Sendable {
+  /// Bytes of the longest text that is read: no key of the allowed sizes comes near it, and numbers that fill it are still
+  /// worked with at once.
+  public static let longestPEM = 8192
+  /// The sizes that are used, in bits: a smaller key is not safe, a larger one takes long to sign with.
+  public static let bits = 2048...4096
+
+  private let key: PrivateKey
+
+  /// Reads the first private key of a PEM text, not encrypted. Throws what the text is instead; `unusualKey` for another size.
+  public init(pem bytes: [UInt8]) throws(CredentialFileError) {
+    guard bytes.count <= Self.longestPEM else { throw .tooLarge(limit: Self.longestPEM) }
+    try self.init(try PrivateKey(pem: try PEM.text(of: bytes)))
+    // A key whose numbers do not belong together signs nothing that anybody accepts.
+    let probe = Array("borealis".utf8)
+    guard let signature = try? sign(probe), publicKey.isValid(signature: signature, of: probe) else {
+      throw .damagedKey
+    }
+  }
+
+  private init(_ key: PrivateKey) throws(CredentialFileError) {
+    guard EVP_PKEY_get_base_id(key.handle) == EVP_PKEY_RSA else {
+      throw .otherAlgorithm(EVP_PKEY_get0_type_name(key.handle).map { String(cString: $0) } ?? "unknown")
+    }
+    let bits = Int(EVP_PKEY_get_bits(key.handle))
+    guard Self.bits.contains(bits) else { throw .unusualKey("RSA, \(bits) bits") }
+    self.key = key
+  }
+
+  /// A new key.
+  public static func generate(bits: Int = 2048) throws(CredentialFileError) -> RS256Key {
+    guard Self.bits.contains(bits), let handle = co_new_rsa_key(UInt32(bits)) else { throw .fromQueue() }
+    return try RS256Key(PrivateKey(taking: handle))
+  }
+
+  /// The signature of some bytes: as long as the key.
+  public func sign(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+    var signature = [UInt8](repeating: 0, count: Self.bits.upperBound / 8)
+    let count = co_rs256_sign(key.handle, bytes, bytes.count, &signature, signature.count)
+    guard count > 0 else { throw .fromQueue() }
+    return Array(signature[..<count])
+  }
+
+  /// PKCS #8 PEM, not encrypted: a secret.
+  public func pem() throws(CredentialFileError) -> String { try key.pem() }
+
+  /// What checks its signatures.
+  public var publicKey: RS256PublicKey { RS256PublicKey(key) }
+}
+
+/// The public half of an RSA key: checks RS256 signatures. May be used from any thread.
+public struct RS256PublicKey: Sendable {
+  private let key: PrivateKey
+
+  fileprivate init(_ key: PrivateKey) { self.key = key }
+
+  /// Whether a signature is this key's over a message.
+  public func isValid(signature: [UInt8], of message: [UInt8]) -> Bool {
+    guard let context = EVP_MD_CTX_new() else { return false }
+    defer {
+      EVP_MD_CTX_free(context)
+      ERR_clear_error()
+    }
+    return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.handle) == 1
+      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+  }
+}
