@@ -99,6 +99,12 @@ let package = Package(
         "PushBase", "PushJSON", "PushChannels", "PushDomain", "PushStorage", "PushRouter", "PushCrypto",
         "PushHTTP2", "PushNet",
       ]),
+    module(
+      "PushVendors",
+      [
+        "PushBase", "PushJSON", "PushChannels", "PushDomain", "PushStorage", "PushRouter", "PushCrypto",
+        "PushHTTPClient",
+      ]),
     module("PushAccounts", ["PushBase", "PushStorage", "PushCrypto"]),
     module("PushMail", ["PushBase", "PushStorage", "CCurl"]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
@@ -110,12 +116,17 @@ let package = Package(
       ], exclude: ["Assets"], plugins: ["EmbedFiles"]),
     // The device side.
     module("BorealisDevice", ["PushBase", "PushJSON", "PushWire", "PushNet", "PushCrypto"]),
-    // Apple's side, for tests and for trying things out.
+    // The services' side, for tests and for trying things out.
     module(
       "APNsSimulator",
       [
         "PushBase", "PushJSON", "PushHTTP", "PushCrypto", "PushNet", "PushHTTPServer", "PushHTTP2", "PushOps",
         "CLinux",
+      ]),
+    module(
+      "ChannelSimulator",
+      [
+        "PushBase", "PushJSON", "PushHTTP", "PushCrypto", "PushNet", "PushHTTPServer", "PushOps", "CLinux",
       ]),
     .executableTarget(name: "apns-simulator", dependencies: ["APNsSimulator"], swiftSettings: strict),
     // Measuring, and the program.
@@ -132,8 +143,8 @@ let package = Package(
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
         "PushWebSocket", "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
         "PushGetui", "PushConsole",
-        "PushAPNs", "PushCallbacks", "PushMail",
-        "PushOps", "BorealisDevice", "APNsSimulator", "PushBench", "CLinux",
+        "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail",
+        "PushOps", "BorealisDevice", "APNsSimulator", "ChannelSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
     .target(
@@ -206,6 +217,14 @@ let package = Package(
         "PushBase",
         "CLinux",
       ]),
+    tests(
+      "PushVendorsTests",
+      [
+        "PushTesting", "PushVendors", "PushChannels", "PushRouter", "PushStorage", "PushHTTPClient",
+        "PushDomain", "PushCrypto", "PushJSON", "PushBase", "CLinux",
+      ]),
+    tests(
+      "ChannelSimulatorTests", ["ChannelSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
     tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
     tests("PushMailTests", ["PushTesting", "PushMail", "PushStorage", "PushDomain", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),

@@ -85,6 +85,34 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Encodes with the alphabet for addresses and file names and without padding (RFC 4648 section 5).
+  public static func encodeURL(_ bytes: [UInt8]) -> String {
+    let text = encode(bytes).utf8.compactMap { byte -> UInt8? in
+      switch byte {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      case UInt8(ascii: "="): nil
+      default: byte
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Decodes what `encodeURL` gives; nil for anything else.
+  public static func decodeURL(_ text: some Collection<UInt8>) -> [UInt8]? {
+    var padded: [UInt8] = []
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "-"): padded.append(UInt8(ascii: "+"))
+      case UInt8(ascii: "_"): padded.append(UInt8(ascii: "/"))
+      case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+      default: padded.append(byte)
+      }
+    }
+    while !padded.count.isMultiple(of: 4) { padded.append(UInt8(ascii: "=")) }
+    return decode(padded)
+  }
+
   /// Decodes padded text; nil for other characters, bad padding or non-zero spare bits.
   @inlinable
   public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {

@@ -7,7 +7,6 @@ import PushStorage
 struct ActivePush: Sendable {
   let id: MessageID
   let part: QueuedPart
-  let strategy: Strategy
   /// When it ends for all targets.
   let expires: Timestamp
   /// Its targets.
@@ -46,7 +45,6 @@ struct ActivePush: Sendable {
     dueBelow = push.pacing?.bound(at: now) ?? .max
     id = push.id
     self.part = part
-    strategy = push.push.strategy
     expires =
       push.pacing == nil
       ? part.lifetime.map { min(push.expires, push.id.time.adding(seconds: $0)) } ?? push.expires

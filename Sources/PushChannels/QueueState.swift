@@ -134,7 +134,7 @@ extension QueueState {
 
   /// Records that the service rejected a push for one device.
   mutating func fail(_ leg: LegKey, _ number: RegistrationNumber, _ result: String) {
-    if open[leg].map({ $0.part.canFallBack && Routing.fallsBackToOwn($0.strategy) }) == true {
+    if open[leg]?.part.fallsBack == true {
       failed[leg.push, default: []].append(number)
     }
     finish(leg, number, result)

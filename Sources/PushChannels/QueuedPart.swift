@@ -17,8 +17,8 @@ public struct QueuedPart: Sendable {
   public let badge: BadgeChange
   /// Whether it is sent at most once: no answer means that it may have arrived.
   public let isTriedOnce: Bool
-  /// Whether the direct connection can carry it if the service rejects a device.
-  public let canFallBack: Bool
+  /// Whether the direct connection carries it if the service rejects a device: `Routing.fallsBackToOwn`.
+  public let fallsBack: Bool
   /// Seconds after which it is useless, counted from the due time for the device; nil for the push's time to live.
   public let lifetime: Int64?
   /// The content for the channel's requests.
@@ -30,7 +30,7 @@ public struct QueuedPart: Sendable {
   /// All fields.
   public init(
     leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot, service: ServiceID = .only,
-    badge: BadgeChange = .unchanged, isTriedOnce: Bool = false, canFallBack: Bool = true,
+    badge: BadgeChange = .unchanged, isTriedOnce: Bool = false, fallsBack: Bool = false,
     lifetime: Int64? = nil,
     content: any AnyObject & Sendable
   ) {
@@ -40,7 +40,7 @@ public struct QueuedPart: Sendable {
     self.service = service
     self.badge = badge
     self.isTriedOnce = isTriedOnce
-    self.canFallBack = canFallBack
+    self.fallsBack = fallsBack
     self.lifetime = lifetime
     self.content = content
   }

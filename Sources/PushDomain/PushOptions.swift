@@ -87,9 +87,6 @@ extension PushOptions {
     for key in vendorFlags { _ = try fields.flag(key) }
     for key in vendorTexts { _ = try fields.string(key) }
     for key in vendorObjects { _ = try fields.fields(key) }
-    if let channels = try fields.fields("third_party_channel") {
-      for key in vendors { _ = try channels.fields(key) }
-    }
     _ = try fields.integer("classification", in: 0...1)
     if let version = try fields.string("notification_3rd_ver"), version != "v1", version != "v2" {
       throw fields.invalid("notification_3rd_ver", "must be v1 or v2")
@@ -124,7 +121,8 @@ extension PushOptions {
       }
       options.apnsPriority = UInt8(number)
     }
-    options.strategy = try strategy(fields)
+    let vendorStrategy = try vendorStrategy(fields)
+    options.strategy = try strategy(fields) ?? vendorStrategy ?? .jpush
     if rules.isGetui {
       options.speed = try fields.integer("speed", in: 0...1_000_000) ?? 0
       options.activity = try ActivityCondition.parse(fields, "activity")
@@ -132,8 +130,8 @@ extension PushOptions {
     return options
   }
 
-  /// A number of Getui's, or one for all platforms and one for iOS.
-  private static func strategy(_ fields: Fields) throws(APIError) -> Strategy {
+  /// A number of Getui's, or one for all platforms and one for iOS; nil if there is none.
+  private static func strategy(_ fields: Fields) throws(APIError) -> Strategy? {
     func rule(_ fields: Fields, _ key: String) throws(APIError) -> Strategy.Rule? {
       guard let number = try fields.integer(key, in: 1...6) else { return nil }
       guard let strategy = Strategy.getui(Int(number)) else {
@@ -142,10 +140,37 @@ extension PushOptions {
       return strategy.standard
     }
     guard fields["strategy"]?.object != nil, let own = try fields.fields("strategy") else {
-      return Strategy(try rule(fields, "strategy") ?? .jpush)
+      return try rule(fields, "strategy").map { Strategy($0) }
     }
     try own.allow(["default", "ios"])
     return Strategy(try rule(own, "default") ?? .jpush, ios: try rule(own, "ios"))
+  }
+
+  /// JPush's names for strategies in the object of a vendor. `pns` are the services of phone makers.
+  private static let distributions: [String: Strategy.Rule] = [
+    "jpush": .ownOnly, "secondary_push": .jpush, "first_ospush": .vendorThenOwn, "ospush": .vendorIfAny,
+  ]
+  private static let distributionsFCM: [String: Strategy.Rule] = [
+    "jpush": .ownOnly, "fcm": .vendorIfAny, "secondary_fcm_push": .jpush, "pns": .jpush,
+    "secondary_pns_push": .jpush,
+  ]
+
+  /// What `third_party_channel` says of the one vendor for Android that there is a channel for; nil if it says nothing.
+  private static func vendorStrategy(_ fields: Fields) throws(APIError) -> Strategy? {
+    guard let channels = try fields.fields("third_party_channel") else { return nil }
+    for key in vendors { _ = try channels.fields(key) }
+    guard let own = try channels.fields("fcm") else { return nil }
+    func rule(_ key: String, _ known: [String: Strategy.Rule]) throws(APIError) -> Strategy.Rule? {
+      guard let name = try own.string(key), !name.isEmpty else { return nil }
+      guard let rule = known[name] else {
+        throw own.invalid(key, "must be one of \(known.keys.sorted().joined(separator: ", "))")
+      }
+      return rule
+    }
+    let (first, second) = (
+      try rule("distribution", distributions), try rule("distribution_fcm", distributionsFCM)
+    )
+    return (first ?? second).map { Strategy($0, ios: .jpush) }
   }
 
   /// A positive number, or its digits as a string.

@@ -29,6 +29,9 @@ public struct Strategy: Hashable, Sendable {
     case ownOnly = 3
     /// Getui's strategy 4: the vendor's channel first, the direct connection if that can't.
     case vendorThenOwn = 4
+    /// JPush's `ospush` for one vendor: notifications through the vendor's channel wherever it has the device's address, everything
+    /// else over the direct connection.
+    case vendorIfAny = 5
     /// Getui's strategy 6: as 1, but of phone makers' quotas nothing is used for devices that often come online. Here all do.
     case ownSparing = 6
   }
@@ -54,6 +57,8 @@ public struct Strategy: Hashable, Sendable {
   public static let ownOnly = Strategy(.ownOnly)
   /// Getui's strategy 4.
   public static let vendorThenOwn = Strategy(.vendorThenOwn)
+  /// JPush's `ospush`.
+  public static let vendorIfAny = Strategy(.vendorIfAny)
   /// Getui's strategy 6.
   public static let ownSparing = Strategy(.ownSparing)
 
@@ -76,7 +81,10 @@ public struct Strategy: Hashable, Sendable {
 
   /// Getui's number of a strategy, 1 to 4 and 6; nil for other numbers.
   public static func getui(_ number: Int) -> Strategy? {
-    number == 0 ? nil : UInt8(exactly: number).flatMap { Rule(rawValue: $0) }.map { Strategy($0) }
+    guard let rule = UInt8(exactly: number).flatMap({ Rule(rawValue: $0) }),
+      rule != .jpush, rule != .vendorIfAny
+    else { return nil }
+    return Strategy(rule)
   }
 }
 
@@ -159,7 +167,8 @@ public struct Route: Equatable, Sendable {
 /// | strategy | platform | app reachable over the direct connection | away |
 /// |---|---|---|---|
 /// | jpush | iOS | notification: V; message now | notification: V; message kept |
-/// | jpush | others | both parts now | notification: V; message kept |
+/// | jpush | others | both parts now | notification: V, without a message P if V refuses; message kept |
+/// | 5 | all | notification: V; message now | notification: V; message kept |
 /// | 1 | all | P now | V now, P kept |
 /// | 2 | all | V now | V now |
 /// | 3 | all | P now | P kept |
@@ -167,7 +176,7 @@ public struct Route: Equatable, Sendable {
 /// | 4 | others | V and the message now; without a message P if V refuses | V now, P kept |
 /// | 6 | iOS | as 1 | as 1 |
 /// | 6 | others | P now | P kept |
-/// | jpush, 1, 3, 4, 6 | all, without V | P now | P kept |
+/// | jpush, 1, 3, 4, 5, 6 | all, without V | P now | P kept |
 /// | 2 | all, without V | dropped | same |
 ///
 /// V is the notification through the vendor channel that has an address of the device. On iOS an app is online if it is
@@ -186,6 +195,12 @@ public enum Routing {
     switch input.strategy.rule(on: input.platform) {
     case .jpush:
       guard input.platform == .ios || !reachable else { return own(ownPart, reachable: true, input) }
+      var route = vendor.adding(to: own(ownPart.subtracting(vendor.parts), reachable: reachable, input))
+      if vendor.part != nil, fallsBackToOwn(input.strategy, on: input.platform, input.parts) {
+        route.ifRefused = ownPart
+      }
+      return route
+    case .vendorIfAny:
       return vendor.adding(to: own(ownPart.subtracting(vendor.parts), reachable: reachable, input))
     case .ownThenVendor:
       if reachable { return own(ownPart, reachable: true, input) }
@@ -229,8 +244,16 @@ public enum Routing {
   /// Whether a strategy wants the vendor's channel on iOS at all.
   public static func usesVendors(_ strategy: Strategy) -> Bool { strategy.ios != .ownOnly }
 
-  /// Whether the direct connection brings what the vendor refuses (`Route.ifRefused`, or what was kept anyway).
-  public static func fallsBackToOwn(_ strategy: Strategy) -> Bool { strategy.ios == .vendorThenOwn }
+  /// Whether the direct connection brings what the vendor refuses of a push with some parts (`Route.ifRefused`, or what was kept
+  /// anyway).
+  public static func fallsBackToOwn(_ strategy: Strategy, on platform: Platform, _ parts: PushParts) -> Bool {
+    switch strategy.rule(on: platform) {
+    case .vendorThenOwn: true
+    // A device would get a message twice.
+    case .jpush: platform != .ios && parts == .notification
+    case .ownThenVendor, .vendorOnly, .ownOnly, .vendorIfAny, .ownSparing: false
+    }
+  }
 
   /// Whether the direct connection has something, now or later, for a device of another platform than iOS that no vendor's
   /// channel reaches.

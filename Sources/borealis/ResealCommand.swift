@@ -9,7 +9,7 @@ struct ResealCommand: Command {
   static let name = "reseal"
   static let summary = "Encrypts all that is sealed in the database again, with the current secret key."
   static let details = """
-    Opens the APNs credentials and callback secrets of all apps, the secrets of people's one-time passwords, and the contents
+    Opens the credentials and callback secrets of all apps, the secrets of people's one-time passwords, and the contents
     of apps that have them sealed ("borealis app seal"), with the keys in the secret key file and seals them with the first one,
     so that the others can be taken out of the file. Works beside a running server, which seals with the first key from then on.
     If it is interrupted, run it again.

@@ -2,7 +2,9 @@ import PushAPNs
 import PushBase
 import PushCallbacks
 import PushCrypto
+import PushDomain
 import PushStorage
+import PushVendors
 
 /// Seals all that is sealed in the database with the current one of the keys.
 struct Resealing: Sendable {
@@ -16,10 +18,13 @@ struct Resealing: Sendable {
     let newCredentials: [[UInt8]]
     let newCallbacks: [CallbackSettingRow]
     let newPeople: [[UInt8]]
+    let channels = try transaction.channelCredentials.all()
+    let newChannels: [[UInt8]]
     let accesses = try transaction.getui.accesses()
     let newAccesses: [GetuiAccessRow]
     do throws(Failure) {
       newCredentials = try credentials.map { credential throws(Failure) in try reseal(credential) }
+      newChannels = try channels.map { credential throws(Failure) in try reseal(credential) }
       newCallbacks = try callbacks.map { setting throws(Failure) in try reseal(setting) }
       newPeople = try people.map { person throws(Failure) in try reseal(person) }
       newAccesses = try accesses.map { access throws(Failure) in try reseal(access) }
@@ -29,12 +34,17 @@ struct Resealing: Sendable {
     for ((row, _), sealed) in zip(credentials, newCredentials) {
       _ = try transaction.credentials.reseal(app: row.app, id: row.id, sealed: sealed)
     }
+    for (row, sealed) in zip(channels, newChannels) {
+      try transaction.channelCredentials.reseal(
+        app: row.app, channel: row.channel, id: row.id, sealed: sealed)
+    }
     for row in newCallbacks { try transaction.callbacks.set(row) }
     for (person, sealed) in zip(people, newPeople) {
       try transaction.people.resealTOTP(of: person.id, sealed: sealed)
     }
     for row in newAccesses { try transaction.getui.setAccess(row) }
-    return .success(newCredentials.count + newCallbacks.count + newPeople.count + newAccesses.count)
+    return .success(
+      newCredentials.count + newChannels.count + newCallbacks.count + newPeople.count + newAccesses.count)
   }
 
   /// Removes everything that the key with this ID had sealed. Returns what it was, for people.
@@ -47,6 +57,10 @@ struct Resealing: Sendable {
       removed.append("credential \(row.id.rawValue) of the app \(row.appKey.text)")
     }
     let apps = try transaction.apps.all()
+    for row in try transaction.channelCredentials.all() where isLost(row.sealed) {
+      _ = try transaction.channelCredentials.remove(app: row.app, channel: row.channel, id: row.id)
+      removed.append(name(row, apps.first { $0.id == row.app }?.key))
+    }
     for var row in try transaction.callbacks.settings() {
       let app = apps.first { $0.id == row.app }?.key.text ?? "number \(row.app.rawValue)"
       if isLost(row.secret) {
@@ -87,6 +101,17 @@ struct Resealing: Sendable {
     } catch {
       throw Self.failure("credential \(row.id.rawValue) of the app \(row.appKey.text)", error)
     }
+  }
+
+  private func reseal(_ row: ChannelCredentialRow) throws(Failure) -> [UInt8] {
+    do throws(SealError) { return try VendorSecret.reseal(row, with: keys) } catch {
+      throw Self.failure(Self.name(row, nil), error)
+    }
+  }
+
+  private static func name(_ row: ChannelCredentialRow, _ key: AppKey?) -> String {
+    let channel = Server.channelInfos.first { $0.id == row.channel } ?? .unknown(row.channel)
+    return "\(channel.english) credential of the app \(key?.text ?? "number \(row.app.rawValue)")"
   }
 
   private func reseal(_ setting: CallbackSettingRow) throws(Failure) -> CallbackSettingRow {

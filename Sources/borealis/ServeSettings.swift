@@ -44,6 +44,7 @@ struct ServeSettings {
   let scheduleGrace: Int64
 
   let apnsHosts: APNsHosts
+  let vendors: Vendors
   let callbacks: CallbackService.Options
   let mail: MailSettings
 
@@ -77,6 +78,7 @@ struct ServeSettings {
     registrationsPerNetwork = settings.number("network-registrations") ?? 0
     trustedProxies = try Self.networks(settings, "trusted-proxies")
     apnsHosts = Self.apnsHosts(settings)
+    vendors = try Vendors(settings)
     callbacks = try Self.callbacks(settings)
     mail = try MailSettings(settings)
     deviceOrigins = try Self.origins(settings, "device-origins", site: mail.site)

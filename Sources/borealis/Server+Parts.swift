@@ -5,10 +5,12 @@ import PushConsole
 import PushCrypto
 import PushGateway
 import PushGetui
+import PushHTTPClient
 import PushMail
 import PushNet
 import PushRouter
 import PushStorage
+import PushVendors
 
 /// A channel whose connections to its service are on an event loop of the server's.
 protocol LoopChannel: Channel {
@@ -46,6 +48,25 @@ extension Server {
       }, reminders: ExpiryReminders(store: store, site: site, time: time, log: settings.log),
       metrics: metrics,
       time: time, log: settings.log)
+  }
+
+  static func vendorParts(
+    _ settings: ServeSettings, _ router: Router, _ store: Store, _ transport: HTTPTransport,
+    _ metrics: Metrics, _ time: SystemTime
+  ) -> VendorParts {
+    let keyFile = settings.secretKeyFile
+    return VendorParts(
+      router: router, store: store, transport: transport,
+      keys: {
+        do throws(Failure) { return .success(try keyFile.read()) } catch {
+          return .failure(VendorKeyFailure(error.message))
+        }
+      },
+      sealingKeys: { keysInUse in
+        do throws(Failure) { return .success(try keyFile.readOrMake(inUse: keysInUse)) } catch {
+          return .failure(VendorKeyFailure(error.message))
+        }
+      }, metrics: metrics, time: time, log: settings.log)
   }
 
   static func mailer(

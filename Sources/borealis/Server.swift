@@ -8,6 +8,7 @@ import PushDomain
 import PushGateway
 import PushGetui
 import PushHTTP
+import PushHTTPClient
 import PushHTTPServer
 import PushJSON
 import PushMail
@@ -27,6 +28,8 @@ final class Server: Sendable {
   private let counts: ChannelCounts
   private let handles: [LoopHandle]
   private let channels: [any Channel]
+  /// What vendors' channels send with.
+  private let vendorTransport: HTTPTransport
   /// Connections to channels' services have a loop of their own, so that a long queue to one keeps no device waiting.
   private let servicesHandle: LoopHandle
   private let orders: [Mailbox<LoopServices.Order>]
@@ -36,10 +39,10 @@ final class Server: Sendable {
   private let freed = FreedMemory()
 
   /// The channels to outside services that every server has.
-  static let channelInfos: [ChannelInfo] = [.apns]
+  static let channelInfos: [ChannelInfo] = [.apns] + Vendors.infos
 
-  /// Binds the addresses, opens the database and reads it into memory. `channels` makes more ways to devices than passthrough
-  /// and APNs.
+  /// Binds the addresses, opens the database and reads it into memory. `channels` makes more ways to devices than these and
+  /// passthrough.
   init(
     _ settings: ServeSettings, limits: ConnectionLimits,
     channels: (Router, Store) -> [any Channel] = { _, _ in [] }
@@ -77,7 +80,12 @@ final class Server: Sendable {
     let channel = PassthroughChannel(loops: handles)
     router.add(channel)
     let apns = Self.apnsChannel(settings, router, store, metrics, time)
-    self.channels = [apns] + channels(router, store)
+    guard let transport = settings.vendors.transport() else {
+      throw .failed("cannot start the thread that sends to vendors' services")
+    }
+    vendorTransport = transport
+    let vendors = Self.vendorParts(settings, router, store, transport, metrics, time)
+    self.channels = [apns] + settings.vendors.channels(vendors) + channels(router, store)
     for channel in self.channels { router.add(channel) }
     counts = ChannelCounts(of: router, in: metrics)
     let isReady = ReadyFlag()
@@ -302,6 +310,7 @@ final class Server: Sendable {
   private func closeChannels(until deadline: UInt64) {
     for channel in channels { channel.close() }
     while !channels.allSatisfy(\.isIdle), parts.time.monotonic() < deadline { usleep(10_000) }
+    vendorTransport.close()
     for channel in channels { channel.finish() }
   }
 

@@ -22,12 +22,14 @@ import Testing
     #expect(ending.status == 0)
     let commands = [
       "serve", "push", "app create", "app list", "app secret", "app disable", "app enable", "app apns set",
-      "app apns list", "app apns remove", "app apns pause", "app apns resume", "app seal", "reseal",
+      "app apns list", "app apns remove", "app apns pause", "app apns resume", "app channel set",
+      "app channel list", "app channel remove", "app channel pause", "app channel resume", "app seal",
+      "reseal",
       "app rotate", "app retire",
       "app delete", "app plan", "app allow", "account create", "account list", "account rotate",
       "account disable", "account enable", "plan set", "plan list", "mail test", "import", "backup",
       "check", "device",
-      "apns-simulator", "health", "version",
+      "apns-simulator", "channel-simulator", "health", "version",
     ]
     for command in commands {
       #expect(ending.output.contains("  \(command) "))
@@ -47,6 +49,8 @@ import Testing
       or "borealis app retire" or "borealis app disable" or "borealis app enable" or "borealis app delete" \
       or "borealis app plan" or "borealis app allow" or "borealis app seal" or "borealis app apns set" or "borealis app apns list" or "borealis app apns remove" \
       or "borealis app apns pause" or "borealis app apns resume" \
+      or "borealis app channel set" or "borealis app channel list" or "borealis app channel remove" \
+      or "borealis app channel pause" or "borealis app channel resume" \
       or "borealis app getui set" or "borealis app getui remove" or "borealis app callback set" or "borealis app callback show" \
       or "borealis app callback rotate" or "borealis app callback remove"
       """

@@ -51,6 +51,13 @@ struct PythonClientTests {
     #expect(ending.output.hasPrefix("ok - "))
   }
 
+  @Test(.enabled(if: PythonClient.hasFirebase, "the Python package firebase-admin is missing"))
+  func `FCM gets what Google's own client sends`() throws {
+    let ending = try PythonClient.run("fcm_shape.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.hasPrefix("ok - "))
+  }
+
   @Test(.enabled(if: PythonClient.hasWebSockets, "the Python package websockets is missing"))
   func `Devices in Python come over WebSocket`() throws {
     let ending = try PythonClient.run("web_devices.py", ["--binary", RunningProgram.path])
@@ -145,6 +152,9 @@ private enum PythonClient {
 
   /// Whether the package that speaks HTTP/2 is there.
   static let hasHTTP2 = (try? start(["-c", "import h2"]).end().status) == 0
+
+  /// Whether Google's client for FCM is there.
+  static let hasFirebase = (try? start(["-c", "import firebase_admin"]).end().status) == 0
 
   /// Whether the package that speaks WebSocket is there.
   static let hasWebSockets = (try? start(["-c", "import websockets"]).end().status) == 0

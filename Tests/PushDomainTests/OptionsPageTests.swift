@@ -14,7 +14,7 @@ import Testing
     "apns_priority": 5, "strategy": 2, "big_push_duration": 10, "test_model": true,
     "business_operation_code": "spring", "active_push": true, "target_event": ["jg_app_show"],
     "geofence": ["id": 1], "alternate_set": true, "notification_switch_filter": true,
-    "third_party_channel": ["huawei": ["distribution": "first_ospush"]], "classification": 1,
+    "third_party_channel": ["fcm": ["distribution": "first_ospush"]], "classification": 1,
     "notification_3rd_ver": "v2", "auto_truncation": false, "mkt_enable": true, "test_message": true,
     "receipt_id": "r", "need_backup": true, "portal_extra": ["a": 1],
     "encryption": [

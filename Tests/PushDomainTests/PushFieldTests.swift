@@ -30,7 +30,11 @@ import Testing
     (#""classification":1"#, 0),
     (#""classification":2"#, 1003),
     (#""third_party_channel":{"xiaomi":{"distribution":"jpush","new":1}}"#, 0),
-    (#""third_party_channel":"x""#, 1003), (#""test_message":0,"receipt_id":"r","need_backup":false"#, 0),
+    (#""third_party_channel":"x""#, 1003), (#""third_party_channel":{"fcm":{"distribution":"ospush"}}"#, 0),
+    (#""third_party_channel":{"fcm":{"distribution":"fcm"}}"#, 1003),
+    (#""third_party_channel":{"fcm":{"distribution_fcm":"ospush"}}"#, 1003),
+    (#""third_party_channel":{"fcm":{"distribution":1}}"#, 1003),
+    (#""test_message":0,"receipt_id":"r","need_backup":false"#, 0),
     (#""notification_3rd_ver":"v3""#, 1003), (#""auto_truncation":"x""#, 1003), (#""whatever":1"#, 0),
     (#""strategy":1"#, 0), (#""strategy":4"#, 0), (#""strategy":0"#, 1003), (#""strategy":5"#, 1003),
     (#""strategy":"1""#, 1003), (#""strategy":{"default":1}"#, 0), (#""strategy":{"default":9}"#, 1003),
@@ -54,7 +58,27 @@ import Testing
     #expect(request.options.strategy == expected)
     #expect(Int(expected.number) == number ?? 0)
     #expect(Strategy(number: expected.number) == expected)
-    #expect(Strategy(number: 5) == nil)
+    #expect(Strategy(number: 7) == nil)
+  }
+
+  /// JPush's names of strategies, for the one vendor that there is a channel for; on iOS they change nothing.
+  @Test(arguments: [
+    (#"{"distribution":"jpush"}"#, Strategy.Rule.ownOnly), (#"{"distribution":"secondary_push"}"#, .jpush),
+    (#"{"distribution":"first_ospush"}"#, .vendorThenOwn), (#"{"distribution":"ospush"}"#, .vendorIfAny),
+    (#"{"distribution_fcm":"jpush"}"#, .ownOnly), (#"{"distribution_fcm":"fcm"}"#, .vendorIfAny),
+    (#"{"distribution_fcm":"secondary_fcm_push"}"#, .jpush), (#"{"distribution_fcm":"pns"}"#, .jpush),
+    (#"{"distribution_fcm":"secondary_pns_push"}"#, .jpush), (#"{"distribution":""}"#, .jpush),
+    (#"{"distribution":"jpush","distribution_fcm":"fcm"}"#, .ownOnly), ("{}", .jpush),
+  ])
+  func distributions(_ fcm: String, _ rule: Strategy.Rule) throws {
+    func strategy(_ options: String) throws -> Strategy {
+      try PushRequest.parse(try parsed(push(#""notification":{"alert":"x"},"options":{\#(options)}"#)))
+        .options.strategy
+    }
+    let channels = #""third_party_channel":{"xiaomi":{"distribution":"ospush"},"fcm":\#(fcm)}"#
+    #expect(try strategy(channels) == Strategy(rule, ios: .jpush))
+    // What names channels of ours says more.
+    #expect(try strategy(channels + #","strategy":2"#) == .vendorOnly)
   }
 
   @Test func activePushDoesNotGoWithAMessage() throws {

@@ -33,8 +33,17 @@ struct RouteRule: Sendable {
     rule(false, "3", "N", false, nil, false, "K:N"), rule(false, "3", "NM", false, nil, false, "K:NM"),
     rule(false, "3", "N", false, nil, true, "!offline"), rule(false, "3", "NM", false, nil, true, "!offline"),
     // Away, with one.
-    rule(false, "j14", "N", false, true, nil, "A:N"), rule(false, "j14", "NM", false, true, false, "A:N K:M"),
-    rule(false, "j14", "NM", false, true, true, "A:N !offline"),
+    rule(false, "j", "N", false, true, nil, "A:N R:N"), rule(false, "145", "N", false, true, nil, "A:N"),
+    rule(false, "j145", "NM", false, true, false, "A:N K:M"),
+    rule(false, "j145", "NM", false, true, true, "A:N !offline"),
+    // JPush's `ospush`, here 5: the vendor's channel also in reach; where there is none, the direct connection.
+    rule(false, "5", "N", true, true, nil, "A:N"), rule(false, "5", "NM", true, true, nil, "A:N P:M"),
+    rule(false, "5", "N", true, false, nil, "P:N"), rule(false, "5", "NM", true, false, nil, "P:NM"),
+    rule(false, "5", "M", true, nil, nil, "P:M"), rule(false, "5", "M", false, nil, false, "K:M"),
+    rule(false, "5", "M", false, nil, true, "!offline"),
+    rule(false, "5", "N", false, false, false, "K:N"), rule(false, "5", "NM", false, false, false, "K:NM"),
+    rule(false, "5", "N", false, false, true, "!offline"),
+    rule(false, "5", "NM", false, false, true, "!offline"),
     rule(false, "2", "N", nil, false, nil, "!noVendorChannel"), rule(false, "2", "N", nil, true, nil, "A:N"),
     rule(false, "2", "M", nil, nil, nil, "!noContent"),
     rule(false, "2", "NM", nil, false, nil, "!noVendorChannel"),
@@ -106,10 +115,11 @@ struct RouteRule: Sendable {
     var seen = 0
     let strategies: [(Character, Strategy)] = [
       ("j", .jpush), ("1", .ownThenVendor), ("2", .vendorOnly), ("3", .ownOnly), ("4", .vendorThenOwn),
+      ("5", .vendorIfAny),
     ]
     for platform in Platform.allCases {
       for parts in [PushParts.notification, .message, .all] {
-        for (letter, strategy) in strategies {
+        for (letter, strategy) in strategies where platform != .ios || letter != "5" {
           for bits in 0..<16 {
             let input = RouteInput(
               platform: platform, parts: parts, isOnline: bits & 1 != 0,
@@ -129,14 +139,15 @@ struct RouteRule: Sendable {
         }
       }
     }
-    #expect(seen == 4 * 3 * 5 * 16)
+    #expect(seen == (4 * 6 - 1) * 3 * 16)
   }
 
   /// What others ask of the table in short is what its rows say.
   @Test func `Short answers agree with the table`() {
     for strategy in Strategy.Rule.allCases.map({ Strategy($0) }) {
-      var (refused, vendors) = (false, false)
+      var vendors = false
       for platform in Platform.allCases {
+        var refused = false
         for bits in 0..<8 {
           var input = RouteInput(
             platform: platform, parts: .notification, isOnline: bits & 1 != 0,
@@ -152,8 +163,9 @@ struct RouteRule: Sendable {
           refused = refused || !vendorRoute.ifRefused.isEmpty
           vendors = vendors || vendorRoute.now.contains { $0.channel == .apns }
         }
+        #expect(
+          refused == Routing.fallsBackToOwn(strategy, on: platform, .notification), "\(strategy) \(platform)")
       }
-      #expect(refused == Routing.fallsBackToOwn(strategy), "\(strategy)")
       #expect(vendors == Routing.usesVendors(strategy), "\(strategy)")
     }
   }
@@ -178,7 +190,7 @@ struct RouteRule: Sendable {
         seen.insert(strategy.number)
       }
     }
-    #expect(seen.count == 36)
+    #expect(seen.count == 49)
     for number in UInt8.min...UInt8.max {
       #expect((Strategy(number: number) != nil) == seen.contains(number))
     }

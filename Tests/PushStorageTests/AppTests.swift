@@ -159,6 +159,9 @@ import Testing
         try t.pushes.insertCID(app: owner, cid: "x", id: MessageID(1), sendno: 1, at: .start)
         try t.channelQueue.insert(
           id: MessageID(owner == app ? 1 : 2), app: owner, channel: .apns, expiresAt: .start)
+        try t.channelCredentials.set(
+          ChannelCredentialRow(
+            app: owner, channel: ChannelID(rawValue: 9), subject: "s", name: "n", sealed: [1], at: .start))
         _ = try t.apps.countBroadcast(app: owner, day: 1, limit: 5)
         for period in [3, 5, 5_000] as [Int64] {
           try t.statistics.add(app: owner, hour: period, StatisticsRow())
@@ -185,7 +188,7 @@ import Testing
       }
       steps += 1
     }
-    // 25 registrations, 2 tags, a request name, an open push to Apple, a count of broadcasts; and 12 periods that are
+    // 25 registrations, 2 tags, a request name, an open push to Apple, a credential, a count of broadcasts; and 12 periods that are
     // looked at, whosever rows are in them.
     #expect(steps == 5)
     var place = MessageID(0)
@@ -210,6 +213,14 @@ import Testing
       ]
     }
     #expect(counts == [0, 3, 0, 2])
+    let credentials = try await store.look { t throws(StorageError) in
+      let channel = ChannelID(rawValue: 9)
+      return [
+        try t.channelCredentials.find(app: app, channel: channel) != nil,
+        try t.channelCredentials.find(app: other, channel: channel) != nil,
+      ]
+    }
+    #expect(credentials == [false, true])
     for (owner, count) in [(app, 0), (other, 3)] {
       let periods = try await store.look { t throws(StorageError) in
         [

@@ -23,7 +23,8 @@ import Testing
       try tables(database) == [
         "account", "activity", "apns_credential", "app", "app_group",
         "app_group_member", "audit", "broadcast_count", "browser_key", "callback_app", "callback_attempt",
-        "callback_batch", "callback_bulk", "callback_setting", "channel_pending", "channel_taken",
+        "callback_batch", "callback_bulk", "callback_setting", "channel_credential", "channel_pending",
+        "channel_taken",
         "channel_targets", "channel_token", "cid",
         "console_session", "content_key", "content_sealing_key", "credential_notice", "delivered",
         "device_key", "dropped", "file",

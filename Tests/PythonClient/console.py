@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 
+from channel_simulator import Simulator
 from console_limits import fill_an_alias, visit_as_viewer
 from console_returning import go_back, lose_the_session, recover, send_too_much
 from console_sending import fill_in_a_push, take_back
@@ -247,7 +248,7 @@ async def speak_chinese(walk: Walk, address: str, key: str, device: str, folder:
     await walk.look("login-dark")
 
 
-async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path | None) -> None:
+async def scenario(server: Server, folder: pathlib.Path, account: pathlib.Path, pictures: pathlib.Path | None) -> None:
     await server.start()
     link = await server.setup_link()
     async with async_playwright() as playwright:
@@ -266,7 +267,7 @@ async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path 
         await take_back(walk, f"http://{server.http}", key)
         await go_back(walk, f"http://{server.http}", key, phone.device.registration_id)
         await lose_the_session(walk, f"http://{server.http}", key, PASSWORD)
-        await configure(walk, f"http://{server.http}", key, folder)
+        await configure(walk, f"http://{server.http}", key, folder, account)
         await fill_an_alias(walk, server, key, folder)
         await visit_as_viewer(walk, f"http://{server.http}", key, PASSWORD)
         await recover(walk, f"http://{server.http}")
@@ -281,14 +282,16 @@ async def scenario(server: Server, folder: pathlib.Path, pictures: pathlib.Path 
 async def run(binary: str, pictures: pathlib.Path | None) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        server = Server(binary, folder)
+        simulator = await Simulator().start(binary, folder / "google")
+        server = Server(binary, folder, ("--fcm-url", simulator.url))
         try:
-            await scenario(server, folder, pictures)
+            await scenario(server, folder, pathlib.Path(simulator.key), pictures)
         except Exception as problem:
             print(f"{type(problem).__name__}: {problem}\n{server.log()}", file=sys.stderr)
             return 1
         finally:
             await server.stop(signal.SIGTERM)
+            await simulator.stop()
     print("ok - the console in a browser")
     return 0
 

@@ -11,13 +11,16 @@ from mail import BUNDLE, push_certificate
 from stage import expect, expect_equal
 
 
-async def configure(walk: Any, address: str, key: str, folder: pathlib.Path) -> None:
+async def configure(walk: Any, address: str, key: str, folder: pathlib.Path, account: pathlib.Path) -> None:
+    """`account` is the key file of a service account that the simulator knows."""
     page = walk.page
     await page.goto(f"{address}/console/apps/{key}/settings")
     await walk.look("settings")
     await replace_secret(walk, address, key)
     await use_getui(walk, address, key)
-    await page.get_by_role("link", name="Channels", exact=True).click()
+    await upload_account(walk, address, key, account)
+    await page.get_by_role("link", name="All channels").click()
+    await page.get_by_role("link", name="APNs").click()
     await page.get_by_role("heading", name="Upload a certificate (.p12)").wait_for()
     await walk.look("apple-empty")
     form = page.locator("form", has=page.locator("input[name=certificate]"))
@@ -38,11 +41,47 @@ async def configure(walk: Any, address: str, key: str, folder: pathlib.Path) -> 
     await page.get_by_role("heading", name="Certificates and keys").wait_for()
     expect(await page.get_by_text("expires in 23 days").count() == 1, "the calendar lacks the certificate")
     await walk.look("calendar")
-    await page.get_by_role("link", name="Northern Lights").click()
+    row = page.get_by_role("row").filter(has_text="expires in 23 days")
+    await row.get_by_role("link", name="Northern Lights").click()
     await page.get_by_text("Remove", exact=True).click()
     await page.get_by_role("button", name="Remove permanently").click()
     await page.get_by_text("The credential was removed.").wait_for()
     await rest(walk, address, key)
+
+
+async def upload_account(walk: Any, address: str, key: str, account: pathlib.Path) -> None:
+    """The channels with what each of them lacks, and FCM's page: a file that is no key, the key, a pause, and its end."""
+    page = walk.page
+    await page.get_by_role("link", name="Channels", exact=True).click()
+    for channel, lack in [("APNs", "no key or certificate"), ("FCM", "no key of a service account")]:
+        entry = page.get_by_role("listitem").filter(has=page.get_by_role("link", name=channel))
+        await entry.get_by_text(lack).wait_for()
+    await walk.look("channels-empty")
+    await page.get_by_role("link", name="FCM").click()
+    await page.get_by_role("heading", name="Upload a service account key (.json)").wait_for()
+    await walk.look("fcm-empty")
+    form = page.locator("form", has=page.locator("input[name=file]"))
+    before = len(walk.complaints)
+    await form.locator("input[type=file]").set_input_files(
+        {"name": "google-services.json", "mimeType": "application/json", "buffer": b'{"project_info": {}}'}
+    )
+    await form.locator("button").click()
+    await page.get_by_text("This is not the key of a service account.").wait_for()
+    expect_equal([line for line in walk.complaints[before:] if "422" not in line], [], "complaints")
+    del walk.complaints[before:]
+    await form.locator("input[type=file]").set_input_files(account)
+    await form.locator("button").click()
+    await page.get_by_text("This credential is for: Project demo-project.").wait_for()
+    await page.get_by_text("The service accepted the credential. It is now in use.").wait_for()
+    await walk.look("fcm")
+    await page.get_by_role("button", name="Pause").click()
+    await page.get_by_text("FCM: pushes are not sent: paused: by Zoe.").wait_for()
+    await walk.look("fcm-paused")
+    await page.get_by_role("button", name="Resume").click()
+    await page.get_by_text("The service accepted the credential at").wait_for()
+    await page.get_by_role("link", name="All channels").click()
+    await walk.look("channels")
+    await page.get_by_role("link", name="FCM").click()
 
 
 async def replace_secret(walk: Any, address: str, key: str) -> None:
@@ -164,6 +203,8 @@ async def configure_in_chinese(walk: Any, address: str, key: str, folder: pathli
     await page.get_by_text(f"该证书用于 {BUNDLE}（开发环境），23 天后过期。").wait_for()
     await walk.look("apple-chinese-dark")
     for name, path in [
+        ("channels", f"/console/apps/{key}/settings/credentials"),
+        ("fcm", f"/console/apps/{key}/settings/credentials/fcm"),
         ("calendar", "/console/credentials"), ("callbacks", f"/console/apps/{key}/settings/callbacks"),
         ("limits", f"/console/apps/{key}/settings/limits"), ("operator", "/console/operator"),
     ]:  # fmt: skip

@@ -79,6 +79,23 @@ import Testing
     "PushGetui/PushContentReader.swift", "PushGetui/TaskFigures.swift",
   ]
 
+  /// The same of Google's service: its channel and the simulator, and names of fields in JPush's and Getui's APIs.
+  private static let namingFCM = [
+    "ChannelSimulator/", "PushDomain/PushOptions.swift", "PushVendors/FCM/", "borealis/Vendors.swift",
+  ]
+
+  @Test func `Only what is about FCM names it`() throws {
+    var used: Set<String> = []
+    for path in try Repository.files(under: "Sources", ending: ".swift") {
+      let code = code(try Repository.text(path)).lowercased()
+      guard ["fcm", "firebase"].contains(where: { code.contains($0) }) else { continue }
+      let place = Self.namingFCM.first { path.hasPrefix("Sources/\($0)") }
+      #expect(place != nil, "\(path) names FCM")
+      if let place { used.insert(place) }
+    }
+    #expect(used == Set(Self.namingFCM), "what no longer names FCM leaves the list")
+  }
+
   @Test func `Only what is about APNs names it`() throws {
     var used: Set<String> = []
     for path in try Repository.files(under: "Sources", ending: ".swift") {

@@ -97,7 +97,8 @@ extension ChannelPush {
         leg: leg, targets: targets, slot: slot.slot, service: notification.wish.service,
         badge: notification.badge, isTriedOnce: slot.kind.isTriedOnce,
         // The direct connection can carry everything but VoIP pushes and Live Activities.
-        canFallBack: slot.kind == .device,
+        fallsBack: slot.kind == .device
+          && Routing.fallsBackToOwn(push.strategy, on: .ios, push.content.parts(for: .ios)),
         lifetime: notification.isBrief ? APNsNotification.briefSeconds : nil,
         content: APNsContent(notification))
     }

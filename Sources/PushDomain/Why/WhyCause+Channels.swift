@@ -61,8 +61,25 @@ extension WhyCause {
     "The channel's service rejected it.",
     "厂商通道拒绝了该推送。")
 
+  /// The channel's service says that the token is no longer valid.
+  public static let channelTokenGone = WhyCause(
+    "channel_token_gone", .awaitReinstall,
+    "The channel's service says that the token is no longer valid: usually the app was removed from the device.",
+    "厂商通道告知 Token 已失效，通常是应用已被卸载。")
+  /// The token belongs to another project than the app's credential.
+  public static let channelTokenForeign = WhyCause(
+    "channel_token_foreign", .mendCredential,
+    "The token belongs to another project than the app's credential.",
+    "Token 与应用的凭证不属于同一项目。")
+  /// The notification is too large for the channel.
+  public static let channelTooLarge = WhyCause(
+    "channel_too_large", .shorten,
+    "The notification is too large for the channel.",
+    "通知超出该通道的大小限制。")
+
   static let ofChannels: [WhyCause] = [
     .noCredential, .credentialStopped, .credentialExpired, .noToken, .tokenLater, .tokenRemoved,
     .tokenRetired, .tokenTaken, .tokenChanged, .channelWaiting, .channelNotInTime, .channelRefused,
+    .channelTokenGone, .channelTokenForeign, .channelTooLarge,
   ]
 }

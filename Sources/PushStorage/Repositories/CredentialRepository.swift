@@ -1,8 +1,7 @@
 import PushBase
 import PushDomain
 
-/// What apps prove themselves with to the services of a channel, and the reminders of their ends. Those of APNs are the only ones
-/// yet: a channel with other credentials gets a column, or a table of its own.
+/// What apps prove themselves with to APNs, and the reminders of their ends.
 public struct CredentialRepository<Access>: Repository {
   let database: Database
 }
@@ -38,7 +37,8 @@ extension CredentialRepository {
   public func allSealed() throws(StorageError) -> [[UInt8]] {
     try database.all(
       """
-      SELECT sealed FROM apns_credential UNION ALL SELECT secret FROM callback_setting
+      SELECT sealed FROM apns_credential UNION ALL SELECT sealed FROM channel_credential
+      UNION ALL SELECT secret FROM callback_setting
       UNION ALL SELECT old_secret FROM callback_setting WHERE old_secret IS NOT NULL
       UNION ALL SELECT secret FROM getui_access
       UNION ALL SELECT totp FROM person WHERE totp IS NOT NULL

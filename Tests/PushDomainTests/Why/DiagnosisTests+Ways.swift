@@ -141,7 +141,12 @@ extension DiagnosisTests {
     facts(.android, now: now) {
       let post = ChannelInfo(
         id: ChannelID(rawValue: 9), name: "post", english: "Post", chinese: "邮政",
-        platforms: PlatformSet(.android), parts: .notification)
+        platforms: PlatformSet(.android), parts: .notification,
+        words: ChannelWords(reasons: [
+          "Moved": ChannelReason(.channelTokenGone, .token),
+          "OtherTown": ChannelReason(.channelTokenForeign, .token),
+          "TooHeavy": ChannelReason(.channelTooLarge, .size),
+        ]))
       $0.way = WhyFacts.ChannelWay(post, way)
     }
   }
@@ -157,6 +162,14 @@ extension DiagnosisTests {
     line(
       "The channel's service refused it", vendor(.refused("NoStamp")), .channel, .channelRefused,
       detail: "NoStamp, post"),
+    line(
+      "The token is gone", vendor(.refused("Moved")), .channel, .channelTokenGone, detail: "Moved, post"),
+    line(
+      "The token is of another project", vendor(.refused("OtherTown")), .channel, .channelTokenForeign,
+      detail: "OtherTown, post"),
+    line(
+      "The notification is too large for the channel", vendor(.refused("TooHeavy")), .channel,
+      .channelTooLarge, detail: "TooHeavy, post"),
   ]
 
   /// An Android device that is offline.

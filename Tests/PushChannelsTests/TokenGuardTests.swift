@@ -1,5 +1,5 @@
-import PushAPNs
 import PushBase
+import PushChannels
 import Testing
 
 @Suite struct TokenGuardTests {

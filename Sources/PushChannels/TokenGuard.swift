@@ -1,4 +1,4 @@
-/// Keeps a wrong setting from wiping out an app's tokens. A token that Apple calls bad is only suspected at first. If more
+/// Keeps a wrong setting from wiping out an app's tokens. A token that the service calls bad is only suspected at first. If more
 /// than a share of the answers of a minute are of that kind, the guard raises an alarm and drops every suspicion; else a
 /// suspicion that is a minute old is confirmed, unless the token has worked since.
 ///

@@ -1,0 +1,127 @@
+import PushBase
+import PushChannels
+import PushDomain
+import PushHTTPClient
+import PushRouter
+
+/// The service of a phone's maker or of a platform, over HTTPS: what differs from vendor to vendor. `VendorChannel` makes a channel
+/// of it. All of it is pure: bytes in, bytes out, except that signing takes random numbers.
+public protocol Vendor: Sendable {
+  /// What an app proves itself with, ready for use.
+  associatedtype Credential: Sendable
+  /// A push, rendered once for all of its devices.
+  associatedtype Content: VendorContent
+
+  /// What the channel is.
+  var info: ChannelInfo { get }
+  /// What pages say of it.
+  var texts: CredentialTexts { get }
+  /// The form with which a credential is handed in.
+  var form: CredentialForm { get }
+  /// What the subject of a credential is called: "Project".
+  var subjectLabel: Phrase { get }
+  /// Which of a device's tokens notifications go to.
+  var slot: TokenSlot { get }
+
+  /// Checks a credential that was handed in.
+  func read(_ input: CredentialInput) throws(CredentialProblem) -> VendorUpload
+  /// Makes a credential of what `read` gave to be sealed; nil if it cannot be used.
+  func credential(_ secret: [UInt8]) -> Credential?
+  /// The request for a token of access; nil if it cannot be signed.
+  func authorize(_ credential: Credential, at now: Timestamp) -> HTTPPost?
+  /// What the answer to it says.
+  func readToken(_ answer: HTTPAnswer) -> AccessAnswer
+
+  /// Whether it has something to bring of a push, for `offers`. Called for each push.
+  func carries(_ content: PushContent) -> Bool
+  /// Renders a push; nil if there is nothing to bring.
+  func render(_ push: ChannelPush) -> Content?
+  /// The request that brings it to one device.
+  func request(
+    _ content: Content, to target: VendorTarget, with credential: Credential, access: AccessToken
+  ) -> HTTPPost
+  /// A request that no device gets, whose answer shows whether the service takes the credential.
+  func probe(_ credential: Credential, access: AccessToken) -> HTTPPost
+  /// What the answer to a request or a probe says; it has a status.
+  func interpret(_ answer: HTTPAnswer) -> VendorOutcome
+  /// What a reason of the service means, in a sentence.
+  func meaning(of reason: String) -> Phrase?
+}
+
+/// A push as a vendor's requests hold it.
+public protocol VendorContent: AnyObject, Sendable {
+  /// What it does to the number on the app's icon.
+  var badge: BadgeChange { get }
+  /// Why no device can get it, such as its size, decided before anything is sent; nil if nothing is wrong.
+  var refusal: String? { get }
+}
+
+/// Whom a request is for.
+public struct VendorTarget: Sendable {
+  /// What the service knows the device by.
+  public let token: [UInt8]
+  /// The push.
+  public let push: MessageID
+  /// The number on the app's icon; nil if the push leaves it as it is.
+  public let badge: Int64?
+  /// How long the service is to keep it for the device, in seconds.
+  public let secondsToLive: Int64
+
+  /// All fields.
+  public init(token: [UInt8], push: MessageID, badge: Int64? = nil, secondsToLive: Int64) {
+    self.token = token
+    self.push = push
+    self.badge = badge
+    self.secondsToLive = secondsToLive
+  }
+}
+
+/// A credential that passed the checks.
+public struct VendorUpload: Sendable, Equatable {
+  /// What it is for, as the service calls it: the project, the app ID.
+  public let subject: String
+  /// Which of the subject's credentials it is; empty if there is nothing to tell them apart.
+  public let name: String
+  /// What is sealed.
+  public let secret: [UInt8]
+
+  /// All fields.
+  public init(subject: String, name: String, secret: [UInt8]) {
+    self.subject = subject
+    self.name = name
+    self.secret = secret
+  }
+}
+
+/// What a service says to a request for a token of access.
+public enum AccessAnswer: Sendable, Equatable {
+  /// A token, and how many seconds it is good for.
+  case token(String, seconds: Int64)
+  /// The credential is not accepted, for this reason.
+  case refused(String)
+  /// Ask again later; nil for when the server thinks fit.
+  case later(String, seconds: Int64?)
+}
+
+/// What a service's answer means for the push and the channel.
+public enum VendorOutcome: Sendable, Equatable {
+  /// The service took the push.
+  case accepted
+  /// The token is dead, for this reason of the service.
+  case dropToken(String)
+  /// The token belongs to another project, or the credential does: many of them mean the credential.
+  case dropForeignToken(String)
+  /// Token or content is wrong: the token, if the service took the same content for another device.
+  case suspectToken(String)
+  /// The token of access is not accepted: it is renewed, once for each request.
+  case refreshAuthOnce(String)
+  /// Try again after the seconds that the service asks for, or else by a schedule; with `rests` nothing of the app is sent until
+  /// then.
+  case retryAfter(RetrySchedule, seconds: Int64?, rests: Bool, String)
+  /// Nothing can be sent before midnight in China, when quotas are counted anew.
+  case stopUntilQuotaReset(String)
+  /// The credential may not do this: nothing is sent until somebody has looked.
+  case pauseAndTellOperator(String)
+  /// The service does not take the content.
+  case rejectContent(String)
+}

@@ -1,0 +1,225 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushRouter
+import PushStorage
+
+// MARK: - What pages show of credentials, and what people do with them
+extension VendorChannel: ChannelCredentials {
+  /// One for each app.
+  public var credentials: (any ChannelCredentials)? { self }
+
+  /// What pages say of the channel.
+  public var texts: CredentialTexts { vendor.texts }
+
+  /// One.
+  public var forms: [CredentialForm] { [vendor.form] }
+
+  /// Those of some apps: at most one each.
+  public func stored(of apps: [AppID]) async -> Result<[StoredCredential], StorageError> {
+    let channel = info.id
+    let result = await parts.store.read { transaction throws(StorageError) in
+      var rows: [ChannelCredentialRow] = []
+      for app in apps {
+        if let row = try transaction.channelCredentials.find(app: app, channel: channel) { rows.append(row) }
+      }
+      return rows
+    }
+    return result.map { $0.map(describe) }
+  }
+
+  private func describe(_ row: ChannelCredentialRow) -> StoredCredential {
+    let selection = table.selection(row.app)
+    let isPaused = row.pause != nil
+    var problem = row.pause
+    if problem == nil, case .unusable(let reason, _) = selection { problem = reason }
+    var credential = StoredCredential(
+      id: row.id, app: row.app,
+      name: row.name.isEmpty ? Phrase("Credential", "凭证") : Phrase("Key {}", "密钥 {}").with(row.name),
+      subject: .init(vendor.subjectLabel, row.subject), state: isPaused ? .paused : .inUse,
+      addedAt: row.createdAt)
+    credential.remarks = problem.map { [.init(Phrase(problem: $0), isBad: true)] } ?? []
+    credential.actions = [isPaused ? .resume : .pause, .remove]
+    credential.form = vendor.form.name
+    guard let dispatcher = dispatcher(of: row.app), dispatcher.id == row.id else { return credential }
+    credential.actions.insert(.check)
+    credential.remarks += remarks(on: dispatcher)
+    return credential
+  }
+
+  private func remarks(on dispatcher: VendorDispatcher<V>) -> [StoredCredential.Remark] {
+    let (zone, health) = (parts.router.zone, dispatcher.view.health)
+    let isUnreachable = if case .unreachable = health { true } else { false }
+    var remarks: [StoredCredential.Remark] = []
+    if let rest = dispatcher.rest {
+      remarks.append(
+        .init(
+          Phrase("Sending rests for a while: {}.", "暂停发送片刻：{}。").with(each: Phrase(verbatim: rest)),
+          isBad: true))
+    }
+    let check = checks.answer(dispatcher.id).map { check in
+      let at = Phrase.moment(check.at, in: zone)
+      return switch check.verdict {
+      case .accepted:
+        Phrase("The service accepted the credential at {}.", "服务已于 {} 接受该凭证。").with(each: at)
+      case .refused(let reason):
+        Phrase("The service rejected the credential at {}: {}.", "服务已于 {} 拒绝该凭证：{}。").with(
+          each: at, Phrase(verbatim: reason))
+      case .unclear(let reason):
+        Phrase("The service could not be asked at {}: {}.", "{} 未能向服务验证：{}。").with(
+          each: at, Phrase(verbatim: reason))
+      }
+    }
+    let seen = health.phrase(in: zone)
+    let line =
+      check.map { Phrase("{}. {}", "{}。{}").with(each: seen, $0) } ?? Phrase("{}.", "{}。").with(each: seen)
+    return remarks + [.init(line, isBad: isUnreachable)]
+  }
+
+  /// Checks a credential and stores it in place of the app's one.
+  public func install(
+    _ inputs: [CredentialInput], for app: App, noting entry: AuditRow?,
+    reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
+  ) {
+    guard let input = inputs.first, inputs.count == 1 else {
+      let text = Phrase("An app has one credential of this channel.", "每个应用在该通道只有一个凭证。")
+      return reply(.failure(.refused(CredentialProblem(text))))
+    }
+    let upload: VendorUpload
+    do throws(CredentialProblem) { upload = try vendor.read(input) } catch {
+      return reply(.failure(.refused(error)))
+    }
+    parts.store.read { transaction throws(StorageError) in
+      SealingKeys.ids(of: try transaction.credentials.allSealed())
+    } completion: { [self] result in
+      guard case .success(let keysInUse) = result else { return reply(.failure(.unavailable)) }
+      switch parts.sealingKeys(keysInUse) {
+      case .failure(let failure):
+        parts.log.error("credentials cannot be sealed", ["reason": .text(failure.message)])
+        reply(.failure(.noKey))
+      case .success(let keys): store(upload, keys, for: app, noting: entry, reply)
+      }
+    }
+  }
+
+  private func store(
+    _ upload: VendorUpload, _ keys: SealingKeys, for app: App, noting entry: AuditRow?,
+    _ reply: @escaping @Sendable (Result<[CredentialReceipt], CredentialInput.Refusal>) -> Void
+  ) {
+    let row = upload.row(for: app.id, of: info.id, sealedWith: keys, at: parts.time.now())
+    let name = auditName(subject: upload.subject, upload.name)
+    parts.store.write { transaction throws(StorageError) in
+      try transaction.channelCredentials.set(row)
+      guard var entry else { return }
+      entry.target = name
+      try transaction.audit.add(entry)
+    } completion: { [self] result in
+      guard case .success = result else { return reply(.failure(.unavailable)) }
+      learnChanges { [vendor] in
+        let label = vendor.subjectLabel
+        let text = Phrase("This credential is for: {} {}.", "该凭证用于：{} {}。").with(
+          each: label, Phrase(verbatim: upload.subject))
+        reply(.success([CredentialReceipt(text)]))
+      }
+    }
+  }
+
+  private func auditName(subject: String, _ name: String) -> String {
+    "\(info.english) \(subject)\(name.isEmpty ? "" : ", key \(name)")"
+  }
+
+  /// What the service says of the credential that was just taken.
+  public func answer(to receipt: CredentialReceipt, for app: App) async -> CredentialAnswer {
+    guard let dispatcher = dispatcher(of: app.id) else { return answer(nil, of: app) }
+    return answer(await checks.wait(for: dispatcher.id), of: app)
+  }
+
+  /// Asks the service about the credential in use.
+  public func check(_ id: String, of app: App) async -> CredentialAnswer? {
+    guard let dispatcher = dispatcher(of: app.id), dispatcher.id == id else { return nil }
+    ask(dispatcher)
+    return answer(await checks.wait(for: id), of: app)
+  }
+
+  private func answer(_ check: CredentialChecks.Check?, of app: App) -> CredentialAnswer {
+    let refused = Phrase(
+      "The service rejected the credential: {}. It is stored and paused. Upload the correct one, or resume it when the problem is solved.",
+      "服务拒绝了该凭证：{}。凭证已保存但已暂停；请上传正确的凭证，或处理后恢复使用。")
+    let unclear = Phrase(
+      "The credential is stored, but the service could not be asked to verify it: {}.",
+      "凭证已保存，但未能向服务验证：{}。")
+    switch check?.verdict {
+    case .accepted:
+      return CredentialAnswer(
+        Phrase("The service accepted the credential. It is now in use.", "服务已接受该凭证，现已启用。"), isBad: false)
+    case .refused(let reason):
+      return CredentialAnswer(refused.with(each: Phrase(verbatim: reason)), isBad: true)
+    case .unclear(let reason):
+      return CredentialAnswer(unclear.with(each: Phrase(verbatim: reason)), isBad: true)
+    case nil:
+      if case .unusable(let reason, _) = table.selection(app.id) {
+        return CredentialAnswer(refused.with(each: Phrase(problem: reason)), isBad: true)
+      }
+      return CredentialAnswer(unclear.with(each: Phrase("no response yet", "尚未收到应答")), isBad: true)
+    }
+  }
+
+  /// Removes, pauses or resumes a credential.
+  public func change(
+    _ id: String, of app: App, _ change: CredentialChange, noting entry: AuditRow
+  ) async -> Result<Bool, StorageError> {
+    let (channel, owner) = (info.id, app.id)
+    let result = await parts.store.write { [self] transaction throws(StorageError) in
+      let row = try transaction.channelCredentials.find(app: owner, channel: channel)
+      guard let row, row.id == id else { return false }
+      switch change {
+      case .remove: _ = try transaction.channelCredentials.remove(app: owner, channel: channel, id: id)
+      case .pause(let name):
+        _ = try transaction.channelCredentials.pause(
+          app: owner, channel: channel, id: id, reason: VendorCredentials<V>.shortened("by \(name)"),
+          at: entry.at)
+      case .resume:
+        _ = try transaction.channelCredentials.pause(
+          app: owner, channel: channel, id: id, reason: nil, at: entry.at)
+      }
+      var entry = entry
+      entry.target = auditName(subject: row.subject, row.name)
+      try transaction.audit.add(entry)
+      return true
+    }
+    guard case .success(true) = result else { return result }
+    await awaitCallback { done in learnChanges { done(()) } }
+    // The page then shows what the service says.
+    if change == .resume, let dispatcher = dispatcher(of: app.id) {
+      _ = await checks.wait(for: dispatcher.id)
+    }
+    return result
+  }
+
+  /// Pushes that do not leave.
+  public func alerts(of app: App) -> [Phrase] {
+    if let problem = table.problem(of: app.id) {
+      return [
+        Phrase("{}: pushes are not sent: {}.", "{}：推送未发送：{}。").with(
+          each: Phrase(info.english, info.chinese), problem)
+      ]
+    }
+    guard case .unreachable(let since, let reason)? = dispatcher(of: app.id)?.view.health else { return [] }
+    return [
+      Phrase("{}: the service has not been reachable since {}: {}.", "{}：自 {} 起无法连接：{}。").with(
+        each: Phrase(info.english, info.chinese), .moment(since, in: parts.router.zone),
+        Phrase(verbatim: reason))
+    ]
+  }
+}
+
+extension VendorUpload {
+  /// What is stored of it.
+  public func row(
+    for app: AppID, of channel: ChannelID, sealedWith keys: SealingKeys, at now: Timestamp
+  ) -> ChannelCredentialRow {
+    ChannelCredentialRow(
+      app: app, channel: channel, subject: subject, name: name,
+      sealed: VendorSecret.seal(secret, app: app, channel: channel, with: keys), at: now)
+  }
+}

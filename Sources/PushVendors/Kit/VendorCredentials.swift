@@ -1,0 +1,235 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// The opened credentials of all apps for one vendor. `borealis app channel` changes the database from other processes, so it is
+/// read every few seconds. Safe to use from any thread.
+final class VendorCredentials<V: Vendor>: Sendable {
+  /// What to use for an app.
+  enum Selection: Sendable {
+    /// The credential with this ID.
+    case use(id: String, V.Credential)
+    /// The app has none.
+    case missing
+    /// It cannot be used, for this reason; since when.
+    case unusable(String, since: Timestamp)
+  }
+
+  private struct Entry: Sendable {
+    var row: ChannelCredentialRow
+    /// Nil if it cannot be opened, for the reason in `problem`.
+    var credential: V.Credential?
+    var problem: String?
+  }
+
+  /// A pause that the database may not have.
+  private struct Pause: Sendable {
+    let app: AppID
+    let reason: String
+    let at: Timestamp
+    var isBeingSaved = false
+    /// The first read that began after it was stored.
+    var knownFrom: Int?
+  }
+
+  private struct State: Sendable {
+    var entries: [AppID: Entry] = [:]
+    var pauses: [String: Pause] = [:]
+    var isKnown = false
+    var isReading = false
+    var reads = 0
+    var waiting: [@Sendable (Result<Void, StorageError>) -> Void] = []
+    var ticks = 0
+  }
+
+  private let vendor: V
+  private let parts: VendorParts
+  private let onChange: @Sendable (AppID) -> Void
+  private let state = Mutex(State())
+
+  /// Is empty until the first `refresh`. `onChange` is called for each app whose credential is another or has another state.
+  init(_ vendor: V, _ parts: VendorParts, onChange: @escaping @Sendable (AppID) -> Void) {
+    self.vendor = vendor
+    self.parts = parts
+    self.onChange = onChange
+  }
+
+  /// Whether the database was read.
+  var isKnown: Bool { state.withLock { $0.isKnown } }
+
+  /// What to use for an app.
+  func selection(_ app: AppID) -> Selection {
+    state.withLock { state in
+      guard let entry = state.entries[app] else { return .missing }
+      if let pause = state.pauses[entry.row.id] { return .unusable(pause.reason, since: pause.at) }
+      if let reason = entry.row.pause { return .unusable(reason, since: entry.row.changedAt) }
+      guard let credential = entry.credential else {
+        return .unusable(entry.problem ?? "", since: entry.row.createdAt)
+      }
+      return .use(id: entry.row.id, credential)
+    }
+  }
+
+  /// Why an app's credential is not used; nil if it is, or if there is none.
+  func problem(of app: AppID) -> Phrase? {
+    guard case .unusable(let reason, _) = selection(app) else { return nil }
+    let isPaused = state.withLock { state in
+      state.entries[app].map { $0.row.pause != nil || state.pauses[$0.row.id] != nil } ?? false
+    }
+    return Phrase(problem: isPaused ? "paused: \(reason)" : reason)
+  }
+
+  /// Call once a second: reads changes each second, with many credentials every five.
+  func tick() {
+    let isDue = state.withLock { state in
+      state.ticks &+= 1
+      return state.ticks % min(state.entries.count / 250 + 1, 5) == 0
+    }
+    if isDue { refresh() }
+    savePauses()
+  }
+
+  /// Reads changes from the database; the completion runs when everything committed before this call is known.
+  func refresh(_ done: (@Sendable (Result<Void, StorageError>) -> Void)? = nil) {
+    let starts = state.withLock { state in
+      guard !state.isReading else {
+        // A read that is under way may have begun before the change.
+        if let done { state.waiting.append(done) }
+        return false
+      }
+      state.isReading = true
+      return true
+    }
+    if starts { read(done.map { [$0] } ?? []) }
+  }
+
+  private func read(_ callers: [@Sendable (Result<Void, StorageError>) -> Void]) {
+    let number = state.withLock { state in
+      state.reads += 1
+      return state.reads
+    }
+    let channel = vendor.info.id
+    parts.store.read { transaction throws(StorageError) in
+      try transaction.channelCredentials.all(of: channel)
+    } completion: { [self] result in
+      if case .success(let rows) = result { take(rows, read: number) }
+      for done in callers { done(result.map { _ in () }) }
+      let waiting = state.withLock { state in
+        defer { state.waiting = [] }
+        state.isReading = !state.waiting.isEmpty
+        return state.waiting
+      }
+      if !waiting.isEmpty { read(waiting) }
+    }
+  }
+
+  private func take(_ rows: [ChannelCredentialRow], read number: Int) {
+    let known = state.withLock { $0.entries }
+    // Opening secrets and reading the key file is slow, so it happens outside of the lock, and only for what is new. What could not
+    // be opened is tried again, since the file of keys may have been mended.
+    let keys =
+      rows.contains { known[$0.app]?.row.sealed != $0.sealed || known[$0.app]?.credential == nil }
+      ? parts.keys() : nil
+    var entries: [AppID: Entry] = [:]
+    for row in rows {
+      if var entry = known[row.app], entry.row.sealed == row.sealed, entry.credential != nil {
+        entry.row = row
+        entries[row.app] = entry
+      } else if let keys {
+        entries[row.app] = open(row, keys)
+      }
+    }
+    let changed = state.withLock { state in
+      let changed = Set(state.entries.keys).union(entries.keys).filter { app in
+        let (old, new) = (state.entries[app], entries[app])
+        return old?.row != new?.row || old?.problem != new?.problem
+      }
+      state.entries = entries
+      state.isKnown = true
+      state.pauses = state.pauses.filter { id, pause in
+        entries[pause.app]?.row.id == id && pause.knownFrom.map { $0 > number } ?? true
+      }
+      return changed
+    }
+    for app in changed {
+      if let problem = entries[app]?.problem {
+        parts.log.error(
+          "credential cannot be opened",
+          [
+            "channel": .text(vendor.info.name), "app": .number(Int64(app.rawValue)), "reason": .text(problem),
+          ])
+      }
+      onChange(app)
+    }
+  }
+
+  private func open(_ row: ChannelCredentialRow, _ keys: Result<SealingKeys, VendorKeyFailure>) -> Entry {
+    do {
+      guard let credential = vendor.credential(try VendorSecret.open(row, with: try keys.get())) else {
+        return Entry(row: row, problem: "the stored credential is damaged")
+      }
+      return Entry(row: row, credential: credential)
+    } catch let failure as VendorKeyFailure {
+      return Entry(row: row, problem: failure.message)
+    } catch {
+      return Entry(row: row, problem: "\(error)")
+    }
+  }
+
+  // MARK: Pauses
+
+  /// Stops the use of an app's credential immediately, and permanently once it is stored. Another credential's ID is ignored.
+  func pause(_ id: String, of app: AppID, _ reason: String) {
+    let now = parts.time.now()
+    let text = Self.shortened(reason)
+    let isNew = state.withLock { state in
+      guard let entry = state.entries[app], entry.row.id == id, entry.row.pause == nil,
+        state.pauses[id] == nil
+      else { return false }
+      state.pauses[id] = Pause(app: app, reason: text, at: now)
+      return true
+    }
+    guard isNew else { return }
+    parts.log.error(
+      "credential paused",
+      ["channel": .text(vendor.info.name), "app": .number(Int64(app.rawValue)), "reason": .text(text)])
+    onChange(app)
+    savePauses()
+  }
+
+  /// Stores pauses that the database does not have yet; failures are retried with the next tick.
+  private func savePauses() {
+    let pauses = state.withLock { state in
+      let unsaved = state.pauses.filter { !$0.value.isBeingSaved && $0.value.knownFrom == nil }
+      for id in unsaved.keys { state.pauses[id]?.isBeingSaved = true }
+      return unsaved
+    }
+    guard !pauses.isEmpty else { return }
+    let channel = vendor.info.id
+    parts.store.write { transaction throws(StorageError) in
+      for (id, pause) in pauses {
+        _ = try transaction.channelCredentials.pause(
+          app: pause.app, channel: channel, id: id, reason: pause.reason, at: pause.at)
+      }
+    } completion: { [self] result in
+      let isStored = if case .success = result { true } else { false }
+      state.withLock { state in
+        for id in pauses.keys {
+          state.pauses[id]?.isBeingSaved = false
+          if isStored { state.pauses[id]?.knownFrom = state.reads + 1 }
+        }
+      }
+      if !isStored { parts.log.error("cannot store that credentials are paused") }
+    }
+  }
+
+  /// A reason as the database takes it.
+  static func shortened(_ reason: String) -> String {
+    var text = reason.isEmpty ? "no reason given" : reason
+    while text.utf8.count > 500 { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,45 @@
+import PushBase
+import PushHTTPClient
+import Synchronization
+
+/// Questions about the credential.
+extension VendorDispatcher {
+  /// Stops the use of the credential.
+  func stop(_ reason: String) { pauseCredential(reason) }
+
+  /// Asks the service about the credential, with a new token of access.
+  func ask(_ done: @escaping @Sendable (VendorVerdict) -> Void) {
+    parts.transport.run { [self] in
+      switch access.step(at: parts.time.now()) {
+      case .use(let token): probe(token, done)
+      case .wait: done(.unclear("a token of access is being asked for"))
+      case .ask:
+        askForAccess { [self] verdict in
+          guard verdict == .accepted, case .use(let token) = access.step(at: parts.time.now()) else {
+            return done(verdict)
+          }
+          probe(token, done)
+        }
+      }
+    }
+  }
+
+  private func probe(_ token: AccessToken, _ done: @escaping @Sendable (VendorVerdict) -> Void) {
+    state.withLock { $0.isAsking = true }
+    parts.transport.send(vendor.probe(credential, access: token)) { [self] answer in
+      state.withLock { $0.isAsking = false }
+      guard !answer.isClosed else { return done(.unclear("the server stops")) }
+      note(answer)
+      guard answer.status != 0 else { return done(.unclear(answer.error ?? "no answer")) }
+      switch vendor.interpret(answer) {
+      // The service looks at the token of a device only if the credential may send.
+      case .accepted, .dropToken, .suspectToken, .dropForeignToken, .rejectContent: done(.accepted)
+      case .pauseAndTellOperator(let reason): done(.refused(reason))
+      case .refreshAuthOnce(let reason):
+        access.drop(token)
+        done(.refused(reason))
+      case .retryAfter(_, _, _, let reason), .stopUntilQuotaReset(let reason): done(.unclear(reason))
+      }
+    }
+  }
+}

@@ -1,0 +1,360 @@
+import PushBase
+import PushChannels
+import PushDomain
+import PushHTTPClient
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// Sends an app's requests to a vendor with one credential: takes what the queue has ready, with a bounded number of requests
+/// under way, and carries out what the answers mean. Its work runs on the thread of the HTTP client.
+final class VendorDispatcher<V: Vendor>: ServiceTarget {
+  struct State: Sendable {
+    var isWoken = false
+    var inFlight = 0
+    var isAsking = false
+    var isClosed = false
+    /// Nothing is sent before this second; 0 for no rest.
+    var restsUntil: Int64 = 0
+    var restReason = ""
+    /// Consecutive failures of the service.
+    var failures = 0
+    /// Until the service answers again, one request at a time probes it.
+    var isProbing = false
+    var guardian = TokenGuard<FaultyToken>()
+    var view = ServiceView()
+  }
+
+  /// What was seen of the service.
+  struct ServiceView: Sendable {
+    var answeredAt: Timestamp?
+    var failingSince: Timestamp?
+    var failure: String?
+    var failedAt: Timestamp?
+
+    var health: ChannelHealth {
+      if let failingSince { return .unreachable(since: failingSince, reason: failure ?? "") }
+      return answeredAt.map { .idle(since: $0) } ?? .unused
+    }
+  }
+
+  /// What follows from an answer outside of the queue.
+  private enum Effect {
+    case retire(FaultyToken, TokenEnd)
+    case suspect(FaultyToken)
+    case dropAccess(AccessToken)
+    case rest(seconds: Int64?, String)
+    case pause(String)
+    case answers
+  }
+
+  /// The most requests of an app without an answer: a connection with HTTP/2 has room for about as many.
+  static var mostInFlight: Int { 100 }
+  /// The longest rest that a service can ask for, in seconds.
+  static var longestRest: Int64 { RetrySchedule.maximumDelay / 1000 }
+
+  /// Which credential it is.
+  let id: String
+  let credential: V.Credential
+  let vendor: V
+  let parts: VendorParts
+  let pauseCredential: @Sendable (String) -> Void
+  let access = AccessTokens()
+  private weak let queue: ChannelQueue?
+  let state = Mutex(State())
+
+  /// `pauseCredential` stops the use of the credential for a reason.
+  init(
+    _ vendor: V, _ parts: VendorParts, id: String, _ credential: V.Credential, _ queue: ChannelQueue,
+    pauseCredential: @escaping @Sendable (String) -> Void
+  ) {
+    self.vendor = vendor
+    self.parts = parts
+    self.id = id
+    self.credential = credential
+    self.queue = queue
+    self.pauseCredential = pauseCredential
+  }
+
+  func takes(_ slot: TokenSlot) -> Bool { slot == vendor.slot }
+
+  func wake() {
+    let isFirst = state.withLock { state in
+      defer { state.isWoken = true }
+      return !state.isWoken && !state.isClosed
+    }
+    if isFirst { parts.transport.run { [weak self] in self?.work() } }
+  }
+
+  /// Requests are handed to the HTTP client at once: none waits here.
+  func recall(_ tags: [UInt64]) {}
+
+  /// Starts nothing new.
+  func close() { state.withLock { $0.isClosed = true } }
+
+  var isIdle: Bool { state.withLock { $0.inFlight == 0 && !$0.isAsking } }
+
+  var inFlight: Int { state.withLock { $0.inFlight } }
+
+  var view: ServiceView { state.withLock { $0.view } }
+
+  /// Why nothing is sent now, for people; nil if sending is not stopped.
+  var rest: String? { state.withLock { $0.restsUntil > 0 ? $0.restReason : nil } }
+
+  /// Call once a second.
+  func tick() {
+    let (now, nanoseconds) = (parts.time.now().seconds, parts.time.monotonic())
+    let (confirmed, isRested) = state.withLock { state in
+      let isRested = state.restsUntil > 0 && state.restsUntil <= now
+      if isRested { state.restsUntil = 0 }
+      return (state.guardian.confirmed(at: nanoseconds), isRested)
+    }
+    for token in confirmed { retire(token, .otherApp) }
+    if isRested { wake() }
+  }
+
+  // MARK: Sending, on the client's thread
+
+  private func work() {
+    state.withLock { $0.isWoken = false }
+    guard let queue else { return }
+    while true {
+      let room = state.withLock { state in
+        guard !state.isClosed, state.restsUntil == 0 else { return 0 }
+        return (state.isProbing ? 1 : Self.mostInFlight) - state.inFlight
+      }
+      guard room > 0, let token = accessToken() else { return }
+      let taken = queue.take(.only, upTo: room, authorization: token)
+      guard !taken.isEmpty else { return }
+      state.withLock { $0.inFlight += taken.count }
+      for one in taken { send(one, token, queue) }
+    }
+  }
+
+  private func accessToken() -> AccessToken? {
+    switch access.step(at: parts.time.now()) {
+    case .use(let token): return token
+    case .wait: return nil
+    case .ask:
+      askForAccess { [weak self] verdict in
+        if case .refused(let reason) = verdict { self?.pauseCredential(reason) }
+      }
+      return nil
+    }
+  }
+
+  /// Asks for a token of access. A refusal is the verdict; failures are tried again.
+  func askForAccess(_ done: @escaping @Sendable (VendorVerdict) -> Void) {
+    guard let post = vendor.authorize(credential, at: parts.time.now()) else {
+      access.failed()
+      done(.refused("the key cannot sign"))
+      return
+    }
+    state.withLock { $0.isAsking = true }
+    parts.transport.send(post) { [self] answer in
+      state.withLock { $0.isAsking = false }
+      guard !answer.isClosed else { return access.failed() }
+      note(answer)
+      let said: AccessAnswer =
+        answer.status == 0
+        ? .later(answer.error ?? "no answer", seconds: nil) : vendor.readToken(answer)
+      switch said {
+      case .token(let value, let seconds):
+        access.set(value, seconds: seconds, at: parts.time.now())
+        state.withLock { state in
+          state.failures = 0
+          state.isProbing = false
+        }
+        parts.metrics.count("access_granted", of: vendor.info.name)
+        done(.accepted)
+        wake()
+      case .refused(let reason):
+        access.failed()
+        parts.metrics.count("access_refused", of: vendor.info.name)
+        done(.refused(reason))
+      case .later(let reason, let seconds):
+        access.failed()
+        parts.metrics.count("access_failed", of: vendor.info.name)
+        rest(seconds: seconds.map { min($0, Self.longestRest) }, reason)
+        done(.unclear(reason))
+      }
+    }
+  }
+
+  private func send(_ outgoing: Outgoing, _ token: AccessToken, _ queue: ChannelQueue) {
+    guard let content = outgoing.content as? V.Content else { return }
+    if let refusal = content.refusal {
+      state.withLock { $0.inFlight -= 1 }
+      return queue.complete([(outgoing.tag.rawValue, false)]) { _, _ in .refused(refusal) }
+    }
+    let left = (outgoing.expires.milliseconds - parts.time.now().milliseconds) / 1000
+    let badge: Int64? =
+      switch content.badge {
+      case .unchanged: nil
+      case .set(let number): Int64(number)
+      // The database's number was changed when the device was looked up.
+      case .add: outgoing.delivery.row.badge
+      }
+    let target = VendorTarget(
+      token: outgoing.delivery.row.token, push: outgoing.push, badge: badge, secondsToLive: max(0, left))
+    let post = vendor.request(content, to: target, with: credential, access: token)
+    parts.transport.send(post) { [self] answer in
+      state.withLock { $0.inFlight -= 1 }
+      // Without an answer it is sent again after the next start.
+      guard !answer.isClosed else { return }
+      answered(outgoing, content, answer)
+      wake()
+    }
+  }
+
+  // MARK: Answers
+
+  private func answered(_ outgoing: Outgoing, _ content: V.Content, _ answer: HTTPAnswer) {
+    note(answer)
+    let outcome = answer.status == 0 ? nil : vendor.interpret(answer)
+    if outcome == .accepted { passed.note(outgoing.push) }
+    parts.metrics.count(
+      outcome?.name ?? (answer.wasSent ? "no_answer" : "not_sent"), of: vendor.info.name)
+    var effects: [Effect] = []
+    queue?.complete([(outgoing.tag.rawValue, outcome == .accepted)]) { _, completed in
+      guard let outcome else { return judge(&completed, lost: answer, &effects) }
+      return judge(&completed, outcome, outgoing.push, &effects)
+    }
+    for effect in effects { carryOut(effect) }
+  }
+
+  /// The pushes that the service took for some device.
+  private let passed = PassedPushes()
+
+  private func judge(
+    _ completed: inout CompletedRequest, lost answer: HTTPAnswer, _ effects: inout [Effect]
+  ) -> DeliveryVerdict {
+    effects.append(.rest(seconds: nil, answer.error ?? "no answer"))
+    guard answer.wasSent else { return .unsent }
+    return completed.isLastTry ? .ended(ChannelEnd.noAnswer) : .retry(RetrySchedule(firstSeconds: 10))
+  }
+
+  private func judge(
+    _ completed: inout CompletedRequest, _ outcome: VendorOutcome, _ push: MessageID,
+    _ effects: inout [Effect]
+  ) -> DeliveryVerdict {
+    switch outcome {
+    case .accepted:
+      effects.append(.answers)
+      return .ended(ChannelEnd.delivered)
+    case .dropToken(let reason):
+      effects.append(.answers)
+      // A request that was sent later has shown that the token is good.
+      if !completed.hasWorkedSince { effects.append(.retire(FaultyToken(completed), .byService)) }
+      return .refused(reason)
+    case .dropForeignToken(let reason):
+      effects.append(.answers)
+      if !completed.hasWorkedSince { effects.append(.suspect(FaultyToken(completed))) }
+      return .refused(reason)
+    case .suspectToken(let reason):
+      effects.append(.answers)
+      if passed.contains(push) { effects.append(.retire(FaultyToken(completed), .wrongService)) }
+      return .refused(reason)
+    case .refreshAuthOnce(let reason):
+      if let token = completed.authorization as? AccessToken { effects.append(.dropAccess(token)) }
+      guard !completed.delivery.hasRenewedAuthorization else {
+        effects.append(.pause(reason))
+        return .wait(seconds: 1)
+      }
+      completed.delivery.hasRenewedAuthorization = true
+      return .resend
+    case .retryAfter(let schedule, let wished, let rests, let reason):
+      let seconds = wished.map { min($0, Self.longestRest) }
+      if rests { effects.append(.rest(seconds: seconds, reason)) } else { effects.append(.answers) }
+      guard let seconds else { return .retry(schedule) }
+      // The service knows better than the schedule; one that asks for hardly any time again and again gets more.
+      return .retry(RetrySchedule(firstSeconds: 0), notBefore: seconds)
+    case .stopUntilQuotaReset(let reason):
+      effects.append(.rest(seconds: Self.secondsToQuotaReset(from: parts.time.now()), reason))
+      return .wait(seconds: 1)
+    case .pauseAndTellOperator(let reason):
+      effects.append(.pause(reason))
+      return .wait(seconds: 1)
+    case .rejectContent(let reason):
+      effects.append(.answers)
+      return .refused(reason)
+    }
+  }
+
+  /// Until midnight by the clocks of China, which know no summer time.
+  static func secondsToQuotaReset(from now: Timestamp) -> Int64 {
+    86_400 - (now.seconds + 8 * 3600) % 86_400
+  }
+
+  private func carryOut(_ effect: Effect) {
+    switch effect {
+    case .retire(let token, let end): retire(token, end)
+    case .suspect(let token): suspect(token)
+    case .dropAccess(let token): access.drop(token)
+    case .rest(let seconds, let reason): rest(seconds: seconds, reason)
+    case .pause(let reason): pauseCredential(reason)
+    case .answers:
+      let nanoseconds = parts.time.monotonic()
+      state.withLock { state in
+        state.failures = 0
+        state.isProbing = false
+        state.guardian.good(at: nanoseconds)
+      }
+    }
+  }
+
+  /// A token of another project: one that a device told by mistake, or all of them, if the credential is the mistake.
+  private func suspect(_ token: FaultyToken) {
+    let nanoseconds = parts.time.monotonic()
+    let verdict = state.withLock { $0.guardian.bad(token, at: nanoseconds) }
+    if verdict == .alarm {
+      pauseCredential(
+        "more than \(TokenGuard<FaultyToken>().percent) % of this minute's tokens belong to another project: is it the "
+          + "right credential?")
+    }
+  }
+
+  private func retire(_ faulty: FaultyToken, _ end: TokenEnd) {
+    guard let queue else { return }
+    parts.metrics.countRetired(of: vendor.info.name)
+    parts.router.registrations.retire(
+      faulty.token, of: faulty.number, in: queue.app, end, unlessToldAfter: faulty.toldAt)
+  }
+
+  /// Sends nothing for a while, and then probes with one request; without a time, longer each time.
+  private func rest(seconds wished: Int64?, _ reason: String) {
+    // Up to the next whole second, so that a rest is never shorter than it was asked for.
+    let now = Timestamp(milliseconds: parts.time.now().milliseconds + 999).seconds
+    let begins = state.withLock { state in
+      state.isProbing = true
+      let isResting = state.restsUntil > 0
+      if !isResting { state.failures += 1 }
+      var random = SystemRandomNumberGenerator()
+      let delay = RetrySchedule(firstSeconds: 1).delay(
+        afterFailures: min(state.failures, 6), using: &random)
+      // What was under way when it began says nothing new.
+      guard !isResting || wished != nil else { return false }
+      state.restsUntil = max(state.restsUntil, now + max(1, wished ?? delay / 1000))
+      state.restReason = reason
+      return !isResting
+    }
+    guard begins else { return }
+    parts.log.warning(
+      "channel pauses", ["channel": .text(vendor.info.name), "reason": .text(reason)])
+  }
+
+  /// Notes what an answer says about the way to the service.
+  func note(_ answer: HTTPAnswer) {
+    let now = parts.time.now()
+    state.withLock { state in
+      if answer.status != 0, answer.status < 500 {
+        state.view.answeredAt = now
+        state.view.failingSince = nil
+      } else {
+        state.view.failingSince = state.view.failingSince ?? now
+        state.view.failure = answer.error ?? "answered \(answer.status)"
+        state.view.failedAt = now
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import PushBase
+import PushChannels
+import PushDomain
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// What a service says of a credential.
+enum VendorVerdict: Sendable, Equatable {
+  /// It takes it.
+  case accepted
+  /// It does not.
+  case refused(String)
+  /// It could not be asked.
+  case unclear(String)
+}
+
+/// A token that a service rejected.
+struct FaultyToken: Sendable, Hashable {
+  let number: RegistrationNumber
+  let token: PushToken
+  /// A token that the device reported after this has priority.
+  let toldAt: Timestamp
+
+  init(_ completed: CompletedRequest) {
+    number = completed.delivery.row.number
+    token = completed.delivery.token
+    toldAt = completed.delivery.row.tokenAt
+  }
+}
+
+/// The latest pushes that a service took for some device: their content is good.
+final class PassedPushes: Sendable {
+  private static let most = 1024
+  private let state = Mutex<(known: Set<MessageID>, order: FIFO<MessageID>)>(([], FIFO()))
+
+  func note(_ push: MessageID) {
+    state.withLock { state in
+      guard state.known.insert(push).inserted else { return }
+      state.order.append(push)
+      if state.known.count > Self.most, let oldest = state.order.popFirst() { state.known.remove(oldest) }
+    }
+  }
+
+  func contains(_ push: MessageID) -> Bool { state.withLock { $0.known.contains(push) } }
+}

@@ -1,0 +1,173 @@
+import PushBase
+import PushDomain
+import PushJSON
+import PushOps
+import PushRouter
+import PushStorage
+import PushVendors
+
+/// What the commands `app channel` have in common.
+private enum AppChannel {
+  /// Changes the credential of the app and channel that the operands name, and prints what the app then has.
+  static func change(
+    _ input: Input,
+    _ body: @escaping @Sendable (WriteTransaction, ChannelCredentialRow) throws(StorageError) -> Void
+  ) throws(Failure) {
+    let channel = try Vendors(input.settings).named(input.operands[1]).info
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
+      let isKnown = try store.writeNow(orFail: "cannot change the credential") {
+        transaction throws(StorageError) in
+        guard let row = try transaction.channelCredentials.find(app: app.id, channel: channel.id) else {
+          return false
+        }
+        try body(transaction, row)
+        return true
+      }
+      guard isKnown else { throw .failed("the app has no credential for \(channel.name)") }
+      try printList(store, app)
+    }
+  }
+
+  /// Prints one line for each credential of an app.
+  static func printList(_ store: Store, _ app: AppRow) throws(Failure) {
+    let rows = try store.readNow(orFail: "cannot read the credentials") { transaction throws(StorageError) in
+      try transaction.channelCredentials.all().filter { $0.app == app.id }
+    }
+    for row in rows { Console.print(document(row)) }
+  }
+
+  /// All that may be shown of a credential.
+  private static func document(_ row: ChannelCredentialRow) -> JSONValue {
+    var document = JSONObject()
+    let name = Vendors.infos.first { $0.id == row.channel }?.name ?? ChannelInfo.unknown(row.channel).name
+    document.set("channel", .string(name))
+    document.set("id", .string(row.id))
+    document.set("subject", .string(row.subject))
+    if !row.name.isEmpty { document.set("key_id", .string(row.name)) }
+    document.set("created_at", .number(JSONNumber(row.createdAt.seconds)))
+    document.set("state", .string(row.pause == nil ? "active" : "paused"))
+    if let reason = row.pause { document.set("reason", .string(reason)) }
+    return .object(document)
+  }
+}
+
+struct AppChannelSetCommand: Command {
+  static let name = "app channel set"
+  static let summary = "Sets an app's credential for a vendor's channel."
+  static let details = """
+    Checks a credential of the app with the key KEY for the channel CHANNEL, and stores it encrypted in place of the app's one.
+    A running server applies the change within seconds.
+
+      borealis app channel set KEY fcm --file service-account.json
+
+    For fcm the file is the key of a service account, from the Firebase console. Prints the app's credentials.
+    """
+  static let operands = ["KEY", "CHANNEL"]
+  static let settings =
+    [
+      DataFolder.setting,
+      SettingDefinition(
+        name: "file", valueName: "FILE", help: "The file with the credential.", kind: .text),
+      SecretKeyFile.setting,
+    ] + Vendors.settings
+
+  static func run(_ input: Input) throws(Failure) {
+    let vendor = try Vendors(input.settings).named(input.operands[1])
+    guard let path = input.settings.text("file") else { throw .usage("--file is missing") }
+    let bytes = try Files.contents(path)
+    let field = vendor.form.fields.first { if case .file = $0.kind { true } else { false } }
+    let upload: VendorUpload
+    do throws(CredentialProblem) {
+      upload = try vendor.read(CredentialInput(vendor.form.name, fields: [field?.name ?? "": bytes]))
+    } catch {
+      throw .failed("\(path): \(error.reason)")
+    }
+    let keyFile = SecretKeyFile(input.settings, folder: try DataFolder(input))
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
+      let keys = try keyFile.readOrMake(for: store)
+      let row = upload.row(for: app.id, of: vendor.info.id, sealedWith: keys, at: SystemTime().now())
+      try store.writeNow(orFail: "cannot store the credential") { transaction throws(StorageError) in
+        try transaction.channelCredentials.set(row)
+      }
+      try AppChannel.printList(store, app)
+    }
+  }
+}
+
+struct AppChannelListCommand: Command {
+  static let name = "app channel list"
+  static let summary = "Lists an app's credentials for vendors' channels."
+  static let details = """
+    Prints one line of JSON for each credential of the app with the key KEY: its channel, what it is for, and whether it is
+    used. Secrets are never shown. "borealis app apns list" lists those for APNs.
+    """
+  static let operands = ["KEY"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
+      try AppChannel.printList(store, app)
+    }
+  }
+}
+
+struct AppChannelRemoveCommand: Command {
+  static let name = "app channel remove"
+  static let summary = "Removes an app's credential for a vendor's channel."
+  static let details = """
+    Removes the credential of the app with the key KEY for the channel CHANNEL; a running server stops using it within seconds.
+    Prints the remaining credentials.
+    """
+  static let operands = ["KEY", "CHANNEL"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    try AppChannel.change(input) { transaction, row throws(StorageError) in
+      _ = try transaction.channelCredentials.remove(app: row.app, channel: row.channel, id: row.id)
+    }
+  }
+}
+
+struct AppChannelPauseCommand: Command {
+  static let name = "app channel pause"
+  static let summary = "Pauses a channel's credential."
+  static let details = """
+    Stops the use of the credential of the app with the key KEY for the channel CHANNEL, until "borealis app channel resume";
+    a running server applies the change within seconds. The server pauses a credential itself when the channel's service rejects
+    it. Prints the app's credentials.
+    """
+  static let operands = ["KEY", "CHANNEL"]
+  static let settings = [
+    DataFolder.setting,
+    SettingDefinition(
+      name: "reason", valueName: "TEXT", help: "The reason that the list shows.", default: "by the operator",
+      kind: .text),
+  ]
+
+  static func run(_ input: Input) throws(Failure) {
+    let reason = input.settings.text("reason") ?? ""
+    guard (1...500).contains(reason.utf8.count) else { throw .usage("--reason has 1 to 500 bytes") }
+    try AppChannel.change(input) { transaction, row throws(StorageError) in
+      _ = try transaction.channelCredentials.pause(
+        app: row.app, channel: row.channel, id: row.id, reason: reason, at: SystemTime().now())
+    }
+  }
+}
+
+struct AppChannelResumeCommand: Command {
+  static let name = "app channel resume"
+  static let summary = "Resumes a channel's paused credential."
+  static let details = """
+    Ends the pause of the credential of the app with the key KEY for the channel CHANNEL, after the problem is solved; a running
+    server applies the change within seconds. Prints the app's credentials.
+    """
+  static let operands = ["KEY", "CHANNEL"]
+  static let settings = [DataFolder.setting]
+
+  static func run(_ input: Input) throws(Failure) {
+    try AppChannel.change(input) { transaction, row throws(StorageError) in
+      _ = try transaction.channelCredentials.pause(
+        app: row.app, channel: row.channel, id: row.id, reason: nil, at: SystemTime().now())
+    }
+  }
+}

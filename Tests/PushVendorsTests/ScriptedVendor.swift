@@ -1,0 +1,78 @@
+import PushBase
+import PushChannels
+import PushDomain
+import PushHTTPClient
+import PushRouter
+import Synchronization
+
+@testable import PushVendors
+
+/// A vendor whose answers a test decides: a status means one outcome each.
+struct ScriptedVendor: Vendor {
+  final class Content: VendorContent {
+    let badge = BadgeChange.unchanged
+    let refusal: String? = nil
+  }
+
+  static let channel = ChannelInfo(
+    id: ChannelID(rawValue: 77), name: "scripted", english: "Scripted", chinese: "Scripted",
+    platforms: PlatformSet(.android), parts: .notification,
+    tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 64)])
+
+  /// The statuses and what they mean: 200 for accepted.
+  static let quota = 432
+  static let busy = 429
+
+  let url: String
+  /// When requests were made, on the clock of the test.
+  let moments: Moments
+  let clock: any TimeSource
+
+  /// The times of requests.
+  final class Moments: Sendable {
+    private let all = Mutex<[Timestamp]>([])
+    func add(_ moment: Timestamp) { all.withLock { $0.append(moment) } }
+    var list: [Timestamp] { all.withLock { $0 } }
+  }
+
+  var info: ChannelInfo { Self.channel }
+  var slot: TokenSlot { TokenSlot(info.id, kind: 1) }
+  var texts: CredentialTexts {
+    CredentialTexts(step: Phrase("s", "s"), stepText: Phrase("s", "s"), none: Phrase("none", "none"))
+  }
+  var form: CredentialForm {
+    CredentialForm(
+      "form", title: Phrase("f", "f"), text: Phrase("f", "f"),
+      fields: [CredentialField("file", Phrase("f", "f"))])
+  }
+  var subjectLabel: Phrase { Phrase("Project", "Project") }
+
+  func read(_ input: CredentialInput) throws(CredentialProblem) -> VendorUpload {
+    VendorUpload(subject: "subject", name: "", secret: input.fields["file"] ?? [])
+  }
+  func credential(_ secret: [UInt8]) -> [UInt8]? { secret }
+  func authorize(_ credential: [UInt8], at now: Timestamp) -> HTTPPost? {
+    HTTPPost(url: url, body: [])
+  }
+  func readToken(_ answer: HTTPAnswer) -> AccessAnswer { .token("t", seconds: 864_000) }
+  func carries(_ content: PushContent) -> Bool { true }
+  func render(_ push: ChannelPush) -> Content? { Content() }
+  func request(
+    _ content: Content, to target: VendorTarget, with credential: [UInt8], access: AccessToken
+  ) -> HTTPPost {
+    moments.add(clock.now())
+    return HTTPPost(url: url, body: target.token)
+  }
+  func probe(_ credential: [UInt8], access: AccessToken) -> HTTPPost {
+    HTTPPost(url: url, body: [])
+  }
+  func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
+    switch answer.status {
+    case Self.quota: .stopUntilQuotaReset("the quota is used up")
+    case Self.busy:
+      .retryAfter(RetrySchedule(firstSeconds: 600), seconds: answer.retryAfter, rests: true, "busy")
+    default: .accepted
+    }
+  }
+  func meaning(of reason: String) -> Phrase? { nil }
+}

@@ -1,0 +1,101 @@
+import PushBase
+import PushCrypto
+import PushDomain
+import PushHTTPClient
+import PushJSON
+import PushRouter
+import PushStorage
+import PushTesting
+import Testing
+
+@testable import PushVendors
+
+/// A router with the channel of a scripted vendor, an app with a credential for it, and the vendor's server, in a time that the test
+/// makes.
+final class VendorScene {
+  let clock = ManualClock()
+  let app: App
+  let router: Router
+  let channel: VendorChannel<ScriptedVendor>
+  let moments = ScriptedVendor.Moments()
+  private let database: TestDatabase
+  private let server: TestReceiver
+  private let transport: HTTPTransport
+
+  /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
+  init(_ script: @escaping @Sendable (Int) -> TestReceiver.Act) async throws {
+    database = try TestDatabase(readers: 1)
+    let (store, clock) = (database.store, clock)
+    // The first request is for a token of access.
+    server = try TestReceiver { number in number == 1 ? .status(200) : script(number - 1) }
+    var options = HTTPTransport.Options()
+    options.allowsPlainHTTP = true
+    transport = try #require(HTTPTransport(options, thread: "test"))
+    let keys = try SealingKeys(text: SealingKeys.makeLine())
+    router = Router(store: store, time: clock, log: .silent)
+    try router.load()
+    app = try await router.makeApp(in: store)
+    let parts = VendorParts(
+      router: router, store: store, transport: transport, keys: { .success(keys) },
+      sealingKeys: { _ in .success(keys) }, metrics: Metrics(), time: clock, log: .silent)
+    channel = VendorChannel(ScriptedVendor(url: server.url, moments: moments, clock: clock), parts)
+    router.add(channel)
+    let row = VendorUpload(subject: "s", name: "", secret: [1]).row(
+      for: app.id, of: ScriptedVendor.channel.id, sealedWith: keys, at: clock.now())
+    try await store.change { transaction throws(StorageError) in try transaction.channelCredentials.set(row) }
+    try await withCheckedThrowingContinuation { done in channel.start { done.resume(with: $0) } }
+  }
+
+  func end() {
+    channel.close()
+    transport.close()
+    server.close()
+  }
+
+  /// An Android device that is away and has a token.
+  func device(_ token: String) async throws -> RegistrationNumber {
+    let number = try await router.newDevice(in: app, fingerprint: Array(token.utf8)).number
+    let tokens = [PushToken(TokenSlot(ScriptedVendor.channel.id, kind: 1), .only, Array(token.utf8))]
+    try await withCheckedThrowingContinuation { done in
+      router.registrations.setTokens(tokens, of: number, in: app) { done.resume(with: $0) }
+    }
+    return number
+  }
+
+  func push() async throws -> MessageID {
+    let text = #"{"platform":"all","audience":"all","notification":{"android":{"alert":"x"}}}"#
+    let request = try PushRequest.parse(try parseJSON(Array(text.utf8)), rules: PushRules())
+    return try await router.acceptance.accept(AcceptRequest(request), for: app).get().id
+  }
+
+  /// Lets seconds go by, as the server does.
+  func pass(seconds: Int) {
+    for _ in 0..<seconds {
+      clock.advance(seconds: 1)
+      channel.tick()
+    }
+  }
+
+  /// Lets time go by at once.
+  func jump(seconds: Int64) {
+    clock.advance(seconds: seconds)
+    channel.tick()
+  }
+
+  /// Waits until so many requests to devices were made, without any time on the test's clock.
+  func requests(_ count: Int) async throws -> [Timestamp] {
+    for _ in 0..<2000 where moments.list.count < count {
+      channel.tick()
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    return moments.list
+  }
+
+  /// Waits until the vendor's answer has stopped the sending.
+  func untilResting() async throws {
+    for _ in 0..<2000 where problem == nil { try await Task.sleep(for: .milliseconds(10)) }
+  }
+
+  /// What stands in the way, as pages say it.
+  var problem: String? { channel.status(of: app).first?.problem?.english }
+}
