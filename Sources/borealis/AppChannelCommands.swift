@@ -64,8 +64,7 @@ struct AppChannelSetCommand: Command {
     """
   static let operands = ["KEY", "CHANNEL"]
   static let settings =
-    [
-      DataFolder.setting,
+    DataFolder.settings + [
       SettingDefinition(
         name: "file", valueName: "FILE", help: "The file with the credential.", kind: .text),
       SecretKeyFile.setting,
@@ -102,7 +101,7 @@ struct AppChannelListCommand: Command {
     used. Secrets are never shown. "borealis app apns list" lists those for APNs.
     """
   static let operands = ["KEY"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
@@ -119,7 +118,7 @@ struct AppChannelRemoveCommand: Command {
     Prints the remaining credentials.
     """
   static let operands = ["KEY", "CHANNEL"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     try AppChannel.change(input) { transaction, row throws(StorageError) in
@@ -137,12 +136,12 @@ struct AppChannelPauseCommand: Command {
     it. Prints the app's credentials.
     """
   static let operands = ["KEY", "CHANNEL"]
-  static let settings = [
-    DataFolder.setting,
-    SettingDefinition(
-      name: "reason", valueName: "TEXT", help: "The reason that the list shows.", default: "by the operator",
-      kind: .text),
-  ]
+  static let settings =
+    DataFolder.settings + [
+      SettingDefinition(
+        name: "reason", valueName: "TEXT", help: "The reason that the list shows.",
+        default: "by the operator", kind: .text)
+    ]
 
   static func run(_ input: Input) throws(Failure) {
     let reason = input.settings.text("reason") ?? ""
@@ -162,7 +161,7 @@ struct AppChannelResumeCommand: Command {
     server applies the change within seconds. Prints the app's credentials.
     """
   static let operands = ["KEY", "CHANNEL"]
-  static let settings = [DataFolder.setting]
+  static let settings = DataFolder.settings
 
   static func run(_ input: Input) throws(Failure) {
     try AppChannel.change(input) { transaction, row throws(StorageError) in
