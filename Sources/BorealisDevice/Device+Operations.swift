@@ -127,6 +127,17 @@ extension Device {
     try await setNamedToken(.liveActivityStart, type, DeviceToken(environment, token))
   }
 
+  /// Reports a token of a channel such as `fcm`, as `POST /v1/tokens` has it; empty removes it. `kind` is empty for the channel's
+  /// ordinary kind, `name` for kinds of which a device has one, `service` for channels with one service. Call at every start. Ends
+  /// with 6017 if the server has no such channel for the device's platform, if the token has another form, or if the server is too
+  /// old for it.
+  public func setToken(
+    _ token: String, channel: String, kind: String = "", name: String = "", service: String = ""
+  ) async throws(DeviceOperationError) {
+    let told = ToldToken(channel: channel, kind: kind, name: name, service: service, token: token)
+    _ = try await run(.setChannelToken(told))
+  }
+
   private func setNamedToken(
     _ kind: APNsTokenKind, _ name: String, _ token: DeviceToken
   ) async throws(DeviceOperationError) {

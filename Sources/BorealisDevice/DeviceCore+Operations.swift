@@ -51,6 +51,9 @@ extension DeviceCore {
     case .appState(let state): profile.appState = state
     case .setToken(let token): profile.token = token
     case .setOtherToken(let other): otherTokens[other.slot] = other.token
+    case .setChannelToken(let told):
+      channelTokens.removeAll { $0.hasSamePlace(as: told) }
+      if !told.token.isEmpty { channelTokens.append(told) }
     default: break
     }
   }
@@ -145,6 +148,7 @@ extension DeviceCore {
     if !knowsOtherTokens {
       let tokens = otherTokens.filter { !$0.value.bytes.isEmpty }.map { OtherToken($0.key, $0.value) }
       lost += tokens.map { .setOtherToken($0) }.filter { $0.version <= version }
+      lost += channelTokens.map { .setChannelToken($0) }.filter { $0.version <= version }
     }
     var restored: [PendingOperation] = []
     for operation in lost {

@@ -54,6 +54,8 @@ public struct DeviceCore: Sendable {
   public internal(set) var wishes: DeviceWishes
   /// The tokens, besides the ordinary one in REGISTER, that the app has reported in this run.
   var otherTokens: [APNsTokenSlot: DeviceToken] = [:]
+  /// The tokens of channels that the app told, in the order in which it did.
+  var channelTokens: [ToldToken] = []
   /// Whether they were sent for the current registration.
   var knowsOtherTokens = true
   /// The operations in flight that set up a new registration like the old one.

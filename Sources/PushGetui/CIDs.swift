@@ -48,7 +48,7 @@ extension GetuiError {
     switch failure {
     case .aliasFull: self = .parameter("alias has \(RegistrationLimits.devicesPerAlias) cids already")
     case .tooManyTags: self = .overLimit("custom_tag")
-    case .unknownRegistration, .unknownKey: self = .unknownTarget
+    case .unknownRegistration, .unknownKey, .invalidToken: self = .unknownTarget
     case .unavailable: self = .busy
     }
   }

@@ -27,6 +27,7 @@ enum OperationCheck {
     case .setToken(let token): .success(.setToken(PushToken(token.environment, token.bytes)))
     case .setOtherToken(let other):
       .success(.setToken(PushToken(other.slot, other.token.environment, other.token.bytes)))
+    case .setChannelToken(let told): .success(.tellToken(told))
     case .setKey(let key): .success(.setKey(key.kind, key.bytes))
     case .getKey(let id): .success(.readKey(id))
     case .appState, .logout: .failure(Fault(code: .requestInvalid))
@@ -40,6 +41,7 @@ enum OperationCheck {
     case .tooManyTags: .deviceTagsFull
     case .unknownRegistration: .userInvalid
     case .unknownKey: .keyMissing
+    case .invalidToken: .requestInvalid
     case .unavailable: .serverError
     }
   }

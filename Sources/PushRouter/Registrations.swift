@@ -13,6 +13,8 @@ public enum DeviceFailure: Error, Sendable {
   case unknownRegistration
   /// There is no key of that name for the registration, or not yet.
   case unknownKey
+  /// The channels have no such token for the device's platform.
+  case invalidToken
   /// The store cannot take changes now; try again later.
   case unavailable
 }

@@ -64,6 +64,15 @@ struct BodyReader {
     return text
   }
 
+  /// A text with a count of two bytes.
+  mutating func longText(atMost limit: Int, in bytes: Span<UInt8>) throws(FrameError) -> String {
+    let count = Int(try integer(UInt16.self, in: bytes))
+    guard count <= limit else { throw .invalidCount }
+    let part = bytes.extracting(try take(count))
+    guard let valid = try? UTF8Span(validating: part) else { throw .invalidUTF8 }
+    return String(copying: valid)
+  }
+
   mutating func texts(in bytes: Span<UInt8>) throws(FrameError) -> [String] {
     let count = Int(try integer(UInt16.self, in: bytes))
     // Each text takes a byte at least: a large count in a small body must not reserve memory.

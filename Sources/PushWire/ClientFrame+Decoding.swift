@@ -72,6 +72,15 @@ extension DeviceKey {
   }
 }
 
+extension ToldToken {
+  init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    self.init(
+      channel: try reader.text(in: bytes), kind: try reader.text(in: bytes),
+      name: try reader.storableText(in: bytes), service: try reader.text(in: bytes),
+      token: try reader.longText(atMost: ToldToken.maximumBytes, in: bytes))
+  }
+}
+
 extension LoginRequest {
   init(_ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     appKey = try reader.appKey(in: bytes)
@@ -84,7 +93,7 @@ extension LoginRequest {
 
 extension Operation {
   static func isKnown(_ type: FrameType) -> Bool {
-    (FrameType.setAlias.rawValue...FrameType.getKey.rawValue).contains(type.rawValue)
+    (FrameType.setAlias.rawValue...FrameType.setChannelToken.rawValue).contains(type.rawValue)
   }
 
   init(_ type: FrameType, _ reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
@@ -103,6 +112,7 @@ extension Operation {
     case .setOtherToken: self = .setOtherToken(try OtherToken(&reader, in: bytes))
     case .setKey: self = .setKey(try DeviceKey(&reader, in: bytes))
     case .getKey: self = .getKey(ContentKeyID(try reader.integer(in: bytes)))
+    case .setChannelToken: self = .setChannelToken(try ToldToken(&reader, in: bytes))
     case .appState: self = .appState(try reader.value(in: bytes))
     case .logout: self = .logout
     default: throw .unknownType

@@ -119,6 +119,9 @@ extension FrameWriter {
       integer(key.kind.rawValue)
       counted(key.bytes)
     case .getKey(let id): integer(id.rawValue)
+    case .setChannelToken(let told):
+      for field in [told.channel, told.kind, told.name, told.service] { text(field) }
+      longText(told.token, atMost: ToldToken.maximumBytes)
     case .appState(let state): integer(state.rawValue)
     }
   }

@@ -152,6 +152,8 @@ public enum Operation: Hashable, Sendable {
   case setKey(DeviceKey)
   /// Gets a key for content that many devices decrypt; since version 4 of the protocol.
   case getKey(ContentKeyID)
+  /// Reports a token of any channel; since version 5 of the protocol.
+  case setChannelToken(ToldToken)
   /// Reports whether the app is in the foreground.
   case appState(AppState)
   /// Ends the session.
@@ -174,6 +176,7 @@ public enum Operation: Hashable, Sendable {
     case .setOtherToken: .setOtherToken
     case .setKey: .setKey
     case .getKey: .getKey
+    case .setChannelToken: .setChannelToken
     case .appState: .appState
     case .logout: .logout
     }
@@ -184,6 +187,7 @@ public enum Operation: Hashable, Sendable {
     switch self {
     case .setOtherToken: 2
     case .setKey, .getKey: 4
+    case .setChannelToken: 5
     default: 1
     }
   }

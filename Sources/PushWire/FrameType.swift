@@ -57,6 +57,8 @@ public struct FrameType: RawRepresentable, Hashable, Sendable {
   public static let setKey = FrameType(0x3E)
   /// Client: gets a key that it shares with other devices. Since version 4.
   public static let getKey = FrameType(0x3F)
+  /// Client: reports a token of any channel. Since version 5.
+  public static let setChannelToken = FrameType(0x40)
   /// Server: the version to speak.
   public static let helloOK = FrameType(0x90)
   /// Server: a new registration.

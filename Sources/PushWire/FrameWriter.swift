@@ -12,6 +12,14 @@ struct FrameWriter: ~Copyable {
 
   mutating func bytes(_ value: [UInt8]) { body.append(contentsOf: value) }
 
+  mutating func longText(_ value: String, atMost limit: Int) {
+    guard value.utf8.count <= limit, let count = UInt16(exactly: value.utf8.count) else {
+      return isValid = false
+    }
+    integer(count)
+    bytes(Array(value.utf8))
+  }
+
   mutating func copy(_ range: Range<Int>, of bytes: Span<UInt8>) {
     guard range.lowerBound >= 0, range.upperBound <= bytes.count else { return isValid = false }
     for index in range { body.append(bytes[index]) }

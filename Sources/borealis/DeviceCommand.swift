@@ -18,6 +18,7 @@ struct DeviceCommand: Command {
       tags set T,... | tags add T,... | tags delete T,... | tags clean | tags get | tags check T
       badge N | token HEX [sandbox] | token none | voip HEX [sandbox] | voip none | foreground | background
       activity NAME HEX [sandbox] | activity NAME none | activity-start TYPE HEX [sandbox] | activity-start TYPE none
+      channel-token CHANNEL TOKEN | channel-token CHANNEL none
       shown MSG_ID | tapped MSG_ID | apns PAYLOAD | apns PAYLOAD tapped | rotate-key
       stop | start | logout | quit
 

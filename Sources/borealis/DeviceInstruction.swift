@@ -63,6 +63,7 @@ enum DeviceInstruction: Equatable {
       guard let number = argument.flatMap({ UInt32($0) }) else { throw Fault(expected: "badge NUMBER") }
       return .operation(.setBadge(number))
     case "voip", "activity", "activity-start": return .operation(try otherToken(words))
+    case "channel-token": return .operation(try channelToken(Array(words.dropFirst())))
     case "token": return .operation(try token(Array(words.dropFirst())))
     case "shown", "tapped":
       guard let id = argument.flatMap({ MessageID(decimal: Array($0.utf8)) }) else {
@@ -111,6 +112,13 @@ enum DeviceInstruction: Equatable {
       throw Fault(expected: "token HEX, token HEX sandbox or token none")
     }
     return .setToken(token)
+  }
+
+  private static func channelToken(_ words: [String]) throws(Fault) -> PushWire.Operation {
+    guard words.count == 2 else {
+      throw Fault(expected: "channel-token CHANNEL TOKEN or channel-token CHANNEL none")
+    }
+    return .setChannelToken(ToldToken(channel: words[0], token: words[1] == "none" ? "" : words[1]))
   }
 
   /// `voip TOKEN`, or a kind, the name of a Live Activity or of a type of them, and the token.

@@ -163,6 +163,7 @@ extension EventLine {
       case .liveActivity: "activity"
       case .liveActivityStart: "activity-start"
       }
+    case .setChannelToken: "channel-token"
     case .setKey: "key"
     case .getKey: "key get"
     case .appState(.foreground): "foreground"

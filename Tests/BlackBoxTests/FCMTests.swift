@@ -1,6 +1,7 @@
 import PushBase
 import PushJSON
 import PushTesting
+import PushWire
 import Testing
 
 /// FCM from outside: an app's key, a device's token, pushes, and what Google answers.
@@ -210,6 +211,38 @@ import Testing
       try RunningProgram.eventually {
         try world.targets(of: try world.push(to: [device])) == 0
       })
+  }
+
+  /// What a device says of its token on its connection; the same is refused there as over HTTPS.
+  @Test func `A device tells its token over its connection`() throws {
+    let world = try FCMWorld()
+    try world.setKey()
+    let device = try TestDevice.register(world.server.device, app: world.app.key, install: "lisa")
+    func tell(_ tokens: [ToldToken]) throws -> [ResultCode] {
+      let online = try TestDevice.login(world.server.device, app: world.app.key, device)
+      return try tokens.enumerated().map { place, token in
+        try online.send(.operation(sequence: UInt32(place), .setChannelToken(token)))
+        guard case .result(UInt32(place), let code, _) = try online.next() else {
+          throw TestDevice.Unexpected()
+        }
+        return code
+      }
+    }
+    let codes = try tell([
+      ToldToken(channel: "fax", token: "lisa:APA91"), ToldToken(channel: "apns", token: "00ff"),
+      ToldToken(channel: "fcm", kind: "voip", token: "lisa:APA91"),
+      ToldToken(channel: "fcm", name: "x", token: "lisa:APA91"),
+      ToldToken(channel: "fcm", service: "sandbox", token: "lisa:APA91"),
+      ToldToken(channel: "fcm", token: "lisa APA91"),
+      ToldToken(channel: "fcm", token: String(repeating: "x", count: 1025)),
+      ToldToken(channel: "fcm", kind: "device", token: "lisa:APA91"),
+    ])
+    #expect(codes.dropLast().allSatisfy { $0 == .requestInvalid } && codes.last == .ok, "\(codes)")
+    let id = try world.push(to: [device])
+    #expect(try world.results(of: id) == ["delivered": 1])
+    #expect(try world.requests(for: id).map { $0["request"]?["message"]?["token"] } == ["lisa:APA91"])
+    #expect(try tell([ToldToken(channel: "fcm", token: "")]) == [.ok])
+    #expect(try world.targets(of: try world.push(to: [device])) == 0)
   }
 
   /// JPush's names for strategies, and messages, which stay with the connection.

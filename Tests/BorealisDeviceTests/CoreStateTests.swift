@@ -90,6 +90,33 @@ import Testing
     #expect(run.sent.isEmpty)
   }
 
+  /// The same for tokens of other channels: the last one of each, in the order in which they were told.
+  @Test func tokensOfChannelsAreToldAgainAfterANewRegistration() {
+    var run = CoreRun.loggedIn(version: 5)
+    let tokens = [
+      ToldToken(channel: "fcm", token: "a"), ToldToken(channel: "fcm", token: "b"),
+      ToldToken(channel: "huawei", token: "c"), ToldToken(channel: "honor", token: "d"),
+      ToldToken(channel: "honor", token: ""),
+    ]
+    for token in tokens {
+      let number = run.submit(.setChannelToken(token))
+      run.receive(Wire.result(number))
+    }
+    run.receive(Wire.bytes(.goAway(.registrationReplaced, retryAfter: 0, host: "")))
+    run.start()
+    run.connected()
+    run.receive(CoreRun.helloOK(version: 5) + Wire.bytes(.error(.userInvalid, .never, message: "")))
+    run.waitForAttempt()
+    run.connected()
+    run.receive(CoreRun.helloOK(version: 5) + CoreRun.registerOK)
+    _ = run.take()
+    run.receive(CoreRun.loginOK())
+    let told = Wire.frames(run.sent.flatMap { $0 }).compactMap { frame -> ToldToken? in
+      if case .operation(_, .setChannelToken(let token)) = frame { token } else { nil }
+    }
+    #expect(told == [tokens[1], tokens[2]])
+  }
+
   @Test func anOldServerIsNotAskedForWhatItDoesNotKnow() {
     var run = CoreRun.loggedIn()
     let number = run.submit(.setOtherToken(OtherToken(.voip, DeviceToken(.production, [1]))))

@@ -196,6 +196,22 @@ import Testing
     #expect(try device.next() == .frame(.goAway(.protocolError, retryAfter: 0, host: "")))
   }
 
+  // MARK: Tokens of channels
+
+  @Test func `Tokens of channels are not there before version 5`() throws {
+    let server = try TestServer()
+    let (_, identity) = try server.device()
+    let device = try TestDevice(port: server.port)
+    try device.send(.hello(Hello(minVersion: 1, maxVersion: 4, clientName: "old")))
+    guard case .frame(.helloOK(version: 4, _, _)) = try device.next() else {
+      throw TestServer.Failed("not version 4")
+    }
+    try device.login(server.app.key, identity)
+    _ = try device.expectLogin()
+    try device.send(.operation(sequence: 1, .setChannelToken(ToldToken(channel: "fcm", token: "a"))))
+    #expect(try device.next() == .frame(.goAway(.protocolError, retryAfter: 0, host: "")))
+  }
+
   // MARK: Lists
 
   /// 6008 is the client's: what fits in a frame is not too long.

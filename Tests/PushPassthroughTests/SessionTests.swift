@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    arguments: [(1, 1, 1), (1, 2, 2), (2, 2, 2), (1, 3, 3), (3, 4, 4), (1, 9, 4), (5, 9, nil)]
+    arguments: [(1, 1, 1), (1, 2, 2), (2, 2, 2), (1, 3, 3), (3, 4, 4), (1, 9, 5), (6, 9, nil)]
       as [(UInt8, UInt8, UInt8?)])
   func `The highest version that both know is spoken`(_ low: UInt8, _ high: UInt8, _ spoken: UInt8?) throws {
     let server = try TestServer()

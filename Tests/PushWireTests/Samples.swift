@@ -15,6 +15,7 @@ enum Samples {
     ("hello", .hello(Hello(minVersion: 1, maxVersion: 1, clientName: "demo/1.0"))),
     ("hello-both-versions", .hello(Hello(minVersion: 1, maxVersion: 2, clientName: "demo/1.0"))),
     ("hello-three-versions", .hello(Hello(minVersion: 1, maxVersion: 3, clientName: "demo/1.0"))),
+    ("hello-four-versions", .hello(Hello(minVersion: 1, maxVersion: 4, clientName: "demo/1.0"))),
     ("hello-all-versions", .hello(Hello(clientName: "demo/1.0"))),
     (
       "register",
@@ -60,6 +61,22 @@ enum Samples {
     ("set-key", .operation(sequence: 17, .setKey(DeviceKey(.x25519, Array(0..<48))))),
     ("set-key-none", .operation(sequence: 18, .setKey(DeviceKey(.x25519, [])))),
     ("get-key", .operation(sequence: 19, .getKey(ContentKeyID(0x0123_4567_89AB_CDEF)))),
+    (
+      "set-channel-token",
+      .operation(sequence: 20, .setChannelToken(ToldToken(channel: "fcm", token: "c1:APA91")))
+    ),
+    (
+      "set-channel-token-named",
+      .operation(
+        sequence: 21,
+        .setChannelToken(
+          ToldToken(
+            channel: "apns", kind: "live_activity", name: "game-7", service: "sandbox", token: "aabb")))
+    ),
+    (
+      "set-channel-token-none",
+      .operation(sequence: 22, .setChannelToken(ToldToken(channel: "fcm", token: "")))
+    ),
     ("logout", .operation(sequence: 0xFFFF_FFFF, .logout)),
   ]
 
@@ -70,6 +87,7 @@ enum Samples {
 
   static let server: [(name: String, frame: ServerFrame)] = [
     ("pong", .pong),
+    ("hello-ok-5", .helloOK(version: 5, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-4", .helloOK(version: 4, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-3", .helloOK(version: 3, serverTime: time, maxFrame: 65_536)),
     ("hello-ok-2", .helloOK(version: 2, serverTime: time, maxFrame: 65_536)),

@@ -29,6 +29,7 @@ NEVER, BACK_OFF, AT_ONCE = 0, 1, 2
 RECONNECT_AFTER = {1: AT_ONCE, 2: NEVER, 4: AT_ONCE, 6: NEVER, 7: NEVER}
 DRAIN = 1
 WITH_AGES, UNKNOWN_AGE = 3, 2**32 - 1
+NEWEST = 5  # the version with tokens of all channels
 
 
 class Ending(NamedTuple):
@@ -145,7 +146,7 @@ class Device:
             async with asyncio.timeout(ANSWER_SECONDS):
                 reader, writer = await self._open(server)
                 self._begin(writer)
-                self._send("HELLO", magic=b"BRLS", versions=(1, WITH_AGES), client_name="borealis_device.py/1")
+                self._send("HELLO", magic=b"BRLS", versions=(1, NEWEST), client_name="borealis_device.py/1")
                 self._log_in_or_register()
                 while not self._logged_in_at:
                     await self._converse(reader)
@@ -221,7 +222,7 @@ class Device:
         pass
 
     def _on_hello_ok(self, version: int, server_time: int, max_frame: int) -> None:
-        require(1 <= version <= WITH_AGES, f"version {version} was not offered")
+        require(1 <= version <= NEWEST, f"version {version} was not offered")
         self._version = version
 
     def _on_register_ok(self, registration_id: str, secret: bytes) -> None:
@@ -337,6 +338,11 @@ class Device:
 
     async def set_token(self, environment: int, token: bytes) -> Result:
         return await self._operate("SET_TOKEN", environment=environment, token=token)
+
+    async def set_channel_token(self, channel: str, token: str, kind: str = "", token_name: str = "",
+                                service: str = "") -> Result:  # fmt: skip
+        return await self._operate("SET_CHANNEL_TOKEN", channel=channel, kind=kind, token_name=token_name,
+                                   service=service, token=token)  # fmt: skip
 
     async def set_app_state(self, foreground: bool) -> Result:
         return await self._operate("APP_STATE", app_state=int(foreground))

@@ -152,6 +152,26 @@ class Rest:
         return body.take(len(body.left))
 
 
+class LongText:
+    """Text of bounded length with a count of two bytes."""
+
+    def __init__(self, most: int):
+        self.most = most
+
+    def write(self, value: str) -> bytes:
+        data = value.encode()
+        require(len(data) <= self.most, "text too long")
+        return len(data).to_bytes(2) + data
+
+    def read(self, body: Body) -> str:
+        try:
+            text = body.take(int.from_bytes(body.take(2))).decode()
+        except UnicodeDecodeError:
+            raise ProtocolError("text is not UTF-8") from None
+        self.write(text)
+        return text
+
+
 class ListToEnd:
     """Entries of some fields each, up to the end of the body; an entry of one field is that value itself."""
 
@@ -208,6 +228,8 @@ FROM_CLIENT: dict[int, tuple[str, dict]] = {
                                      "token": Bytes8(0, 255)}),
     0x3E: ("SET_KEY", SEQ | {"key": DeviceKey()}),
     0x3F: ("GET_KEY", SEQ | {"key_id": Fixed(8)}),
+    0x40: ("SET_CHANNEL_TOKEN", SEQ | {"channel": TEXT, "kind": TEXT, "token_name": TEXT, "service": TEXT,
+                                       "token": LongText(4096)}),
 }  # fmt: skip
 FROM_SERVER: dict[int, tuple[str, dict]] = {
     0x02: ("PONG", {}),

@@ -84,15 +84,14 @@ async def play(binary: str, folder: pathlib.Path) -> None:
         await server.command(
             "app", "channel", "set", key, "fcm", "--file", simulator.key, "--fcm-url", simulator.url)  # fmt: skip
         phone = await Phone("one", server.plain, key, folder / "one.json").start()
-        device = phone.device
         api = push_api.PlainAPI(f"http://{server.http}", key, secret)
 
         async def call(method: str, path: str, body: Any) -> Any:
             return await asyncio.to_thread(api.request, method, path, body)
 
-        await call("POST", "/v1/tokens", {
-            "app_key": key, "registration_id": device.registration_id, "secret": device.state.secret,
-            "tokens": [{"channel": "fcm", "token": TOKEN}]})  # fmt: skip
+        unknown = await phone.device.set_channel_token("fax", TOKEN)
+        expect_equal(unknown.code, 6017, "the code for a channel that there is not")
+        expect_equal((await phone.device.set_channel_token("fcm", TOKEN)).code, 0, "the code for a token")
         # Whether the phone is connected does not matter to `ospush`. The key is in use within seconds.
         async with asyncio.timeout(DEADLINE):
             while not (ours := simulator.messages()):

@@ -1,6 +1,6 @@
 "use strict";
 
-// A device of Borealis in a web page: the protocol of Docs/protocol.md, versions 1 to 4, over WebSocket (its section 8). It knows
+// A device of Borealis in a web page: the protocol of Docs/protocol.md, versions 1 to 5, over WebSocket (its section 8). It knows
 // nothing of the page around it; virtual.js shows what it does, and `BorealisContent` opens what only the device reads.
 
 // Contents that only a device reads, Docs/encryption.md: the coding aes128gcm with a key of the kind p256, which WebCrypto has
@@ -220,6 +220,8 @@ const BorealisDevice = (() => {
   const UNKNOWN_AGE = 0xffffffff;
   // And from this one on the server takes a key and gives those that are shared.
   const WITH_KEYS = 4;
+  // The newest one: tokens of all channels.
+  const NEWEST = 5;
   // Milliseconds until a key is told or asked for again; each time after that twice as long, up to the longest.
   const FIRST_PAUSE_MS = 5000, LONGEST_PAUSE_MS = 600000;
   const MOST_TELLINGS = 8;
@@ -267,6 +269,14 @@ const BorealisDevice = (() => {
       write: (text) => counted(utf8.encode(text)),
       read: (reader) => strictUTF8.decode(reader.take(reader.number(1))),
     },
+    str16: {
+      write: (text) => {
+        const bytes = utf8.encode(text);
+        if (bytes.length > 4096) throw new RangeError("more than 4096 bytes");
+        return [bytes.length >> 8, bytes.length & 255, ...bytes];
+      },
+      read: (reader) => strictUTF8.decode(reader.take(reader.number(2))),
+    },
     bytes8: { write: counted, read: (reader) => reader.take(reader.number(1)) },
     rest: { write: (bytes) => [...bytes], read: (reader) => reader.rest() },
     appKey: { write: (text) => [...fromHex(text)], read: (reader) => toHex(reader.take(12)) },
@@ -308,6 +318,7 @@ const BorealisDevice = (() => {
     SET_TAGS: [0x33, "u32", "tags"], GET_TAGS: [0x37, "u32"],
     APP_STATE: [0x3b, "u32", "u8"], LOGOUT: [0x3c, "u32"],
     SET_KEY: [0x3e, "u32", "u8", "bytes8"], GET_KEY: [0x3f, "u32", "keyID"],
+    SET_CHANNEL_TOKEN: [0x40, "u32", "str8", "str8", "str8", "str8", "str16"],
   };
 
   const SERVER_FRAMES = {
@@ -555,7 +566,7 @@ const BorealisDevice = (() => {
     }
 
     #greet() {
-      this.#send(["HELLO", utf8.encode("BRLS"), 1, WITH_KEYS, "console/1"], this.#identify());
+      this.#send(["HELLO", utf8.encode("BRLS"), 1, NEWEST, "console/1"], this.#identify());
     }
 
     // The frame that follows HELLO: a LOGIN if there is a registration, else a REGISTER for one.

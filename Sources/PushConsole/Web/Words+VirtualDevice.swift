@@ -49,7 +49,7 @@ extension Words {
     ("notSent", Phrase("The server cannot be reached.", "无法连接服务器。")),
     ("logConnect", Phrase("opens a WebSocket", "建立 WebSocket 连接")),
     ("logClosed", Phrase("the WebSocket is closed ({})", "WebSocket 已关闭（{}）")),
-    ("HELLO", Phrase("supports protocol versions 1 to 4", "支持协议版本 1 至 4")),
+    ("HELLO", Phrase("supports protocol versions 1 to 5", "支持协议版本 1 至 5")),
     ("HELLO_OK", Phrase("uses version {}", "使用版本 {}")),
     ("REGISTER", Phrase("requests a registration ID", "申请 Registration ID")),
     ("REGISTER_OK", Phrase("assigned {}", "分配 {}")),

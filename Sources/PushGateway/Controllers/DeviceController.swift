@@ -299,6 +299,7 @@ struct DeviceController: GatewayController {
     case .tooManyTags: .deviceInvalid("A registration would have more than 1000 tags; nothing was changed")
     case .unknownRegistration: .deviceInvalid("The registration ID is unknown")
     case .unknownKey: .deviceInvalid("The key is unknown")
+    case .invalidToken: .deviceInvalid("The token is invalid")
     case .unavailable: .deviceBusy
     }
   }

@@ -71,40 +71,20 @@ struct DeviceTokenController: GatewayController {
   }
 
   private func token(_ item: JSONValue, of platform: Platform) -> Result<PushToken, Fault> {
-    let infos = router.channels.infos.filter { !$0.tokens.isEmpty }
-    guard let info = infos.first(where: { $0.name == item["channel"]?.string }) else {
-      return .failure(Fault("channel must be one of \(infos.map(\.name).joined(separator: ", "))"))
+    func text(_ name: String) throws(Fault) -> String? {
+      guard let value = item[name] else { return nil }
+      guard let text = value.string else { throw Fault("\(name) must be a string") }
+      return text
     }
-    guard info.platforms.contains(platform) else {
-      return .failure(Fault("\(info.name) does not reach devices on \(platform.name)"))
+    do throws(Fault) {
+      guard let token = try text("token") else { throw Fault("token is missing") }
+      let told = ToldToken(
+        channel: try text("channel") ?? "", kind: try text("kind") ?? "", name: try text("name") ?? "",
+        service: try text("service") ?? "", token: token)
+      return router.channels.token(told, of: platform).mapError { Fault($0.message) }
+    } catch {
+      return .failure(error)
     }
-    // The first kind is the ordinary one.
-    let wanted = item["kind"]?.string ?? (item["kind"] == nil ? info.tokens.first?.name : nil)
-    guard let kind = info.tokens.first(where: { $0.name == wanted }) else {
-      return .failure(
-        Fault("kind must be one of \(info.tokens.map(\.name).joined(separator: ", ")) for \(info.name)"))
-    }
-    let name = item["name"].map { $0.string } ?? ""
-    guard let name, kind.allows(name: name) else {
-      return .failure(
-        Fault(
-          kind.isNamed
-            ? "\(kind.name) needs a name of 1 to \(TokenSlot.maximumName) bytes" : "\(kind.name) has no name")
-      )
-    }
-    let named = item["service"].map { $0.string ?? "" }
-    guard let service = info.service(named: named) else {
-      return .failure(
-        Fault(
-          info.services.isEmpty
-            ? "\(info.name) has no services"
-            : "service must be one of \(info.services.map(\.name).joined(separator: ", ")) for \(info.name)"))
-    }
-    guard let text = item["token"]?.string, let bytes = kind.bytes(text) else {
-      let form = kind.form == .hexadecimal ? "hexadecimal digits" : "visible ASCII characters"
-      return .failure(Fault("token must be at most \(kind.maximumBytes) bytes as \(form)"))
-    }
-    return .success(PushToken(TokenSlot(info.id, kind: kind.number, name: name), service, bytes))
   }
 }
 

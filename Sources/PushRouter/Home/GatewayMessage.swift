@@ -123,6 +123,8 @@ public enum DeviceOperation: Sendable {
   case setBadge(Int64)
   /// An empty token takes the stored one away.
   case setToken(PushToken)
+  /// A token of any channel, which is checked by what the channel says of its tokens.
+  case tellToken(ToldToken)
   /// The device's public key; an empty one takes the stored one away.
   case setKey(DeviceKeyKind, [UInt8])
   /// Reads a key that an app server shares with the device.

@@ -185,6 +185,14 @@ public final class LocalHome: AppHome {
       registrations.afterChanges { finish(.hasTag(app.directory.hasTag(tag, number))) }
     case .setBadge(let badge): registrations.setBadge(badge, of: number, in: app, reply: finish)
     case .setToken(let token): registrations.setTokens([token], of: number, in: app, reply: finish)
+    case .tellToken(let told):
+      guard let platform = app.directory.identity(number)?.platform else {
+        return finish(.failed(.unknownRegistration))
+      }
+      switch router.channels.token(told, of: platform) {
+      case .success(let token): registrations.setTokens([token], of: number, in: app, reply: finish)
+      case .failure: finish(.failed(.invalidToken))
+      }
     case .setKey(let kind, let key): router.deviceKeys.set(kind, key, of: number, in: app, reply: finish)
     case .readKey(let id):
       router.deviceKeys.shared(id, with: number, in: app) { result in
