@@ -2,8 +2,10 @@
 //
 // A `Mutex` of Swift's Synchronization module is inlined into our code, where ThreadSanitizer sees it, but waits and
 // wakes in the Swift library, which is not instrumented. Without the hints below every mutex that was ever contended
-// would be reported as a race. The symbols are those of `_MutexHandle._lockSlow` and `_unlockSlow`; should a later
-// toolchain rename them, the false reports come back and nothing else happens.
+// would be reported as a race. So would what a continuation hands to a task that has not begun to wait for it: the
+// library tells ThreadSanitizer of tasks that it switches to, and this one just goes on. The symbols of the mutex are
+// those of `_MutexHandle._lockSlow` and `_unlockSlow`; should a later toolchain rename one, the false reports come back
+// and nothing else happens.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -12,10 +14,13 @@
 #define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 #define SWIFT __attribute__((swiftcall))
 #define SELF __attribute__((swift_context))
+#define ASYNC __attribute__((swiftasynccall))
 
 // Weak, since the processes that start the tests have no sanitizer.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
+// Weak, since not all of them have Swift's concurrency.
+__attribute__((weak)) SWIFT void *swift_task_getCurrent(void);
 
 SWIFT void lock_slow(uint32_t thread, SELF void *mutex) __asm__(LOCK_SLOW);
 SWIFT void unlock_slow(SELF void *mutex) __asm__(UNLOCK_SLOW);
@@ -30,4 +35,16 @@ SWIFT void unlock_slow(SELF void *mutex) {
   SWIFT void (*original)(SELF void *) = dlsym(RTLD_NEXT, UNLOCK_SLOW);
   if (__tsan_release) __tsan_release(mutex);
   original(mutex);
+}
+
+SWIFT void swift_continuation_resume(void *task) {
+  SWIFT void (*original)(void *) = dlsym(RTLD_NEXT, "swift_continuation_resume");
+  if (__tsan_release) __tsan_release(task);
+  original(task);
+}
+
+ASYNC void swift_continuation_await(void *context) {
+  ASYNC void (*original)(void *) = dlsym(RTLD_NEXT, "swift_continuation_await");
+  if (__tsan_acquire && swift_task_getCurrent) __tsan_acquire(swift_task_getCurrent());
+  __attribute__((musttail)) return original(context);
 }
