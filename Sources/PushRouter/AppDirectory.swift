@@ -332,8 +332,8 @@ public final class AppDirectory: Sendable {
     }
   }
 
-  /// Whether registrations take what the direct connection brings now, by ID and in their order: connected, and on iOS with the
-  /// app in the foreground. Nil for IDs that the app does not have.
+  /// Whether registrations take what the direct connection brings now, by ID and in their order: connected, and on iOS
+  /// with the app in the foreground. Nil for IDs that the app does not have.
   public func reachability(of ids: [RegistrationID]) -> [Bool?] {
     state.withLock { state in
       var found: [Bool?] = []
