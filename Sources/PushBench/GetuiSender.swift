@@ -7,7 +7,7 @@ import PushJSON
 struct GetuiSender {
   private let path: String
   private let token: String
-  private let client: ConsoleClient
+  private let endpoint: Endpoint
 
   /// Gives an app access to Getui's API while no server runs; returns its master secret for it.
   static func enable(_ app: BorealisApp, _ environment: BenchEnvironment) throws(BenchError) -> String {
@@ -24,7 +24,8 @@ struct GetuiSender {
   init(_ server: BorealisServer, secret: String) throws(BenchError) {
     let key = server.appKey.text
     path = "/v2/\(key)"
-    client = try ConsoleClient(server.http, cookie: "")
+    endpoint = server.http
+    let client = try ConsoleClient(endpoint, cookie: "")
     let time = String(cl_wall_ms())
     let sign = Hex.encode(SHA256.digest(Array("\(key)\(time)\(secret)".utf8)))
     let answer = try client.post(
@@ -54,6 +55,8 @@ struct GetuiSender {
     let body =
       "{\"request_id\":\"message-\(cl_monotonic_ns())\",\"settings\":{\"ttl\":\(timeToLive * 1000)},"
       + "\"push_message\":{\"transmission\":\"\(String(decoding: payload, as: UTF8.self))\"}}"
+    // A connection of its own: the server closes one that is idle while other requests are measured.
+    let client = try ConsoleClient(endpoint, cookie: "")
     let answer = try client.post(path + "/push/list/message", body, fields: "token: \(token)\r\n")
     guard let task = (try? parseJSON(Array(answer.text.utf8)))?["data"]?["taskid"]?.string else {
       throw .unexpected("push/list/message: \(answer.text)")

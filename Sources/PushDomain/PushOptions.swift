@@ -76,11 +76,13 @@ extension PushOptions {
       "notification_3rd_ver", "test_model", "business_operation_code",
       "encryption",
     ] + vendorFlags + vendorTexts + vendorObjects + refusedFlags + refusedValues)
+  /// With what Getui's API adds.
+  private static let knownOfGetui = known.union(["speed", "activity"])
 
   /// Reads the member `options` of a push object.
   static func parse(_ push: Fields, rules: PushRules) throws(APIError) -> PushOptions {
     guard let fields = try push.fields("options") else { return PushOptions() }
-    if rules.strictKeys { try fields.allow(rules.isGetui ? known.union(["speed", "activity"]) : known) }
+    if rules.strictKeys { try fields.allow(rules.isGetui ? knownOfGetui : known) }
     let bigPushDuration = Int(try fields.integer("big_push_duration", in: 0...Int64(longestPacing)) ?? 0)
     try refuse(
       fields, hasMessage: push["message"]?.object?.isEmpty == false, isPaced: bigPushDuration > 0)

@@ -31,9 +31,8 @@ struct PushTarget: Sendable {
       case .alias: AudienceFilter(aliases: names)
       case .cid:
         AudienceFilter(
-          registrationIDs: names.map {
-            RegistrationID($0) == nil ? ImportedID.registrationID($0, in: app.key).text : $0
-          })
+          registrationIDs: names.allSatisfy { RegistrationID($0) != nil }
+            ? names : names.map { ImportedID.registrationID($0, in: app.key).text })
       }
     self.init(audience: .filter(filter))
   }

@@ -79,9 +79,11 @@ struct PushContentReader {
     if transmission != nil || ios != nil { platforms.append("ios") }
     push.set("platform", .array(platforms))
     options.set("time_to_live", .number(JSONNumber(settings.timeToLive)))
-    var strategy = JSONObject(["default": .number(JSONNumber(settings.strategy))])
-    if let ios = settings.iosStrategy { strategy.set("ios", .number(JSONNumber(ios))) }
-    options.set("strategy", .object(strategy))
+    let strategy = JSONValue.number(JSONNumber(settings.strategy))
+    let ownOfIOS = settings.iosStrategy.map {
+      ["default": strategy, "ios": .number(JSONNumber($0))] as JSONValue
+    }
+    options.set("strategy", ownOfIOS ?? strategy)
     if settings.speed > 0 { options.set("speed", .number(JSONNumber(settings.speed))) }
     if !settings.activity.isEmpty { options.set("activity", .array(settings.activity.map(\.json))) }
     push.set("options", .object(options))

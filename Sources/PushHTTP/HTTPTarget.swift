@@ -44,8 +44,8 @@ public struct HTTPTarget: Sendable, Equatable {
     var items: [Item] = []
     for part in text.split(separator: UInt8(ascii: "&")) {
       let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      guard items.count < most, let name = decodePercent(sides[0], plusIsSpace: true),
-        let value = sides.count > 1 ? decodePercent(sides[1], plusIsSpace: true) : ""
+      guard items.count < most, let name = decodeEscapes(sides[0], plusIsSpace: true),
+        let value = sides.count > 1 ? decodeEscapes(sides[1], plusIsSpace: true) : ""
       else { return nil }
       items.append(Item(name: name, value: value))
     }
@@ -53,8 +53,16 @@ public struct HTTPTarget: Sendable, Equatable {
   }
 }
 
+/// Decodes a part of a text; nil for malformed escapes, a NUL and text that is not UTF-8.
+func decodePercent(_ text: Substring.UTF8View, plusIsSpace: Bool) -> String? {
+  let isPlain = text.allSatisfy {
+    $0 != UInt8(ascii: "%") && $0 != 0 && ($0 != UInt8(ascii: "+") || !plusIsSpace)
+  }
+  return isPlain ? String(Substring(text)) : decodeEscapes(text, plusIsSpace: plusIsSpace)
+}
+
 /// Decodes percent-encoded text; nil for malformed escapes, a NUL and text that is not UTF-8.
-func decodePercent(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
+func decodeEscapes(_ text: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
   var bytes: [UInt8] = []
   bytes.reserveCapacity(text.count)
   var rest = text.makeIterator()

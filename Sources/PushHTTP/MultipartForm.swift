@@ -163,7 +163,7 @@ extension MultipartForm {
       // RFC 7578 section 4.2 does without this form, Python's client does not.
       let parts = coded.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
       guard parts.count == 3, equal(parts[0], "utf-8"),
-        let fileName = decodePercent(parts[2], plusIsSpace: false)
+        let fileName = decodeEscapes(parts[2], plusIsSpace: false)
       else { throw .badHeader }
       return (name, fileName)
     }

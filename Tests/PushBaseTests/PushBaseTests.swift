@@ -15,6 +15,19 @@ import Testing
     }
   }
 
+  @Test func registrationIDsHaveLowerCaseDigitsOnly() {
+    let digits = Set("0123456789abcdef".utf8)
+    for place in 0..<19 {
+      for byte in UInt8(0)..<128 {
+        var text = Array("13065ffa4e0b5fb6ba3".utf8)
+        text[place] = byte
+        let id = RegistrationID(String(decoding: text, as: UTF8.self))
+        #expect((id != nil) == digits.contains(byte), "\(byte) at \(place)")
+        if let id { #expect(Array(id.text.utf8) == text) }
+      }
+    }
+  }
+
   @Test func appKeyRoundTrip() throws {
     let key = try #require(AppKey("8f0a0a1b2c3d4e5f60718293"))
     #expect(key.text == "8f0a0a1b2c3d4e5f60718293")

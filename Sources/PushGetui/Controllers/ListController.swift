@@ -135,7 +135,7 @@ struct ListController: GetuiController {
     guard !row.isStopped else { throw .taskInvalid("The task was stopped") }
     guard row.expiresAt > api.time.now() else { throw .taskInvalid("The task has ended") }
     guard let content = PushBody.Content(stored: row.body) else { throw .busy }
-    let names = order.names.filter { !order.ignored.contains($0) }
+    let names = order.ignored.isEmpty ? order.names : order.names.filter { !order.ignored.contains($0) }
     if !order.ignored.isEmpty, names.allSatisfy({ app.registration($0) == nil }) {
       return answer(order, call, app)
     }
