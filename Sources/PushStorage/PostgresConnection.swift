@@ -40,6 +40,8 @@ final class PostgresConnection: DatabaseConnection {
   var changes = 0
   /// Names of statements that were given.
   var names = 0
+  /// The connection that held the database against this server, and when it last did something.
+  private var holder: String?
   /// Transactions that this connection has tried to commit.
   private var marks: Int64 = 0
   /// Whether a notice of the server says that something is not as it should be. It keeps its address for life.
@@ -57,8 +59,11 @@ final class PostgresConnection: DatabaseConnection {
     static let statement = 65_000
     /// At the end of the program, for what has begun before.
     static let ending = 5_000
-    /// For a server that another one seems to hold the database against: its connection may only not have ended yet.
-    static let taken = 3_000
+    /// For a server that another one seems to hold the database against: it may have ended with its machine, and its connection
+    /// lives on until PostgreSQL misses its signs of life.
+    static let taken = 20_000
+    /// The same for another one that is seen at work: it may be about to end.
+    static let busy = 3_000
   }
 
   /// Connects. `.io` if there is no server to connect to, `.inUse` if another server of Borealis uses the database.
@@ -68,19 +73,24 @@ final class PostgresConnection: DatabaseConnection {
     self.options = options
     hasWarning = .allocate(capacity: 1)
     hasWarning.initialize(to: false)
-    var waited = 0
+    let start = SystemTime().monotonic()
+    var seen: String?
     while true {
+      let failure: StorageError
       do throws(StorageError) {
         try connect()
         return
-      } catch {
-        let patience = error.kind == .inUse ? min(options.patience, Patience.taken) : options.patience
-        guard waited < patience, error.kind == .io || error.kind == .inUse, !options.isEnding() else {
-          throw error
-        }
+      } catch { failure = error }
+      var patience = options.patience
+      if failure.kind == .inUse, patience > 0 {
+        seen = seen ?? holder
+        patience = holder == nil || seen == holder ? Patience.taken : Patience.busy
+      }
+      let waited = (SystemTime().monotonic() &- start) / 1_000_000
+      guard waited < patience, failure.kind == .io || failure.kind == .inUse, !options.isEnding() else {
+        throw failure
       }
       usleep(100_000)
-      waited += 100
     }
   }
 
@@ -175,7 +185,8 @@ final class PostgresConnection: DatabaseConnection {
       """
       SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '10s'; SET statement_timeout = 0;
       SET default_transaction_read_only = off;
-      SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3
+      SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
+      SET tcp_user_timeout = '10s'
       """)
     let commits = try value("SHOW synchronous_commit")
     if commits == "off" { try execute("SET synchronous_commit = on") }
@@ -188,6 +199,12 @@ final class PostgresConnection: DatabaseConnection {
       """)
     guard role == .server, asServer else { return }
     guard try value("SELECT pg_try_advisory_lock(\(Self.serverLock))") == "t" else {
+      holder = try value(
+        """
+        SELECT pid || ' ' || coalesce(state_change::text, '') FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE locktype = 'advisory' AND (classid::bigint << 32) + objid::bigint = \(Self.serverLock) AND objsubid = 1
+          AND datname = current_database()
+        """)
       throw StorageError(.inUse, "another server uses the database")
     }
   }

@@ -23,7 +23,8 @@ public final class Store: Sendable {
     /// Whether this is the server on the database. In PostgreSQL there is only one, and it keeps commands that began before it from
     /// writing; a file of SQLite is locked by the caller.
     public var isServer = true
-    /// Milliseconds for which an unreachable PostgreSQL is tried again at the start.
+    /// Milliseconds for which an unreachable PostgreSQL is tried again at the start. One that another server holds is tried for
+    /// longer, unless this is 0.
     public var patience = 10_000
     /// Milliseconds after which a commit to PostgreSQL without an answer is looked into.
     var commitPatience = 10_000

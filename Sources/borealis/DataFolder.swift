@@ -151,8 +151,8 @@ struct DataFolder {
   /// Why the database cannot be opened.
   func openFailure(_ error: StorageError) -> Failure {
     switch error.kind {
-    case .inUse: .usage("another server uses \(database); stop it first")
-    case .io where !holdsDatabase: .usage("cannot reach \(database): \(error.message)")
+    case .inUse: .failed("another server uses \(database); stop it first")
+    case .io where !holdsDatabase: .failed("cannot reach \(database): \(error.message)")
     default: Self.failure("cannot open \(database)", error)
     }
   }

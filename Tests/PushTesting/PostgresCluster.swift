@@ -1,4 +1,3 @@
-import CPostgreSQL
 import Glibc
 import PushBase
 import PushStorage
@@ -159,16 +158,9 @@ public final class PostgresCluster: Sendable {
   /// Runs statements on a connection of its own; the rows of the last.
   @discardableResult
   public func sql(_ text: String, in database: String = "postgres") throws -> [[String]] {
-    let connection = PQconnectdb(url(of: database))
-    defer { PQfinish(connection) }
-    let result = PQexec(connection, text)
-    defer { PQclear(result) }
-    guard [PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(PQresultStatus(result)) else {
-      throw Failure(description: "\(text): \(String(cString: PQerrorMessage(connection)))")
-    }
-    return (0..<PQntuples(result)).map { row in
-      (0..<PQnfields(result)).map { String(cString: PQgetvalue(result, row, $0)) }
-    }
+    let session = try PostgresSession(self, in: database)
+    defer { session.close() }
+    return try session.sql(text)
   }
 
   /// $1 is the folder. Not as root, which PostgreSQL refuses: as "nobody", who may still pass through the folders above.
