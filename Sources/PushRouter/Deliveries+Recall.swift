@@ -22,7 +22,7 @@ extension Deliveries {
       switch result {
       case .failure(let error):
         channels.resume(id, of: app, by: holder)
-        reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
+        reply(.failure(error.isPassing ? .timeout : .internalError))
       case .success(nil): reply(.failure(.invalidValue("msg_id is unknown")))
       case .success(let audience?):
         let count = channels.withdraw(id, of: app, .recalled, at: now)

@@ -177,7 +177,7 @@ public struct Schedules: Sendable {
   }
 
   private static func failure(_ error: StorageError) -> APIError {
-    error.kind == .overloaded ? .scheduleTimeout : .scheduleInternalError
+    error.isPassing ? .scheduleTimeout : .scheduleInternalError
   }
 }
 

@@ -32,10 +32,10 @@ public enum DatabaseLocation: Sendable, Equatable {
   }
 
   /// Opens the connection that writes, with the schema of this program. `isEnding` says whether whoever uses it is about to end,
-  /// `onDoubt` hears that it is unknown for the moment whether a transaction was committed.
+  /// `onDoubt` hears when it becomes unknown whether a transaction was committed, and why, and with nil when that is over.
   func openWriter(
     log: Log, options: Store.Options, migrations: [Migration], isEnding: @escaping @Sendable () -> Bool,
-    onDoubt: @escaping @Sendable (StorageError) -> Void,
+    onDoubt: @escaping @Sendable (StorageError?) -> Void,
     _ prepare: @Sendable (Database) throws(StorageError) -> Void
   ) throws(StorageError) -> sending (Database, WriteAheadLog?) {
     switch self {

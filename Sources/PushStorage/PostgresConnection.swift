@@ -26,8 +26,8 @@ final class PostgresConnection: DatabaseConnection {
     var commitPatience = 10_000
     /// Whether whoever uses it is about to end: nothing is waited for much longer then.
     var isEnding: @Sendable () -> Bool = { false }
-    /// Called when it stays unknown for some time whether a transaction was committed; what is wrong.
-    var onDoubt: @Sendable (StorageError) -> Void = { _ in }
+    /// Called when it becomes unknown whether a transaction was committed, with what is wrong; and with nil when that is over.
+    var onDoubt: @Sendable (StorageError?) -> Void = { _ in }
   }
 
   let role: Role
@@ -312,8 +312,11 @@ final class PostgresConnection: DatabaseConnection {
   /// Finds out whether the transaction with a mark was committed, however long that takes, and throws if it was not.
   private func resolve(_ number: Int64, _ cause: StorageError) throws(StorageError) {
     // A new connection for the next transaction, which also becomes the server again.
-    defer { drop() }
-    var isTold = false
+    defer {
+      drop()
+      options.onDoubt(nil)
+    }
+    options.onDoubt(cause)
     while true {
       let isStored: Bool
       do throws(StorageError) {
@@ -324,8 +327,6 @@ final class PostgresConnection: DatabaseConnection {
         guard !options.isEnding() else {
           throw StorageError(.io, "it is unknown whether the transaction was committed: \(cause.message)")
         }
-        if !isTold { options.onDoubt(error) }
-        isTold = true
         usleep(200_000)
         continue
       }

@@ -42,12 +42,24 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
   public let code: Int32
   /// For the log, never for an API's answer.
   public let message: String
+  /// Whether the job was refused before any of it was done.
+  private(set) var isRefusal = false
+
+  /// Whether nothing was done, and the same may succeed soon: the caller may repeat it.
+  public var isPassing: Bool { kind == .overloaded || isRefusal }
 
   /// Makes an error that SQLite did not report.
   public init(_ kind: Kind, _ message: String) {
     self.kind = kind
     self.code = 0
     self.message = message
+  }
+
+  /// Makes the error of a job that was not begun.
+  static func refusal(_ message: String) -> StorageError {
+    var error = StorageError(.io, message)
+    error.isRefusal = true
+    return error
   }
 
   /// Makes an error of one of SQLite's result codes (https://sqlite.org/rescode.html).

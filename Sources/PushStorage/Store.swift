@@ -173,7 +173,8 @@ public final class Store: Sendable {
   /// jobs; if it throws, its own changes alone are undone. `completion` runs on the writer's thread after the commit,
   /// in the order of the calls of `write`; it must be short and must not call `close`. It gets the commit's error if
   /// the whole transaction failed, and `.overloaded` or `.closed`, at once on the caller's thread, if the job was not
-  /// taken. `single` promises that the body changes the database by one statement at most, which saves time.
+  /// taken. While it is unknown what became of a commit to PostgreSQL, jobs that wait for the writer and new ones get an error of the
+  /// kind `.io` that `isPassing`, at once. `single` promises that the body changes the database by one statement at most, which saves time.
   /// A `lowPriority` job runs when no other job waits, or after some commits; among themselves such jobs keep their
   /// order.
   public func write<Value: Sendable>(
@@ -229,12 +230,17 @@ public final class Store: Sendable {
   /// Whether `close` was called.
   var isEnding: Bool { isClosed.load(ordering: .acquiring) }
 
-  /// It is unknown for the moment whether the last transaction was committed; nobody is told anything before it is known.
-  func noteDoubt(_ error: StorageError, _ log: Log) {
+  /// It is unknown from now on whether the last transaction was committed, or no longer if there is no error. Until then nobody who is
+  /// in it is told anything; others would wait for no one knows how long, and are refused.
+  func noteDoubt(_ error: StorageError?, _ log: Log) {
+    guard let error else { return writes.resume() }
     log.error(
       "it is unknown yet whether the last transaction was committed", ["error": .text(error.description)])
     counts.withLock { $0.note(failure: .io) }
+    for job in writes.suspend() { job.refuse(Self.doubt) }
   }
+
+  private static let doubt = StorageError.refusal("it is unknown yet what became of an earlier commit")
 
   func noteGoodProbe() { counts.withLock { $0.noteGoodProbe() } }
 
@@ -254,13 +260,14 @@ public final class Store: Sendable {
     case .accepted: nil
     case .full: StorageError(.overloaded, "too many writes wait")
     case .closed: StorageError(.closed, "the store is closed")
+    case .suspended: doubt
     }
   }
 
   private static func refusal(_ answer: WorkQueue<ReadJob>.Answer) -> StorageError? {
     switch answer {
     case .accepted: nil
-    case .full: StorageError(.overloaded, "too many reads wait")
+    case .full, .suspended: StorageError(.overloaded, "too many reads wait")
     case .closed: StorageError(.closed, "the store is closed")
     }
   }

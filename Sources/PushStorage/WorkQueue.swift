@@ -5,7 +5,7 @@ import PushBase
 /// `@unchecked Sendable`: all that changes is touched only while `lock` is held, and both pthread objects keep their
 /// address for life.
 final class WorkQueue<Element: Sendable>: @unchecked Sendable {
-  enum Answer { case accepted, full, closed }
+  enum Answer { case accepted, full, closed, suspended }
 
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let filled: UnsafeMutablePointer<pthread_cond_t>
@@ -22,6 +22,7 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   /// Threads that wait for an element.
   private var sleepers = 0
   private var isClosed = false
+  private var isSuspended = false
 
   /// How often a low-priority element is passed over at most.
   private static var mostPassedOver: Int { 8 }
@@ -55,6 +56,7 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
 
   private func add(_ element: Element, _ lowPriority: Bool) -> Answer {
     if isClosed { return .closed }
+    if isSuspended { return .suspended }
     if waiting >= capacity { return .full }
     if lowPriority { lowPriorityElements.append(element) } else { arriving.append(element) }
     return .accepted
@@ -105,6 +107,24 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
 
   private var normalCount: Int { arriving.count + leaving.count - taken }
   private var waiting: Int { normalCount + lowPriorityElements.count - lowPriorityTaken }
+
+  /// Refuses further elements until `resume`, and hands out all that wait, those of low priority last.
+  func suspend() -> [Element] {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    isSuspended = true
+    let elements = leaving[taken...] + arriving + lowPriorityElements[lowPriorityTaken...]
+    (arriving, leaving, lowPriorityElements) = ([], [], [])
+    (taken, lowPriorityTaken) = (0, 0)
+    return Array(elements)
+  }
+
+  /// Takes elements again.
+  func resume() {
+    pthread_mutex_lock(lock)
+    isSuspended = false
+    pthread_mutex_unlock(lock)
+  }
 
   /// Refuses further elements; what waits is still handed out.
   func close() {

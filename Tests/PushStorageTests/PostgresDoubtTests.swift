@@ -82,6 +82,39 @@ import Testing
     }
   }
 
+  /// What came too early, or too late, is refused at once: nobody carries it out when those who asked for it have asked again.
+  @Test func `Nothing waits for a doubt to end`() async throws {
+    let store = try Store.open(.postgres(url: cluster.url(of: name)), readers: 1, log: .silent)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    let (id, ended, first) = try addHeld(to: store, app: app)
+    let early = add(id + 1, to: store, app: app)
+    #expect(early.all.isEmpty)
+    try cluster.sql("SELECT pg_terminate_backend(\(first))")
+    #expect(try eventually { early.all.first } == .io)
+    #expect(store.failure == .io)
+    #expect(add(id + 2, to: store, app: app).all == [.io])
+    let error = await #expect(throws: StorageError.self) {
+      try await store.change { transaction throws(StorageError) in
+        try transaction.pushes.insert(.single(id + 3, app: app, target: 0))
+      }
+    }
+    #expect(error?.isPassing == true)
+    #expect(ended.all.isEmpty)
+    try holdCommits(false)
+    let result = try eventually { ended.all.first }
+    #expect(result == nil)
+    let later = try eventually {
+      let ending = add(id + 4, to: store, app: app)
+      let result = try eventually { ending.all.first }
+      return result == nil ? true : nil
+    }
+    #expect(later)
+    #expect(
+      try cluster.sql("SELECT msg_id FROM push WHERE msg_id >= \(id) ORDER BY msg_id", in: name)
+        == [["\(id)"], ["\(id + 4)"]])
+  }
+
   @Test func `The end of the program is waited for by no doubt`() async throws {
     let store = try Store.open(.postgres(url: cluster.url(of: name)), readers: 1, log: .silent)
     let app = try await store.addApp(registrations: 1)

@@ -44,7 +44,7 @@ extension Acceptance {
     } completion: { result in
       switch result {
       case .failure(let error):
-        reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
+        reply(.failure(error.isPassing ? .timeout : .internalError))
       case .success(let fault?): reply(.failure(fault))
       case .success(nil): reply(.success(accepted))
       }

@@ -218,7 +218,7 @@ public final class Acceptance: Sendable {
       case .failure(let error):
         for part in parts { drop(part) }
         kind.note(error, in: log)
-        reply(.failure(error.kind == .overloaded ? .timeout : .internalError))
+        reply(.failure(error.isPassing ? .timeout : .internalError))
       case .success(let (answer, stored)):
         for (part, routed) in zip(stored, parts) {
           guard case .accepted(let accepted, let push) = part.state else {
