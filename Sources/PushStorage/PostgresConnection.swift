@@ -44,6 +44,8 @@ final class PostgresConnection: DatabaseConnection {
   private var holder: String?
   /// Transactions that this connection has tried to commit.
   private var marks: Int64 = 0
+  /// The last of them that is known to be committed; nil without a fence. It, or a later one, is there for good.
+  private var confirmed: Int64?
   /// Whether a notice of the server says that something is not as it should be. It keeps its address for life.
   private let hasWarning: UnsafeMutablePointer<Bool>
 
@@ -197,6 +199,7 @@ final class PostgresConnection: DatabaseConnection {
       WHERE application_name = 'borealis/\(options.incarnation)' AND pid <> pg_backend_pid()
         AND datname = current_database()
       """)
+    try expectMarks()
     guard role == .server, asServer else { return }
     guard try value("SELECT pg_try_advisory_lock(\(Self.serverLock))") == "t" else {
       holder = try value(
@@ -207,6 +210,19 @@ final class PostgresConnection: DatabaseConnection {
         """)
       throw StorageError(.inUse, "another server uses the database")
     }
+  }
+
+  /// Fails if transactions are gone that were committed: a standby that lagged behind has become the primary, or a backup was
+  /// restored. What the program has in memory rests on them.
+  private func expectMarks() throws(StorageError) {
+    guard let confirmed else { return }
+    let isThere = try value(
+      """
+      SELECT EXISTS (SELECT 1 FROM commit_mark WHERE \(own) AND number >= \(confirmed))
+        OR NOT EXISTS (SELECT 1 FROM fence WHERE \(own))
+      """)
+    guard isThere != "t" else { return }
+    throw StorageError(.commitsLost, "the database has lost transactions that it had confirmed")
   }
 
   /// Makes the fence of this process. A server deletes those of all others, which cannot commit any more then.
@@ -222,12 +238,14 @@ final class PostgresConnection: DatabaseConnection {
       try execute(
         """
         BEGIN; SELECT pg_advisory_xact_lock(\(Self.writeLock)); \(others)
-        INSERT INTO fence (incarnation, connection) VALUES (\(options.incarnation), 0); COMMIT
+        INSERT INTO fence (incarnation, connection) VALUES (\(options.incarnation), 0);
+        INSERT INTO commit_mark VALUES (\(options.incarnation), 0, 0); COMMIT
         """)
     } catch {
       rollBack()
       throw error
     }
+    confirmed = 0
   }
 
   // MARK: Transactions
@@ -306,7 +324,10 @@ final class PostgresConnection: DatabaseConnection {
       guard !isConnected else { throw error }
       return try resolve(number, error)
     }
-    if hasWarning.pointee { try resolve(number, StorageError(.io, "a commit was interrupted")) }
+    guard !hasWarning.pointee else {
+      return try resolve(number, StorageError(.io, "a commit was interrupted"))
+    }
+    confirmed = number
   }
 
   /// Finds out whether the transaction with a mark was committed, however long that takes, and throws if it was not.
@@ -324,6 +345,7 @@ final class PostgresConnection: DatabaseConnection {
         try connect(asServer: false)
         isStored = try isCommitted(number)
       } catch {
+        guard error.kind != .commitsLost else { throw error }
         guard !options.isEnding() else {
           throw StorageError(.io, "it is unknown whether the transaction was committed: \(cause.message)")
         }
@@ -348,6 +370,7 @@ final class PostgresConnection: DatabaseConnection {
       "INSERT INTO commit_mark VALUES (\(options.incarnation), 0, \(marks)); COMMIT",
       within: options.commitPatience)
     guard !hasWarning.pointee else { throw StorageError(.io, "a commit was interrupted") }
+    confirmed = marks
     return found == "1"
   }
 

@@ -16,6 +16,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case inUse
     /// Another server has taken the database over; this one can never write again.
     case takenOver
+    /// The database has lost what it had confirmed; this program rests on that and can never write again.
+    case commitsLost
     /// A newer program wrote this database.
     case newerThanProgram(found: Int, known: Int)
     /// The database lacks what this program needs, and was not to be changed.

@@ -59,10 +59,13 @@ extension StorageError.Kind {
   /// Whether commits keep failing until an operator, or the disk, changes something.
   var isStoreFailure: Bool {
     switch self {
-    case .diskFull, .readOnly, .io, .corrupt, .takenOver: true
+    case .diskFull, .readOnly, .io, .corrupt, .takenOver, .commitsLost: true
     default: false
     }
   }
+
+  /// Whether only another start may change it.
+  var isLasting: Bool { [.corrupt, .takenOver, .commitsLost].contains(self) }
 
   /// For people, without a path.
   public var explanation: String {
@@ -71,6 +74,7 @@ extension StorageError.Kind {
     case .readOnly: "the database cannot be written"
     case .corrupt: "the database is damaged"
     case .takenOver: "another server has taken the database over"
+    case .commitsLost: "the database has lost what it had confirmed"
     default: "writing to the database fails"
     }
   }

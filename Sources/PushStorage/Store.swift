@@ -56,17 +56,17 @@ public final class Store: Sendable {
     /// How many it takes after an error of the disk, which may come and go.
     private static let probesAfterIO = 5
 
-    /// Records why a commit failed. Damage is not replaced by another problem.
+    /// Records why a commit failed. What lasts is not replaced by another problem.
     mutating func note(failure kind: StorageError.Kind) {
       goodProbes = 0
-      if failure != .corrupt { failure = kind }
+      if failure?.isLasting != true { failure = kind }
     }
 
     /// Records that a probe went well. A writable page says nothing about damaged ones.
     mutating func noteGoodProbe() {
       goodProbes += 1
       switch failure {
-      case .corrupt: break
+      case let kind? where kind.isLasting: break
       case .io where goodProbes < Self.probesAfterIO: break
       default: failure = nil
       }

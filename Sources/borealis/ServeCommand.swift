@@ -28,8 +28,8 @@ struct ServeCommand: Command {
     ServiceManager.stopping()
     server.drain()
     // Without the handlers of `exit`, which tear down what other threads still use.
-    guard server.isTakenOver else { _exit(0) }
-    Console.complain("borealis: another server has taken over \(settings.folder.database)")
+    guard let failure = server.lastingFailure else { _exit(0) }
+    Console.complain("borealis: \(failure)")
     _exit(1)
   }
 
@@ -43,7 +43,7 @@ struct ServeCommand: Command {
       case .reload: server.reload()
       case nil:
         server.tick()
-        guard !server.isTakenOver else { return }
+        guard server.lastingFailure == nil else { return }
       }
     }
   }

@@ -258,8 +258,16 @@ final class Server: Sendable {
     freed.look(connections: parts.metrics.connections, http: parts.httpMemory)
   }
 
-  /// Whether another server uses the database now, so that this one cannot store anything any more.
-  var isTakenOver: Bool { store.failure == .takenOver }
+  /// Why this server cannot store anything any more, nil if it can, or may be able to later.
+  var lastingFailure: String? {
+    let database = settings.folder.database
+    return switch store.failure {
+    case .takenOver: "another server has taken over \(database)"
+    case .commitsLost:
+      "\(database) has lost transactions that it had confirmed, by a fail-over or a restore: a server has to start with what is there"
+    default: nil
+    }
+  }
 
   /// Reads the certificate again.
   func reload() {

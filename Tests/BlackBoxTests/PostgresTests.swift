@@ -141,6 +141,33 @@ import Testing
     #expect(try other.call("GET", "/readyz").status == 200)
   }
 
+  /// As after a fail-over to a standby that lagged behind, or when an older state of the disk was put back.
+  @Test func `A server whose database has lost transactions ends`() throws {
+    let server = try start()
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    try cluster.control("-m fast stop")
+    let (data, copy) = (cluster.socketFolder + "/data", cluster.socketFolder + "/copy")
+    func shell(_ command: String) throws {
+      let ending = try RunningProgram(["-c", command], of: "/bin/sh").end()
+      #expect(ending.status == 0)
+    }
+    try shell("cp -a \(data) \(copy)")
+    try cluster.control("start")
+    #expect(try RunningProgram.eventually { try server.push("lost", to: identity, as: app).status == 200 })
+    try cluster.control("-m immediate stop")
+    try shell("rm -rf \(data) && mv \(copy) \(data)")
+    try cluster.control("start")
+    let ending = try server.program.end()
+    #expect(ending.status == 1)
+    #expect(ending.errors.contains("has lost transactions that it had confirmed"), "\(ending.errors)")
+    #expect(!ending.errors.contains("has taken over"))
+    let next = try start()
+    let device = try TestDevice.login(next.device, app: app.key, identity)
+    let id = try push("kept", to: "all", as: app, at: next)
+    #expect(try device.arrival().id == id)
+  }
+
   @Test func `What cannot be used is said in one line`() throws {
     let wrong = try refusal(["--store", "mysql://root:sesame@localhost/x"])
     #expect(wrong.0 == 2 && wrong.1.count == 1 && wrong.1[0].contains("--store: expected"), "\(wrong.1)")
