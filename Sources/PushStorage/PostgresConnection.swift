@@ -339,7 +339,7 @@ final class PostgresConnection: DatabaseConnection {
     }
     options.onDoubt(cause)
     while true {
-      let isStored: Bool
+      let isStored: Bool?
       do throws(StorageError) {
         // Ends what the old connection left behind.
         try connect(asServer: false)
@@ -352,17 +352,30 @@ final class PostgresConnection: DatabaseConnection {
         usleep(200_000)
         continue
       }
+      guard let isStored else {
+        throw StorageError(
+          .takenOver,
+          "another server has taken the database over, and it is unknown whether the transaction was committed: \(cause.message)"
+        )
+      }
       guard isStored else { throw StorageError(.io, "the transaction was not committed: \(cause.message)") }
       return
     }
   }
 
-  /// Whether the transaction with a mark is committed, and stays so.
-  private func isCommitted(_ number: Int64) throws(StorageError) -> Bool {
+  /// Whether the transaction with a mark is committed, and stays so. Nil if nobody knows: a mark without a fence is deleted when servers
+  /// start.
+  private func isCommitted(_ number: Int64) throws(StorageError) -> Bool? {
     // A backend that still commits holds its share of the fence; its mark is not to be seen until it is done.
     try execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-    try execute("SET LOCAL lock_timeout = '2s'; SELECT 1 FROM fence WHERE \(own) FOR UPDATE")
-    let found = try value("SELECT count(*) FROM commit_mark WHERE \(own) AND number = \(number)")
+    let hasFence =
+      try value("SET LOCAL lock_timeout = '2s'; SELECT 1 FROM fence WHERE \(own) FOR UPDATE") == "1"
+    let isThere =
+      try value("SELECT count(*) FROM commit_mark WHERE \(own) AND number = \(number)") == "1"
+    guard hasFence || isThere else {
+      rollBack()
+      return nil
+    }
     marks += 1
     hasWarning.pointee = false
     // Once this one has reached the standbys, so has all before it.
@@ -371,7 +384,7 @@ final class PostgresConnection: DatabaseConnection {
       within: options.commitPatience)
     guard !hasWarning.pointee else { throw StorageError(.io, "a commit was interrupted") }
     confirmed = marks
-    return found == "1"
+    return isThere
   }
 
   func rollBack() { try? execute("ROLLBACK") }

@@ -115,6 +115,28 @@ import Testing
         == [["\(id)"], ["\(id + 4)"]])
   }
 
+  /// The start of a server deletes what was there of the one before the last: that nothing is left says nothing.
+  @Test func `After two starts of other servers nobody says that a commit has failed`() async throws {
+    try cluster.sql("CREATE ROLE ann SUPERUSER LOGIN")
+    let url = cluster.url(of: name)
+    let store = try Store.open(
+      .postgres(url: url.replacing("borealis@", with: "ann@")), readers: 1, log: .silent)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    let (id, ended, first) = try addHeld(to: store, app: app)
+    // It cannot come back for now; the commit stays although nobody waits for the standby any more.
+    try cluster.sql("SET synchronous_commit = local; ALTER ROLE ann NOLOGIN")
+    try cluster.sql("SELECT pg_terminate_backend(\(first), 5000)")
+    try holdCommits(false)
+    for _ in 0..<2 { try Store.open(.postgres(url: url), readers: 1, log: .silent).close() }
+    #expect(try cluster.sql("SELECT msg_id FROM push WHERE msg_id = \(id)", in: name).count == 1)
+    #expect(ended.all.isEmpty)
+    try cluster.sql("ALTER ROLE ann LOGIN")
+    let result = try eventually { ended.all.first }
+    #expect(result == .takenOver)
+    #expect(store.failure == .takenOver)
+  }
+
   @Test func `The end of the program is waited for by no doubt`() async throws {
     let store = try Store.open(.postgres(url: cluster.url(of: name)), readers: 1, log: .silent)
     let app = try await store.addApp(registrations: 1)
