@@ -86,6 +86,8 @@ public final class Store: Sendable {
   /// What `probe` last saw, and for how many calls.
   let quiet = Mutex<(tried: UInt64, calls: Int)>((0, 0))
   private let isClosed = Atomic<Bool>(false)
+  /// A moment of the clock that never jumps, in nanoseconds.
+  private let end = Atomic<UInt64>(.max)
   private let readers: Int
 
   private init(_ location: Location, readers: Int, options: Options) {
@@ -227,8 +229,14 @@ public final class Store: Sendable {
     return now
   }
 
-  /// Whether `close` was called.
-  var isEnding: Bool { isClosed.load(ordering: .acquiring) }
+  /// Whether `close` was called, or the moment of `expectEnd` has come.
+  var isEnding: Bool {
+    isClosed.load(ordering: .acquiring) || SystemTime().monotonic() >= end.load(ordering: .acquiring)
+  }
+
+  /// Tells that `close` will be called. From a moment of `SystemTime.monotonic` on, in nanoseconds, whatever waits for a PostgreSQL
+  /// that says nothing ends with an error after some seconds, also where it stays unknown what became of a commit.
+  public func expectEnd(by moment: UInt64) { end.store(moment, ordering: .releasing) }
 
   /// It is unknown from now on whether the last transaction was committed, or no longer if there is no error. Until then nobody who is
   /// in it is told anything; others would wait for no one knows how long, and are refused.

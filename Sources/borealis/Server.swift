@@ -285,6 +285,8 @@ final class Server: Sendable {
   func drain() {
     isReady.value = false
     log.info("stopping")
+    let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
+    store.expectEnd(by: parts.time.monotonic() &+ time)
     serveOn(milliseconds: settings.drainDelay)
     router.endWaiting()
     parts.mailer?.stop()

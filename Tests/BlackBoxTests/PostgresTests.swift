@@ -141,6 +141,39 @@ import Testing
     #expect(try other.call("GET", "/readyz").status == 200)
   }
 
+  /// The standby that commits wait for does not exist, and what waits for it loses its connection.
+  @Test func `A server ends although it cannot find out what became of a commit`() throws {
+    let server = try start()
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    try cluster.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+    try cluster.sql("SELECT pg_reload_conf()")
+    let pushing = DispatchGroup()
+    DispatchQueue.global().async(group: pushing) {
+      // The first ones may not wait yet.
+      while let answer = try? server.push("first", to: identity, as: app), answer.status == 200 {}
+    }
+    func waiting() throws -> [String] {
+      try cluster.sql(
+        "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = '\(database)'"
+      ).map { $0[0] }
+    }
+    #expect(try RunningProgram.eventually { try !waiting().isEmpty })
+    for process in try waiting() { try cluster.sql("SELECT pg_terminate_backend(\(process))") }
+    try server.program.wait(forError: "it is unknown yet whether")
+    let answer = try server.push("second", to: identity, as: app)
+    #expect(answer.status == 503 && answer.document?["error"]?["code"]?.int64 == 1030, "\(answer.body)")
+    server.program.signal(SIGTERM)
+    let ending = try server.program.end()
+    #expect(ending.status == 0)
+    pushing.wait()
+    try cluster.sql("ALTER SYSTEM RESET synchronous_standby_names")
+    try cluster.sql("SELECT pg_reload_conf()")
+    let next = try start()
+    #expect(try next.push("third", to: identity, as: app).status == 200)
+    #expect(try cluster.sql("SELECT count(*) FROM push WHERE content LIKE '%second%'", in: database) == [["0"]])
+  }
+
   /// As after a fail-over to a standby that lagged behind, or when an older state of the disk was put back.
   @Test func `A server whose database has lost transactions ends`() throws {
     let server = try start()
