@@ -13,8 +13,11 @@ extension PostgresConnection {
     try after()
   }
 
-  /// Runs statements in PostgreSQL's own words and drops their rows. `within` so many milliseconds, nil for any number.
-  func execute(_ sql: String, within patience: Int? = Patience.statement) throws(StorageError) {
+  /// Runs statements in PostgreSQL's own words and drops their rows.
+  func execute(_ sql: String) throws(StorageError) { try execute(sql, within: patience) }
+
+  /// The same within so many milliseconds, nil for any number.
+  func execute(_ sql: String, within patience: Int?) throws(StorageError) {
     PQclear(try request(within: patience) { PQsendQuery($0, sql) })
   }
 
@@ -70,10 +73,15 @@ extension PostgresConnection {
     return result
   }
 
+  /// The same within the usual time.
+  private func request(_ send: (OpaquePointer) -> Int32) throws(StorageError) -> OpaquePointer {
+    try request(within: patience, send)
+  }
+
   /// Sends something and awaits what the server says to all of it: the last result, which the caller clears. Throws if any of it
   /// failed. The connection is given up if no answer comes.
   func request(
-    within patience: Int? = Patience.statement, _ send: (OpaquePointer) -> Int32
+    within patience: Int?, _ send: (OpaquePointer) -> Int32
   ) throws(StorageError) -> OpaquePointer {
     guard let handle else { throw StorageError(.io, "not connected to the database") }
     guard send(handle) == 1 else { throw lost(handle) }

@@ -38,6 +38,8 @@ final class PostgresConnection: DatabaseConnection {
   /// How often it has connected: prepared statements end with a connection.
   private(set) var generation = 0
   var changes = 0
+  /// Milliseconds in which the server has to answer, nil for any number; `Patience.statement` unless something special is done.
+  var patience: Int? = Patience.statement
   /// Names of statements that were given.
   var names = 0
   /// The connection that held the database against this server, and when it last did something.
@@ -59,6 +61,8 @@ final class PostgresConnection: DatabaseConnection {
   enum Patience {
     /// Longer than the server's own limit for readers.
     static let statement = 65_000
+    /// For the first words on a connection, and for finding out what became of a commit.
+    static let session = 5_000
     /// At the end of the program, for what has begun before.
     static let ending = 5_000
     /// For a server that another one seems to hold the database against: it may have ended with its machine, and its connection
@@ -174,6 +178,9 @@ final class PostgresConnection: DatabaseConnection {
   }
 
   private func prepareSession(asServer: Bool) throws(StorageError) {
+    let usual = patience
+    patience = Patience.session
+    defer { patience = usual }
     guard let handle, PQserverVersion(handle) >= 140_000 else {
       throw StorageError(.other, "PostgreSQL 14 or later is needed")
     }
@@ -366,6 +373,9 @@ final class PostgresConnection: DatabaseConnection {
   /// Whether the transaction with a mark is committed, and stays so. Nil if nobody knows: a mark without a fence is deleted when servers
   /// start.
   private func isCommitted(_ number: Int64) throws(StorageError) -> Bool? {
+    let usual = patience
+    patience = Patience.session
+    defer { patience = usual }
     // A backend that still commits holds its share of the fence; its mark is not to be seen until it is done.
     try execute("BEGIN ISOLATION LEVEL READ COMMITTED")
     let hasFence =

@@ -113,6 +113,17 @@ final class WorkQueue<Element: Sendable>: @unchecked Sendable {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     isSuspended = true
+    return removeAll()
+  }
+
+  /// Hands out all that wait, those of low priority last.
+  func takeAll() -> [Element] {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return removeAll()
+  }
+
+  private func removeAll() -> [Element] {
     let elements = leaving[taken...] + arriving + lowPriorityElements[lowPriorityTaken...]
     (arriving, leaving, lowPriorityElements) = ([], [], [])
     (taken, lowPriorityTaken) = (0, 0)

@@ -80,8 +80,10 @@ final class Writer {
     let start = options.time.monotonic()
     var done: [WriteJob.Done] = []
     done.reserveCapacity(jobs.count)
+    var hasBegun = false
     do throws(StorageError) {
       try database.begin(.writing)
+      hasBegun = true
       database.sealing = SealingMemory()
       if let writeAheadLog { writeAheadLog.file.reserve(after: writeAheadLog.connection.pagesInLog) }
       let transaction = WriteTransaction(database)
@@ -105,6 +107,10 @@ final class Writer {
       log.error(
         "transaction failed", ["jobs": .number(Int64(jobs.count)), "error": .text(error.description)])
       for job in jobs { job.refuse(error) }
+      if !hasBegun, error.kind == .io, writeAheadLog == nil {
+        // Each further attempt to connect takes seconds: the last ones would be carried out when nobody asks for them any more.
+        for job in queue.takeAll() { job.refuse(error) }
+      }
       // The log may hold room that the database needs.
       if error.kind == .diskFull, let writeAheadLog, !writeAheadLog.checkpointer.isBusy {
         try? writeAheadLog.connection.checkpoint(.truncate, patience: 0)

@@ -1,3 +1,4 @@
+import Glibc
 import PushBase
 import PushDomain
 import PushTesting
@@ -270,6 +271,48 @@ import Testing
         .postgres(url: "postgres:///x?host=/nonexistent"), readers: 1, log: .silent, options: options)
     }
     #expect(error == .io)
+  }
+
+  @Test func `Attempts to connect are counted by the clock`() async throws {
+    let hole = try #require(SilentListener(port: ()))
+    var options = Store.Options()
+    // Each attempt takes two seconds.
+    options.patience = 1_000
+    let error = await kind {
+      _ = try Store.open(
+        .postgres(url: "postgres://x@127.0.0.1:\(hole.port)/x"), readers: 1, log: .silent, options: options)
+    }
+    #expect(error == .io)
+    #expect(hole.count() == 1)
+  }
+
+  @Test func `Nothing waits for one attempt to connect after the other`() async throws {
+    // A socket that is PostgreSQL's first, and then nobody's.
+    let folder = TemporaryFolder()
+    let socket = folder.path + "/.s.PGSQL.5432"
+    #expect(symlink(cluster.socketFolder + "/.s.PGSQL.5432", socket) == 0)
+    var options = Store.Options()
+    options.batch = 1
+    let store = try Store.open(
+      .postgres(url: "postgres://borealis@/\(name)?host=\(folder.path)"), readers: 1, log: .silent,
+      options: options)
+    defer { store.close() }
+    let app = try await store.addApp(registrations: 1)
+    unlink(socket)
+    let hole = try #require(SilentListener(path: socket))
+    try endBackends()
+    let ended = Journal<StorageError.Kind?>()
+    for id in 1...20 as ClosedRange<UInt64> {
+      store.write { transaction throws(StorageError) in
+        try transaction.pushes.insert(.single(id, app: app, target: 0))
+      } completion: { result in
+        if case .failure(let error) = result { ended.add(error.kind) } else { ended.add(nil) }
+      }
+    }
+    while ended.all.count < 20 { usleep(10_000) }
+    #expect(ended.all.allSatisfy { $0 == .io })
+    #expect(hole.count() < 4)
+    unlink(socket)
   }
 
   // MARK: Lost connections
