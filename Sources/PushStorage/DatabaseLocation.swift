@@ -73,15 +73,17 @@ public enum DatabaseLocation: Sendable, Equatable {
     }
   }
 
-  /// Opens a connection that only reads; `isEnding` says whether whoever uses it is about to end.
+  /// Opens a connection that only reads; `isEnding` says whether whoever uses it is about to end. `isLimited`: its statements fail when
+  /// they take too long.
   func openToRead(
-    _ isEnding: @escaping @Sendable () -> Bool = { false }
+    isLimited: Bool = true, _ isEnding: @escaping @Sendable () -> Bool = { false }
   ) throws(StorageError) -> sending Database {
     switch self {
     case .sqlite(let path): return try Database(path: path, mode: .readOnly)
     case .postgres(let url):
       var settings = PostgresConnection.Options()
       settings.isEnding = isEnding
+      settings.isLimited = isLimited
       return Database(try PostgresConnection(url: url, role: .reader, settings))
     }
   }

@@ -19,6 +19,8 @@ final class PostgresConnection: DatabaseConnection {
   struct Options {
     /// Names the writer's process in the database; of no meaning for readers.
     var incarnation: Int64 = 0
+    /// Whether statements of a reader may only take some time.
+    var isLimited = true
     /// Milliseconds for which connecting is tried again before the first connection is there.
     var patience = 0
     /// Milliseconds for which a commit may wait for a disk, or for a standby: after that, what becomes of it is found out in another
@@ -77,6 +79,7 @@ final class PostgresConnection: DatabaseConnection {
     self.url = url
     self.role = role
     self.options = options
+    if role == .reader, !options.isLimited { patience = nil }
     hasWarning = .allocate(capacity: 1)
     hasWarning.initialize(to: false)
     let start = SystemTime().monotonic()
@@ -188,7 +191,9 @@ final class PostgresConnection: DatabaseConnection {
       throw StorageError(.other, "the database must have the encoding UTF8")
     }
     try execute("SET standard_conforming_strings = on; SET jit = off")
-    guard role != .reader else { return try execute("SET statement_timeout = '60s'") }
+    guard role != .reader else {
+      return try execute("SET statement_timeout = '\(options.isLimited ? "60s" : "0")'")
+    }
     // Who stands still inside a transaction, or is gone, must not hold up others. But what is to be written is never cancelled.
     try execute(
       """

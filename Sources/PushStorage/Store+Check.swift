@@ -3,7 +3,7 @@ import PushBase
 extension Store {
   /// What `check` found.
   public struct CheckReport: Sendable, Equatable {
-    /// Newest applied migration.
+    /// Newest applied migration; 0 for a database that no program has made its tables in.
     public var schemaVersion = 0
     /// One sentence each; empty for a sound database.
     public var problems: [String] = []
@@ -15,7 +15,7 @@ extension Store {
   public static func check(
     _ location: Location, more: (ReadTransaction) throws(StorageError) -> [String] = { _ in [] }
   ) throws(StorageError) -> CheckReport {
-    let database = try location.openToRead()
+    let database = try location.openToRead(isLimited: false)
     var report = CheckReport()
     do throws(StorageError) {
       if database.sqlite != nil {
@@ -30,6 +30,7 @@ extension Store {
     // What follows compares tables: all as of one moment, whatever a server commits.
     try database.begin(.reading)
     defer { database.rollBack() }
+    guard try isMade(database) else { return report }
     do throws(StorageError) {
       report.schemaVersion = try Migrator.verify(database, against: location.migrations)
     } catch {
@@ -43,6 +44,14 @@ extension Store {
     report.problems += try LostRows.tags(database)
     report.problems += try more(ReadTransaction(database))
     return report
+  }
+
+  private static func isMade(_ database: Database) throws(StorageError) -> Bool {
+    let found =
+      database.sqlite == nil
+      ? try database.first("SELECT to_regclass('schema_migration') IS NOT NULL") { $0.bool() }
+      : try database.first("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migration'") { _ in true }
+    return found == true
   }
 
   private static func orphans(_ database: Database) throws(StorageError) -> [(Int64, String)] {
@@ -76,9 +85,10 @@ extension Store {
       (
         try count(
           """
-          SELECT count(*) FROM outcome WHERE msg_id NOT IN (SELECT msg_id FROM push)
-            AND msg_id > (SELECT min(msg_id) FROM push WHERE msg_id NOT IN (SELECT msg_id FROM pending)
-              AND msg_id NOT IN (SELECT msg_id FROM channel_pending))
+          SELECT count(*) FROM outcome
+          WHERE NOT EXISTS (SELECT 1 FROM push WHERE push.msg_id = outcome.msg_id)
+            AND msg_id > (SELECT min(msg_id) FROM (
+              SELECT msg_id FROM push EXCEPT SELECT msg_id FROM pending EXCEPT SELECT msg_id FROM channel_pending) AS ended)
             AND at > (SELECT coalesce(max(purged_at), 0) FROM app)
             AND NOT EXISTS (SELECT 1 FROM app WHERE deleted_at IS NOT NULL AND purged_at IS NULL)
           """), "outcomes without their push, although older pushes are kept: these pushes are lost"
@@ -89,12 +99,14 @@ extension Store {
           SELECT count(*) FROM (
             SELECT msg_id FROM pending WHERE acknowledged = 1
             UNION SELECT msg_id FROM outcome
-              WHERE acknowledged = 1 AND status <> 1 AND msg_id IN (SELECT msg_id FROM push)) AS acknowledged
-          WHERE msg_id NOT IN (SELECT msg_id FROM delivered)
+              WHERE acknowledged = 1 AND status <> 1
+                AND EXISTS (SELECT 1 FROM push WHERE push.msg_id = outcome.msg_id)) AS acknowledged
+          WHERE NOT EXISTS (SELECT 1 FROM delivered WHERE delivered.msg_id = acknowledged.msg_id)
           """), "pushes without the set of those who acknowledged them: it is lost who has them"
       ),
       (
-        try count("SELECT count(*) FROM push WHERE app_id NOT IN (SELECT id FROM app)"),
+        try count(
+          "SELECT count(*) FROM push WHERE NOT EXISTS (SELECT 1 FROM app WHERE app.id = push.app_id)"),
         "pushes of apps that do not exist"
       ),
       (

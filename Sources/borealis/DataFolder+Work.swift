@@ -70,9 +70,7 @@ extension DataFolder {
   private func openInPlaceOfServer(
     _ options: Store.Options, isEmpty: Bool, makes: Bool
   ) throws(Failure) -> Store {
-    guard makes || !isEmpty else {
-      throw .failed("\(database) is empty; \"borealis app create\" or \"borealis serve\" fills it")
-    }
+    guard makes || !isEmpty else { throw emptyFailure }
     var options = options
     options.migrates = true
     options.isServer = true
@@ -83,6 +81,11 @@ extension DataFolder {
       throw .failed(
         "\(database) is of an older program, and a server uses it: stop the server, or use its program")
     }
+  }
+
+  /// Nothing was ever put into the database.
+  var emptyFailure: Failure {
+    .failed("\(database) is empty; \"borealis app create\" or \"borealis serve\" fills it")
   }
 
   /// Does something while servers are kept out of the folder; nil, and nothing done, if one is there.

@@ -53,6 +53,7 @@ struct CheckCommand: Command {
     } catch {
       throw DataFolder.failure("cannot read \(folder.database)", error)
     }
+    guard report.schemaVersion > 0 || !report.problems.isEmpty else { throw folder.emptyFailure }
     Console.print([
       "schema_version": .number(JSONNumber(Int64(report.schemaVersion))),
       "problems": .array(report.problems.map { .string($0) }),

@@ -171,7 +171,8 @@ import Testing
     try cluster.sql("SELECT pg_reload_conf()")
     let next = try start()
     #expect(try next.push("third", to: identity, as: app).status == 200)
-    #expect(try cluster.sql("SELECT count(*) FROM push WHERE content LIKE '%second%'", in: database) == [["0"]])
+    #expect(
+      try cluster.sql("SELECT count(*) FROM push WHERE content LIKE '%second%'", in: database) == [["0"]])
   }
 
   /// As after a fail-over to a standby that lagged behind, or when an older state of the disk was put back.
@@ -210,8 +211,11 @@ import Testing
       "\(away.1)")
     #expect(!(wrong.1 + away.1).contains { $0.contains("sesame") })
 
-    let empty = try run(["app", "list"])
-    #expect(empty.status == 1 && empty.errors.contains("is empty"), "\(empty.errors)")
+    for command in [["app", "list"], ["check"]] {
+      let empty = try run(command)
+      #expect(empty.status == 1 && empty.errors.contains("is empty"), "\(empty.errors)")
+      #expect(empty.output.isEmpty)
+    }
     _ = try TestServer.makeApp(data: data, environment: environment)
     try cluster.sql("INSERT INTO schema_migration VALUES (999, 'later', 'x', 0)", in: database)
     let newer = try refusal([], environment: environment)

@@ -225,6 +225,15 @@ import Testing
     #expect(try statement.all([.integer(3)]) { $0.integer("n") } == [1, 2, 3])
   }
 
+  /// It reads everything, which may take as long as it likes.
+  @Test func `A check has no limit of time`() throws {
+    let report = try Store.check(location) { transaction throws(StorageError) in
+      [try transaction.database.first("SELECT current_setting('statement_timeout')") { $0.text() } ?? ""]
+    }
+    #expect(report.problems == ["0"])
+    #expect(try Store.check(.postgres(url: cluster.url(of: cluster.makeEmpty()))).schemaVersion == 0)
+  }
+
   // MARK: One server
 
   @Test func `There is one server, and commands beside it`() async throws {

@@ -61,7 +61,10 @@ import Testing
 
   /// SQL is written in the words that SQLite and PostgreSQL have in common: Docs/decisions/0049.
   @Test func sqlIsCommon() throws {
-    let words = ["INSERT OR ", "ON CONFLICT DO ", " IS ?", " IS NOT ?", "LIMIT -1", "last_insert_rowid"]
+    let words = [
+      "INSERT OR ", "ON CONFLICT DO ", " IS ?", " IS NOT ?", "LIMIT -1", "last_insert_rowid",
+      "NOT IN (SELECT",
+    ]
     for path in try #require(Self.sources) where path.hasPrefix("Sources/PushStorage/") {
       let text = try Repository.text(path)
       for word in words { #expect(!text.contains(word), "\(word) in \(path)") }
