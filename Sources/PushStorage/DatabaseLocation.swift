@@ -7,9 +7,10 @@ public enum DatabaseLocation: Sendable, Equatable {
   /// A database of PostgreSQL, as a URL that libpq takes. It may hold a password: never for the log.
   case postgres(url: String)
 
-  /// A database of PostgreSQL, nil unless the text is a URL of one.
+  /// A database of PostgreSQL, nil unless the text is a URL of one. What stands in a password has to be escaped if it means something in
+  /// a URL: else other parts of it would be taken for names, and shown.
   public init?(url: String) {
-    guard PostgresConnection.settings(of: url) != nil else { return nil }
+    guard PostgresURL.settings(of: url) != nil else { return nil }
     self = .postgres(url: url)
   }
 
@@ -18,7 +19,7 @@ public enum DatabaseLocation: Sendable, Equatable {
     switch self {
     case .sqlite(let path): return path
     case .postgres(let url):
-      let settings = PostgresConnection.settings(of: url) ?? [:]
+      let settings = PostgresURL.settings(of: url) ?? [:]
       let port = settings["port"].map { ":\($0)" } ?? ""
       return "postgres://\(settings["host"] ?? "")\(port)/\(settings["dbname"] ?? "")"
     }

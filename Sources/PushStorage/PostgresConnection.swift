@@ -123,22 +123,6 @@ final class PostgresConnection: DatabaseConnection {
 
   // MARK: Connecting
 
-  /// What a URL says, by libpq's names; nil if it is none.
-  static func settings(of url: String) -> [String: String]? {
-    guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://"), !url.utf8.contains(0) else {
-      return nil
-    }
-    guard let parsed = PQconninfoParse(url, nil) else { return nil }
-    defer { PQconninfoFree(parsed) }
-    var found: [String: String] = [:]
-    var next = parsed
-    while let name = next.pointee.keyword {
-      if let value = next.pointee.val { found[String(cString: name)] = String(cString: value) }
-      next += 1
-    }
-    return found
-  }
-
   var isConnected: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
   /// A condition for the rows of this connection.

@@ -32,7 +32,9 @@ struct DataFolder {
       return
     }
     guard let database = Store.Location(url: url) else {
-      throw .usage("--store: expected a URL such as postgres://borealis@db.example.com/borealis")
+      throw .usage(
+        "--store: expected a URL such as postgres://borealis@db.example.com/borealis; a password has %40 for @, %2F for /, %3F for ?"
+      )
     }
     location = database
   }

@@ -324,6 +324,51 @@ import Testing
     unlink(socket)
   }
 
+  /// Passwords with signs that mean something in a URL are refused, or taken for what they are; they are never shown.
+  @Test(arguments: [
+    "postgres://ann:%@127.0.0.1:1/x", "postgresql://ann:%@/x?host=/nonexistent", "postgres://:%@127.0.0.1:1",
+    "postgres://ann:%@127.0.0.1:1,[::1]:1/x", "postgres://ann:%@[::1]:1/x?sslmode=disable",
+    "postgres://127.0.0.1:1/x?user=ann&password=%",
+    "postgres:///x?host=/nonexistent&password=%&sslmode=disable",
+    "postgres://127.0.0.1:1/x?password=%&sslpassword=%", "postgres:/ann:%@127.0.0.1:1/x",
+    "POSTGRES://ann:%@127.0.0.1:1/x", "host=127.0.0.1 port=1 password=%", "postgres://ann:%",
+  ])
+  func `No part of a password is shown`(form: String) async throws {
+    let parts = ("xyzzy", "plugh", "40961")
+    let middles = [
+      "/", "@", "?", "#", ":", ",", " ", "&", "=", "%", "%zz", "%2F", "[", "]", "\\", "\"", "'", "\n", "\t",
+      "//", "/@",
+      "@/", "?/@", ":@/", "&host=", "&dbname=", "&port=", "&x=", "?host=", "/x?host=", "@[", "]@", "+", "é",
+      "", "://",
+    ]
+    for middle in middles {
+      for password in [
+        parts.0 + middle + parts.1, parts.2 + middle + parts.0, parts.0 + middle, middle + parts.0,
+        parts.2 + middle + parts.0 + middle + parts.1,
+      ] {
+        let url = form.replacing("%", with: password)
+        var shown = "\(url.utf8.count)"
+        if let location = Store.Location(url: url) {
+          var options = Store.Options()
+          options.patience = 0
+          shown = location.name
+          do throws(StorageError) {
+            _ = try Store.open(location, readers: 1, log: .silent, options: options)
+          } catch { shown += error.description }
+          #expect(
+            !shown.contains("plugh") && !shown.contains("xyzzy") && !shown.contains("40961"),
+            "\(url): \(shown)")
+        }
+      }
+    }
+    for url in [
+      "postgres://ann:a%2Fb%40c%3Fd%25@db:1/x", "postgres://h1:1,[::1]:2,h3/x?sslmode=require",
+      "postgresql://", "postgres:///x?host=/tmp&password=a",
+    ] {
+      #expect(Store.Location(url: url) != nil, "\(url)")
+    }
+  }
+
   // MARK: Lost connections
 
   private func endBackends(_ condition: String = "true") throws {
