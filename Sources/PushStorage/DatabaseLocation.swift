@@ -57,18 +57,25 @@ public enum DatabaseLocation: Sendable, Equatable {
       settings.incarnation = Int64(bitPattern: SystemRandom.next() >> 1)
       settings.patience = options.patience
       settings.commitPatience = options.commitPatience
+      settings.statementPatience = options.statementPatience
       settings.isEnding = isEnding
       settings.onDoubt = onDoubt
       let connection = try PostgresConnection(
         url: url, role: options.isServer ? .server : .writer, settings)
       let database = Database(connection)
+      let migrator = PostgresMigrator(database, connection, migrations)
       if options.migrates {
-        try PostgresMigrator.migrate(
-          database, connection, to: migrations, at: options.time.now(), log: log)
+        // Before anything is changed: who wrote until now may know nothing of what the tables become.
+        let isMade = try migrator.applied() > 0
+        if isMade { try connection.raiseFence() }
+        try migrator.migrate(at: options.time.now(), log: log)
+        if !isMade { try connection.raiseFence() }
       } else {
-        try PostgresMigrator.expectNewest(database, connection, of: migrations)
+        try migrator.expectNewest()
+        try connection.raiseFence()
+        // Whatever migrates from now on takes the fence away.
+        try migrator.expectNewest()
       }
-      try connection.raiseFence()
       try prepare(database)
       return (database, nil)
     }

@@ -26,6 +26,8 @@ final class PostgresConnection: DatabaseConnection {
     /// Milliseconds for which a commit may wait for a disk, or for a standby: after that, what becomes of it is found out in another
     /// way.
     var commitPatience = 10_000
+    /// Milliseconds for which any other statement may run: longer than the server's own limit for readers.
+    var statementPatience = 65_000
     /// Whether whoever uses it is about to end: nothing is waited for much longer then.
     var isEnding: @Sendable () -> Bool = { false }
     /// Called when it becomes unknown whether a transaction was committed, with what is wrong; and with nil when that is over.
@@ -40,8 +42,8 @@ final class PostgresConnection: DatabaseConnection {
   /// How often it has connected: prepared statements end with a connection.
   private(set) var generation = 0
   var changes = 0
-  /// Milliseconds in which the server has to answer, nil for any number; `Patience.statement` unless something special is done.
-  var patience: Int? = Patience.statement
+  /// Milliseconds in which the server has to answer, nil for any number; those of the options unless something special is done.
+  private(set) var patience: Int?
   /// Names of statements that were given.
   var names = 0
   /// The connection that held the database against this server, and when it last did something.
@@ -61,8 +63,6 @@ final class PostgresConnection: DatabaseConnection {
 
   /// How long the server may take to answer, in milliseconds.
   enum Patience {
-    /// Longer than the server's own limit for readers.
-    static let statement = 65_000
     /// For the first words on a connection, and for finding out what became of a commit.
     static let session = 5_000
     /// At the end of the program, for what has begun before.
@@ -79,7 +79,7 @@ final class PostgresConnection: DatabaseConnection {
     self.url = url
     self.role = role
     self.options = options
-    if role == .reader, !options.isLimited { patience = nil }
+    patience = role == .reader && !options.isLimited ? nil : options.statementPatience
     hasWarning = .allocate(capacity: 1)
     hasWarning.initialize(to: false)
     let start = SystemTime().monotonic()
@@ -242,6 +242,26 @@ final class PostgresConnection: DatabaseConnection {
       throw error
     }
     confirmed = 0
+  }
+
+  /// Begins a transaction in which the schema is changed, for as long as that takes. Other processes that write wait, and lose their
+  /// fences if the transaction is committed.
+  func beginMigration() throws(StorageError) {
+    patience = nil
+    try execute(
+      "BEGIN; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(Self.writeLock))")
+    guard confirmed != nil else { return }
+    try execute(
+      """
+      SELECT 1 / count(*) FROM (SELECT 1 FROM fence WHERE \(own) FOR SHARE) AS own;
+      DELETE FROM fence WHERE NOT (\(own))
+      """)
+  }
+
+  /// Commits it, or ends it without its changes.
+  func endMigration(_ word: StaticString) throws(StorageError) {
+    defer { patience = options.statementPatience }
+    try execute("\(word)")
   }
 
   // MARK: Transactions

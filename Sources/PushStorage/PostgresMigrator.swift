@@ -1,31 +1,38 @@
 import PushBase
 
 /// Brings a database of PostgreSQL to the newest schema, or refuses it.
-enum PostgresMigrator {
-  private static let lock = "7238547403"
+struct PostgresMigrator {
+  private let database: Database
+  private let connection: PostgresConnection
+  private let migrations: [Migration]
 
-  /// Runs the missing files, each in its own transaction: a failure leaves the previous version.
-  static func migrate(
-    _ database: Database, _ connection: PostgresConnection, to migrations: [Migration], at now: Timestamp,
-    log: Log
-  ) throws(StorageError) {
-    var applied = try isMade(connection) ? try Migrator.verify(database, against: migrations) : 0
+  init(_ database: Database, _ connection: PostgresConnection, _ migrations: [Migration]) {
+    self.database = database
+    self.connection = connection
+    self.migrations = migrations
+  }
+
+  /// How many of the files are applied. Throws if the database holds others.
+  func applied() throws(StorageError) -> Int {
+    let isMade = try connection.value("SELECT to_regclass('schema_migration') IS NOT NULL") == "t"
+    return isMade ? try Migrator.verify(database, against: migrations) : 0
+  }
+
+  /// Runs the missing files, each in its own transaction of any length: a failure leaves the previous version.
+  func migrate(at now: Timestamp, log: Log) throws(StorageError) {
+    var applied = try applied()
     let isChanged = applied > 0 && applied < migrations.count
     if isChanged {
       log.info(
         "migrating the database", ["from": .number(Int64(applied)), "to": .number(Int64(migrations.count))])
     }
-    while applied < migrations.count {
-      applied = try applyNext(of: migrations, database, connection, at: now)
-    }
+    while applied < migrations.count { applied = try applyNext(at: now) }
     if isChanged { log.info("database migrated", ["version": .number(Int64(applied))]) }
   }
 
   /// Refuses a database that lacks any of the files.
-  static func expectNewest(
-    _ database: Database, _ connection: PostgresConnection, of migrations: [Migration]
-  ) throws(StorageError) {
-    let applied = try isMade(connection) ? try Migrator.verify(database, against: migrations) : 0
+  func expectNewest() throws(StorageError) {
+    let applied = try applied()
     guard applied == migrations.count else {
       throw StorageError(
         .olderThanProgram(found: applied, known: migrations.count),
@@ -33,15 +40,19 @@ enum PostgresMigrator {
     }
   }
 
-  private static func isMade(_ connection: PostgresConnection) throws(StorageError) -> Bool {
-    try connection.value("SELECT to_regclass('schema_migration') IS NOT NULL") == "t"
+  private func applyNext(at now: Timestamp) throws(StorageError) -> Int {
+    try connection.beginMigration()
+    do throws(StorageError) {
+      let applied = try runNext(at: now)
+      try connection.endMigration("COMMIT")
+      return applied
+    } catch {
+      try? connection.endMigration("ROLLBACK")
+      throw error
+    }
   }
 
-  private static func applyNext(
-    of migrations: [Migration], _ database: Database, _ connection: PostgresConnection, at now: Timestamp
-  ) throws(StorageError) -> Int {
-    try connection.execute("BEGIN; SELECT pg_advisory_xact_lock(\(lock))")
-    defer { database.rollBack() }
+  private func runNext(at now: Timestamp) throws(StorageError) -> Int {
     try connection.execute(
       """
       CREATE TABLE IF NOT EXISTS schema_migration (
@@ -57,7 +68,6 @@ enum PostgresMigrator {
       "INSERT INTO schema_migration (version, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
       .integer(migration.version), .text(migration.name), .text(migration.checksum),
       .integer(now.milliseconds))
-    try connection.execute("COMMIT")
     return applied + 1
   }
 }

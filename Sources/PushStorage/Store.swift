@@ -28,6 +28,8 @@ public final class Store: Sendable {
     public var patience = 10_000
     /// Milliseconds after which a commit to PostgreSQL without an answer is looked into.
     var commitPatience = 10_000
+    /// The same for another statement to PostgreSQL, which fails then.
+    var statementPatience = 65_000
     /// Where the keys are that contents are sealed with, for apps that ask for it.
     public var secretKeys = SecretKeySource.none
     /// The clock that dates migrations.

@@ -234,6 +234,56 @@ import Testing
     #expect(try Store.check(.postgres(url: cluster.url(of: cluster.makeEmpty()))).schemaVersion == 0)
   }
 
+  // MARK: Migrations
+
+  private func open(_ migrations: [Migration], patience: Int) throws -> Store {
+    var options = Store.Options()
+    options.patience = 0
+    options.statementPatience = patience
+    return try Store.open(location, readers: 1, log: .silent, options: options, migrations: migrations)
+  }
+
+  private static let all = embeddedPostgresMigrations
+
+  private static func next(_ sql: String) -> Migration {
+    Migration(version: all.count + 1, name: "next", sql: sql)
+  }
+
+  @Test func `A migration takes as long as it takes`() throws {
+    let next = Self.next("CREATE TABLE more (a bigint); SELECT pg_sleep(1); INSERT INTO more VALUES (1)")
+    try open(Self.all, patience: 65_000).close()
+    try open(Self.all + [next], patience: 300).close()
+    #expect(try cluster.sql("SELECT a FROM more", in: name) == [["1"]])
+    #expect(throws: StorageError.self) { try open(Self.all, patience: 65_000) }
+    #expect(throws: StorageError.self) { try open(Self.all + [Self.next("SELECT 1")], patience: 65_000) }
+  }
+
+  @Test func `A migration that fails leaves nothing of it`() throws {
+    let next = Self.next("CREATE TABLE more (a bigint); SELECT 1 / 0")
+    #expect(throws: StorageError.self) { try open(Self.all + [next], patience: 65_000) }
+    #expect(try cluster.sql("SELECT to_regclass('more') IS NULL", in: name) == [["t"]])
+    try open(Self.all + [Self.next("CREATE TABLE more (a bigint)")], patience: 65_000).close()
+  }
+
+  /// The one before has lost its connection, and comes back when the schema has become another.
+  @Test func `Whoever writes loses the database before its schema changes`() async throws {
+    let before = try open(Self.all, patience: 65_000)
+    defer { before.close() }
+    let app = try await before.addApp(registrations: 1)
+    let command = try open(isServer: false)
+    defer { command.close() }
+    try endBackends()
+    let own = try cluster.sql("SELECT incarnation FROM fence", in: name)
+    #expect(own.count == 2)
+    let next = Self.next("CREATE TABLE seen AS SELECT incarnation FROM fence")
+    let after = try open(Self.all + [next], patience: 65_000)
+    defer { after.close() }
+    let seen = try cluster.sql("SELECT incarnation FROM seen", in: name)
+    #expect(seen.count == 1 && !own.contains(seen[0]))
+    #expect(await kind { try await add(1, to: before, app: app) } == .takenOver)
+    #expect(await kind { try await add(2, to: command, app: app) } == .takenOver)
+  }
+
   // MARK: One server
 
   @Test func `There is one server, and commands beside it`() async throws {
