@@ -17,9 +17,12 @@ extension Store {
   /// no other work that would show it; nor would it show that a connection is lost, which is tried now and then.
   public func probe() {
     guard failure != .corrupt, failure != nil || isQuiet() else { return }
+    let hasFailed = failure != nil
     write { [location] transaction throws(StorageError) in
-      // A commit to PostgreSQL is a change by itself.
-      guard case .sqlite(let path) = location else { return }
+      guard case .sqlite(let path) = location else {
+        // The commit alone shows that the connection is there, and finds its few bytes on a full disk, too.
+        return hasFailed ? try transaction.findRoom(Self.roomNeeded) : ()
+      }
       try Self.findRoom(beside: path)
       try transaction.rewriteFirstMigration()
     } completion: { [weak self] result in
@@ -81,6 +84,15 @@ extension StorageError.Kind {
 }
 
 extension WriteTransaction {
+  /// Writes so many bytes and takes them back.
+  fileprivate func findRoom(_ bytes: Int) throws(StorageError) {
+    try database.run("SAVEPOINT room")
+    // Random ones, which PostgreSQL can only store as they are.
+    try database.run(
+      "INSERT INTO delivered (msg_id, targets) VALUES (?, ?)", .integer(-1), .blob(SystemRandom.bytes(bytes)))
+    try database.run("ROLLBACK TO SAVEPOINT room")
+  }
+
   /// Changes nothing, and writes a page all the same.
   fileprivate func rewriteFirstMigration() throws(StorageError) {
     try database.run("UPDATE schema_migration SET name = name WHERE version = 1")

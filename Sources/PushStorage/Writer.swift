@@ -141,8 +141,9 @@ final class Writer {
       done = done.failed(StorageError(.other, "a statement failed unnoticed"))
     }
     if let error = done.error {
-      // A full disk, a failed read or a lost connection ends the transaction, and the other jobs' changes with it.
-      guard database.isInTransaction else { throw error }
+      // A full disk, a failed read or a lost connection ends the transaction, and the other jobs' changes with it. PostgreSQL would go
+      // on, and each commit would tell that all is well.
+      guard database.isInTransaction, !(database.isBroken && error.kind.isStoreFailure) else { throw error }
       // It may have turned sealing on or off.
       database.sealing = SealingMemory()
       if isMarked {

@@ -12,9 +12,9 @@ struct DiskFullTests {
     let folder = TemporaryFolder()
     var path: String { folder.path + "/disk" }
 
-    init() throws {
+    init(megabytes: Int = 10) throws {
       mkdir(path, 0o700)
-      guard mount("tmpfs", path, "tmpfs", 0, "size=10m") == 0 else {
+      guard mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else {
         throw RunningProgram.Failure(description: "cannot mount: error \(errno)")
       }
     }
@@ -64,5 +64,47 @@ struct DiskFullTests {
     server.program.signal(SIGTERM)
     #expect(try server.program.end().status == 0)
     #expect(try RunningProgram.run(["check", "--data", disk.path + "/data"]).status == 0)
+  }
+
+  /// The tables of PostgreSQL are on a disk of their own. Its log, and what it takes to commit nothing, have room.
+  @Test func `A full disk of PostgreSQL is one until there is room for a push`() throws {
+    let disk = try SmallDisk(megabytes: 40)
+    let cluster = try PostgresCluster()
+    // PostgreSQL does not run as root.
+    chown(disk.path, 65534, 65534)
+    try cluster.sql("CREATE TABLESPACE small LOCATION '\(disk.path)'")
+    let database = try cluster.makeEmpty()
+    try cluster.sql("ALTER DATABASE \(database) SET TABLESPACE small")
+    let server = try TestServer(
+      data: disk.folder.path + "/data", environment: ["BOREALIS_STORE": cluster.url(of: database)])
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    let filler = disk.path + "/filler"
+    let descriptor = open(filler, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+    defer { close(descriptor) }
+    let block = [UInt8](repeating: 1, count: 4096)
+    while write(descriptor, block, block.count) == block.count {}
+    var status = stat()
+    fstat(descriptor, &status)
+    ftruncate(descriptor, status.st_size - 100 * 4096)
+    let text = String(repeating: "y", count: 3000)
+    var isFull = false
+    for _ in 0..<5000 where !isFull { isFull = try server.push(text, to: identity, as: app).status != 200 }
+    #expect(isFull)
+    func count(_ name: String) throws -> Double {
+      let lines = try server.call("GET", "/metrics").body.split(separator: "\n")
+      return Double(lines.first { $0.hasPrefix(name + " ") }?.split(separator: " ").last ?? "") ?? 0
+    }
+    // What is tried once a second.
+    let failed = try count("borealis_commits_failed_total")
+    let hasTried = try RunningProgram.eventually {
+      let answer = try server.call("GET", "/readyz")
+      #expect(answer.status == 503 && answer.body == "the disk is full\n", "\(answer.body)")
+      return try count("borealis_commits_failed_total") >= failed + 3
+    }
+    #expect(hasTried)
+    ftruncate(descriptor, 0)
+    #expect(try RunningProgram.eventually { try server.call("GET", "/readyz").status == 200 })
+    #expect(try server.push(text, to: identity, as: app).status == 200)
   }
 }
