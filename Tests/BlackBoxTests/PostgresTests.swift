@@ -141,6 +141,43 @@ import Testing
     #expect(try other.call("GET", "/readyz").status == 200)
   }
 
+  /// It stands still in the middle of a transaction, and another server is started meanwhile.
+  @Test func `A server that was stopped while it wrote stores nothing when it goes on`() throws {
+    let server = try start()
+    let app = try server.makeApp()
+    let identity = try TestDevice.register(server.device, app: app.key, install: "one")
+    let lock = try PostgresSession(cluster, in: database)
+    try lock.sql("BEGIN; LOCK TABLE push IN SHARE MODE")
+    let answer = Mutex<Int?>(nil)
+    let pushing = DispatchGroup()
+    DispatchQueue.global().async(group: pushing) {
+      let status = try? server.push("late", to: identity, as: app).status
+      answer.withLock { $0 = status }
+    }
+    func writers(_ condition: String) throws -> [[String]] {
+      try cluster.sql(
+        """
+        SELECT pid FROM pg_stat_activity
+        WHERE datname = '\(database)' AND application_name LIKE 'borealis/%' AND \(condition)
+        """)
+    }
+    #expect(try RunningProgram.eventually { try !writers("wait_event_type = 'Lock'").isEmpty })
+    server.program.signal(SIGSTOP)
+    try lock.sql("COMMIT")
+    // The row is written, and the next statement does not come.
+    #expect(try RunningProgram.eventually { try !writers("state = 'idle in transaction'").isEmpty })
+    let other = try start(folder.path + "/other")
+    server.program.signal(SIGCONT)
+    let ending = try server.program.end()
+    #expect(ending.status == 1 && ending.errors.contains("another server has taken over postgres://"))
+    pushing.wait()
+    #expect(answer.withLock { $0 } != 200)
+    #expect(try cluster.sql("SELECT count(*) FROM push", in: database) == [["0"]])
+    let id = try push("next", to: "all", as: app, at: other)
+    let device = try TestDevice.login(other.device, app: app.key, identity)
+    #expect(try device.arrival().id == id)
+  }
+
   /// The standby that commits wait for does not exist, and what waits for it loses its connection.
   @Test func `A server ends although it cannot find out what became of a commit`() throws {
     let server = try start()
