@@ -8,21 +8,31 @@ import PushStorage
 /// backups: one without the other does not reveal the secrets.
 struct SecretKeyFile: Sendable {
   let path: String
+  /// Whether the database is not beside the file: a server and commands may run on other machines, each with its own files.
+  private let isElsewhere: Bool
+  /// Whether the file may be made when it is missing and no key is in use.
+  private let makes: Bool
 
   static let setting = SettingDefinition(
     name: "secret-key-file", valueName: "FILE",
     help: "The key that encrypts stored secrets; the default is DIR/secret-key.",
     kind: .text)
 
-  /// The file that the setting names, or the one in the data folder.
-  init(_ settings: Settings, folder: DataFolder) {
+  /// The file that the setting names, or the one in the data folder. For a database in PostgreSQL only its server makes one.
+  init(_ settings: Settings, folder: DataFolder, isServer: Bool = false) {
     path = settings.text(Self.setting.name) ?? Self(in: folder).path
+    isElsewhere = !folder.holdsDatabase
+    makes = isServer || !isElsewhere
   }
 
   /// The one in the data folder.
   init(in folder: DataFolder) { self.init(path: folder.path + "/secret-key") }
 
-  init(path: String) { self.path = path }
+  /// One that is only read.
+  init(path: String) {
+    self.path = path
+    (isElsewhere, makes) = (false, false)
+  }
 
   /// The path for a process with another working folder.
   var absolutePath: String {
@@ -68,7 +78,14 @@ struct SecretKeyFile: Sendable {
   /// Creates the file with a new key if it is missing, and reads it. It is created only while no key is in use: a lost
   /// one must not be replaced unnoticed, nor a wrong one used beside it. `inUse` has the keys' IDs.
   func readOrMake(inUse: Set<String>) throws(Failure) -> SealingKeys {
-    if inUse.isEmpty, !exists { try make() }
+    if inUse.isEmpty, !exists {
+      guard makes else {
+        throw .failed(
+          "the secret key file \(path) is missing, and the database names no key yet: start the server, which makes one, and "
+            + "copy its file here, or name it by --secret-key-file")
+      }
+      try make()
+    }
     return try read(inUse: inUse)
   }
 
@@ -80,10 +97,15 @@ struct SecretKeyFile: Sendable {
   /// Reads the keys; those that a database needs must be among them.
   func readAll(for store: Store) throws(Failure) -> SealingKeys { try read(inUse: try Self.keysInUse(store)) }
 
-  /// Fails if the file lacks a key that something in a database is sealed with.
+  /// Fails if the file lacks a key that something in a database is sealed with. One in PostgreSQL names a key from its first server
+  /// on, so that nobody makes another.
   func expectKeys(of store: Store) throws(Failure) {
     let inUse = try Self.keysInUse(store)
     if !inUse.isEmpty { _ = try read(inUse: inUse) }
+    guard isElsewhere else { return }
+    try store.writeNow(orFail: "cannot note which secret key is in use") { transaction throws(StorageError) in
+      try transaction.sealing.nameKey()
+    }
   }
 
   /// Fails if the server that uses the folder now reads another file, in which the key is missing that this one would seal with.
@@ -119,6 +141,10 @@ struct SecretKeyFile: Sendable {
 
   /// Reads the keys; those in use must be among them.
   func read(inUse: Set<String>) throws(Failure) -> SealingKeys {
+    let remedy =
+      isElsewhere
+      ? "copy the file of the server's machine here, or name it by --secret-key-file"
+      : exists ? "restore the file" : "restore it, or name it by --secret-key-file"
     func wayOut(_ lost: Set<String>) -> String {
       "; if it is lost for good, \"borealis reseal --forget-lost \(lost.min() ?? "KEY-ID")\" removes what "
         + "that key had sealed"
@@ -126,7 +152,7 @@ struct SecretKeyFile: Sendable {
     guard exists || inUse.isEmpty else {
       throw .failed(
         "the secret key file \(path) is missing, and secrets in the database are sealed with the key "
-          + "\(inUse.sorted().joined(separator: ", ")) that was in it: restore it, or name it by --secret-key-file"
+          + "\(inUse.sorted().joined(separator: ", ")) that was in it: \(remedy)"
           + wayOut(inUse))
     }
     let keys = try read()
@@ -134,7 +160,7 @@ struct SecretKeyFile: Sendable {
     guard missing.isEmpty else {
       throw .failed(
         "the secret key file \(path) is not that of this database: it holds \(keys.ids.joined(separator: ", ")), and "
-          + "secrets are sealed with \(missing.sorted().joined(separator: ", ")): restore the file"
+          + "secrets are sealed with \(missing.sorted().joined(separator: ", ")): \(remedy)"
           + wayOut(missing))
     }
     return keys

@@ -53,7 +53,7 @@ struct ServeSettings {
   init(_ input: Input) throws(Failure) {
     let settings = input.settings
     folder = try DataFolder(input)
-    secretKeyFile = SecretKeyFile(settings, folder: folder)
+    secretKeyFile = SecretKeyFile(settings, folder: folder, isServer: true)
     http = settings.address("http")
     httpTLS = settings.address("http-tls")
     device = settings.address("device")

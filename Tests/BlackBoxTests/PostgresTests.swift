@@ -22,8 +22,12 @@ import Testing
 
   private var environment: [String: String] { ["BOREALIS_STORE": cluster.url(of: database)] }
 
-  private func start(_ data: String? = nil) throws -> TestServer {
-    try TestServer(data: data ?? self.data, environment: environment)
+  private func start() throws -> TestServer { try TestServer(data: data, environment: environment) }
+
+  /// As on another machine that has a copy of the secret key.
+  private func startElsewhere() throws -> TestServer {
+    try TestServer(
+      data: folder.path + "/other", ["--secret-key-file", data + "/secret-key"], environment: environment)
   }
 
   private func run(_ arguments: [String]) throws -> Ending {
@@ -134,11 +138,51 @@ import Testing
       """
       SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '\(database)' AND pid <> pg_backend_pid()
       """)
-    let other = try start(folder.path + "/other")
+    let other = try startElsewhere()
     server.program.signal(SIGCONT)
     let ending = try server.program.end()
     #expect(ending.status == 1 && ending.errors.contains("another server has taken over postgres://"))
     #expect(try other.call("GET", "/readyz").status == 200)
+  }
+
+  /// Each machine has files of its own, and the database has what is sealed with one key.
+  @Test func `There is one secret key, whichever machine a command runs on`() throws {
+    let app = try TestServer.makeApp(data: data, environment: environment)
+    let other = folder.path + "/other"
+    func run(_ more: String...) throws -> Ending {
+      try RunningProgram.run(
+        ["app", "seal", app.key, "on", "--data", other] + more, environment: environment)
+    }
+    let early = try run()
+    #expect(early.status == 1)
+    #expect(
+      early.errors.contains("\(other)/secret-key is missing") && early.errors.contains("start the server"))
+    let server = try start()
+    let own = data + "/secret-key"
+    let key = TemporaryFolder.read(own)
+    #expect(!key.isEmpty)
+    let missing = try run()
+    #expect(missing.status == 1)
+    #expect(
+      missing.errors.contains("\(other)/secret-key is missing") && missing.errors.contains("copy the file"))
+    #expect(access(other + "/secret-key", F_OK) != 0)
+    let foreign = folder.path + "/foreign"
+    try TemporaryFolder.write("borealis-secret-key-1 \(String(repeating: "ab", count: 32))\n", to: foreign)
+    chmod(foreign, 0o600)
+    let wrong = try run("--secret-key-file", foreign)
+    #expect(wrong.status == 1 && wrong.errors.contains("is not that of this database"), "\(wrong.errors)")
+    #expect(try run("--secret-key-file", own).status == 0)
+    server.program.signal(SIGTERM)
+    #expect(try server.program.end().status == 0)
+    // Neither does a server that is started elsewhere.
+    let (status, lines) = try refusal([], environment: environment)
+    #expect(status == 1 && lines.last?.contains("copy the file") == true, "\(lines)")
+    #expect(access(other + "/secret-key", F_OK) != 0)
+    let again = try start()
+    #expect(try again.call("GET", "/readyz").status == 200)
+    #expect(TemporaryFolder.read(own) == key)
+    let dump = try cluster.sql("SELECT encode(key_id, 'hex') FROM content_sealing_key", in: database)
+    #expect(dump.count == 1 && dump[0][0].count == 16 && !key.contains(dump[0][0]))
   }
 
   /// It stands still in the middle of a transaction, and another server is started meanwhile.
@@ -166,7 +210,7 @@ import Testing
     try lock.sql("COMMIT")
     // The row is written, and the next statement does not come.
     #expect(try RunningProgram.eventually { try !writers("state = 'idle in transaction'").isEmpty })
-    let other = try start(folder.path + "/other")
+    let other = try startElsewhere()
     server.program.signal(SIGCONT)
     let ending = try server.program.end()
     #expect(ending.status == 1 && ending.errors.contains("another server has taken over postgres://"))

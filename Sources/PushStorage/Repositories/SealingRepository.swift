@@ -151,6 +151,14 @@ extension SealingRepository<Writing> {
     return database.changes > 0
   }
 
+  /// Names the first key of the file as the one in use, unless one is named; makes it if there is none.
+  public func nameKey() throws(StorageError) {
+    guard try database.first("SELECT 1 FROM content_sealing_key LIMIT 1", map: { _ in true }) == nil else {
+      return
+    }
+    _ = try database.sealingKeys(makes: true)
+  }
+
   /// Has contents sealed with the first key of the file from now on, also by other processes; tells its ID, eight bytes. Nil if no
   /// content was ever sealed.
   public func useFirstKey() throws(StorageError) -> [UInt8]? {
