@@ -53,7 +53,7 @@ public enum DatabaseLocation: Sendable, Equatable {
       let checkpointer = try Checkpointer(path: path, log: log)
       return (database, WriteAheadLog(connection: connection, checkpointer: checkpointer, file: file))
     case .postgres(let url):
-      var settings = PostgresConnection.Options()
+      var settings = PostgresOptions()
       settings.incarnation = Int64(bitPattern: SystemRandom.next() >> 1)
       settings.patience = options.patience
       settings.commitPatience = options.commitPatience
@@ -89,7 +89,7 @@ public enum DatabaseLocation: Sendable, Equatable {
     switch self {
     case .sqlite(let path): return try Database(path: path, mode: .readOnly)
     case .postgres(let url):
-      var settings = PostgresConnection.Options()
+      var settings = PostgresOptions()
       settings.isEnding = isEnding
       settings.isLimited = isLimited
       return Database(try PostgresConnection(url: url, role: .reader, settings))

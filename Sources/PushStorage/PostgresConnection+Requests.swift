@@ -121,7 +121,7 @@ extension PostgresConnection {
       }
       if !isEnding, options.isEnding() {
         isEnding = true
-        left = min(left ?? .max, Patience.ending)
+        left = min(left ?? .max, PostgresPatience.ending)
       }
       let step = min(left ?? 500, 500)
       var wait = pollfd(

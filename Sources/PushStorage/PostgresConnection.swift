@@ -15,28 +15,9 @@ final class PostgresConnection: DatabaseConnection {
     case server
   }
 
-  /// What a connection is told by those who use it.
-  struct Options {
-    /// Names the writer's process in the database; of no meaning for readers.
-    var incarnation: Int64 = 0
-    /// Whether statements of a reader may only take some time.
-    var isLimited = true
-    /// Milliseconds for which connecting is tried again before the first connection is there.
-    var patience = 0
-    /// Milliseconds for which a commit may wait for a disk, or for a standby: after that, what becomes of it is found out in another
-    /// way.
-    var commitPatience = 10_000
-    /// Milliseconds for which any other statement may run: longer than the server's own limit for readers.
-    var statementPatience = 65_000
-    /// Whether whoever uses it is about to end: nothing is waited for much longer then.
-    var isEnding: @Sendable () -> Bool = { false }
-    /// Called when it becomes unknown whether a transaction was committed, with what is wrong; and with nil when that is over.
-    var onDoubt: @Sendable (StorageError?) -> Void = { _ in }
-  }
-
   let role: Role
   private let url: String
-  let options: Options
+  let options: PostgresOptions
   /// Nil without a connection.
   private(set) var handle: OpaquePointer?
   /// How often it has connected: prepared statements end with a connection.
@@ -61,21 +42,8 @@ final class PostgresConnection: DatabaseConnection {
   /// Old marks are deleted after as many new ones.
   private static let marksKept: Int64 = 1000
 
-  /// How long the server may take to answer, in milliseconds.
-  enum Patience {
-    /// For the first words on a connection, and for finding out what became of a commit.
-    static let session = 5_000
-    /// At the end of the program, for what has begun before.
-    static let ending = 5_000
-    /// For a server that another one seems to hold the database against: it may have ended with its machine, and its connection
-    /// lives on until PostgreSQL misses its signs of life.
-    static let taken = 20_000
-    /// The same for another one that is seen at work: it may be about to end.
-    static let busy = 3_000
-  }
-
   /// Connects. `.io` if there is no server to connect to, `.inUse` if another server of Borealis uses the database.
-  init(url: String, role: Role, _ options: Options) throws(StorageError) {
+  init(url: String, role: Role, _ options: PostgresOptions) throws(StorageError) {
     self.url = url
     self.role = role
     self.options = options
@@ -93,7 +61,7 @@ final class PostgresConnection: DatabaseConnection {
       var patience = options.patience
       if failure.kind == .inUse, patience > 0 {
         seen = seen ?? holder
-        patience = holder == nil || seen == holder ? Patience.taken : Patience.busy
+        patience = holder == nil || seen == holder ? PostgresPatience.taken : PostgresPatience.busy
       }
       let waited = (SystemTime().monotonic() &- start) / 1_000_000
       guard waited < patience, failure.kind == .io || failure.kind == .inUse, !options.isEnding() else {
@@ -111,7 +79,7 @@ final class PostgresConnection: DatabaseConnection {
   /// Commits nothing any more; an orderly end of a writer removes its fence.
   func close() {
     if handle != nil, role != .reader, !isInTransaction {
-      try? execute("DELETE FROM fence WHERE \(own)", within: Patience.ending)
+      try? execute("DELETE FROM fence WHERE \(own)", within: PostgresPatience.ending)
     }
     drop()
   }
@@ -166,7 +134,7 @@ final class PostgresConnection: DatabaseConnection {
 
   private func prepareSession(asServer: Bool) throws(StorageError) {
     let usual = patience
-    patience = Patience.session
+    patience = PostgresPatience.session
     defer { patience = usual }
     guard let handle, PQserverVersion(handle) >= 140_000 else {
       throw StorageError(.other, "PostgreSQL 14 or later is needed")
@@ -383,7 +351,7 @@ final class PostgresConnection: DatabaseConnection {
   /// start.
   private func isCommitted(_ number: Int64) throws(StorageError) -> Bool? {
     let usual = patience
-    patience = Patience.session
+    patience = PostgresPatience.session
     defer { patience = usual }
     // A backend that still commits holds its share of the fence; its mark is not to be seen until it is done.
     try execute("BEGIN ISOLATION LEVEL READ COMMITTED")

@@ -10,13 +10,32 @@ struct DiskFullTests {
   /// Ten megabytes of memory as a file system; gone with this object.
   private final class SmallDisk {
     let folder = TemporaryFolder()
-    var path: String { folder.path + "/disk" }
+    let path: String
 
-    init(megabytes: Int = 10) throws {
+    init() throws {
+      path = folder.path + "/disk"
       mkdir(path, 0o700)
+      try mountDisk(megabytes: 10)
+    }
+
+    /// In place of a folder, with what was in it.
+    init(at path: String, megabytes: Int) throws {
+      self.path = path
+      let contents = folder.path + "/contents"
+      try shell("cp -a '\(path)' '\(contents)'")
+      try mountDisk(megabytes: megabytes)
+      try shell("cp -a '\(contents)/.' '\(path)'")
+    }
+
+    private func mountDisk(megabytes: Int) throws {
       guard mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else {
         throw RunningProgram.Failure(description: "cannot mount: error \(errno)")
       }
+    }
+
+    private func shell(_ command: String) throws {
+      let ending = try RunningProgram(["-c", command], of: "/bin/sh").end()
+      guard ending.status == 0 else { throw RunningProgram.Failure(description: ending.errors) }
     }
 
     deinit { umount2(path, Int32(MNT_DETACH)) }
@@ -68,15 +87,15 @@ struct DiskFullTests {
 
   /// The tables of PostgreSQL are on a disk of their own. Its log, and what it takes to commit nothing, have room.
   @Test func `A full disk of PostgreSQL is one until there is room for a push`() throws {
-    let disk = try SmallDisk(megabytes: 40)
     let cluster = try PostgresCluster()
-    // PostgreSQL does not run as root.
-    chown(disk.path, 65534, 65534)
-    try cluster.sql("CREATE TABLESPACE small LOCATION '\(disk.path)'")
     let database = try cluster.makeEmpty()
-    try cluster.sql("ALTER DATABASE \(database) SET TABLESPACE small")
+    let number = try cluster.sql("SELECT oid FROM pg_database WHERE datname = '\(database)'")[0][0]
+    try cluster.control("-m fast stop")
+    let disk = try SmallDisk(at: cluster.socketFolder + "/data/base/\(number)", megabytes: 40)
+    try cluster.control("start")
+    let folder = TemporaryFolder()
     let server = try TestServer(
-      data: disk.folder.path + "/data", environment: ["BOREALIS_STORE": cluster.url(of: database)])
+      data: folder.path + "/data", environment: ["BOREALIS_STORE": cluster.url(of: database)])
     let app = try server.makeApp()
     let identity = try TestDevice.register(server.device, app: app.key, install: "one")
     let filler = disk.path + "/filler"
