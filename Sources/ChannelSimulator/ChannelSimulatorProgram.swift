@@ -12,12 +12,13 @@ import Synchronization
 public enum ChannelSimulatorProgram {
   /// One phrase for lists of programs.
   public static let summary =
-    "Simulates Google's push service (FCM) on this machine, with failures on request."
+    "Simulates FCM and a browser's push service on this machine, with failures on request."
   /// The help text beyond the settings.
   public static let details = """
     Accepts messages over HTTP as fcm.googleapis.com does, hands out tokens of access as oauth2.googleapis.com does, and makes
     their checks. When it is ready it prints one line of JSON with its address and the key files of service accounts that an
-    app server needs; a server is pointed to it with --fcm-url. Then it prints one line for each request. Below /control/ tests
+    app server needs; a server is pointed to it with --fcm-url and --web-push-url. It is a push service of browsers (RFC 8030) as
+    well, with browsers that subscribe on request and open what they get. Then it prints one line for each request. Below /control/ tests
     can set the state of tokens, script failures and read the requests. It exits at SIGTERM or SIGINT.
     """
 
@@ -126,7 +127,7 @@ public enum ChannelSimulatorProgram {
       try handle.start { loop throws(SystemError) in
         let simulator = FCMSimulator(
           FCMAccounts(accounts, tokenURL: url + "/token", lifetime: lifetime),
-          projects: accounts.map(\.project), keeping: kept
+          projects: accounts.map(\.project), origin: url, keeping: kept
         ) { if !isQuiet { output($0) } }
         let time = SystemTime()
         let server = HTTPServer(loop: loop) { request, exchange in

@@ -44,8 +44,28 @@ struct Control {
       }
       for (token, state) in changes { simulator.set(token, state) }
     case ("DELETE", "tokens"): simulator.forgetTokens()
+    case ("POST", "subscriptions"): return try subscriptions(request)
     case ("DELETE", "access"): simulator.revokeAccess()
     default: throw Fault(message: "no such path or method", status: 404)
+    }
+    return [:]
+  }
+
+  /// A browser subscribes, or its subscription ends or is there again.
+  private func subscriptions(_ request: HTTPRequest) throws(Fault) -> JSONValue {
+    guard let body = try? parseJSON(request.body) else { throw Fault(message: "expected a JSON object") }
+    let fields = try Self.object(body, ["application_server_key", "id", "state"])
+    if let key = fields["application_server_key"] {
+      guard let made = simulator.subscriptions.subscribe(serverKey: key.string ?? "") else {
+        throw Fault(message: "application_server_key: expected a point on P-256 in base64url")
+      }
+      return ["subscription": made]
+    }
+    guard let state = fields["state"]?.string, ["active", "gone"].contains(state) else {
+      throw Fault(message: "expected application_server_key, or an id and a state: active or gone")
+    }
+    guard simulator.subscriptions.set(fields["id"]?.string ?? "", isGone: state == "gone") else {
+      throw Fault(message: "no such subscription", status: 404)
     }
     return [:]
   }
@@ -55,7 +75,7 @@ struct Control {
     var rule = FCMSimulator.Rule()
     if let name = fields["on"] {
       guard let target = FCMSimulator.Rule.Target(rawValue: name.string ?? "") else {
-        throw Fault(message: "on: expected send or token")
+        throw Fault(message: "on: expected send, token or push")
       }
       rule.target = target
     }

@@ -2,14 +2,14 @@ import PushBase
 import PushHTTP
 import PushJSON
 
-/// FCM and Google's token service without sockets: requests in, answers out. Lives on one thread.
+/// FCM and Google's token service, and a push service of browsers, without sockets: requests in, answers out. Lives on one thread.
 final class FCMSimulator {
   /// What shall go wrong.
   struct Rule {
-    enum Target: String, CaseIterable { case send, token }
+    enum Target: String, CaseIterable { case send, token, push }
 
     var target = Target.send
-    /// Only requests to this device; nil for all.
+    /// Only requests to this device or subscription; nil for all.
     var token: String?
     var status = 503
     var code: String?
@@ -34,15 +34,19 @@ final class FCMSimulator {
   private var log: [(number: Int64, entry: JSONValue)] = []
   private var number: Int64 = 0
   private let whenLogged: (JSONValue) -> Void
+  /// Those of browsers.
+  var subscriptions: WebPushSubscriptions
 
+  /// `origin` is its address, without a path.
   init(
-    _ accounts: FCMAccounts, projects: [String], keeping capacity: Int,
+    _ accounts: FCMAccounts, projects: [String], origin: String, keeping capacity: Int,
     whenLogged: @escaping (JSONValue) -> Void
   ) {
     self.accounts = accounts
     self.projects = Set(projects)
     self.capacity = capacity
     self.whenLogged = whenLogged
+    subscriptions = WebPushSubscriptions(origin: origin)
   }
 
   /// Answers a request; nil if no answer comes.
@@ -56,6 +60,8 @@ final class FCMSimulator {
     switch target.path.count {
     case 1 where target.path[0] == "token" && request.method == "POST":
       return finish("token", request, nil, now, take(.token, nil) ?? .answer(grant(request, now)))
+    case 2 where target.path[0] == "push" && request.method == "POST":
+      return push(request, to: target.path[1], now)
     case 4
     where target.path[0] == "v1" && target.path[1] == "projects" && target.path[3] == "messages:send"
       && request.method == "POST":
@@ -123,8 +129,8 @@ final class FCMSimulator {
     return FCMAnswer(status: 200, code: nil, body: ["name": .string("projects/\(project)/messages/\(id)")])
   }
 
-  /// What a rule says, if one applies.
-  private func take(_ target: Rule.Target, _ token: String?) -> Step? {
+  /// The rule that applies, if one does; it is used up by that.
+  func rule(_ target: Rule.Target, _ token: String?) -> Rule? {
     guard
       let place = rules.firstIndex(where: { $0.target == target && ($0.token == nil || $0.token == token) })
     else { return nil }
@@ -132,6 +138,12 @@ final class FCMSimulator {
     if let times = rule.times {
       if times <= 1 { rules.remove(at: place) } else { rules[place].times = times - 1 }
     }
+    return rule
+  }
+
+  /// What a rule says, if one applies.
+  private func take(_ target: Rule.Target, _ token: String?) -> Step? {
+    guard let rule = rule(target, token) else { return nil }
     if rule.stalls { return .stall }
     let names = [
       400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
@@ -152,11 +164,7 @@ final class FCMSimulator {
   private func finish(
     _ kind: String, _ request: HTTPRequest, _ project: String?, _ now: Timestamp, _ step: Step
   ) -> HTTPResponse? {
-    number += 1
-    var entry = JSONObject()
-    entry.set("number", .number(JSONNumber(number)))
-    entry.set("at", .number(JSONNumber(now.milliseconds)))
-    entry.set("kind", .string(kind))
+    var entry = begin(kind, at: now)
     if let project { entry.set("project", .string(project)) }
     switch step {
     case .stall: entry.set("stalled", true)
@@ -165,11 +173,26 @@ final class FCMSimulator {
       if let code = answer.code { entry.set("code", .string(code)) }
     }
     if kind == "send", let body = try? parseJSON(request.body) { entry.set("request", body) }
+    note(entry)
+    guard case .answer(let answer) = step else { return nil }
+    return Self.response(answer)
+  }
+
+  /// An entry for the log.
+  func begin(_ kind: String, at now: Timestamp) -> JSONObject {
+    number += 1
+    var entry = JSONObject()
+    entry.set("number", .number(JSONNumber(number)))
+    entry.set("at", .number(JSONNumber(now.milliseconds)))
+    entry.set("kind", .string(kind))
+    return entry
+  }
+
+  /// Puts an entry into the log.
+  func note(_ entry: JSONObject) {
     log.append((number, .object(entry)))
     if log.count > capacity { log.removeFirst(log.count - capacity) }
     whenLogged(.object(entry))
-    guard case .answer(let answer) = step else { return nil }
-    return Self.response(answer)
   }
 
   fileprivate static func response(_ answer: FCMAnswer) -> HTTPResponse {

@@ -13,6 +13,8 @@ public struct QueuedPart: Sendable {
   public let slot: TokenSlot
   /// The service that it goes to unless the token's device has named one.
   public let service: ServiceID
+  /// The service for a token, where it shows in the token; nil for the one that was named with it.
+  public let serviceOfToken: (@Sendable ([UInt8]) -> ServiceID)?
   /// What happens to the number on the app's icon.
   public let badge: BadgeChange
   /// Whether it is sent at most once: no answer means that it may have arrived.
@@ -30,6 +32,7 @@ public struct QueuedPart: Sendable {
   /// All fields.
   public init(
     leg: UInt8 = DeliveryLeg.main, targets: Recipients, slot: TokenSlot, service: ServiceID = .only,
+    serviceOfToken: (@Sendable ([UInt8]) -> ServiceID)? = nil,
     badge: BadgeChange = .unchanged, isTriedOnce: Bool = false, fallsBack: Bool = false,
     lifetime: Int64? = nil,
     content: any AnyObject & Sendable
@@ -38,6 +41,7 @@ public struct QueuedPart: Sendable {
     self.targets = targets
     self.slot = slot
     self.service = service
+    self.serviceOfToken = serviceOfToken
     self.badge = badge
     self.isTriedOnce = isTriedOnce
     self.fallsBack = fallsBack
@@ -47,7 +51,7 @@ public struct QueuedPart: Sendable {
 
   /// The service for a device, from the one that it reported with its token.
   func service(for row: TokenRow) -> ServiceID {
-    row.service == .none ? service : row.service
+    serviceOfToken?(row.token) ?? (row.service == .none ? service : row.service)
   }
 }
 

@@ -34,6 +34,13 @@ public struct ES256Key: Sendable {
     return signature
   }
 
+  /// The public key as an uncompressed point (SEC 1 section 2.3.3): 65 bytes.
+  public func publicPoint() throws(CryptoError) -> [UInt8] {
+    var point = [UInt8](repeating: 0, count: 65)
+    guard co_content_point(2, key.handle, &point) == 65 else { throw .fromQueue() }
+    return point
+  }
+
   /// The public key, PEM (`PUBLIC KEY`).
   public func publicKeyPEM() throws(CryptoError) -> String {
     try PEM.text { PEM_write_bio_PUBKEY($0, key.handle) }

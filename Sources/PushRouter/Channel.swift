@@ -130,6 +130,8 @@ public protocol Channel: AnyObject, Sendable {
   func learnChanges(_ done: @escaping @Sendable () -> Void)
   /// What apps prove themselves with at its service; nil if it needs no credentials.
   var credentials: (any ChannelCredentials)? { get }
+  /// Checks a token that a device tells, which has the form of its kind; gives the bytes that are kept.
+  func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ToldTokenFault>
   /// Which of a device's tokens it would bring a push to, whether the app has a credential or not; nil if it has nothing to bring of
   /// it.
   func slot(for content: PushContent) -> TokenSlot?
@@ -167,6 +169,10 @@ extension Channel {
   public func resume(_ id: MessageID, of app: App, by holder: PushHolder) {}
   /// Nothing waits.
   public func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int { 0 }
+  /// A token of the right form is good.
+  public func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ToldTokenFault> {
+    .success(token)
+  }
   /// Nothing can be taken back from devices.
   public func recall(_ id: MessageID, of app: App, audience: NumberSet) {}
   /// Nothing depends on tokens.

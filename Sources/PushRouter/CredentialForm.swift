@@ -10,9 +10,14 @@ public struct CredentialForm: Sendable {
   public let text: Phrase
   /// What to fill in, in order.
   public let fields: [CredentialField]
+  /// What its button says; nil for the words of an upload.
+  public let action: Phrase?
 
   /// All fields.
-  public init(_ name: String, title: Phrase, text: Phrase, fields: [CredentialField]) {
+  public init(
+    _ name: String, title: Phrase, text: Phrase, fields: [CredentialField], action: Phrase? = nil
+  ) {
+    self.action = action
     self.name = name
     self.title = title
     self.text = text

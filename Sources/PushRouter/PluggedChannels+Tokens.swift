@@ -6,7 +6,8 @@ public struct ToldTokenFault: Error, Sendable {
   /// One line without a full stop, for developers.
   public let message: String
 
-  init(_ message: String) { self.message = message }
+  /// Wraps a line.
+  public init(_ message: String) { self.message = message }
 }
 
 extension PluggedChannels {
@@ -42,6 +43,10 @@ extension PluggedChannels {
       let form = kind.form == .hexadecimal ? "hexadecimal digits" : "visible ASCII characters"
       return .failure(ToldTokenFault("token must be at most \(kind.maximumBytes) bytes as \(form)"))
     }
-    return .success(PushToken(TokenSlot(info.id, kind: kind.number, name: told.name), service, bytes))
+    let slot = TokenSlot(info.id, kind: kind.number, name: told.name)
+    guard !bytes.isEmpty, let channel = channel(info.id) else {
+      return .success(PushToken(slot, service, bytes))
+    }
+    return channel.check(bytes, in: slot).map { PushToken(slot, service, $0) }
   }
 }

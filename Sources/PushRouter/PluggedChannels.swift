@@ -17,6 +17,8 @@ public final class PluggedChannels: Sendable {
   /// What a channel is, also one that this program does not have.
   public func info(_ id: ChannelID) -> ChannelInfo { all.first { $0.id == id }?.channel.info ?? .unknown(id) }
 
+  func channel(_ id: ChannelID) -> (any Channel)? { all.first { $0.id == id }?.channel }
+
   /// What makes contents for them when a push is accepted.
   public var renderers: [any ContentRenderer] { all.compactMap(\.channel.renderer) }
 

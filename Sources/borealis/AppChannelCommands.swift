@@ -1,4 +1,5 @@
 import PushBase
+import PushCrypto
 import PushDomain
 import PushJSON
 import PushOps
@@ -59,36 +60,67 @@ struct AppChannelSetCommand: Command {
     A running server applies the change within seconds.
 
       borealis app channel set KEY fcm --file service-account.json
+      borealis app channel set KEY webpush --contact mailto:push@example.com
 
-    For fcm the file is the key of a service account, from the Firebase console. Prints the app's credentials.
+    For fcm the file is the key of a service account, from the Firebase console. For webpush the server creates a key, or keeps the
+    app's one; --file brings one along (PKCS #8 PEM), which ends all subscriptions made with another. Prints the app's credentials;
+    of webpush "key_id" is the public key that pages subscribe with.
     """
   static let operands = ["KEY", "CHANNEL"]
   static let settings =
     DataFolder.settings + [
       SettingDefinition(
         name: "file", valueName: "FILE", help: "The file with the credential.", kind: .text),
+      SettingDefinition(
+        name: "contact", valueName: "URL",
+        help: "For webpush: where push services can reach you, mailto: or https:.",
+        kind: .text),
       SecretKeyFile.setting,
     ] + Vendors.settings
 
   static func run(_ input: Input) throws(Failure) {
     let vendor = try Vendors(input.settings).named(input.operands[1])
-    guard let path = input.settings.text("file") else { throw .usage("--file is missing") }
-    let bytes = try Files.contents(path)
-    let field = vendor.form.fields.first { if case .file = $0.kind { true } else { false } }
-    let upload: VendorUpload
-    do throws(CredentialProblem) {
-      upload = try vendor.read(CredentialInput(vendor.form.name, fields: [field?.name ?? "": bytes]))
-    } catch {
-      throw .failed("\(path): \(error.reason)")
-    }
+    let filled = try fill(in: vendor.form, input.settings)
     let keyFile = SecretKeyFile(input.settings, folder: try DataFolder(input))
     try DataFolder(input).withApp(input.operands[0]) { store, app throws(Failure) in
       let keys = try keyFile.readOrMake(for: store)
-      let row = upload.row(for: app.id, of: vendor.info.id, sealedWith: keys, at: SystemTime().now())
+      let channel = vendor.info.id
+      let old = try store.readNow(orFail: "cannot read the credential") { transaction throws(StorageError) in
+        try transaction.channelCredentials.find(app: app.id, channel: channel)
+      }
+      let upload = try read(filled, for: vendor, replacing: old, keys)
+      let row = upload.row(for: app.id, of: channel, sealedWith: keys, at: SystemTime().now())
       try store.writeNow(orFail: "cannot store the credential") { transaction throws(StorageError) in
         try transaction.channelCredentials.set(row)
       }
       try AppChannel.printList(store, app)
+    }
+  }
+
+  /// What the settings say, in the fields of the channel's form.
+  private static func fill(in form: CredentialForm, _ settings: Settings) throws(Failure) -> CredentialInput {
+    var fields: [String: [UInt8]] = [:]
+    for field in form.fields {
+      switch field.kind {
+      case .file, .lines:
+        if let path = settings.text("file") { fields[field.name] = try Files.contents(path) }
+        if fields[field.name] == nil, field.isRequired { throw .usage("--file is missing") }
+      case .text, .secret, .choice:
+        fields[field.name] = settings.text(field.name).map { Array($0.utf8) }
+        if fields[field.name] == nil, field.isRequired { throw .usage("--\(field.name) is missing") }
+      }
+    }
+    return CredentialInput(form.name, fields: fields)
+  }
+
+  private static func read(
+    _ input: CredentialInput, for vendor: some Vendor, replacing old: ChannelCredentialRow?,
+    _ keys: SealingKeys
+  ) throws(Failure) -> VendorUpload {
+    do throws(CredentialProblem) {
+      return try vendor.read(input, replacing: old.flatMap { vendor.credential(of: $0, with: keys) })
+    } catch {
+      throw .failed(error.reason)
     }
   }
 }

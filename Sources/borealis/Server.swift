@@ -29,7 +29,7 @@ final class Server: Sendable {
   private let handles: [LoopHandle]
   private let channels: [any Channel]
   /// What vendors' channels send with.
-  private let vendorTransport: HTTPTransport
+  private let vendorTransports: Vendors.Transports
   /// Connections to channels' services have a loop of their own, so that a long queue to one keeps no device waiting.
   private let servicesHandle: LoopHandle
   private let orders: [Mailbox<LoopServices.Order>]
@@ -80,12 +80,12 @@ final class Server: Sendable {
     let channel = PassthroughChannel(loops: handles)
     router.add(channel)
     let apns = Self.apnsChannel(settings, router, store, metrics, time)
-    guard let transport = settings.vendors.transport() else {
-      throw .failed("cannot start the thread that sends to vendors' services")
+    guard let transports = settings.vendors.transports() else {
+      throw .failed("cannot start the threads that send to vendors' services")
     }
-    vendorTransport = transport
-    let vendors = Self.vendorParts(settings, router, store, transport, metrics, time)
-    self.channels = [apns] + settings.vendors.channels(vendors) + channels(router, store)
+    vendorTransports = transports
+    let vendors = Self.vendorParts(settings, router, store, transports.known, metrics, time)
+    self.channels = [apns] + settings.vendors.channels(vendors, transports) + channels(router, store)
     for channel in self.channels { router.add(channel) }
     counts = ChannelCounts(of: router, in: metrics)
     let isReady = ReadyFlag()
@@ -320,7 +320,7 @@ final class Server: Sendable {
   private func closeChannels(until deadline: UInt64) {
     for channel in channels { channel.close() }
     while !channels.allSatisfy(\.isIdle), parts.time.monotonic() < deadline { usleep(10_000) }
-    vendorTransport.close()
+    vendorTransports.close()
     for channel in channels { channel.finish() }
   }
 

@@ -1,4 +1,5 @@
 import PushBase
+import PushCallbacks
 import PushDomain
 import PushHTTPClient
 import PushOps
@@ -13,27 +14,55 @@ struct Vendors: Sendable {
     name: "fcm-url", valueName: "URL",
     help: "A simulator's address instead of Google's for FCM and its tokens, such as http://127.0.0.1:2199.",
     kind: .text)
-  static let settings = [fcm]
+  /// Where a simulator stands for a push service of browsers.
+  static let webPush = SettingDefinition(
+    name: "web-push-url", valueName: "URL",
+    help:
+      "A simulator's address that subscriptions to Web Push may name as well, such as http://127.0.0.1:2199.",
+    kind: .text)
+  static let webPushHosts = SettingDefinition(
+    name: "web-push-hosts", valueName: "HOSTS",
+    help:
+      "The push services that subscriptions to Web Push may name, separated by commas: hosts, or *. and a domain.",
+    default: PushServices.usual.joined(separator: ","), kind: .list)
+  static let settings = [fcm, webPush, webPushHosts]
 
-  let all: [any Vendor]
+  private let fcm: FCM
+  private let webPush: WebPush
   /// Whether an address without TLS was given: only a simulator has one.
-  let allowsPlainHTTP: Bool
+  private let fcmIsPlain: Bool
+  private let webPushURL: String?
 
   init(_ settings: Settings) throws(Failure) {
-    let url = settings.text(Self.fcm.name)
-    if let url {
-      let isAddress = ["http://", "https://"].contains { url.hasPrefix($0) && url.count > $0.count }
-      guard isAddress, !url.hasSuffix("/") else {
+    let url = try Self.address(Self.fcm, settings)
+    fcm = FCM(url.map { .simulator($0) } ?? .google)
+    fcmIsPlain = url?.hasPrefix("http://") == true
+    webPushURL = try Self.address(Self.webPush, settings)
+    let hosts = settings.list(Self.webPushHosts.name)
+    for host in hosts {
+      let name = host.hasPrefix("*.") ? host.dropFirst(2) : host[...]
+      guard URLAuthority(name)?.port == nil, URLAuthority(name) != nil, !name.hasSuffix(".") else {
         throw .usage(
-          "--\(Self.fcm.name): \"\(url)\" is no address such as http://127.0.0.1:2199, without a path")
+          "--\(Self.webPushHosts.name): \"\(host)\" is no host such as push.example.com or *.example.com")
       }
     }
-    all = [FCM(url.map { .simulator($0) } ?? .google)]
-    allowsPlainHTTP = url?.hasPrefix("http://") == true
+    webPush = WebPush(PushServices(hosts, simulator: webPushURL))
+  }
+
+  private static func address(_ setting: SettingDefinition, _ settings: Settings) throws(Failure) -> String? {
+    guard let url = settings.text(setting.name) else { return nil }
+    let isAddress = ["http://", "https://"].contains { url.hasPrefix($0) && url.count > $0.count }
+    guard isAddress, !url.hasSuffix("/") else {
+      throw .usage(
+        "--\(setting.name): \"\(url)\" is no address such as http://127.0.0.1:2199, without a path")
+    }
+    return url
   }
 
   /// What their channels are.
-  static let infos: [ChannelInfo] = [.fcm]
+  static let infos: [ChannelInfo] = [.fcm, .webPush]
+
+  var all: [any Vendor] { [fcm, webPush] }
 
   /// The vendor with a channel's name.
   func named(_ name: String) throws(Failure) -> any Vendor {
@@ -43,18 +72,45 @@ struct Vendors: Sendable {
     return vendor
   }
 
-  /// The client that all of them send with; nil if the system has no thread for it.
-  func transport() -> HTTPTransport? {
-    var options = HTTPTransport.Options()
-    options.allowsPlainHTTP = allowsPlainHTTP
-    options.keptBytes = 16_384
-    options.connectionsPerHost = 4
-    return HTTPTransport(options, thread: "vendors")
+  /// The clients that they send with.
+  struct Transports {
+    /// Sends to addresses that the operator chose.
+    let known: HTTPTransport
+    /// Sends to addresses that devices chose: to public ones only.
+    let guarded: HTTPTransport
+
+    func close() {
+      known.close()
+      guarded.close()
+    }
   }
 
-  /// Their channels.
-  func channels(_ parts: VendorParts) -> [any Channel] {
-    func channel(_ vendor: some Vendor) -> any Channel { VendorChannel(vendor, parts) }
-    return all.map { channel($0) }
+  /// The clients that they send with; nil if the system has no threads for them.
+  func transports() -> Transports? {
+    var options = HTTPTransport.Options()
+    options.allowsPlainHTTP = fcmIsPlain
+    options.keptBytes = 16_384
+    options.connectionsPerHost = 4
+    guard let known = HTTPTransport(options, thread: "vendors") else { return nil }
+    options.allowsPlainHTTP = webPushURL?.hasPrefix("http://") == true
+    let addresses = AddressGuard(allowing: simulatorNetworks)
+    options.allows = { addresses.allows($0) }
+    guard let guarded = HTTPTransport(options, thread: "web-push") else { return nil }
+    return Transports(known: known, guarded: guarded)
+  }
+
+  /// Where the simulator may be.
+  private var simulatorNetworks: [IPNetwork] {
+    guard let authority = webPushURL.flatMap({ URLAuthority($0.drop { $0 != "/" }.dropFirst(2)) }) else {
+      return []
+    }
+    let host = authority.host.filter { $0 != "[" && $0 != "]" }
+    let texts = IPAddress(host).map { ["\(host)/\($0.isV4 ? 32 : 128)"] } ?? ["127.0.0.0/8", "::1/128"]
+    return texts.compactMap { IPNetwork($0) }
+  }
+
+  /// Their channels; `parts` send to addresses that the operator chose.
+  func channels(_ parts: VendorParts, _ transports: Transports) -> [any Channel] {
+    [VendorChannel(fcm, parts), VendorChannel(webPush, parts.sending(with: transports.guarded))]
   }
 }

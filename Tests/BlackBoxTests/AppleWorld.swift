@@ -68,13 +68,8 @@ final class AppleWorld {
     #expect(call.status == 200, "\(call.body)")
   }
 
-  /// Waits until the server has seen that no phone is there. The device API says so only after ten minutes, as JPush's.
-  func waitUntilAway() throws {
-    let isAway = try RunningProgram.eventually {
-      try server.call("GET", "/metrics").body.contains("\nborealis_device_open_connections 0")
-    }
-    #expect(isAway)
-  }
+  /// Waits until the server has seen that no phone is there.
+  func waitUntilAway() throws { try server.waitUntilAway() }
 
   // MARK: Apple
 

@@ -238,6 +238,7 @@ import Testing
       ToldToken(channel: "fcm", kind: "device", token: "lisa:APA91"),
     ])
     #expect(codes.dropLast().allSatisfy { $0 == .requestInvalid } && codes.last == .ok, "\(codes)")
+    try world.server.waitUntilAway()
     let id = try world.push(to: [device])
     #expect(try world.results(of: id) == ["delivered": 1])
     #expect(try world.requests(for: id).map { $0["request"]?["message"]?["token"] } == ["lisa:APA91"])

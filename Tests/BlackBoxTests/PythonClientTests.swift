@@ -58,6 +58,13 @@ struct PythonClientTests {
     #expect(ending.output.hasPrefix("ok - "))
   }
 
+  @Test(.enabled(if: PythonClient.hasWebPush, "the Python package pywebpush is missing"))
+  func `Web Push works with other senders and browsers`() throws {
+    let ending = try PythonClient.run("web_push.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.split(separator: "\n").count == 2)
+  }
+
   @Test(.enabled(if: PythonClient.hasWebSockets, "the Python package websockets is missing"))
   func `Devices in Python come over WebSocket`() throws {
     let ending = try PythonClient.run("web_devices.py", ["--binary", RunningProgram.path])
@@ -155,6 +162,10 @@ private enum PythonClient {
 
   /// Whether Google's client for FCM is there.
   static let hasFirebase = (try? start(["-c", "import firebase_admin"]).end().status) == 0
+
+  /// Whether a sender of Web Push is there, and what it is made of.
+  static let hasWebPush =
+    (try? start(["-c", "import pywebpush, py_vapid, http_ece"]).end().status) == 0
 
   /// Whether the package that speaks WebSocket is there.
   static let hasWebSockets = (try? start(["-c", "import websockets"]).end().status) == 0

@@ -1,5 +1,6 @@
 import PushBase
 import PushJSON
+import Testing
 
 /// `borealis serve` on ports of the system's choice.
 final class TestServer: Sendable {
@@ -68,5 +69,13 @@ final class TestServer: Sendable {
   ) throws -> HTTPCall {
     let text = body.map { String(decoding: JSONWriter.serialize($0), as: UTF8.self) } ?? ""
     return try HTTPCall(method, path, at: http, login: app, headers: headers, body: text)
+  }
+
+  /// Waits until the server has seen that no device is there. The device API says so only after ten minutes, as JPush's.
+  func waitUntilAway() throws {
+    let isAway = try RunningProgram.eventually {
+      try call("GET", "/metrics").body.contains("\nborealis_device_open_connections 0")
+    }
+    #expect(isAway)
   }
 }

@@ -24,15 +24,22 @@ struct ScriptedVendor: Vendor {
   static let busy = 429
 
   let url: String
+  /// Its services: a token that begins with b is of the second, if there are two.
+  var serviceIDs = [ServiceID.only]
+  func service(of token: [UInt8]) -> ServiceID {
+    serviceIDs.count > 1 && token.first == UInt8(ascii: "b") ? serviceIDs[1] : serviceIDs[0]
+  }
+  func name(of service: ServiceID) -> String { serviceIDs.count > 1 ? "Service \(service.rawValue)" : "" }
   /// When requests were made, on the clock of the test.
   let moments: Moments
   let clock: any TimeSource
 
   /// The times of requests.
   final class Moments: Sendable {
-    private let all = Mutex<[Timestamp]>([])
-    func add(_ moment: Timestamp) { all.withLock { $0.append(moment) } }
-    var list: [Timestamp] { all.withLock { $0 } }
+    private let all = Mutex<[(moment: Timestamp, token: [UInt8])]>([])
+    func add(_ moment: Timestamp, _ token: [UInt8]) { all.withLock { $0.append((moment, token)) } }
+    var list: [Timestamp] { all.withLock { $0.map(\.moment) } }
+    func count(to token: String) -> Int { all.withLock { $0.count { $0.token == Array(token.utf8) } } }
   }
 
   var info: ChannelInfo { Self.channel }
@@ -47,23 +54,23 @@ struct ScriptedVendor: Vendor {
   }
   var subjectLabel: Phrase { Phrase("Project", "Project") }
 
-  func read(_ input: CredentialInput) throws(CredentialProblem) -> VendorUpload {
+  func read(_ input: CredentialInput, replacing current: [UInt8]?) throws(CredentialProblem) -> VendorUpload {
     VendorUpload(subject: "subject", name: "", secret: input.fields["file"] ?? [])
   }
   func credential(_ secret: [UInt8]) -> [UInt8]? { secret }
-  func authorize(_ credential: [UInt8], at now: Timestamp) -> HTTPPost? {
-    HTTPPost(url: url, body: [])
+  func authorize(_ credential: [UInt8], at now: Timestamp) -> AccessRequest {
+    .ask(HTTPPost(url: url, body: []))
   }
   func readToken(_ answer: HTTPAnswer) -> AccessAnswer { .token("t", seconds: 864_000) }
   func carries(_ content: PushContent) -> Bool { true }
   func render(_ push: ChannelPush) -> Content? { Content() }
   func request(
     _ content: Content, to target: VendorTarget, with credential: [UInt8], access: AccessToken
-  ) -> HTTPPost {
-    moments.add(clock.now())
-    return HTTPPost(url: url, body: target.token)
+  ) -> VendorRequest {
+    moments.add(clock.now(), target.token)
+    return .post(HTTPPost(url: url, body: target.token))
   }
-  func probe(_ credential: [UInt8], access: AccessToken) -> HTTPPost {
+  func probe(_ credential: [UInt8], access: AccessToken) -> HTTPPost? {
     HTTPPost(url: url, body: [])
   }
   func interpret(_ answer: HTTPAnswer) -> VendorOutcome {

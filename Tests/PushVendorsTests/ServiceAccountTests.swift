@@ -82,13 +82,13 @@ import Testing
   /// What is stored is enough to open it again, and no more.
   @Test func whatIsSealed() throws {
     let file = try Self.file(try RS256Key.generate())
-    let upload = try FCM().read(CredentialInput("service-account", fields: ["file": file]))
+    let upload = try FCM().read(CredentialInput("service-account", fields: ["file": file]), replacing: nil)
     #expect(upload.subject == "demo-project" && upload.name == "0123456789abcdef")
     #expect(FCM().credential(upload.secret)?.project == "demo-project")
     // A server that asks for tokens elsewhere cannot use it.
     #expect(FCM(.simulator("http://127.0.0.1:1")).credential(upload.secret) == nil)
     #expect(throws: CredentialProblem.self) {
-      try FCM().read(CredentialInput("service-account", fields: [:]))
+      try FCM().read(CredentialInput("service-account", fields: [:]), replacing: nil)
     }
   }
 }

@@ -13,7 +13,7 @@ import Testing
       number == 1 ? .status(ScriptedVendor.busy, "Retry-After: 2\r\n") : .status(200)
     }
     defer { scene.end() }
-    _ = try await scene.device("a")
+    try await scene.device("a")
     _ = try await scene.push()
     let first = try #require(try await scene.requests(1).first)
     try await scene.untilResting()
@@ -32,7 +32,7 @@ import Testing
   @Test func `A quota that is used up is waited for until midnight in China`() async throws {
     let scene = try await VendorScene { number in .status(number == 1 ? ScriptedVendor.quota : 200) }
     defer { scene.end() }
-    _ = try await scene.device("a")
+    try await scene.device("a")
     _ = try await scene.push()
     let first = try #require(try await scene.requests(1).first)
     try await scene.untilResting()
@@ -44,6 +44,38 @@ import Testing
     #expect(all.count == 2)
     // 16:00 UTC is midnight there.
     #expect(all.dropFirst().allSatisfy { ($0.seconds + 8 * 3600) % 86_400 < 60 })
+  }
+
+  /// More pushes than have room wait for one service of a vendor that rests; the other one takes its pushes.
+  @Test func `A service that rests keeps no other one of its vendor waiting`() async throws {
+    let scene = try await VendorScene(services: [.only, ServiceID(rawValue: 2)]) { number in
+      number == 1 ? .status(ScriptedVendor.busy, "Retry-After: 800\r\n") : .status(200)
+    }
+    defer { scene.end() }
+    let (resting, other) = (try await scene.device("a"), try await scene.device("b"))
+    func push(_ device: RegistrationID, _ count: Int) async throws {
+      for _ in 0..<count { _ = try await scene.push(to: #"{"registration_id":["\#(device.text)"]}"#) }
+    }
+    try await push(resting, 1)
+    _ = try await scene.requests(1)
+    try await scene.untilResting()
+    #expect(scene.problem == "Service 1: busy")
+    try await push(resting, 1200)
+    try await push(other, 1)
+    _ = try await scene.requests(2)
+    #expect(scene.moments.count(to: "a") == 1 && scene.moments.count(to: "b") == 1)
+    scene.jump(seconds: 900)
+    _ = try await scene.requests(1203)
+    #expect(scene.moments.count(to: "a") == 1202 && scene.problem == nil)
+  }
+
+  /// Such as Web Push with the operator's own hosts alone.
+  @Test func `A vendor may have one service that is not the usual one`() async throws {
+    let scene = try await VendorScene(services: [ServiceID(rawValue: 8)]) { _ in .status(200) }
+    defer { scene.end() }
+    try await scene.device("a")
+    _ = try await scene.push()
+    #expect(try await scene.requests(1).count == 1)
   }
 
   @Test(

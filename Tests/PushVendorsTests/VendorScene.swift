@@ -23,7 +23,9 @@ final class VendorScene {
   private let transport: HTTPTransport
 
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
-  init(_ script: @escaping @Sendable (Int) -> TestReceiver.Act) async throws {
+  init(
+    services: [ServiceID] = [.only], _ script: @escaping @Sendable (Int) -> TestReceiver.Act
+  ) async throws {
     database = try TestDatabase(readers: 1)
     let (store, clock) = (database.store, clock)
     // The first request is for a token of access.
@@ -38,7 +40,8 @@ final class VendorScene {
     let parts = VendorParts(
       router: router, store: store, transport: transport, keys: { .success(keys) },
       sealingKeys: { _ in .success(keys) }, metrics: Metrics(), time: clock, log: .silent)
-    channel = VendorChannel(ScriptedVendor(url: server.url, moments: moments, clock: clock), parts)
+    channel = VendorChannel(
+      ScriptedVendor(url: server.url, serviceIDs: services, moments: moments, clock: clock), parts)
     router.add(channel)
     let row = VendorUpload(subject: "s", name: "", secret: [1]).row(
       for: app.id, of: ScriptedVendor.channel.id, sealedWith: keys, at: clock.now())
@@ -53,17 +56,18 @@ final class VendorScene {
   }
 
   /// An Android device that is away and has a token.
-  func device(_ token: String) async throws -> RegistrationNumber {
-    let number = try await router.newDevice(in: app, fingerprint: Array(token.utf8)).number
+  @discardableResult
+  func device(_ token: String) async throws -> RegistrationID {
+    let (id, _, number) = try await router.newDevice(in: app, fingerprint: Array(token.utf8))
     let tokens = [PushToken(TokenSlot(ScriptedVendor.channel.id, kind: 1), .only, Array(token.utf8))]
     try await withCheckedThrowingContinuation { done in
       router.registrations.setTokens(tokens, of: number, in: app) { done.resume(with: $0) }
     }
-    return number
+    return id
   }
 
-  func push() async throws -> MessageID {
-    let text = #"{"platform":"all","audience":"all","notification":{"android":{"alert":"x"}}}"#
+  func push(to audience: String = #""all""#) async throws -> MessageID {
+    let text = #"{"platform":"all","audience":\#(audience),"notification":{"android":{"alert":"x"}}}"#
     let request = try PushRequest.parse(try parseJSON(Array(text.utf8)), rules: PushRules())
     return try await router.acceptance.accept(AcceptRequest(request), for: app).get().id
   }

@@ -26,14 +26,18 @@ class Simulator:
         self._process.send_signal(signal.SIGTERM)
         await self._process.wait()
 
-    def messages(self) -> list[dict[str, Any]]:
-        """The messages that came, without questions about credentials."""
+    def entries(self) -> list[dict[str, Any]]:
+        """The requests that came."""
         with urllib.request.urlopen(f"{self.url}/control/log", timeout=DEADLINE) as answer:
-            entries = json.load(answer)["entries"]
-        requests = [entry["request"] for entry in entries if entry["kind"] == "send"]
+            return json.load(answer)["entries"]
+
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages that came for FCM, without questions about credentials."""
+        requests = [entry["request"] for entry in self.entries() if entry["kind"] == "send"]
         return [request["message"] for request in requests if not request.get("validate_only")]
 
-    def order(self, path: str, body: Any) -> None:
+    def order(self, path: str, body: Any) -> Any:
         data = json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}/control/{path}", data, method="POST")
-        urllib.request.urlopen(request, timeout=DEADLINE).close()
+        with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
+            return json.load(answer)

@@ -53,7 +53,9 @@ async def upload_account(walk: Any, address: str, key: str, account: pathlib.Pat
     """The channels with what each of them lacks, and FCM's page: a file that is no key, the key, a pause, and its end."""
     page = walk.page
     await page.get_by_role("link", name="Channels", exact=True).click()
-    for channel, lack in [("APNs", "no key or certificate"), ("FCM", "no key of a service account")]:
+    for channel, lack in [
+        ("APNs", "no key or certificate"), ("FCM", "no key of a service account"), ("Web Push", "no key"),
+    ]:  # fmt: skip
         entry = page.get_by_role("listitem").filter(has=page.get_by_role("link", name=channel))
         await entry.get_by_text(lack).wait_for()
     await walk.look("channels-empty")
@@ -81,7 +83,31 @@ async def upload_account(walk: Any, address: str, key: str, account: pathlib.Pat
     await page.get_by_text("The service accepted the credential at").wait_for()
     await page.get_by_role("link", name="All channels").click()
     await walk.look("channels")
-    await page.get_by_role("link", name="FCM").click()
+    await set_up_web_push(walk)
+
+
+async def set_up_web_push(walk: Any) -> None:
+    """A key for Web Push is made for a contact, and stays when the contact changes."""
+    page = walk.page
+    await page.get_by_role("link", name="Web Push").click()
+    await page.get_by_role("heading", name="Set up a key (VAPID)").wait_for()
+    await walk.look("web-push-empty")
+    before = len(walk.complaints)
+    await page.get_by_label("Contact").fill("zoe@example.com")
+    await page.get_by_role("button", name="Save key").click()
+    await page.get_by_text("Enter an address such as mailto:push@example.com").wait_for()
+    expect_equal([line for line in walk.complaints[before:] if "422" not in line], [], "complaints")
+    del walk.complaints[before:]
+    await page.get_by_label("Contact").fill("mailto:zoe@example.com")
+    await page.get_by_role("button", name="Save key").click()
+    await page.get_by_text("The credential is now in use.").wait_for()
+    key = await page.locator("ul.credentials code").inner_text()
+    expect_equal(len(key), 87, "characters of the public key")
+    await walk.look("web-push")
+    await page.get_by_label("Contact").fill("https://example.com")
+    await page.get_by_role("button", name="Save key").click()
+    await page.get_by_text("This credential is for: Contact https://example.com.").wait_for()
+    expect_equal(await page.locator("ul.credentials code").inner_text(), key, "the key for another contact")
 
 
 async def replace_secret(walk: Any, address: str, key: str) -> None:
@@ -205,6 +231,7 @@ async def configure_in_chinese(walk: Any, address: str, key: str, folder: pathli
     for name, path in [
         ("channels", f"/console/apps/{key}/settings/credentials"),
         ("fcm", f"/console/apps/{key}/settings/credentials/fcm"),
+        ("web-push", f"/console/apps/{key}/settings/credentials/webpush"),
         ("calendar", "/console/credentials"), ("callbacks", f"/console/apps/{key}/settings/callbacks"),
         ("limits", f"/console/apps/{key}/settings/limits"), ("operator", "/console/operator"),
     ]:  # fmt: skip

@@ -28,7 +28,7 @@ struct CredentialFormView: Sendable {
       \(Forms.token(call))
       \(replaced, { "<input type=\"hidden\" name=\"replaces\" value=\"\($0.id)\">" })
       \(form.fields, { field($0, of: form, suggested: suggestion(for: $0, replaced)) })
-      <button>\(call(Words.upload))</button>
+      <button>\(call(form.action ?? Words.upload))</button>
       </form></section>
       """
   }

@@ -14,7 +14,7 @@ extension FCM {
       else { return .later("Google's answer has no token of access", seconds: nil) }
       return .token(token, seconds: seconds)
     case 400, 401, 403:
-      let texts = ["error", "error_description"].compactMap { body?[$0]?.string }.map(Self.line)
+      let texts = ["error", "error_description"].compactMap { body?[$0]?.string }.map(VendorText.line)
       let text = texts.isEmpty ? "without a reason" : texts.joined(separator: ": ")
       return .refused("Google refused the key: \(answer.status) \(text)")
     default: return .later("Google's token service answered \(answer.status)", seconds: answer.retryAfter)
@@ -32,7 +32,7 @@ extension FCM {
     case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR": return .dropForeignToken("THIRD_PARTY_AUTH_ERROR")
     default: break
     }
-    let text = Self.line("FCM answered \(answer.status) \(error.status ?? "") \(error.message ?? "")")
+    let text = VendorText.line("FCM answered \(answer.status) \(error.status ?? "") \(error.message ?? "")")
     switch answer.status {
     case 400:
       return error.blamesToken ? .suspectToken("INVALID_ARGUMENT") : .rejectContent("INVALID_ARGUMENT")
@@ -47,12 +47,6 @@ extension FCM {
     case 300..<400: return .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, text)
     default: return .rejectContent("Status\(answer.status)")
     }
-  }
-
-  /// What somebody else says, as one line of bounded length.
-  private static func line(_ text: String) -> String {
-    let plain = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
-    return String(String(plain).split(separator: " ").joined(separator: " ").prefix(200))
   }
 
   /// What FCM's words mean.

@@ -87,7 +87,9 @@ public struct FCM: Vendor {
   public var subjectLabel: Phrase { Phrase("Project", "项目") }
 
   /// Reads the file.
-  public func read(_ input: CredentialInput) throws(CredentialProblem) -> VendorUpload {
+  public func read(
+    _ input: CredentialInput, replacing current: ServiceAccount?
+  ) throws(CredentialProblem) -> VendorUpload {
     do throws(ServiceAccount.Problem) {
       let account = try ServiceAccount(file: input.fields["file"] ?? [], tokenURL: endpoints.tokens)
       return VendorUpload(
@@ -106,10 +108,12 @@ public struct FCM: Vendor {
   // MARK: Requests
 
   /// Asks for a token with a signed assertion.
-  public func authorize(_ credential: ServiceAccount, at now: Timestamp) -> HTTPPost? {
-    credential.assertion(audience: endpoints.tokens, at: now).map {
-      HTTPPost(url: endpoints.tokens, body: $0, contentType: "application/x-www-form-urlencoded")
+  public func authorize(_ credential: ServiceAccount, at now: Timestamp) -> AccessRequest {
+    guard let assertion = credential.assertion(audience: endpoints.tokens, at: now) else {
+      return .impossible("the key cannot sign")
     }
+    return .ask(
+      HTTPPost(url: endpoints.tokens, body: assertion, contentType: "application/x-www-form-urlencoded"))
   }
 
   /// Whether there is a notification for Android.
@@ -129,12 +133,12 @@ public struct FCM: Vendor {
   /// Posts a message to one device.
   public func request(
     _ content: FCMContent, to target: VendorTarget, with credential: ServiceAccount, access: AccessToken
-  ) -> HTTPPost {
-    post(content.body(to: target), credential, access)
+  ) -> VendorRequest {
+    .post(post(content.body(to: target), credential, access))
   }
 
   /// A message that is only checked, to a token that no device has.
-  public func probe(_ credential: ServiceAccount, access: AccessToken) -> HTTPPost {
+  public func probe(_ credential: ServiceAccount, access: AccessToken) -> HTTPPost? {
     post(Array(#"{"validate_only":true,"message":{"token":"borealis"}}"#.utf8), credential, access)
   }
 

@@ -23,12 +23,28 @@ public protocol Vendor: Sendable {
   /// Which of a device's tokens notifications go to.
   var slot: TokenSlot { get }
 
-  /// Checks a credential that was handed in.
-  func read(_ input: CredentialInput) throws(CredentialProblem) -> VendorUpload
+  /// The services that its tokens belong to, if a vendor stands for several: each rests on its own when it fails.
+  var serviceIDs: [ServiceID] { get }
+  /// The service of a token.
+  func service(of token: [UInt8]) -> ServiceID
+  /// A service for people; empty for the only one.
+  func name(of service: ServiceID) -> String
+  /// Checks a token that a device tells; gives the bytes that are kept.
+  func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault>
+
+  /// Checks a credential that was handed in; `current` is the app's present one, if it can be opened.
+  func read(_ input: CredentialInput, replacing current: Credential?) throws(CredentialProblem)
+    -> VendorUpload
+  /// What a form for a new credential holds already, by the names of fields, from the present one's subject.
+  func values(of subject: String) -> [String: String]
+  /// Whether `probe` gives something.
+  var canBeAsked: Bool { get }
+  /// What pages say of a credential with this name (`VendorUpload.name`).
+  func describe(_ name: String) -> CredentialDescription
   /// Makes a credential of what `read` gave to be sealed; nil if it cannot be used.
   func credential(_ secret: [UInt8]) -> Credential?
-  /// The request for a token of access; nil if it cannot be signed.
-  func authorize(_ credential: Credential, at now: Timestamp) -> HTTPPost?
+  /// How requests get the token of access that they need.
+  func authorize(_ credential: Credential, at now: Timestamp) -> AccessRequest
   /// What the answer to it says.
   func readToken(_ answer: HTTPAnswer) -> AccessAnswer
 
@@ -39,13 +55,64 @@ public protocol Vendor: Sendable {
   /// The request that brings it to one device.
   func request(
     _ content: Content, to target: VendorTarget, with credential: Credential, access: AccessToken
-  ) -> HTTPPost
-  /// A request that no device gets, whose answer shows whether the service takes the credential.
-  func probe(_ credential: Credential, access: AccessToken) -> HTTPPost
+  ) -> VendorRequest
+  /// A request that no device gets, whose answer shows whether the service takes the credential; nil if there is none.
+  func probe(_ credential: Credential, access: AccessToken) -> HTTPPost?
   /// What the answer to a request or a probe says; it has a status.
   func interpret(_ answer: HTTPAnswer) -> VendorOutcome
   /// What a reason of the service means, in a sentence.
   func meaning(of reason: String) -> Phrase?
+}
+
+extension Vendor {
+  /// One service.
+  public var serviceIDs: [ServiceID] { [.only] }
+  /// The only one.
+  public func service(of token: [UInt8]) -> ServiceID { .only }
+  /// It needs no name.
+  public func name(of service: ServiceID) -> String { "" }
+  /// A token of the right form is good.
+  public func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> { .success(token) }
+  /// Nothing.
+  public func values(of subject: String) -> [String: String] { [:] }
+  /// It does.
+  public var canBeAsked: Bool { true }
+  /// The name of a key.
+  public func describe(_ name: String) -> CredentialDescription {
+    CredentialDescription(name.isEmpty ? Phrase("Credential", "凭证") : Phrase("Key {}", "密钥 {}").with(name))
+  }
+}
+
+/// What pages say of a stored credential besides its subject.
+public struct CredentialDescription: Sendable {
+  /// What it is called.
+  public let name: Phrase
+  /// What else is worth knowing. Nothing secret.
+  public let facts: [StoredCredential.Fact]
+
+  /// Both.
+  public init(_ name: Phrase, facts: [StoredCredential.Fact] = []) {
+    self.name = name
+    self.facts = facts
+  }
+}
+
+/// How requests get a token of access.
+public enum AccessRequest: Sendable {
+  /// The service is asked for one.
+  case ask(HTTPPost)
+  /// Nobody is asked: this one, for so many seconds.
+  case granted(String, seconds: Int64)
+  /// The credential cannot be used, for this reason.
+  case impossible(String)
+}
+
+/// What brings a push to one device.
+public enum VendorRequest: Sendable {
+  /// This request.
+  case post(HTTPPost)
+  /// None: what a service would say shows already.
+  case ended(VendorOutcome)
 }
 
 /// A push as a vendor's requests hold it.

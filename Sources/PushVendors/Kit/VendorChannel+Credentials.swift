@@ -35,31 +35,37 @@ extension VendorChannel: ChannelCredentials {
     if problem == nil, case .unusable(let reason, _) = selection { problem = reason }
     var credential = StoredCredential(
       id: row.id, app: row.app,
-      name: row.name.isEmpty ? Phrase("Credential", "凭证") : Phrase("Key {}", "密钥 {}").with(row.name),
+      name: vendor.describe(row.name).name,
       subject: .init(vendor.subjectLabel, row.subject), state: isPaused ? .paused : .inUse,
       addedAt: row.createdAt)
+    credential.facts = vendor.describe(row.name).facts
     credential.remarks = problem.map { [.init(Phrase(problem: $0), isBad: true)] } ?? []
     credential.actions = [isPaused ? .resume : .pause, .remove]
     credential.form = vendor.form.name
-    guard let dispatcher = dispatcher(of: row.app), dispatcher.id == row.id else { return credential }
-    credential.actions.insert(.check)
-    credential.remarks += remarks(on: dispatcher)
+    credential.values = vendor.values(of: row.subject)
+    let dispatchers = dispatchers(of: row.app)
+    guard let first = dispatchers.first, first.id == row.id else { return credential }
+    if vendor.canBeAsked { credential.actions.insert(.check) }
+    credential.remarks += remarks(on: dispatchers, first)
     return credential
   }
 
-  private func remarks(on dispatcher: VendorDispatcher<V>) -> [StoredCredential.Remark] {
-    let (zone, health) = (parts.router.zone, dispatcher.view.health)
+  private func remarks(
+    on dispatchers: [VendorDispatcher<V>], _ dispatcher: VendorDispatcher<V>
+  ) -> [StoredCredential.Remark] {
+    let (zone, health) = (parts.router.zone, Self.health(dispatchers.map(\.view)))
     let isUnreachable = if case .unreachable = health { true } else { false }
     var remarks: [StoredCredential.Remark] = []
-    if let rest = dispatcher.rest {
+    for rest in dispatchers.compactMap(\.rest) {
       remarks.append(
         .init(
           Phrase("Sending rests for a while: {}.", "暂停发送片刻：{}。").with(each: Phrase(verbatim: rest)),
           isBad: true))
     }
-    let check = checks.answer(dispatcher.id).map { check in
+    let check = checks.answer(dispatcher.id).flatMap { check -> Phrase? in
       let at = Phrase.moment(check.at, in: zone)
       return switch check.verdict {
+      case .unasked: nil
       case .accepted:
         Phrase("The service accepted the credential at {}.", "服务已于 {} 接受该凭证。").with(each: at)
       case .refused(let reason):
@@ -85,19 +91,26 @@ extension VendorChannel: ChannelCredentials {
       let text = Phrase("An app has one credential of this channel.", "每个应用在该通道只有一个凭证。")
       return reply(.failure(.refused(CredentialProblem(text))))
     }
-    let upload: VendorUpload
-    do throws(CredentialProblem) { upload = try vendor.read(input) } catch {
-      return reply(.failure(.refused(error)))
-    }
+    let channel = info.id
     parts.store.read { transaction throws(StorageError) in
-      SealingKeys.ids(of: try transaction.credentials.allSealed())
+      (
+        SealingKeys.ids(of: try transaction.credentials.allSealed()),
+        try transaction.channelCredentials.find(app: app.id, channel: channel)
+      )
     } completion: { [self] result in
-      guard case .success(let keysInUse) = result else { return reply(.failure(.unavailable)) }
+      guard case .success(let (keysInUse, row)) = result else { return reply(.failure(.unavailable)) }
       switch parts.sealingKeys(keysInUse) {
       case .failure(let failure):
         parts.log.error("credentials cannot be sealed", ["reason": .text(failure.message)])
         reply(.failure(.noKey))
-      case .success(let keys): store(upload, keys, for: app, noting: entry, reply)
+      case .success(let keys):
+        let upload: VendorUpload
+        do throws(CredentialProblem) {
+          upload = try vendor.read(input, replacing: row.flatMap { vendor.credential(of: $0, with: keys) })
+        } catch {
+          return reply(.failure(.refused(error)))
+        }
+        store(upload, keys, for: app, noting: entry, reply)
       }
     }
   }
@@ -125,7 +138,7 @@ extension VendorChannel: ChannelCredentials {
   }
 
   private func auditName(subject: String, _ name: String) -> String {
-    "\(info.english) \(subject)\(name.isEmpty ? "" : ", key \(name)")"
+    "\(info.english) \(subject)\(name.isEmpty ? "" : ", key \(name.prefix(40))")"
   }
 
   /// What the service says of the credential that was just taken.
@@ -152,6 +165,8 @@ extension VendorChannel: ChannelCredentials {
     case .accepted:
       return CredentialAnswer(
         Phrase("The service accepted the credential. It is now in use.", "服务已接受该凭证，现已启用。"), isBad: false)
+    case .unasked:
+      return CredentialAnswer(Phrase("The credential is now in use.", "凭证现已启用。"), isBad: false)
     case .refused(let reason):
       return CredentialAnswer(refused.with(each: Phrase(verbatim: reason)), isBad: true)
     case .unclear(let reason):
@@ -204,7 +219,8 @@ extension VendorChannel: ChannelCredentials {
           each: Phrase(info.english, info.chinese), problem)
       ]
     }
-    guard case .unreachable(let since, let reason)? = dispatcher(of: app.id)?.view.health else { return [] }
+    let health = Self.health(dispatchers(of: app.id).map(\.view))
+    guard case .unreachable(let since, let reason) = health else { return [] }
     return [
       Phrase("{}: the service has not been reachable since {}: {}.", "{}：自 {} 起无法连接：{}。").with(
         each: Phrase(info.english, info.chinese), .moment(since, in: parts.router.zone),
@@ -221,5 +237,12 @@ extension VendorUpload {
     ChannelCredentialRow(
       app: app, channel: channel, subject: subject, name: name,
       sealed: VendorSecret.seal(secret, app: app, channel: channel, with: keys), at: now)
+  }
+}
+
+extension Vendor {
+  /// Opens a stored credential; nil if it cannot be opened.
+  public func credential(of row: ChannelCredentialRow, with keys: SealingKeys) -> Credential? {
+    (try? VendorSecret.open(row, with: keys)).flatMap { credential($0) }
   }
 }

@@ -10,7 +10,8 @@ import Synchronization
 public final class VendorChannel<V: Vendor>: Channel {
   private struct State {
     var queues: [AppID: ChannelQueue] = [:]
-    var dispatchers: [AppID: VendorDispatcher<V>] = [:]
+    /// By the vendor's services.
+    var dispatchers: [AppID: [ServiceID: VendorDispatcher<V>]] = [:]
     /// Those that are no longer used, and may have requests under way.
     var former: [VendorDispatcher<V>] = []
     /// The apps with a credential, whether it can be used now or not.
@@ -18,6 +19,8 @@ public final class VendorChannel<V: Vendor>: Channel {
     var isClosed = false
     /// Whether the credentials of the start have been taken over: what comes later is new, and the service is asked about it.
     var isStarted = false
+
+    var allDispatchers: [VendorDispatcher<V>] { dispatchers.values.flatMap(\.values) }
   }
 
   /// What it is.
@@ -55,7 +58,7 @@ public final class VendorChannel<V: Vendor>: Channel {
     takeOverChanges()
     let (queues, dispatchers) = state.withLock { state in
       state.former.removeAll(where: \.isIdle)
-      return (Array(state.queues.values), Array(state.dispatchers.values))
+      return (Array(state.queues.values), state.allDispatchers)
     }
     for dispatcher in dispatchers { dispatcher.tick() }
     for queue in queues { queue.tick() }
@@ -66,14 +69,14 @@ public final class VendorChannel<V: Vendor>: Channel {
   public func close() {
     let dispatchers = state.withLock { state in
       state.isClosed = true
-      return Array(state.dispatchers.values)
+      return state.allDispatchers
     }
     for dispatcher in dispatchers { dispatcher.close() }
   }
 
   /// Whether no request is under way.
   public var isIdle: Bool {
-    state.withLock { Array($0.dispatchers.values) + $0.former }.allSatisfy(\.isIdle)
+    state.withLock { $0.allDispatchers + $0.former }.allSatisfy(\.isIdle)
   }
 
   /// Saves known results before the store is closed.
@@ -106,45 +109,68 @@ public final class VendorChannel<V: Vendor>: Channel {
 
   private func update(_ app: App) {
     let queue = queue(of: app)
-    let old = state.withLock { $0.dispatchers[app.id] }
+    let old = state.withLock { $0.dispatchers[app.id] } ?? [:]
     switch table.selection(app.id) {
     case .use(let id, let credential):
-      if let old, old.id == id { break }
-      let new = VendorDispatcher(vendor, parts, id: id, credential, queue) { [weak self] reason in
-        self?.pause(id, of: app, reason)
+      if old.first?.value.id == id { break }
+      var new: [ServiceID: VendorDispatcher<V>] = [:]
+      for service in vendor.serviceIDs {
+        new[service] = VendorDispatcher(vendor, parts, id: id, service: service, credential, queue) {
+          [weak self] reason in
+          self?.pause(id, of: app, reason)
+        } restChanged: { [weak self] dispatcher in
+          self?.restChanged(dispatcher, of: app)
+        }
       }
       let (isClosed, isNew) = state.withLock { state in
         replace(old, with: new, of: app.id, in: &state)
         state.served.insert(app.id)
         return (state.isClosed, state.isStarted)
       }
-      if isClosed { new.close() }
-      queue.set(new, isStopped: false, for: .only)
-      if isNew { ask(new) }
+      for (service, dispatcher) in new {
+        if isClosed { dispatcher.close() }
+        queue.set(dispatcher, isStopped: false, for: service)
+      }
+      if isNew, let first = vendor.serviceIDs.first.flatMap({ new[$0] }) { ask(first) }
     case .unusable:
       // Pushes still go to the channel and wait until the credential works again.
       state.withLock { state in
-        replace(old, with: nil, of: app.id, in: &state)
+        replace(old, with: [:], of: app.id, in: &state)
         state.served.insert(app.id)
       }
-      queue.set(nil, isStopped: true, for: .only)
+      for service in vendor.serviceIDs { queue.set(nil, isStopped: true, for: service) }
     case .missing:
       state.withLock { state in
-        replace(old, with: nil, of: app.id, in: &state)
+        replace(old, with: [:], of: app.id, in: &state)
         state.served.remove(app.id)
       }
-      queue.set(nil, isStopped: false, for: .only)
+      for service in vendor.serviceIDs { queue.set(nil, isStopped: false, for: service) }
     }
     queue.credentialsAreSet()
   }
 
   private func replace(
-    _ old: VendorDispatcher<V>?, with new: VendorDispatcher<V>?, of app: AppID, in state: inout State
+    _ old: [ServiceID: VendorDispatcher<V>], with new: [ServiceID: VendorDispatcher<V>], of app: AppID,
+    in state: inout State
   ) {
-    state.dispatchers[app] = new
-    guard let old else { return }
-    old.close()
-    state.former.append(old)
+    state.dispatchers[app] = new.isEmpty ? nil : new
+    for dispatcher in old.values {
+      dispatcher.close()
+      state.former.append(dispatcher)
+    }
+  }
+
+  /// Of several services one that rests keeps nothing ready, which would take the places of the others: its deliveries wait as they
+  /// do for a paused credential.
+  private func restChanged(_ dispatcher: VendorDispatcher<V>, of app: App) {
+    guard vendor.serviceIDs.count > 1 else { return }
+    updates.withLock { _ in
+      let queue = state.withLock { state in
+        state.dispatchers[app.id]?[dispatcher.service] === dispatcher ? state.queues[app.id] : nil
+      }
+      let isResting = dispatcher.rest != nil
+      queue?.set(isResting ? nil : dispatcher, isStopped: isResting, for: dispatcher.service)
+    }
   }
 
   private func pause(_ id: String, of app: App, _ reason: String) {
@@ -152,8 +178,15 @@ public final class VendorChannel<V: Vendor>: Channel {
     takeOverChanges()
   }
 
-  /// The dispatcher of an app's credential in use.
-  func dispatcher(of app: AppID) -> VendorDispatcher<V>? { state.withLock { $0.dispatchers[app] } }
+  /// Those that use an app's credential, by the numbers of their services.
+  func dispatchers(of app: AppID) -> [VendorDispatcher<V>] {
+    state.withLock { Array(($0.dispatchers[app] ?? [:]).values) }.sorted {
+      $0.service.rawValue < $1.service.rawValue
+    }
+  }
+
+  /// The one that asks about an app's credential in use.
+  func dispatcher(of app: AppID) -> VendorDispatcher<V>? { dispatchers(of: app).first }
 
   /// Asks the service about a credential in use.
   func ask(_ dispatcher: VendorDispatcher<V>) {
@@ -167,11 +200,11 @@ public final class VendorChannel<V: Vendor>: Channel {
   /// An app was deleted: nothing more is sent for it.
   public func forget(_ app: App) {
     let queue = state.withLock { state in
-      replace(state.dispatchers[app.id], with: nil, of: app.id, in: &state)
+      replace(state.dispatchers[app.id] ?? [:], with: [:], of: app.id, in: &state)
       state.served.remove(app.id)
       return state.queues.removeValue(forKey: app.id)
     }
-    queue?.set(nil, isStopped: true, for: .only)
+    for service in vendor.serviceIDs { queue?.set(nil, isStopped: true, for: service) }
   }
 
   // MARK: Pushes
@@ -182,6 +215,11 @@ public final class VendorChannel<V: Vendor>: Channel {
     return [ChannelOffer(DeliveryLeg(info.id), to: vendor.slot, on: info.platforms)]
   }
 
+  /// Checks a token that a device tells.
+  public func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ToldTokenFault> {
+    vendor.check(token)
+  }
+
   /// Where a notification would go.
   public func slot(for content: PushContent) -> TokenSlot? { vendor.carries(content) ? vendor.slot : nil }
 
@@ -190,6 +228,7 @@ public final class VendorChannel<V: Vendor>: Channel {
 
   private func queue(of app: App) -> ChannelQueue {
     let vendor = vendor
+    let serviceOfToken = Self.serviceOfToken(of: vendor)
     return state.withLock { state in
       if let known = state.queues[app.id] { return known }
       let new = ChannelQueue(
@@ -199,7 +238,8 @@ public final class VendorChannel<V: Vendor>: Channel {
         guard let content = vendor.render(push) else { return [] }
         return [
           QueuedPart(
-            targets: push.targets, slot: vendor.slot, badge: content.badge,
+            targets: push.targets, slot: vendor.slot,
+            serviceOfToken: serviceOfToken, badge: content.badge,
             fallsBack: vendor.fallsBack(push.push), content: content)
         ]
       }
@@ -208,6 +248,12 @@ public final class VendorChannel<V: Vendor>: Channel {
       changes.add(app.id)
       return new
     }
+  }
+
+  /// Nil for a vendor whose tokens say nothing of a service.
+  private static func serviceOfToken(of vendor: V) -> (@Sendable ([UInt8]) -> ServiceID)? {
+    guard vendor.serviceIDs != [.only] else { return nil }
+    return { token in vendor.service(of: token) }
   }
 
   private func known(_ app: App) -> ChannelQueue? { state.withLock { $0.queues[app.id] } }
@@ -242,14 +288,28 @@ public final class VendorChannel<V: Vendor>: Channel {
     var status = ChannelStatus(info.id)
     if case .missing = table.selection(app.id) { status.hasCredential = false }
     status.problem = table.problem(of: app.id)
-    guard let dispatcher = dispatcher(of: app.id) else { return [status] }
-    let view = dispatcher.view
-    status.inFlight = dispatcher.inFlight
-    status.health = view.health
-    status.lastConnectedAt = view.answeredAt
-    (status.lastFailure, status.lastFailureAt) = (view.failure, view.failedAt)
-    if let rest = dispatcher.rest { status.problem = status.problem ?? Phrase(problem: rest) }
+    let dispatchers = dispatchers(of: app.id)
+    let views = dispatchers.map(\.view)
+    status.inFlight = dispatchers.reduce(0) { $0 + $1.inFlight }
+    status.health = Self.health(views)
+    status.lastConnectedAt = views.compactMap(\.answeredAt).max()
+    let failed = views.max {
+      ($0.failedAt ?? .init(milliseconds: 0)) < ($1.failedAt ?? .init(milliseconds: 0))
+    }
+    (status.lastFailure, status.lastFailureAt) = (failed?.failure, failed?.failedAt)
+    if let rest = dispatchers.lazy.compactMap(\.rest).first {
+      status.problem = status.problem ?? Phrase(problem: rest)
+    }
     return [status]
+  }
+
+  /// Of several services that one counts that cannot be reached, or else the latest that answered.
+  static func health(_ views: [VendorDispatcher<V>.ServiceView]) -> ChannelHealth {
+    let all = views.map(\.health)
+    if let failing = all.first(where: { if case .unreachable = $0 { true } else { false } }) {
+      return failing
+    }
+    return views.compactMap(\.answeredAt).max().map { .idle(since: $0) } ?? .unused
   }
 
   /// How the app's credential stands.
@@ -264,7 +324,8 @@ public final class VendorChannel<V: Vendor>: Channel {
     case .unusable(let reason, let since): return .stopped(reason: reason, since: since)
     case .use, .missing: break
     }
-    if let rest = dispatcher(of: app.id)?.rest { return .stopped(reason: rest, since: nil) }
+    let rests = dispatchers(of: app.id).filter { service == .none || $0.service == service }.map(\.rest)
+    if let rest = rests.first ?? nil, !rests.contains(nil) { return .stopped(reason: rest, since: nil) }
     return .ready(topic: row.subject)
   }
 }

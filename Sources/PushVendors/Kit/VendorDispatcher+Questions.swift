@@ -25,8 +25,9 @@ extension VendorDispatcher {
   }
 
   private func probe(_ token: AccessToken, _ done: @escaping @Sendable (VendorVerdict) -> Void) {
+    guard let post = vendor.probe(credential, access: token) else { return done(.unasked) }
     state.withLock { $0.isAsking = true }
-    parts.transport.send(vendor.probe(credential, access: token)) { [self] answer in
+    parts.transport.send(post) { [self] answer in
       state.withLock { $0.isAsking = false }
       guard !answer.isClosed else { return done(.unclear("the server stops")) }
       note(answer)

@@ -55,6 +55,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   /// Which credential it is.
   let id: String
+  /// Which of the vendor's services it sends to.
+  let service: ServiceID
   let credential: V.Credential
   let vendor: V
   let parts: VendorParts
@@ -63,14 +65,19 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   private weak let queue: ChannelQueue?
   let state = Mutex(State())
 
-  /// `pauseCredential` stops the use of the credential for a reason.
+  private let restChanged: @Sendable (VendorDispatcher) -> Void
+
+  /// `pauseCredential` stops the use of the credential for a reason. `restChanged` is told when a rest begins or ends.
   init(
-    _ vendor: V, _ parts: VendorParts, id: String, _ credential: V.Credential, _ queue: ChannelQueue,
-    pauseCredential: @escaping @Sendable (String) -> Void
+    _ vendor: V, _ parts: VendorParts, id: String, service: ServiceID, _ credential: V.Credential,
+    _ queue: ChannelQueue, pauseCredential: @escaping @Sendable (String) -> Void,
+    restChanged: @escaping @Sendable (VendorDispatcher) -> Void
   ) {
     self.vendor = vendor
     self.parts = parts
     self.id = id
+    self.service = service
+    self.restChanged = restChanged
     self.credential = credential
     self.queue = queue
     self.pauseCredential = pauseCredential
@@ -110,7 +117,10 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       return (state.guardian.confirmed(at: nanoseconds), isRested)
     }
     for token in confirmed { retire(token, .otherApp) }
-    if isRested { wake() }
+    if isRested {
+      restChanged(self)
+      wake()
+    }
   }
 
   // MARK: Sending, on the client's thread
@@ -124,7 +134,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
         return (state.isProbing ? 1 : Self.mostInFlight) - state.inFlight
       }
       guard room > 0, let token = accessToken() else { return }
-      let taken = queue.take(.only, upTo: room, authorization: token)
+      let taken = queue.take(service, upTo: room, authorization: token)
       guard !taken.isEmpty else { return }
       state.withLock { $0.inFlight += taken.count }
       for one in taken { send(one, token, queue) }
@@ -145,10 +155,16 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   /// Asks for a token of access. A refusal is the verdict; failures are tried again.
   func askForAccess(_ done: @escaping @Sendable (VendorVerdict) -> Void) {
-    guard let post = vendor.authorize(credential, at: parts.time.now()) else {
+    let post: HTTPPost
+    switch vendor.authorize(credential, at: parts.time.now()) {
+    case .ask(let request): post = request
+    case .granted(let value, let seconds):
+      access.set(value, seconds: seconds, at: parts.time.now())
+      done(.accepted)
+      return wake()
+    case .impossible(let reason):
       access.failed()
-      done(.refused("the key cannot sign"))
-      return
+      return done(.refused(reason))
     }
     state.withLock { $0.isAsking = true }
     parts.transport.send(post) { [self] answer in
@@ -197,27 +213,32 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       }
     let target = VendorTarget(
       token: outgoing.delivery.row.token, push: outgoing.push, badge: badge, secondsToLive: max(0, left))
-    let post = vendor.request(content, to: target, with: credential, access: token)
+    let post: HTTPPost
+    switch vendor.request(content, to: target, with: credential, access: token) {
+    case .post(let request): post = request
+    case .ended(let outcome):
+      state.withLock { $0.inFlight -= 1 }
+      return answered(outgoing, outcome, lost: nil)
+    }
     parts.transport.send(post) { [self] answer in
       state.withLock { $0.inFlight -= 1 }
       // Without an answer it is sent again after the next start.
       guard !answer.isClosed else { return }
-      answered(outgoing, content, answer)
+      note(answer)
+      answered(outgoing, answer.status == 0 ? nil : vendor.interpret(answer), lost: answer)
       wake()
     }
   }
 
   // MARK: Answers
 
-  private func answered(_ outgoing: Outgoing, _ content: V.Content, _ answer: HTTPAnswer) {
-    note(answer)
-    let outcome = answer.status == 0 ? nil : vendor.interpret(answer)
+  private func answered(_ outgoing: Outgoing, _ outcome: VendorOutcome?, lost answer: HTTPAnswer?) {
     if outcome == .accepted { passed.note(outgoing.push) }
     parts.metrics.count(
-      outcome?.name ?? (answer.wasSent ? "no_answer" : "not_sent"), of: vendor.info.name)
+      outcome?.name ?? (answer?.wasSent == true ? "no_answer" : "not_sent"), of: vendor.info.name)
     var effects: [Effect] = []
     queue?.complete([(outgoing.tag.rawValue, outcome == .accepted)]) { _, completed in
-      guard let outcome else { return judge(&completed, lost: answer, &effects) }
+      guard let outcome else { return judge(&completed, lost: answer ?? HTTPAnswer(), &effects) }
       return judge(&completed, outcome, outgoing.push, &effects)
     }
     for effect in effects { carryOut(effect) }
@@ -335,12 +356,19 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       // What was under way when it began says nothing new.
       guard !isResting || wished != nil else { return false }
       state.restsUntil = max(state.restsUntil, now + max(1, wished ?? delay / 1000))
-      state.restReason = reason
+      state.restReason = named(reason)
       return !isResting
     }
     guard begins else { return }
+    restChanged(self)
     parts.log.warning(
-      "channel pauses", ["channel": .text(vendor.info.name), "reason": .text(reason)])
+      "channel pauses", ["channel": .text(vendor.info.name), "reason": .text(named(reason))])
+  }
+
+  /// A reason with the service that it is about.
+  private func named(_ reason: String) -> String {
+    let name = vendor.name(of: service)
+    return name.isEmpty ? reason : "\(name): \(reason)"
   }
 
   /// Notes what an answer says about the way to the service.
@@ -352,7 +380,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
         state.view.failingSince = nil
       } else {
         state.view.failingSince = state.view.failingSince ?? now
-        state.view.failure = answer.error ?? "answered \(answer.status)"
+        state.view.failure = named(answer.error ?? "answered \(answer.status)")
         state.view.failedAt = now
       }
     }

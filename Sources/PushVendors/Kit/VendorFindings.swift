@@ -11,6 +11,8 @@ enum VendorVerdict: Sendable, Equatable {
   case accepted
   /// It does not.
   case refused(String)
+  /// There is nobody to ask.
+  case unasked
   /// It could not be asked.
   case unclear(String)
 }
@@ -24,7 +26,8 @@ struct FaultyToken: Sendable, Hashable {
 
   init(_ completed: CompletedRequest) {
     number = completed.delivery.row.number
-    token = completed.delivery.token
+    let row = completed.delivery.row
+    token = PushToken(completed.delivery.slot, row.service, row.token)
     toldAt = completed.delivery.row.tokenAt
   }
 }

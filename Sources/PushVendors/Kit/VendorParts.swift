@@ -42,4 +42,18 @@ public struct VendorParts: Sendable {
     self.time = time
     self.log = log
   }
+
+  private init(_ parts: VendorParts, _ transport: HTTPTransport) {
+    router = parts.router
+    store = parts.store
+    self.transport = transport
+    keys = parts.keys
+    sealingKeys = parts.sealingKeys
+    metrics = parts.metrics
+    time = parts.time
+    log = parts.log
+  }
+
+  /// The same with another client.
+  public func sending(with transport: HTTPTransport) -> VendorParts { VendorParts(self, transport) }
 }
