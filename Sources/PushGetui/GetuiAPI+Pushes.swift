@@ -247,16 +247,19 @@ extension GetuiAPI {
     .invalid("push_message.revoke.old_task_id", reason)
   }
 
-  /// Recalls pushes, one after the other.
+  /// Recalls pushes, one after the other; of several it passes over those that are gone.
   func recall(
-    _ pushes: ArraySlice<MessageID>, in app: App, done: @escaping @Sendable (GetuiError?) -> Void
+    _ pushes: ArraySlice<MessageID>, passingOverUnknown: Bool = false, in app: App,
+    done: @escaping @Sendable (GetuiError?) -> Void
   ) {
     guard let first = pushes.first else { return done(nil) }
     router.deliveries.recall(first, in: app) { [self] result in
+      var isGone = false
+      if case .failure(let error) = result { isGone = error.httpStatus < 500 }
       switch result {
-      case .success: recall(pushes.dropFirst(), in: app, done: done)
-      case .failure(let error) where error.httpStatus < 500: done(.invalid("taskid"))
-      case .failure: done(.busy)
+      case .failure where isGone && !passingOverUnknown: done(.invalid("taskid"))
+      case .failure where !isGone: done(.busy)
+      default: recall(pushes.dropFirst(), passingOverUnknown: passingOverUnknown, in: app, done: done)
       }
     }
   }

@@ -31,6 +31,8 @@ public final class Apps: Sendable {
   private let callbacks: CallbackApps
   private let purge: AppPurge
   private let isRefreshing = Atomic<Bool>(false)
+  /// How often this process has applied changed rows: what was read before is older than what memory shows.
+  private let changes = Mutex(0)
 
   init(
     store: Store, time: any TimeSource, log: Log, table: AppTable, channels: PluggedChannels,
@@ -176,7 +178,7 @@ public final class Apps: Sendable {
       case .failure(let error): done(.failure(failure(error)))
       case .success(nil): done(.failure(.unknown))
       case .success(let row?):
-        if app.update(row) { passthrough.disconnectAll(app) }
+        learn([row])
         done(.success(()))
       }
     }
@@ -190,8 +192,18 @@ public final class Apps: Sendable {
 
   /// Learns what a change outside of `change(_:_:done:)` has made of some apps, so that it counts at once.
   public func learn(_ rows: [AppRow]) {
-    for row in rows {
-      if let app = table.find(row.key), app.update(row) { passthrough.disconnectAll(app) }
+    let refusing = changes.withLock { count in
+      count += 1
+      return update(rows)
+    }
+    for app in refusing { passthrough.disconnectAll(app) }
+  }
+
+  /// Updates apps in memory; returns those whose devices have to go.
+  private func update(_ rows: [AppRow]) -> [App] {
+    rows.compactMap { row in
+      guard let app = table.find(row.key), app.update(row) else { return nil }
+      return app
     }
   }
 
@@ -200,7 +212,7 @@ public final class Apps: Sendable {
   func refresh() {
     // One at a time: of two readers the later may have the older news.
     guard !isRefreshing.exchange(true, ordering: .acquiring) else { return }
-    let changes = callbacks.changes
+    let (known, changesOfCallbacks) = (changes.withLock { $0 }, callbacks.changes)
     store.read { transaction throws(StorageError) in
       (
         rows: try transaction.apps.all(), deleted: try transaction.deletedApps.all(),
@@ -209,11 +221,10 @@ public final class Apps: Sendable {
     } completion: { [self] result in
       defer { isRefreshing.store(false, ordering: .releasing) }
       guard case .success(let found) = result else { return }
-      callbacks.takeOver(found.callbacks, readAt: changes)
-      for row in found.rows {
-        guard let app = table.find(row.key), app.update(row) else { continue }
-        passthrough.disconnectAll(app)
-      }
+      callbacks.takeOver(found.callbacks, readAt: changesOfCallbacks)
+      // Rows that were read before a change would undo it until the next look.
+      let refusing = changes.withLock { $0 == known ? update(found.rows) : [] }
+      for app in refusing { passthrough.disconnectAll(app) }
       for deleted in found.deleted { purge.forget(deleted) }
     }
   }

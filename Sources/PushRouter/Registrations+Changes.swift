@@ -46,7 +46,6 @@ extension Registrations {
     let now = time.now()
     let kept = Kept()
     store.write { transaction throws(StorageError) -> [DeviceChange.Applied?] in
-      // It may be run once more, when another job has lost the transaction.
       kept.refusal.withLock { $0 = nil }
       var (applied, refused): ([DeviceChange.Applied?], [(RegistrationNumber, DeviceFailure)]) = ([], [])
       for one in changes {

@@ -115,10 +115,11 @@ public final class APNsChannel: Channel {
   func takeOverChanges() {
     // Until then it is unknown whether an app has none.
     guard parts.credentials.isKnown else { return }
-    var apps = changed.take()
-    for app in parts.router.apps.all where parts.queues.find(app.id) == nil { apps.insert(app.id) }
-    guard !apps.isEmpty else { return }
-    for app in parts.router.apps.all where apps.contains(app.id) { update(app) }
+    changed.takeInTurn { changed in
+      var apps = changed
+      for app in parts.router.apps.all where parts.queues.find(app.id) == nil { apps.insert(app.id) }
+      for app in apps { if let app = parts.router.apps.loaded(app) { update(app) } }
+    }
   }
 
   /// Updates an app's queue for its credentials.
@@ -276,19 +277,5 @@ public final class APNsChannel: Channel {
   /// Sends no more of a push.
   public func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int {
     parts.queues.find(app.id)?.queue.withdraw(id) ?? 0
-  }
-}
-
-/// Apps whose credentials have changed.
-private final class ChangedApps: Sendable {
-  private let apps = Mutex<Set<AppID>>([])
-
-  func add(_ app: AppID) { _ = apps.withLock { $0.insert(app) } }
-
-  func take() -> Set<AppID> {
-    apps.withLock { apps in
-      defer { apps = [] }
-      return apps
-    }
   }
 }

@@ -72,7 +72,7 @@ extension RegistrationRepository<Writing> {
       if let named { return named }
     }
     guard let token = new.ownToken else { return nil }
-    // The index has to be named, as above: every device that registers with a token comes here.
+    // SQLite's planner would read all registrations of the app, for every device that registers with a token.
     return try database.first(
       """
       SELECT number FROM registration INDEXED BY registration_apns_token

@@ -191,7 +191,11 @@ extension SealingRepository<Writing> {
       switch content.column {
       case .pushContent, .pushObject:
         try transaction.pushes.delete([MessageID(UInt64(truncatingIfNeeded: id))])
-        try database.run("DELETE FROM channel_pending WHERE msg_id = ?", .integer(id))
+        try database.run("DELETE FROM getui_push WHERE push_id = ?", .integer(id))
+        if let app = content.app {
+          try database.run(
+            "DELETE FROM channel_pending WHERE app_id = ? AND msg_id = ?", .app(app), .integer(id))
+        }
       case .schedule: try database.run("DELETE FROM schedule WHERE id = ?", .integer(id))
       case .task: try database.run("DELETE FROM getui_task WHERE id = ?", .integer(id))
       case .callbackParams: try database.run("DELETE FROM push_callback WHERE msg_id = ?", .integer(id))

@@ -96,16 +96,13 @@ public final class VendorChannel<V: Vendor>: Channel {
   func takeOverChanges() {
     // Until then it is unknown whether an app has none.
     guard table.isKnown else { return }
-    // One thread after the other, so that what was read last counts.
-    updates.withLock { _ in
-      var apps = changes.take()
+    changes.takeInTurn { changed in
+      var apps = changed
       let known = state.withLock { Set($0.queues.keys) }
       for app in parts.router.apps.all where !known.contains(app.id) { apps.insert(app.id) }
       for app in apps { if let app = parts.router.apps.loaded(app) { update(app) } }
     }
   }
-
-  private let updates = Mutex(())
 
   private func update(_ app: App) {
     let queue = queue(of: app)
@@ -164,7 +161,7 @@ public final class VendorChannel<V: Vendor>: Channel {
   /// do for a paused credential.
   private func restChanged(_ dispatcher: VendorDispatcher<V>, of app: App) {
     guard vendor.serviceIDs.count > 1 else { return }
-    updates.withLock { _ in
+    changes.inTurn {
       let queue = state.withLock { state in
         state.dispatchers[app.id]?[dispatcher.service] === dispatcher ? state.queues[app.id] : nil
       }
@@ -327,20 +324,6 @@ public final class VendorChannel<V: Vendor>: Channel {
     let rests = dispatchers(of: app.id).filter { service == .none || $0.service == service }.map(\.rest)
     if let rest = rests.first ?? nil, !rests.contains(nil) { return .stopped(reason: rest, since: nil) }
     return .ready(topic: row.subject)
-  }
-}
-
-/// Apps whose credentials have changed.
-private final class ChangedApps: Sendable {
-  private let apps = Mutex<Set<AppID>>([])
-
-  func add(_ app: AppID) { _ = apps.withLock { $0.insert(app) } }
-
-  func take() -> Set<AppID> {
-    apps.withLock { apps in
-      defer { apps = [] }
-      return apps
-    }
   }
 }
 

@@ -21,7 +21,6 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     var failures = 0
     /// Until the service answers again, one request at a time probes it.
     var isProbing = false
-    var guardian = TokenGuard<FaultyToken>()
     var view = ServiceView()
   }
 
@@ -41,7 +40,6 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   /// What follows from an answer outside of the queue.
   private enum Effect {
     case retire(FaultyToken, TokenEnd)
-    case suspect(FaultyToken)
     case dropAccess(AccessToken)
     case rest(seconds: Int64?, String)
     case pause(String)
@@ -111,12 +109,12 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   /// Call once a second.
   func tick() {
     let (now, nanoseconds) = (parts.time.now().seconds, parts.time.monotonic())
-    let (confirmed, isRested) = state.withLock { state in
+    let isRested = state.withLock { state in
       let isRested = state.restsUntil > 0 && state.restsUntil <= now
       if isRested { state.restsUntil = 0 }
-      return (state.guardian.confirmed(at: nanoseconds), isRested)
+      return isRested
     }
-    for token in confirmed { retire(token, .otherApp) }
+    for token in guardian.withLock({ $0.confirmed(at: nanoseconds) }) { retire(token, .otherApp) }
     if isRested {
       restChanged(self)
       wake()
@@ -244,6 +242,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     for effect in effects { carryOut(effect) }
   }
 
+  /// The tokens of other projects that devices told.
+  private let guardian = Mutex(TokenGuard<FaultyToken>())
   /// The pushes that the service took for some device.
   private let passed = PassedPushes()
 
@@ -270,8 +270,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       return .refused(reason)
     case .dropForeignToken(let reason):
       effects.append(.answers)
-      if !completed.hasWorkedSince { effects.append(.suspect(FaultyToken(completed))) }
-      return .refused(reason)
+      guard !completed.hasWorkedSince else { return .refused(reason) }
+      return suspect(FaultyToken(completed), &effects) ? .wait(seconds: 1) : .refused(reason)
     case .suspectToken(let reason):
       effects.append(.answers)
       if passed.contains(push) { effects.append(.retire(FaultyToken(completed), .wrongService)) }
@@ -302,6 +302,20 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     }
   }
 
+  /// Counts a token of another project: one that a device told by mistake, or all of them, if the credential is the mistake.
+  /// Returns whether it is: then answers say nothing about tokens, also those to what was under way.
+  private func suspect(_ token: FaultyToken, _ effects: inout [Effect]) -> Bool {
+    let nanoseconds = parts.time.monotonic()
+    let (verdict, isAlarmed) = guardian.withLock { ($0.bad(token, at: nanoseconds), $0.isAlarmed) }
+    if verdict == .alarm {
+      effects.append(
+        .pause(
+          "more than \(TokenGuard<FaultyToken>().percent) % of this minute's tokens belong to another project: is it the "
+            + "right credential?"))
+    }
+    return isAlarmed
+  }
+
   /// Until midnight by the clocks of China, which know no summer time.
   static func secondsToQuotaReset(from now: Timestamp) -> Int64 {
     86_400 - (now.seconds + 8 * 3600) % 86_400
@@ -310,7 +324,6 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   private func carryOut(_ effect: Effect) {
     switch effect {
     case .retire(let token, let end): retire(token, end)
-    case .suspect(let token): suspect(token)
     case .dropAccess(let token): access.drop(token)
     case .rest(let seconds, let reason): rest(seconds: seconds, reason)
     case .pause(let reason): pauseCredential(reason)
@@ -319,19 +332,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       state.withLock { state in
         state.failures = 0
         state.isProbing = false
-        state.guardian.good(at: nanoseconds)
-      }
-    }
-  }
-
-  /// A token of another project: one that a device told by mistake, or all of them, if the credential is the mistake.
-  private func suspect(_ token: FaultyToken) {
-    let nanoseconds = parts.time.monotonic()
-    let verdict = state.withLock { $0.guardian.bad(token, at: nanoseconds) }
-    if verdict == .alarm {
-      pauseCredential(
-        "more than \(TokenGuard<FaultyToken>().percent) % of this minute's tokens belong to another project: is it the "
-          + "right credential?")
+        }
+      guardian.withLock { $0.good(at: nanoseconds) }
     }
   }
 

@@ -1,0 +1,28 @@
+import PushBase
+import Synchronization
+
+/// The apps whose credentials have changed since a channel last looked.
+public final class ChangedApps: Sendable {
+  private let apps = Mutex<Set<AppID>>([])
+  private let turn = Mutex(())
+
+  /// Starts without any.
+  public init() {}
+
+  /// Notes an app.
+  public func add(_ app: AppID) { _ = apps.withLock { $0.insert(app) } }
+
+  /// Hands out the apps noted so far, to one thread after the other: what is read last of an app's credentials counts.
+  public func takeInTurn(_ update: (Set<AppID>) -> Void) {
+    inTurn {
+      let taken = apps.withLock { apps in
+        defer { apps = [] }
+        return apps
+      }
+      update(taken)
+    }
+  }
+
+  /// Does what must not come in between.
+  public func inTurn(_ update: () -> Void) { turn.withLock { _ in update() } }
+}
