@@ -59,6 +59,7 @@ let package = Package(
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
     module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
+    module("PushCluster", ["PushBase", "PushWire"]),
     module(
       "PushStorage",
       ["PushBase", "PushDomain", "PushCrypto", "CSQLite", "CPostgreSQL", "CLinux", "COpenSSL"],
@@ -150,7 +151,8 @@ let package = Package(
     .target(
       name: "PushTesting",
       dependencies: [
-        "PushBase", "PushDomain", "PushCrypto", "PushStorage", "PushRouter", "PushChannels", "CPostgreSQL",
+        "PushBase", "PushDomain", "PushCrypto", "PushStorage", "PushRouter", "PushChannels", "PushCluster",
+        "CPostgreSQL",
       ],
       path: "Tests/PushTesting",
       swiftSettings: strict),
@@ -171,6 +173,7 @@ let package = Package(
     tests(
       "PushHTTPClientTests",
       ["PushTesting", "PushHTTPClient", "PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
+    tests("PushClusterTests", ["PushTesting", "PushCluster", "PushWire", "PushBase"]),
     tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite"]),
     tests(
       "PushRouterTests", ["PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),
@@ -266,7 +269,7 @@ if isFuzzing {
       name: "Fuzz",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushWebSocket", "PushHTTP2", "PushDomain", "PushOps",
-        "PushCrypto", "PushAPNs",
+        "PushCrypto", "PushAPNs", "PushCluster",
       ],
       path: "Tests/Fuzz", exclude: ["run", "corpus", "dictionaries"], swiftSettings: strict + coverage))
 }

@@ -19,6 +19,10 @@ public struct FIFO<Element: Sendable>: Sendable {
   @inlinable
   public var isEmpty: Bool { count == 0 }
 
+  /// The first element; nil if there is none.
+  @inlinable
+  public var first: Element? { head < items.count ? items[head] : nil }
+
   /// Adds an element as the last.
   @inlinable
   public mutating func append(_ item: Element) { items.append(item) }

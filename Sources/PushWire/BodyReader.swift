@@ -1,21 +1,24 @@
 import PushBase
 
-/// Walks over a frame's body; it keeps only indices, so that it can live beside the span it reads.
-struct BodyReader {
+/// Walks over a frame's body; it keeps only indices, so that it can live beside the span it reads. Nodes of a cluster read what they
+/// tell each other with it, too.
+package struct BodyReader {
   private var at: Int
   private let end: Int
 
-  init(_ body: Range<Int>, in bytes: Span<UInt8>) throws(FrameError) {
+  /// Reads a part of `bytes`; the same span goes with every call.
+  package init(_ body: Range<Int>, in bytes: Span<UInt8>) throws(FrameError) {
     guard body.lowerBound >= 0, body.upperBound <= bytes.count else { throw .truncatedBody }
     at = body.lowerBound
     end = body.upperBound
   }
 
   /// The unread bytes.
-  var rest: Range<Int> { at..<end }
+  package var rest: Range<Int> { at..<end }
 
-  mutating func take(_ count: Int) throws(FrameError) -> Range<Int> {
-    guard count <= end - at else { throw .truncatedBody }
+  /// Passes over `count` bytes.
+  package mutating func take(_ count: Int) throws(FrameError) -> Range<Int> {
+    guard count >= 0, count <= end - at else { throw .truncatedBody }
     defer { at += count }
     return at..<at + count
   }
@@ -25,14 +28,31 @@ struct BodyReader {
     return at..<end
   }
 
-  func finish() throws(FrameError) {
+  /// Checks that nothing is left.
+  package func finish() throws(FrameError) {
     guard at == end else { throw .trailingBytes }
   }
 
-  mutating func integer<Value: FixedWidthInteger & UnsignedInteger>(
+  /// Reads an integer, most significant byte first.
+  package mutating func integer<Value: FixedWidthInteger & UnsignedInteger>(
     _ type: Value.Type = Value.self, in bytes: Span<UInt8>
   ) throws(FrameError) -> Value {
     bytes.bigEndian(at: try take(Value.bitWidth / 8).lowerBound)
+  }
+
+  /// Reads an unsigned LEB128 of ten bytes at most, written in as few as possible.
+  package mutating func varint(in bytes: Span<UInt8>) throws(FrameError) -> UInt64 {
+    var value: UInt64 = 0
+    for place in 0..<10 {
+      let byte = bytes[try take(1).lowerBound]
+      // The tenth byte has room for the last bit only.
+      guard place < 9 || byte <= 1 else { throw .lengthTooLong }
+      value |= UInt64(byte & 0x7F) << UInt64(7 * place)
+      guard byte < 0x80 else { continue }
+      guard byte > 0 || place == 0 else { throw .lengthNotMinimal }
+      return value
+    }
+    throw .lengthTooLong
   }
 
   mutating func value<Value: RawRepresentable<UInt8>>(
@@ -50,7 +70,8 @@ struct BodyReader {
     return bytes.array(try take(count))
   }
 
-  mutating func text(in bytes: Span<UInt8>) throws(FrameError) -> String {
+  /// Reads a text behind its count, which is one byte.
+  package mutating func text(in bytes: Span<UInt8>) throws(FrameError) -> String {
     let count = Int(try integer(UInt8.self, in: bytes))
     let part = bytes.extracting(try take(count))
     guard let valid = try? UTF8Span(validating: part) else { throw .invalidUTF8 }
@@ -87,7 +108,8 @@ struct BodyReader {
     AppKey(high: try integer(in: bytes), low: try integer(in: bytes))
   }
 
-  mutating func registrationID(in bytes: Span<UInt8>) throws(FrameError) -> RegistrationID {
+  /// Reads a registration ID in ten bytes.
+  package mutating func registrationID(in bytes: Span<UInt8>) throws(FrameError) -> RegistrationID {
     let high = try integer(UInt64.self, in: bytes)
     let low = try integer(UInt16.self, in: bytes)
     guard low & 0xF == 0 else { throw .invalidValue }
@@ -110,7 +132,7 @@ extension Span<UInt8> {
   }
 
   /// A copy of a part; the caller has checked the bounds.
-  func array(_ range: Range<Int>) -> [UInt8] {
+  package func array(_ range: Range<Int>) -> [UInt8] {
     var copy: [UInt8] = []
     copy.reserveCapacity(range.count)
     for index in range { copy.append(self[index]) }

@@ -64,15 +64,19 @@ struct FrameWriter: ~Copyable {
 }
 
 extension [UInt8] {
-  mutating func appendBigEndian<Value: FixedWidthInteger & UnsignedInteger>(_ value: Value) {
+  /// Appends an integer, most significant byte first.
+  package mutating func appendBigEndian<Value: FixedWidthInteger & UnsignedInteger>(_ value: Value) {
     for place in stride(from: Value.bitWidth - 8, through: 0, by: -8) {
       append(UInt8(truncatingIfNeeded: value >> Value(place)))
     }
   }
 
-  /// Unsigned LEB128 in as few bytes as possible.
-  mutating func appendLength(_ length: Int) {
-    var rest = length
+  /// Appends a count or a length, not below 0, as LEB128.
+  mutating func appendLength(_ length: Int) { appendVarint(UInt64(length)) }
+
+  /// Appends an unsigned LEB128 in as few bytes as possible.
+  package mutating func appendVarint(_ value: UInt64) {
+    var rest = value
     while rest > 0x7F {
       append(UInt8(rest & 0x7F) | 0x80)
       rest >>= 7

@@ -6,6 +6,7 @@ let harnesses: [String: @Sendable ([UInt8]) -> Void] = [
   "APNsAnswers": fuzzAPNsAnswers,
   "Certificate": fuzzCertificate,
   "ClientFrames": fuzzClientFrames,
+  "ClusterFrames": fuzzClusterFrames,
   "Codings": fuzzCodings,
   "Content": fuzzContent,
   "DeviceBody": fuzzDeviceBody,

@@ -23,7 +23,7 @@ import Testing
       var current: String?
       for line in try Repository.text(path).split(separator: "\n", omittingEmptySubsequences: false) {
         let start =
-          /^(?:(?:public|private|fileprivate|final|indirect|@\w+(?:\(.*?\))?) )*(?:class|struct|enum|actor|protocol|extension) (?<name>[\w.]+)/
+          /^(?:(?:public|package|private|fileprivate|final|indirect|@\w+(?:\(.*?\))?) )*(?:class|struct|enum|actor|protocol|extension) (?<name>[\w.]+)/
         if current == nil, let name = try start.prefixMatch(in: line)?.name { current = String(name) }
         if let current { lines[current, default: 0] += 1 }
         if line == "}" || (line.first != " " && line.hasSuffix("}")) { current = nil }

@@ -1,0 +1,56 @@
+/// Every limit of what nodes tell each other over the bus.
+public enum ClusterLimits {
+  /// The versions that this program speaks: its own and, once there are two, the one before.
+  public static let versions: ClosedRange<UInt8> = 1...1
+  /// Most bytes of a frame. NATS allows 1 MB; large messages hold up small ones on the connection between two of its servers.
+  public static let maxFrame = 256 << 10
+  /// Most entries in a frame.
+  public static let maxEntries = 4096
+  /// Most bytes of a cluster's name.
+  public static let maxName = 32
+  /// Most bytes of a set of registration numbers in one message; a larger one is divided.
+  public static let maxSet = 192 << 10
+  /// Most bytes of the content of a push for one platform, of a request of a device, or of its result.
+  public static let maxContent = 65_526
+  /// Most sessions that a push to few names.
+  public static let maxHandles = 64
+  /// Most IDs of pushes in flight, or acknowledged and not stored, of one session.
+  public static let maxInFlight = 1024
+  /// Most logins in a frame.
+  public static let maxLogins = 256
+  /// Registration numbers in one bucket of a digest.
+  public static let bucketNumbers: UInt32 = 4096
+
+  /// Nanoseconds from one frame to a peer to the next, unless that is full.
+  public static let flushDelay: UInt64 = 2_000_000
+  /// The same for acknowledgements.
+  public static let acknowledgementDelay: UInt64 = 100_000_000
+  /// Nanoseconds for which frames wait for one before them.
+  public static let reorderDelay: UInt64 = 250_000_000
+  /// Most bytes that wait for a frame before them.
+  public static let maxReorderBytes = 2 << 20
+  /// Most frames that wait for a frame before them.
+  public static let maxReorderFrames = 4096
+  /// Most bytes sent to a peer that it has not said to have applied; with more it is behind and gets no pushes.
+  public static let maxUnapplied = 8 << 20
+  /// The bytes at which a peer is no longer behind.
+  public static let resumeUnapplied = maxUnapplied / 2
+  /// The most with everything that is not a push.
+  public static let maxUnappliedOfAll = 9 << 20
+  /// Most frames sent to a peer that it has not said to have applied.
+  public static let maxUnappliedFrames = 65_536
+  /// Bytes received from a peer after which it is told without waiting for the second to end.
+  public static let appliedAfter = 1 << 20
+  /// Nanoseconds between two POSITION and APPLIED.
+  public static let positionInterval: UInt64 = 1_000_000_000
+  /// Nanoseconds between two HELLO to all.
+  public static let helloInterval: UInt64 = 2_000_000_000
+  /// Nanoseconds between two DIGEST of an app.
+  public static let digestInterval: UInt64 = 3_000_000_000
+  /// Nanoseconds after which a node that says nothing counts as silent.
+  public static let silence: UInt64 = 6_000_000_000
+  /// Nanoseconds between two REPLAY of an app.
+  public static let replayInterval: UInt64 = 1_000_000_000
+  /// Positions of apps in one POSITION or APPLIED.
+  public static let positionsPerMessage = 4096
+}

@@ -1,0 +1,77 @@
+import PushBase
+import PushWire
+
+/// The name of a cluster: part of its subjects and of every frame, so that two clusters on one bus do not mix.
+public struct ClusterName: Hashable, Sendable {
+  /// 1 to 32 lower-case letters, digits, `-` and `_`.
+  public let text: String
+
+  /// Nil if the text is not a name: it has to fit into a subject of NATS.
+  public init?(_ text: String) {
+    guard (1...ClusterLimits.maxName).contains(text.utf8.count) else { return nil }
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+        UInt8(ascii: "_"):
+        continue
+      default: return nil
+      }
+    }
+    self.text = text
+  }
+}
+
+/// One registration of a node in the database, never reused: a node that starts again, or that was fenced, has a new one.
+public struct Incarnation: Hashable, Comparable, Sendable {
+  /// The database's number, from 1.
+  public let rawValue: UInt64
+
+  /// Wraps a number.
+  public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// No node: frames to all are addressed to it.
+  public static let none = Incarnation(0)
+
+  /// Orders by age.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Grows with each assignment of an app to a home. What comes from an older epoch has no effect.
+public struct Epoch: Hashable, Comparable, Sendable {
+  /// The number, from 1; 0 where no app is meant.
+  public let rawValue: UInt64
+
+  /// Wraps a number.
+  public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// The epoch of what belongs to no app.
+  public static let none = Epoch(0)
+
+  /// Orders by age.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension AppID {
+  /// Stands for what belongs to no app; it has a home, too.
+  public static let none = AppID(0)
+}
+
+/// A session of a device as all nodes name it.
+public struct Handle: Hashable, Sendable {
+  /// The gateway that owns the connection.
+  public let incarnation: Incarnation
+  /// Index of the event loop there.
+  public let loop: UInt16
+  /// The connection's slot on that loop.
+  public let slot: UInt32
+  /// The slot's generation, which distinguishes a connection from its successors.
+  public let generation: UInt32
+
+  /// All fields.
+  public init(incarnation: Incarnation, loop: UInt16, slot: UInt32, generation: UInt32) {
+    self.incarnation = incarnation
+    self.loop = loop
+    self.slot = slot
+    self.generation = generation
+  }
+}

@@ -1,0 +1,162 @@
+import PushBase
+
+/// What a node keeps until another one has confirmed it, and sends again until then: to the next home if the app has moved. All of it
+/// may be repeated without harm. A state machine without input or output.
+public struct RequestTable: Sendable {
+  /// What confirms a request.
+  public enum Key: Hashable, Sendable {
+    /// LOGIN_RESULT for the session.
+    case login(Handle)
+    /// STORED with the batch of the app.
+    case acks(AppID, batch: UInt64)
+    /// RESULT for the request of the session.
+    case device(Handle, sequence: UInt32)
+    /// PULLED for the session.
+    case pull(Handle)
+    /// RECALLED of the push by the gateway.
+    case recall(AppID, MessageID, by: Incarnation)
+    /// CLOSE of the session.
+    case endSession(Handle)
+
+    fileprivate var kind: Kind {
+      switch self {
+      case .login: .login
+      case .acks: .acks
+      case .device: .device
+      case .pull: .pull
+      case .recall: .recall
+      case .endSession: .endSession
+      }
+    }
+  }
+
+  /// A request that is to be sent again.
+  public struct Request: Hashable, Sendable {
+    /// What confirms it.
+    public let key: Key
+    /// The app that it is about.
+    public let app: AppID
+    /// The message.
+    public let message: ClusterMessage
+    /// The gateway that it is for; nil for the home of the app.
+    public let gateway: Incarnation?
+  }
+
+  /// Requests with the same times: thus the first in a queue is the first due.
+  fileprivate enum Kind: Int, CaseIterable {
+    case login, acks, device, pull, recall, endSession
+
+    /// Nanoseconds from one attempt to the next.
+    var interval: UInt64 {
+      switch self {
+      case .login: 300_000_000
+      case .recall: 500_000_000
+      case .device, .pull, .endSession: 1_000_000_000
+      case .acks: 2_000_000_000
+      }
+    }
+
+    /// Nanoseconds after which it is given up; nil for never.
+    var lifetime: UInt64? {
+      switch self {
+      case .login: 5_000_000_000
+      case .device: 10_000_000_000
+      case .pull: 30_000_000_000
+      case .acks, .recall, .endSession: nil
+      }
+    }
+  }
+
+  private struct Pending: Sendable {
+    let request: Request
+    let bytes: Int
+    let end: UInt64
+    /// Tells the entry of a queue that is of this attempt from those of earlier ones.
+    var attempt: UInt64
+  }
+
+  private let mostBytes: Int
+  private var pending: [Key: Pending] = [:]
+  private var queues = [FIFO<(due: UInt64, key: Key, attempt: UInt64)>](
+    repeating: FIFO(), count: Kind.allCases.count)
+  private var attempts: UInt64 = 0
+  /// Bytes of all requests.
+  public private(set) var bytes = 0
+
+  /// Empty; takes requests of so many bytes.
+  public init(mostBytes: Int = 64 << 20) { self.mostBytes = mostBytes }
+
+  /// How many requests are not confirmed.
+  public var count: Int { pending.count }
+
+  /// What is not confirmed, in any order.
+  public var keys: [Key] { Array(pending.keys) }
+
+  /// When `take` has something; nil if nothing is kept.
+  public var deadline: UInt64? {
+    queues.compactMap { $0.first?.due }.min()
+  }
+
+  /// Keeps a request that is being sent for the first time. False if there is no room, or it is kept already.
+  public mutating func add(
+    _ key: Key, _ app: AppID, _ message: ClusterMessage, to gateway: Incarnation? = nil, now: UInt64
+  ) -> Bool {
+    var body: [UInt8] = []
+    message.write(into: &body)
+    let cost = body.count + 256
+    guard pending[key] == nil, bytes + cost <= mostBytes else { return false }
+    bytes += cost
+    let kind = key.kind
+    pending[key] = Pending(
+      request: Request(key: key, app: app, message: message, gateway: gateway), bytes: cost,
+      end: kind.lifetime.map { now + $0 } ?? .max, attempt: 0)
+    schedule(key, kind, now: now)
+    return true
+  }
+
+  private mutating func schedule(_ key: Key, _ kind: Kind, now: UInt64) {
+    attempts += 1
+    pending[key]?.attempt = attempts
+    queues[kind.rawValue].append((now + kind.interval, key, attempts))
+  }
+
+  /// A request was confirmed. False if it is not kept: it was confirmed before, or given up.
+  @discardableResult
+  public mutating func confirm(_ key: Key) -> Bool {
+    guard let known = pending.removeValue(forKey: key) else { return false }
+    bytes -= known.bytes
+    return true
+  }
+
+  /// A gateway is dead: nothing is sent there any more.
+  public mutating func forget(_ gateway: Incarnation) {
+    for (key, known) in pending where known.request.gateway == gateway { confirm(key) }
+  }
+
+  /// What is due: requests to be sent again, and requests that were given up.
+  public mutating func take(now: UInt64) -> (again: [Request], ended: [Request]) {
+    var (again, ended): ([Request], [Request]) = ([], [])
+    for kind in Kind.allCases {
+      while let first = queues[kind.rawValue].first, first.due <= now {
+        _ = queues[kind.rawValue].popFirst()
+        guard let known = pending[first.key], known.attempt == first.attempt else { continue }
+        if known.end <= now {
+          confirm(first.key)
+          ended.append(known.request)
+        } else {
+          schedule(first.key, kind, now: now)
+          again.append(known.request)
+        }
+      }
+    }
+    return (again, ended)
+  }
+
+  /// An app has a new home: everything for its home is to be sent there at once.
+  public mutating func takeAll(_ app: AppID, now: UInt64) -> [Request] {
+    let known = pending.values.filter { $0.request.app == app && $0.request.gateway == nil }
+      .sorted { $0.attempt < $1.attempt }
+    for one in known { schedule(one.request.key, one.request.key.kind, now: now) }
+    return known.map(\.request)
+  }
+}
