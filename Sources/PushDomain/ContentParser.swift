@@ -45,7 +45,11 @@ struct ContentParser {
     let forChannels = try notification.map { (fields) throws(APIError) in
       try renderForChannels(.notification(fields))
     }
-    let content = PushContent(variants: variants, forChannels: forChannels ?? [])
+    let shown = variants.reduce(into: PlatformSet()) { all, variant in
+      if !variant.notification.isEmpty { all.formUnion(variant.platforms) }
+    }
+    let wishes = options.wishes.contents(rules.channels, for: shown)
+    let content = PushContent(variants: variants, forChannels: (forChannels ?? []) + wishes)
     guard !content.platforms.isEmpty else {
       throw .missing("Missing parameter: notification has nothing for the platforms of this push")
     }

@@ -1,15 +1,20 @@
 import PushJSON
 
 /// What the value of a member may be, for the objects of platforms that are checked by a table.
-enum FieldKind {
+public enum FieldKind: Hashable, Sendable {
+  /// A text.
   case text
   /// A text of at most this many bytes.
   case textUpTo(Int)
+  /// One of these texts.
   case choice([String])
+  /// A number in a range.
   case integer(ClosedRange<Int64>)
+  /// A truth value.
   case flag
   /// `"1"` or `"0"`, or a truth value in another form.
   case flagText
+  /// An object.
   case object
   /// `{"url": "…"}`.
   case intent
@@ -19,13 +24,17 @@ enum FieldKind {
   case iosAlert
   /// The alert of a Live Activity: texts, or what Apple takes instead of a text.
   case activityAlert
+  /// A text, or an object of Apple's.
   case iosSound
+  /// A number, or one with a sign as a text.
   case badge
   /// An object without the names that the server puts beside its members.
   case iosExtras
   /// A number from 0 to 1.
   case fraction
+  /// `yyyy-MM-dd HH:mm:ss`.
   case dateTime
+  /// A list of buttons.
   case buttons
 
   /// Checks the member `key` of `fields`, which is there.

@@ -28,6 +28,8 @@ public struct PushOptions: Equatable, Sendable {
   public var pushPlan: String?
   /// Whose rules choose the channel, an extension of JPush's options.
   public var strategy: Strategy
+  /// What the sender wishes of single channels.
+  public var wishes: ChannelWishes
   /// Contents that only devices read, an extension of JPush's options.
   public var encryption: PushEncryption?
 
@@ -52,6 +54,7 @@ public struct PushOptions: Equatable, Sendable {
     self.apnsPriority = apnsPriority
     self.bigPushDuration = bigPushDuration
     self.pushPlan = pushPlan
+    wishes = ChannelWishes()
     self.strategy = strategy
   }
 }
@@ -61,9 +64,6 @@ extension PushOptions {
   /// over.
   private static let vendorFlags = ["test_message", "need_backup", "auto_truncation", "mkt_enable"]
   private static let vendorTexts = ["receipt_id"]
-  private static let vendors = [
-    "xiaomi", "huawei", "honor", "meizu", "oppo", "vivo", "fcm", "nio", "asus", "hmos",
-  ]
   private static let vendorObjects = ["third_party_channel", "portal_extra"]
   /// Members that would choose other devices, another time or another text: never passed over.
   private static let refusedFlags = ["alternate_set", "notification_switch_filter"]
@@ -89,7 +89,6 @@ extension PushOptions {
     for key in vendorFlags { _ = try fields.flag(key) }
     for key in vendorTexts { _ = try fields.string(key) }
     for key in vendorObjects { _ = try fields.fields(key) }
-    _ = try fields.integer("classification", in: 0...1)
     if let version = try fields.string("notification_3rd_ver"), version != "v1", version != "v2" {
       throw fields.invalid("notification_3rd_ver", "must be v1 or v2")
     }
@@ -123,8 +122,9 @@ extension PushOptions {
       }
       options.apnsPriority = UInt8(number)
     }
-    let vendorStrategy = try vendorStrategy(fields)
-    options.strategy = try strategy(fields) ?? vendorStrategy ?? .jpush
+    options.wishes = try ChannelWishes(fields, rules: rules)
+    options.strategy =
+      try strategy(fields) ?? options.wishes.rule.map { Strategy($0, ios: .jpush) } ?? .jpush
     if rules.isGetui {
       options.speed = try fields.integer("speed", in: 0...1_000_000) ?? 0
       options.activity = try ActivityCondition.parse(fields, "activity")
@@ -146,33 +146,6 @@ extension PushOptions {
     }
     try own.allow(["default", "ios"])
     return Strategy(try rule(own, "default") ?? .jpush, ios: try rule(own, "ios"))
-  }
-
-  /// JPush's names for strategies in the object of a vendor. `pns` are the services of phone makers.
-  private static let distributions: [String: Strategy.Rule] = [
-    "jpush": .ownOnly, "secondary_push": .jpush, "first_ospush": .vendorThenOwn, "ospush": .vendorIfAny,
-  ]
-  private static let distributionsFCM: [String: Strategy.Rule] = [
-    "jpush": .ownOnly, "fcm": .vendorIfAny, "secondary_fcm_push": .jpush, "pns": .jpush,
-    "secondary_pns_push": .jpush,
-  ]
-
-  /// What `third_party_channel` says of the one vendor for Android that there is a channel for; nil if it says nothing.
-  private static func vendorStrategy(_ fields: Fields) throws(APIError) -> Strategy? {
-    guard let channels = try fields.fields("third_party_channel") else { return nil }
-    for key in vendors { _ = try channels.fields(key) }
-    guard let own = try channels.fields("fcm") else { return nil }
-    func rule(_ key: String, _ known: [String: Strategy.Rule]) throws(APIError) -> Strategy.Rule? {
-      guard let name = try own.string(key), !name.isEmpty else { return nil }
-      guard let rule = known[name] else {
-        throw own.invalid(key, "must be one of \(known.keys.sorted().joined(separator: ", "))")
-      }
-      return rule
-    }
-    let (first, second) = (
-      try rule("distribution", distributions), try rule("distribution_fcm", distributionsFCM)
-    )
-    return (first ?? second).map { Strategy($0, ios: .jpush) }
   }
 
   /// A positive number, or its digits as a string.

@@ -16,6 +16,9 @@ public struct PushRules: Sendable {
   /// What makes contents for the channels that are plugged in.
   public var renderers: [any ContentRenderer]
 
+  /// The channels that are plugged in, whose options are read.
+  public var channels: [ChannelInfo] = []
+
   /// Makes rules; what isn't given is as at JPush: no hyphen, unknown keys pass, 864000 s (10 days), 2000 bytes.
   public init(
     allowHyphen: Bool = false, strictKeys: Bool = false, maximumTimeToLive: Int = 864_000,

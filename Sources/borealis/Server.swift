@@ -93,6 +93,7 @@ final class Server: Sendable {
     let callbacks = try Self.callbackService(settings, router, store, metrics, time)
     var gatewayLimits = settings.gatewayLimits
     gatewayLimits.rules.renderers = router.channels.renderers
+    gatewayLimits.rules.channels = router.channels.infos
     let gateway = Gateway(
       router: router, callbacks: callbacks, limits: gatewayLimits, metrics: metrics, log: log,
       time: time, obstacle: { [store] in isReady.value ? store.failure?.explanation : "draining" })

@@ -51,7 +51,13 @@ import Testing
     push.set("audience", "all")
     push.set("notification", ["alert": "x"])
     push.set("options", .object(options))
-    return try PushRequest.parse(.object(push), rules: .withAPNs)
+    var rules = PushRules.withAPNs
+    rules.channels = [
+      ChannelInfo(
+        id: ChannelID(rawValue: 77), name: "fcm", english: "", chinese: "", platforms: PlatformSet(.android),
+        parts: .notification, options: ChannelOptions("fcm", hasClasses: true))
+    ]
+    return try PushRequest.parse(.object(push), rules: rules)
   }
 
   @Test func `The page lists every option once`() {

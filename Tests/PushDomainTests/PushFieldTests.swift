@@ -34,6 +34,16 @@ import Testing
     (#""third_party_channel":{"fcm":{"distribution":"fcm"}}"#, 1003),
     (#""third_party_channel":{"fcm":{"distribution_fcm":"ospush"}}"#, 1003),
     (#""third_party_channel":{"fcm":{"distribution":1}}"#, 1003),
+    (#""third_party_channel":{"fcm":{"distribution_customize":"jpush"}}"#, 0),
+    (#""third_party_channel":{"fcm":{"distribution_customize":"first_ospush"}}"#, 2007),
+    // What a channel does not obey is refused, and all channels go one way.
+    (#""third_party_channel":{"fcm":{"channel_id":"x"}}"#, 1009),
+    (#""third_party_channel":{"maker":{"level":2,"name":"n","large":{}}}"#, 0),
+    (#""third_party_channel":{"maker":{"level":4}}"#, 1003),
+    (#""third_party_channel":{"maker":{"name":"x2345"}}"#, 1003),
+    (#""third_party_channel":{"maker":{"sound":"x"}}"#, 1009), (#""third_party_channel":{"maker":1}"#, 1003),
+    (#""third_party_channel":{"fcm":{"distribution":"ospush"},"maker":{"distribution":"ospush"}}"#, 0),
+    (#""third_party_channel":{"fcm":{"distribution":"ospush"},"maker":{"distribution":"jpush"}}"#, 1003),
     (#""test_message":0,"receipt_id":"r","need_backup":false"#, 0),
     (#""notification_3rd_ver":"v3""#, 1003), (#""auto_truncation":"x""#, 1003), (#""whatever":1"#, 0),
     (#""strategy":1"#, 0), (#""strategy":4"#, 0), (#""strategy":0"#, 1003), (#""strategy":5"#, 1003),
@@ -43,7 +53,8 @@ import Testing
     (#""apns_priority":"10""#, 1003), (#""apns_priority":266"#, 1003),
   ])
   func options(_ member: String, _ code: Int) throws {
-    let result = try outcome(push(#""notification":{"alert":"x"},"options":{\#(member)}"#))
+    let result = try outcome(
+      push(#""notification":{"alert":"x"},"options":{\#(member)}"#), rules: Self.withChannels)
     #expect(result.code == code, "\(member): \(result.message)")
     #expect(code == 0 || result.message.contains("options."), "\(result.message)")
   }
@@ -72,13 +83,56 @@ import Testing
   ])
   func distributions(_ fcm: String, _ rule: Strategy.Rule) throws {
     func strategy(_ options: String) throws -> Strategy {
-      try PushRequest.parse(try parsed(push(#""notification":{"alert":"x"},"options":{\#(options)}"#)))
-        .options.strategy
+      try PushRequest.parse(
+        try parsed(push(#""notification":{"alert":"x"},"options":{\#(options)}"#)), rules: Self.withChannels
+      ).options.strategy
     }
     let channels = #""third_party_channel":{"xiaomi":{"distribution":"ospush"},"fcm":\#(fcm)}"#
     #expect(try strategy(channels) == Strategy(rule, ios: .jpush))
     // What names channels of ours says more.
     #expect(try strategy(channels + #","strategy":2"#) == .vendorOnly)
+  }
+
+  /// FCM, and a channel with members of its own.
+  private static let withChannels: PushRules = {
+    func info(_ number: UInt8, _ options: ChannelOptions) -> ChannelInfo {
+      ChannelInfo(
+        id: ChannelID(rawValue: number), name: options.key, english: "", chinese: "",
+        platforms: PlatformSet(.android), parts: .notification, options: options)
+    }
+    var rules = PushRules()
+    rules.channels = [
+      info(3, ChannelOptions("fcm")),
+      info(
+        77,
+        ChannelOptions(
+          "maker", fields: ["level": .integer(1...3), "name": .textUpTo(4), "large": .object],
+          hasClasses: true)),
+    ]
+    return rules
+  }()
+
+  /// What a channel is told is stored with the notification for it alone; the push's classification has the last word.
+  @Test(arguments: [
+    (#""third_party_channel":{"maker":{"level":2,"distribution":"ospush"}}"#, #"{"level":2}"#),
+    (
+      #""classification":1,"third_party_channel":{"maker":{"name":"n"}}"#, #"{"name":"n","classification":1}"#
+    ),
+    (#""classification":0"#, #"{"classification":0}"#), (#""third_party_channel":{"maker":{}}"#, nil),
+  ])
+  func wishes(_ options: String, _ stored: String?) throws {
+    func content(_ shown: String) throws -> PushContent {
+      try PushRequest.parse(
+        try parsed(push(#"\#(shown),"options":{\#(options)}"#)), rules: Self.withChannels
+      ).content
+    }
+    let both = try content(#""notification":{"alert":"x"}"#)
+    #expect(both.content(for: ChannelID(rawValue: 77)).map { String(decoding: $0, as: UTF8.self) } == stored)
+    #expect(both.content(for: ChannelID(rawValue: 3)) == nil)
+    #expect(PushContent(decoding: both.encode()) == both)
+    // No Android device gets anything of these.
+    #expect(try !content(#""message":{"msg_content":"m"}"#).isForChannels)
+    #expect(try !content(#""notification":{"ios":{"alert":"x"}}"#).isForChannels)
   }
 
   @Test func activePushDoesNotGoWithAMessage() throws {

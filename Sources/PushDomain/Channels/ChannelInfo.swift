@@ -22,12 +22,14 @@ public struct ChannelInfo: Hashable, Sendable {
   public let services: [ChannelService]
   /// What the answers of its services mean.
   public let words: ChannelWords
+  /// What senders may wish of it alone; nil if nothing.
+  public let options: ChannelOptions?
 
   /// All fields.
   public init(
     id: ChannelID, name: String, english: String, chinese: String, platforms: PlatformSet, parts: PushParts,
     abilities: ChannelAbilities = [], tokens: [TokenKind] = [], services: [ChannelService] = [],
-    words: ChannelWords = ChannelWords()
+    words: ChannelWords = ChannelWords(), options: ChannelOptions? = nil
   ) {
     self.id = id
     self.name = name
@@ -39,6 +41,7 @@ public struct ChannelInfo: Hashable, Sendable {
     self.tokens = tokens
     self.services = services
     self.words = words
+    self.options = options
   }
 
   /// A service by its name; nil if the channel has no such service. Without a name the first is meant.

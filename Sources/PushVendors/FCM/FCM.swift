@@ -15,7 +15,7 @@ extension ChannelInfo {
   public static let fcm = ChannelInfo(
     id: .fcm, name: "fcm", english: "FCM", chinese: "FCM", platforms: PlatformSet(.android),
     parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
-    words: .fcm)
+    words: .fcm, options: ChannelOptions("fcm"))
 }
 
 /// Firebase Cloud Messaging, HTTP v1.

@@ -1,0 +1,16 @@
+/// What senders may wish of a channel alone: its object in `options.third_party_channel`, as the channel describes it.
+public struct ChannelOptions: Hashable, Sendable {
+  /// JPush's name of the object: "huawei".
+  public let key: String
+  /// The members that the channel obeys, besides those that choose the way. All others are refused.
+  public let fields: [String: FieldKind]
+  /// Whether its service tells service messages from marketing: it is then told `options.classification`.
+  public let hasClasses: Bool
+
+  /// All fields.
+  public init(_ key: String, fields: [String: FieldKind] = [:], hasClasses: Bool = false) {
+    self.key = key
+    self.fields = fields
+    self.hasClasses = hasClasses
+  }
+}
