@@ -340,7 +340,11 @@ public final class AppDirectory: Sendable {
       found.reserveCapacity(ids.count)
       // A closure for each ID would copy the state for each.
       for id in ids {
-        if let number = state.table.find(id) { found.append(state.isReachable(number)) } else { found.append(nil) }
+        if let number = state.table.find(id) {
+          found.append(state.isReachable(number))
+        } else {
+          found.append(nil)
+        }
       }
       return found
     }

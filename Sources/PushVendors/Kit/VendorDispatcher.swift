@@ -332,7 +332,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       state.withLock { state in
         state.failures = 0
         state.isProbing = false
-        }
+      }
       guardian.withLock { $0.good(at: nanoseconds) }
     }
   }
