@@ -9,13 +9,16 @@ extension Store {
     public var problems: [String] = []
   }
 
-  /// Checks for damage: a file's structure, changed migrations, dangling references, missing rows. `more` adds checks.
+  /// Checks for damage: a file's structure, changed migrations, dangling references, missing rows. `more` adds checks, which may
+  /// read contents that are sealed with `secretKeys`.
   /// Changes nothing and works while a server runs, but the log of a file cannot be reused in the meantime.
   /// Throws only if the database cannot be opened or read.
   public static func check(
-    _ location: Location, more: (ReadTransaction) throws(StorageError) -> [String] = { _ in [] }
+    _ location: Location, secretKeys: SecretKeySource = .none,
+    more: (ReadTransaction) throws(StorageError) -> [String] = { _ in [] }
   ) throws(StorageError) -> CheckReport {
     let database = try location.openToRead(isLimited: false)
+    database.vault = ContentVault(secretKeys)
     var report = CheckReport()
     do throws(StorageError) {
       if database.sqlite != nil {

@@ -40,14 +40,15 @@ struct CheckCommand: Command {
     Works while a server runs on the folder.
     """
   static let operands: [String] = []
-  static let settings = DataFolder.settings
+  static let settings = DataFolder.settings + [SecretKeyFile.setting]
 
   static func run(_ input: Input) throws(Failure) {
     let folder = try DataFolder(input)
+    let keys = SecretKeyFile(input.settings, folder: folder)
     try folder.expectDatabase()
     let report: Store.CheckReport
     do throws(StorageError) {
-      report = try Store.check(folder.location) { transaction throws(StorageError) in
+      report = try Store.check(folder.location, secretKeys: keys.source) { transaction throws(StorageError) in
         try TargetAudit.problems(in: transaction, at: SystemTime().now())
       }
     } catch {

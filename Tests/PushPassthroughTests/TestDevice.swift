@@ -203,7 +203,7 @@ final class TestDevice {
   }
 
   func login(
-    _ app: AppKey, _ identity: Identity, heartbeat: UInt16 = 60, state: AppState = .foreground
+    _ app: AppKey, _ identity: Identity, heartbeat: UInt16 = 600, state: AppState = .foreground
   ) throws {
     try send(
       .login(

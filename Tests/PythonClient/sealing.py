@@ -174,6 +174,9 @@ async def play(binary: str, folder: pathlib.Path) -> None:
         opened = [one for one in found if any(marker in one for marker in stored)]
         expect_equal(opened, [], "what was sealed lies open")
 
+        # The check of the database compares contents with targets: it reads what is sealed as well.
+        expect_equal((await server.command("check"))["problems"], [], "what the check finds")
+
         # Without its key the server does not start, and says which is missing.
         await server.stop(signal.SIGTERM)
         hidden = file.with_name("hidden")
