@@ -92,12 +92,15 @@ final class WebPushWorld {
     return results
   }
 
-  /// Waits until the server uses the key.
+  /// Waits until the server uses the key, and what was pushed to see that has arrived.
   func untilKeyIsUsed(by page: TestDevice.Identity) throws {
+    var last = ""
     let isUsed = try RunningProgram.eventually {
-      try report(try push(to: [page]))["webpush"]?["targets"]?.int64 == 1
+      last = try push(to: [page])
+      return try report(last)["webpush"]?["targets"]?.int64 == 1
     }
     #expect(isUsed)
+    #expect(try results(of: last) == ["delivered": 1])
   }
 
   // MARK: The push service
