@@ -61,6 +61,9 @@ final class Database {
   /// The connection, if it is one to a file of SQLite.
   var sqlite: SQLiteConnection? { connection as? SQLiteConnection }
 
+  /// The connection, if it is one to PostgreSQL.
+  var postgres: PostgresConnection? { connection as? PostgresConnection }
+
   deinit { close() }
 
   /// Closes the connection now and not when the last one to know it lets go of it, for those who tell others that it is closed:
@@ -92,6 +95,11 @@ final class Database {
     }
     joinedStatements[key] = statement
     return statement
+  }
+
+  /// A statement that the program has put together, of names that it knows; it is not kept.
+  func prepare(_ sql: String) throws(StorageError) -> Statement {
+    try Array(sql.utf8).withUnsafeBufferPointer { text throws(StorageError) in try connection.prepare(text) }
   }
 
   /// Runs a constant statement and drops its rows.

@@ -232,6 +232,11 @@ final class PostgresConnection: DatabaseConnection {
     try execute("\(word)")
   }
 
+  /// Lets the open transaction wait for its next statement as long as it takes.
+  func stayInTransaction() throws(StorageError) {
+    try execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+  }
+
   // MARK: Transactions
 
   var isInTransaction: Bool {

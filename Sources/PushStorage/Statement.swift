@@ -171,6 +171,12 @@ struct Row {
   /// Bytes, or nil for NULL.
   func optionalBlob(_ column: StaticString = "") -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
+  /// What is in a column counted from 0.
+  func value(_ column: Int32, isNumber: Bool) -> CopiedValue {
+    if statement.isNull(column) { return .null }
+    return isNumber ? .integer(statement.integer(column)) : .bytes([UInt8](statement.bytes(column)))
+  }
+
   /// Text, empty for NULL.
   func text(_ column: StaticString = "") -> String {
     String(decoding: statement.bytes(statement.index(of: column)), as: UTF8.self)

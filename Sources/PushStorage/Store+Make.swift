@@ -7,6 +7,17 @@ extension Store {
   /// log is there: it belongs to a database that is gone, and SQLite would write its pages into the new one.
   public static func make(path: String, time: any TimeSource = SystemTime()) throws(StorageError) {
     guard access(path, F_OK) != 0 else { return }
+    _ = try SQLiteFile.make(path: path, time: time)
+  }
+}
+
+/// A file of SQLite that appears under its name when it is whole.
+enum SQLiteFile {
+  /// Makes a new database with this program's schema and what `fill` puts into it. False if another one has come meanwhile.
+  static func make(
+    path: String, time: any TimeSource = SystemTime(),
+    _ fill: (Database) throws(StorageError) -> Void = { _ in }
+  ) throws(StorageError) -> Bool {
     let log = path + "-wal"
     guard access(log, F_OK) != 0 else {
       throw StorageError(
@@ -19,11 +30,14 @@ extension Store {
     do {
       let database = try Database(path: partial, mode: .copy)
       try Migrator.migrate(database, to: embeddedMigrations, at: time.now())
+      try fill(database)
     }
     // Unlike rename, link never replaces a file that appeared in the meantime.
-    guard link(partial, path) == 0 || errno == EEXIST else {
+    let isNew = link(partial, path) == 0
+    guard isNew || errno == EEXIST else {
       throw StorageError(errno == ENOSPC ? .diskFull : .io, "cannot make it (errno \(errno))")
     }
-    try synchronizeFolder(of: path)
+    try Store.synchronizeFolder(of: path)
+    return isNew
   }
 }

@@ -89,12 +89,13 @@ extension DataFolder {
   }
 
   /// Does something while servers are kept out of the folder; nil, and nothing done, if one is there.
-  private func whileUnserved<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value? {
+  func whileUnserved<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value? {
     let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let lock = DatabaseLock(file), lock.take() == 0
-    else { return nil }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+    guard access(file, F_OK) == 0 else { return try body() }
+    guard let lock = DatabaseLock(file), lock.take() == 0 else { return nil }
     defer { lock.release() }
     return try body()
   }

@@ -22,6 +22,12 @@ struct DataFolder {
       kind: .secret),
   ]
 
+  /// A folder with a file, or with what belongs to a database elsewhere.
+  init(path: String, location: Store.Location? = nil) {
+    self.path = path
+    self.location = location ?? .sqlite(path: path + "/borealis.sqlite")
+  }
+
   /// The folder that `--data` names, with the database that `--store` names, if it does.
   init(_ input: Input) throws(Failure) {
     var path = try input.required("data")

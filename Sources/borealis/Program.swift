@@ -52,6 +52,7 @@ enum Program {
       GroupDeleteCommand.self,
       ResealCommand.self,
       BackupCommand.self,
+      CopyCommand.self,
       CheckCommand.self,
       HealthCommand.self,
       SimulatorCommand.self,

@@ -28,7 +28,7 @@ import Testing
       "app rotate", "app retire",
       "app delete", "app plan", "app allow", "account create", "account list", "account rotate",
       "account disable", "account enable", "plan set", "plan list", "mail test", "import", "backup",
-      "check", "device",
+      "copy", "check", "device",
       "apns-simulator", "channel-simulator", "health", "version",
     ]
     for command in commands {
