@@ -204,14 +204,7 @@ extension ChannelQueue {
 
   private func add(_ row: OpenChannelPush, _ pacingMinutes: Int64?, to state: inout QueueState) {
     let push = ChannelPush(row.push, channel, app: app, pacingMinutes: pacingMinutes)
-    guard let push, case let parts = parts(push), !parts.isEmpty else {
-      log.error(
-        "a stored push is unreadable",
-        ["msg_id": .text(row.push.id.text), "channel": .number(Int64(channel.rawValue))])
-      state.finished.append(
-        ChannelAnswers(id: row.push.id, channel: channel, results: [:], news: [:], isFinal: true))
-      return
-    }
+    guard let push, case let parts = parts(push), !parts.isEmpty else { return end(row.push.id, in: &state) }
     state.add(
       push, parts, results: row.results.mapValues { $0.compactMapValues { NumberSet(serialized: $0) } },
       tried: row.tried, at: time.now())
@@ -221,6 +214,14 @@ extension ChannelQueue {
       state.open[leg]?.finishAll(ChannelEnd.noAnswer)
       state.end(leg)
     }
+  }
+
+  /// Ends a push of which there is nothing to send: it would wait for ever.
+  func end(_ id: MessageID, in state: inout QueueState) {
+    log.error(
+      "a stored push is unreadable",
+      ["msg_id": .text(id.text), "channel": .number(Int64(channel.rawValue))])
+    state.finished.append(ChannelAnswers(id: id, channel: channel, results: [:], news: [:], isFinal: true))
   }
 
   /// Ends expired pushes in the database, for an app whose queue is stopped.

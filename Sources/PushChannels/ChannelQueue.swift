@@ -76,7 +76,8 @@ public final class ChannelQueue: Sendable {
         return
       }
       state.loadedThrough = push.id
-      state.add(push, parts(push), at: time.now())
+      let parts = parts(push)
+      if parts.isEmpty { end(push.id, in: &state) } else { state.add(push, parts, at: time.now()) }
     }
     advance()
   }

@@ -90,7 +90,7 @@ public final class Gateway: Sendable {
       "borealis_files_stored_total", "Files of aliases or registration IDs stored.")
     storedValues = metrics.counter(
       "borealis_file_values_stored_total", "Values in the files that were stored.")
-    schedules = ScheduleRunner(router: router, rules: limits.rules, metrics: metrics)
+    schedules = ScheduleRunner(router: router, rules: limits.rules, metrics: metrics, log: log)
     limited = metrics.counter(
       "borealis_calls_limited_total", "Calls refused because their minute's are used up.")
     var table = RouteTable<Route>()

@@ -7,6 +7,8 @@ final class AppTable: Sendable {
   private struct Apps: Sendable {
     var byKey: [AppKey: App] = [:]
     var byID: [AppID: App] = [:]
+    /// Those that were deleted: a row that was read before must not bring one back. No key is used twice.
+    var deleted: Set<AppKey> = []
   }
 
   private let apps = Mutex(Apps())
@@ -25,12 +27,16 @@ final class AppTable: Sendable {
 
   var all: [App] { apps.withLock { Array($0.byKey.values) } }
 
-  /// The app of a row, made if it is not in memory yet.
+  /// The app of a row, made if it is not in memory yet. That of one deleted meanwhile says so, and stays out of memory.
   func adopt(_ row: AppRow) -> App {
     if let known = find(row.key) { return known }
     let new = App(row, pendingLimit: pendingLimit, at: time.now())
     return apps.withLock { apps in
       if let known = apps.byKey[row.key] { return known }
+      guard !apps.deleted.contains(row.key) else {
+        new.markDeleted()
+        return new
+      }
       apps.byKey[row.key] = new
       apps.byID[new.id] = new
       return new
@@ -40,6 +46,7 @@ final class AppTable: Sendable {
   /// Takes a deleted app out of memory.
   func remove(_ key: AppKey) -> App? {
     apps.withLock { apps in
+      apps.deleted.insert(key)
       let app = apps.byKey.removeValue(forKey: key)
       if let app { apps.byID[app.id] = nil }
       return app

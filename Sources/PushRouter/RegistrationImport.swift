@@ -62,47 +62,37 @@ public struct RegistrationImport: Sendable {
     _ known: inout [ExactName: UInt32]
   ) throws(StorageError) -> ImportOutcome {
     // One that is there already has its own token and alias, which are in nobody's way.
-    func refused(_ outcome: ImportOutcome) throws(StorageError) -> ImportOutcome {
-      guard let owner = try transaction.imports.owner(of: one.registrationID) else { return outcome }
+    if let owner = try transaction.imports.owner(of: one.registrationID) {
       return owner == app ? .known : .foreign
     }
-    guard number.rawValue < .max else { return try refused(.numbersUsedUp) }
+    guard number.rawValue < .max else { return .numbersUsedUp }
     for token in one.tokens {
-      if let holder = try transaction.imports.holder(of: token, app: app) {
-        return try refused(.tokenTaken(by: holder))
-      }
+      if let holder = try transaction.imports.holder(of: token, app: app) { return .tokenTaken(by: holder) }
     }
     if let alias = one.alias,
       try transaction.registrations.count(app: app, alias: alias) >= RegistrationLimits.devicesPerAlias
     {
-      return try refused(.aliasFull)
+      return .aliasFull
     }
-    guard let tags = try tagNumbers(one.tags, in: transaction, &known), tags.count <= RegistrationLimits.tags
-    else { return try refused(.tooManyTags) }
-    let isAdded = try transaction.imports.insert(
-      one, tags: tags, app: app, number: number, adoption: adoption, at: now)
-    return isAdded ? .added : try refused(.numbersUsedUp)
+    guard let tags = try tagNumbers(one.tags, in: transaction, &known) else { return .tooManyTags }
+    try transaction.imports.insert(one, tags: tags, app: app, number: number, adoption: adoption, at: now)
+    return .added
   }
 
-  /// The numbers of tags, made where there are none; nil if the app has too many. `known` holds those that were asked for
-  /// before in this transaction.
+  /// The numbers of tags, made where there are none; nil, and none made, if the registration or the app has too many.
+  /// `known` holds those that were asked for before in this transaction.
   private func tagNumbers(
     _ names: [String], in transaction: WriteTransaction, _ known: inout [ExactName: UInt32]
   ) throws(StorageError) -> [UInt32]? {
-    var numbers: [UInt32] = []
-    for name in names {
-      if let number = known[ExactName(name)] {
-        numbers.append(number)
-        continue
-      }
-      guard
-        let number = try transaction.tags.numbers(
-          app: app, names: [name], creatingUpTo: RegistrationLimits.tagsPerApp
-        ).first ?? nil
-      else { return nil }
-      known[ExactName(name)] = number
-      numbers.append(number)
-    }
-    return numbers
+    let names = Set(names.map { ExactName($0) })
+    guard names.count <= RegistrationLimits.tags else { return nil }
+    let asked = names.filter { known[$0] == nil }.map(\.text)
+    let found = try transaction.tags.numbers(app: app, names: asked)
+    let new = found.count { $0 == nil }
+    let limit = RegistrationLimits.tagsPerApp
+    if new > 0, try transaction.tags.made(app: app) + new > limit { return nil }
+    let made = try transaction.tags.numbers(app: app, names: asked, creatingUpTo: limit)
+    for (name, number) in zip(asked, made) { known[ExactName(name)] = number }
+    return names.compactMap { known[$0] }.sorted()
   }
 }

@@ -37,6 +37,16 @@ public struct DueSchedule: Sendable {
   let occurrence: ScheduleRow.Occurrence
 }
 
+/// A page of the occurrences that have come.
+public struct DueOccurrences: Sendable {
+  /// Those that wait longest first.
+  public let due: [DueSchedule]
+  /// How many more there are that cannot fire, since their push needs a secret key that is not there.
+  public let unopened: Int
+  /// Where the next page begins, nil if this is the last.
+  public let end: DuePlace?
+}
+
 /// The result of an occurrence of a schedule.
 public enum FiringEnd: Sendable, Equatable {
   /// The push was accepted.

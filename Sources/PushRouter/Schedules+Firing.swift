@@ -4,22 +4,23 @@ import PushStorage
 
 /// What is due, and when.
 extension Schedules {
-  /// Schedules whose next occurrence has come, at most `limit`, those that wait longest first. `found` is called on a
-  /// reader's thread.
+  /// Schedules whose next occurrence has come, at most `limit` after a place, those that wait longest first. `found` is
+  /// called on a reader's or the writer's thread.
   public func due(
-    limit: Int, found: @escaping @Sendable (Result<[DueSchedule], DeviceFailure>) -> Void
+    after place: DuePlace? = nil, limit: Int,
+    found: @escaping @Sendable (Result<DueOccurrences, DeviceFailure>) -> Void
   ) {
     let now = time.now()
     store.read { transaction throws(StorageError) in
-      try transaction.schedules.due(at: now, limit: limit)
+      try transaction.schedules.due(at: now, after: place, limit: limit)
     } completion: { result in
-      guard case .success(let rows) = result else {
+      guard case .success(let page) = result else {
         found(.failure(.unavailable))
         return
       }
       var due: [DueSchedule] = []
       var unreadable: [ScheduleRow] = []
-      for row in rows {
+      for row in page.rows {
         guard let schedule = Schedule(row), let occurrence = row.next else {
           unreadable.append(row)
           continue
@@ -27,7 +28,9 @@ extension Schedules {
         let app = apps.find(row.app).flatMap { $0.isDisabled ? nil : $0 }
         due.append(DueSchedule(schedule: schedule, app: app, occurrence: occurrence))
       }
-      end(unreadable, at: now) { [due] in found(.success(due)) }
+      end(unreadable, at: now) { [due] in
+        found(.success(DueOccurrences(due: due, unopened: page.unopened, end: page.end)))
+      }
     }
   }
 

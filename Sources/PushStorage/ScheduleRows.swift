@@ -90,3 +90,19 @@ public struct ScheduleRunRow: Sendable, Equatable {
     self.needsRetry = needsRetry
   }
 }
+
+/// A page of the schedules whose next occurrence has come.
+public struct DueSchedules: Sendable {
+  /// Those that wait longest first.
+  public internal(set) var rows: [ScheduleRow]
+  /// How many more there are whose push needs a secret key that is not there.
+  public internal(set) var unopened: Int
+  /// Where the next page begins, nil if this is the last.
+  public internal(set) var end: DuePlace?
+}
+
+/// A place among the schedules that are due.
+public struct DuePlace: Sendable {
+  let at: Timestamp
+  let id: Int64
+}

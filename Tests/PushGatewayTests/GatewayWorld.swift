@@ -111,9 +111,10 @@ final class GatewayWorld: Sendable {
   }
 
   /// What waits for a device.
-  func pending(_ id: RegistrationID) -> [MessageID] {
-    guard let number = app.directory.find(id) else { return [] }
-    return app.directory.pending(
+  func pending(_ id: RegistrationID, in other: App? = nil) -> [MessageID] {
+    let directory = (other ?? app).directory
+    guard let number = directory.find(id) else { return [] }
+    return directory.pending(
       for: number, after: MessageID(0), at: UInt32(clamping: clock.now().seconds), limit: 1000)
   }
 
@@ -148,6 +149,13 @@ final class GatewayWorld: Sendable {
     }
     // The router looks for such changes now and then.
     while app.isDisabled != isDisabled { router.tick() }
+  }
+
+  /// Seals what is stored of an app from now on.
+  func seal(_ app: App) async throws {
+    _ = try await withCheckedContinuation { done in
+      router.apps.setSealing(true, of: app) { done.resume(returning: $0) }
+    }.get()
   }
 
   func closeStore() { store.close() }

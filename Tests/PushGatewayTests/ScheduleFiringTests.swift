@@ -1,10 +1,12 @@
 import PushBase
+import PushCrypto
 import PushDomain
 import PushHTTP
 import PushJSON
 import PushRouter
 import PushStorage
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushGateway
@@ -184,6 +186,30 @@ import Testing
     #expect(await world.runs(of: id) == ["0"] && world.pending(device).count == 1)
   }
 
+  /// Schedules that cannot be read, and those that cannot be stored, for want of their key keep no other app's from firing.
+  @Test func `An app whose key is missing holds up no other`() async throws {
+    let key = Mutex<String?>(SealingKeys.makeLine())
+    var options = Store.Options()
+    options.secretKeys = SecretKeySource { _ in
+      guard let line = key.withLock({ $0 }), let keys = try? SealingKeys(text: line) else {
+        return .failure(StorageError(.noSecretKey, "it is missing"))
+      }
+      return .success(keys)
+    }
+    let world = try await GatewayWorld(options: options)
+    let other = try await world.addApp()
+    let device = try await world.register(in: other)
+    // A page of schedules and more, older than the other app's.
+    for _ in 0..<40 { _ = await world.makeSchedule(world.single(in: 10)) }
+    world.clock.advance(seconds: 1)
+    let id = await world.makeSchedule(world.single(in: 10), as: other)
+    try await world.seal(world.app)
+    key.withLock { $0 = nil }
+    world.clock.advance(seconds: 10)
+    for _ in 0..<3 { await world.tick() }
+    #expect(await world.runs(of: id, as: other) == ["0"] && world.pending(device, in: other).count == 1)
+  }
+
   /// A firing that was prepared before the schedule changed does nothing.
   @Test func whatWasChangedMeanwhileDoesNotFire() async throws {
     let world = try await GatewayWorld()
@@ -191,7 +217,7 @@ import Testing
     let id = await world.makeSchedule(world.daily(in: 10))
     world.clock.advance(seconds: 10)
     let due = await withCheckedContinuation { done in
-      world.router.schedules.due(limit: 9) { done.resume(returning: (try? $0.get()) ?? []) }
+      world.router.schedules.due(limit: 9) { done.resume(returning: (try? $0.get().due) ?? []) }
     }
     let one = try #require(due.first)
     func fire() async -> FiringEnd {

@@ -1,10 +1,11 @@
 import PushBase
 import PushDomain
-import PushRouter
 import PushStorage
 import PushTesting
 import Synchronization
 import Testing
+
+@testable import PushRouter
 
 /// What the operator and developers change about apps.
 @Suite struct AppLifeTests {
@@ -72,6 +73,19 @@ import Testing
     #expect(try await eventually(world) { app.isDeleted })
     #expect(world.channel.take().contains(.disconnect(place, .appDisabled)))
     #expect(try await eventually(world) { try await isPurged(world) })
+  }
+
+  /// A row that was read before the app's deletion does not bring the app back to memory.
+  @Test func `What was read before a deletion brings nothing back`() async throws {
+    let world = try await TestWorld()
+    let id = world.app.id
+    let found = try await world.store.look { t throws(StorageError) in try t.apps.find(id) }
+    let row = try #require(found)
+    let table = AppTable(time: world.clock, pendingLimit: 10)
+    let app = table.adopt(row)
+    #expect(table.adopt(row) === app && !app.isDeleted)
+    #expect(table.remove(row.key) === app)
+    #expect(table.adopt(row).isDeleted && table.find(row.key) == nil && table.all.isEmpty)
   }
 
   /// Only so many pushes to everybody are accepted in a day by the clocks of China; others are not counted.

@@ -133,6 +133,13 @@ import Testing
     let tags = ImportedRegistration(
       registrationID: id(30), platform: .android, tags: (0...1000).map { "t\($0)" })
     #expect(try await make(world, [tags]) == [.tooManyTags])
+    // What is refused changes nothing: not even tags are made.
+    let known = ImportedRegistration(registrationID: id(1), platform: .ios, tags: ["of none"])
+    #expect(try await make(world, [known]) == [.known])
+    let names = try await world.store.look { [id = world.app.id] t throws(StorageError) in
+      try t.tags.all(app: id)
+    }
+    #expect(names.isEmpty)
   }
 
   /// A device with the imported token becomes that registration: what waits for it is there, and its alias and tags.

@@ -154,6 +154,28 @@ import Testing
     }
   }
 
+  /// Of two channels that could bring what our connection has nothing of, the first gets the device.
+  @Test func `A device has one way for what our connection does not carry`() throws {
+    let directory = AppDirectory(app: AppID(1))
+    let slots = [200, 201].map { TokenSlot(ChannelID(rawValue: $0), kind: 1) }
+    for (number, (platform, held)) in [
+      (Platform.android, slots), (.android, [slots[1]]), (.ios, [slots[1]]), (.android, []),
+    ].enumerated() {
+      let number = RegistrationNumber(UInt32(number))
+      directory.insert(
+        RegistrationEntry(
+          number: number, id: RegistrationID(high: UInt64(number.rawValue), low: 1), platform: platform,
+          secretHash: (1, 2), tokens: held.map { HeldToken(PushToken($0, .only, [1]), of: number) }))
+    }
+    let all = try #require(directory.resolve(.all, platforms: .all))
+    let request = AcceptRequest(to: .all, try .test([]))
+    let offers = slots.map { ChannelOffer(DeliveryLeg($0.channel), to: $0, on: PlatformSet(.android)) }
+    let plan = directory.plan(all, RouteTerms(request.push, offers: offers))
+    #expect(plan.own.isEmpty)
+    #expect(plan[offers[0].leg].numbers.members() == [RegistrationNumber(0)])
+    #expect(plan[offers[1].leg].numbers.members() == [RegistrationNumber(1)])
+  }
+
   /// A Live Activity goes to those who have the token that it names, and to nobody over our connection.
   @Test func activitiesHaveTokensOfTheirOwn() async throws {
     let world = try await TestWorld()

@@ -28,7 +28,7 @@ import Testing
     let result = await withCheckedContinuation { done in
       router.schedules.due(limit: 10) { done.resume(returning: $0) }
     }
-    return try result.get()
+    return try result.get().due
   }
 
   private static func fire(_ due: DueSchedule, in world: TestWorld) async -> FiringEnd {

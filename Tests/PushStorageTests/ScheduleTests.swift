@@ -39,14 +39,22 @@ import Testing
     let due = try await store.look { transaction throws(StorageError) in
       try transaction.schedules.due(at: Self.time(30), limit: 10)
     }
-    #expect(due.map(\.uuid) == ["a", "b"])
+    #expect(due.rows.map(\.uuid) == ["a", "b"] && due.end == nil)
     var expected = Self.row("a", app: app, next: 10)
-    expected.id = due.first?.id ?? 0
-    #expect(due.first == expected && expected.id > 0)
+    expected.id = due.rows.first?.id ?? 0
+    #expect(due.rows.first == expected && expected.id > 0)
     let one = try await store.look { transaction throws(StorageError) in
       try transaction.schedules.due(at: Self.time(30), limit: 1)
     }
-    #expect(one.map(\.uuid) == ["a"])
+    #expect(one.rows.map(\.uuid) == ["a"])
+    let more = try await store.look { transaction throws(StorageError) in
+      try transaction.schedules.due(at: Self.time(30), after: one.end, limit: 1)
+    }
+    #expect(more.rows.map(\.uuid) == ["b"])
+    let none = try await store.look { transaction throws(StorageError) in
+      try transaction.schedules.due(at: Self.time(30), after: more.end, limit: 1)
+    }
+    #expect(more.end != nil && none.rows.isEmpty && none.end == nil)
   }
 
   /// Of what an app has, that counts of which something may still come.

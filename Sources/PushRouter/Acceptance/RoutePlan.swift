@@ -103,8 +103,13 @@ extension AppDirectory {
           case .many(let set): state.add(set, terms, to: &plan)
           }
         } else {
+          var taken = NumberSet()
           for offer in terms.vendors {
-            plan.add(audience.intersection(state.table.members(of: offer)), to: offer.leg)
+            // As everywhere, of two offers for one device the first counts.
+            let members = state.table.members(of: offer)
+              .intersection(state.table.members(platforms: offer.platforms)).subtracting(taken)
+            plan.add(audience.intersection(members), to: offer.leg)
+            taken.formUnion(members)
           }
         }
         for offer in terms.additions {

@@ -57,12 +57,12 @@ extension ImportRepository<Writing> {
     return try transaction.registrations.find(app: app, number: number)?.registrationID
   }
 
-  /// Adds a registration of another platform under a number, without a device: until one comes for it, nobody can log in as it.
-  /// False, and nothing done, if there is one with its ID.
+  /// Adds a registration of another platform under a number, without a device: until one comes for it, nobody can log in
+  /// as it. There must be none with its ID.
   public func insert(
     _ one: ImportedRegistration, tags: [UInt32], app: AppID, number: RegistrationNumber,
     adoption: Adoption, at now: Timestamp
-  ) throws(StorageError) -> Bool {
+  ) throws(StorageError) {
     var times = TagTimes(tags: [], [], lost: [])
     times.change(added: tags, removed: [], at: now)
     let own = one.tokens.first(where: \.slot.isOfRegistration)
@@ -73,13 +73,11 @@ extension ImportRepository<Writing> {
         apns_environment, apns_token, mobile, created_at, last_seen_at, adoption, alias_at, tag_times,
         token_since)
       VALUES (?1, ?2, ?3, ?4, ?5, x'', ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?11, ?13, ?11)
-      ON CONFLICT (registration_id) DO NOTHING
       """, .app(app), .number(number), .blob(one.registrationID.stored), .blob(SystemRandom.bytes(16)),
       .integer(one.platform.rawValue), .optional(one.alias), .optional(TagList.encode(tags)),
       .integer(own?.service.rawValue ?? 0), own.map { .blob($0.bytes) } ?? .null,
       .optional(one.mobile), .time(now),
       .integer(adoption.rawValue), .optional(times.times(of: Set(tags).sorted())))
-    guard database.changes > 0 else { return false }
     for token in one.tokens where !token.slot.isOfRegistration {
       try database.run(
         """
@@ -88,6 +86,5 @@ extension ImportRepository<Writing> {
         """, .app(app), .number(number), .integer(token.slot.channel.rawValue), .integer(token.slot.kind),
         .text(token.slot.name), .integer(token.service.rawValue), .blob(token.bytes), .time(now))
     }
-    return true
   }
 }

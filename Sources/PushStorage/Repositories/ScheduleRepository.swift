@@ -56,13 +56,31 @@ extension ScheduleRepository {
     ) { $0.count() } ?? 0
   }
 
-  /// Schedules whose next occurrence has come, those that wait longest first.
-  public func due(at now: Timestamp, limit: Int) throws(StorageError) -> [ScheduleRow] {
+  /// Schedules whose next occurrence has come, those that wait longest first, at most `limit` of them after a place.
+  /// One whose push needs a secret key that is not there is only counted: it must not stop those of other apps.
+  public func due(
+    at now: Timestamp, after place: DuePlace? = nil, limit: Int
+  ) throws(StorageError) -> DueSchedules {
+    let start = place ?? DuePlace(at: Timestamp(milliseconds: .min), id: 0)
     let found = try database.all(
       Self.selectSchedule,
-      "WHERE enabled = 1 AND next_at IS NOT NULL AND next_at <= ? ORDER BY next_at LIMIT ?", .time(now),
-      .integer(limit), map: Self.schedule)
-    return try found.map { row throws(StorageError) in try opened(row) }
+      """
+      WHERE enabled = 1 AND next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (?, ?)
+      ORDER BY next_at, id LIMIT ?
+      """, .time(now), .time(start.at), .integer(start.id), .integer(limit), map: Self.schedule)
+    var page = DueSchedules(rows: [], unopened: 0, end: nil)
+    for row in found {
+      do throws(StorageError) {
+        page.rows.append(try opened(row))
+      } catch {
+        guard case .noSecretKey = error.kind else { throw error }
+        page.unopened += 1
+      }
+    }
+    if found.count == limit, let last = found.last, let next = last.next {
+      page.end = DuePlace(at: next.at, id: last.id)
+    }
+    return page
   }
 
   /// Calls `body` with the number and the occurrences of each schedule.

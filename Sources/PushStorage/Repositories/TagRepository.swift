@@ -34,6 +34,13 @@ extension TagRepository {
     }
   }
 
+  /// How many tags an app has had, those that are gone included: their numbers are not given again.
+  public func made(app: AppID) throws(StorageError) -> Int {
+    try database.first("SELECT coalesce(max(number) + 1, 0) FROM tag WHERE app_id = ?", .app(app)) {
+      $0.count()
+    } ?? 0
+  }
+
   /// All tags of an app, by number.
   public func all(app: AppID) throws(StorageError) -> [(number: UInt32, name: String)] {
     try database.all("SELECT number, name FROM tag WHERE app_id = ? ORDER BY number", .app(app)) {

@@ -11,6 +11,31 @@ import Testing
 
 /// What follows from Apple's answers, step by step, in a time that the test makes.
 @Suite(.timeLimit(.minutes(5))) struct APNsQueueTests {
+  /// A push of which a channel has nothing to send ends at once, with a line in the log, instead of waiting for ever.
+  @Test func `A push without parts ends`() async throws {
+    let scene = try await QueueScene()
+    _ = try await scene.register(1)
+    let lines = LogLines()
+    let queue = ChannelQueue(
+      of: .apns, app: scene.app, store: scene.world.store, deliveries: scene.router.deliveries,
+      time: scene.world.clock, log: Log(level: .info) { lines.add($0) }
+    ) { _ in [] }
+    queue.credentialsAreSet()
+    try await eventually { queue.state.withLock { !$0.isLoading } }
+    let push = try await scene.push()
+    func open() async throws -> [OpenChannelPush] {
+      try await scene.world.store.look { [id = scene.app.id] t throws(StorageError) in
+        try t.channelQueue.open(of: .apns, app: id, after: MessageID(0), limit: 1, triedOnce: [])
+      }
+    }
+    let row = try #require(await open().first)
+    queue.deliver(try #require(ChannelPush(row.push, .apns, app: scene.app, pacingMinutes: nil)))
+    try await eventually { queue.state.withLock { $0.open.isEmpty && $0.finished.isEmpty } }
+    try await scene.world.written()
+    #expect(lines.all.contains { $0.contains(push.text) && $0.contains("unreadable") })
+    #expect(try await open().isEmpty)
+  }
+
   // MARK: Whose token it is
 
   /// 429 puts a push off for long enough that anything may happen to the token.
