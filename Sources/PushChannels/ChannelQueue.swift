@@ -145,13 +145,16 @@ public final class ChannelQueue: Sendable {
 
   // MARK: Requests and answers
 
-  /// At most this many deliveries to a service, to be sent now with `authorization`.
+  /// At most this many deliveries to a service, to be sent now with `authorization`; of at most so many pushes, for channels whose
+  /// requests bring a push to several devices.
   public func take(
-    _ service: ServiceID, upTo count: Int, authorization: (any AnyObject & Sendable)? = nil
+    _ service: ServiceID, upTo count: Int, ofPushes pushes: Int = .max,
+    authorization: (any AnyObject & Sendable)? = nil
   ) -> [Outgoing] {
     let now = time.now()
     let taken = state.withLock { state in
-      state.take(service, upTo: count, authorization: authorization, app: app.id, at: now)
+      state.take(
+        service, upTo: count, ofPushes: pushes, authorization: authorization, app: app.id, at: now)
     }
     advance()
     return taken

@@ -5,14 +5,19 @@ import PushStorage
 /// Sending, and the handling of results.
 extension QueueState {
   mutating func take(
-    _ service: ServiceID, upTo count: Int, authorization: (any AnyObject & Sendable)?, app: AppID,
-    at now: Timestamp
+    _ service: ServiceID, upTo count: Int, ofPushes pushes: Int, authorization: (any AnyObject & Sendable)?,
+    app: AppID, at now: Timestamp
   ) -> [Outgoing] {
     guard let target = targets[service], var queue = ready.removeValue(forKey: service) else { return [] }
     var taken: [Outgoing] = []
     taken.reserveCapacity(min(count, queue.count))
+    var legs: Set<LegKey> = []
     while taken.count < count, let delivery = queue.next(place: taken.count) {
       guard let push = open[delivery.key], !endIfTakenBack(delivery) else { continue }
+      guard legs.count < pushes || legs.contains(delivery.key) else {
+        queue.append(delivery, isLarge: push.isLarge, atFront: true)
+        break
+      }
       guard now < push.end(for: delivery.row.number) else {
         finish(delivery.key, delivery.row.number, ChannelEnd.expired)
         continue
@@ -29,6 +34,7 @@ extension QueueState {
         arming.append(delivery)
         continue
       }
+      if pushes < count { legs.insert(delivery.key) }
       let tag = inFlight.begin(
         InFlightRequest(delivery: delivery, sentAt: now, target: target, authorization: authorization),
         of: app)

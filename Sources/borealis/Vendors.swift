@@ -89,7 +89,8 @@ struct Vendors: Sendable {
   func transports() -> Transports? {
     var options = HTTPTransport.Options()
     options.allowsPlainHTTP = fcmIsPlain
-    options.keptBytes = 16_384
+    // An answer may list the bad ones of a thousand tokens.
+    options.keptBytes = 1_048_576
     options.connectionsPerHost = 4
     guard let known = HTTPTransport(options, thread: "vendors") else { return nil }
     options.allowsPlainHTTP = webPushURL?.hasPrefix("http://") == true

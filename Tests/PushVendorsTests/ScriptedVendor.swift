@@ -30,6 +30,9 @@ struct ScriptedVendor: Vendor {
     serviceIDs.count > 1 && token.first == UInt8(ascii: "b") ? serviceIDs[1] : serviceIDs[0]
   }
   func name(of service: ServiceID) -> String { serviceIDs.count > 1 ? "Service \(service.rawValue)" : "" }
+  var mostTokens = 1
+  /// The status for which the service takes a request but for the tokens that begin with "x".
+  static let partial = 207
   /// When requests were made, on the clock of the test.
   let moments: Moments
   let clock: any TimeSource
@@ -38,6 +41,7 @@ struct ScriptedVendor: Vendor {
   final class Moments: Sendable {
     private let all = Mutex<[(moment: Timestamp, token: [UInt8])]>([])
     func add(_ moment: Timestamp, _ token: [UInt8]) { all.withLock { $0.append((moment, token)) } }
+    var tokens: [String] { all.withLock { $0.map { String(decoding: $0.token, as: UTF8.self) } } }
     var list: [Timestamp] { all.withLock { $0.map(\.moment) } }
     func count(to token: String) -> Int { all.withLock { $0.count { $0.token == Array(token.utf8) } } }
   }
@@ -67,7 +71,7 @@ struct ScriptedVendor: Vendor {
   func request(
     _ content: Content, to target: VendorTarget, with credential: [UInt8], access: AccessToken
   ) -> VendorRequest {
-    moments.add(clock.now(), target.token)
+    moments.add(clock.now(), Array(target.tokens.joined(separator: [UInt8(ascii: " ")])))
     return .post(HTTPPost(url: url, body: target.token))
   }
   func probe(_ credential: [UInt8], access: AccessToken) -> HTTPPost? {
@@ -80,6 +84,11 @@ struct ScriptedVendor: Vendor {
       .retryAfter(RetrySchedule(firstSeconds: 600), seconds: answer.retryAfter, rests: true, "busy")
     default: .accepted
     }
+  }
+  func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
+    guard answer.status == Self.partial else { return VendorAnswer(interpret(answer)) }
+    let bad = tokens.filter { $0.first == UInt8(ascii: "x") }.map { ($0, VendorOutcome.dropToken("bad")) }
+    return VendorAnswer(.accepted, exceptions: Dictionary(uniqueKeysWithValues: bad))
   }
   func meaning(of reason: String) -> Phrase? { nil }
 }

@@ -24,7 +24,8 @@ final class VendorScene {
 
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
   init(
-    services: [ServiceID] = [.only], _ script: @escaping @Sendable (Int) -> TestReceiver.Act
+    services: [ServiceID] = [.only], mostTokens: Int = 1,
+    _ script: @escaping @Sendable (Int) -> TestReceiver.Act
   ) async throws {
     database = try TestDatabase(readers: 1)
     let (store, clock) = (database.store, clock)
@@ -41,7 +42,8 @@ final class VendorScene {
       router: router, store: store, transport: transport, keys: { .success(keys) },
       sealingKeys: { _ in .success(keys) }, metrics: Metrics(), time: clock, log: .silent)
     channel = VendorChannel(
-      ScriptedVendor(url: server.url, serviceIDs: services, moments: moments, clock: clock), parts)
+      ScriptedVendor(
+        url: server.url, serviceIDs: services, mostTokens: mostTokens, moments: moments, clock: clock), parts)
     router.add(channel)
     let row = VendorUpload(subject: "s", name: "", secret: [1]).row(
       for: app.id, of: ScriptedVendor.channel.id, sealedWith: keys, at: clock.now())

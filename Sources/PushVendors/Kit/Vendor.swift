@@ -48,11 +48,13 @@ public protocol Vendor: Sendable {
   /// What the answer to it says.
   func readToken(_ answer: HTTPAnswer) -> AccessAnswer
 
+  /// The most devices that one request reaches (`VendorTarget.tokens`).
+  var mostTokens: Int { get }
   /// Whether it has something to bring of a push, for `offers`. Called for each push.
   func carries(_ content: PushContent) -> Bool
   /// Renders a push; nil if there is nothing to bring.
   func render(_ push: ChannelPush) -> Content?
-  /// The request that brings it to one device.
+  /// The request that brings it to a device, or to several with `mostTokens`.
   func request(
     _ content: Content, to target: VendorTarget, with credential: Credential, access: AccessToken
   ) -> VendorRequest
@@ -60,6 +62,8 @@ public protocol Vendor: Sendable {
   func probe(_ credential: Credential, access: AccessToken) -> HTTPPost?
   /// What the answer to a request or a probe says; it has a status.
   func interpret(_ answer: HTTPAnswer) -> VendorOutcome
+  /// What the answer to a request for some tokens says of each.
+  func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer
   /// What a reason of the service means, in a sentence.
   func meaning(of reason: String) -> Phrase?
 }
@@ -73,6 +77,12 @@ extension Vendor {
   public func name(of service: ServiceID) -> String { "" }
   /// A token of the right form is good.
   public func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> { .success(token) }
+  /// A request for each device.
+  public var mostTokens: Int { 1 }
+  /// The same of all.
+  public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
+    VendorAnswer(interpret(answer))
+  }
   /// Nothing.
   public func values(of subject: String) -> [String: String] { [:] }
   /// It does.
@@ -107,7 +117,7 @@ public enum AccessRequest: Sendable {
   case impossible(String)
 }
 
-/// What brings a push to one device.
+/// What brings a push to devices.
 public enum VendorRequest: Sendable {
   /// This request.
   case post(HTTPPost)
@@ -125,8 +135,10 @@ public protocol VendorContent: AnyObject, Sendable {
 
 /// Whom a request is for.
 public struct VendorTarget: Sendable {
-  /// What the service knows the device by.
-  public let token: [UInt8]
+  /// What the service knows the devices by: never empty.
+  public let tokens: [[UInt8]]
+  /// What it knows the only device by, or the first of several.
+  public var token: [UInt8] { tokens[0] }
   /// The push.
   public let push: MessageID
   /// The number on the app's icon; nil if the push leaves it as it is.
@@ -136,7 +148,12 @@ public struct VendorTarget: Sendable {
 
   /// All fields.
   public init(token: [UInt8], push: MessageID, badge: Int64? = nil, secondsToLive: Int64) {
-    self.token = token
+    self.init(tokens: [token], push: push, badge: badge, secondsToLive: secondsToLive)
+  }
+
+  /// Several devices with all else in common; at least one.
+  init(tokens: [[UInt8]], push: MessageID, badge: Int64?, secondsToLive: Int64) {
+    self.tokens = tokens
     self.push = push
     self.badge = badge
     self.secondsToLive = secondsToLive
@@ -168,6 +185,23 @@ public enum AccessAnswer: Sendable, Equatable {
   case refused(String)
   /// Ask again later; nil for when the server thinks fit.
   case later(String, seconds: Int64?)
+}
+
+/// What a service's answer means for the tokens of a request.
+public struct VendorAnswer: Sendable, Equatable {
+  /// For all tokens that are not in `exceptions`.
+  public let outcome: VendorOutcome
+  /// Tokens about which the service says something else.
+  public let exceptions: [[UInt8]: VendorOutcome]
+
+  /// Both.
+  public init(_ outcome: VendorOutcome, exceptions: [[UInt8]: VendorOutcome] = [:]) {
+    self.outcome = outcome
+    self.exceptions = exceptions
+  }
+
+  /// For a token.
+  public func outcome(for token: [UInt8]) -> VendorOutcome { exceptions[token] ?? outcome }
 }
 
 /// What a service's answer means for the push and the channel.

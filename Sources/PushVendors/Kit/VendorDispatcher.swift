@@ -24,19 +24,6 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     var view = ServiceView()
   }
 
-  /// What was seen of the service.
-  struct ServiceView: Sendable {
-    var answeredAt: Timestamp?
-    var failingSince: Timestamp?
-    var failure: String?
-    var failedAt: Timestamp?
-
-    var health: ChannelHealth {
-      if let failingSince { return .unreachable(since: failingSince, reason: failure ?? "") }
-      return answeredAt.map { .idle(since: $0) } ?? .unused
-    }
-  }
-
   /// What follows from an answer outside of the queue.
   private enum Effect {
     case retire(FaultyToken, TokenEnd)
@@ -44,6 +31,13 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     case rest(seconds: Int64?, String)
     case pause(String)
     case answers
+
+    var stopsSending: Bool {
+      switch self {
+      case .rest, .pause: true
+      case .retire, .dropAccess, .answers: false
+      }
+    }
   }
 
   /// The most requests of an app without an answer: a connection with HTTP/2 has room for about as many.
@@ -127,15 +121,20 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     state.withLock { $0.isWoken = false }
     guard let queue else { return }
     while true {
-      let room = state.withLock { state in
-        guard !state.isClosed, state.restsUntil == 0 else { return 0 }
-        return (state.isProbing ? 1 : Self.mostInFlight) - state.inFlight
+      let (room, isProbing) = state.withLock { state in
+        guard !state.isClosed, state.restsUntil == 0 else { return (0, false) }
+        return ((state.isProbing ? 1 : Self.mostInFlight) - state.inFlight, state.isProbing)
       }
       guard room > 0, let token = accessToken() else { return }
-      let taken = queue.take(service, upTo: room, authorization: token)
+      let most = vendor.mostTokens
+      let taken = queue.take(
+        service, upTo: most == 1 || isProbing ? room : most, ofPushes: most == 1 ? .max : room,
+        authorization: token)
       guard !taken.isEmpty else { return }
-      state.withLock { $0.inFlight += taken.count }
-      for one in taken { send(one, token, queue) }
+      for batch in batches(of: taken) {
+        state.withLock { $0.inFlight += 1 }
+        send(batch, token, queue)
+      }
     }
   }
 
@@ -195,51 +194,58 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     }
   }
 
-  private func send(_ outgoing: Outgoing, _ token: AccessToken, _ queue: ChannelQueue) {
-    guard let content = outgoing.content as? V.Content else { return }
-    if let refusal = content.refusal {
+  private func send(_ batch: Batch, _ token: AccessToken, _ queue: ChannelQueue) {
+    if let refusal = batch.content.refusal {
       state.withLock { $0.inFlight -= 1 }
-      return queue.complete([(outgoing.tag.rawValue, false)]) { _, _ in .refused(refusal) }
+      return queue.complete(batch.deliveries.map { ($0.tag.rawValue, false) }) { _, _ in .refused(refusal) }
     }
-    let left = (outgoing.expires.milliseconds - parts.time.now().milliseconds) / 1000
-    let badge: Int64? =
-      switch content.badge {
-      case .unchanged: nil
-      case .set(let number): Int64(number)
-      // The database's number was changed when the device was looked up.
-      case .add: outgoing.delivery.row.badge
-      }
+    let left = (batch.expires.milliseconds - parts.time.now().milliseconds) / 1000
+    let tokens = batch.deliveries.map(\.delivery.row.token)
     let target = VendorTarget(
-      token: outgoing.delivery.row.token, push: outgoing.push, badge: badge, secondsToLive: max(0, left))
+      tokens: tokens, push: batch.push, badge: batch.badge, secondsToLive: max(0, left))
     let post: HTTPPost
-    switch vendor.request(content, to: target, with: credential, access: token) {
+    switch vendor.request(batch.content, to: target, with: credential, access: token) {
     case .post(let request): post = request
     case .ended(let outcome):
       state.withLock { $0.inFlight -= 1 }
-      return answered(outgoing, outcome, lost: nil)
+      return answered(batch, VendorAnswer(outcome), lost: nil)
     }
     parts.transport.send(post) { [self] answer in
       state.withLock { $0.inFlight -= 1 }
       // Without an answer it is sent again after the next start.
       guard !answer.isClosed else { return }
       note(answer)
-      answered(outgoing, answer.status == 0 ? nil : vendor.interpret(answer), lost: answer)
+      answered(batch, answer.status == 0 ? nil : vendor.interpret(answer, for: tokens), lost: answer)
       wake()
     }
   }
 
   // MARK: Answers
 
-  private func answered(_ outgoing: Outgoing, _ outcome: VendorOutcome?, lost answer: HTTPAnswer?) {
-    if outcome == .accepted { passed.note(outgoing.push) }
-    parts.metrics.count(
-      outcome?.name ?? (answer?.wasSent == true ? "no_answer" : "not_sent"), of: vendor.info.name)
-    var effects: [Effect] = []
-    queue?.complete([(outgoing.tag.rawValue, outcome == .accepted)]) { _, completed in
-      guard let outcome else { return judge(&completed, lost: answer ?? HTTPAnswer(), &effects) }
-      return judge(&completed, outcome, outgoing.push, &effects)
+  private func answered(_ batch: Batch, _ said: VendorAnswer?, lost answer: HTTPAnswer?) {
+    let outcomes = batch.deliveries.map { said?.outcome(for: $0.delivery.row.token) }
+    if outcomes.contains(.accepted) { passed.note(batch.push) }
+    for outcome in outcomes {
+      parts.metrics.count(
+        outcome?.name ?? (answer?.wasSent == true ? "no_answer" : "not_sent"), of: vendor.info.name)
     }
-    for effect in effects { carryOut(effect) }
+    var effects: [Effect] = []
+    let results = zip(batch.deliveries, outcomes).map { ($0.tag.rawValue, $1 == .accepted) }
+    queue?.complete(results) { place, completed in
+      guard let outcome = outcomes[place] else {
+        return judge(&completed, lost: answer ?? HTTPAnswer(), &effects)
+      }
+      return judge(&completed, outcome, batch.push, &effects)
+    }
+    var hasStopped = false
+    for effect in effects {
+      // Of a request that stops the sending each delivery says so.
+      if effect.stopsSending {
+        guard !hasStopped else { continue }
+        hasStopped = true
+      }
+      carryOut(effect)
+    }
   }
 
   /// The tokens of other projects that devices told.
@@ -314,11 +320,6 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
             + "right credential?"))
     }
     return isAlarmed
-  }
-
-  /// Until midnight by the clocks of China, which know no summer time.
-  static func secondsToQuotaReset(from now: Timestamp) -> Int64 {
-    86_400 - (now.seconds + 8 * 3600) % 86_400
   }
 
   private func carryOut(_ effect: Effect) {
