@@ -12,13 +12,14 @@ import Synchronization
 public enum ChannelSimulatorProgram {
   /// One phrase for lists of programs.
   public static let summary =
-    "Simulates FCM and a browser's push service on this machine, with failures on request."
+    "Simulates vendors' push services on this machine, with failures on request."
   /// The help text beyond the settings.
   public static let details = """
     Accepts messages over HTTP as fcm.googleapis.com does, hands out tokens of access as oauth2.googleapis.com does, and makes
     their checks. When it is ready it prints one line of JSON with its address and the key files of service accounts that an
     app server needs; a server is pointed to it with --fcm-url and --web-push-url. It is a push service of browsers (RFC 8030) as
-    well, with browsers that subscribe on request and open what they get. Then it prints one line for each request. Below /control/ tests
+    well, with browsers that subscribe on request and open what they get. It is Huawei's and Honor's service, too, with --makers-url, for
+    the app 1001 with the secret simulator-secret. Then it prints one line for each request. Below /control/ tests
     can set the state of tokens, script failures and read the requests. It exits at SIGTERM or SIGINT.
     """
 

@@ -34,6 +34,8 @@ final class FCMSimulator {
   private var log: [(number: Int64, entry: JSONValue)] = []
   private var number: Int64 = 0
   private let whenLogged: (JSONValue) -> Void
+  /// Of makers' services.
+  var makers: MakerAccounts
   /// Those of browsers.
   var subscriptions: WebPushSubscriptions
 
@@ -47,6 +49,7 @@ final class FCMSimulator {
     self.capacity = capacity
     self.whenLogged = whenLogged
     subscriptions = WebPushSubscriptions(origin: origin)
+    makers = MakerAccounts(lifetime: accounts.lifetime)
   }
 
   /// Answers a request; nil if no answer comes.
@@ -58,6 +61,8 @@ final class FCMSimulator {
       return Control(simulator: self).handle(request, target)
     }
     switch target.path.count {
+    case 2... where ["huawei", "honor"].contains(target.path[0]) && request.method == "POST":
+      return maker(request, target.path, now)
     case 1 where target.path[0] == "token" && request.method == "POST":
       return finish("token", request, nil, now, take(.token, nil) ?? .answer(grant(request, now)))
     case 2 where target.path[0] == "push" && request.method == "POST":
@@ -221,5 +226,11 @@ final class FCMSimulator {
 
   func forgetTokens() { tokens = [:] }
 
-  func revokeAccess() { accounts.revokeAll() }
+  func revokeAccess() {
+    accounts.revokeAll()
+    makers.revokeAll()
+  }
+
+  /// What a token of a maker's service is: registered, unless somebody said otherwise.
+  func state(of token: String) -> TokenState { tokens[token] ?? .registered }
 }

@@ -61,6 +61,7 @@ struct AppChannelSetCommand: Command {
 
       borealis app channel set KEY fcm --file service-account.json
       borealis app channel set KEY webpush --contact mailto:push@example.com
+      borealis app channel set KEY huawei --fields huawei.json
 
     For fcm the file is the key of a service account, from the Firebase console. For webpush the server creates a key, or keeps the
     app's one; --file brings one along (PKCS #8 PEM), which ends all subscriptions made with another. Prints the app's credentials;
@@ -74,6 +75,11 @@ struct AppChannelSetCommand: Command {
       SettingDefinition(
         name: "contact", valueName: "URL",
         help: "For webpush: where push services can reach you, mailto: or https:.",
+        kind: .text),
+      SettingDefinition(
+        name: "fields", valueName: "FILE",
+        help:
+          "A JSON object with the fields of the channel's form, such as {\"app_id\":\"1\",\"secret\":\"s\"}.",
         kind: .text),
       SecretKeyFile.setting,
     ] + Vendors.settings
@@ -100,14 +106,29 @@ struct AppChannelSetCommand: Command {
   /// What the settings say, in the fields of the channel's form.
   private static func fill(in form: CredentialForm, _ settings: Settings) throws(Failure) -> CredentialInput {
     var fields: [String: [UInt8]] = [:]
-    for field in form.fields {
+    if let path = settings.text("fields") {
+      guard let object = (try? parseJSON(try Files.contents(path)))?.object else {
+        throw .usage("--fields: the file has no JSON object")
+      }
+      for member in object.members {
+        guard form.fields.contains(where: { $0.name == member.key }), let text = member.value.string else {
+          let names = form.fields.map(\.name).joined(separator: ", ")
+          throw .usage("--fields: \"\(member.key.prefix(64))\" is no field with a text; fields are \(names)")
+        }
+        fields[member.key] = Array(text.utf8)
+      }
+    }
+    for field in form.fields where fields[field.name] == nil {
       switch field.kind {
       case .file, .lines:
         if let path = settings.text("file") { fields[field.name] = try Files.contents(path) }
         if fields[field.name] == nil, field.isRequired { throw .usage("--file is missing") }
-      case .text, .secret, .choice:
-        fields[field.name] = settings.text(field.name).map { Array($0.utf8) }
-        if fields[field.name] == nil, field.isRequired { throw .usage("--\(field.name) is missing") }
+      case .text, .choice, .secret:
+        let isSetting = Self.settings.contains { $0.name == field.name }
+        fields[field.name] = isSetting ? settings.text(field.name).map { Array($0.utf8) } : nil
+        if fields[field.name] == nil, field.isRequired {
+          throw .usage(isSetting ? "--\(field.name) is missing" : "--fields has no \"\(field.name)\"")
+        }
       }
     }
     return CredentialInput(form.name, fields: fields)

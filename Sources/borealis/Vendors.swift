@@ -25,18 +25,28 @@ struct Vendors: Sendable {
     help:
       "The push services that subscriptions to Web Push may name, separated by commas: hosts, or *. and a domain.",
     default: PushServices.usual.joined(separator: ","), kind: .list)
-  static let settings = [fcm, webPush, webPushHosts]
+  /// Where a simulator stands for the services of phones' makers.
+  static let makers = SettingDefinition(
+    name: "makers-url", valueName: "URL",
+    help: "A simulator's address instead of those of phones' makers, such as http://127.0.0.1:2199.",
+    kind: .text)
+  static let settings = [fcm, webPush, webPushHosts, makers]
 
   private let fcm: FCM
   private let webPush: WebPush
+  private let huawei: Huawei
+  private let honor: Honor
   /// Whether an address without TLS was given: only a simulator has one.
-  private let fcmIsPlain: Bool
+  private let isPlain: Bool
   private let webPushURL: String?
 
   init(_ settings: Settings) throws(Failure) {
     let url = try Self.address(Self.fcm, settings)
     fcm = FCM(url.map { .simulator($0) } ?? .google)
-    fcmIsPlain = url?.hasPrefix("http://") == true
+    let makers = try Self.address(Self.makers, settings)
+    huawei = Huawei(makers.map { .simulator($0) } ?? .huawei)
+    honor = Honor(makers.map { .simulator($0) } ?? .honor)
+    isPlain = [url, makers].contains { $0?.hasPrefix("http://") == true }
     webPushURL = try Self.address(Self.webPush, settings)
     let hosts = settings.list(Self.webPushHosts.name)
     for host in hosts {
@@ -60,9 +70,9 @@ struct Vendors: Sendable {
   }
 
   /// What their channels are.
-  static let infos: [ChannelInfo] = [.fcm, .webPush]
+  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .honor]
 
-  var all: [any Vendor] { [fcm, webPush] }
+  var all: [any Vendor] { [fcm, webPush, huawei, honor] }
 
   /// The vendor with a channel's name.
   func named(_ name: String) throws(Failure) -> any Vendor {
@@ -88,7 +98,7 @@ struct Vendors: Sendable {
   /// The clients that they send with; nil if the system has no threads for them.
   func transports() -> Transports? {
     var options = HTTPTransport.Options()
-    options.allowsPlainHTTP = fcmIsPlain
+    options.allowsPlainHTTP = isPlain
     // An answer may list the bad ones of a thousand tokens.
     options.keptBytes = 1_048_576
     options.connectionsPerHost = 4
@@ -112,6 +122,10 @@ struct Vendors: Sendable {
 
   /// Their channels; `parts` send to addresses that the operator chose.
   func channels(_ parts: VendorParts, _ transports: Transports) -> [any Channel] {
-    [VendorChannel(fcm, parts), VendorChannel(webPush, parts.sending(with: transports.guarded))]
+    [
+      // A phone's maker reaches it more often than Google does, where it has both.
+      VendorChannel(huawei, parts), VendorChannel(honor, parts), VendorChannel(fcm, parts),
+      VendorChannel(webPush, parts.sending(with: transports.guarded)),
+    ]
   }
 }

@@ -1,0 +1,213 @@
+import PushBase
+import PushChannels
+import PushDomain
+import PushHTTPClient
+import PushJSON
+import PushRouter
+
+extension ChannelID {
+  /// Honor Push.
+  public static let honor = ChannelID(rawValue: 7)
+}
+
+extension ChannelInfo {
+  /// Honor Push.
+  public static let honor = ChannelInfo(
+    id: .honor, name: "honor", english: "Honor", chinese: "荣耀", platforms: PlatformSet(.android),
+    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
+    words: .honor,
+    options: ChannelOptions(
+      "honor",
+      fields: [
+        "importance": .choice(["LOW", "NORMAL"]), "target_user_type": .integer(0...1), "large_icon": .text,
+        "style": .integer(0...1), "big_text": .text,
+      ], hasClasses: true))
+}
+
+/// Honor Push.
+public struct Honor: Vendor {
+  /// Where Honor's services are.
+  public struct Endpoints: Sendable, Equatable {
+    /// What messages are posted to, without the path.
+    public let messages: String
+    /// What tokens of access are asked for at.
+    public let tokens: String
+
+    /// Honor's own.
+    public static let honor = Endpoints(
+      messages: "https://push-api.cloud.honor.com", tokens: "https://iam.developer.honor.com/auth/token")
+
+    /// Of a simulator: an address without a path.
+    public static func simulator(_ url: String) -> Endpoints {
+      Endpoints(messages: url + "/honor", tokens: url + "/honor/auth/token")
+    }
+  }
+
+  /// Fifteen days, in seconds.
+  static let longestLife: Int64 = 1_296_000
+  private let endpoints: Endpoints
+  private let time: any TimeSource
+
+  /// Makes requests to these addresses.
+  public init(_ endpoints: Endpoints = .honor, time: any TimeSource = SystemTime()) {
+    self.endpoints = endpoints
+    self.time = time
+  }
+
+  /// What the channel is.
+  public var info: ChannelInfo { .honor }
+  /// Where notifications go.
+  public var slot: TokenSlot { TokenSlot(.honor, kind: 1) }
+  /// The most tokens of a request.
+  public var mostTokens: Int { 1000 }
+
+  // MARK: Credentials
+
+  /// What pages say of it.
+  public var texts: CredentialTexts {
+    CredentialTexts(
+      step: Phrase("Set up Honor Push", "配置荣耀推送"),
+      stepText: Phrase(
+        "Honor devices then receive notifications while the app is closed.", "应用未运行时，荣耀设备也能收到通知。"),
+      none: Phrase("no client secret", "未配置密钥"))
+  }
+
+  /// App ID, client ID and client secret.
+  public var form: CredentialForm {
+    CredentialForm(
+      "honor", title: Phrase("Set up Honor Push", "配置荣耀推送"),
+      text: Phrase(
+        "In Honor Developers: Push service, App configuration.", "在荣耀开发者服务平台：推送服务 > 应用配置。"),
+      fields: [
+        CredentialField("app_id", Phrase("App ID", "APP ID")),
+        CredentialField("client_id", Phrase("Client ID", "Client ID")),
+        CredentialField("secret", Phrase("Client secret", "Client Secret"), .secret),
+      ], action: Phrase("Save", "保存"))
+  }
+
+  /// What a credential is for.
+  public var subjectLabel: Phrase { Phrase("App ID", "APP ID") }
+  /// The app ID.
+  public func values(of subject: String) -> [String: String] { ["app_id": subject] }
+
+  /// Reads the form.
+  public func read(
+    _ input: CredentialInput, replacing current: VendorFields?
+  ) throws(CredentialProblem) -> VendorUpload {
+    let fields = try VendorFields(input, ["app_id", "client_id", "secret"])
+    return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
+  }
+
+  /// Opens what was sealed.
+  public func credential(_ secret: [UInt8]) -> VendorFields? { VendorFields(secret) }
+
+  // MARK: Requests
+
+  /// Asks for a token with the secret.
+  public func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
+    .ask(
+      HTTPPost(
+        url: endpoints.tokens,
+        body: VendorFields.form([
+          ("grant_type", "client_credentials"), ("client_id", credential["client_id"]),
+          ("client_secret", credential["secret"]),
+        ]), contentType: "application/x-www-form-urlencoded"))
+  }
+
+  /// Reads the token.
+  public func readToken(_ answer: HTTPAnswer) -> AccessAnswer { VendorFields.readToken(answer, of: "Honor") }
+
+  /// Whether there is a notification for Android.
+  public func carries(_ content: PushContent) -> Bool {
+    content.parts(for: .android).contains(.notification)
+  }
+
+  /// Renders the notification.
+  public func render(_ push: ChannelPush) -> MakerContent? {
+    AndroidNotification(push, for: .honor).map { Self.content($0) }
+  }
+
+  /// Posts a message to some devices.
+  public func request(
+    _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
+  ) -> VendorRequest {
+    .post(post(content.body(to: target, longestLife: Self.longestLife), credential, access))
+  }
+
+  /// Only a token of access is asked for.
+  public var canBeAsked: Bool { false }
+  /// There is none that no device might get.
+  public func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
+
+  private func post(_ body: [UInt8], _ credential: VendorFields, _ access: AccessToken) -> HTTPPost {
+    HTTPPost(
+      url: "\(endpoints.messages)/api/v1/\(credential["app_id"])/sendMessage",
+      fields: ["Authorization: Bearer \(access.value)", "timestamp: \(time.now().milliseconds)"], body: body)
+  }
+
+  /// A notification as Honor takes it.
+  static func content(_ shown: AndroidNotification) -> MakerContent {
+    let inner = inner(shown)
+    let data = shown.data
+    let type = shown.wishes["target_user_type"]
+    return MakerContent { tokens, seconds in
+      var android = JSONObject()
+      android.set("ttl", .string("\(seconds)s"))
+      android.set("biTag", .string(shown.push.text))
+      if let type { android.set("targetUserType", type) }
+      android.set("notification", .object(inner))
+      return JSONWriter.serialize([
+        "data": .string(data), "android": .object(android), "token": .array(tokens),
+      ])
+    }
+  }
+
+  private static func inner(_ shown: AndroidNotification) -> JSONObject {
+    var object = JSONObject()
+    object.set("title", .string(shown.title))
+    object.set("body", .string(shown.body))
+    if let image = shown.image { object.set("image", .string(image)) }
+    if let text = shown.bigText {
+      object.set("style", 1)
+      object.set("bigTitle", .string(shown.title))
+      object.set("bigBody", .string(text))
+    }
+    // Marketing, unless the sender says that it is a service message.
+    let importance =
+      switch shown.classification {
+      case 0: "LOW"
+      case 1: "NORMAL"
+      default: shown.wishes["importance"]?.string ?? "LOW"
+      }
+    object.set("importance", .string(importance))
+    object.set("notifyId", .number(JSONNumber(shown.notifyID)))
+    object.set("clickAction", .object(click(shown)))
+    if let activity = shown.android["badge_class"]?.string {
+      var badge = JSONObject()
+      if let number = shown.android["badge_add_num"] { badge.set("addNum", number) }
+      if let number = shown.android["badge_set_num"] { badge.set("setNum", number) }
+      if !badge.isEmpty {
+        badge.set("badgeClass", .string(activity))
+        object.set("badge", .object(badge))
+      }
+    }
+    return object
+  }
+
+  private static func click(_ shown: AndroidNotification) -> JSONObject {
+    var click = JSONObject()
+    switch shown.tap {
+    case .app: click.set("type", 3)
+    case .intent(let intent):
+      click.set("type", 1)
+      click.set("intent", .string(intent))
+    case .action(let action):
+      click.set("type", 1)
+      click.set("action", .string(action))
+    case .url(let url):
+      click.set("type", 2)
+      click.set("url", .string(url))
+    }
+    return click
+  }
+}

@@ -1,0 +1,80 @@
+import PushBase
+import PushDomain
+import PushHTTPClient
+import PushJSON
+import PushRouter
+
+extension Huawei {
+  /// Reads Push Kit's answer.
+  public func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
+    let body = (try? parseJSON(answer.body))?.object
+    let code = body?["code"]?.string ?? body?["code"]?.int64.map { String($0) } ?? ""
+    let text = VendorText.line("Huawei answered \(answer.status) \(code) \(body?["msg"]?.string ?? "")")
+    switch code {
+    case "80000000", "80100000": return .accepted
+    case "80200001", "80200003": return .refreshAuthOnce(text)
+    case "80300002", "80300037": return .pauseAndTellOperator(text)
+    case "80300007": return .dropToken("80300007")
+    case "80000001", "81000001":
+      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: false, text)
+    // Parameters, structure, time to live, collapse key, words, size, number of tokens, and groups.
+    case _ where ["801", "803", "820"].contains(code.prefix(3)) && answer.status < 500:
+      return .rejectContent(code)
+    default: break
+    }
+    switch answer.status {
+    case 200..<300, 300..<400:
+      return .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, text)
+    case 401: return .refreshAuthOnce(text)
+    case 403, 404: return .pauseAndTellOperator(text)
+    case 429, 503:
+      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: true, text)
+    case 408, 500...:
+      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: false, text)
+    default: return .rejectContent("Status\(answer.status)")
+    }
+  }
+
+  /// The tokens that Push Kit calls bad in a request that it took otherwise.
+  public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
+    let outcome = interpret(answer)
+    let body = (try? parseJSON(answer.body))?.object
+    guard outcome == .accepted, body?["code"]?.string == "80100000",
+      // Its text is JSON.
+      let details = body?["msg"]?.string.flatMap({ (try? parseJSON(Array($0.utf8)))?.object })
+    else { return VendorAnswer(outcome) }
+    var exceptions: [[UInt8]: VendorOutcome] = [:]
+    func add(_ value: JSONValue?) {
+      for token in value?.array ?? [] {
+        if let token = token.string { exceptions[Array(token.utf8)] = .dropToken("80100000") }
+      }
+      // Some versions group them by reason.
+      for member in value?.object?.members ?? [] { add(member.value) }
+    }
+    add(details["illegal_tokens"])
+    return VendorAnswer(.accepted, exceptions: exceptions)
+  }
+
+  /// What Push Kit's words mean.
+  public func meaning(of reason: String) -> Phrase? {
+    switch reason {
+    case "80100000", "80300007":
+      Phrase("Huawei does not know the token: usually the app was removed.", "华为不认识该令牌，通常是应用已被卸载。")
+    case "80100004": Phrase("The push had expired when Huawei got it.", "推送到达华为时已过期。")
+    case "80100016": Phrase("Huawei refuses words in the text.", "华为拒绝了文本中的敏感词。")
+    case "80300008": Phrase("The notification exceeds Huawei's limit of 4096 bytes.", "通知超出华为的 4096 字节限制。")
+    case "80100001", "80100003", "80100013":
+      Phrase("Huawei does not take a value of the notification.", "华为不接受通知中的某个值。")
+    default: nil
+    }
+  }
+}
+
+extension ChannelWords {
+  static let huawei = ChannelWords(reasons: [
+    "80100000": ChannelReason(.channelTokenGone, .token),
+    "80300007": ChannelReason(.channelTokenGone, .token),
+    "80300008": ChannelReason(.channelTooLarge, .size),
+    "MessageTooBig": ChannelReason(.channelTooLarge, .size),
+  ])
+}

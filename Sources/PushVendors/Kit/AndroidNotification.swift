@@ -1,0 +1,125 @@
+import PushBase
+import PushDomain
+import PushJSON
+import PushRouter
+
+/// A notification for Android with what the sender wishes of one channel, in the words that makers' services share.
+struct AndroidNotification {
+  /// What a tap does.
+  enum Tap: Equatable {
+    case app
+    case intent(String)
+    case action(String)
+    case url(String)
+  }
+
+  /// The push, and the number that its notification has on devices: that of the push that it replaces.
+  let push: MessageID
+  let notifyID: Int64
+  let android: JSONObject
+  /// The app's name.
+  private let app: String
+  /// The channel's object in `third_party_channel`, with the push's classification.
+  let wishes: JSONObject
+
+  /// Nil if the push has none.
+  init?(_ push: ChannelPush, for channel: ChannelID) {
+    let content = push.push.content
+    guard let bytes = content.variant(for: .android)?.notification, !bytes.isEmpty,
+      let android = (try? parseJSON(bytes))?.object
+    else { return nil }
+    let wishes = content.content(for: channel).flatMap { (try? parseJSON($0))?.object }
+    self.init(
+      android, wishes ?? JSONObject(), app: push.app.name, push: push.id, replaces: content.overrides)
+  }
+
+  init(
+    _ android: JSONObject, _ wishes: JSONObject, app: String, push: MessageID, replaces: MessageID? = nil
+  ) {
+    self.app = app
+    self.push = push
+    self.android = android
+    self.wishes = wishes
+    notifyID = Int64((replaces ?? push).rawValue % 2_147_483_647)
+  }
+
+  /// A text that the sender wishes of this channel, or else of all.
+  func text(_ name: String) -> String? {
+    let text = wishes[name]?.string ?? android[name]?.string
+    return text?.isEmpty == false ? text : nil
+  }
+
+  var body: String { android["alert"]?.string ?? "" }
+  /// The app's name, if there is none, as on the direct connection.
+  var title: String { android["title"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? app }
+  /// 0 for marketing, 1 for a service message, nil if the sender does not say.
+  var classification: Int64? { wishes["classification"]?.int64 }
+
+  /// An address of a picture that services can fetch.
+  var image: String? {
+    text("large_icon").flatMap { $0.hasPrefix("https://") ? $0 : nil }
+  }
+
+  private var style: Int64 { wishes["style"]?.int64 ?? android["style"]?.int64 ?? 0 }
+  /// The long text, with the style that shows it.
+  var bigText: String? { style == 1 ? text("big_text") : nil }
+  /// Lines, with the style that shows them.
+  var inbox: [String] {
+    guard style == 2 else { return [] }
+    return (wishes["inbox"]?.object ?? android["inbox"]?.object)?.members.compactMap(\.value.string) ?? []
+  }
+
+  var tap: Tap {
+    if let url = android["intent"]?.object?["url"]?.string, !url.isEmpty {
+      if url.hasPrefix("https://") { return .url(url) }
+      if url.hasPrefix("intent:"), !url.contains("action=android.intent.action.MAIN;") { return .intent(url) }
+    }
+    if let action = android["uri_action"]?.string, !action.isEmpty { return .action(action) }
+    return .app
+  }
+
+  /// JPush's numbers: 1 sound, 2 vibration, 4 light; all of them by default.
+  func alerts(_ bit: Int64) -> Bool { (android["alert_type"]?.int64 ?? -1) & bit != 0 }
+
+  /// Whether it is shown while the app is on the screen.
+  var isShownInForeground: Bool {
+    android["display_foreground"].flatMap { Fields.flag($0) ?? ($0 != "0") } ?? true
+  }
+
+  /// What the app gets with it: JSON.
+  var data: String {
+    var data = JSONObject()
+    data.set("msg_id", .string(push.text))
+    for name in ["extras", PushEncryption.member] {
+      guard let value = android[name], value.object?.isEmpty != true else { continue }
+      data.set(name, value)
+    }
+    if let intent = android["intent"]?.object?["url"] { data.set("intent", intent) }
+    return String(decoding: JSONWriter.serialize(.object(data)), as: UTF8.self)
+  }
+}
+
+/// A push as JSON, rendered once; tokens and the time to live are put in for each request.
+public final class MakerContent: VendorContent {
+  /// The most bytes of a body that makers' services take, without tokens.
+  static let limit = 4096
+
+  /// The device keeps the number on the icon: requests say what is added or set.
+  public var badge: BadgeChange { .unchanged }
+  /// `MessageTooBig` if the service would not take it.
+  public let refusal: String?
+  private let render: @Sendable (_ tokens: [JSONValue], _ seconds: Int64) -> [UInt8]
+
+  /// `render` writes the body.
+  init(_ render: @escaping @Sendable (_ tokens: [JSONValue], _ seconds: Int64) -> [UInt8]) {
+    self.render = render
+    refusal = render([], 1_296_000).count > Self.limit ? "MessageTooBig" : nil
+  }
+
+  /// The body for some devices.
+  func body(to target: VendorTarget, longestLife: Int64) -> [UInt8] {
+    render(
+      target.tokens.map { .string(String(decoding: $0, as: UTF8.self)) },
+      min(max(1, target.secondsToLive), longestLife))
+  }
+}

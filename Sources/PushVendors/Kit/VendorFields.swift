@@ -1,0 +1,91 @@
+import PushBase
+import PushHTTPClient
+import PushJSON
+import PushRouter
+
+/// What a form asked for, as it is sealed: texts by the names of fields.
+public struct VendorFields: Sendable, Equatable {
+  private let values: [String: String]
+
+  /// Reads some fields of a form: each is visible ASCII of bounded length, and those in `optional` may be empty.
+  init(_ input: CredentialInput, _ names: [String], optional: Set<String> = []) throws(CredentialProblem) {
+    var values: [String: String] = [:]
+    for name in names {
+      guard let text = input.text(name) else {
+        if optional.contains(name) { continue }
+        throw CredentialProblem(Phrase("Fill in this field.", "请填写此项。"), at: name)
+      }
+      // They stand in addresses and headers.
+      let isPlain = text.utf8.allSatisfy { byte in
+        switch byte {
+        case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+          UInt8(ascii: "+"), UInt8(ascii: "="), UInt8(ascii: "/"):
+          true
+        default: false
+        }
+      }
+      let isID = name.hasSuffix("_id")
+      guard isPlain, text.utf8.count <= 256, !isID || !text.contains(where: { "/.+=".contains($0) }) else {
+        throw CredentialProblem(
+          Phrase("This has characters that such values do not have.", "内容含有不应出现的字符。"), at: name)
+      }
+      values[name] = text
+    }
+    self.values = values
+  }
+
+  /// Opens what was sealed.
+  init?(_ secret: [UInt8]) {
+    guard let object = (try? parseJSON(secret))?.object else { return nil }
+    var values: [String: String] = [:]
+    for member in object.members { values[member.key] = member.value.string }
+    self.values = values
+  }
+
+  /// What is sealed.
+  var secret: [UInt8] {
+    var object = JSONObject()
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) { object.set(name, .string(value)) }
+    return JSONWriter.serialize(.object(object))
+  }
+
+  /// The value of a field; empty if there is none.
+  subscript(name: String) -> String { values[name] ?? "" }
+
+  /// The fields as the body of a form.
+  static func form(_ pairs: [(String, String)]) -> [UInt8] {
+    var text = ""
+    for (name, value) in pairs {
+      if !text.isEmpty { text += "&" }
+      text += name + "="
+      for byte in value.utf8 {
+        switch byte {
+        case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+          text.unicodeScalars.append(Unicode.Scalar(byte))
+        default: text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }
+      }
+    }
+    return Array(text.utf8)
+  }
+
+  /// Reads a token of access (RFC 6749) of a service that `name` says.
+  static func readToken(_ answer: HTTPAnswer, of name: String) -> AccessAnswer {
+    let body = (try? parseJSON(answer.body))?.object
+    switch answer.status {
+    case 200:
+      guard let token = body?["access_token"]?.string, (1...4096).contains(token.utf8.count),
+        token.isVisibleASCII, let seconds = body?["expires_in"]?.int64, (1...86_400).contains(seconds)
+      else { return .later("\(name)'s answer has no token of access", seconds: nil) }
+      return .token(token, seconds: seconds)
+    case 400, 401, 403:
+      let texts = ["error", "error_description"].compactMap { body?[$0] }.map { value in
+        VendorText.line(value.string ?? value.int64.map { String($0) } ?? "")
+      }.filter { !$0.isEmpty }
+      let text = texts.isEmpty ? "without a reason" : texts.joined(separator: ": ")
+      return .refused("\(name) refused the credential: \(answer.status) \(text)")
+    default:
+      return .later("\(name)'s token service answered \(answer.status)", seconds: answer.retryAfter)
+    }
+  }
+}

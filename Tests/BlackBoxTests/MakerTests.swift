@@ -1,0 +1,171 @@
+import PushBase
+import PushJSON
+import PushTesting
+import PushWire
+import Testing
+
+/// Makers' services from outside: an app's secret, a device's token, pushes, and what the services answer.
+@Suite struct MakerTests {
+  /// A server with the simulator in the makers' place, and an app with credentials for one of them.
+  private final class World {
+    let server: TestServer
+    let app: TestServer.App
+    let channel: String
+    private let folder = TemporaryFolder()
+    let data: String
+    private let simulator: RunningProgram
+    private let url: String
+
+    init(_ channel: String, _ fields: JSONValue, callback: String? = nil) throws {
+      self.channel = channel
+      data = folder.file("data")
+      simulator = try RunningProgram([
+        "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("keys"), "--quiet",
+      ])
+      url = try #require(try simulator.document()["url"]?.string)
+      app = try TestServer.makeApp("robots", data: data)
+      if let callback {
+        let set = try RunningProgram.run([
+          "app", "callback", "set", app.key, "--data", data, "--url", callback,
+        ])
+        #expect(set.status == 0)
+      }
+      server = try TestServer(data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8"])
+      try TemporaryFolder.write(JSONWriter.serialize(fields), to: folder.file("fields.json"))
+      let set = try RunningProgram.run([
+        "app", "channel", "set", app.key, channel, "--data", data, "--fields", folder.file("fields.json"),
+        "--makers-url", url,
+      ])
+      #expect(set.status == 0, "\(set.output)")
+      #expect(set.documents.first??["subject"] == "1001")
+      // The server has taken the credential over when it has asked for a token of access.
+      #expect(try RunningProgram.eventually { try !log("token").isEmpty })
+    }
+
+    func device(_ token: String) throws -> TestDevice.Identity {
+      let device = try TestDevice.register(server.device, app: app.key, install: token)
+      let answer = try server.call(
+        "POST", "/v1/tokens",
+        body: [
+          "app_key": .string(app.key), "registration_id": .string(device.id.text),
+          "secret": .string(Hex.encode(device.secret.bytes)),
+          "tokens": [["channel": .string(channel), "token": .string(token)]],
+        ])
+      #expect(answer.status == 200, "\(answer.body)")
+      return device
+    }
+
+    func push(_ android: JSONValue, options: JSONValue = ["time_to_live": 3600]) throws -> String {
+      let call = try server.call(
+        "POST", "/v3/push", as: app,
+        body: [
+          "platform": "all", "audience": "all", "notification": ["android": android], "options": options,
+        ])
+      return try #require(call.document?["msg_id"]?.string, "\(call.body)")
+    }
+
+    func results(of id: String, _ count: Int64) throws -> JSONValue? {
+      var results: JSONValue?
+      let isOver = try RunningProgram.eventually {
+        results = try server.call("GET", "/v1/pushes/\(id)", as: app).document?[channel]?["results"]
+        return (results?.object?.members ?? []).reduce(0) { $0 + ($1.value.int64 ?? 0) } >= count
+      }
+      #expect(isOver)
+      return results
+    }
+
+    func why(_ id: String, _ device: TestDevice.Identity) throws -> JSONValue? {
+      try server.call("GET", "/v1/pushes/\(id)/why?registration_id=\(device.id.text)", as: app)
+        .document?["steps"]?.array?.first { $0["step"]?.string == "channel" }
+    }
+
+    func log(_ kind: String = "send") throws -> [JSONValue] {
+      let call = try HTTPCall("GET", "/control/log?limit=10000", at: String(url.dropFirst(7)))
+      return (call.document?["entries"]?.array ?? []).filter {
+        $0["kind"]?.string == kind && $0["request"]?["validate_only"] != true
+      }
+    }
+
+    func order(_ method: String, _ path: String, _ body: JSONValue? = nil) throws {
+      let text = body.map { String(decoding: JSONWriter.serialize($0), as: UTF8.self) } ?? ""
+      let call = try HTTPCall(method, "/control/\(path)", at: String(url.dropFirst(7)), body: text)
+      #expect(call.status == 200, "\(call.body)")
+    }
+  }
+
+  @Test func `A notification goes over Huawei's service, to all devices in one request`() throws {
+    let sink = try EventSink()
+    let world = try World(
+      "huawei", ["app_id": "1001", "secret": "simulator-secret"], callback: sink.url)
+    let (anna, bert) = (try world.device("anna"), try world.device("bert"))
+    try world.order("POST", "tokens", ["tokens": [["token": "bert", "state": "unregistered"]]])
+    let id = try world.push(
+      ["alert": "Hello", "badge_add_num": 1, "badge_class": "com.example.Main"],
+      options: ["third_party_channel": ["huawei": ["channel_id": "news", "distribution": "secondary_push"]]])
+    #expect(try world.results(of: id, 2) == ["80100000": 1, "delivered": 1])
+    let sent = try world.log()
+    #expect(sent.count == 1 && sent.first?["code"] == "80100000")
+    let message = sent.first?["request"]?["message"]
+    #expect(Set(message?["token"]?.array?.compactMap(\.string) ?? []) == ["anna", "bert"])
+    #expect(message?["android"]?["category"] == "MARKETING" && message?["android"]?["bi_tag"]?.string == id)
+    #expect(message?["android"]?["notification"]?["channel_id"] == "news")
+    #expect(message?["android"]?["notification"]?["title"] == "robots")
+    #expect(try world.why(id, anna)?["verdict"] == "ok")
+    #expect(try world.why(id, bert)?["cause"] == "channel_token_gone")
+    // The dead token is not asked for again.
+    #expect(
+      try RunningProgram.eventually {
+        let next = try world.push(["alert": "Again"])
+        return try world.results(of: next, 1) == ["delivered": 1]
+          && world.log().last?["request"]?["message"]?["token"] == ["anna"]
+      })
+    // A revoked token of access is renewed once, and a busy service is asked again.
+    try world.order("DELETE", "access")
+    #expect(try world.results(of: try world.push(["alert": "x"]), 1) == ["delivered": 1])
+    try world.order("POST", "script", ["rules": [["status": 503, "retry_after": 1, "times": 1]]])
+    #expect(try world.results(of: try world.push(["alert": "x"]), 1) == ["delivered": 1])
+    var events: [JSONValue] = []
+    func isTold() -> Bool {
+      events.contains {
+        $0["channel"] == "huawei" && $0["event"] == "handed_over" && $0["msg_id"]?.string == id
+      }
+    }
+    while !isTold() { events += try sink.events() }
+  }
+
+  @Test func `A project's notifications go over version 2, and a refused member is named`() throws {
+    let world = try World("huawei", ["app_id": "1001", "secret": "simulator-secret", "project_id": "77"])
+    _ = try world.device("carl")
+    #expect(try world.results(of: try world.push(["alert": "x"]), 1) == ["delivered": 1])
+    let call = try world.server.call(
+      "POST", "/v3/push", as: world.app,
+      body: [
+        "platform": "all", "audience": "all", "notification": ["alert": "x"],
+        "options": ["third_party_channel": ["huawei": ["hw_live_payload": "x"]]],
+      ])
+    #expect(call.document?["error"]?["code"] == 1009, "\(call.body)")
+    #expect(call.body.contains("third_party_channel.huawei.hw_live_payload"))
+    // The app is not allowed to send: nothing more is, until somebody has looked.
+    try world.order("POST", "script", ["rules": [["status": 400, "code": "80300002"]]])
+    let id = try world.push(["alert": "x"])
+    #expect(
+      try RunningProgram.eventually {
+        try world.log().contains {
+          $0["code"] == "80300002" && $0["request"]?["message"]?["android"]?["bi_tag"]?.string == id
+        }
+      })
+  }
+
+  @Test func `A notification goes over Honor's service`() throws {
+    let world = try World("honor", ["app_id": "1001", "client_id": "1002", "secret": "simulator-secret"])
+    let dora = try world.device("dora")
+    let emil = try world.device("emil")
+    try world.order("POST", "tokens", ["tokens": [["token": "emil", "state": "unregistered"]]])
+    let id = try world.push(["alert": "Hello", "title": "Shop"], options: ["classification": 1])
+    #expect(try world.results(of: id, 2) == ["ExpiredToken": 1, "delivered": 1])
+    let shown = try world.log().first?["request"]?["android"]?["notification"]
+    #expect(shown?["importance"] == "NORMAL" && shown?["title"] == "Shop" && shown?["body"] == "Hello")
+    #expect(try world.why(id, dora)?["verdict"] == "ok")
+    #expect(try world.why(id, emil)?["cause"] == "channel_token_gone")
+  }
+}

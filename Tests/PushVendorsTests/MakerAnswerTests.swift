@@ -1,0 +1,134 @@
+import PushBase
+import PushDomain
+import PushHTTPClient
+import Testing
+
+@testable import PushVendors
+
+/// What answers of makers' services mean.
+@Suite struct MakerAnswerTests {
+  private static func answer(_ status: Int, _ body: String, retryAfter: Int64? = nil) -> HTTPAnswer {
+    HTTPAnswer(status: status, body: Array(body.utf8), retryAfter: retryAfter)
+  }
+
+  private static func later(_ text: String, _ seconds: Int64? = nil, rests: Bool, from first: Int64 = 10)
+    -> VendorOutcome
+  {
+    .retryAfter(RetrySchedule(firstSeconds: first), seconds: seconds, rests: rests, text)
+  }
+
+  @Test func huaweiCodes() {
+    func code(_ code: String, _ status: Int = 200) -> VendorOutcome {
+      Huawei().interpret(Self.answer(status, #"{"code":"\#(code)","msg":"m","requestId":"r"}"#))
+    }
+    #expect(code("80000000") == .accepted)
+    for (bad, status) in [
+      ("80100001", 400), ("80100002", 400), ("80100003", 400), ("80100004", 400), ("80100013", 400),
+      ("80100016", 400), ("80300008", 400), ("80300010", 400), ("82000001", 400), ("80100001", 200),
+    ] {
+      #expect(code(bad, status) == .rejectContent(bad))
+    }
+    #expect(code("80200001", 401) == .refreshAuthOnce("Huawei answered 401 80200001 m"))
+    #expect(code("80200003") == .refreshAuthOnce("Huawei answered 200 80200003 m"))
+    #expect(code("80300002", 400) == .pauseAndTellOperator("Huawei answered 400 80300002 m"))
+    #expect(code("80300037") == .pauseAndTellOperator("Huawei answered 200 80300037 m"))
+    #expect(code("80300007") == .dropToken("80300007"))
+    #expect(code("81000001", 500) == Self.later("Huawei answered 500 81000001 m", rests: false))
+    let statuses: [(Int, VendorOutcome)] = [
+      (400, .rejectContent("Status400")), (401, .refreshAuthOnce("Huawei answered 401")),
+      (403, .pauseAndTellOperator("Huawei answered 403")),
+      (404, .pauseAndTellOperator("Huawei answered 404")),
+      (408, Self.later("Huawei answered 408", rests: false)),
+      (429, Self.later("Huawei answered 429", rests: true)),
+      (500, Self.later("Huawei answered 500", rests: false)),
+      (502, Self.later("Huawei answered 502", rests: false)),
+      (503, Self.later("Huawei answered 503", rests: true)),
+      (200, Self.later("Huawei answered 200", rests: true, from: 60)),
+      (302, Self.later("Huawei answered 302", rests: true, from: 60)),
+    ]
+    for (status, outcome) in statuses {
+      #expect(Huawei().interpret(Self.answer(status, "<html>")) == outcome)
+    }
+    #expect(
+      Huawei().interpret(Self.answer(503, "", retryAfter: 7))
+        == Self.later("Huawei answered 503", 7, rests: true))
+  }
+
+  @Test func huaweiPartly() {
+    let tokens = ["a", "b", "c"].map { Array($0.utf8) }
+    func partly(_ message: String, _ code: String = "80100000") -> VendorAnswer {
+      let text = message.replacing("\"", with: "\\\"")
+      return Huawei().interpret(Self.answer(200, #"{"code":"\#(code)","msg":"\#(text)"}"#), for: tokens)
+    }
+    let bad = [Array("b".utf8): VendorOutcome.dropToken("80100000")]
+    let list = partly(#"{"success":2,"failure":1,"illegal_tokens":["b"]}"#)
+    #expect(list == VendorAnswer(.accepted, exceptions: bad))
+    #expect(list.outcome(for: tokens[0]) == .accepted)
+    #expect(partly(#"{"success":2,"failure":1,"illegal_tokens":{"format":["b"]}}"#) == list)
+    #expect(partly("no JSON") == VendorAnswer(.accepted))
+    #expect(partly(#"{"illegal_tokens":["b"]}"#, "80300007") == VendorAnswer(.dropToken("80300007")))
+  }
+
+  @Test func honorCodes() {
+    func code(_ code: String, _ status: Int = 200) -> VendorOutcome {
+      Honor().interpret(Self.answer(status, #"{"code":\#(code),"message":"m"}"#))
+    }
+    #expect(code("200") == .accepted && code("0") == .accepted && code("80000000") == .accepted)
+    #expect(code("401") == .refreshAuthOnce("Honor answered 200 401 m"))
+    #expect(code("80200001") == .refreshAuthOnce("Honor answered 200 80200001 m"))
+    #expect(code("80200003", 401) == .refreshAuthOnce("Honor answered 401 80200003 m"))
+    #expect(code("403") == .pauseAndTellOperator("Honor answered 200 403 m"))
+    #expect(code("404", 404) == .pauseAndTellOperator("Honor answered 404 404 m"))
+    #expect(code("80300002") == .pauseAndTellOperator("Honor answered 200 80300002 m"))
+    #expect(code("80300007") == .dropToken("ExpiredToken"))
+    #expect(code("80100003", 400) == .rejectContent("80100003"))
+    #expect(code("80300008", 400) == .rejectContent("80300008"))
+    #expect(
+      code("400", 400) == .rejectContent("Status400") && code("413", 413) == .rejectContent("Status413"))
+    #expect(code("429", 429) == Self.later("Honor answered 429 429 m", rests: true))
+    #expect(code("503") == Self.later("Honor answered 200 503 m", rests: true))
+    #expect(code("500", 500) == Self.later("Honor answered 500 500 m", rests: false))
+    #expect(
+      Honor().interpret(Self.answer(200, "<html>"))
+        == Self.later("Honor answered 200 0", rests: true, from: 60))
+  }
+
+  @Test func honorPartly() {
+    let answer = Self.answer(
+      200,
+      #"{"code":200,"message":"m","data":{"sendResult":true,"requestId":"r","failTokens":["a"],"expireTokens":["b"]}}"#
+    )
+    let said = Honor().interpret(answer, for: ["a", "b", "c"].map { Array($0.utf8) })
+    #expect(said.outcome == .accepted)
+    #expect(
+      said.outcome(for: Array("a".utf8))
+        == Self.later("Honor could not send to the token", rests: false, from: 60))
+    #expect(said.outcome(for: Array("b".utf8)) == .dropToken("ExpiredToken"))
+    #expect(said.outcome(for: Array("c".utf8)) == .accepted)
+  }
+
+  @Test func tokensOfAccess() {
+    func read(_ status: Int, _ body: String) -> AccessAnswer {
+      VendorFields.readToken(Self.answer(status, body), of: "Huawei")
+    }
+    #expect(
+      read(200, #"{"access_token":"x","expires_in":3600,"token_type":"Bearer"}"#)
+        == .token("x", seconds: 3600))
+    #expect(
+      read(200, #"{"access_token":"a\r\nb","expires_in":3600}"#)
+        == .later("Huawei's answer has no token of access", seconds: nil))
+    #expect(
+      read(400, #"{"error":1101,"error_description":"invalid secret"}"#)
+        == .refused("Huawei refused the credential: 400 1101: invalid secret"))
+    #expect(read(503, "") == .later("Huawei's token service answered 503", seconds: nil))
+  }
+
+  @Test func meanings() {
+    for reason in [
+      "80100000", "80300007", "80100004", "80100016", "80300008", "80100001", "80100003", "80100013",
+    ] {
+      #expect(Huawei().meaning(of: reason) != nil)
+    }
+    #expect(Honor().meaning(of: "ExpiredToken") != nil && Honor().meaning(of: "x") == nil)
+  }
+}

@@ -1,0 +1,264 @@
+import PushBase
+import PushDomain
+import PushHTTPClient
+import PushJSON
+import PushRouter
+import Testing
+
+@testable import PushVendors
+
+/// What a notification for Android becomes in requests to makers' services.
+@Suite struct MakerMessageTests {
+  private static let push = MessageID(403_926_205_595_649)
+
+  private func shown(
+    _ android: String, _ wishes: String, replaces: MessageID? = nil
+  ) throws -> AndroidNotification {
+    func object(_ text: String) throws -> JSONObject {
+      try #require((try? parseJSON(Array("{\(text)}".utf8)))?.object)
+    }
+    return AndroidNotification(
+      try object(#""alert":"Hi""# + (android.isEmpty ? "" : "," + android)), try object(wishes), app: "Shop",
+      push: Self.push, replaces: replaces)
+  }
+
+  private func body(_ content: MakerContent, life: Int64 = 3600, tokens: [String] = ["t1", "t2"]) -> String {
+    let target = VendorTarget(
+      tokens: tokens.map { Array($0.utf8) }, push: Self.push, badge: nil, secondsToLive: life)
+    return String(decoding: content.body(to: target, longestLife: 1_296_000), as: UTF8.self)
+  }
+
+  /// The whole message with nothing but a text, and with one more member each.
+  @Test func huawei() throws {
+    let data = #""data":"{\"msg_id\":\"403926205595649\"}""#
+    let android = #""android":{"category":"MARKETING","bi_tag":"403926205595649","ttl":"3600s","#
+    let title = #""title":"Shop","body":"Hi","#
+    let sounds = #""default_sound":true,"use_default_vibrate":true,"use_default_light":true,"#
+    let id = #""notify_id":403926205595649"#
+    _ = id
+    let notify = #""notify_id":\#(403_926_205_595_649 % 2_147_483_647),"#
+    let end = #""importance":"LOW","click_action":{"type":3}}},"token":["t1","t2"]}}"#
+    let plain =
+      #"{"validate_only":false,"message":{"# + data + "," + android + #""notification":{"# + title + sounds
+      + notify + end
+    #expect(try body(Huawei.content(shown("", ""))) == plain)
+    let service = (#""category":"MARKETING","#, "")
+    let normal = (#""importance":"LOW""#, #""importance":"NORMAL""#)
+    let bi = #""bi_tag":"403926205595649","#
+    let click = #""click_action":{"type":3}"#
+    let cases: [(String, String, [(String, String)])] = [
+      (#""title":"T""#, "", [(title, #""title":"T","body":"Hi","#)]),
+      ("", #""channel_id":"c""#, [(notify, #""channel_id":"c","# + notify)]),
+      (#""channel_id":"a""#, "", [(notify, #""channel_id":"a","# + notify)]),
+      (#""channel_id":"a""#, #""channel_id":"c""#, [(notify, #""channel_id":"c","# + notify)]),
+      // Classes: none is marketing, and the push's classification has the last word.
+      ("", #""classification":1"#, [service, normal]), ("", #""classification":0,"category":"IM""#, []),
+      ("", #""category":"IM""#, [(#""MARKETING""#, #""IM""#), normal]),
+      ("", #""category":"IM","importance":"HIGH""#, [(#""MARKETING""#, #""IM""#), ("LOW", "HIGH")]),
+      ("", #""importance":"NORMAL""#, [service, normal]), (#""category":"alarm""#, "", []),
+      (#""category":"WORK""#, "", [(#""MARKETING""#, #""WORK""#), normal]),
+      ("", #""category":"MARKETING","classification":1"#, [service, normal]),
+      ("", #""urgency":"HIGH""#, [(bi, #""urgency":"HIGH","# + bi)]),
+      ("", #""receipt_id":"r""#, [(bi, bi + #""receipt_id":"r","#)]),
+      ("", #""target_user_type":1"#, [(bi, bi + #""target_user_type":1,"#)]),
+      ("", #""sound":"/raw/s""#, [(#""default_sound":true"#, #""sound":"/raw/s""#)]),
+      (#""sound":"/raw/a""#, "", [(#""default_sound":true"#, #""sound":"/raw/a""#)]),
+      ("", #""default_sound":false"#, [(#""default_sound":true"#, #""default_sound":false"#)]),
+      (
+        #""alert_type":0"#, "",
+        [
+          (
+            sounds, #""default_sound":false,"use_default_vibrate":false,"use_default_light":false,"#
+          )
+        ]
+      ),
+      ("", #""small_icon_uri":"/raw/i""#, [(title, title + #""icon":"/raw/i","#)]),
+      (##""icon_bg_color":"#12aBcD""##, "", [(title, title + ##""color":"#12aBcD","##)]),
+      (
+        "", #""large_icon":"https://a.example/i.png""#,
+        [(title, title + #""image":"https://a.example/i.png","#)]
+      ),
+      (#""large_icon":"/sdcard/i.png""#, "", []),
+      (
+        #""style":1,"big_text":"Long""#, "",
+        [(notify, #""style":1,"big_title":"Shop","big_body":"Long","# + notify)]
+      ),
+      (
+        "", #""style":1,"big_text":"Own""#,
+        [(notify, #""style":1,"big_title":"Shop","big_body":"Own","# + notify)]
+      ),
+      (
+        #""style":2,"inbox":{"a":"1","b":"2"}"#, "",
+        [(notify, #""style":3,"inbox_content":["1","2"],"# + notify)]
+      ),
+      (#""big_text":"Long""#, "", []),
+      (#""display_foreground":"0""#, "", [(click, #""foreground_show":false,"# + click)]),
+      (
+        #""uri_action":"com.example.OPEN""#, "",
+        [(click, #""click_action":{"type":1,"action":"com.example.OPEN"}"#)]
+      ),
+      (
+        #""badge_add_num":2,"badge_class":"com.example.Main""#, "",
+        [(click, click + #","badge":{"add_num":2,"class":"com.example.Main"}"#)]
+      ),
+      (
+        #""badge_set_num":3,"badge_class":"com.example.Main""#, "",
+        [(click, click + #","badge":{"set_num":3,"class":"com.example.Main"}"#)]
+      ),
+      (#""badge_add_num":2"#, "", []), (#""badge_class":"com.example.Main""#, "", []),
+      (
+        #""extras":{"a":1}"#, "",
+        [(data, #""data":"{\"msg_id\":\"403926205595649\",\"extras\":{\"a\":1}}""#)]
+      ),
+      (
+        #""intent":{"url":"https://a.example"}"#, "",
+        [
+          (click, #""click_action":{"type":2,"url":"https://a.example"}"#),
+          (data, #""data":"{\"msg_id\":\"403926205595649\",\"intent\":\"https://a.example\"}""#),
+        ]
+      ),
+      (
+        #""intent":{"url":"intent:#Intent;component=a/b;end"}"#, "",
+        [
+          (click, #""click_action":{"type":1,"intent":"intent:#Intent;component=a/b;end"}"#),
+          (
+            data,
+            #""data":"{\"msg_id\":\"403926205595649\",\"intent\":\"intent:#Intent;component=a/b;end\"}""#
+          ),
+        ]
+      ),
+    ]
+    for (android, wishes, changes) in cases {
+      var expected = plain
+      for (old, new) in changes {
+        #expect(expected.contains(old))
+        expected = expected.replacing(old, with: new, maxReplacements: 1)
+      }
+      #expect(try body(Huawei.content(shown(android, wishes))) == expected, "\(android) \(wishes)")
+    }
+    #expect(
+      try body(Huawei.content(shown("", "", replaces: MessageID(77))))
+        == plain.replacing(notify, with: #""notify_id":77,"#))
+    #expect(try body(Huawei.content(shown("", "")), life: 0).contains(#""ttl":"1s""#))
+    #expect(try body(Huawei.content(shown("", "")), life: 9_000_000).contains(#""ttl":"1296000s""#))
+    let long = String(repeating: "x", count: 4000)
+    #expect(try Huawei.content(shown(#""title":"\#(long)""#, "")).refusal == "MessageTooBig")
+    #expect(try Huawei.content(shown("", "")).refusal == nil)
+  }
+
+  @Test func honor() throws {
+    let notify = #""notifyId":\#(403_926_205_595_649 % 2_147_483_647)"#
+    let data = #""data":"{\"msg_id\":\"403926205595649\"}""#
+    let bi = #""biTag":"403926205595649""#
+    let plain =
+      #"{"# + data + #","android":{"ttl":"3600s","# + bi
+      + #","notification":{"title":"Shop","body":"Hi","importance":"LOW","# + notify
+      + #","clickAction":{"type":3}}},"token":["t1","t2"]}"#
+    #expect(try body(Honor.content(shown("", ""))) == plain)
+    let low = #""importance":"LOW""#
+    let click = #""clickAction":{"type":3}"#
+    let cases: [(String, String, [(String, String)])] = [
+      (#""title":"T""#, "", [("Shop", "T")]), ("", #""importance":"NORMAL""#, [("LOW", "NORMAL")]),
+      ("", #""classification":1"#, [("LOW", "NORMAL")]),
+      ("", #""classification":0,"importance":"NORMAL""#, []),
+      ("", #""target_user_type":1"#, [(bi, bi + #","targetUserType":1"#)]),
+      (
+        #""large_icon":"https://a.example/i.png""#, "", [(low, #""image":"https://a.example/i.png","# + low)]
+      ),
+      (
+        #""style":1,"big_text":"Long""#, "",
+        [(low, #""style":1,"bigTitle":"Shop","bigBody":"Long","# + low)]
+      ),
+      (#""style":2,"inbox":{"a":"1"}"#, "", []),
+      (
+        #""badge_add_num":2,"badge_class":"com.example.Main""#, "",
+        [(click, click + #","badge":{"addNum":2,"badgeClass":"com.example.Main"}"#)]
+      ),
+      (
+        #""badge_set_num":0,"badge_class":"com.example.Main""#, "",
+        [(click, click + #","badge":{"setNum":0,"badgeClass":"com.example.Main"}"#)]
+      ),
+      (
+        #""uri_action":"com.example.OPEN""#, "",
+        [(click, #""clickAction":{"type":1,"action":"com.example.OPEN"}"#)]
+      ),
+      (
+        #""extras":{"a":1}"#, "",
+        [(data, #""data":"{\"msg_id\":\"403926205595649\",\"extras\":{\"a\":1}}""#)]
+      ),
+    ]
+    for (android, wishes, changes) in cases {
+      var expected = plain
+      for (old, new) in changes { expected = expected.replacing(old, with: new, maxReplacements: 1) }
+      #expect(try body(Honor.content(shown(android, wishes))) == expected, "\(android) \(wishes)")
+    }
+    #expect(
+      try body(Honor.content(shown("", "", replaces: MessageID(77))))
+        == plain.replacing(notify, with: #""notifyId":77"#))
+  }
+
+  @Test func requests() throws {
+    let access = AccessToken("tok", expiresAt: Timestamp(milliseconds: 0))
+    let target = VendorTarget(token: Array("t".utf8), push: Self.push, secondsToLive: 60)
+    func huawei(_ more: String) throws -> HTTPPost? {
+      let credential = try #require(
+        VendorFields(Array(#"{"app_id":"1001","secret":"s+/="\#(more)}"#.utf8)))
+      guard
+        case .post(let post) = Huawei().request(
+          Huawei.content(try shown("", "")), to: target, with: credential, access: access)
+      else { return nil }
+      return post
+    }
+    #expect(try huawei("")?.url == "https://push-api.cloud.huawei.com/v1/1001/messages:send")
+    #expect(
+      try huawei(#","project_id":"77""#)?.url == "https://push-api.cloud.huawei.com/v2/77/messages:send")
+    #expect(try huawei("")?.fields == ["Authorization: Bearer tok"])
+    let credential = try #require(
+      VendorFields(Array(#"{"app_id":"1001","client_id":"c","secret":"s+/="}"#.utf8)))
+    guard
+      case .post(let post) = Honor(time: FixedTime()).request(
+        Honor.content(try shown("", "")), to: target, with: credential, access: access)
+    else {
+      Issue.record("no request")
+      return
+    }
+    #expect(post.url == "https://push-api.cloud.honor.com/api/v1/1001/sendMessage")
+    #expect(post.fields == ["Authorization: Bearer tok", "timestamp: 1500"])
+    for (request, client) in [
+      (Huawei().authorize(credential, at: Timestamp(milliseconds: 0)), "1001"),
+      (Honor().authorize(credential, at: Timestamp(milliseconds: 0)), "c"),
+    ] {
+      guard case .ask(let post) = request else {
+        Issue.record("nobody is asked")
+        continue
+      }
+      #expect(
+        String(decoding: post.body, as: UTF8.self)
+          == "grant_type=client_credentials&client_id=\(client)&client_secret=s%2B%2F%3D")
+    }
+  }
+
+  @Test func credentials() throws {
+    func read(_ fields: [String: String]) -> String? {
+      do throws(CredentialProblem) {
+        let upload = try Huawei().read(
+          CredentialInput("huawei", fields: fields.mapValues { Array($0.utf8) }), replacing: nil)
+        #expect(Huawei().credential(upload.secret)?["secret"] == fields["secret"])
+        return upload.subject
+      } catch {
+        return error.field.map { "!" + $0 }
+      }
+    }
+    #expect(read(["app_id": "1001", "secret": "abc"]) == "1001")
+    #expect(read(["app_id": "1001", "secret": "abc", "project_id": "7"]) == "1001")
+    #expect(read(["app_id": "1001"]) == "!secret" && read(["secret": "abc"]) == "!app_id")
+    for bad in ["../x", "a b", "a/b", "a?b", "é", String(repeating: "1", count: 257)] {
+      #expect(read(["app_id": bad, "secret": "abc"]) == "!app_id")
+    }
+  }
+
+  private struct FixedTime: TimeSource {
+    func now() -> Timestamp { Timestamp(milliseconds: 1500) }
+    func monotonic() -> UInt64 { 0 }
+  }
+}
