@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushDomain
 import PushRouter
@@ -100,15 +101,14 @@ extension APNsChannel {
       if case .refused(let reason) = verdict {
         parts.credentials.pause(credential.id, app: credential.app, reason: "Apple answered \(reason)")
       }
-      parts.checks.end(APNsCheck(credential: credential.id, at: parts.time.now(), verdict: verdict))
+      parts.checks.end(credential.id, verdict)
     }
   }
 
   /// Calls `done` when APNs has responded to all pending verifications of the app's credentials, or some seconds later.
   public func whenAsked(about app: App, _ done: @escaping @Sendable ([APNsServiceStatus]) -> Void) {
     let credentials = statuses(of: app).compactMap(\.credential)
-    parts.checks.wait(for: Set(credentials), from: parts.time.monotonic()) { [self] in done(statuses(of: app))
-    }
+    parts.checks.wait(for: Set(credentials)) { [self] in done(statuses(of: app)) }
   }
 }
 

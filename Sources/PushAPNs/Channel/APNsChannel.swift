@@ -89,7 +89,7 @@ public final class APNsChannel: Channel {
     takeOverChanges()
     for dispatcher in state.withLock({ Array($0.dispatchers.values) }) { dispatcher.tick() }
     for queue in parts.queues.all { queue.tick() }
-    parts.checks.tick(at: parts.time.monotonic())
+    parts.checks.tick()
     reminders?.tick()
   }
 

@@ -33,7 +33,7 @@ final class APNsDispatcher: APNsSource {
   /// A verification of a credential for a topic.
   private struct Question: Sendable {
     let topic: String
-    let done: @Sendable (APNsVerdict) -> Void
+    let done: @Sendable (CredentialVerdict) -> Void
   }
 
   /// The environment of all its requests.
@@ -162,7 +162,7 @@ final class APNsDispatcher: APNsSource {
 
   /// Verifies this dispatcher's credential for a topic by a push to a token that no device has: APNs rejects the
   /// credential before it checks the token. `done` is called once.
-  func ask(about topic: String, _ done: @escaping @Sendable (APNsVerdict) -> Void) {
+  func ask(about topic: String, _ done: @escaping @Sendable (CredentialVerdict) -> Void) {
     let pool = state.withLock { state in
       state.questions.append(Question(topic: topic, done: done))
       return state.pool
@@ -200,7 +200,7 @@ final class APNsDispatcher: APNsSource {
       }
       guard let question = state.withLock({ $0.asked.removeValue(forKey: tag) }) else { continue }
       switch entry.result {
-      case .answered(let answer, _): question.done(APNsVerdict(answer))
+      case .answered(let answer, _): question.done(CredentialVerdict(answer))
       case .notSent, .refused:
         // If the next connection fails as well, that is the result.
         state.withLock { $0.questions.append(question) }
@@ -211,7 +211,7 @@ final class APNsDispatcher: APNsSource {
     return others
   }
 
-  private func endQuestions(_ verdict: APNsVerdict) {
+  private func endQuestions(_ verdict: CredentialVerdict) {
     let questions = state.withLock { state in
       defer { state.questions = [] }
       return state.questions
@@ -339,7 +339,7 @@ final class APNsDispatcher: APNsSource {
   }
 }
 
-extension APNsVerdict {
+extension CredentialVerdict {
   /// What the response to a push to no device says about the credential.
   init(_ answer: APNsAnswer) {
     let long = Timestamp(milliseconds: 0)

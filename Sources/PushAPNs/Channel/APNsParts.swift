@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushDomain
 import PushNet
@@ -43,7 +44,7 @@ final class APNsParts: Sendable {
   /// The keys that seal credentials; the closure may create a key if the IDs in use are empty.
   let sealingKeys: @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, CredentialStore.KeyFailure>
   let queues = QueueTable()
-  let checks = CredentialChecks()
+  let checks: CredentialChecks<APNsCredentialID>
   let metrics: APNsMetrics
   let time: any TimeSource
   let log: Log
@@ -56,6 +57,7 @@ final class APNsParts: Sendable {
   ) {
     self.sealingKeys = sealingKeys
     self.store = store
+    checks = CredentialChecks(time: time)
     self.router = router
     self.credentials = credentials
     self.metrics = metrics

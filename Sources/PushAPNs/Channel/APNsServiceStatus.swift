@@ -1,34 +1,8 @@
 import PushBase
+import PushChannels
 import PushDomain
 import PushRouter
 import PushStorage
-
-/// The result of verifying a credential with APNs.
-public enum APNsVerdict: Sendable, Equatable {
-  /// APNs accepts it.
-  case accepted
-  /// APNs rejects it: status and reason.
-  case refused(String)
-  /// APNs could not be reached, or gave no clear response; with the reason.
-  case unclear(String)
-}
-
-/// The result of verifying a credential, with its time.
-public struct APNsCheck: Sendable, Equatable {
-  /// The credential.
-  public let credential: APNsCredentialID
-  /// The time of the result.
-  public let at: Timestamp
-  /// The result.
-  public let verdict: APNsVerdict
-
-  /// All fields.
-  public init(credential: APNsCredentialID, at: Timestamp, verdict: APNsVerdict) {
-    self.credential = credential
-    self.at = at
-    self.verdict = verdict
-  }
-}
 
 /// The status of an APNs environment for an app.
 @dynamicMemberLookup
@@ -40,7 +14,7 @@ public struct APNsServiceStatus: Sendable, Equatable {
   /// The credential in use.
   public var credential: APNsCredentialID?
   /// The result of verifying the credential in use; nil if it was not verified since the server started.
-  public var check: APNsCheck?
+  public var check: CredentialCheck?
 
   init(_ environment: APNsEnvironment) {
     self.environment = environment

@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushDomain
 import PushRouter
@@ -94,9 +95,10 @@ final class APNsCredentials: ChannelCredentials {
   private func remarks(on status: APNsServiceStatus) -> [StoredCredential.Remark] {
     let zone = parts.router.zone
     let isUnreachable = if case .unreachable = status.health { true } else { false }
-    let check = status.check.map { check in
+    let check = status.check.flatMap { check -> Phrase? in
       let at = Phrase.moment(check.at, in: zone)
       return switch check.verdict {
+      case .unasked: nil
       case .accepted: Phrase("APNs accepted it at {}.", "苹果已于 {} 接受该凭证。").with(each: at)
       case .refused(let reason):
         Phrase("APNs rejected it at {}: {}.", "苹果已于 {} 拒绝该凭证：{}。").with(each: at, Phrase(verbatim: reason))
@@ -185,7 +187,7 @@ final class APNsCredentials: ChannelCredentials {
         return CredentialAnswer(refused.with(each: Phrase(verbatim: reason)), isBad: true)
       case .unclear(let reason):
         return CredentialAnswer(unclear.with(each: Phrase(verbatim: reason)), isBad: true)
-      case nil:
+      case nil, .unasked:
         return CredentialAnswer(
           unclear.with(each: Phrase("no response yet", "尚未收到应答")), isBad: true)
       }

@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushDomain
 import PushRouter
@@ -154,7 +155,7 @@ extension VendorChannel: ChannelCredentials {
     return answer(await checks.wait(for: id), of: app)
   }
 
-  private func answer(_ check: CredentialChecks.Check?, of app: App) -> CredentialAnswer {
+  private func answer(_ check: CredentialCheck?, of app: App) -> CredentialAnswer {
     let refused = Phrase(
       "The service rejected the credential: {}. It is stored and paused. Upload the correct one, or resume it when the problem is solved.",
       "服务拒绝了该凭证：{}。凭证已保存但已暂停；请上传正确的凭证，或处理后恢复使用。")

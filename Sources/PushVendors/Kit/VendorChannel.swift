@@ -28,7 +28,7 @@ public final class VendorChannel<V: Vendor>: Channel {
   let vendor: V
   let parts: VendorParts
   let table: VendorCredentials<V>
-  let checks: CredentialChecks
+  let checks: CredentialChecks<String>
   private let state = Mutex(State())
 
   /// Makes the channel; call `start` next.

@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushHTTPClient
 import Synchronization
 
@@ -8,7 +9,7 @@ extension VendorDispatcher {
   func stop(_ reason: String) { pauseCredential(reason) }
 
   /// Asks the service about the credential, with a new token of access.
-  func ask(_ done: @escaping @Sendable (VendorVerdict) -> Void) {
+  func ask(_ done: @escaping @Sendable (CredentialVerdict) -> Void) {
     parts.transport.run { [self] in
       switch access.step(at: parts.time.now()) {
       case .use(let token): probe(token, done)
@@ -24,7 +25,7 @@ extension VendorDispatcher {
     }
   }
 
-  private func probe(_ token: AccessToken, _ done: @escaping @Sendable (VendorVerdict) -> Void) {
+  private func probe(_ token: AccessToken, _ done: @escaping @Sendable (CredentialVerdict) -> Void) {
     guard let post = vendor.probe(credential, access: token) else { return done(.unasked) }
     state.withLock { $0.isAsking = true }
     parts.transport.send(post) { [self] answer in

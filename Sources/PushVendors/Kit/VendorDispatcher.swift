@@ -151,7 +151,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   }
 
   /// Asks for a token of access. A refusal is the verdict; failures are tried again.
-  func askForAccess(_ done: @escaping @Sendable (VendorVerdict) -> Void) {
+  func askForAccess(_ done: @escaping @Sendable (CredentialVerdict) -> Void) {
     let post: HTTPPost
     switch vendor.authorize(credential, at: parts.time.now()) {
     case .ask(let request): post = request

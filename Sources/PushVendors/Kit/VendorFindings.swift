@@ -5,18 +5,6 @@ import PushRouter
 import PushStorage
 import Synchronization
 
-/// What a service says of a credential.
-enum VendorVerdict: Sendable, Equatable {
-  /// It takes it.
-  case accepted
-  /// It does not.
-  case refused(String)
-  /// There is nobody to ask.
-  case unasked
-  /// It could not be asked.
-  case unclear(String)
-}
-
 /// A token that a service rejected.
 struct FaultyToken: Sendable, Hashable {
   let number: RegistrationNumber
