@@ -78,6 +78,8 @@ public final class DeliveryJournal: Sendable {
   /// Adds an observer; before the first push.
   public func add(_ observer: any DeliveryObserver) { observers.withLock { $0.append(observer) } }
 
+  func removeAll() { observers.withLock { $0 = [] } }
+
   func stored(_ events: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
     guard !events.isEmpty else { return }
     for observer in observers.withLock({ $0 }) { try observer.stored(events, in: transaction) }

@@ -100,6 +100,8 @@ final class DeviceGateways: Sendable {
 
   func add(_ gateway: any DeviceGateway) { plugged.withLock { $0.append(gateway) } }
 
+  func removeAll() { plugged.withLock { $0 = [] } }
+
   private var all: [any DeviceGateway] { plugged.withLock { $0 } }
 
   /// Passes a message on to the loop of a connection.

@@ -11,6 +11,8 @@ public final class PluggedChannels: Sendable {
 
   func add(_ channel: any Channel) { plugged.withLock { $0.append(PluggedChannel(channel)) } }
 
+  func removeAll() { plugged.withLock { $0 = [] } }
+
   /// What the channels are.
   public var infos: [ChannelInfo] { all.map(\.channel.info) }
 

@@ -145,4 +145,11 @@ public final class Router: Sendable {
   /// Writes delayed data before the store is closed. Last contacts, which may be one per device, only as long as
   /// `isInTime` returns true.
   public func finish(isInTime: () -> Bool = { true }) { housekeeping.finish(isInTime: isInTime) }
+
+  /// Lets go of what was plugged in: channels, connections and observers hold the router. At the end, when nothing works.
+  public func unplug() {
+    channels.removeAll()
+    gateways.removeAll()
+    journal.removeAll()
+  }
 }

@@ -309,6 +309,7 @@ final class Server: Sendable {
     parts.mailer?.close(until: max(deadline, moment(afterSeconds: 1)))
     parts.callbacks.close()
     store.close()
+    router.unplug()
     log.info("stopped")
   }
 

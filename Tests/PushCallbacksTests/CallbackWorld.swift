@@ -36,7 +36,10 @@ final class CallbackWorld: Sendable {
     app = try await router.makeApp(in: database.store)
   }
 
-  deinit { service.close() }
+  deinit {
+    service.close()
+    router.unplug()
+  }
 
   func addApp() async throws -> App { try await router.makeApp(in: store) }
 

@@ -88,7 +88,10 @@ final class ConsoleWorld: Sendable {
         open: { sealed, person in try? keys.open(sealed, for: context(person)) }))
   }
 
-  deinit { callbacks?.close() }
+  deinit {
+    callbacks?.close()
+    router.unplug()
+  }
 
   /// A device acknowledges a push, and that is stored.
   func acknowledge(_ push: MessageID, by device: RegistrationNumber, in app: App) async {

@@ -180,6 +180,7 @@ extension Mailer {
     let wasIdle = Mutex(true)
     world.server.whileSending { wasIdle.withLock { $0 = mailer.close(until: 0) } }
     await mailer.round()
+    world.server.whileSending {}
     #expect(wasIdle.withLock { !$0 })
     #expect(mailer.close(until: .max))
     #expect(world.server.taken == ["a@x.y"])

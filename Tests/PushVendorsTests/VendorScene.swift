@@ -55,6 +55,7 @@ final class VendorScene {
     channel.close()
     transport.close()
     server.close()
+    router.unplug()
   }
 
   /// An Android device that is away and has a token.
