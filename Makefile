@@ -1,7 +1,7 @@
 # `make run` shows the system at work; `make test` proves it. Both install what they need.
 SWIFT ?= swift
-PACKAGES := libsqlite3-dev libpq-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev libqrencode-dev nghttp2-server openssl python3-venv tzdata
-TEST_PACKAGES := chromium fonts-noto-cjk libseccomp2 postgresql systemd
+PACKAGES := libsqlite3-dev libpq-dev libssl-dev libroaring-dev libnghttp2-dev libcurl4-openssl-dev libqrencode-dev libnats-dev nghttp2-server openssl python3-venv tzdata
+TEST_PACKAGES := chromium fonts-noto-cjk libseccomp2 nats-server postgresql systemd
 .PHONY: run test test-quick test-blackbox test-slow test-build deps plan build lint fuzz sanitize
 
 # Ends with Ctrl-C. HTTP_ADDRESS=127.0.0.1:9090 DEVICE_ADDRESS=127.0.0.1:9091 choose other ports.

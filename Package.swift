@@ -46,6 +46,7 @@ let package = Package(
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
     // Pure: no input or output.
     module("PushBase", ["CLinux"]),
     module("PushJSON", ["PushBase"]),
@@ -59,7 +60,7 @@ let package = Package(
     module("PushNet", ["PushBase", "CLinux", "COpenSSL"]),
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
     module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
-    module("PushCluster", ["PushBase", "PushWire"]),
+    module("PushCluster", ["PushBase", "PushWire", "CNATS"]),
     module(
       "PushStorage",
       ["PushBase", "PushDomain", "PushCrypto", "CSQLite", "CPostgreSQL", "CLinux", "COpenSSL"],
@@ -173,7 +174,7 @@ let package = Package(
     tests(
       "PushHTTPClientTests",
       ["PushTesting", "PushHTTPClient", "PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
-    tests("PushClusterTests", ["PushTesting", "PushCluster", "PushWire", "PushBase"]),
+    tests("PushClusterTests", ["PushTesting", "PushCluster", "PushCrypto", "PushWire", "PushBase"]),
     tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite"]),
     tests(
       "PushRouterTests", ["PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),

@@ -1,0 +1,153 @@
+import CNATS
+import PushBase
+import Synchronization
+
+/// The bus over NATS. One thread publishes, since a publication may wait for the socket; it makes a new connection when libnats has given
+/// one up, as after two refusals of the credentials.
+public final class NATSBus: Bus {
+  private struct Outbox {
+    var waiting = FIFO<(subject: String, frame: [UInt8])>()
+    var bytes = 0
+    var published: UInt64 = 0
+    var refused: UInt64 = 0
+    var isClosed = false
+  }
+
+  /// Most bytes that wait for the thread that publishes.
+  static let mostWaiting = 16 << 20
+  /// Nanoseconds from one attempt to make a connection to the next.
+  private static let retryInterval: UInt64 = 1_000_000_000
+
+  private let settings: BusSettings
+  private let cluster: ClusterName
+  private let incarnation: Incarnation
+  private let inbox: BusMailbox
+  private let outbox = Mutex(Outbox())
+  private let work = Semaphore()
+  private let ended = Semaphore()
+  private let metrics = Metrics()
+  private let disconnections: Counter
+  private let errors: Counter
+
+  /// Starts to connect on a thread of its own; `connected` is the first event. `wake` is called on any thread when there is something to
+  /// take; it must not block.
+  public init(
+    _ settings: BusSettings, cluster: ClusterName, incarnation: Incarnation,
+    wake: @escaping @Sendable () -> Void
+  ) throws(SystemThread.Failure) {
+    self.settings = settings
+    self.cluster = cluster
+    self.incarnation = incarnation
+    inbox = BusMailbox(wake: wake)
+    disconnections = metrics.counter("disconnections_total", "")
+    errors = metrics.counter("errors_total", "")
+    try SystemThread.start("bus") { [self] in
+      run()
+      nats_ReleaseThreadMemory()
+      ended.signal()
+    }
+  }
+
+  /// The subject of a node, or of all.
+  static func subject(_ target: BusTarget, _ cluster: ClusterName) -> String {
+    switch target {
+    case .node(let incarnation): "b.\(cluster.text).n.\(incarnation.rawValue)"
+    case .all: "b.\(cluster.text).all"
+    }
+  }
+
+  /// Hands a frame to the thread that publishes.
+  @discardableResult
+  public func publish(_ frame: [UInt8], to target: BusTarget) -> Bool {
+    let subject = Self.subject(target, cluster)
+    let (isTaken, isFirst) = outbox.withLock { outbox in
+      guard !outbox.isClosed, frame.count <= ClusterLimits.maxFrame,
+        outbox.bytes + frame.count <= Self.mostWaiting
+      else {
+        outbox.refused += 1
+        return (false, false)
+      }
+      outbox.waiting.append((subject, frame))
+      outbox.bytes += frame.count
+      return (true, outbox.waiting.count == 1)
+    }
+    if isFirst { work.signal() }
+    return isTaken
+  }
+
+  /// The frames and events that have come.
+  public func take() -> (frames: [[UInt8]], events: [BusEvent]) { inbox.take() }
+
+  /// What it has met.
+  public var counts: BusCounts {
+    var counts = BusCounts()
+    (counts.published, counts.refused) = outbox.withLock { ($0.published, $0.refused) }
+    (counts.received, counts.dropped) = inbox.counts
+    counts.disconnections = disconnections.value
+    counts.errors = errors.value
+    return counts
+  }
+
+  /// Ends the connection and its thread, which may take the time of a publication that waits.
+  public func close() {
+    let isFirst = outbox.withLock { outbox in
+      defer {
+        outbox.isClosed = true
+        outbox.waiting = FIFO()
+        outbox.bytes = 0
+      }
+      return !outbox.isClosed
+    }
+    guard isFirst else { return }
+    inbox.close()
+    work.signal()
+    ended.wait()
+  }
+
+  // MARK: The thread that publishes
+
+  private func run() {
+    var connection: NATSConnection?
+    var nextAttempt: UInt64 = 0
+    var lastFailure: String?
+    while !outbox.withLock({ $0.isClosed }) {
+      if connection?.observer.isClosed.load(ordering: .acquiring) == true { connection = nil }
+      if connection == nil, SystemTime().monotonic() >= nextAttempt {
+        connection = connect(&lastFailure)
+        nextAttempt = SystemTime().monotonic() + Self.retryInterval
+      }
+      publishAll(connection)
+      _ = work.wait(until: connection == nil ? nextAttempt : SystemTime().monotonic() + Self.retryInterval)
+    }
+    connection?.close()
+  }
+
+  /// Tells of each failure once, not each second.
+  private func connect(_ lastFailure: inout String?) -> NATSConnection? {
+    let observer = NATSConnection.Observer(inbox, disconnections: disconnections, errors: errors)
+    do {
+      let connection = try NATSConnection(
+        settings, name: "borealis-\(incarnation.rawValue)",
+        subjects: [.node(incarnation), .all].map { Self.subject($0, cluster) }, observer)
+      lastFailure = nil
+      return connection
+    } catch {
+      if error.text != lastFailure { observer.failed(error.text) }
+      lastFailure = error.text
+      return nil
+    }
+  }
+
+  private func publishAll(_ connection: NATSConnection?) {
+    while let next = outbox.withLock({ outbox in
+      let next = outbox.waiting.popFirst()
+      outbox.bytes -= next?.frame.count ?? 0
+      return next
+    }) {
+      let isPublished = connection?.publish(next.frame, to: next.subject) ?? false
+      outbox.withLock { outbox in
+        if isPublished { outbox.published += 1 } else { outbox.refused += 1 }
+      }
+    }
+  }
+}

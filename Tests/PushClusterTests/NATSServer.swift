@@ -1,0 +1,111 @@
+import Glibc
+import PushBase
+import PushCluster
+import PushTesting
+
+/// Debian's nats-server in a folder of its own. It ends with this object, or with the process.
+final class NATSServer {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private let folder: TemporaryFolder
+  private let settings: String
+  /// The address, which stays the same when it starts again.
+  private(set) var address = ""
+  private var processID: pid_t = 0
+  private var shell: pid_t = 0
+  private var orders: Int32 = -1
+
+  /// Starts it, with more lines for its configuration.
+  init(_ settings: String = "", in folder: TemporaryFolder = TemporaryFolder()) throws {
+    self.folder = folder
+    self.settings = settings
+    try start()
+  }
+
+  deinit { kill() }
+
+  /// Starts it again, with other lines if some are given.
+  func start(_ other: String? = nil) throws {
+    let listen = address.isEmpty ? "127.0.0.1:-1" : address
+    let text = """
+      listen: "\(listen)"
+      ports_file_dir: "\(folder.path)"
+      max_payload: 1MB
+      \(other ?? settings)
+      """
+    try TemporaryFolder.write(text, to: folder.file("nats.conf"))
+    try spawn()
+    guard let port = Int(try answer()) else {
+      throw Failure(
+        description: "nats-server does not start: \(TemporaryFolder.read(folder.file("nats.log")))")
+    }
+    address = "127.0.0.1:\(port)"
+  }
+
+  /// Ends it at once.
+  func kill() {
+    guard orders >= 0 else { return }
+    close(orders)
+    orders = -1
+    var status: Int32 = 0
+    waitpid(shell, &status, 0)
+  }
+
+  /// Stops it without an end, as a machine that hangs.
+  func pause() { Glibc.kill(processID, SIGSTOP) }
+
+  /// Lets it go on.
+  func resume() { Glibc.kill(processID, SIGCONT) }
+
+  private func spawn() throws {
+    var pipes: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pipes) == 0 else {
+      throw Failure(description: "no pipe")
+    }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, pipes[0], 0)
+    posix_spawn_file_actions_adddup2(&actions, pipes[0], 1)
+    let texts: [String] = ["sh", "-c", Self.script, "sh", folder.path]
+    let arguments = texts.map { strdup($0) }
+    let status = posix_spawn(&shell, "/bin/sh", &actions, nil, arguments + [nil], environ)
+    for text in arguments { free(text) }
+    posix_spawn_file_actions_destroy(&actions)
+    close(pipes[0])
+    orders = pipes[1]
+    guard status == 0, let number = pid_t(try answer()) else { throw Failure(description: "no shell") }
+    processID = number
+  }
+
+  private func answer() throws -> String {
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while true {
+      var poll = pollfd(fd: orders, events: Int16(POLLIN), revents: 0)
+      guard Glibc.poll(&poll, 1, 60_000) > 0, read(orders, &byte, 1) == 1 else {
+        throw Failure(
+          description: "nats-server says nothing: \(TemporaryFolder.read(folder.file("nats.log")))")
+      }
+      if byte == 10 { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+  }
+
+  /// $1 is the folder. The end of the orders is the order to end. Debian has the server where only administrators look.
+  private static let script = #"""
+    PATH=$PATH:/usr/sbin
+    rm -f "$1"/*.ports
+    nats-server -c "$1/nats.conf" >"$1/nats.log" 2>&1 </dev/null &
+    echo $!
+    until grep -q '"nats"' "$1"/*.ports 2>/dev/null; do
+      kill -0 $! 2>/dev/null || { echo failed; exit 1; }
+      sleep 0.02
+    done
+    echo "$(sed -nE 's/.*"(nats|tls):\/\/[^"]*:([0-9]+)".*/\2/p' "$1"/*.ports | head -n 1)"
+    read -r _
+    kill -KILL $!
+    wait $! 2>/dev/null
+    """#
+}
