@@ -5,25 +5,29 @@ import PushRouter
 
 /// The formats of JPush's reports, with its spellings. A counter that does not apply to a push is null, never 0; so are
 /// all counters of an unknown push.
-enum MessageReports {
+struct MessageReports {
+  /// The names of the channels.
+  let names: [ChannelID: String]
+
   /// `GET /v3/received`.
-  static func received(_ id: MessageID, _ report: PushReport?) -> JSONValue {
+  func received(_ id: MessageID, _ report: PushReport?) -> JSONValue {
     [
-      "msg_id": .string(id.text), "android_received": count(report?.ownOthers, \.received),
-      "ios_apns_sent": count(report?.funnel(of: ReportChannels.apns), \.sent),
-      "ios_apns_received": count(report?.funnel(of: ReportChannels.apns), \.received),
-      "ios_msg_received": count(report?.ownIOS, \.received), "wp_mpns_sent": nil,
+      "msg_id": .string(id.text), "android_received": Self.count(report?.ownOthers, \.received),
+      "ios_apns_sent": Self.count(report?.funnel(of: ReportChannels.apns), \.sent),
+      "ios_apns_received": Self.count(report?.funnel(of: ReportChannels.apns), \.received),
+      "ios_msg_received": Self.count(report?.ownIOS, \.received), "wp_mpns_sent": nil,
     ]
   }
 
   /// `GET /v3/received/detail`.
-  static func receivedDetail(_ id: MessageID, _ report: PushReport?) -> JSONValue {
+  func receivedDetail(_ id: MessageID, _ report: PushReport?) -> JSONValue {
     [
-      "msg_id": .string(id.text), "jpush_received": count(report?.ownOthers, \.received),
-      "android_pns_sent": nil, "android_pns_received": nil,
-      "ios_apns_sent": count(report?.funnel(of: ReportChannels.apns), \.sent),
-      "ios_apns_received": count(report?.funnel(of: ReportChannels.apns), \.received),
-      "ios_msg_received": count(report?.ownIOS, \.received), "live_acivity_sent": nil,
+      "msg_id": .string(id.text), "jpush_received": Self.count(report?.ownOthers, \.received),
+      "android_pns_sent": Self.sum(makers(report).map(\.1), \.sent),
+      "android_pns_received": Self.sum(makers(report).map(\.1), \.received),
+      "ios_apns_sent": Self.count(report?.funnel(of: ReportChannels.apns), \.sent),
+      "ios_apns_received": Self.count(report?.funnel(of: ReportChannels.apns), \.received),
+      "ios_msg_received": Self.count(report?.ownIOS, \.received), "live_acivity_sent": nil,
       "live_acivity_received": nil, "quickapp_jpush_received": nil, "quickapp_pns_sent": nil,
       "hmos_hmpns_sent": nil, "hmos_hmpns_received": nil, "hmos_msg_sent": nil, "hmos_msg_received": nil,
       "wp_mpns_sent": nil,
@@ -31,44 +35,85 @@ enum MessageReports {
   }
 
   /// `GET /v3/messages`.
-  static func messages(_ id: MessageID, _ report: PushReport?) -> JSONValue {
+  func messages(_ id: MessageID, _ report: PushReport?) -> JSONValue {
     let (apple, ios, others) = (report?.funnel(of: ReportChannels.apns), report?.ownIOS, report?.ownOthers)
     let hasIOS = apple?.isEmpty == false || ios?.isEmpty == false
     return [
       "msg_id": .string(id.text),
       "android": others?.isEmpty == false
         ? [
-          "target": count(others, \.target), "online_push": count(others, \.sent),
-          "received": count(others, \.received), "click": count(others, \.tapped), "msg_click": nil,
+          "target": Self.count(others, \.target), "online_push": Self.count(others, \.sent),
+          "received": Self.count(others, \.received), "click": Self.count(others, \.tapped), "msg_click": nil,
         ] : nil,
       "ios": hasIOS
         ? [
-          "apns_target": count(apple, \.target), "apns_sent": count(apple, \.sent),
-          "apns_received": count(apple, \.received), "click": count(both(apple, ios), \.tapped),
-          "target": count(ios, \.target), "received": count(ios, \.received),
+          "apns_target": Self.count(apple, \.target), "apns_sent": Self.count(apple, \.sent),
+          "apns_received": Self.count(apple, \.received),
+          "click": Self.count(Self.both(apple, ios), \.tapped),
+          "target": Self.count(ios, \.target), "received": Self.count(ios, \.received),
         ] : nil,
       "winphone": nil,
     ]
   }
 
   /// `GET /v3/messages/detail`.
-  static func messagesDetail(_ id: MessageID, _ report: PushReport?) -> JSONValue {
+  func messagesDetail(_ id: MessageID, _ report: PushReport?) -> JSONValue {
     let (apple, ios, others) = (report?.funnel(of: ReportChannels.apns), report?.ownIOS, report?.ownOthers)
     return [
-      "msg_id": .string(id.text), "jpush": ownDetail(list(others)), "android_pns": nil,
-      "ios": iosDetail(list(apple), list(ios)), "quickapp_jpush": nil, "quickapp_pns": nil, "winphone": nil,
+      "msg_id": .string(id.text), "jpush": Self.ownDetail(Self.list(others)),
+      "android_pns": makersDetail([makers(report)]), "ios": Self.iosDetail(Self.list(apple), Self.list(ios)),
+      "quickapp_jpush": nil, "quickapp_pns": nil, "winphone": nil,
       "details": report.map(details) ?? nil,
     ]
   }
 
   /// `GET /v3/group/messages/detail`: the sums over the apps of a group.
-  static func groupMessagesDetail(_ id: MessageID, _ reports: [PushReport]) -> JSONValue {
+  func groupMessagesDetail(_ id: MessageID, _ reports: [PushReport]) -> JSONValue {
     [
-      "group_msgid": .string(id.text), "jpush": ownDetail(reports.map(\.ownOthers)), "android_pns": nil,
-      "ios": iosDetail(reports.map { $0.funnel(of: ReportChannels.apns) }, reports.map(\.ownIOS)),
+      "group_msgid": .string(id.text), "jpush": Self.ownDetail(reports.map(\.ownOthers)),
+      "android_pns": makersDetail(reports.map(makers)),
+      "ios": Self.iosDetail(reports.map { $0.funnel(of: ReportChannels.apns) }, reports.map(\.ownIOS)),
       "hmos": nil,
     ]
   }
+
+  // MARK: Makers' channels
+
+  /// What the channels of Android's makers and platforms have brought, by their names.
+  private func makers(_ report: PushReport?) -> [(String, PushFunnel)] {
+    (report?.funnels ?? []).compactMap { channel, funnel in
+      guard let name = names[channel], ReportChannels.android.contains(where: { $0.0 == name }) else {
+        return nil
+      }
+      return (name, funnel)
+    }
+  }
+
+  /// The sums over the apps of a group, or over one.
+  private func makersDetail(_ apps: [[(String, PushFunnel)]]) -> JSONValue {
+    let all = apps.flatMap { $0 }
+    guard all.contains(where: { !$0.1.isEmpty }) else { return nil }
+    // A device counts once in an app, whatever ways there were to it.
+    let each = apps.map { $0.reduce(into: PushFunnel()) { $0 = $0.union($1.1) } }
+    var object = JSONObject()
+    object.set("pns_target", Self.sum(each, \.target))
+    object.set("pns_sent", Self.sum(each, \.sent))
+    object.set("pns_received", Self.sum(each, \.received))
+    object.set("pns_display", Self.sum(each, \.shown))
+    for (name, detail) in ReportChannels.android {
+      let own = all.filter { $0.0 == name }.map(\.1)
+      object.set(
+        detail,
+        own.contains { !$0.isEmpty }
+          ? [
+            "target": Self.sum(own, \.target), "sent": Self.sum(own, \.sent),
+            "received": Self.sum(own, \.received), "display": Self.sum(own, \.shown),
+          ] : nil)
+    }
+    return .object(object)
+  }
+
+  // MARK: Our connection and Apple
 
   private static func ownDetail(_ funnels: [PushFunnel]) -> JSONValue {
     guard funnels.contains(where: { !$0.isEmpty }) else { return nil }
@@ -94,12 +139,12 @@ enum MessageReports {
 
   // MARK: By part
 
-  private static func details(_ report: PushReport) -> JSONValue {
+  private func details(_ report: PushReport) -> JSONValue {
     [
-      "notification": part(
+      "notification": Self.part(
         report.ownOthers(.notification), report.ownIOS(.notification), report.funnel(of: ReportChannels.apns),
-        hasReceipts: true),
-      "message": part(report.ownOthers(.message), report.ownIOS(.message), nil, hasReceipts: false),
+        makers(report), hasReceipts: true),
+      "message": Self.part(report.ownOthers(.message), report.ownIOS(.message), nil, [], hasReceipts: false),
       "inapp": nil, "live_activity": nil,
     ]
   }
@@ -109,17 +154,21 @@ enum MessageReports {
   ]
 
   private static func part(
-    _ others: PushFunnel, _ ios: PushFunnel, _ apple: PushFunnel?, hasReceipts: Bool
+    _ others: PushFunnel, _ ios: PushFunnel, _ apple: PushFunnel?, _ makers: [(String, PushFunnel)],
+    hasReceipts: Bool
   ) -> JSONValue {
-    var all = others.union(ios)
+    var all = makers.reduce(others.union(ios)) { $0.union($1.1) }
     if let apple { all = all.union(apple) }
     guard !all.isEmpty else { return nil }
     var object = JSONObject()
     for (name, value) in five(all, hasReceipts) { object.set(name, value) }
     var android = JSONObject()
     android.set("jg_android", leaf(others, hasReceipts))
-    for vendor in vendors { android.set(vendor, nil) }
-    object.set("sub_android", others.isEmpty ? nil : .object(android))
+    for vendor in vendors {
+      android.set(vendor, leaf(makers.first { $0.0 == vendor }?.1, hasReceipts))
+    }
+    let hasAndroid = !others.isEmpty || makers.contains { !$0.1.isEmpty }
+    object.set("sub_android", hasAndroid ? .object(android) : nil)
     let hasIOS = !ios.isEmpty || apple?.isEmpty == false
     object.set(
       "sub_ios",

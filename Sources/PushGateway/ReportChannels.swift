@@ -12,6 +12,12 @@ public enum ReportChannels {
   static let calls = DeliveryLeg(apns, 2)
   /// Always listed, for compatibility with versions without other channels.
   public static let listed: Set<ChannelID> = [apns]
+  /// The channels of Android's makers and platforms in JPush's reports, by the names of channels: what `android_pns` calls each.
+  static let android = [
+    ("xiaomi", "xm_detail"), ("huawei", "hw_detail"), ("honor", "honor_detail"), ("meizu", "mz_detail"),
+    ("oppo", "oppo_detail"), ("vivo", "vivo_detail"), ("asus", "asus_detail"), ("fcm", "fcm_detail"),
+    ("nio", "nio_detail"),
+  ]
   /// The names of those, where their channel is not plugged in.
   static let names: [ChannelID: String] = [apns: "apns"]
 }

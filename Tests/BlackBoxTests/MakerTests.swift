@@ -74,6 +74,10 @@ import Testing
       return results
     }
 
+    func reports(_ path: String, _ id: String) throws -> JSONValue? {
+      try server.call("GET", "\(path)?msg_ids=\(id)", as: app).document?.array?.first
+    }
+
     func why(_ id: String, _ device: TestDevice.Identity) throws -> JSONValue? {
       try server.call("GET", "/v1/pushes/\(id)/why?registration_id=\(device.id.text)", as: app)
         .document?["steps"]?.array?.first { $0["step"]?.string == "channel" }
@@ -110,6 +114,15 @@ import Testing
     #expect(message?["android"]?["category"] == "MARKETING" && message?["android"]?["bi_tag"]?.string == id)
     #expect(message?["android"]?["notification"]?["channel_id"] == "news")
     #expect(message?["android"]?["notification"]?["title"] == "robots")
+    // JPush's reports know the maker, under names of their own.
+    let detail = try world.reports("/v3/messages/detail", id)
+    let counts: JSONValue = ["target": 2, "sent": 1, "received": 0, "display": 0]
+    #expect(detail?["android_pns"]?["hw_detail"] == counts && detail?["android_pns"]?["pns_sent"] == 1)
+    #expect(detail?["android_pns"]?["xm_detail"] == .null)
+    #expect(detail?["details"]?["notification"]?["sub_android"]?["huawei"]?["sent"] == 1)
+    #expect(detail?["details"]?["notification"]?["sent"] == 1)
+    let received = try world.reports("/v3/received/detail", id)
+    #expect(received?["android_pns_sent"] == 1 && received?["android_pns_received"] == 0)
     #expect(try world.why(id, anna)?["verdict"] == "ok")
     #expect(try world.why(id, bert)?["cause"] == "channel_token_gone")
     // The dead token is not asked for again.

@@ -9,10 +9,10 @@ struct MessageReportController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
-    route(.report, "GET", "/v3/received") { $0.showReports($1, MessageReports.received) },
-    route(.report, "GET", "/v3/received/detail") { $0.showReports($1, MessageReports.receivedDetail) },
-    route(.report, "GET", "/v3/messages") { $0.showReports($1, MessageReports.messages) },
-    route(.report, "GET", "/v3/messages/detail") { $0.showReports($1, MessageReports.messagesDetail) },
+    route(.report, "GET", "/v3/received") { $0.showReports($1, $0.forms.received) },
+    route(.report, "GET", "/v3/received/detail") { $0.showReports($1, $0.forms.receivedDetail) },
+    route(.report, "GET", "/v3/messages") { $0.showReports($1, $0.forms.messages) },
+    route(.report, "GET", "/v3/messages/detail") { $0.showReports($1, $0.forms.messagesDetail) },
     route(.report, "POST", "/v3/status/message") { $0.showStatusOfMessage($1) },
     route(.report, "GET", "/v3/group/messages/detail", by: .group) { $0.showGroupReports($1) },
   ]
@@ -23,6 +23,8 @@ struct MessageReportController: GatewayController {
   private static let reportedGroupPushes = 10
   /// The most registrations of one call.
   private static let reportedDevices = 1000
+
+  private var forms: MessageReports { MessageReports(names: router.channels.names) }
 
   private func showReports(
     _ call: GatewayCall, _ form: @escaping @Sendable (MessageID, PushReport?) -> JSONValue
@@ -44,12 +46,12 @@ struct MessageReportController: GatewayController {
     guard let group = call.group,
       let ids = messageIDs(call, "group_msgids", most: Self.reportedGroupPushes)
     else { return }
-    router.reports.reports(onGroupPushes: ids, of: group) { result in
+    router.reports.reports(onGroupPushes: ids, of: group) { [forms] result in
       guard case .success(let reports) = result else {
         call.fail(call.api.faults.busy)
         return
       }
-      let elements = zip(ids, reports).map { MessageReports.groupMessagesDetail($0, $1 ?? []) }
+      let elements = zip(ids, reports).map { forms.groupMessagesDetail($0, $1 ?? []) }
       call.answer(200, JSONWriter.serialize(.array(elements)))
     }
   }
