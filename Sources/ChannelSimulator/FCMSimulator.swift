@@ -63,6 +63,8 @@ final class FCMSimulator {
     switch target.path.count {
     case 2... where ["huawei", "honor"].contains(target.path[0]) && request.method == "POST":
       return maker(request, target.path, now)
+    case 2... where target.path[0] == "xiaomi" && request.method == "POST":
+      return xiaomi(request, target.path, now)
     case 1 where target.path[0] == "token" && request.method == "POST":
       return finish("token", request, nil, now, take(.token, nil) ?? .answer(grant(request, now)))
     case 2 where target.path[0] == "push" && request.method == "POST":

@@ -6,6 +6,8 @@ import PushJSON
 struct MakerAccounts {
   /// The only app, its project, its client at Honor, and the secret of all of them. Docs/channel-simulator.md names them.
   static let (app, project, client, secret) = ("1001", "77", "1002", "simulator-secret")
+  /// The same as Xiaomi knows it.
+  static let package = "com.example.robots"
 
   /// Seconds for which a token of access is good.
   let lifetime: Int64
@@ -20,15 +22,10 @@ struct MakerAccounts {
         status: 400, code: String(code),
         body: ["error": .number(JSONNumber(code)), "error_description": .string(text)])
     }
-    guard request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true else {
-      return refuse(1100, "the body is no form")
-    }
-    var fields: [String: String] = [:]
-    for pair in String(decoding: request.body, as: UTF8.self).split(separator: "&") {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      fields[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
-    }
-    guard fields["grant_type"] == "client_credentials", fields.count == 3 else {
+    guard request.headers["content-type"]?.hasPrefix("application/x-www-form-urlencoded") == true,
+      let fields = HTTPForm(request.body)
+    else { return refuse(1100, "the body is no form") }
+    guard fields["grant_type"] == "client_credentials", fields.items.count == 3 else {
       return refuse(1101, "invalid grant_type")
     }
     guard fields["client_id"] == (service == "honor" ? Self.client : Self.app),
@@ -96,14 +93,14 @@ extension FCMSimulator {
   }
 
   /// The first rule for one of the tokens, or for any: it is used up once.
-  private func rule(of tokens: [String]) -> Rule? {
+  func rule(of tokens: [String]) -> Rule? {
     for token in tokens {
       if let rule = rule(.send, token) { return rule }
     }
     return rule(.send, nil)
   }
 
-  private func answer(_ entry: JSONObject, _ answer: FCMAnswer) -> HTTPResponse {
+  func answer(_ entry: JSONObject, _ answer: FCMAnswer) -> HTTPResponse {
     var entry = entry
     entry.set("status", .number(JSONNumber(answer.status)))
     if let code = answer.code { entry.set("code", .string(code)) }
@@ -113,7 +110,7 @@ extension FCMSimulator {
       body: JSONWriter.serialize(answer.body) + [10])
   }
 
-  private func follow(_ rule: Rule, _ entry: JSONObject, _ body: JSONValue) -> HTTPResponse? {
+  func follow(_ rule: Rule, _ entry: JSONObject, _ body: JSONValue) -> HTTPResponse? {
     var entry = entry
     guard !rule.stalls else {
       entry.set("stalled", true)

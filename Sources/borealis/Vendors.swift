@@ -36,6 +36,7 @@ struct Vendors: Sendable {
   private let webPush: WebPush
   private let huawei: Huawei
   private let honor: Honor
+  private let xiaomi: Xiaomi
   /// Whether an address without TLS was given: only a simulator has one.
   private let isPlain: Bool
   private let webPushURL: String?
@@ -46,6 +47,7 @@ struct Vendors: Sendable {
     let makers = try Self.address(Self.makers, settings)
     huawei = Huawei(makers.map { .simulator($0) } ?? .huawei)
     honor = Honor(makers.map { .simulator($0) } ?? .honor)
+    xiaomi = Xiaomi(makers.map { .simulator($0) } ?? .xiaomi)
     isPlain = [url, makers].contains { $0?.hasPrefix("http://") == true }
     webPushURL = try Self.address(Self.webPush, settings)
     let hosts = settings.list(Self.webPushHosts.name)
@@ -70,9 +72,9 @@ struct Vendors: Sendable {
   }
 
   /// What their channels are.
-  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .honor]
+  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .honor, .xiaomi]
 
-  var all: [any Vendor] { [fcm, webPush, huawei, honor] }
+  var all: [any Vendor] { [fcm, webPush, huawei, honor, xiaomi] }
 
   /// The vendor with a channel's name.
   func named(_ name: String) throws(Failure) -> any Vendor {
@@ -124,7 +126,8 @@ struct Vendors: Sendable {
   func channels(_ parts: VendorParts, _ transports: Transports) -> [any Channel] {
     [
       // A phone's maker reaches it more often than Google does, where it has both.
-      VendorChannel(huawei, parts), VendorChannel(honor, parts), VendorChannel(fcm, parts),
+      VendorChannel(huawei, parts), VendorChannel(honor, parts), VendorChannel(xiaomi, parts),
+      VendorChannel(fcm, parts),
       VendorChannel(webPush, parts.sending(with: transports.guarded)),
     ]
   }

@@ -30,16 +30,14 @@ import Testing
         ])
         #expect(set.status == 0)
       }
-      server = try TestServer(data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8"])
       try TemporaryFolder.write(JSONWriter.serialize(fields), to: folder.file("fields.json"))
       let set = try RunningProgram.run([
         "app", "channel", "set", app.key, channel, "--data", data, "--fields", folder.file("fields.json"),
         "--makers-url", url,
       ])
       #expect(set.status == 0, "\(set.output)")
-      #expect(set.documents.first??["subject"] == "1001")
-      // The server has taken the credential over when it has asked for a token of access.
-      #expect(try RunningProgram.eventually { try !log("token").isEmpty })
+      #expect(set.documents.first??["subject"] == fields["app_id"] ?? fields["package_name"])
+      server = try TestServer(data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8"])
     }
 
     func device(_ token: String) throws -> TestDevice.Identity {
@@ -180,5 +178,34 @@ import Testing
     #expect(shown?["importance"] == "NORMAL" && shown?["title"] == "Shop" && shown?["body"] == "Hello")
     #expect(try world.why(id, dora)?["verdict"] == "ok")
     #expect(try world.why(id, emil)?["cause"] == "channel_token_gone")
+  }
+
+  @Test func `A notification goes over Xiaomi's service, and a used-up quota stops the day's sending`() throws
+  {
+    let world = try World(
+      "xiaomi", ["package_name": "com.example.robots", "secret": "simulator-secret"])
+    let (fritz, gerd) = (try world.device("fritz"), try world.device("gerd"))
+    try world.order("POST", "tokens", ["tokens": [["token": "gerd", "state": "unregistered"]]])
+    let long = String(repeating: "界", count: 200)
+    let id = try world.push(
+      ["alert": .string(long), "title": "Shop & co", "extras": ["a": "b=c"]],
+      options: ["third_party_channel": ["xiaomi": ["channel_id": "111"]]])
+    #expect(try world.results(of: id, 2) == ["BadRegID": 1, "delivered": 1])
+    let sent = try world.log().first?["request"]
+    #expect(Set(sent?["registration_id"]?.string?.split(separator: ",") ?? []) == ["fritz", "gerd"])
+    #expect(sent?["title"] == "Shop & co" && sent?["extra.channel_id"] == "111")
+    #expect(sent?["description"]?.string == String(long.prefix(126)) + "…")
+    #expect(try world.why(id, fritz)?["verdict"] == "ok")
+    #expect(try world.why(id, gerd)?["cause"] == "channel_token_gone")
+    let detail = try world.reports("/v3/messages/detail", id)
+    #expect(detail?["android_pns"]?["xm_detail"]?["sent"] == 1)
+    // Until midnight in China nothing more is sent, and that is said.
+    try world.order("POST", "script", ["rules": [["status": 200, "code": "200001"]]])
+    _ = try world.push(["alert": "x"])
+    #expect(try RunningProgram.eventually { try world.log().last?["code"] == "200001" })
+    let asked = try world.log().count
+    let later = try world.push(["alert": "y"])
+    #expect(try RunningProgram.eventually { try world.why(later, fritz)?["verdict"] == "waiting" })
+    #expect(try world.log().count == asked)
   }
 }

@@ -107,6 +107,48 @@ import Testing
     #expect(said.outcome(for: Array("c".utf8)) == .accepted)
   }
 
+  @Test func xiaomi() {
+    func code(_ code: String, _ status: Int = 200) -> VendorOutcome {
+      Xiaomi().interpret(
+        Self.answer(status, #"{"result":"error","code":\#(code),"description":"d","reason":"r"}"#))
+    }
+    func text(_ code: String, _ status: Int = 200) -> String { "Xiaomi answered \(status) \(code) r" }
+    #expect(code("0") == .accepted)
+    for bad in ["10008", "10012", "10016", "10017", "10018", "10027", "99999"] {
+      #expect(code(bad) == .rejectContent(bad) && code(bad, 400) == .rejectContent(bad))
+    }
+    for wrong in [
+      "10005", "10014", "10026", "21301", "21305", "22000", "22004", "22008", "22100", "22101",
+    ] { #expect(code(wrong) == .pauseAndTellOperator(text(wrong))) }
+    for dead in ["20301", "66108"] { #expect(code(dead) == .dropToken(dead)) }
+    for busy in ["10002", "10003"] { #expect(code(busy) == Self.later(text(busy), rests: false)) }
+    for fast in ["10022", "10023", "10024"] { #expect(code(fast) == Self.later(text(fast), rests: true)) }
+    #expect(code("200001") == .stopUntilQuotaReset(text("200001")))
+    #expect(code("0", 503) == Self.later(text("0", 503), rests: true))
+    let statuses: [(Int, VendorOutcome)] = [
+      (200, Self.later("Xiaomi answered 200", rests: true, from: 60)),
+      (302, Self.later("Xiaomi answered 302", rests: true, from: 60)),
+      (400, .rejectContent("Status400")), (401, .pauseAndTellOperator("Xiaomi answered 401")),
+      (403, .pauseAndTellOperator("Xiaomi answered 403")),
+      (404, .pauseAndTellOperator("Xiaomi answered 404")),
+      (408, Self.later("Xiaomi answered 408", rests: false)),
+      (429, Self.later("Xiaomi answered 429", rests: true)),
+      (500, Self.later("Xiaomi answered 500", rests: false)),
+      (503, Self.later("Xiaomi answered 503", rests: true)),
+    ]
+    for (status, outcome) in statuses {
+      #expect(Xiaomi().interpret(Self.answer(status, "<html>")) == outcome)
+    }
+    let partly = Self.answer(200, #"{"result":"ok","code":0,"data":{"id":"i","bad_regids":"a,c"}}"#)
+    let said = Xiaomi().interpret(partly, for: ["a", "b", "c"].map { Array($0.utf8) })
+    #expect(said.outcome(for: Array("b".utf8)) == .accepted)
+    for token in ["a", "c"] { #expect(said.outcome(for: Array(token.utf8)) == .dropToken("BadRegID")) }
+    for reason in ["BadRegID", "20301", "66108", "10016", "10017", "10018"] {
+      #expect(Xiaomi().meaning(of: reason) != nil)
+    }
+    #expect(Xiaomi().meaning(of: "1") == nil)
+  }
+
   @Test func tokensOfAccess() {
     func read(_ status: Int, _ body: String) -> AccessAnswer {
       VendorFields.readToken(Self.answer(status, body), of: "Huawei")

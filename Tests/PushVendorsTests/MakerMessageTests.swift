@@ -197,6 +197,54 @@ import Testing
         == plain.replacing(notify, with: #""notifyId":77"#))
   }
 
+  @Test func xiaomi() throws {
+    let notify = "notify_id=\(403_926_205_595_649 % 2_147_483_647)"
+    let key = "m" + String(Self.push.rawValue, radix: 36)
+    let payload = "payload=%257B%2522msg_id%2522%253A%2522403926205595649%2522%257D"
+    let plain =
+      "registration_id=t1%2Ct2&pass_through=0&title=Shop&description=Hi&notify_type=-1&" + notify
+      + "&extra.notify_effect=1&extra.jobkey=\(key)&" + payload + "&time_to_live=3600000"
+    #expect(try body(Xiaomi.content(shown("", ""))) == plain)
+    #expect(key.utf8.count <= 12)
+    let effect = "&extra.notify_effect=1"
+    let long = String(repeating: "é", count: 200)
+    let mark = "%E2%80%A6"
+    let cases: [(String, String, [(String, String)])] = [
+      (#""title":"T&Co""#, "", [("title=Shop", "title=T%26Co")]),
+      ("", #""channel_id":"c""#, [(effect, "&extra.channel_id=c" + effect)]),
+      (#""channel_id":"a""#, "", [(effect, "&extra.channel_id=a" + effect)]),
+      (#""channel_id":"a""#, #""channel_id":"c""#, [(effect, "&extra.channel_id=c" + effect)]),
+      (#""sound":"s""#, "", [(effect, "&extra.sound_uri=s" + effect)]),
+      (#""alert_type":5"#, "", [("notify_type=-1", "notify_type=5")]),
+      (#""alert_type":0"#, "", [("notify_type=-1", "notify_type=0")]),
+      (#""display_foreground":"0""#, "", [(effect, "&extra.notify_foreground=0" + effect)]),
+      (
+        #""intent":{"url":"https://a.example/"}"#, "",
+        [
+          (effect, "&extra.notify_effect=3&extra.web_uri=https%3A%2F%2Fa.example%2F"),
+          (
+            "%2522%257D&", "%2522%252C%2522intent%2522%253A%2522https%253A%252F%252Fa.example%252F%2522%257D&"
+          ),
+        ]
+      ),
+      (
+        #""title":"\#(long)""#, "",
+        [("title=Shop", "title=" + String(repeating: "%C3%A9", count: 48) + mark)]
+      ),
+    ]
+    for (android, wishes, changes) in cases {
+      var expected = plain
+      for (old, new) in changes { expected = expected.replacing(old, with: new, maxReplacements: 1) }
+      #expect(try body(Xiaomi.content(shown(android, wishes))) == expected, "\(android) \(wishes)")
+    }
+    #expect(
+      try body(Xiaomi.content(shown("", "", replaces: MessageID(77))))
+        == plain.replacing(notify, with: "notify_id=77"))
+    #expect(try body(Xiaomi.content(shown("", "")), life: 0).hasSuffix("time_to_live=1000"))
+    let large = String(repeating: "x", count: 4096)
+    #expect(try Xiaomi.content(shown(#""extras":{"a":"\#(large)"}"#, "")).refusal == "MessageTooBig")
+  }
+
   @Test func requests() throws {
     let access = AccessToken("tok", expiresAt: Timestamp(milliseconds: 0))
     let target = VendorTarget(token: Array("t".utf8), push: Self.push, secondsToLive: 60)

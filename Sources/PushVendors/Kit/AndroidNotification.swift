@@ -99,7 +99,7 @@ struct AndroidNotification {
   }
 }
 
-/// A push as JSON, rendered once; tokens and the time to live are put in for each request.
+/// A push as the body of requests, rendered once; tokens and the time to live are put in for each request.
 public final class MakerContent: VendorContent {
   /// The most bytes of a body that makers' services take, without tokens.
   static let limit = 4096
@@ -110,10 +110,17 @@ public final class MakerContent: VendorContent {
   public let refusal: String?
   private let render: @Sendable (_ tokens: [JSONValue], _ seconds: Int64) -> [UInt8]
 
-  /// `render` writes the body.
-  init(_ render: @escaping @Sendable (_ tokens: [JSONValue], _ seconds: Int64) -> [UInt8]) {
+  /// `render` writes the body, whose size without tokens is limited.
+  convenience init(_ render: @escaping @Sendable (_ tokens: [JSONValue], _ seconds: Int64) -> [UInt8]) {
+    self.init(refusal: render([], 1_296_000).count > Self.limit ? "MessageTooBig" : nil, render)
+  }
+
+  /// `render` writes the body; for what reason it is refused is known.
+  init(
+    refusal: String?, _ render: @escaping @Sendable (_ tokens: [JSONValue], _ seconds: Int64) -> [UInt8]
+  ) {
+    self.refusal = refusal
     self.render = render
-    refusal = render([], 1_296_000).count > Self.limit ? "MessageTooBig" : nil
   }
 
   /// The body for some devices.

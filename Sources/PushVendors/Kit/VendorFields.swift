@@ -54,19 +54,20 @@ public struct VendorFields: Sendable, Equatable {
 
   /// The fields as the body of a form.
   static func form(_ pairs: [(String, String)]) -> [UInt8] {
+    Array(pairs.map { $0.0 + "=" + escaped($0.1) }.joined(separator: "&").utf8)
+  }
+
+  /// A text as it stands in a form (RFC 3986 section 2.1).
+  static func escaped(_ value: String) -> String {
     var text = ""
-    for (name, value) in pairs {
-      if !text.isEmpty { text += "&" }
-      text += name + "="
-      for byte in value.utf8 {
-        switch byte {
-        case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-          text.unicodeScalars.append(Unicode.Scalar(byte))
-        default: text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }
+    for byte in value.utf8 {
+      switch byte {
+      case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default: text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
       }
     }
-    return Array(text.utf8)
+    return text
   }
 
   /// Reads a token of access (RFC 6749) of a service that `name` says.

@@ -1,0 +1,68 @@
+import PushBase
+import PushDomain
+import PushHTTPClient
+import PushJSON
+import PushRouter
+
+extension Xiaomi {
+  /// Reads Mi Push's answer.
+  public func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
+    let body = (try? parseJSON(answer.body))?.object
+    let code = body?["code"]?.int64 ?? body?["code"]?.string.flatMap { Int64($0) }
+    let reason = body?["reason"]?.string ?? body?["description"]?.string ?? ""
+    let text = VendorText.line("Xiaomi answered \(answer.status) \(code.map { String($0) } ?? "") \(reason)")
+    switch code {
+    case 0 where answer.status == 200: return .accepted
+    case 10_002, 10_003:
+      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: false, text)
+    case 10_022, 10_023, 10_024:
+      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: true, text)
+    case 10_005, 10_014, 10_026, 21_301, 21_305, 22_100, 22_101: return .pauseAndTellOperator(text)
+    case let code? where (22_000...22_008).contains(code): return .pauseAndTellOperator(text)
+    case 20_301, 66_108: return .dropToken(String(code ?? 0))
+    case 200_001: return .stopUntilQuotaReset(text)
+    case let code? where code != 0 && answer.status < 500: return .rejectContent(String(code))
+    default: break
+    }
+    switch answer.status {
+    case 200..<400: return .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, text)
+    case 401, 403, 404: return .pauseAndTellOperator(text)
+    case 429, 503:
+      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: true, text)
+    case 408, 500...:
+      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: false, text)
+    default: return .rejectContent("Status\(answer.status)")
+    }
+  }
+
+  /// The tokens that Mi Push calls bad in a request that it took otherwise. With several tokens "no valid target" is told of
+  /// all of them.
+  public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
+    let outcome = interpret(answer)
+    guard outcome == .accepted,
+      let bad = (try? parseJSON(answer.body))?["data"]?["bad_regids"]?.string, !bad.isEmpty
+    else { return VendorAnswer(outcome) }
+    var exceptions: [[UInt8]: VendorOutcome] = [:]
+    for token in bad.split(separator: ",") { exceptions[Array(token.utf8)] = .dropToken("BadRegID") }
+    return VendorAnswer(.accepted, exceptions: exceptions)
+  }
+
+  /// What Mi Push's words mean.
+  public func meaning(of reason: String) -> Phrase? {
+    switch reason {
+    case "BadRegID", "20301", "66108":
+      Phrase("Xiaomi does not know the token: usually the app was removed.", "小米不认识该令牌，通常是应用已被卸载。")
+    case "10016", "10017", "10018":
+      Phrase("Xiaomi does not take a value of the notification.", "小米不接受通知中的某个值。")
+    default: nil
+    }
+  }
+}
+
+extension ChannelWords {
+  static let xiaomi = ChannelWords(reasons: [
+    "BadRegID": ChannelReason(.channelTokenGone, .token), "20301": ChannelReason(.channelTokenGone, .token),
+    "66108": ChannelReason(.channelTokenGone, .token),
+    "MessageTooBig": ChannelReason(.channelTooLarge, .size),
+  ])
+}

@@ -1,0 +1,168 @@
+import PushBase
+import PushChannels
+import PushDomain
+import PushHTTPClient
+import PushJSON
+import PushRouter
+
+extension ChannelID {
+  /// Xiaomi's Mi Push.
+  public static let xiaomi = ChannelID(rawValue: 8)
+}
+
+extension ChannelInfo {
+  /// Xiaomi's Mi Push.
+  public static let xiaomi = ChannelInfo(
+    id: .xiaomi, name: "xiaomi", english: "Xiaomi", chinese: "小米", platforms: PlatformSet(.android),
+    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
+    words: .xiaomi, options: ChannelOptions("xiaomi", fields: ["channel_id": .text, "skip_quota": .flag]))
+}
+
+/// Xiaomi's Mi Push, by `POST /v3/message/regid` (dev.mi.com, server API).
+public struct Xiaomi: Vendor {
+  /// What messages are posted to, without the path.
+  public struct Endpoint: Sendable, Equatable {
+    let address: String
+
+    /// Xiaomi's own, for apps in China.
+    public static let xiaomi = Endpoint(address: "https://api.xmpush.xiaomi.com")
+
+    /// Of a simulator: an address without a path.
+    public static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/xiaomi") }
+  }
+
+  /// Two weeks, in seconds.
+  static let longestLife: Int64 = 1_209_600
+  /// The most characters of a title and of a text.
+  static let (titleLength, textLength) = (49, 127)
+  /// The most bytes of what the app gets.
+  static let payloadBytes = 4096
+  private let endpoint: Endpoint
+
+  /// Makes requests to this address.
+  public init(_ endpoint: Endpoint = .xiaomi) { self.endpoint = endpoint }
+
+  /// What the channel is.
+  public var info: ChannelInfo { .xiaomi }
+  /// Where notifications go.
+  public var slot: TokenSlot { TokenSlot(.xiaomi, kind: 1) }
+  /// The most tokens of a request.
+  public var mostTokens: Int { 1000 }
+
+  // MARK: Credentials
+
+  /// What pages say of it.
+  public var texts: CredentialTexts {
+    CredentialTexts(
+      step: Phrase("Set up Mi Push", "配置小米推送"),
+      stepText: Phrase(
+        "Xiaomi devices then receive notifications while the app is closed.", "应用未运行时，小米设备也能收到通知。"),
+      none: Phrase("no app secret", "未配置密钥"))
+  }
+
+  /// Package name and app secret.
+  public var form: CredentialForm {
+    CredentialForm(
+      "xiaomi", title: Phrase("Set up Mi Push", "配置小米推送"),
+      text: Phrase("In Xiaomi's developer console: Push, App information.", "在小米开放平台：消息推送 > 应用信息。"),
+      fields: [
+        CredentialField("package_name", Phrase("Package name", "应用包名")),
+        CredentialField("secret", Phrase("App secret", "AppSecret"), .secret),
+      ], action: Phrase("Save", "保存"))
+  }
+
+  /// What a credential is for.
+  public var subjectLabel: Phrase { Phrase("Package name", "应用包名") }
+  /// The package name.
+  public func values(of subject: String) -> [String: String] { ["package_name": subject] }
+
+  /// Reads the form.
+  public func read(
+    _ input: CredentialInput, replacing current: VendorFields?
+  ) throws(CredentialProblem) -> VendorUpload {
+    let fields = try VendorFields(input, ["package_name", "secret"])
+    return VendorUpload(subject: fields["package_name"], name: "", secret: fields.secret)
+  }
+
+  /// Opens what was sealed.
+  public func credential(_ secret: [UInt8]) -> VendorFields? { VendorFields(secret) }
+
+  /// The secret itself goes with each request.
+  public func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
+    .granted(credential["secret"], seconds: 86_400)
+  }
+
+  /// Nobody is asked.
+  public func readToken(_ answer: HTTPAnswer) -> AccessAnswer {
+    .later("Xiaomi has no tokens of access", seconds: nil)
+  }
+
+  // MARK: Requests
+
+  /// Whether there is a notification for Android.
+  public func carries(_ content: PushContent) -> Bool {
+    content.parts(for: .android).contains(.notification)
+  }
+
+  /// Renders the notification.
+  public func render(_ push: ChannelPush) -> MakerContent? {
+    AndroidNotification(push, for: .xiaomi).map { Self.content($0) }
+  }
+
+  /// Posts a message to some devices.
+  public func request(
+    _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
+  ) -> VendorRequest {
+    let package = VendorFields.form([("restricted_package_name", credential["package_name"])])
+    return .post(
+      HTTPPost(
+        url: "\(endpoint.address)/v3/message/regid", fields: ["Authorization: key=\(access.value)"],
+        body: content.body(to: target, longestLife: Self.longestLife) + [UInt8(ascii: "&")] + package,
+        contentType: "application/x-www-form-urlencoded"))
+  }
+
+  /// There is no question that no device notices and whose answer is documented.
+  public var canBeAsked: Bool { false }
+  /// None.
+  public func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
+
+  /// A notification as Xiaomi takes it, but for the package.
+  static func content(_ shown: AndroidNotification) -> MakerContent {
+    let data = shown.data
+    let fixed = fields(shown)
+    return MakerContent(refusal: data.utf8.count > payloadBytes ? "MessageTooBig" : nil) { tokens, seconds in
+      VendorFields.form(
+        [("registration_id", tokens.compactMap(\.string).joined(separator: ","))] + fixed + [
+          // Xiaomi decodes it once more.
+          ("payload", VendorFields.escaped(data)),
+          ("time_to_live", String(seconds * 1000)),
+        ])
+    }
+  }
+
+  private static func fields(_ shown: AndroidNotification) -> [(String, String)] {
+    var alerts = 0
+    for bit: Int64 in [1, 2, 4] where shown.alerts(bit) { alerts += Int(bit) }
+    var fields = [
+      ("pass_through", "0"), ("title", shortened(shown.title, to: titleLength)),
+      ("description", shortened(shown.body, to: textLength)),
+      ("notify_type", alerts == 7 ? "-1" : String(alerts)), ("notify_id", String(shown.notifyID)),
+    ]
+    if let channel = shown.text("channel_id") { fields.append(("extra.channel_id", channel)) }
+    if let sound = shown.text("sound") { fields.append(("extra.sound_uri", sound)) }
+    if !shown.isShownInForeground { fields.append(("extra.notify_foreground", "0")) }
+    switch shown.tap {
+    case .app, .action: fields.append(("extra.notify_effect", "1"))
+    case .intent(let intent): fields += [("extra.notify_effect", "2"), ("extra.intent_uri", intent)]
+    case .url(let url): fields += [("extra.notify_effect", "3"), ("extra.web_uri", url)]
+    }
+    // The same key for a push that is sent again: devices show it once.
+    fields.append(("extra.jobkey", "m" + String(shown.push.rawValue, radix: 36)))
+    return fields
+  }
+
+  /// Xiaomi refuses longer texts, which other channels take.
+  private static func shortened(_ text: String, to count: Int) -> String {
+    text.count <= count ? text : text.prefix(count - 1) + "…"
+  }
+}
