@@ -156,8 +156,13 @@ final class RunningProgram: Sendable {
   /// The next line of standard output, which must be JSON.
   func document() throws -> JSONValue { try parseJSON(Array(try line().utf8)) }
 
-  /// Sends a signal.
-  func signal(_ number: Int32) { kill(processID, number) }
+  /// Sends a signal. After SIGSTOP no thread of the process runs any more, which takes a while on a busy machine.
+  func signal(_ number: Int32) {
+    kill(processID, number)
+    guard number == SIGSTOP else { return }
+    var found = siginfo_t()
+    _ = waitid(P_PID, id_t(processID), &found, WSTOPPED | WEXITED | WNOWAIT)
+  }
 
   /// Waits for the end of the process, which may say nothing for so many seconds.
   func end(patience: Int = patience) throws -> Ending {
