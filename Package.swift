@@ -162,7 +162,7 @@ let package = Package(
     tests("PushWireTests", ["PushWire", "PushBase"]),
     tests("PushHTTPTests", ["PushHTTP", "PushBase"]),
     tests("PushDomainTests", ["PushTesting", "PushAPNs", "PushDomain", "PushJSON", "PushBase"]),
-    tests("PushCryptoTests", ["PushCrypto", "PushBase", "COpenSSL"]),
+    tests("PushCryptoTests", ["PushTesting", "PushCrypto", "PushBase", "COpenSSL"]),
     tests("PushWebSocketTests", ["PushWebSocket", "PushHTTP", "PushBase"]),
     tests(
       "PushNetTests",
@@ -253,7 +253,7 @@ let package = Package(
         "borealis", "PushTesting", "PushRouter", "PushStorage", "PushBase", "PushJSON", "PushWire",
         "PushCrypto", "CLinux",
       ]),
-    tests("TidyTests", ["PushBase"]),
+    tests("TidyTests", ["PushTesting", "PushBase"]),
   ],
   swiftLanguageModes: [.v6]
 )

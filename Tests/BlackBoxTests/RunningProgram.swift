@@ -87,35 +87,19 @@ final class RunningProgram: Sendable {
       guard mkfifo(inputFile, 0o600) == 0 else { throw Failure(description: "no pipe for the input") }
       inputEnd = open(inputFile, O_RDWR | O_CLOEXEC)
     }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_addopen(&actions, 0, inputFile, O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
-    posix_spawn_file_actions_addopen(
-      &actions, 2, folder.path + "/errors", O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    let environment = try Self.store(of: arguments, environment).merging(environment) { $1 }
-    var spawned: pid_t = 0
-    let status = Self.withCStrings([program] + arguments) { arguments in
-      let environment = Self.sanitizing.merging(environment) { $1 }
-      return Self.withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-        posix_spawn(&spawned, program, &actions, nil, arguments, environment)
-      }
-    }
-    posix_spawn_file_actions_destroy(&actions)
-    close(pipes[1])
-    processID = spawned
+    defer { close(pipes[1]) }
     output = pipes[0]
-    guard status == 0 else {
-      state.withLock { $0.ending = -1 }
-      throw Failure(description: "cannot start \(program): error \(status)")
-    }
+    let environment = try Self.store(of: arguments, environment).merging(environment) { $1 }
+    processID = try ChildProcess.start(
+      program, arguments, environment: Self.sanitizing.merging(environment) { $1 },
+      input: .reading(inputFile),
+      output: .descriptor(pipes[1]), errors: .appending(folder.path + "/errors"))
   }
 
   deinit {
     if state.withLock({ $0.ending == nil }) {
       kill(processID, SIGKILL)
-      var status: Int32 = 0
-      waitpid(processID, &status, 0)
+      ChildProcess.wait(for: processID)
       reportFindings()
     }
     close(output)
@@ -168,12 +152,9 @@ final class RunningProgram: Sendable {
   func end(patience: Int = patience) throws -> Ending {
     try state.withLock { state in
       while try read(into: &state, patience) {}
-      var status: Int32 = 0
-      guard state.ending == nil, waitpid(processID, &status, 0) == processID else {
+      guard state.ending == nil, let ending = ChildProcess.wait(for: processID) else {
         throw Failure(description: "the process has ended before")
       }
-      let signal = status & 0x7f
-      let ending = signal == 0 ? status >> 8 & 0xff : 128 + signal
       state.ending = ending
       reportFindings()
       let errors = errors
@@ -254,12 +235,4 @@ final class RunningProgram: Sendable {
     let own = String(cString: resolved)
     return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/borealis"
   }()
-
-  private static func withCStrings<Result>(
-    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
-  ) -> Result {
-    let copies = strings.map { strdup($0) }
-    defer { for copy in copies { free(copy) } }
-    return body(copies + [nil])
-  }
 }

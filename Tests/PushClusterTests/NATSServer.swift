@@ -49,8 +49,7 @@ final class NATSServer {
     guard orders >= 0 else { return }
     close(orders)
     orders = -1
-    var status: Int32 = 0
-    waitpid(shell, &status, 0)
+    ChildProcess.wait(for: shell)
   }
 
   /// Stops it without an end, as a machine that hangs.
@@ -64,18 +63,14 @@ final class NATSServer {
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pipes) == 0 else {
       throw Failure(description: "no pipe")
     }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, pipes[0], 0)
-    posix_spawn_file_actions_adddup2(&actions, pipes[0], 1)
-    let texts: [String] = ["sh", "-c", Self.script, "sh", folder.path]
-    let arguments = texts.map { strdup($0) }
-    let status = posix_spawn(&shell, "/bin/sh", &actions, nil, arguments + [nil], environ)
-    for text in arguments { free(text) }
-    posix_spawn_file_actions_destroy(&actions)
-    close(pipes[0])
     orders = pipes[1]
-    guard status == 0, let number = pid_t(try answer()) else { throw Failure(description: "no shell") }
+    do {
+      defer { close(pipes[0]) }
+      shell = try ChildProcess.start(
+        "/bin/sh", ["-c", Self.script, "sh", folder.path], input: .descriptor(pipes[0]),
+        output: .descriptor(pipes[0]))
+    }
+    guard let number = pid_t(try answer()) else { throw Failure(description: "no shell") }
     processID = number
   }
 

@@ -1,12 +1,11 @@
 import PushBase
+import PushTesting
 import Testing
 
 @testable import PushCrypto
 
 @Suite struct CertificateFactsTests {
-  let tool: OpenSSLTool
-
-  init() throws { tool = try OpenSSLTool() }
+  let tool = OpenSSLTool()
 
   /// The worked value of an extension with two topics.
   static let list = element(
@@ -23,9 +22,9 @@ import Testing
     value.count < 0x80 ? [tag, UInt8(value.count)] + value : [tag, 0x81, UInt8(value.count)] + value
   }
 
-  @Test func readsWhatAppleWrites() async throws {
+  @Test func readsWhatAppleWrites() throws {
     let before = SystemTime().now()
-    try await tool.makeCertificate(
+    try tool.makeCertificate(
       extensions: [
         "1.2.840.113635.100.6.3.2=ASN1:NULL", "1.2.840.113635.100.6.3.6=DER:\(Hex.encode(Self.list))",
       ], days: 398, key: "RSA -pkeyopt rsa_keygen_bits:2048")
@@ -41,27 +40,27 @@ import Testing
       Hex.encode(facts.fingerprint) == (try CertificateInfo(pem: tool.text("certificate.pem"))).fingerprint)
   }
 
-  @Test func withoutExtensionsOnlyTheUserIDIsATopic() async throws {
-    try await tool.makeCertificate(subject: "/UID=com.example.推送", extensions: [])
+  @Test func withoutExtensionsOnlyTheUserIDIsATopic() throws {
+    try tool.makeCertificate(subject: "/UID=com.example.推送", extensions: [])
     let facts = try CertificateFacts(pem: tool.text("certificate.pem"))
     #expect(facts.topics == [CertificateTopic(name: "com.example.推送", kind: "")])
     #expect(!facts.allowsProduction && !facts.allowsSandbox)
     #expect(facts.commonName == nil && facts.organizationalUnit == nil)
   }
 
-  @Test func olderTopicsForCallsAreAdded() async throws {
-    try await tool.makeCertificate(
+  @Test func olderTopicsForCallsAreAdded() throws {
+    try tool.makeCertificate(
       extensions: ["1.2.840.113635.100.6.3.4=DER:\(Hex.encode(Self.list))"])
     #expect(try CertificateFacts(pem: tool.text("certificate.pem")).topics == Self.topics)
-    try await tool.makeCertificate(extensions: ["1.2.840.113635.100.6.3.4=ASN1:NULL"])
+    try tool.makeCertificate(extensions: ["1.2.840.113635.100.6.3.4=ASN1:NULL"])
     #expect(
       try CertificateFacts(pem: tool.text("certificate.pem")).topics
         == [CertificateTopic(name: "com.example.app", kind: "")])
   }
 
-  @Test func damagedTopicsAreRefused() async throws {
-    try await tool.makeCertificate(extensions: ["1.2.840.113635.100.6.3.6=DER:30050c036162"])
-    let text = try tool.text("certificate.pem")
+  @Test func damagedTopicsAreRefused() throws {
+    try tool.makeCertificate(extensions: ["1.2.840.113635.100.6.3.6=DER:30050c036162"])
+    let text = tool.text("certificate.pem")
     #expect(throws: CredentialFileError.unreadableTopics) { try CertificateFacts(pem: text) }
     #expect(throws: CredentialFileError.noCertificate) { try CertificateFacts(pem: "hello") }
   }

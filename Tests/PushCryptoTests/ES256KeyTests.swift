@@ -1,15 +1,14 @@
 import PushCrypto
+import PushTesting
 import Testing
 
 @Suite struct ES256KeyTests {
-  let tool: OpenSSLTool
-
-  init() throws { tool = try OpenSSLTool() }
+  let tool = OpenSSLTool()
 
   /// OpenSSL's command verifies what we sign; each signature is another one.
-  @Test func signaturesAreGood() async throws {
-    try await tool.run("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8")
-    try await tool.run("pkey -in key.p8 -pubout -out public.pem")
+  @Test func signaturesAreGood() throws {
+    try tool.run("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8")
+    try tool.run("pkey -in key.p8 -pubout -out public.pem")
     let key = try ES256Key(p8: tool.bytes("key.p8"))
     #expect(try key.publicKeyPEM() == tool.text("public.pem"))
     let message = Array("header.claims".utf8)
@@ -22,18 +21,18 @@ import Testing
       guard index < 3 else { continue }
       try tool.write(der(signature), to: "signature")
       #expect(
-        try await tool.run("dgst -sha256 -verify public.pem -signature signature message") == "Verified OK\n")
+        try tool.run("dgst -sha256 -verify public.pem -signature signature message") == "Verified OK\n")
       try tool.write(message + [0], to: "other")
-      await #expect(throws: OpenSSLTool.Failure.self) {
-        try await tool.run("dgst -sha256 -verify public.pem -signature signature other")
+      #expect(throws: OpenSSLTool.Failure.self) {
+        try tool.run("dgst -sha256 -verify public.pem -signature signature other")
       }
     }
   }
 
   /// The forms in which the same key may arrive, and that its own text reads as the same key.
-  @Test func sameKeyInEveryForm() async throws {
-    try await tool.run("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8")
-    let text = try tool.text("key.p8")
+  @Test func sameKeyInEveryForm() throws {
+    try tool.run("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.p8")
+    let text = tool.text("key.p8")
     let key = try ES256Key(p8: Array(text.utf8))
     let forms = [
       text.split(separator: "\n").joined(separator: "\r\n") + "\r\n", "\u{feff}" + text,
@@ -70,9 +69,9 @@ import Testing
     ),
     ("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -outform DER -out file", .binary),
   ])
-  func refusesFilesOfOpenSSL(command: String, error: CredentialFileError) async throws {
-    try await tool.run(command)
-    let bytes = try tool.bytes("file")
+  func refusesFilesOfOpenSSL(command: String, error: CredentialFileError) throws {
+    try tool.run(command)
+    let bytes = tool.bytes("file")
     #expect(throws: error) { try ES256Key(p8: bytes) }
   }
 

@@ -1,27 +1,26 @@
 import COpenSSL
 import PushBase
+import PushTesting
 import Testing
 
 @testable import PushCrypto
 
 @Suite struct PKCS12Tests {
-  let tool: OpenSSLTool
-
-  init() throws { tool = try OpenSSLTool() }
+  let tool = OpenSSLTool()
 
   /// What Keychain wrote for years (RC2 and 3DES), 3DES alone, today's ciphers, and no encryption at all.
   @Test(arguments: [
     "-legacy", "-legacy -descert", "", "-keypbe NONE -certpbe NONE", "-legacy -iter 1 -nomaciter",
   ])
-  func readsOldAndNewFiles(options: String) async throws {
-    try await tool.makeCertificate(key: "RSA -pkeyopt rsa_keygen_bits:2048")
-    try await tool.run(
+  func readsOldAndNewFiles(options: String) throws {
+    try tool.makeCertificate(key: "RSA -pkeyopt rsa_keygen_bits:2048")
+    try tool.run(
       "pkcs12 -export \(options) -inkey key.pem -in certificate.pem -passout pass:geheim -out file.p12")
     let pair = try PKCS12.parse(tool.bytes("file.p12"), password: "geheim")
-    #expect(pair.certificatesPEM == (try tool.text("certificate.pem")))
-    #expect(pair.keyPEM == (try tool.text("key.pem")))
+    #expect(pair.certificatesPEM == tool.text("certificate.pem"))
+    #expect(pair.keyPEM == tool.text("key.pem"))
     #expect(pair.facts.userID == "com.example.app")
-    let bytes = try tool.bytes("file.p12")
+    let bytes = tool.bytes("file.p12")
     for wrong in ["Geheim", "geheim ", "x"] {
       #expect(throws: CredentialFileError.wrongPassword) { try PKCS12.parse(bytes, password: wrong) }
     }
@@ -31,32 +30,32 @@ import Testing
   }
 
   /// An empty password is not the same as none: both are tried. Passwords may hold any character.
-  @Test func passwordsOfEveryKind() async throws {
-    try await tool.makeCertificate()
+  @Test func passwordsOfEveryKind() throws {
+    try tool.makeCertificate()
     for password in ["", "päss wörd", "密码🔑"] {
-      try await tool.run(
+      try tool.run(
         "pkcs12 -export -legacy -inkey key.pem -in certificate.pem -out file.p12 -passout", "pass:\(password)"
       )
-      let bytes = try tool.bytes("file.p12")
+      let bytes = tool.bytes("file.p12")
       #expect(try PKCS12.parse(bytes, password: password).facts.userID == "com.example.app")
       if password.isEmpty {
         #expect(try PKCS12.parse(bytes, password: nil).facts.userID == "com.example.app")
       }
     }
-    try await tool.run(
+    try tool.run(
       "pkcs12 -export -nomac -keypbe NONE -certpbe NONE -inkey key.pem -in certificate.pem",
       "-passout", "pass:", "-out", "bare.p12")
     #expect(try PKCS12.parse(tool.bytes("bare.p12"), password: nil).facts.userID == "com.example.app")
   }
 
   /// Where the legacy provider is not installed, the password is not blamed; files that need no RC2 still work.
-  @Test func missingProviderIsNamed() async throws {
-    try await tool.makeCertificate()
-    try await tool.run(
+  @Test func missingProviderIsNamed() throws {
+    try tool.makeCertificate()
+    try tool.run(
       "pkcs12 -export -legacy -inkey key.pem -in certificate.pem -passout pass:x -out old.p12")
-    try await tool.run(
+    try tool.run(
       "pkcs12 -export -inkey key.pem -in certificate.pem -passout pass:x -out new.p12")
-    let old = try tool.bytes("old.p12")
+    let old = tool.bytes("old.p12")
     #expect(throws: CredentialFileError.legacyProviderMissing) {
       try PKCS12.parse(old, password: "x", modules: "/nonexistent")
     }
@@ -68,28 +67,28 @@ import Testing
   }
 
   /// The certificate itself comes first, whatever else the file holds.
-  @Test func chainIsKept() async throws {
-    try await tool.makeCertificate(subject: "/CN=Other", name: "other")
-    try await tool.makeCertificate()
-    try await tool.run(
+  @Test func chainIsKept() throws {
+    try tool.makeCertificate(subject: "/CN=Other", name: "other")
+    try tool.makeCertificate()
+    try tool.run(
       "pkcs12 -export -legacy -inkey key.pem -in certificate.pem -certfile other.pem -passout pass:x -out file.p12"
     )
     let pair = try PKCS12.parse(tool.bytes("file.p12"), password: "x")
-    #expect(pair.certificatesPEM == (try tool.text("certificate.pem") + tool.text("other.pem")))
+    #expect(pair.certificatesPEM == tool.text("certificate.pem") + tool.text("other.pem"))
     #expect(pair.facts.commonName == "Apple Push Services: com.example.app")
   }
 
-  @Test func missingPartsAreNamed() async throws {
-    try await tool.makeCertificate()
-    try await tool.run(
+  @Test func missingPartsAreNamed() throws {
+    try tool.makeCertificate()
+    try tool.run(
       "pkcs12 -export -legacy -nokeys -in certificate.pem -passout pass:x -out certificate.p12")
-    try await tool.run(
+    try tool.run(
       "pkcs12 -export -legacy -nocerts -inkey key.pem -in key.pem -passout pass:x -out key.p12")
     for (name, error) in [("certificate.p12", CredentialFileError.noKey), ("key.p12", .noCertificate)] {
-      let bytes = try tool.bytes(name)
+      let bytes = tool.bytes(name)
       #expect(throws: error) { try PKCS12.parse(bytes, password: "x") }
     }
-    let pem = try tool.bytes("key.pem")
+    let pem = tool.bytes("key.pem")
     for bytes in [[], [0x30], pem, [UInt8](repeating: 0x30, count: 4000)] {
       #expect(throws: CredentialFileError.notPKCS12) { try PKCS12.parse(bytes, password: nil) }
     }
@@ -100,12 +99,12 @@ import Testing
   }
 
   /// No cut and no flipped bit makes the reader trap or accept another key.
-  @Test func damagedFilesAreRefused() async throws {
-    try await tool.makeCertificate()
-    try await tool.run(
+  @Test func damagedFilesAreRefused() throws {
+    try tool.makeCertificate()
+    try tool.run(
       "pkcs12 -export -legacy -iter 1 -nomaciter -inkey key.pem -in certificate.pem -passout pass:x -out file.p12"
     )
-    let bytes = try tool.bytes("file.p12")
+    let bytes = tool.bytes("file.p12")
     let whole = try PKCS12.parse(bytes, password: "x")
     for index in stride(from: 0, to: bytes.count, by: 7) {
       #expect(throws: CredentialFileError.self) { try PKCS12.parse(Array(bytes[..<index]), password: "x") }
@@ -117,13 +116,13 @@ import Testing
 
   /// A file that asks for hours of work is refused before any of it is done.
   @Test(arguments: ["-legacy", "", "-legacy -nomac"])
-  func costlyFilesAreRefused(options: String) async throws {
-    try await tool.makeCertificate()
+  func costlyFilesAreRefused(options: String) throws {
+    try tool.makeCertificate()
     // 0x010203 rounds, to be found again and made more.
-    try await tool.run(
+    try tool.run(
       "pkcs12 -export \(options) -iter 66051 -inkey key.pem -in certificate.pem -passout pass:x -out file.p12"
     )
-    let bytes = try tool.bytes("file.p12")
+    let bytes = tool.bytes("file.p12")
     let places = bytes.indices.filter { bytes[$0...].starts(with: [0x02, 0x03, 0x01, 0x02, 0x03]) }
     #expect(!places.isEmpty)
     #expect(throws: CredentialFileError.tooCostly) {
@@ -139,9 +138,9 @@ import Testing
   }
 
   /// A key that is encrypted inside of what is encrypted shows its rounds only then.
-  @Test func costIsNotHidden() async throws {
-    try await tool.makeCertificate()
-    let pem = try tool.text("key.pem")
+  @Test func costIsNotHidden() throws {
+    try tool.makeCertificate()
+    let pem = tool.text("key.pem")
     let key = PEM.read(pem) { PEM_read_bio_PrivateKey($0, nil, co_no_password, nil) }
     defer { EVP_PKEY_free(key) }
     var (bags, safes): (OpaquePointer?, OpaquePointer?) = (nil, nil)
@@ -180,16 +179,16 @@ import Testing
   }
 
   /// OpenSSL computes the public half of a DSA key while it reads it, however large the key is.
-  @Test func keysThatTakeLongToReadAreNotRead() async throws {
-    try await tool.run("dsaparam -genkey -noout -out old.pem 1024")
-    try await tool.run("pkcs8 -topk8 -nocrypt -in old.pem -out key.pem")
-    try await tool.run("req -x509 -new -key key.pem -days 9 -subj /CN=a -out certificate.pem")
-    let key = try tool.bytes("key.pem")
+  @Test func keysThatTakeLongToReadAreNotRead() throws {
+    try tool.run("dsaparam -genkey -noout -out old.pem 1024")
+    try tool.run("pkcs8 -topk8 -nocrypt -in old.pem -out key.pem")
+    try tool.run("req -x509 -new -key key.pem -days 9 -subj /CN=a -out certificate.pem")
+    let key = tool.bytes("key.pem")
     #expect(throws: CredentialFileError.otherAlgorithm("dsaEncryption")) { try ES256Key(p8: key) }
     for options in ["", "-keypbe NONE -certpbe NONE"] {
-      try await tool.run(
+      try tool.run(
         "pkcs12 -export \(options) -inkey key.pem -in certificate.pem -passout pass:x -out file.p12")
-      let bytes = try tool.bytes("file.p12")
+      let bytes = tool.bytes("file.p12")
       #expect(throws: CredentialFileError.unusualKey("dsaEncryption")) {
         try PKCS12.parse(bytes, password: "x")
       }
@@ -202,17 +201,17 @@ import Testing
     ("RSA -pkeyopt rsa_keygen_bits:1024", "RSA, 1024 bits"),
     ("EC -pkeyopt ec_paramgen_curve:secp256k1", "EC, secp256k1"), ("ED25519", "ED25519"),
   ])
-  func unusualKeysAreRefused(key: String, name: String) async throws {
-    try await tool.makeCertificate(key: key)
-    let (certificate, key) = (try tool.bytes("certificate.pem"), try tool.bytes("key.pem"))
+  func unusualKeysAreRefused(key: String, name: String) throws {
+    try tool.makeCertificate(key: key)
+    let (certificate, key) = (tool.bytes("certificate.pem"), tool.bytes("key.pem"))
     #expect(throws: CredentialFileError.unusualKey(name)) {
       try CertificateKeyPair(certificates: certificate, key: key)
     }
   }
 
-  @Test func aFileHoldsFewCertificates() async throws {
-    try await tool.makeCertificate(key: "EC -pkeyopt ec_paramgen_curve:P-384")
-    let (certificate, key) = (try tool.bytes("certificate.pem"), try tool.bytes("key.pem"))
+  @Test func aFileHoldsFewCertificates() throws {
+    try tool.makeCertificate(key: "EC -pkeyopt ec_paramgen_curve:P-384")
+    let (certificate, key) = (tool.bytes("certificate.pem"), tool.bytes("key.pem"))
     let most = CertificateKeyPair.mostCertificates
     let many = Array(repeating: certificate, count: most).flatMap { $0 }
     #expect(throws: Never.self) { try CertificateKeyPair(certificates: many, key: key) }
@@ -221,14 +220,14 @@ import Testing
     }
   }
 
-  @Test func pairsOfPEMFiles() async throws {
-    try await tool.makeCertificate(name: "first")
-    let firstKey = try tool.bytes("key.pem")
-    let first = try tool.bytes("first.pem")
-    try await tool.makeCertificate(name: "second")
-    let second = try tool.bytes("second.pem")
+  @Test func pairsOfPEMFiles() throws {
+    try tool.makeCertificate(name: "first")
+    let firstKey = tool.bytes("key.pem")
+    let first = tool.bytes("first.pem")
+    try tool.makeCertificate(name: "second")
+    let second = tool.bytes("second.pem")
     let pair = try CertificateKeyPair(certificates: first + second, key: firstKey)
-    #expect(pair.certificatesPEM == (try tool.text("first.pem") + tool.text("second.pem")))
+    #expect(pair.certificatesPEM == tool.text("first.pem") + tool.text("second.pem"))
     // Both in one file, the key first.
     #expect(
       try CertificateKeyPair(certificates: firstKey + first, key: firstKey + first).keyPEM == pair.keyPEM)

@@ -55,20 +55,14 @@ public final class PostgresCluster: Sendable {
       throw Failure(description: "no pipe")
     }
     (orders, answers) = (input[1], output[0])
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, input[0], 0)
-    posix_spawn_file_actions_adddup2(&actions, output[1], 1)
-    let texts: [String] = ["sh", "-c", Self.script, "sh", path]
-    let arguments = texts.map { strdup($0) }
-    var spawned: pid_t = 0
-    let status = posix_spawn(&spawned, "/bin/sh", &actions, nil, arguments + [nil], environ)
-    for text in arguments { free(text) }
-    posix_spawn_file_actions_destroy(&actions)
-    close(input[0])
-    close(output[1])
-    processID = spawned
-    guard status == 0, try answer() == "ready" else {
+    defer {
+      close(input[0])
+      close(output[1])
+    }
+    processID = try ChildProcess.start(
+      "/bin/sh", ["-c", Self.script, "sh", path], input: .descriptor(input[0]), output: .descriptor(output[1])
+    )
+    guard try answer() == "ready" else {
       throw Failure(description: "PostgreSQL does not start; is it installed?")
     }
   }
@@ -78,8 +72,7 @@ public final class PostgresCluster: Sendable {
   private func stop() {
     close(orders)
     close(answers)
-    var status: Int32 = 0
-    waitpid(processID, &status, 0)
+    ChildProcess.wait(for: processID)
   }
 
   /// Tells `pg_ctl` to do something, such as `-m immediate restart`, and waits until it is done.

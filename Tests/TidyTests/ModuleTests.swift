@@ -1,4 +1,5 @@
 import Foundation
+import PushTesting
 import Testing
 
 @Suite struct ModuleTests {
@@ -120,13 +121,11 @@ import Testing
   }
 
   @Test func thePictureIsThatOfTheManifest() throws {
-    let output = Pipe()
-    let script = Process()
-    script.executableURL = Repository.root.appending(path: ".ci/module-map")
-    script.standardOutput = output
-    try script.run()
-    let picture = String(decoding: try #require(try output.fileHandleForReading.readToEnd()), as: UTF8.self)
-    script.waitUntilExit()
+    let folder = TemporaryFolder()
+    let script = try ChildProcess.start(
+      Repository.root.appending(path: ".ci/module-map").path, [], output: .appending(folder.file("picture")))
+    #expect(ChildProcess.wait(for: script) == 0)
+    let picture = TemporaryFolder.read(folder.file("picture"))
     #expect(picture.contains("PushRouter --> PushStorage\n"))
     #expect(
       try Repository.text("Docs/architecture.md").contains("--write -->\n\(picture)<!-- end"),

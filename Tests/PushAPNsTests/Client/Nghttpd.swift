@@ -24,22 +24,18 @@ final class Nghttpd {
     try TemporaryFolder.write(made.certificatePEM, to: folder.file("certificate"))
     try TemporaryFolder.write(made.keyPEM, to: folder.file("key"))
     port = try Self.freePort()
-    let words = [
-      "nghttpd", "-n1", "-m\(streams)", "--address=127.0.0.1", "--echo-upload", "\(port)", folder.file("key"),
-      folder.file("certificate"),
-    ]
-    var vector = words.map { strdup($0) } + [nil]
-    defer { for word in vector { free(word) } }
-    var identifier: pid_t = 0
-    guard let path = Self.path, posix_spawn(&identifier, path, nil, nil, &vector, environ) == 0 else {
-      throw Failed()
-    }
-    process = identifier
+    guard let path = Self.path else { throw Failed() }
+    process = try ChildProcess.start(
+      path,
+      [
+        "-n1", "-m\(streams)", "--address=127.0.0.1", "--echo-upload", "\(port)", folder.file("key"),
+        folder.file("certificate"),
+      ])
   }
 
   deinit {
     kill(process, SIGKILL)
-    waitpid(process, nil, 0)
+    ChildProcess.wait(for: process)
   }
 
   private static func freePort() throws -> UInt16 {

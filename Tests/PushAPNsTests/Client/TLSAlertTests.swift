@@ -1,4 +1,3 @@
-import Foundation
 import PushAPNs
 import PushCrypto
 import PushNet
@@ -21,31 +20,14 @@ import Testing
     }
 
     /// One that ended yesterday, made by the `openssl` command.
-    static func makeExpired() async throws -> Pair {
-      let folder = FileManager.default.temporaryDirectory.appending(path: "borealis-tls-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }
-      let process = Process()
-      process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = [
-        "-ec",
-        """
-        openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out request.pem \
-          -subj /CN=localhost -addext subjectAltName=DNS:localhost
-        openssl x509 -req -in request.pem -signkey key.pem -days -1 -copy_extensions copy -out certificate.pem
-        """,
-      ]
-      process.currentDirectoryURL = folder
-      process.standardError = FileHandle.nullDevice
-      let status = try await withCheckedThrowingContinuation {
-        (done: CheckedContinuation<Int32, any Error>) in
-        process.terminationHandler = { done.resume(returning: $0.terminationStatus) }
-        do { try process.run() } catch { done.resume(throwing: error) }
-      }
-      try #require(status == 0)
-      return Pair(
-        certificate: Array(try Data(contentsOf: folder.appending(path: "certificate.pem"))),
-        key: Array(try Data(contentsOf: folder.appending(path: "key.pem"))))
+    static func makeExpired() throws -> Pair {
+      let tool = OpenSSLTool()
+      try tool.run(
+        "req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out request.pem",
+        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
+      try tool.run(
+        "x509 -req -in request.pem -signkey key.pem -days -1 -copy_extensions copy -out certificate.pem")
+      return Pair(certificate: tool.bytes("certificate.pem"), key: tool.bytes("key.pem"))
     }
   }
 
@@ -57,7 +39,7 @@ import Testing
     let own: Pair? =
       switch client {
       case .unknown: try Pair.make()
-      case .expired: try await Pair.makeExpired()
+      case .expired: try Pair.makeExpired()
       case .none: nil
       }
     let trusted = client == .expired ? own ?? good : good
@@ -93,7 +75,7 @@ import Testing
   }
 
   @Test func theServersCertificateHasExpired() async throws {
-    let old = try await Pair.makeExpired()
+    let old = try Pair.makeExpired()
     let server = try FakeAPNs(identity: old.identity)
     var configuration = APNsPoolConfiguration(
       host: "localhost", port: server.port, tls: try APNsPoolConfiguration.tls(trust: .pem(old.certificate)))

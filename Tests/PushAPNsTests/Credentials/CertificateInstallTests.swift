@@ -27,8 +27,8 @@ import Testing
         world.keys.withLock { $0 }.map { .success($0) } ?? .failure(.init("the secret key file is missing"))
       }, metrics: Metrics(), log: .silent)
     let app = try await router.makeApp(in: world.store)
-    let pair = try await TestCertificate.make()
-    let other = try await TestCertificate.make(name: "com.example.other")
+    let pair = try TestCertificate.make()
+    let other = try TestCertificate.make(name: "com.example.other")
     func file(
       _ pair: CertificateKeyPair, _ environment: APNsEnvironment, password: String = "x"
     ) throws -> CredentialInput {

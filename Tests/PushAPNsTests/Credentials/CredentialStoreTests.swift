@@ -185,7 +185,7 @@ import Testing
 
   @Test func certificatesEnd() async throws {
     let app = try await world.makeApp()
-    let pair = try await TestCertificate.make(days: 30)
+    let pair = try TestCertificate.make(days: 30)
     let start = Timestamp(milliseconds: pair.facts.notAfter.milliseconds - 30 * 86_400_000 + 60_000)
     world.clock.setWall(minutes: Int((start.milliseconds - world.clock.now().milliseconds) / 60_000))
     let upload = try CredentialUpload(pair, topic: nil, environments: nil, now: world.clock.now())

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func certificatesTellTopicAndEnvironments() async throws {
-    let pair = try await TestCertificate.make()
+    let pair = try TestCertificate.make()
     let now = pair.facts.notBefore.adding(seconds: 10)
     let upload = try CredentialUpload(pair, topic: nil, environments: nil, now: now)
     #expect(upload.topic == "com.example.app" && upload.environments == [.production, .sandbox])
@@ -85,13 +85,13 @@ import Testing
   }
 
   @Test func environmentsAreHeldAgainstTheCertificate() async throws {
-    let sandbox = try await TestCertificate.make(extensions: ["1.2.840.113635.100.6.3.1=ASN1:NULL"])
+    let sandbox = try TestCertificate.make(extensions: ["1.2.840.113635.100.6.3.1=ASN1:NULL"])
     let now = sandbox.facts.notBefore
     #expect(try CredentialUpload(sandbox, topic: nil, environments: nil, now: now).environments == [.sandbox])
     #expect(throws: CredentialError.wrongEnvironment(allowed: [.sandbox], wanted: .production)) {
       try CredentialUpload(sandbox, topic: nil, environments: [.sandbox, .production], now: now)
     }
-    let other = try await TestCertificate.make(extensions: [])
+    let other = try TestCertificate.make(extensions: [])
     #expect(throws: CredentialError.notForPushes(name: other.facts.commonName)) {
       try CredentialUpload(other, topic: nil, environments: nil, now: other.facts.notBefore)
     }
@@ -99,7 +99,7 @@ import Testing
 
   /// A certificate for calls alone is for the app whose name stands before the suffix.
   @Test func certificatesForCalls() async throws {
-    let pair = try await TestCertificate.make(
+    let pair = try TestCertificate.make(
       name: "com.example.app.voip",
       extensions: [
         "1.2.840.113635.100.6.3.2=ASN1:NULL",
