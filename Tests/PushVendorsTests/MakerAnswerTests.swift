@@ -8,14 +8,12 @@ import Testing
 /// What answers of makers' services mean.
 @Suite struct MakerAnswerTests {
   private static func answer(_ status: Int, _ body: String, retryAfter: Int64? = nil) -> HTTPAnswer {
-    HTTPAnswer(status: status, body: Array(body.utf8), retryAfter: retryAfter)
+    MakerNotification.answer(status, body, retryAfter: retryAfter)
   }
 
   private static func later(_ text: String, _ seconds: Int64? = nil, rests: Bool, from first: Int64 = 10)
     -> VendorOutcome
-  {
-    .retryAfter(RetrySchedule(firstSeconds: first), seconds: seconds, rests: rests, text)
-  }
+  { MakerNotification.later(text, seconds, rests: rests, from: first) }
 
   @Test func huaweiCodes() {
     func code(_ code: String, _ status: Int = 200) -> VendorOutcome {
@@ -34,24 +32,8 @@ import Testing
     #expect(code("80300037") == .pauseAndTellOperator("Huawei answered 200 80300037 m"))
     #expect(code("80300007") == .dropToken("80300007"))
     #expect(code("81000001", 500) == Self.later("Huawei answered 500 81000001 m", rests: false))
-    let statuses: [(Int, VendorOutcome)] = [
-      (400, .rejectContent("Status400")), (401, .refreshAuthOnce("Huawei answered 401")),
-      (403, .pauseAndTellOperator("Huawei answered 403")),
-      (404, .pauseAndTellOperator("Huawei answered 404")),
-      (408, Self.later("Huawei answered 408", rests: false)),
-      (429, Self.later("Huawei answered 429", rests: true)),
-      (500, Self.later("Huawei answered 500", rests: false)),
-      (502, Self.later("Huawei answered 502", rests: false)),
-      (503, Self.later("Huawei answered 503", rests: true)),
-      (200, Self.later("Huawei answered 200", rests: true, from: 60)),
-      (302, Self.later("Huawei answered 302", rests: true, from: 60)),
-    ]
-    for (status, outcome) in statuses {
-      #expect(Huawei().interpret(Self.answer(status, "<html>")) == outcome)
-    }
-    #expect(
-      Huawei().interpret(Self.answer(503, "", retryAfter: 7))
-        == Self.later("Huawei answered 503", 7, rests: true))
+    MakerNotification.expectStatuses(
+      of: Huawei(), "Huawei", unauthorized: .refreshAuthOnce("Huawei answered 401"))
   }
 
   @Test func huaweiPartly() {
@@ -125,20 +107,8 @@ import Testing
     for fast in ["10022", "10023", "10024"] { #expect(code(fast) == Self.later(text(fast), rests: true)) }
     #expect(code("200001") == .stopUntilQuotaReset(text("200001")))
     #expect(code("0", 503) == Self.later(text("0", 503), rests: true))
-    let statuses: [(Int, VendorOutcome)] = [
-      (200, Self.later("Xiaomi answered 200", rests: true, from: 60)),
-      (302, Self.later("Xiaomi answered 302", rests: true, from: 60)),
-      (400, .rejectContent("Status400")), (401, .pauseAndTellOperator("Xiaomi answered 401")),
-      (403, .pauseAndTellOperator("Xiaomi answered 403")),
-      (404, .pauseAndTellOperator("Xiaomi answered 404")),
-      (408, Self.later("Xiaomi answered 408", rests: false)),
-      (429, Self.later("Xiaomi answered 429", rests: true)),
-      (500, Self.later("Xiaomi answered 500", rests: false)),
-      (503, Self.later("Xiaomi answered 503", rests: true)),
-    ]
-    for (status, outcome) in statuses {
-      #expect(Xiaomi().interpret(Self.answer(status, "<html>")) == outcome)
-    }
+    MakerNotification.expectStatuses(
+      of: Xiaomi(), "Xiaomi", unauthorized: .pauseAndTellOperator("Xiaomi answered 401"))
     let partly = Self.answer(200, #"{"result":"ok","code":0,"data":{"id":"i","bad_regids":"a,c"}}"#)
     let said = Xiaomi().interpret(partly, for: ["a", "b", "c"].map { Array($0.utf8) })
     #expect(said.outcome(for: Array("b".utf8)) == .accepted)

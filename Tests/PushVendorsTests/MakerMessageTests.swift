@@ -9,23 +9,14 @@ import Testing
 
 /// What a notification for Android becomes in requests to makers' services.
 @Suite struct MakerMessageTests {
-  private static let push = MessageID(403_926_205_595_649)
+  private static let push = MakerNotification.push
 
   private func shown(
     _ android: String, _ wishes: String, replaces: MessageID? = nil
-  ) throws -> AndroidNotification {
-    func object(_ text: String) throws -> JSONObject {
-      try #require((try? parseJSON(Array("{\(text)}".utf8)))?.object)
-    }
-    return AndroidNotification(
-      try object(#""alert":"Hi""# + (android.isEmpty ? "" : "," + android)), try object(wishes), app: "Shop",
-      push: Self.push, replaces: replaces)
-  }
+  ) throws -> AndroidNotification { try MakerNotification.shown(android, wishes, replaces: replaces) }
 
-  private func body(_ content: MakerContent, life: Int64 = 3600, tokens: [String] = ["t1", "t2"]) -> String {
-    let target = VendorTarget(
-      tokens: tokens.map { Array($0.utf8) }, push: Self.push, badge: nil, secondsToLive: life)
-    return String(decoding: content.body(to: target, longestLife: 1_296_000), as: UTF8.self)
+  private func body(_ content: MakerContent, life: Int64 = 3600) -> String {
+    MakerNotification.body(content, life: life)
   }
 
   /// The whole message with nothing but a text, and with one more member each.

@@ -22,17 +22,7 @@ extension Huawei {
       return .rejectContent(code)
     default: break
     }
-    switch answer.status {
-    case 200..<300, 300..<400:
-      return .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, text)
-    case 401: return .refreshAuthOnce(text)
-    case 403, 404: return .pauseAndTellOperator(text)
-    case 429, 503:
-      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: true, text)
-    case 408, 500...:
-      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: false, text)
-    default: return .rejectContent("Status\(answer.status)")
-    }
+    return .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
   }
 
   /// The tokens that Push Kit calls bad in a request that it took otherwise.

@@ -7,31 +7,18 @@ import PushRouter
 extension Xiaomi {
   /// Reads Mi Push's answer.
   public func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
-    let body = (try? parseJSON(answer.body))?.object
-    let code = body?["code"]?.int64 ?? body?["code"]?.string.flatMap { Int64($0) }
-    let reason = body?["reason"]?.string ?? body?["description"]?.string ?? ""
-    let text = VendorText.line("Xiaomi answered \(answer.status) \(code.map { String($0) } ?? "") \(reason)")
-    switch code {
+    let reply = VendorReply(answer, of: "Xiaomi", texts: ["reason", "description"])
+    let text = reply.text
+    switch reply.code {
     case 0 where answer.status == 200: return .accepted
-    case 10_002, 10_003:
-      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: false, text)
-    case 10_022, 10_023, 10_024:
-      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: true, text)
+    case 10_002, 10_003: return .busy(answer, rests: false, text)
+    case 10_022, 10_023, 10_024: return .busy(answer, rests: true, text)
     case 10_005, 10_014, 10_026, 21_301, 21_305, 22_100, 22_101: return .pauseAndTellOperator(text)
     case let code? where (22_000...22_008).contains(code): return .pauseAndTellOperator(text)
-    case 20_301, 66_108: return .dropToken(String(code ?? 0))
+    case let code? where [20_301, 66_108].contains(code): return .dropToken(String(code))
     case 200_001: return .stopUntilQuotaReset(text)
     case let code? where code != 0 && answer.status < 500: return .rejectContent(String(code))
-    default: break
-    }
-    switch answer.status {
-    case 200..<400: return .retryAfter(RetrySchedule(firstSeconds: 60), seconds: nil, rests: true, text)
-    case 401, 403, 404: return .pauseAndTellOperator(text)
-    case 429, 503:
-      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: true, text)
-    case 408, 500...:
-      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: false, text)
-    default: return .rejectContent("Status\(answer.status)")
+    default: return .ofStatus(answer, text, unauthorized: .pauseAndTellOperator(text))
     }
   }
 

@@ -33,7 +33,7 @@ public struct Xiaomi: Vendor {
 
   /// Two weeks, in seconds.
   static let longestLife: Int64 = 1_209_600
-  /// The most characters of a title and of a text.
+  /// The most characters of a title and of a text: Xiaomi refuses longer ones, which other channels take.
   static let (titleLength, textLength) = (49, 127)
   /// The most bytes of what the app gets.
   static let payloadBytes = 4096
@@ -144,8 +144,8 @@ public struct Xiaomi: Vendor {
     var alerts = 0
     for bit: Int64 in [1, 2, 4] where shown.alerts(bit) { alerts += Int(bit) }
     var fields = [
-      ("pass_through", "0"), ("title", shortened(shown.title, to: titleLength)),
-      ("description", shortened(shown.body, to: textLength)),
+      ("pass_through", "0"), ("title", VendorText.shortened(shown.title, to: titleLength)),
+      ("description", VendorText.shortened(shown.body, to: textLength)),
       ("notify_type", alerts == 7 ? "-1" : String(alerts)), ("notify_id", String(shown.notifyID)),
     ]
     if let channel = shown.text("channel_id") { fields.append(("extra.channel_id", channel)) }
@@ -159,10 +159,5 @@ public struct Xiaomi: Vendor {
     // The same key for a push that is sent again: devices show it once.
     fields.append(("extra.jobkey", "m" + String(shown.push.rawValue, radix: 36)))
     return fields
-  }
-
-  /// Xiaomi refuses longer texts, which other channels take.
-  private static func shortened(_ text: String, to count: Int) -> String {
-    text.count <= count ? text : text.prefix(count - 1) + "…"
   }
 }
