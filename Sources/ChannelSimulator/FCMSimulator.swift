@@ -23,6 +23,8 @@ final class FCMSimulator {
   /// What a token of a device is.
   enum TokenState: String, CaseIterable {
     case registered, unregistered, foreign, malformed
+    /// The user has turned notifications off, which some makers tell.
+    case off
   }
 
   /// The most lines that are kept.
@@ -65,6 +67,8 @@ final class FCMSimulator {
       return maker(request, target.path, now)
     case 2... where target.path[0] == "xiaomi" && request.method == "POST":
       return xiaomi(request, target.path, now)
+    case 2... where target.path[0] == "oppo" && request.method == "POST":
+      return oppo(request, Array(target.path.dropFirst()), now)
     case 1 where target.path[0] == "token" && request.method == "POST":
       return finish("token", request, nil, now, take(.token, nil) ?? .answer(grant(request, now)))
     case 2 where target.path[0] == "push" && request.method == "POST":
@@ -122,7 +126,7 @@ final class FCMSimulator {
     }
     let token = message["token"]?.string ?? message["fid"]?.string ?? ""
     switch tokens[token] ?? (body["validate_only"]?.bool == true ? .malformed : .registered) {
-    case .registered: break
+    case .registered, .off: break
     case .unregistered:
       return .error(404, "NOT_FOUND", "Requested entity was not found.", code: "UNREGISTERED")
     case .foreign:

@@ -8,6 +8,8 @@ struct MakerAccounts {
   static let (app, project, client, secret) = ("1001", "77", "1002", "simulator-secret")
   /// The same as Xiaomi knows it.
   static let package = "com.example.robots"
+  /// The same as OPPO knows it.
+  static let key = "simulator-key"
 
   /// Seconds for which a token of access is good.
   let lifetime: Int64
@@ -31,21 +33,30 @@ struct MakerAccounts {
     guard fields["client_id"] == (service == "honor" ? Self.client : Self.app),
       fields["client_secret"] == Self.secret
     else { return refuse(1102, "invalid client_id or client_secret") }
-    let token = service + "." + Hex.encode(SystemRandom.bytes(24))
-    granted[token] = (service, now + lifetime)
     return FCMAnswer(
       status: 200, code: nil,
       body: [
-        "access_token": .string(token), "expires_in": .number(JSONNumber(lifetime)), "token_type": "Bearer",
+        "access_token": .string(grant(service, at: now)), "expires_in": .number(JSONNumber(lifetime)),
+        "token_type": "Bearer",
       ])
   }
 
   /// Whether a request may send to a service.
   func allows(_ request: HTTPRequest, _ service: String, at now: Int64) -> Bool {
-    guard let value = request.headers["authorization"], value.hasPrefix("Bearer "),
-      let known = granted[String(value.dropFirst(7))]
-    else { return false }
-    return known.service == service && known.until > now
+    guard let value = request.headers["authorization"], value.hasPrefix("Bearer ") else { return false }
+    return allows(String(value.dropFirst(7)), service, at: now)
+  }
+
+  /// Makes a token of access.
+  mutating func grant(_ service: String, at now: Int64) -> String {
+    let token = service + "." + Hex.encode(SystemRandom.bytes(24))
+    granted[token] = (service, now + lifetime)
+    return token
+  }
+
+  /// Whether a token of access is one of a service, and still good.
+  func allows(_ token: String, _ service: String, at now: Int64) -> Bool {
+    granted[token].map { $0.service == service && $0.until > now } ?? false
   }
 
   mutating func revokeAll() { granted = [:] }
@@ -227,9 +238,12 @@ enum MakerRules {
     "DEVICE_REMINDER", "SYSTEM_REMINDER", "MAIL", "PLAY_VOICE", "MARKETING",
   ]
 
-  private static func object(_ value: JSONObject, _ name: String, _ known: Set<String>) throws(Fault) {
+  /// Refuses members that a service does not know.
+  static func object(
+    _ value: JSONObject, _ name: String, _ known: Set<String>, _ code: Int64 = 80_100_003
+  ) throws(Fault) {
     for member in value.members where !known.contains(member.key) {
-      throw Fault(message: "unknown member \(name).\(member.key)", code: 80_100_003)
+      throw Fault(message: "unknown member \(name).\(member.key)", code: code)
     }
   }
 

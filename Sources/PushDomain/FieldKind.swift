@@ -10,6 +10,8 @@ public enum FieldKind: Hashable, Sendable {
   case choice([String])
   /// A number in a range.
   case integer(ClosedRange<Int64>)
+  /// One of these numbers.
+  case number([Int64])
   /// A truth value.
   case flag
   /// `"1"` or `"0"`, or a truth value in another form.
@@ -50,6 +52,10 @@ public enum FieldKind: Hashable, Sendable {
         throw fields.invalid(key, "must be one of \(choices.joined(separator: ", "))")
       }
     case .integer(let range): _ = try fields.integer(key, in: range)
+    case .number(let choices):
+      guard let number = value.int64, choices.contains(number) else {
+        throw fields.invalid(key, "must be one of \(choices.map { String($0) }.joined(separator: ", "))")
+      }
     case .flag: _ = try fields.flag(key)
     case .flagText:
       guard value == "0" || value == "1" || Fields.flag(value) != nil else {

@@ -37,6 +37,7 @@ struct Vendors: Sendable {
   private let huawei: Huawei
   private let honor: Honor
   private let xiaomi: Xiaomi
+  private let oppo: OPPO
   /// Whether an address without TLS was given: only a simulator has one.
   private let isPlain: Bool
   private let webPushURL: String?
@@ -48,6 +49,7 @@ struct Vendors: Sendable {
     huawei = Huawei(makers.map { .simulator($0) } ?? .huawei)
     honor = Honor(makers.map { .simulator($0) } ?? .honor)
     xiaomi = Xiaomi(makers.map { .simulator($0) } ?? .xiaomi)
+    oppo = OPPO(makers.map { .simulator($0) } ?? .oppo)
     isPlain = [url, makers].contains { $0?.hasPrefix("http://") == true }
     webPushURL = try Self.address(Self.webPush, settings)
     let hosts = settings.list(Self.webPushHosts.name)
@@ -72,9 +74,9 @@ struct Vendors: Sendable {
   }
 
   /// What their channels are.
-  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .honor, .xiaomi]
+  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .honor, .xiaomi, .oppo]
 
-  var all: [any Vendor] { [fcm, webPush, huawei, honor, xiaomi] }
+  var all: [any Vendor] { [fcm, webPush, huawei, honor, xiaomi, oppo] }
 
   /// The vendor with a channel's name.
   func named(_ name: String) throws(Failure) -> any Vendor {
@@ -127,7 +129,7 @@ struct Vendors: Sendable {
     [
       // A phone's maker reaches it more often than Google does, where it has both.
       VendorChannel(huawei, parts), VendorChannel(honor, parts), VendorChannel(xiaomi, parts),
-      VendorChannel(fcm, parts),
+      VendorChannel(oppo, parts), VendorChannel(fcm, parts),
       VendorChannel(webPush, parts.sending(with: transports.guarded)),
     ]
   }

@@ -36,7 +36,8 @@ import Testing
         "--makers-url", url,
       ])
       #expect(set.status == 0, "\(set.output)")
-      #expect(set.documents.first??["subject"] == fields["app_id"] ?? fields["package_name"])
+      let subject = fields["app_id"] ?? fields["package_name"] ?? fields["app_key"]
+      #expect(set.documents.first??["subject"] == subject)
       server = try TestServer(data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8"])
     }
 
@@ -86,6 +87,29 @@ import Testing
       return (call.document?["entries"]?.array ?? []).filter {
         $0["kind"]?.string == kind && $0["request"]?["validate_only"] != true
       }
+    }
+
+    /// Until midnight in China nothing more is sent once a code has said that the quota is used up, and that is said.
+    func stopsWhenUsedUp(_ code: String, asks device: TestDevice.Identity) throws {
+      try order("POST", "script", ["rules": [["status": 200, "code": .string(code)]]])
+      _ = try push(["alert": "x"])
+      #expect(try RunningProgram.eventually { try log().last?["code"]?.string == code })
+      let asked = try log().count
+      let later = try push(["alert": "y"])
+      #expect(try RunningProgram.eventually { try why(later, device)?["verdict"] == "waiting" })
+      #expect(try log().count == asked)
+    }
+
+    /// The answer to a push with a member that the channel's object must not have.
+    func refusal(_ own: JSONValue) throws -> String {
+      let call = try server.call(
+        "POST", "/v3/push", as: app,
+        body: [
+          "platform": "all", "audience": "all", "notification": ["alert": "x"],
+          "options": ["third_party_channel": [channel: own]],
+        ])
+      #expect(call.status == 400)
+      return call.body
     }
 
     func order(_ method: String, _ path: String, _ body: JSONValue? = nil) throws {
@@ -199,13 +223,42 @@ import Testing
     #expect(try world.why(id, gerd)?["cause"] == "channel_token_gone")
     let detail = try world.reports("/v3/messages/detail", id)
     #expect(detail?["android_pns"]?["xm_detail"]?["sent"] == 1)
-    // Until midnight in China nothing more is sent, and that is said.
-    try world.order("POST", "script", ["rules": [["status": 200, "code": "200001"]]])
-    _ = try world.push(["alert": "x"])
-    #expect(try RunningProgram.eventually { try world.log().last?["code"] == "200001" })
-    let asked = try world.log().count
-    let later = try world.push(["alert": "y"])
-    #expect(try RunningProgram.eventually { try world.why(later, fritz)?["verdict"] == "waiting" })
-    #expect(try world.log().count == asked)
+    try world.stopsWhenUsedUp("200001", asks: fritz)
+  }
+
+  @Test func `A notification goes over OPPO's service, with a signature and one answer for each device`()
+    throws
+  {
+    let world = try World("oppo", ["app_key": "simulator-key", "master_secret": "simulator-secret"])
+    let (hans, inge) = (try world.device("hans"), try world.device("inge"))
+    _ = try world.device("jan")
+    try world.order(
+      "POST", "tokens",
+      ["tokens": [["token": "inge", "state": "unregistered"], ["token": "jan", "state": "off"]]])
+    let id = try world.push(
+      ["alert": "Hello", "title": "Shop & co", "badge_add_num": 1, "extras": ["a": ["b": "c"]]],
+      options: [
+        "time_to_live": 60, "third_party_channel": ["oppo": ["channel_id": "news", "category": "ORDER"]],
+      ])
+    #expect(try world.results(of: id, 3) == ["10000": 1, "10001": 1, "delivered": 1])
+    let messages = try world.log().first?["request"]?.array ?? []
+    #expect(Set(messages.compactMap { $0["target_value"]?.string }) == ["hans", "inge", "jan"])
+    let sent = messages.first?["notification"]
+    #expect(sent?["app_message_id"]?.string == id && sent?["title"] == "Shop & co")
+    #expect(sent?["category"] == "ORDER" && sent?["channel_id"] == "news" && sent?["off_line"] == false)
+    #expect(try world.why(id, hans)?["verdict"] == "ok")
+    #expect(try world.why(id, inge)?["cause"] == "channel_token_gone")
+    #expect(try world.reports("/v3/messages/detail", id)?["android_pns"]?["oppo_detail"]?["sent"] == 1)
+    // A device without notifications keeps its token.
+    let next = try world.push(["alert": "Again"])
+    #expect(try world.results(of: next, 2) == ["10001": 1, "delivered": 1])
+    // A revoked token of access is renewed once, and a busy service is asked again.
+    try world.order("DELETE", "access")
+    #expect(try world.results(of: try world.push(["alert": "x"]), 2) == ["10001": 1, "delivered": 1])
+    try world.order("POST", "script", ["rules": [["status": 200, "code": "13", "times": 1]]])
+    #expect(try world.results(of: try world.push(["alert": "x"]), 2) == ["10001": 1, "delivered": 1])
+    try world.stopsWhenUsedUp("33", asks: hans)
+    #expect(try world.refusal(["notify_level": 3]).contains("notify_level"))
+    #expect(try world.refusal(["big_pic_path": "x"]).contains("1009"))
   }
 }

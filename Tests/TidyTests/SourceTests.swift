@@ -36,7 +36,8 @@ import Testing
 
   @Test func nothingIsLeftForLater() throws {
     for path in try #require(Self.sources) {
-      let text = try Repository.text(path)
+      // OPPO and vivo have a category of messages with this name.
+      let text = try Repository.text(path).replacing("\"TODO\"", with: "")
       for word in ["TODO", "FIXME"] { #expect(!text.contains(word), "\(word) in \(path)") }
     }
   }

@@ -86,8 +86,23 @@ struct AndroidNotification {
     android["display_foreground"].flatMap { Fields.flag($0) ?? ($0 != "0") } ?? true
   }
 
+  /// The activity that a tap opens, if nothing more exact is said.
+  var activity: String? {
+    guard tap == .app, let activity = android["uri_activity"]?.string, !activity.isEmpty else { return nil }
+    return activity
+  }
+
   /// What the app gets with it: JSON.
-  var data: String {
+  var data: String { Self.text(.object(parts)) }
+
+  /// The same where services take texts only: objects are JSON as text.
+  var dataTexts: JSONObject {
+    var texts = JSONObject()
+    for part in parts.members { texts.set(part.key, .string(part.value.string ?? Self.text(part.value))) }
+    return texts
+  }
+
+  private var parts: JSONObject {
     var data = JSONObject()
     data.set("msg_id", .string(push.text))
     for name in ["extras", PushEncryption.member] {
@@ -95,7 +110,11 @@ struct AndroidNotification {
       data.set(name, value)
     }
     if let intent = android["intent"]?.object?["url"] { data.set("intent", intent) }
-    return String(decoding: JSONWriter.serialize(.object(data)), as: UTF8.self)
+    return data
+  }
+
+  static func text(_ value: JSONValue) -> String {
+    String(decoding: JSONWriter.serialize(value), as: UTF8.self)
   }
 }
 

@@ -1,0 +1,251 @@
+import PushBase
+import PushChannels
+import PushCrypto
+import PushDomain
+import PushHTTPClient
+import PushJSON
+import PushRouter
+
+extension ChannelID {
+  /// OPPO PUSH.
+  public static let oppo = ChannelID(rawValue: 10)
+}
+
+extension ChannelInfo {
+  /// OPPO PUSH, which also reaches phones of OnePlus and realme.
+  public static let oppo = ChannelInfo(
+    id: .oppo, name: "oppo", english: "OPPO", chinese: "OPPO", platforms: PlatformSet(.android),
+    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 256)],
+    words: .oppo,
+    options: ChannelOptions(
+      "oppo",
+      fields: [
+        "channel_id": .text, "category": MessageClass.known, "notify_level": .number([1, 2, 16]),
+        "skip_quota": .flag, "style": .integer(0...1), "big_text": .text, "private_msg_template_id": .text,
+        "private_title_parameters": .lines, "private_content_parameters": .lines,
+        "badge_operation_type": .integer(0...1), "badge_message_count": .integer(0...Int64(Int32.max)),
+      ], hasClasses: true))
+}
+
+/// OPPO PUSH, by `POST /server/v1/message/notification/unicast_batch` (open.oppomobile.com, documents 11234 to 11236).
+public struct OPPO: Vendor {
+  /// What requests are posted to, without the path.
+  public struct Endpoint: Sendable, Equatable {
+    let address: String
+
+    /// OPPO's own, for apps in China.
+    public static let oppo = Endpoint(address: "https://api-push-cn.heytapmobi.com")
+
+    /// Of a simulator: an address without a path.
+    public static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/oppo") }
+  }
+
+  /// Ten days, in seconds.
+  static let longestLife: Int64 = 864_000
+  /// The least that OPPO keeps a message, in seconds.
+  static let shortestLife: Int64 = 3600
+  /// Seconds for which a token of access is good, from when OPPO made it.
+  static let accessLife: Int64 = 86_400
+  /// The most characters of a title, of a text, and of one in the style for long texts.
+  static let (titleLength, textLength, longTextLength) = (50, 50, 128)
+  /// The most characters of what the app gets, and of an address.
+  static let (dataLength, addressLength) = (4000, 2000)
+  private let endpoint: Endpoint
+  private let time: any TimeSource
+
+  /// Makes requests to this address.
+  public init(_ endpoint: Endpoint = .oppo, time: any TimeSource = SystemTime()) {
+    self.endpoint = endpoint
+    self.time = time
+  }
+
+  /// What the channel is.
+  public var info: ChannelInfo { .oppo }
+  /// Where notifications go.
+  public var slot: TokenSlot { TokenSlot(.oppo, kind: 1) }
+  /// OPPO takes 1000, each with the whole message: fewer keep requests small.
+  public var mostTokens: Int { 100 }
+
+  // MARK: Credentials
+
+  /// What pages say of it.
+  public var texts: CredentialTexts {
+    CredentialTexts(
+      step: Phrase("Set up OPPO PUSH", "配置 OPPO 推送"),
+      stepText: Phrase(
+        "OPPO, OnePlus and realme devices then receive notifications while the app is closed.",
+        "应用未运行时，OPPO、一加和真我设备也能收到通知。"),
+      none: Phrase("no master secret", "未配置密钥"))
+  }
+
+  /// App key and master secret.
+  public var form: CredentialForm {
+    CredentialForm(
+      "oppo", title: Phrase("Set up OPPO PUSH", "配置 OPPO 推送"),
+      text: Phrase(
+        "On OPPO's push platform: Configuration, App configuration.", "在 OPPO 推送平台：配置管理 > 应用配置。"),
+      fields: [
+        CredentialField("app_key", Phrase("App key", "AppKey")),
+        CredentialField(
+          "master_secret", Phrase("Master secret", "MasterSecret"), .secret,
+          hint: Phrase(
+            "Not the app secret, which is for the app itself.", "不是 AppSecret，AppSecret 供客户端使用。")),
+      ], action: Phrase("Save", "保存"))
+  }
+
+  /// What a credential is for.
+  public var subjectLabel: Phrase { Phrase("App key", "AppKey") }
+  /// The app key.
+  public func values(of subject: String) -> [String: String] { ["app_key": subject] }
+
+  /// Reads the form.
+  public func read(
+    _ input: CredentialInput, replacing current: VendorFields?
+  ) throws(CredentialProblem) -> VendorUpload {
+    let fields = try VendorFields(input, ["app_key", "master_secret"])
+    return VendorUpload(subject: fields["app_key"], name: "", secret: fields.secret)
+  }
+
+  /// Opens what was sealed.
+  public func credential(_ secret: [UInt8]) -> VendorFields? { VendorFields(secret) }
+
+  // MARK: Requests
+
+  /// Asks for a token with a signature of the time.
+  public func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
+    let (key, stamp) = (credential["app_key"], String(now.milliseconds))
+    let sign = Hex.encode(SHA256.digest(Array((key + stamp + credential["master_secret"]).utf8)))
+    return .ask(
+      HTTPPost(
+        url: "\(endpoint.address)/server/v1/auth",
+        body: VendorFields.form([("app_key", key), ("timestamp", stamp), ("sign", sign)]),
+        contentType: "application/x-www-form-urlencoded"))
+  }
+
+  /// Whether there is a notification for Android.
+  public func carries(_ content: PushContent) -> Bool {
+    content.parts(for: .android).contains(.notification)
+  }
+
+  /// Renders the notification.
+  public func render(_ push: ChannelPush) -> MakerContent? {
+    AndroidNotification(push, for: .oppo).map { Self.content($0) }
+  }
+
+  /// Posts a message to some devices.
+  public func request(
+    _ content: MakerContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
+  ) -> VendorRequest {
+    let messages = content.body(to: target, longestLife: Self.longestLife)
+    return .post(
+      HTTPPost(
+        url: "\(endpoint.address)/server/v1/message/notification/unicast_batch",
+        body: VendorFields.form([
+          ("auth_token", access.value), ("messages", String(decoding: messages, as: UTF8.self)),
+        ]), contentType: "application/x-www-form-urlencoded"))
+  }
+
+  /// Only a token of access is asked for.
+  public var canBeAsked: Bool { false }
+  /// There is none that no device might get.
+  public func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
+
+  /// Reads the token.
+  public func readToken(_ answer: HTTPAnswer) -> AccessAnswer { readToken(answer, at: time.now()) }
+
+  // MARK: Messages
+
+  /// A notification as OPPO takes it: a list with a message for each device.
+  static func content(_ shown: AndroidNotification) -> MakerContent {
+    let fixed = notification(shown)
+    let isTooBig =
+      (fixed["action_parameters"]?.string ?? "").utf16.count > dataLength
+      || (fixed["click_action_url"]?.string ?? "").utf16.count > addressLength
+    return MakerContent(refusal: isTooBig ? "MessageTooBig" : nil) { tokens, seconds in
+      var notification = fixed
+      // A message that OPPO would keep longer than it is good for is for devices that are online only.
+      notification.set("off_line", .bool(seconds >= shortestLife))
+      if seconds >= shortestLife { notification.set("off_line_ttl", .number(JSONNumber(seconds))) }
+      let whole = JSONValue.object(notification)
+      return JSONWriter.serialize(
+        .array(
+          tokens.map { token in
+            [
+              "target_type": 2, "target_value": token, "verify_registration_id": true, "notification": whole,
+            ]
+          }))
+    }
+  }
+
+  private static func notification(_ shown: AndroidNotification) -> JSONObject {
+    var object = JSONObject()
+    // OPPO shows a device one message with this ID.
+    object.set("app_message_id", .string(shown.push.text))
+    object.set("title", .string(VendorText.shortened(shown.title, to: titleLength)))
+    let (style, text) = text(shown)
+    object.set("style", .number(JSONNumber(style)))
+    object.set("content", .string(text))
+    click(shown, &object)
+    object.set("action_parameters", .string(AndroidNotification.text(.object(shown.dataTexts))))
+    object.set("notify_id", .number(JSONNumber(shown.notifyID)))
+    if let channel = shown.text("channel_id") { object.set("channel_id", .string(channel)) }
+    classes(shown, &object)
+    badge(shown, &object)
+    return object
+  }
+
+  /// The text, and the style that has room for it.
+  private static func text(_ shown: AndroidNotification) -> (style: Int, String) {
+    let long = shown.bigText ?? shown.body
+    if shown.bigText == nil, long.utf16.count <= textLength { return (1, long) }
+    if shown.bigText == nil, let short = shown.text("oppns_content_forshort") {
+      return (1, VendorText.shortened(short, to: textLength))
+    }
+    return (2, VendorText.shortened(long, to: longTextLength))
+  }
+
+  private static func classes(_ shown: AndroidNotification, _ object: inout JSONObject) {
+    let known = MessageClass(shown)
+    // Without a category OPPO takes a message for marketing.
+    guard let category = known.category else { return }
+    object.set("category", .string(category))
+    guard known.isService else { return }
+    if let level = shown.wishes["notify_level"] { object.set("notify_level", level) }
+    guard let template = shown.wishes["private_msg_template_id"] else { return }
+    object.set("private_msg_template_id", template)
+    for name in ["private_title_parameters", "private_content_parameters"] {
+      if let values = shown.wishes[name] { object.set(name, values) }
+    }
+  }
+
+  private static func click(_ shown: AndroidNotification, _ object: inout JSONObject) {
+    func set(_ type: Int, _ name: String, _ value: String) {
+      object.set("click_action_type", .number(JSONNumber(type)))
+      object.set(name, .string(value))
+    }
+    switch shown.tap {
+    case .app:
+      if let activity = shown.activity {
+        set(4, "click_action_activity", activity)
+      } else {
+        object.set("click_action_type", 0)
+      }
+    case .action(let action): set(1, "click_action_activity", action)
+    case .url(let url): set(2, "click_action_url", url)
+    case .intent(let intent): set(5, "click_action_url", intent)
+    }
+  }
+
+  /// 0 sets the number, 1 adds to it.
+  private static func badge(_ shown: AndroidNotification, _ object: inout JSONObject) {
+    let wished = (shown.wishes["badge_operation_type"], shown.wishes["badge_message_count"])
+    let (type, count): (JSONValue?, JSONValue?) =
+      if wished.0 != nil || wished.1 != nil {
+        (wished.0 ?? 0, wished.1)
+      } else if let number = shown.android["badge_set_num"] {
+        (0, number)
+      } else if let number = shown.android["badge_add_num"] { (1, number) } else { (nil, nil) }
+    if let type { object.set("badge_operation_type", type) }
+    if let count { object.set("badge_message_count", count) }
+  }
+}
