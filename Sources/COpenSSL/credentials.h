@@ -27,15 +27,35 @@ static inline int co_es256_sign(EVP_PKEY *key, const void *bytes, size_t count, 
 /// A new RSA key.
 static inline EVP_PKEY *co_new_rsa_key(unsigned int bits) { return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)bits); }
 
-/// An RSA signature (PKCS #1 v1.5) with SHA-256; gives its size, 0 on failure.
-static inline size_t co_rs256_sign(EVP_PKEY *key, const void *bytes, size_t count, unsigned char *signature,
-                                   size_t capacity) {
+/// Begins a signature (`sign`) or a check with SHA-256: by PKCS #1 v1.5, or with `pss` by RSASSA-PSS with a salt as long as the digest.
+static inline int co_rsa_begin(EVP_MD_CTX *context, EVP_PKEY *key, int sign, int pss) {
+  EVP_PKEY_CTX *options = NULL;  // The context's own.
+  int done = context != NULL && (sign ? EVP_DigestSignInit_ex(context, &options, "SHA256", NULL, NULL, key, NULL)
+                                      : EVP_DigestVerifyInit_ex(context, &options, "SHA256", NULL, NULL, key, NULL)) == 1;
+  if (!done || !pss) return done;
+  return EVP_PKEY_CTX_set_rsa_padding(options, RSA_PKCS1_PSS_PADDING) > 0 &&
+         EVP_PKEY_CTX_set_rsa_pss_saltlen(options, RSA_PSS_SALTLEN_DIGEST) > 0;
+}
+
+/// An RSA signature with SHA-256; gives its size, 0 on failure.
+static inline size_t co_rsa_sign(EVP_PKEY *key, int pss, const void *bytes, size_t count, unsigned char *signature,
+                                 size_t capacity) {
   size_t size = capacity;
   EVP_MD_CTX *context = EVP_MD_CTX_new();
-  int done = context != NULL && EVP_DigestSignInit_ex(context, NULL, "SHA256", NULL, NULL, key, NULL) == 1 &&
+  int done = co_rsa_begin(context, key, 1, pss) &&
              EVP_DigestSign(context, signature, &size, (const unsigned char *)bytes, count) == 1;
   EVP_MD_CTX_free(context);
   return done ? size : 0;
+}
+
+/// Whether an RSA signature with SHA-256 is good.
+static inline int co_rsa_is_valid(EVP_PKEY *key, int pss, const void *bytes, size_t count, const unsigned char *signature,
+                                  size_t size) {
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  int valid = co_rsa_begin(context, key, 0, pss) &&
+              EVP_DigestVerify(context, signature, size, (const unsigned char *)bytes, count) == 1;
+  EVP_MD_CTX_free(context);
+  return valid;
 }
 
 /// AES-256-GCM (NIST SP 800-38D) with a nonce of 12 bytes; the tag of 16 bytes follows the `count` bytes of output.

@@ -19,9 +19,9 @@ public enum ChannelSimulatorProgram {
     their checks. When it is ready it prints one line of JSON with its address and the key files of service accounts that an
     app server needs; a server is pointed to it with --fcm-url and --web-push-url. It is a push service of browsers (RFC 8030) as
     well, with browsers that subscribe on request and open what they get. It is Huawei's, Honor's, Xiaomi's and OPPO's service,
-    too, with --makers-url, for the app 1001, com.example.robots or simulator-key with the secret simulator-secret. Then it prints
-    one line for each request. Below /control/ tests can set the state of tokens, script failures and read the requests. It exits
-    at SIGTERM or SIGINT.
+    too, with --makers-url, for the app 1001, com.example.robots or simulator-key with the secret simulator-secret, and that of
+    HarmonyOS for a service account whose file it writes. Then it prints one line for each request. Below /control/ tests can
+    set the state of tokens, script failures and read the requests. It exits at SIGTERM or SIGINT.
     """
 
   /// All settings with their help.
@@ -64,14 +64,17 @@ public enum ChannelSimulatorProgram {
     for project in settings.list("project") {
       let account = try account(of: project)
       let path = "\(folder)/service-account-\(project).json"
-      try write(account, path, tokenURL: url + "/token")
+      try write(try? account.file(tokenURL: url + "/token"), path)
       accounts.append(account)
       files.append(.string(path))
     }
-    try start(settings, socket, accounts, url)
+    let harmony = HarmonySimulatorAccount(try newKey())
+    let harmonyFile = "\(folder)/harmony-service-account.json"
+    try write(try? harmony.file(), harmonyFile)
+    try start(settings, socket, accounts, harmony, url)
     let line: JSONValue = [
       "event": "ready", "pid": .number(JSONNumber(getpid())), "url": .string(url),
-      "service_accounts": .array(files),
+      "service_accounts": .array(files), "harmony_service_account": .string(harmonyFile),
     ]
     output(line)
     wait(for: signals)
@@ -95,19 +98,18 @@ public enum ChannelSimulatorProgram {
   }
 
   private static func account(of project: String) throws(ChannelSimulatorFailure) -> FCMAccount {
-    do throws(CredentialFileError) {
-      return FCMAccount(
-        project: project, key: try RS256Key.generate(), keyID: Hex.encode(SystemRandom.bytes(20)))
-    } catch {
+    FCMAccount(project: project, key: try newKey(), keyID: Hex.encode(SystemRandom.bytes(20)))
+  }
+
+  private static func newKey() throws(ChannelSimulatorFailure) -> RSAKey {
+    do throws(CredentialFileError) { return try RSAKey.generate() } catch {
       throw .failed("cannot make a key: \(error)")
     }
   }
 
   /// New keys at each start: nothing else knows them.
-  private static func write(
-    _ account: FCMAccount, _ path: String, tokenURL: String
-  ) throws(ChannelSimulatorFailure) {
-    guard let bytes = try? account.file(tokenURL: tokenURL) else { throw .failed("cannot write a key") }
+  private static func write(_ contents: [UInt8]?, _ path: String) throws(ChannelSimulatorFailure) {
+    guard let bytes = contents else { throw .failed("cannot write a key") }
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw .failed("cannot write \(path): \(SystemCalls.reason(errno))") }
     defer { close(file) }
@@ -117,7 +119,8 @@ public enum ChannelSimulatorProgram {
   }
 
   private static func start(
-    _ settings: Settings, _ socket: Int32, _ accounts: [FCMAccount], _ url: String
+    _ settings: Settings, _ socket: Int32, _ accounts: [FCMAccount], _ harmony: HarmonySimulatorAccount,
+    _ url: String
   ) throws(ChannelSimulatorFailure) {
     let lifetime = Int64(settings.number("access-seconds") ?? 3599)
     let kept = settings.number("keep") ?? 10_000
@@ -128,7 +131,7 @@ public enum ChannelSimulatorProgram {
       let handle = try LoopHandle(index: 0)
       try handle.start { loop throws(SystemError) in
         let simulator = FCMSimulator(
-          FCMAccounts(accounts, tokenURL: url + "/token", lifetime: lifetime),
+          FCMAccounts(accounts, tokenURL: url + "/token", lifetime: lifetime), harmony,
           projects: accounts.map(\.project), origin: url, keeping: kept
         ) { if !isQuiet { output($0) } }
         let time = SystemTime()

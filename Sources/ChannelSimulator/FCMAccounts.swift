@@ -5,7 +5,7 @@ import PushJSON
 /// A service account that the simulator has handed out.
 struct FCMAccount {
   let project: String
-  let key: RS256Key
+  let key: RSAKey
   let keyID: String
 
   var email: String { "sender@\(project).example.com" }

@@ -6,7 +6,7 @@ import PushJSON
 final class FCMSimulator {
   /// What shall go wrong.
   struct Rule {
-    enum Target: String, CaseIterable { case send, token, push }
+    enum Target: String, CaseIterable { case send, token, push, recall }
 
     var target = Target.send
     /// Only requests to this device or subscription; nil for all.
@@ -38,13 +38,15 @@ final class FCMSimulator {
   private let whenLogged: (JSONValue) -> Void
   /// Of makers' services.
   var makers: MakerAccounts
+  /// The service account of HarmonyOS.
+  let harmonyAccount: HarmonySimulatorAccount
   /// Those of browsers.
   var subscriptions: WebPushSubscriptions
 
   /// `origin` is its address, without a path.
   init(
-    _ accounts: FCMAccounts, projects: [String], origin: String, keeping capacity: Int,
-    whenLogged: @escaping (JSONValue) -> Void
+    _ accounts: FCMAccounts, _ harmony: HarmonySimulatorAccount, projects: [String], origin: String,
+    keeping capacity: Int, whenLogged: @escaping (JSONValue) -> Void
   ) {
     self.accounts = accounts
     self.projects = Set(projects)
@@ -52,6 +54,7 @@ final class FCMSimulator {
     self.whenLogged = whenLogged
     subscriptions = WebPushSubscriptions(origin: origin)
     makers = MakerAccounts(lifetime: accounts.lifetime)
+    harmonyAccount = harmony
   }
 
   /// Answers a request; nil if no answer comes.
@@ -65,6 +68,8 @@ final class FCMSimulator {
     switch target.path.count {
     case 2... where ["huawei", "honor"].contains(target.path[0]) && request.method == "POST":
       return maker(request, target.path, now)
+    case 2... where target.path[0] == "harmony" && request.method == "POST":
+      return harmony(request, target.path, now)
     case 2... where target.path[0] == "xiaomi" && request.method == "POST":
       return xiaomi(request, target.path, now)
     case 2... where target.path[0] == "oppo" && request.method == "POST":

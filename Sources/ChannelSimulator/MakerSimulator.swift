@@ -80,10 +80,13 @@ extension FCMSimulator {
     entry.set("service", .string(service))
     let body = try? parseJSON(request.body)
     if let body { entry.set("request", body) }
+    let isRecall = service == "huawei" && path.dropFirst() == ["v1", MakerAccounts.app, "messages:revoke"]
+    if isRecall { entry.set("kind", "recall") }
     guard makers.allows(request, service, at: now.seconds) else {
       return answer(
         entry, MakerRules.answer(service, 401, 80_200_003, "the access token is expired or unknown"))
     }
+    if isRecall { return recall(entry, body) }
     let tokens =
       (service == "huawei" ? body?["message"]?["token"] : body?["token"])?.array?.compactMap(\.string) ?? []
     if let rule = rule(of: tokens) {
@@ -238,7 +241,6 @@ enum MakerRules {
     "DEVICE_REMINDER", "SYSTEM_REMINDER", "MAIL", "PLAY_VOICE", "MARKETING",
   ]
 
-  /// Refuses members that a service does not know.
   static func object(
     _ value: JSONObject, _ name: String, _ known: Set<String>, _ code: Int64 = 80_100_003
   ) throws(Fault) {

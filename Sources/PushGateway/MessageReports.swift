@@ -29,7 +29,9 @@ struct MessageReports {
       "ios_apns_received": Self.count(report?.funnel(of: ReportChannels.apns), \.received),
       "ios_msg_received": Self.count(report?.ownIOS, \.received), "live_acivity_sent": nil,
       "live_acivity_received": nil, "quickapp_jpush_received": nil, "quickapp_pns_sent": nil,
-      "hmos_hmpns_sent": nil, "hmos_hmpns_received": nil, "hmos_msg_sent": nil, "hmos_msg_received": nil,
+      "hmos_hmpns_sent": Self.count(hmos(report), \.sent),
+      "hmos_hmpns_received": Self.count(hmos(report), \.received), "hmos_msg_sent": nil,
+      "hmos_msg_received": nil,
       "wp_mpns_sent": nil,
     ]
   }
@@ -73,7 +75,7 @@ struct MessageReports {
       "group_msgid": .string(id.text), "jpush": Self.ownDetail(reports.map(\.ownOthers)),
       "android_pns": makersDetail(reports.map(makers)),
       "ios": Self.iosDetail(reports.map { $0.funnel(of: ReportChannels.apns) }, reports.map(\.ownIOS)),
-      "hmos": nil,
+      "hmos": Self.hmosDetail(reports.compactMap(hmos)),
     ]
   }
 
@@ -87,6 +89,20 @@ struct MessageReports {
       }
       return (name, funnel)
     }
+  }
+
+  /// What Push Kit of HarmonyOS has brought.
+  private func hmos(_ report: PushReport?) -> PushFunnel? {
+    (report?.funnels ?? []).first { names[$0.0] == ReportChannels.hmos }?.1
+  }
+
+  private static func hmosDetail(_ funnels: [PushFunnel]) -> JSONValue {
+    guard funnels.contains(where: { !$0.isEmpty }) else { return nil }
+    return [
+      "hmpns_target": sum(funnels, \.target), "hmpns_sent": sum(funnels, \.sent),
+      "hmpns_received": sum(funnels, \.received), "hmpns_click": sum(funnels, \.tapped),
+      "msg_target": nil, "msg_received": nil, "msg_click": nil,
+    ]
   }
 
   /// The sums over the apps of a group, or over one.
@@ -143,8 +159,9 @@ struct MessageReports {
     [
       "notification": Self.part(
         report.ownOthers(.notification), report.ownIOS(.notification), report.funnel(of: ReportChannels.apns),
-        makers(report), hasReceipts: true),
-      "message": Self.part(report.ownOthers(.message), report.ownIOS(.message), nil, [], hasReceipts: false),
+        makers(report), hmos(report), hasReceipts: true),
+      "message": Self.part(
+        report.ownOthers(.message), report.ownIOS(.message), nil, [], nil, hasReceipts: false),
       "inapp": nil, "live_activity": nil,
     ]
   }
@@ -155,10 +172,10 @@ struct MessageReports {
 
   private static func part(
     _ others: PushFunnel, _ ios: PushFunnel, _ apple: PushFunnel?, _ makers: [(String, PushFunnel)],
-    hasReceipts: Bool
+    _ hmos: PushFunnel?, hasReceipts: Bool
   ) -> JSONValue {
     var all = makers.reduce(others.union(ios)) { $0.union($1.1) }
-    if let apple { all = all.union(apple) }
+    for funnel in [apple, hmos].compactMap({ $0 }) { all = all.union(funnel) }
     guard !all.isEmpty else { return nil }
     var object = JSONObject()
     for (name, value) in five(all, hasReceipts) { object.set(name, value) }
@@ -175,7 +192,9 @@ struct MessageReports {
       hasIOS
         ? ["jg_ios": leaf(ios, hasReceipts), "voip": nil, "apns": leaf(apple ?? nil, hasReceipts)] : nil)
     object.set("sub_quickapp", nil)
-    object.set("sub_hmos", nil)
+    // What goes over the direct connection counts under `jg_android`.
+    let hmpns = leaf(hmos, hasReceipts)
+    object.set("sub_hmos", hmpns == .null ? nil : ["hmpns": hmpns, "jg_hmos": nil])
     return .object(object)
   }
 

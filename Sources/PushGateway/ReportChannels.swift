@@ -18,6 +18,8 @@ public enum ReportChannels {
     ("oppo", "oppo_detail"), ("vivo", "vivo_detail"), ("asus", "asus_detail"), ("fcm", "fcm_detail"),
     ("nio", "nio_detail"),
   ]
+  /// The channel that JPush's reports call `hmpns`, by its name.
+  static let hmos = "harmony"
   /// The names of those, where their channel is not plugged in.
   static let names: [ChannelID: String] = [apns: "apns"]
 }

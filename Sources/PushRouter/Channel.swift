@@ -123,6 +123,9 @@ public protocol Channel: AnyObject, Sendable {
   func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int
   /// Tells devices that got a recalled push, and have not shown it yet, to remove it.
   func recall(_ id: MessageID, of app: App, audience: NumberSet)
+  /// A push was replaced, by one that goes to `own` over the direct connection and to `here` over this channel: takes its
+  /// notification from devices where the new one does not take its place.
+  func overridden(_ id: MessageID, of app: App, own: NumberSet, here: NumberSet)
   /// Registrations have other tokens than before, or none, or were removed: nothing is sent with tokens read before.
   func tokensChanged(of numbers: [RegistrationNumber], in app: App)
   /// Learns what another process has changed about what the channel needs of apps, such as credentials; `done` is called when
@@ -175,6 +178,8 @@ extension Channel {
   }
   /// Nothing can be taken back from devices.
   public func recall(_ id: MessageID, of app: App, audience: NumberSet) {}
+  /// Devices replace it themselves.
+  public func overridden(_ id: MessageID, of app: App, own: NumberSet, here: NumberSet) {}
   /// Nothing depends on tokens.
   public func tokensChanged(of numbers: [RegistrationNumber], in app: App) {}
   /// Nothing is known of apps.

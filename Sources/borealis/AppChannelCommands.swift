@@ -62,8 +62,9 @@ struct AppChannelSetCommand: Command {
       borealis app channel set KEY fcm --file service-account.json
       borealis app channel set KEY webpush --contact mailto:push@example.com
       borealis app channel set KEY huawei --fields huawei.json
+      borealis app channel set KEY harmony --file service-account.json --fields harmony.json
 
-    For fcm the file is the key of a service account, from the Firebase console. For webpush the server creates a key, or keeps the
+    For fcm and harmony the file is the key of a service account, from the Firebase console or from HUAWEI Developers. For webpush the server creates a key, or keeps the
     app's one; --file brings one along (PKCS #8 PEM), which ends all subscriptions made with another. Prints the app's credentials;
     of webpush "key_id" is the public key that pages subscribe with.
     """

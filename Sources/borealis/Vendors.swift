@@ -35,6 +35,7 @@ struct Vendors: Sendable {
   private let fcm: FCM
   private let webPush: WebPush
   private let huawei: Huawei
+  private let harmony: Harmony
   private let honor: Honor
   private let xiaomi: Xiaomi
   private let oppo: OPPO
@@ -47,6 +48,7 @@ struct Vendors: Sendable {
     fcm = FCM(url.map { .simulator($0) } ?? .google)
     let makers = try Self.address(Self.makers, settings)
     huawei = Huawei(makers.map { .simulator($0) } ?? .huawei)
+    harmony = Harmony(makers.map { .simulator($0) } ?? .huawei)
     honor = Honor(makers.map { .simulator($0) } ?? .honor)
     xiaomi = Xiaomi(makers.map { .simulator($0) } ?? .xiaomi)
     oppo = OPPO(makers.map { .simulator($0) } ?? .oppo)
@@ -74,9 +76,9 @@ struct Vendors: Sendable {
   }
 
   /// What their channels are.
-  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .honor, .xiaomi, .oppo]
+  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .harmony, .honor, .xiaomi, .oppo]
 
-  var all: [any Vendor] { [fcm, webPush, huawei, honor, xiaomi, oppo] }
+  var all: [any Vendor] { [fcm, webPush, huawei, harmony, honor, xiaomi, oppo] }
 
   /// The vendor with a channel's name.
   func named(_ name: String) throws(Failure) -> any Vendor {
@@ -128,8 +130,8 @@ struct Vendors: Sendable {
   func channels(_ parts: VendorParts, _ transports: Transports) -> [any Channel] {
     [
       // A phone's maker reaches it more often than Google does, where it has both.
-      VendorChannel(huawei, parts), VendorChannel(honor, parts), VendorChannel(xiaomi, parts),
-      VendorChannel(oppo, parts), VendorChannel(fcm, parts),
+      VendorChannel(huawei, parts), VendorChannel(harmony, parts), VendorChannel(honor, parts),
+      VendorChannel(xiaomi, parts), VendorChannel(oppo, parts), VendorChannel(fcm, parts),
       VendorChannel(webPush, parts.sending(with: transports.guarded)),
     ]
   }

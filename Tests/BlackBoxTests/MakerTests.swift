@@ -7,7 +7,7 @@ import Testing
 /// Makers' services from outside: an app's secret, a device's token, pushes, and what the services answer.
 @Suite struct MakerTests {
   /// A server with the simulator in the makers' place, and an app with credentials for one of them.
-  private final class World {
+  final class World {
     let server: TestServer
     let app: TestServer.App
     let channel: String
@@ -22,7 +22,8 @@ import Testing
       simulator = try RunningProgram([
         "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("keys"), "--quiet",
       ])
-      url = try #require(try simulator.document()["url"]?.string)
+      let ready = try simulator.document()
+      url = try #require(ready["url"]?.string)
       app = try TestServer.makeApp("robots", data: data)
       if let callback {
         let set = try RunningProgram.run([
@@ -31,18 +32,23 @@ import Testing
         #expect(set.status == 0)
       }
       try TemporaryFolder.write(JSONWriter.serialize(fields), to: folder.file("fields.json"))
-      let set = try RunningProgram.run([
+      var arguments = [
         "app", "channel", "set", app.key, channel, "--data", data, "--fields", folder.file("fields.json"),
         "--makers-url", url,
-      ])
+      ]
+      if channel == "harmony" {
+        arguments += ["--file", try #require(ready["harmony_service_account"]?.string)]
+      }
+      let set = try RunningProgram.run(arguments)
       #expect(set.status == 0, "\(set.output)")
-      let subject = fields["app_id"] ?? fields["package_name"] ?? fields["app_key"]
+      let subject = fields["app_id"] ?? fields["package_name"] ?? fields["app_key"] ?? "77"
       #expect(set.documents.first??["subject"] == subject)
       server = try TestServer(data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8"])
     }
 
     func device(_ token: String) throws -> TestDevice.Identity {
-      let device = try TestDevice.register(server.device, app: app.key, install: token)
+      let device = try TestDevice.register(
+        server.device, app: app.key, install: token, platform: channel == "harmony" ? .hmos : .android)
       let answer = try server.call(
         "POST", "/v1/tokens",
         body: [
@@ -54,11 +60,15 @@ import Testing
       return device
     }
 
-    func push(_ android: JSONValue, options: JSONValue = ["time_to_live": 3600]) throws -> String {
+    /// Of the platform that the channel reaches.
+    func push(_ shown: JSONValue, options: JSONValue = ["time_to_live": 3600]) throws -> String {
+      let platform = channel == "harmony" ? "hmos" : "android"
+      var notification = JSONObject()
+      notification.set(platform, shown)
       let call = try server.call(
         "POST", "/v3/push", as: app,
         body: [
-          "platform": "all", "audience": "all", "notification": ["android": android], "options": options,
+          "platform": "all", "audience": "all", "notification": .object(notification), "options": options,
         ])
       return try #require(call.document?["msg_id"]?.string, "\(call.body)")
     }

@@ -34,18 +34,22 @@ final class TestDevice {
   struct Unexpected: Error {}
 
   /// Makes a registration on a connection of its own.
-  static func register(_ address: String, app key: String, install: String) throws -> Identity {
-    try register(TestSocket(address), app: key, install: install)
+  static func register(
+    _ address: String, app key: String, install: String, platform: Platform = .android
+  ) throws -> Identity {
+    try register(TestSocket(address), app: key, install: install, platform: platform)
   }
 
   /// Makes a registration over a connection.
-  static func register(_ socket: any TestLine, app key: String, install: String) throws -> Identity {
+  static func register(
+    _ socket: any TestLine, app key: String, install: String, platform: Platform = .android
+  ) throws -> Identity {
     guard let key = AppKey(hex: Array(key.utf8)) else { throw Unexpected() }
     let device = try TestDevice(socket)
     try device.send(
       .register(
         RegisterRequest(
-          appKey: key, platform: .android, fingerprint: Array(install.utf8), appVersion: "1")))
+          appKey: key, platform: platform, fingerprint: Array(install.utf8), appVersion: "1")))
     guard case .registerOK(let id, let secret) = try device.next() else { throw Unexpected() }
     return Identity(id: id, secret: secret)
   }

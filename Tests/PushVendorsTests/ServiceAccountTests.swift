@@ -11,7 +11,7 @@ import Testing
   static let tokens = "https://oauth2.googleapis.com/token"
 
   /// A file as Google issues it, with other members.
-  static func file(_ key: RS256Key, _ changes: [String: JSONValue?] = [:]) throws -> [UInt8] {
+  static func file(_ key: RSAKey, _ changes: [String: JSONValue?] = [:]) throws -> [UInt8] {
     var object = JSONObject()
     for (name, value) in [
       ("type", "service_account"), ("project_id", "demo-project"), ("private_key_id", "0123456789abcdef"),
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func assertionsAreSignedForGoogle() throws {
-    let key = try RS256Key.generate()
+    let key = try RSAKey.generate()
     let account = try ServiceAccount(file: Self.file(key), tokenURL: Self.tokens)
     let now = Timestamp(milliseconds: 1_800_000_000_999)
     let body = String(
@@ -50,13 +50,13 @@ import Testing
     "https://oauth2.googleapis.com/token/", "https://accounts.google.com/o/oauth2/token", "",
   ])
   func otherTokenAddressesAreRefused(url: String) throws {
-    let file = try Self.file(try RS256Key.generate(), ["token_uri": .string(url)])
+    let file = try Self.file(try RSAKey.generate(), ["token_uri": .string(url)])
     let problem: ServiceAccount.Problem = url.isEmpty ? .missing("token_uri") : .otherTokenURL(url)
     #expect(throws: problem) { try ServiceAccount(file: file, tokenURL: Self.tokens) }
   }
 
   @Test func filesThatAreNone() throws {
-    let key = try RS256Key.generate()
+    let key = try RSAKey.generate()
     func expect(_ problem: ServiceAccount.Problem, _ file: [UInt8]) {
       #expect(throws: problem) { try ServiceAccount(file: file, tokenURL: Self.tokens) }
     }
@@ -81,7 +81,7 @@ import Testing
 
   /// What is stored is enough to open it again, and no more.
   @Test func whatIsSealed() throws {
-    let file = try Self.file(try RS256Key.generate())
+    let file = try Self.file(try RSAKey.generate())
     let upload = try FCM().read(CredentialInput("service-account", fields: ["file": file]), replacing: nil)
     #expect(upload.subject == "demo-project" && upload.name == "0123456789abcdef")
     #expect(FCM().credential(upload.secret)?.project == "demo-project")

@@ -135,6 +135,11 @@ extension Acceptance {
   func deliver(_ accepted: AcceptedPush, _ push: NewPush, in app: App) {
     if let old = push.request.overrides {
       _ = channels.withdraw(old, of: app, .overridden, at: push.now)
+      let own = push.plan.own.numbers
+      for plugged in channels.all where plugged.id != .passthrough {
+        let here = push.plan[DeliveryLeg(plugged.id)].numbers
+        plugged.channel.overridden(old, of: app, own: own, here: here)
+      }
     }
     open(accepted.id, push, in: app)
   }

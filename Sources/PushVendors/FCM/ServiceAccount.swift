@@ -11,7 +11,7 @@ public struct ServiceAccount: Sendable {
   let email: String
   /// The key's ID.
   let keyID: String
-  private let key: RS256Key
+  private let key: RSAKey
 
   /// Bytes of the longest file that is read: real ones have about 2400.
   static let longestFile = 16_384
@@ -42,7 +42,7 @@ public struct ServiceAccount: Sendable {
     let address = try text("token_uri")
     guard address == tokenURL else { throw .otherTokenURL(String(address.prefix(200))) }
     let pem = try text("private_key")
-    do throws(CredentialFileError) { key = try RS256Key(pem: Array(pem.utf8)) } catch { throw .key }
+    do throws(CredentialFileError) { key = try RSAKey(pem: Array(pem.utf8)) } catch { throw .key }
   }
 
   /// Its number of bytes in an address is bounded, and nothing in it has a meaning there.

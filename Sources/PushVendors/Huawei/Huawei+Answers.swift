@@ -8,30 +8,16 @@ extension Huawei {
   /// Reads Push Kit's answer.
   public func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
     let body = (try? parseJSON(answer.body))?.object
-    let code = body?["code"]?.string ?? body?["code"]?.int64.map { String($0) } ?? ""
-    let text = VendorText.line("Huawei answered \(answer.status) \(code) \(body?["msg"]?.string ?? "")")
-    switch code {
-    case "80000000", "80100000": return .accepted
-    case "80200001", "80200003": return .refreshAuthOnce(text)
-    case "80300002", "80300037": return .pauseAndTellOperator(text)
-    case "80300007": return .dropToken("80300007")
-    case "80000001", "81000001":
-      return .retryAfter(RetrySchedule(firstSeconds: 10), seconds: answer.retryAfter, rests: false, text)
-    // Parameters, structure, time to live, collapse key, words, size, number of tokens, and groups.
-    case _ where ["801", "803", "820"].contains(code.prefix(3)) && answer.status < 500:
-      return .rejectContent(code)
-    default: break
-    }
-    return .ofStatus(answer, text, unauthorized: .refreshAuthOnce(text))
+    if PushKitAnswer.code(body) == "80300007" { return .dropToken("80300007") }
+    return PushKitAnswer.interpret(answer, body, from: "Huawei")
   }
 
   /// The tokens that Push Kit calls bad in a request that it took otherwise.
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
     let outcome = interpret(answer)
     let body = (try? parseJSON(answer.body))?.object
-    guard outcome == .accepted, body?["code"]?.string == "80100000",
-      // Its text is JSON.
-      let details = body?["msg"]?.string.flatMap({ (try? parseJSON(Array($0.utf8)))?.object })
+    guard outcome == .accepted, PushKitAnswer.code(body) == "80100000",
+      let details = PushKitAnswer.details(body)
     else { return VendorAnswer(outcome) }
     var exceptions: [[UInt8]: VendorOutcome] = [:]
     func add(_ value: JSONValue?) {

@@ -152,6 +152,20 @@ public struct Huawei: Vendor {
       credential, access)
   }
 
+  /// It does, by version 1 of the interface.
+  public var canRecall: Bool { true }
+
+  /// Takes notifications from the drawer.
+  public func request(
+    _ recall: VendorRecall, with credential: VendorFields, access: AccessToken
+  ) -> HTTPPost? {
+    PushKitRecall.post(
+      recall, client: credential["app_id"], to: endpoints.messages, [], access)
+  }
+
+  /// Push Kit's codes say.
+  public func endsRecall(_ answer: HTTPAnswer) -> Bool { PushKitAnswer.endsRecall(answer) }
+
   private func post(_ body: [UInt8], _ credential: VendorFields, _ access: AccessToken) -> HTTPPost {
     let project = credential["project_id"]
     let path = project.isEmpty ? "v1/\(credential["app_id"])" : "v2/\(project)"

@@ -3,7 +3,8 @@ import PushDomain
 import PushJSON
 import PushRouter
 
-/// A notification for Android with what the sender wishes of one channel, in the words that makers' services share.
+/// A notification for Android, or for HarmonyOS, whose members mostly have the same names, with what the sender wishes of one
+/// channel, in the words that makers' services share.
 struct AndroidNotification {
   /// What a tap does.
   enum Tap: Equatable {
@@ -23,9 +24,9 @@ struct AndroidNotification {
   let wishes: JSONObject
 
   /// Nil if the push has none.
-  init?(_ push: ChannelPush, for channel: ChannelID) {
+  init?(_ push: ChannelPush, for channel: ChannelID, on platform: Platform = .android) {
     let content = push.push.content
-    guard let bytes = content.variant(for: .android)?.notification, !bytes.isEmpty,
+    guard let bytes = content.variant(for: platform)?.notification, !bytes.isEmpty,
       let android = (try? parseJSON(bytes))?.object
     else { return nil }
     let wishes = content.content(for: channel).flatMap { (try? parseJSON($0))?.object }
@@ -40,7 +41,12 @@ struct AndroidNotification {
     self.push = push
     self.android = android
     self.wishes = wishes
-    notifyID = Int64((replaces ?? push).rawValue % 2_147_483_647)
+    notifyID = Self.notifyID(of: push, replacing: replaces)
+  }
+
+  /// The number that the notification of a push has on devices.
+  static func notifyID(of push: MessageID, replacing old: MessageID?) -> Int64 {
+    Int64((old ?? push).rawValue % 2_147_483_647)
   }
 
   /// A text that the sender wishes of this channel, or else of all.
@@ -93,16 +99,17 @@ struct AndroidNotification {
   }
 
   /// What the app gets with it: JSON.
-  var data: String { Self.text(.object(parts)) }
+  var data: String { Self.text(.object(dataObject)) }
 
   /// The same where services take texts only: objects are JSON as text.
   var dataTexts: JSONObject {
     var texts = JSONObject()
-    for part in parts.members { texts.set(part.key, .string(part.value.string ?? Self.text(part.value))) }
+    for part in dataObject.members { texts.set(part.key, .string(part.value.string ?? Self.text(part.value))) }
     return texts
   }
 
-  private var parts: JSONObject {
+  /// The same as an object.
+  var dataObject: JSONObject {
     var data = JSONObject()
     data.set("msg_id", .string(push.text))
     for name in ["extras", PushEncryption.member] {

@@ -66,6 +66,13 @@ public protocol Vendor: Sendable {
   func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer
   /// What a reason of the service means, in a sentence.
   func meaning(of reason: String) -> Phrase?
+
+  /// Whether its service takes shown notifications back from devices.
+  var canRecall: Bool { get }
+  /// The request that does; nil if the credential does not allow it.
+  func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken) -> HTTPPost?
+  /// Whether the answer to it is the last word; else the request is repeated for a while.
+  func endsRecall(_ answer: HTTPAnswer) -> Bool
 }
 
 extension Vendor {
@@ -83,6 +90,14 @@ extension Vendor {
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
     VendorAnswer(interpret(answer))
   }
+  /// It does not.
+  public var canRecall: Bool { false }
+  /// None.
+  public func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken) -> HTTPPost? {
+    nil
+  }
+  /// There is no answer.
+  public func endsRecall(_ answer: HTTPAnswer) -> Bool { true }
   /// Nothing.
   public func values(of subject: String) -> [String: String] { [:] }
   /// It does.
@@ -131,6 +146,27 @@ public protocol VendorContent: AnyObject, Sendable {
   var badge: BadgeChange { get }
   /// Why no device can get it, such as its size, decided before anything is sent; nil if nothing is wrong.
   var refusal: String? { get }
+  /// The most devices that one request reaches, if that is fewer than the vendor's `mostTokens`.
+  var mostTokens: Int { get }
+  /// Seconds after which it is useless, such as a call; nil for the push's time to live.
+  var lifetime: Int64? { get }
+}
+
+extension VendorContent {
+  /// As many as the vendor's.
+  public var mostTokens: Int { .max }
+  /// The push's time to live.
+  public var lifetime: Int64? { nil }
+}
+
+/// A notification that is taken back from devices that may show it.
+public struct VendorRecall: Sendable {
+  /// The push.
+  public let push: MessageID
+  /// What it says.
+  public let content: PushContent
+  /// What the service knows the devices by: never empty, at most the vendor's `mostTokens`.
+  public let tokens: [[UInt8]]
 }
 
 /// Whom a request is for.

@@ -29,6 +29,7 @@ public final class VendorChannel<V: Vendor>: Channel {
   let parts: VendorParts
   let table: VendorCredentials<V>
   let checks: CredentialChecks<String>
+  let recalls = VendorRecalls()
   private let state = Mutex(State())
 
   /// Makes the channel; call `start` next.
@@ -62,6 +63,7 @@ public final class VendorChannel<V: Vendor>: Channel {
     }
     for dispatcher in dispatchers { dispatcher.tick() }
     for queue in queues { queue.tick() }
+    tickRecalls()
     checks.tick()
   }
 
@@ -196,6 +198,7 @@ public final class VendorChannel<V: Vendor>: Channel {
 
   /// An app was deleted: nothing more is sent for it.
   public func forget(_ app: App) {
+    recalls.forget(app)
     let queue = state.withLock { state in
       replace(state.dispatchers[app.id] ?? [:], with: [:], of: app.id, in: &state)
       state.served.remove(app.id)
@@ -237,7 +240,7 @@ public final class VendorChannel<V: Vendor>: Channel {
           QueuedPart(
             targets: push.targets, slot: vendor.slot,
             serviceOfToken: serviceOfToken, badge: content.badge,
-            fallsBack: vendor.fallsBack(push.push), content: content)
+            fallsBack: vendor.fallsBack(push.push), lifetime: content.lifetime, content: content)
         ]
       }
       state.queues[app.id] = new

@@ -58,7 +58,7 @@ extension VendorDispatcher {
         // The database's number was changed when the device was looked up.
         case .add: one.delivery.row.badge
         }
-      let most = vendor.mostTokens
+      let most = min(vendor.mostTokens, content.mostTokens)
       if let place = open[ObjectIdentifier(content)], batches[place].add(one, badge: badge, most: most) {
         continue
       }

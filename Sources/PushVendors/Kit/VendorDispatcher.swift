@@ -138,7 +138,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     }
   }
 
-  private func accessToken() -> AccessToken? {
+  func accessToken() -> AccessToken? {
     switch access.step(at: parts.time.now()) {
     case .use(let token): return token
     case .wait: return nil

@@ -1,7 +1,15 @@
 import COpenSSL
 
-/// An RSA key that signs with RS256 (RFC 7518 section 3.3): PKCS #1 v1.5 with SHA-256. May be used from any thread.
-public struct RS256Key: Sendable {
+/// How an RSA key signs, by the names of RFC 7518: both with SHA-256.
+public enum RSAAlgorithm: String, Sendable {
+  /// PKCS #1 v1.5 (section 3.3).
+  case rs256 = "RS256"
+  /// RSASSA-PSS with a salt as long as the digest (section 3.5).
+  case ps256 = "PS256"
+}
+
+/// An RSA key that signs JWTs. May be used from any thread.
+public struct RSAKey: Sendable {
   /// Bytes of the longest text that is read: no key of the allowed sizes comes near it, and numbers that fill it are still
   /// worked with at once.
   public static let longestPEM = 8192
@@ -31,15 +39,16 @@ public struct RS256Key: Sendable {
   }
 
   /// A new key.
-  public static func generate(bits: Int = 2048) throws(CredentialFileError) -> RS256Key {
+  public static func generate(bits: Int = 2048) throws(CredentialFileError) -> RSAKey {
     guard Self.bits.contains(bits), let handle = co_new_rsa_key(UInt32(bits)) else { throw .fromQueue() }
-    return try RS256Key(PrivateKey(taking: handle))
+    return try RSAKey(PrivateKey(taking: handle))
   }
 
   /// The signature of some bytes: as long as the key.
-  public func sign(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+  public func sign(_ bytes: [UInt8], _ algorithm: RSAAlgorithm = .rs256) throws(CryptoError) -> [UInt8] {
     var signature = [UInt8](repeating: 0, count: Self.bits.upperBound / 8)
-    let count = co_rs256_sign(key.handle, bytes, bytes.count, &signature, signature.count)
+    let isPSS: Int32 = algorithm == .ps256 ? 1 : 0
+    let count = co_rsa_sign(key.handle, isPSS, bytes, bytes.count, &signature, signature.count)
     guard count > 0 else { throw .fromQueue() }
     return Array(signature[..<count])
   }
@@ -48,23 +57,21 @@ public struct RS256Key: Sendable {
   public func pem() throws(CredentialFileError) -> String { try key.pem() }
 
   /// What checks its signatures.
-  public var publicKey: RS256PublicKey { RS256PublicKey(key) }
+  public var publicKey: RSAPublicKey { RSAPublicKey(key) }
 }
 
-/// The public half of an RSA key: checks RS256 signatures. May be used from any thread.
-public struct RS256PublicKey: Sendable {
+/// The public half of an RSA key: checks signatures. May be used from any thread.
+public struct RSAPublicKey: Sendable {
   private let key: PrivateKey
 
   fileprivate init(_ key: PrivateKey) { self.key = key }
 
   /// Whether a signature is this key's over a message.
-  public func isValid(signature: [UInt8], of message: [UInt8]) -> Bool {
-    guard let context = EVP_MD_CTX_new() else { return false }
-    defer {
-      EVP_MD_CTX_free(context)
-      ERR_clear_error()
-    }
-    return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key.handle) == 1
-      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+  public func isValid(
+    signature: [UInt8], of message: [UInt8], _ algorithm: RSAAlgorithm = .rs256
+  ) -> Bool {
+    defer { ERR_clear_error() }
+    let isPSS: Int32 = algorithm == .ps256 ? 1 : 0
+    return co_rsa_is_valid(key.handle, isPSS, message, message.count, signature, signature.count) == 1
   }
 }
