@@ -244,6 +244,15 @@ public enum Routing {
   /// Whether a strategy wants the vendor's channel on iOS at all.
   public static func usesVendors(_ strategy: Strategy) -> Bool { strategy.ios != .ownOnly }
 
+  /// Whether a vendor's channel may get the notification of a push for a device of a platform.
+  public static func mayUseVendor(_ strategy: Strategy, on platform: Platform) -> Bool {
+    switch strategy.rule(on: platform) {
+    case .ownOnly: false
+    case .ownSparing: platform == .ios
+    case .jpush, .ownThenVendor, .vendorOnly, .vendorThenOwn, .vendorIfAny: true
+    }
+  }
+
   /// Whether the direct connection brings what the vendor refuses of a push with some parts (`Route.ifRefused`, or what was kept
   /// anyway).
   public static func fallsBackToOwn(_ strategy: Strategy, on platform: Platform, _ parts: PushParts) -> Bool {

@@ -112,6 +112,9 @@ public protocol Channel: AnyObject, Sendable {
   /// The legs of a push that it can deliver, and to which devices. Called for each push on any thread, so return quickly
   /// if there is nothing. Passthrough offers nothing: it delivers the rest.
   func offers(_ content: PushContent, _ strategy: Strategy, in app: App) -> [ChannelOffer]
+  /// Why a push of an app is not accepted: its service would refuse what the channel has to bring of it, such as a notification that
+  /// is too large. Nil also if the channel brings nothing of it. Called for each push on any thread.
+  func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError?
   /// Takes a push that was committed.
   func deliver(_ push: ChannelPush)
   /// A push is being recalled or replaced: holds it until `withdraw`, or `resume` by all holders. Returns what can no
@@ -166,6 +169,8 @@ public protocol Channel: AnyObject, Sendable {
 extension Channel {
   /// It sends what devices see.
   public var renderer: (any ContentRenderer)? { nil }
+  /// What the renderer has not refused can be sent.
+  public func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError? { nil }
   /// Nothing is under way.
   public func hold(_ id: MessageID, of app: App, by holder: PushHolder) -> ChannelHold { ChannelHold() }
   /// Nothing rests.

@@ -24,6 +24,14 @@ public final class PluggedChannels: Sendable {
   /// What makes contents for them when a push is accepted.
   public var renderers: [any ContentRenderer] { all.compactMap(\.channel.renderer) }
 
+  /// Why a push is not accepted: a channel's service would refuse it. Nil if nothing is wrong.
+  func fault(_ request: AcceptRequest, in app: App) -> APIError? {
+    var content = request.push.content
+    content.overrides = request.overrides
+    let strategy = request.push.options.strategy
+    return all.lazy.compactMap { $0.channel.fault(content, strategy, in: app) }.first
+  }
+
   /// The status of a channel's services for an app.
   public func status(of id: ChannelID, for app: App) -> [ChannelStatus] {
     all.first { $0.id == id }?.channel.status(of: app) ?? []

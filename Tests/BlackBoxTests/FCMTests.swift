@@ -267,6 +267,35 @@ import Testing
     }
   }
 
+  /// Quotation marks are written twice in FCM's message: what fits into a push may not fit there.
+  @Test func `A notification that is too large for FCM is refused at the door`() throws {
+    let world = try FCMWorld()
+    _ = try world.device("lena:APA91")
+    func push(_ quotes: Int, _ distribution: String = "secondary_push", to path: String = "/v3/push") throws
+      -> HTTPCall
+    {
+      let extras: JSONValue = ["a": .string(String(repeating: "\"", count: quotes))]
+      return try world.server.call(
+        "POST", path, as: world.app,
+        body: [
+          "platform": ["android"], "audience": "all",
+          "notification": ["android": ["alert": "x", "extras": extras]],
+          "options": ["third_party_channel": ["fcm": ["distribution": .string(distribution)]]],
+        ])
+    }
+    // An app that does not send over FCM is not kept from anything.
+    #expect(try push(1500).status == 200)
+    try world.setKey()
+    for path in ["/v3/push", "/v3/push/validate"] {
+      let call = try push(1500, to: path)
+      #expect(call.document?["error"]?["code"] == 1005, "\(call.body)")
+      #expect(call.body.contains("notification.android is too large for FCM"))
+    }
+    #expect(try push(1500, "jpush").status == 200)
+    let id = try #require(try push(500).document?["msg_id"]?.string)
+    #expect(try world.results(of: id) == ["delivered": 1])
+  }
+
   /// What the command says of files that are none.
   @Test func `The command takes keys of service accounts only`() throws {
     let folder = TemporaryFolder()

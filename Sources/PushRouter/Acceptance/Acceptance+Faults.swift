@@ -12,6 +12,10 @@ extension Acceptance {
       reply(.failure(fault))
       return
     }
+    if let fault = channels.fault(request, in: app) {
+      reply(.failure(fault))
+      return
+    }
     let push = request.push
     if let audience = app.directory.resolve(push.audience, platforms: push.platforms) {
       return validate(request, to: audience, of: app, reply)

@@ -17,6 +17,7 @@ extension Acceptance {
     if wishes.speed > 0, let fault = Self.pace(&request, to: audience.count) {
       return part.state = .refused(fault)
     }
+    if let fault = channels.fault(request, in: app) { return part.state = .refused(fault) }
     let offers = channels.all.flatMap {
       $0.channel.offers(request.push.content, wishes.strategy, in: app)
     }

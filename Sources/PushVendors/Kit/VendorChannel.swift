@@ -215,6 +215,24 @@ public final class VendorChannel<V: Vendor>: Channel {
     return [ChannelOffer(DeliveryLeg(info.id), to: vendor.slot, on: info.platforms)]
   }
 
+  /// A notification that is too large, for apps that send over the vendor: rendered as it will be when it is sent, with an ID as long
+  /// as IDs become.
+  public func fault(_ content: PushContent, _ strategy: Strategy, in app: App) -> APIError? {
+    let used = Platform.allCases.first {
+      info.platforms.contains($0) && Routing.mayUseVendor(strategy, on: $0)
+    }
+    guard let platform = used, vendor.carries(content), state.withLock({ $0.served.contains(app.id) })
+    else { return nil }
+    let draft = ChannelPush(
+      app: app, id: Self.longestID, targets: .few([]), push: StoredPush(content: content, strategy: strategy),
+      expires: Timestamp(milliseconds: 0))
+    guard vendor.render(draft)?.refusal != nil else { return nil }
+    return .tooLarge("notification.\(platform.name) is too large for \(info.english)")
+  }
+
+  /// Longer than any ID: a message must not grow after the check.
+  private static var longestID: MessageID { MessageID(9_999_999_999_999_999) }
+
   /// Checks a token that a device tells.
   public func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ToldTokenFault> {
     vendor.check(token)
