@@ -64,9 +64,9 @@ struct AppChannelSetCommand: Command {
       borealis app channel set KEY huawei --fields huawei.json
       borealis app channel set KEY harmony --file service-account.json --fields harmony.json
 
-    For fcm and harmony the file is the key of a service account, from the Firebase console or from HUAWEI Developers. For webpush the server creates a key, or keeps the
-    app's one; --file brings one along (PKCS #8 PEM), which ends all subscriptions made with another. Prints the app's credentials;
-    of webpush "key_id" is the public key that pages subscribe with.
+    For fcm and harmony the file is the key of a service account, from the Firebase console or from HUAWEI Developers. For webpush
+    the server creates a key, or keeps the app's one; --file brings one along (PKCS #8 PEM), which ends all subscriptions made with
+    another. Prints the app's credentials; of webpush "key_id" is the public key that pages subscribe with.
     """
   static let operands = ["KEY", "CHANNEL"]
   static let settings =
