@@ -74,6 +74,8 @@ final class FCMSimulator {
       return xiaomi(request, target.path, now)
     case 2... where target.path[0] == "oppo" && request.method == "POST":
       return oppo(request, Array(target.path.dropFirst()), now)
+    case 2... where target.path[0] == "vivo" && request.method == "POST":
+      return vivo(request, Array(target.path.dropFirst()), now)
     case 1 where target.path[0] == "token" && request.method == "POST":
       return finish("token", request, nil, now, take(.token, nil) ?? .answer(grant(request, now)))
     case 2 where target.path[0] == "push" && request.method == "POST":

@@ -8,12 +8,15 @@ struct MakerAccounts {
   static let (app, project, client, secret) = ("1001", "77", "1002", "simulator-secret")
   /// The same as Xiaomi knows it.
   static let package = "com.example.robots"
-  /// The same as OPPO knows it.
+  /// The same as OPPO and vivo know it.
   static let key = "simulator-key"
 
   /// Seconds for which a token of access is good.
   let lifetime: Int64
   private var granted: [String: (service: String, until: Int64)] = [:]
+  /// The messages that vivo keeps for lists, by number, and the IDs of requests that it has had.
+  var lists: [String: JSONObject] = [:]
+  var requests: Set<String> = []
 
   init(lifetime: Int64) { self.lifetime = lifetime }
 

@@ -39,6 +39,7 @@ struct Vendors: Sendable {
   private let honor: Honor
   private let xiaomi: Xiaomi
   private let oppo: OPPO
+  private let vivo: Vivo
   /// Whether an address without TLS was given: only a simulator has one.
   private let isPlain: Bool
   private let webPushURL: String?
@@ -52,6 +53,7 @@ struct Vendors: Sendable {
     honor = Honor(makers.map { .simulator($0) } ?? .honor)
     xiaomi = Xiaomi(makers.map { .simulator($0) } ?? .xiaomi)
     oppo = OPPO(makers.map { .simulator($0) } ?? .oppo)
+    vivo = Vivo(makers.map { .simulator($0) } ?? .vivo)
     isPlain = [url, makers].contains { $0?.hasPrefix("http://") == true }
     webPushURL = try Self.address(Self.webPush, settings)
     let hosts = settings.list(Self.webPushHosts.name)
@@ -76,9 +78,9 @@ struct Vendors: Sendable {
   }
 
   /// What their channels are.
-  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .harmony, .honor, .xiaomi, .oppo]
+  static let infos: [ChannelInfo] = [.fcm, .webPush, .huawei, .harmony, .honor, .xiaomi, .oppo, .vivo]
 
-  var all: [any Vendor] { [fcm, webPush, huawei, harmony, honor, xiaomi, oppo] }
+  var all: [any Vendor] { [fcm, webPush, huawei, harmony, honor, xiaomi, oppo, vivo] }
 
   /// The vendor with a channel's name.
   func named(_ name: String) throws(Failure) -> any Vendor {
@@ -131,7 +133,8 @@ struct Vendors: Sendable {
     [
       // A phone's maker reaches it more often than Google does, where it has both.
       VendorChannel(huawei, parts), VendorChannel(harmony, parts), VendorChannel(honor, parts),
-      VendorChannel(xiaomi, parts), VendorChannel(oppo, parts), VendorChannel(fcm, parts),
+      VendorChannel(xiaomi, parts), VendorChannel(oppo, parts), VendorChannel(vivo, parts),
+      VendorChannel(fcm, parts),
       VendorChannel(webPush, parts.sending(with: transports.guarded)),
     ]
   }

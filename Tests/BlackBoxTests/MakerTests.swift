@@ -271,4 +271,48 @@ import Testing
     #expect(try world.refusal(["notify_level": 3]).contains("notify_level"))
     #expect(try world.refusal(["big_pic_path": "x"]).contains("1009"))
   }
+
+  @Test func `A notification goes over vivo's service, and to many devices as a list`() throws {
+    let world = try World(
+      "vivo", ["app_id": "1001", "app_key": "simulator-key", "secret": "simulator-secret"])
+    let (karl, lena) = (try world.device("karl"), try world.device("lena"))
+    try world.order(
+      "POST", "tokens",
+      ["tokens": [["token": "lena", "state": "unregistered"], ["token": "mia", "state": "off"]]])
+    let id = try world.push(
+      ["alert": "Hello", "title": "Shop & co", "extras": ["a": ["b": "c"]]],
+      options: [
+        "time_to_live": 30, "third_party_channel": ["vivo": ["category": "ORDER", "add_badge": true]],
+      ])
+    #expect(try world.results(of: id, 2) == ["InvalidUser1": 1, "delivered": 1])
+    let sent = try world.log()
+    #expect(sent.count == 2 && sent.allSatisfy { $0["call"] == "send" })
+    let message = sent.first?["request"]
+    #expect(message?["clientCustomMap"]?["msg_id"]?.string == id && message?["title"] == "Shop & co")
+    #expect(message?["classification"] == 1 && message?["category"] == "ORDER")
+    #expect(message?["addBadge"] == true && message?["sendOnline"] == true)
+    #expect(try world.why(id, karl)?["verdict"] == "ok")
+    #expect(try world.why(id, lena)?["cause"] == "channel_token_gone")
+    #expect(try world.reports("/v3/messages/detail", id)?["android_pns"]?["vivo_detail"]?["sent"] == 1)
+    // With ten more devices there is a list; the one without notifications keeps its token.
+    for number in 0..<10 { _ = try world.device("many\(number)") }
+    _ = try world.device("mia")
+    try world.order("DELETE", "log")
+    let many = try world.push(["alert": "Again"])
+    #expect(try world.results(of: many, 12) == ["InvalidUser2": 1, "delivered": 11])
+    let calls = try world.log().filter { $0["code"] == "0" }
+    let lists = calls.filter { $0["call"] == "pushToList" }
+    #expect(calls.first?["call"] == "saveListPayload" && calls.first?["request"]?["classification"] == 0)
+    #expect(calls.filter { $0["call"] == "saveListPayload" }.count == 1)
+    #expect(lists.count == 1 && lists.first?["request"]?["regIds"]?.array?.count == 12)
+    // A revoked token of access is renewed once, and a busy service is asked again, whichever call it refuses.
+    try world.order("DELETE", "access")
+    #expect(
+      try world.results(of: try world.push(["alert": "x"]), 12) == ["InvalidUser2": 1, "delivered": 11])
+    try world.order("POST", "script", ["rules": [["status": 200, "code": "10072", "times": 1]]])
+    #expect(
+      try world.results(of: try world.push(["alert": "x"]), 12) == ["InvalidUser2": 1, "delivered": 11])
+    try world.stopsWhenUsedUp("10070", asks: karl)
+    #expect(try world.refusal(["callback_id": "x"]).contains("1009"))
+  }
 }

@@ -12,6 +12,7 @@ struct ScriptedVendor: Vendor {
   final class Content: VendorContent {
     let badge = BadgeChange.unchanged
     let refusal: String? = nil
+    let isPrepared = Atomic(false)
   }
 
   static let channel = ChannelInfo(
@@ -31,6 +32,9 @@ struct ScriptedVendor: Vendor {
   }
   func name(of service: ServiceID) -> String { serviceIDs.count > 1 ? "Service \(service.rawValue)" : "" }
   var mostTokens = 1
+  var fewestTokens = 1
+  /// Whether each push begins with a request of its own, which is seen as one to the token "first".
+  var prepares = false
   /// The status for which the service takes a request but for the tokens that begin with "x".
   static let partial = 207
   /// When requests were made, on the clock of the test.
@@ -71,11 +75,20 @@ struct ScriptedVendor: Vendor {
   func request(
     _ content: Content, to target: VendorTarget, with credential: [UInt8], access: AccessToken
   ) -> VendorRequest {
+    if prepares, !content.isPrepared.load(ordering: .sequentiallyConsistent) {
+      moments.add(clock.now(), Array("first".utf8))
+      return .first(HTTPPost(url: url, body: []))
+    }
     moments.add(clock.now(), Array(target.tokens.joined(separator: [UInt8(ascii: " ")])))
     return .post(HTTPPost(url: url, body: target.token))
   }
   func probe(_ credential: [UInt8], access: AccessToken) -> HTTPPost? {
     HTTPPost(url: url, body: [])
+  }
+  func prepared(_ answer: HTTPAnswer, _ content: Content, with credential: [UInt8]) -> VendorOutcome {
+    let outcome = interpret(answer)
+    content.isPrepared.store(outcome == .accepted, ordering: .sequentiallyConsistent)
+    return outcome
   }
   func interpret(_ answer: HTTPAnswer) -> VendorOutcome {
     switch answer.status {

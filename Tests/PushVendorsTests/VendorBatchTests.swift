@@ -1,12 +1,16 @@
 import PushBase
 import PushDomain
 import PushTesting
+import Synchronization
 import Testing
 
 @testable import PushVendors
 
 /// Requests that bring a push to several devices.
 @Suite struct VendorBatchTests {
+  /// The number of the latest request.
+  private final class LastNumber: Sendable { let number = Mutex(0) }
+
   @Test func `A request has as many tokens as the vendor takes`() async throws {
     let scene = try await VendorScene(mostTokens: 2) { _ in .status(200) }
     defer { scene.end() }
@@ -54,5 +58,54 @@ import Testing
     }
     let again = scene.moments.tokens.dropFirst().joined(separator: " ").split(separator: " ").sorted()
     #expect(again == ["a", "b", "c"])
+  }
+
+  @Test func `Few devices have a request each, many share one`() async throws {
+    let scene = try await VendorScene(mostTokens: 1000, fewestTokens: 3) { _ in .status(200) }
+    defer { scene.end() }
+    for token in ["a", "b"] { try await scene.device(token) }
+    _ = try await scene.push()
+    #expect(try await scene.requests(2).count == 2)
+    #expect(scene.moments.tokens.sorted() == ["a", "b"])
+    try await scene.device("c")
+    _ = try await scene.push()
+    #expect(try await scene.requests(3).count == 3)
+    #expect(scene.moments.tokens.last == "a b c")
+  }
+
+  @Test func `A push that has to be prepared is prepared once`() async throws {
+    let last = LastNumber()
+    let scene = try await VendorScene(mostTokens: 2, prepares: true) { number in
+      last.number.withLock { $0 = number }
+      return .status(200)
+    }
+    defer { scene.end() }
+    for token in ["a", "b", "c", "d"] { try await scene.device(token) }
+    _ = try await scene.push()
+    // Each batch asks what to do before and after.
+    #expect(try await scene.requests(4).count == 4)
+    #expect(scene.moments.tokens.sorted() == ["a b", "c d", "first", "first"])
+    for _ in 0..<2000 where last.number.withLock({ $0 }) < 3 { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(last.number.withLock { $0 } == 3)
+  }
+
+  /// What the answer to the preparation says is said of all devices.
+  @Test func `A push that is not prepared waits as a whole`() async throws {
+    let scene = try await VendorScene(mostTokens: 2, prepares: true) { number in
+      number == 1 ? .status(ScriptedVendor.busy, "Retry-After: 2\r\n") : .status(200)
+    }
+    defer { scene.end() }
+    for token in ["a", "b", "c", "d"] { try await scene.device(token) }
+    _ = try await scene.push()
+    try await scene.untilResting()
+    #expect(scene.moments.tokens.allSatisfy { $0 == "first" })
+    func sent() -> [Character] {
+      Array(scene.moments.tokens.filter { $0 != "first" }.joined().filter { $0 != " " })
+    }
+    for _ in 0..<2000 where sent().count < 4 {
+      scene.pass(seconds: 1)
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(sent().sorted() == ["a", "b", "c", "d"])
   }
 }

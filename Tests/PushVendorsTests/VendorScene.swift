@@ -24,7 +24,7 @@ final class VendorScene {
 
   /// `script` says what the vendor answers to the requests that bring something to devices, from 1 on.
   init(
-    services: [ServiceID] = [.only], mostTokens: Int = 1,
+    services: [ServiceID] = [.only], mostTokens: Int = 1, fewestTokens: Int = 1, prepares: Bool = false,
     _ script: @escaping @Sendable (Int) -> TestReceiver.Act
   ) async throws {
     database = try TestDatabase(readers: 1)
@@ -43,7 +43,8 @@ final class VendorScene {
       sealingKeys: { _ in .success(keys) }, metrics: Metrics(), time: clock, log: .silent)
     channel = VendorChannel(
       ScriptedVendor(
-        url: server.url, serviceIDs: services, mostTokens: mostTokens, moments: moments, clock: clock), parts)
+        url: server.url, serviceIDs: services, mostTokens: mostTokens, fewestTokens: fewestTokens,
+        prepares: prepares, moments: moments, clock: clock), parts)
     router.add(channel)
     let row = VendorUpload(subject: "s", name: "", secret: [1]).row(
       for: app.id, of: ScriptedVendor.channel.id, sealedWith: keys, at: clock.now())

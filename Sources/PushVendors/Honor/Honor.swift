@@ -56,8 +56,6 @@ public struct Honor: Vendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .honor }
-  /// Where notifications go.
-  public var slot: TokenSlot { TokenSlot(.honor, kind: 1) }
   /// The most tokens of a request.
   public var mostTokens: Int { 1000 }
 
@@ -98,9 +96,6 @@ public struct Honor: Vendor {
     return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
   }
 
-  /// Opens what was sealed.
-  public func credential(_ secret: [UInt8]) -> VendorFields? { VendorFields(secret) }
-
   // MARK: Requests
 
   /// Asks for a token with the secret.
@@ -116,11 +111,6 @@ public struct Honor: Vendor {
 
   /// Reads the token.
   public func readToken(_ answer: HTTPAnswer) -> AccessAnswer { VendorFields.readToken(answer, of: "Honor") }
-
-  /// Whether there is a notification for Android.
-  public func carries(_ content: PushContent) -> Bool {
-    content.parts(for: .android).contains(.notification)
-  }
 
   /// Renders the notification.
   public func render(_ push: ChannelPush) -> MakerContent? {

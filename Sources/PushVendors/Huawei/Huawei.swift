@@ -61,8 +61,6 @@ public struct Huawei: Vendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .huawei }
-  /// Where notifications go.
-  public var slot: TokenSlot { TokenSlot(.huawei, kind: 1) }
   /// The most tokens of a request.
   public var mostTokens: Int { 1000 }
 
@@ -108,9 +106,6 @@ public struct Huawei: Vendor {
     return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
   }
 
-  /// Opens what was sealed.
-  public func credential(_ secret: [UInt8]) -> VendorFields? { VendorFields(secret) }
-
   // MARK: Requests
 
   /// Asks for a token with the secret.
@@ -126,11 +121,6 @@ public struct Huawei: Vendor {
 
   /// Reads the token.
   public func readToken(_ answer: HTTPAnswer) -> AccessAnswer { VendorFields.readToken(answer, of: "Huawei") }
-
-  /// Whether there is a notification for Android.
-  public func carries(_ content: PushContent) -> Bool {
-    content.parts(for: .android).contains(.notification)
-  }
 
   /// Renders the notification.
   public func render(_ push: ChannelPush) -> MakerContent? {

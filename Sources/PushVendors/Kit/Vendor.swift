@@ -50,6 +50,8 @@ public protocol Vendor: Sendable {
 
   /// The most devices that one request reaches (`VendorTarget.tokens`).
   var mostTokens: Int { get }
+  /// The fewest that share one: fewer have a request each.
+  var fewestTokens: Int { get }
   /// Whether it has something to bring of a push, for `offers`. Called for each push.
   func carries(_ content: PushContent) -> Bool
   /// Renders a push; nil if there is nothing to bring.
@@ -60,6 +62,9 @@ public protocol Vendor: Sendable {
   ) -> VendorRequest
   /// A request that no device gets, whose answer shows whether the service takes the credential; nil if there is none.
   func probe(_ credential: Credential, access: AccessToken) -> HTTPPost?
+  /// What the answer to a request that prepares a push says (`VendorRequest.first`). If it is `accepted`, the content has what
+  /// requests for devices need.
+  func prepared(_ answer: HTTPAnswer, _ content: Content, with credential: Credential) -> VendorOutcome
   /// What the answer to a request or a probe says; it has a status.
   func interpret(_ answer: HTTPAnswer) -> VendorOutcome
   /// What the answer to a request for some tokens says of each.
@@ -86,6 +91,12 @@ extension Vendor {
   public func check(_ token: [UInt8]) -> Result<[UInt8], ToldTokenFault> { .success(token) }
   /// A request for each device.
   public var mostTokens: Int { 1 }
+  /// Any number.
+  public var fewestTokens: Int { 1 }
+  /// The same as of other requests.
+  public func prepared(
+    _ answer: HTTPAnswer, _ content: Content, with credential: Credential
+  ) -> VendorOutcome { interpret(answer) }
   /// The same of all.
   public func interpret(_ answer: HTTPAnswer, for tokens: [[UInt8]]) -> VendorAnswer {
     VendorAnswer(interpret(answer))
@@ -136,6 +147,8 @@ public enum AccessRequest: Sendable {
 public enum VendorRequest: Sendable {
   /// This request.
   case post(HTTPPost)
+  /// This one comes first, once for all devices of the push, and then the vendor is asked again.
+  case first(HTTPPost)
   /// None: what a service would say shows already.
   case ended(VendorOutcome)
 }

@@ -1,8 +1,10 @@
 import PushBase
 import PushChannels
 import PushDomain
+import PushHTTPClient
 import PushRouter
 import PushStorage
+import Synchronization
 
 /// What requests are made of, and what is seen of the service.
 extension VendorDispatcher {
@@ -36,6 +38,15 @@ extension VendorDispatcher {
       self.expires = expires
     }
 
+    /// A batch for each delivery.
+    var singles: [Batch] {
+      deliveries.map { one in
+        var batch = Batch(content, push, badge: badge, expires)
+        _ = batch.add(one, badge: badge, most: 1)
+        return batch
+      }
+    }
+
     /// Adds one that it has all else in common with; false if it has no place for it.
     mutating func add(_ one: Outgoing, badge: Int64?, most: Int) -> Bool {
       guard self.badge == badge, expires == one.expires, deliveries.count < most,
@@ -67,7 +78,35 @@ extension VendorDispatcher {
       _ = batch.add(one, badge: badge, most: most)
       batches.append(batch)
     }
-    return batches
+    return batches.flatMap { $0.deliveries.count < vendor.fewestTokens ? $0.singles : [$0] }
+  }
+
+  /// Sends the request that prepares a push, and then those of the batches that have come for it meanwhile.
+  func prepare(_ batch: Batch, with request: HTTPPost, _ token: AccessToken, _ queue: ChannelQueue) {
+    let push = ObjectIdentifier(batch.content)
+    let isFirst = preparing.withLock { waiting in
+      waiting[push, default: []].append(batch)
+      return waiting[push]?.count == 1
+    }
+    guard isFirst else { return }
+    parts.transport.send(request) { [self] answer in
+      let waiting = preparing.withLock { $0.removeValue(forKey: push) ?? [] }
+      guard !answer.isClosed else { return state.withLock { $0.inFlight -= waiting.count } }
+      note(answer)
+      let outcome = answer.status == 0 ? nil : vendor.prepared(answer, batch.content, with: credential)
+      // No device can have got anything of it.
+      var lost = answer
+      lost.wasSent = false
+      for batch in waiting {
+        guard outcome != .accepted else {
+          send(batch, token, queue)
+          continue
+        }
+        state.withLock { $0.inFlight -= 1 }
+        answered(batch, outcome.map { VendorAnswer($0) }, lost: lost)
+      }
+      wake()
+    }
   }
 
   /// Until midnight by the clocks of China, which know no summer time.

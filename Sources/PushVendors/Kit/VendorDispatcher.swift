@@ -56,6 +56,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   let access = AccessTokens()
   private weak let queue: ChannelQueue?
   let state = Mutex(State())
+  /// The requests that wait for the one that prepares their push.
+  let preparing = Mutex<[ObjectIdentifier: [Batch]]>([:])
 
   private let restChanged: @Sendable (VendorDispatcher) -> Void
 
@@ -128,7 +130,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
       guard room > 0, let token = accessToken() else { return }
       let most = vendor.mostTokens
       let taken = queue.take(
-        service, upTo: most == 1 || isProbing ? room : most, ofPushes: most == 1 ? .max : room,
+        service, upTo: most == 1 || isProbing ? room : most,
+        ofPushes: most == 1 ? .max : max(1, room / max(1, vendor.fewestTokens - 1)),
         authorization: token)
       guard !taken.isEmpty else { return }
       for batch in batches(of: taken) {
@@ -194,7 +197,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     }
   }
 
-  private func send(_ batch: Batch, _ token: AccessToken, _ queue: ChannelQueue) {
+  func send(_ batch: Batch, _ token: AccessToken, _ queue: ChannelQueue) {
     if let refusal = batch.content.refusal {
       state.withLock { $0.inFlight -= 1 }
       return queue.complete(batch.deliveries.map { ($0.tag.rawValue, false) }) { _, _ in .refused(refusal) }
@@ -206,6 +209,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     let post: HTTPPost
     switch vendor.request(batch.content, to: target, with: credential, access: token) {
     case .post(let request): post = request
+    case .first(let request): return prepare(batch, with: request, token, queue)
     case .ended(let outcome):
       state.withLock { $0.inFlight -= 1 }
       return answered(batch, VendorAnswer(outcome), lost: nil)
@@ -222,7 +226,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
 
   // MARK: Answers
 
-  private func answered(_ batch: Batch, _ said: VendorAnswer?, lost answer: HTTPAnswer?) {
+  func answered(_ batch: Batch, _ said: VendorAnswer?, lost answer: HTTPAnswer?) {
     let outcomes = batch.deliveries.map { said?.outcome(for: $0.delivery.row.token) }
     if outcomes.contains(.accepted) { passed.note(batch.push) }
     for outcome in outcomes {

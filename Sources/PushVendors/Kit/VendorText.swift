@@ -11,6 +11,11 @@ enum VendorText {
     shortened(text, to: most) { $0.utf16.count }
   }
 
+  /// The width of a character where those of Latin count 1 and those of Chinese 2.
+  static func halfWidth(_ character: Character) -> Int {
+    character.isASCII ? 1 : max(2, character.utf16.count)
+  }
+
   /// The same with widths of characters, of which "…" has that of the widest.
   static func shortened(_ text: String, to most: Int, width: (Character) -> Int) -> String {
     let mark = width("…")

@@ -61,8 +61,6 @@ public struct OPPO: Vendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .oppo }
-  /// Where notifications go.
-  public var slot: TokenSlot { TokenSlot(.oppo, kind: 1) }
   /// OPPO takes 1000, each with the whole message: fewer keep requests small.
   public var mostTokens: Int { 100 }
 
@@ -106,9 +104,6 @@ public struct OPPO: Vendor {
     return VendorUpload(subject: fields["app_key"], name: "", secret: fields.secret)
   }
 
-  /// Opens what was sealed.
-  public func credential(_ secret: [UInt8]) -> VendorFields? { VendorFields(secret) }
-
   // MARK: Requests
 
   /// Asks for a token with a signature of the time.
@@ -120,11 +115,6 @@ public struct OPPO: Vendor {
         url: "\(endpoint.address)/server/v1/auth",
         body: VendorFields.form([("app_key", key), ("timestamp", stamp), ("sign", sign)]),
         contentType: "application/x-www-form-urlencoded"))
-  }
-
-  /// Whether there is a notification for Android.
-  public func carries(_ content: PushContent) -> Bool {
-    content.parts(for: .android).contains(.notification)
   }
 
   /// Renders the notification.

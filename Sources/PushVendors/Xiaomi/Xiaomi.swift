@@ -44,8 +44,6 @@ public struct Xiaomi: Vendor {
 
   /// What the channel is.
   public var info: ChannelInfo { .xiaomi }
-  /// Where notifications go.
-  public var slot: TokenSlot { TokenSlot(.xiaomi, kind: 1) }
   /// The most tokens of a request.
   public var mostTokens: Int { 1000 }
 
@@ -84,9 +82,6 @@ public struct Xiaomi: Vendor {
     return VendorUpload(subject: fields["package_name"], name: "", secret: fields.secret)
   }
 
-  /// Opens what was sealed.
-  public func credential(_ secret: [UInt8]) -> VendorFields? { VendorFields(secret) }
-
   /// The secret itself goes with each request.
   public func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
     .granted(credential["secret"], seconds: 86_400)
@@ -98,11 +93,6 @@ public struct Xiaomi: Vendor {
   }
 
   // MARK: Requests
-
-  /// Whether there is a notification for Android.
-  public func carries(_ content: PushContent) -> Bool {
-    content.parts(for: .android).contains(.notification)
-  }
 
   /// Renders the notification.
   public func render(_ push: ChannelPush) -> MakerContent? {

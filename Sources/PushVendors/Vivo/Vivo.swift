@@ -1,0 +1,161 @@
+import PushBase
+import PushChannels
+import PushCrypto
+import PushDomain
+import PushHTTPClient
+import PushJSON
+import PushRouter
+
+extension ChannelID {
+  /// vivo's VPush.
+  public static let vivo = ChannelID(rawValue: 11)
+}
+
+extension ChannelInfo {
+  /// vivo's VPush.
+  public static let vivo = ChannelInfo(
+    id: .vivo, name: "vivo", english: "vivo", chinese: "vivo", platforms: PlatformSet(.android),
+    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 64)],
+    words: .vivo,
+    options: ChannelOptions(
+      "vivo",
+      fields: [
+        "classification": .integer(0...1), "category": MessageClass.known, "push_mode": .integer(0...1),
+        "add_badge": .flag,
+      ], hasClasses: true))
+}
+
+/// vivo's VPush, by `POST /message/send`, and `/message/pushToList` for many devices (dev.vivo.com.cn, document 362).
+public struct Vivo: Vendor {
+  /// What requests are posted to, without the path.
+  public struct Endpoint: Sendable, Equatable {
+    let address: String
+
+    /// vivo's own.
+    public static let vivo = Endpoint(address: "https://api-push.vivo.com.cn")
+
+    /// Of a simulator: an address without a path.
+    public static func simulator(_ url: String) -> Endpoint { Endpoint(address: url + "/vivo") }
+  }
+
+  /// How long vivo keeps a message, in seconds: it refuses less, and shortens more.
+  static let lives: ClosedRange<Int64> = 60...604_800
+  /// Seconds for which a token of access is used: it is good for a day, and vivo asks to renew it every two hours at the latest.
+  static let accessLife: Int64 = 7200
+  private let endpoint: Endpoint
+
+  /// Makes requests to this address.
+  public init(_ endpoint: Endpoint = .vivo) { self.endpoint = endpoint }
+
+  /// What the channel is.
+  public var info: ChannelInfo { .vivo }
+  /// The most devices of a list.
+  public var mostTokens: Int { 1000 }
+  /// A list costs a call more, and vivo limits lists by the day and sends no receipts for them.
+  public var fewestTokens: Int { 10 }
+
+  // MARK: Credentials
+
+  /// What pages say of it.
+  public var texts: CredentialTexts {
+    CredentialTexts(
+      step: Phrase("Set up vivo push", "配置 vivo 推送"),
+      stepText: Phrase(
+        "vivo and iQOO devices then receive notifications while the app is closed.",
+        "应用未运行时，vivo 和 iQOO 设备也能收到通知。"),
+      none: Phrase("no app secret", "未配置密钥"))
+  }
+
+  /// App ID, key and secret.
+  public var form: CredentialForm {
+    CredentialForm(
+      "vivo", title: Phrase("Set up vivo push", "配置 vivo 推送"),
+      text: Phrase(
+        "On vivo's open platform: Push, Applications, App information.", "在 vivo 开放平台：消息推送 > 全部应用 > 应用信息。"),
+      fields: [
+        CredentialField("app_id", Phrase("App ID", "AppID")),
+        CredentialField("app_key", Phrase("App key", "AppKey")),
+        CredentialField("secret", Phrase("App secret", "AppSecret"), .secret),
+      ], action: Phrase("Save", "保存"))
+  }
+
+  /// What a credential is for.
+  public var subjectLabel: Phrase { Phrase("App ID", "AppID") }
+  /// The app ID.
+  public func values(of subject: String) -> [String: String] { ["app_id": subject] }
+
+  /// Reads the form.
+  public func read(
+    _ input: CredentialInput, replacing current: VendorFields?
+  ) throws(CredentialProblem) -> VendorUpload {
+    let fields = try VendorFields(input, ["app_id", "app_key", "secret"])
+    guard Int64(fields["app_id"]) != nil else {
+      throw CredentialProblem(Phrase("vivo's app ID is a number.", "vivo 的 AppID 是一个数字。"), at: "app_id")
+    }
+    return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
+  }
+
+  // MARK: Requests
+
+  /// Asks for a token with a signature of the time.
+  public func authorize(_ credential: VendorFields, at now: Timestamp) -> AccessRequest {
+    let (app, key) = (credential["app_id"], credential["app_key"])
+    guard let digest = MD5.digest(Array("\(app)\(key)\(now.milliseconds)\(credential["secret"])".utf8)) else {
+      return .impossible("the system does not allow MD5, with which vivo has requests signed")
+    }
+    var body = JSONObject()
+    body.set("appId", Self.appID(credential))
+    body.set("appKey", .string(key))
+    body.set("timestamp", .number(JSONNumber(now.milliseconds)))
+    body.set("sign", .string(Hex.encode(digest)))
+    return .ask(
+      HTTPPost(url: "\(endpoint.address)/message/auth", body: JSONWriter.serialize(.object(body))))
+  }
+
+  /// Renders the notification.
+  public func render(_ push: ChannelPush) -> VivoContent? {
+    AndroidNotification(push, for: .vivo).map { VivoContent($0) }
+  }
+
+  /// Posts a message to a device, or has vivo send one that it has already to several. For them the message comes first.
+  public func request(
+    _ content: VivoContent, to target: VendorTarget, with credential: VendorFields, access: AccessToken
+  ) -> VendorRequest {
+    func post(_ call: String, _ body: JSONObject) -> HTTPPost {
+      var body = body
+      body.set("appId", Self.appID(credential))
+      return HTTPPost(
+        url: "\(endpoint.address)/message/\(call)", fields: ["authToken: \(access.value)"],
+        body: JSONWriter.serialize(.object(body)))
+    }
+    // vivo drops a request whose ID it has had: the ID says which devices it is for.
+    let devices = Hex.encode(SHA256.digest(Array(target.tokens.joined(separator: [10]))).prefix(12))
+    let id = JSONValue.string("\(target.push.text)-\(devices)")
+    guard target.tokens.count > 1 else {
+      var body = content.message(secondsToLive: target.secondsToLive)
+      body.set("regId", .string(String(decoding: target.token, as: UTF8.self)))
+      body.set("requestId", id)
+      return .post(post("send", body))
+    }
+    guard let task = content.task(for: credential) else {
+      var body = content.message(secondsToLive: target.secondsToLive)
+      let random = Hex.encode(SystemRandom.bytes(12))
+      body.set("requestId", .string("\(target.push.text)-\(random)"))
+      return .first(post("saveListPayload", body))
+    }
+    var body = JSONObject()
+    body.set("regIds", .array(target.tokens.map { .string(String(decoding: $0, as: UTF8.self)) }))
+    body.set("taskId", .string(task))
+    body.set("requestId", id)
+    return .post(post("pushToList", body))
+  }
+
+  /// Only a token of access is asked for.
+  public var canBeAsked: Bool { false }
+  /// There is none that no device might get.
+  public func probe(_ credential: VendorFields, access: AccessToken) -> HTTPPost? { nil }
+
+  private static func appID(_ credential: VendorFields) -> JSONValue {
+    .number(JSONNumber(Int64(credential["app_id"]) ?? 0))
+  }
+}

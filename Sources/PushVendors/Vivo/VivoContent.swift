@@ -1,0 +1,81 @@
+import PushDomain
+import PushJSON
+import Synchronization
+
+/// A push as vivo takes it, rendered once.
+public final class VivoContent: VendorContent {
+  /// The most half-width characters of a title and of a text, where Chinese characters count 2. Newer descriptions of vivo count all
+  /// characters alike; this is right by both.
+  static let (titleWidth, textWidth) = (40, 100)
+  /// The most characters of what the app gets, and of an address.
+  static let (dataLength, addressLength) = (1024, 1000)
+
+  /// The device keeps the number on the icon.
+  public var badge: BadgeChange { .unchanged }
+  /// `MessageTooBig` if vivo would not take it.
+  public let refusal: String?
+  private let fixed: JSONObject
+  /// The list that vivo has made of the push, by app ID: another credential has another one.
+  private let tasks = Mutex<[String: String]>([:])
+
+  init(_ shown: AndroidNotification) {
+    var message = JSONObject()
+    message.set(
+      "title", .string(VendorText.shortened(shown.title, to: Self.titleWidth, width: VendorText.halfWidth)))
+    message.set("content", .string(Self.text(shown)))
+    message.set(
+      "notifyType", .number(JSONNumber(1 + (shown.alerts(1) ? 1 : 0) + (shown.alerts(2) ? 2 : 0))))
+    var address: String?
+    switch shown.tap {
+    case .app, .action: message.set("skipType", 1)
+    case .url(let url):
+      message.set("skipType", 2)
+      address = url
+    case .intent(let intent):
+      message.set("skipType", 4)
+      address = intent
+    }
+    if let address { message.set("skipContent", .string(address)) }
+    let data = shown.dataTexts
+    message.set("clientCustomMap", .object(data))
+    // It is said each time, since vivo's default has changed.
+    let known = MessageClass(shown)
+    message.set("classification", known.isService ? 1 : 0)
+    if let category = known.category { message.set("category", .string(category)) }
+    message.set("notifyId", .number(JSONNumber(shown.notifyID)))
+    if !shown.isShownInForeground { message.set("foregroundShow", false) }
+    if shown.wishes["add_badge"].flatMap({ Fields.flag($0) }) == true { message.set("addBadge", true) }
+    if let mode = shown.wishes["push_mode"] { message.set("pushMode", mode) }
+    fixed = message
+    let size = data.members.reduce(0) { $0 + $1.key.utf16.count + ($1.value.string ?? "").utf16.count }
+    let isTooBig = size > Self.dataLength || (address?.utf16.count ?? 0) > Self.addressLength
+    refusal = isTooBig ? "MessageTooBig" : nil
+  }
+
+  /// The text, or the shorter one that the sender has for vivo.
+  private static func text(_ shown: AndroidNotification) -> String {
+    func fitted(_ text: String) -> String {
+      VendorText.shortened(text, to: textWidth, width: VendorText.halfWidth)
+    }
+    let text = fitted(shown.body)
+    return text == shown.body ? text : fitted(shown.text("vpns_content_forshort") ?? shown.body)
+  }
+
+  /// The message, which vivo keeps for so long.
+  func message(secondsToLive seconds: Int64) -> JSONObject {
+    var message = fixed
+    let life = min(max(seconds, Vivo.lives.lowerBound), Vivo.lives.upperBound)
+    message.set("timeToLive", .number(JSONNumber(life)))
+    // What vivo would keep longer than it is good for is for devices that are online only.
+    if seconds < Vivo.lives.lowerBound { message.set("sendOnline", true) }
+    return message
+  }
+
+  /// The list that an app has of it; nil if there is none.
+  func task(for credential: VendorFields) -> String? { tasks.withLock { $0[credential["app_id"]] } }
+
+  /// The list has come.
+  func set(_ task: String, for credential: VendorFields) {
+    tasks.withLock { $0[credential["app_id"]] = task }
+  }
+}
