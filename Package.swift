@@ -104,8 +104,8 @@ let package = Package(
     module(
       "PushVendors",
       [
-        "PushBase", "PushJSON", "PushChannels", "PushDomain", "PushStorage", "PushRouter", "PushCrypto",
-        "PushHTTPClient",
+        "PushBase", "PushJSON", "PushHTTP", "PushChannels", "PushDomain", "PushStorage", "PushRouter",
+        "PushCrypto", "PushHTTPClient",
       ]),
     module("PushAccounts", ["PushBase", "PushStorage", "PushCrypto"]),
     module("PushMail", ["PushBase", "PushStorage", "CCurl"]),
@@ -128,7 +128,8 @@ let package = Package(
     module(
       "ChannelSimulator",
       [
-        "PushBase", "PushJSON", "PushHTTP", "PushCrypto", "PushNet", "PushHTTPServer", "PushOps", "CLinux",
+        "PushBase", "PushJSON", "PushHTTP", "PushCrypto", "PushNet", "PushHTTPServer", "PushHTTPClient",
+        "PushOps", "CLinux",
       ]),
     .executableTarget(name: "apns-simulator", dependencies: ["APNsSimulator"], swiftSettings: strict),
     // Measuring, and the program.

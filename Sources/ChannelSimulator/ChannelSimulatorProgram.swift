@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import PushBase
 import PushCrypto
+import PushHTTPClient
 import PushHTTPServer
 import PushJSON
 import PushNet
@@ -127,6 +128,11 @@ public enum ChannelSimulatorProgram {
     let isQuiet = settings.flag("quiet")
     let started = Semaphore()
     let failure = Mutex<SystemError?>(nil)
+    var options = HTTPTransport.Options()
+    options.allowsPlainHTTP = true
+    guard let transport = HTTPTransport(options, thread: "receipts") else {
+      throw .failed("cannot start the thread that sends receipts")
+    }
     do throws(SystemError) {
       let handle = try LoopHandle(index: 0)
       try handle.start { loop throws(SystemError) in
@@ -136,6 +142,12 @@ public enum ChannelSimulatorProgram {
         ) { if !isQuiet { output($0) } }
         let time = SystemTime()
         let server = HTTPServer(loop: loop) { request, exchange in
+          switch simulator.receipts(request, at: time.now()) {
+          case nil: break
+          case .success(let receipts)?: return receipts.send(with: transport) { exchange.respond($0) }
+          case .failure(let fault)?:
+            return exchange.respond(Control.response(400, ["error": .string(fault.message)]))
+          }
           if let response = simulator.handle(request, at: time.now()) { exchange.respond(response) }
         }
         try loop.listen(socket) { server.accept($0) }

@@ -108,7 +108,7 @@ struct Control {
     return object
   }
 
-  private static func response(_ status: Int, _ body: JSONValue) -> HTTPResponse {
+  static func response(_ status: Int, _ body: JSONValue) -> HTTPResponse {
     HTTPResponse(
       status: status, headers: ["Content-Type": "application/json"], body: JSONWriter.serialize(body) + [10])
   }

@@ -229,6 +229,20 @@ final class FCMSimulator {
 
   var lastNumber: Int64 { number }
 
+  /// The latest message of the log that a maker's service got for a token.
+  func lastMessage(of service: String, to token: String) -> JSONObject? {
+    for (_, entry) in log.reversed()
+    where entry["kind"]?.string == "send" && entry["service"]?.string == service {
+      guard let request = entry["request"]?.object else { continue }
+      let list = request["message"]?["token"] ?? request["token"] ?? request["target"]?["token"]
+      let tokens =
+        list?.array?.compactMap(\.string)
+        ?? request["registration_id"]?.string?.split(separator: ",").map { String($0) } ?? []
+      if tokens.contains(token) { return request }
+    }
+    return nil
+  }
+
   func clearLog() { log = [] }
 
   func add(_ new: [Rule]) { rules += new }

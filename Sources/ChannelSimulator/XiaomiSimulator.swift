@@ -90,6 +90,11 @@ enum XiaomiRules {
       let life = Int64(form["time_to_live"] ?? ""), (1...1_209_600_000).contains(life)
     else { throw refuse("notify_type, notify_id or time_to_live") }
     try checkTap(form)
+    if let address = form["extra.callback"] {
+      guard address.hasPrefix("http"), let param = form["extra.callback.param"], param.utf8.count <= 64,
+        (1...2047).contains(Int(form["extra.callback.type"] ?? "") ?? 0)
+      else { throw refuse("extra.callback") }
+    }
     if let key = form["extra.jobkey"] {
       guard (1...12).contains(key.utf8.count), key.first != "_",
         key.utf8.allSatisfy({ (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) })
@@ -112,5 +117,6 @@ enum XiaomiRules {
     "registration_id", "restricted_package_name", "title", "description", "payload", "pass_through",
     "notify_type", "notify_id", "time_to_live", "extra.channel_id", "extra.notify_effect",
     "extra.intent_uri", "extra.web_uri", "extra.notify_foreground", "extra.sound_uri", "extra.jobkey",
+    "extra.callback", "extra.callback.param", "extra.callback.type",
   ]
 }

@@ -51,8 +51,12 @@ final class CallbackRecorder: DeliveryObserver {
     let arrived: CallbackTypes = [.handedOver, .delivered]
     let (types, numbers, channel): (CallbackTypes, [RegistrationNumber], ChannelID?) =
       switch event.what {
+      // What a service took that sends receipts arrives later, if it does.
       case .delivered(let numbers, let channel), .proven(let numbers, let channel):
-        (arrived, numbers, channel)
+        (sendsReceipts(channel) ? .handedOver : arrived, numbers, channel)
+      case .arrived(let numbers, let channel):
+        (sendsReceipts(channel) ? .delivered : [], numbers, channel)
+      case .denied(let numbers, let channel, _): (.notDelivered, numbers, channel)
       case .ended(.delivered, let lastly?): (arrived, [lastly], .passthrough)
       case .tapped(let numbers): (.clicked, numbers, nil)
       case .shown(let numbers): (.shown, numbers, nil)
@@ -60,7 +64,10 @@ final class CallbackRecorder: DeliveryObserver {
       }
     let told = types.intersection(row.types)
     guard !told.isEmpty, !numbers.isEmpty else { return }
-    guard numbers.count <= Self.atOnce else {
+    var reason: String?
+    if case .denied(_, _, let said) = event.what { reason = said.rawValue }
+    // A request with receipts has few; what many write has no place for a reason.
+    guard numbers.count <= Self.atOnce || reason != nil else {
       try transaction.callbacks.insertBulk(
         CallbackBulkRow(
           push: event.push, app: event.app, at: event.at, types: told, channel: channel,
@@ -72,10 +79,15 @@ final class CallbackRecorder: DeliveryObserver {
     for (index, number) in numbers.enumerated() {
       for (type, _) in CallbackTypes.names where told.contains(type) {
         var one = CallbackEvent(type, of: event.push, to: number, over: info, at: event.moment(index))
+        one.reason = reason
         one.identify(number, in: app)
         batches.add(one, of: event.app, row)
       }
     }
+  }
+
+  private func sendsReceipts(_ channel: ChannelID) -> Bool {
+    router.channels.info(channel).abilities.contains(.sendsReceipts)
   }
 
   /// Whether an event ended its push, while other devices may not have it.
@@ -83,7 +95,7 @@ final class CallbackRecorder: DeliveryObserver {
     after event: DeliveryEvent, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {
     switch event.what {
-    case .shown, .tapped, .proven, .delivered(_, .passthrough): return false
+    case .shown, .tapped, .proven, .arrived, .denied, .delivered(_, .passthrough): return false
     case .ended(.delivered, _?): if try transaction.deliveries.isToOne(event.push) { return false }
     case .ended, .refused, .delivered: break
     }

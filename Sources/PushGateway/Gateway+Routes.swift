@@ -56,10 +56,13 @@ extension Gateway {
     let pattern: String
     let callers: Callers
     let body: BodySize
+    /// Who may call an open route, as far as the header shows; nil for anybody.
+    let admits: (@Sendable (Gateway, GatewayCall) -> CallerStatus<APIError>)?
     let handle: Handler
 
     init(
       _ api: API, _ method: String, _ pattern: String, by callers: Callers = .app, body: BodySize? = nil,
+      admits: (@Sendable (Gateway, GatewayCall) -> CallerStatus<APIError>)? = nil,
       _ handle: @escaping Handler
     ) {
       self.api = api
@@ -67,6 +70,7 @@ extension Gateway {
       self.pattern = pattern
       self.callers = callers
       self.body = body ?? (api == .open ? .small : .ordinary)
+      self.admits = admits
       self.handle = handle
     }
   }
@@ -79,6 +83,7 @@ extension Gateway {
     AppGroupPushController.self, PushPlanController.self, TestDeviceController.self,
     PushReportController.self,
     WhyController.self, MessageReportController.self, UserReportController.self, DeviceReceiptController.self,
+    VendorReceiptController.self,
     DeviceTokenController.self,
     DeviceController.self, ScheduleController.self, AdminController.self, CertificateController.self,
     ImageController.self, DeviceKeyController.self, SealingController.self, CallbackController.self,

@@ -150,7 +150,7 @@ public final class Gateway: Sendable {
     case .refused(let response): return .refused(response)
     case .call(let call, let route):
       return HTTPScreening(
-        route.api == .open ? nil : status(of: call), bodyFault: call.bodyFault,
+        route.api == .open ? route.admits?(self, call) : status(of: call), bodyFault: call.bodyFault,
         bodyBytes: call.bodyBytes, refusal: call.refusal)
     }
   }

@@ -138,13 +138,15 @@ public protocol Channel: AnyObject, Sendable {
   var credentials: (any ChannelCredentials)? { get }
   /// Checks a token that a device tells, which has the form of its kind; gives the bytes that are kept.
   func check(_ token: [UInt8], in slot: TokenSlot) -> Result<[UInt8], ToldTokenFault>
-  /// Which of a device's tokens it would bring a push to, whether the app has a credential or not; nil if it has nothing to bring of
-  /// it.
+  /// Which of a device's tokens it would bring a push to, whether the app has a credential or not; nil if it has nothing to bring
+  /// of it.
   func slot(for content: PushContent) -> TokenSlot?
   /// How the app's credential for one of its services stands, for `none` that for any of them. On a reader's thread.
   func credential(
     of app: App, for service: ServiceID, in transaction: ReadTransaction, at now: Timestamp
   ) throws(StorageError) -> WhyFacts.Credential
+  /// Takes what its service tells of pushes that it took; nil if it tells nothing.
+  var receipts: (any ChannelReceipts)? { get }
   /// How each of its services stands for an app. On any thread.
   func status(of app: App) -> [ChannelStatus]
   /// What a word with which its service refused a push means, in a sentence; nil for one that it does not know.
@@ -199,6 +201,8 @@ extension Channel {
   public var credentials: (any ChannelCredentials)? { nil }
   /// The words speak for themselves.
   public func meaning(of reason: String) -> Phrase? { nil }
+  /// Nothing is told.
+  public var receipts: (any ChannelReceipts)? { nil }
   /// There are no services.
   public func status(of app: App) -> [ChannelStatus] { [] }
   /// Nothing is known of apps.

@@ -44,7 +44,7 @@ public struct ChannelAnswers: Sendable {
     for leg in newly.keys {
       guard let accepted = newly[leg]?[ChannelEnd.delivered] else { continue }
       newly[leg]?[ChannelEnd.delivered] = try transaction.unproven(accepted, id, at: now) {
-        $0.on(leg.channel).shown
+        $0.on(leg.channel).arrived
       }
     }
     for (leg, outcomes) in results {

@@ -66,6 +66,10 @@ public final class ChannelCounts: DeliveryObserver {
             default: "failed"
             }
           counts[Key(channel: channel, result: result), default: 0] += numbers.count
+        case .arrived(let numbers, let channel):
+          counts[Key(channel: channel, result: "arrived"), default: 0] += numbers.count
+        case .denied(let numbers, let channel, _):
+          counts[Key(channel: channel, result: "denied"), default: 0] += numbers.count
         case .ended(.delivered, _?): counts[Key(channel: .passthrough, result: "delivered"), default: 0] += 1
         case .ended, .shown, .tapped: break
         }

@@ -87,6 +87,20 @@ public final class Deliveries: Sendable {
     note(receipts.map { ($0.id, $0.isTap ? .tapped : .shown) }, by: number, in: app, at: time.now())
   }
 
+  /// The oldest push of which receipts are counted now.
+  public var oldestWithReceipts: MessageID {
+    MessageID(firstAt: time.now().adding(seconds: -receiptLifetime))
+  }
+
+  /// Takes what a channel's service says of a push and a device. Of a push that was not sent to the device by a channel's service
+  /// it has no effect; nor has what was said before.
+  public func note(
+    _ receipt: PushReceipt, of id: MessageID, by number: RegistrationNumber, in app: App,
+    since moment: Timestamp
+  ) {
+    note([(id, receipt)], by: number, in: app, at: time.now(), since: moment)
+  }
+
   private func note(
     _ words: [(id: MessageID, kind: DeviceReports.Kind)], by number: RegistrationNumber, in app: App,
     at now: Timestamp, since moment: Timestamp? = nil

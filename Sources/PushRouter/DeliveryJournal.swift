@@ -14,6 +14,11 @@ public struct DeliveryEvent: Sendable {
     case proven([RegistrationNumber], ChannelID)
     /// A channel's service, or we ourselves on the way there, have a final reason why it does not reach these.
     case refused([RegistrationNumber], ChannelID, reason: String)
+    /// These are known to have it by what a channel brought: they showed it, or the channel's service sent a receipt. Each once,
+    /// after `delivered` or `proven`, or with it.
+    case arrived([RegistrationNumber], ChannelID)
+    /// A channel's service took it for these, and then said that it did not arrive.
+    case denied([RegistrationNumber], ChannelID, ReceiptReason)
     /// These reported that it was shown; each does once.
     case shown([RegistrationNumber])
     /// The users of these tapped it.
@@ -26,8 +31,7 @@ public struct DeliveryEvent: Sendable {
     var numbers: [RegistrationNumber] {
       switch self {
       case .delivered(let numbers, _), .proven(let numbers, _), .refused(let numbers, _, _),
-        .shown(let numbers),
-        .tapped(let numbers):
+        .arrived(let numbers, _), .denied(let numbers, _, _), .shown(let numbers), .tapped(let numbers):
         numbers
       case .ended(_, let lastly): lastly.map { [$0] } ?? []
       }

@@ -72,7 +72,11 @@ struct DeviceReports: Sendable {
     guard isNew, let rows = try transaction.deliveries.targets(of: key.id),
       let after = PushTargets(rows, at: at)
     else { return [] }
-    if after.haveAll { try transaction.deliveries.markReachedAll(key.id, at: at) }
+    if after.haveAll {
+      try transaction.deliveries.markReachedAll(key.id, at: at)
+    } else if before.delivered.count > after.delivered.count {
+      try transaction.deliveries.unmarkReachedAll(key.id, hasNone: after.delivered.isEmpty)
+    }
     return events(key, before, after, at: at)
   }
 
@@ -106,9 +110,9 @@ struct DeviceReports: Sendable {
   private func storeOfDelivered(
     _ key: Key, in transaction: WriteTransaction
   ) throws(StorageError) -> [DeliveryEvent]? {
-    guard said[.acknowledgedLate] == nil, try transaction.deliveries.isDeliveredByOwnAlone(key.id) else {
-      return nil
-    }
+    guard !said.keys.contains(where: { $0 == .acknowledgedLate || $0.isOfService }),
+      try transaction.deliveries.isDeliveredByOwnAlone(key.id)
+    else { return nil }
     var events: [DeliveryEvent] = []
     for kind in [Kind.shown, .tapped] {
       for number in said[kind]?.numbers ?? [] {
@@ -130,7 +134,7 @@ struct DeviceReports: Sendable {
   private func store(
     _ kind: Kind, _ words: Said, of push: PushRow, known: PushTargets, in transaction: WriteTransaction
   ) throws(StorageError) -> Bool {
-    if push.target != nil, kind != .acknowledgedLate {
+    if push.target != nil, kind == .shown || kind == .tapped {
       var isNew = false
       for number in words.numbers
       where try transaction.deliveries.markReceipt(id: push.id, app: push.app, by: number, kind, at: words.at)
@@ -144,6 +148,8 @@ struct DeviceReports: Sendable {
       new.formIntersection(known.own)
       // Whoever showed it may still say so: what they say stands by itself then.
       new.subtract(known.acknowledged.subtracting(known.shownByOwn))
+    } else if kind.isOfService {
+      new.formIntersection(known.servedByMainLegs)
     } else {
       new.formIntersection(push.targets.flatMap { NumberSet(serialized: $0) } ?? NumberSet())
     }
@@ -165,9 +171,23 @@ struct DeviceReports: Sendable {
       let known = before.on(channel).accepted
       return .proven(after.on(channel).accepted.subtracting(known).members(), channel)
     }
-    let all = proven + [.shown(new(\.shown)), .tapped(new(\.tapped))]
+    var all = proven
+    for channel in after.channels where channel != .passthrough {
+      let arrived = after.on(channel).arrived.subtracting(before.on(channel).arrived)
+      all.append(.arrived(arrived.members(), channel))
+      let known = before.denied(on: channel).values.reduce(NumberSet()) { $0.union($1) }
+      for (reason, targets) in after.denied(on: channel).sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        all.append(.denied(targets.subtracting(known).members(), channel, reason))
+      }
+    }
+    all += [.shown(new(\.shown)), .tapped(new(\.tapped))]
     return all.filter { !$0.numbers.isEmpty }.map { what in
-      guard case .proven(let numbers, .passthrough) = what else { return event(key, what, at: at) }
+      let numbers: [RegistrationNumber]
+      switch what {
+      case .proven(let own, .passthrough): numbers = own
+      case .arrived(let arrived, _): numbers = arrived
+      default: return event(key, what, at: at)
+      }
       let moments = moments(of: numbers, at)
       return DeliveryEvent(
         push: key.id, app: key.app, what: what, at: moments.max() ?? at, moments: moments)

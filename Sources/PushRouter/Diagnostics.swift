@@ -268,7 +268,11 @@ extension WhyFacts {
     // What the service's answer did not end, ended for another reason.
     let isOfVendor = state != .accepted || rows.outcome?.status == .delivered
     let isOnly = own == .notMeant && rows.push.target == number
-    return ChannelWay(channel, state, answeredAt: isOnly && isOfVendor ? rows.outcome?.endedAt : nil)
+    var way = ChannelWay(channel, state, answeredAt: isOnly && isOfVendor ? rows.outcome?.endedAt : nil)
+    if channel.abilities.contains(.sendsReceipts) {
+      way.hasArrived = targets.on(channel.id).arrived.contains(number)
+    }
+    return way
   }
 }
 

@@ -8,6 +8,10 @@ public struct ChannelTargets: Sendable {
   public var meant = NumberSet()
   /// The targets that have it, or for which the channel's service accepted it.
   public var accepted = NumberSet()
+  /// The targets that it was handed to: those in `accepted`, and those for which the service said later that it did not arrive.
+  public var handed = NumberSet()
+  /// The targets of which it is known that the device has it: by their own word, or by a receipt of the service.
+  public var arrived = NumberSet()
   /// Who may still get it.
   public var waiting = NumberSet()
   /// Who showed what the channel brought, and whose users tapped that.
@@ -20,7 +24,7 @@ public struct LegTargets: Sendable {
   /// The targets, without those for which it waits on the direct connection.
   public let targets: NumberSet
   private let results: [String: NumberSet]
-  /// The targets for which the service accepted it, or that showed it.
+  /// The targets for which the service accepted it, or that showed it, without those in `denied`.
   public private(set) var accepted = NumberSet()
   /// The targets for which it was recalled, expired, or has no outcome.
   private(set) var withdrawn = NumberSet(), expired = NumberSet(), unanswered = NumberSet()
@@ -28,6 +32,10 @@ public struct LegTargets: Sendable {
   public private(set) var refused: [String: NumberSet] = [:]
   /// Who showed it.
   private(set) var shown = NumberSet()
+  /// Who has it by their own word or by a receipt.
+  private(set) var arrived = NumberSet()
+  /// The targets for which the service took it and then said that it did not arrive, by what it said: disjoint sets.
+  private(set) var denied: [ReceiptReason: NumberSet] = [:]
   /// The targets without a request to the service yet.
   public private(set) var waiting = NumberSet()
   private var isAlive = true
@@ -43,18 +51,37 @@ public struct LegTargets: Sendable {
   /// All targets with a past or future request to the service.
   public var meant: NumberSet { refused.values.reduce(into: targets.union(accepted)) { $0.formUnion($1) } }
 
-  /// Adds those who have it by their own word, and whether the service is being asked.
-  mutating func prove(_ shown: NumberSet, isAsked: Bool, isAlive: Bool) {
+  /// The targets that the service took it for.
+  var handed: NumberSet { denied.values.reduce(accepted) { $0.union($1) } }
+
+  /// Adds those who have it by their own word, what receipts say, and whether the service is being asked.
+  mutating func prove(
+    _ shown: NumberSet, _ receipts: [PushReceipt: NumberSet], isAsked: Bool, isAlive: Bool
+  ) {
     self.shown = shown
     self.isAlive = isAlive
-    if !shown.isEmpty { divide() }
+    let known = known
+    arrived = shown.union(receipts[.arrived]?.intersection(known) ?? NumberSet())
+    // That a device has it outweighs all else. Of several other receipts the first in this order counts.
+    var left = known.subtracting(arrived)
+    for (receipt, targets) in receipts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      guard let reason = receipt.reason else { continue }
+      let targets = targets.intersection(left)
+      if !targets.isEmpty { denied[reason] = targets }
+      left.subtract(targets)
+    }
+    if !arrived.isEmpty || !denied.isEmpty { divide() }
     waiting = isAsked && isAlive ? unanswered : NumberSet()
   }
 
   private mutating func divide() {
-    accepted = (results[ChannelEnd.delivered] ?? NumberSet()).union(shown)
+    accepted = (results[ChannelEnd.delivered] ?? NumberSet()).union(arrived)
     refused = [:]
-    var answered = accepted
+    for (reason, targets) in denied {
+      accepted.subtract(targets)
+      refused[reason.rawValue] = targets
+    }
+    var answered = denied.values.reduce(accepted) { $0.union($1) }
     func rest(_ targets: NumberSet?) -> NumberSet {
       let new = (targets ?? NumberSet()).subtracting(answered)
       answered.formUnion(new)

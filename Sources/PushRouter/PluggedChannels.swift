@@ -32,6 +32,11 @@ public final class PluggedChannels: Sendable {
     return all.lazy.compactMap { $0.channel.fault(content, strategy, in: app) }.first
   }
 
+  /// What takes the receipts of a channel's service, by the channel's name; nil if there are none.
+  public func receipts(of name: String) -> (any ChannelReceipts)? {
+    all.first { $0.channel.info.name == name }?.channel.receipts
+  }
+
   /// The status of a channel's services for an app.
   public func status(of id: ChannelID, for app: App) -> [ChannelStatus] {
     all.first { $0.id == id }?.channel.status(of: app) ?? []
@@ -43,6 +48,7 @@ public final class PluggedChannels: Sendable {
   /// What a word with which a channel's service refused a push means; nil if no channel knows it.
   public func meaning(of reason: String) -> Phrase? {
     all.lazy.compactMap { $0.channel.meaning(of: reason) }.first
+      ?? ReceiptReason(rawValue: reason)?.meaning.cause.text
   }
 
   // MARK: All channels

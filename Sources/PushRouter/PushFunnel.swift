@@ -7,7 +7,7 @@ public struct PushFunnel: Sendable {
   public private(set) var target = NumberSet()
   /// The targets that it was handed to: over a live direct connection, or accepted by a channel's service.
   public private(set) var sent = NumberSet()
-  /// Who has it by their own word.
+  /// Who is known to have it: by their own word, or by a receipt of the channel's service.
   public private(set) var received = NumberSet()
   /// Who showed it, and whose users tapped it.
   public private(set) var shown = NumberSet(), tapped = NumberSet()
@@ -26,9 +26,9 @@ public struct PushFunnel: Sendable {
 
   fileprivate init(_ channel: ChannelTargets) {
     target = channel.meant
-    sent = channel.accepted
-    received = channel.shown
-    shown = received
+    sent = channel.handed
+    received = channel.arrived
+    shown = channel.shown
     tapped = channel.tapped
   }
 

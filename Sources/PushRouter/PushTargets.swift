@@ -98,7 +98,10 @@ public struct PushTargets: Sendable {
     // Other channels: a device that gets two legs of it has it with the first of them.
     var legs = sets.legs
     for (leg, shown) in shownBy {
-      legs[leg]?.prove(shown, isAsked: rows.pendingChannels.contains(leg.channel), isAlive: isAlive)
+      // What brings the notification is what receipts are about.
+      legs[leg]?.prove(
+        shown, leg.isMain ? sets.ofServices : [:], isAsked: rows.pendingChannels.contains(leg.channel),
+        isAlive: isAlive)
     }
     self.legs = legs
     func union(_ set: KeyPath<LegTargets, NumberSet>) -> NumberSet {
@@ -158,18 +161,30 @@ extension PushTargets {
   public func on(_ channel: ChannelID) -> ChannelTargets {
     if channel == .passthrough {
       return ChannelTargets(
-        meant: own, accepted: acknowledged, waiting: waiting, shown: shownByOwn,
-        tapped: tapped.intersection(shownByOwn))
+        meant: own, accepted: acknowledged, handed: acknowledged, arrived: acknowledged, waiting: waiting,
+        shown: shownByOwn, tapped: tapped.intersection(shownByOwn))
     }
     var sum = ChannelTargets()
     for (leg, targets) in legs where leg.channel == channel {
       sum.meant.formUnion(targets.meant)
       sum.accepted.formUnion(targets.accepted)
+      sum.handed.formUnion(targets.handed)
+      sum.arrived.formUnion(targets.arrived)
       sum.waiting.formUnion(targets.waiting)
       sum.shown.formUnion(targets.shown)
     }
     sum.tapped = tapped.intersection(sum.shown)
     return sum
+  }
+
+  /// The targets that receipts of channels' services may be about.
+  var servedByMainLegs: NumberSet {
+    legs.reduce(into: NumberSet()) { if $1.key.isMain { $0.formUnion($1.value.known) } }
+  }
+
+  /// The targets for which a channel's service took it and then said that it did not arrive, by what it said.
+  func denied(on channel: ChannelID) -> [ReceiptReason: NumberSet] {
+    legs[DeliveryLeg(channel)]?.denied ?? [:]
   }
 
   /// Which channel has a final reason of this name why it does not bring the push to a device.
@@ -194,6 +209,7 @@ private struct Stored {
   var dropped: [LossReason: NumberSet] = [:]
   var legs: [DeliveryLeg: LegTargets] = [:]
   let shown, tapped, late: NumberSet
+  var ofServices: [PushReceipt: NumberSet] = [:]
 
   init?(_ rows: TargetRows) {
     let push = rows.push
@@ -217,6 +233,10 @@ private struct Stored {
         results[outcome] = numbers
       }
       legs[leg] = LegTargets(targets: targets[leg] ?? NumberSet(), results: results)
+    }
+    for (receipt, bytes) in rows.ofServices {
+      guard let targets = NumberSet(serialized: bytes) else { return nil }
+      ofServices[receipt] = targets
     }
     // The receipts of a single stand with its outcome.
     self.shown = rows.outcome?.shownAt == nil ? shown : single ?? shown

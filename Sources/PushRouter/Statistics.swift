@@ -180,6 +180,8 @@ extension StatisticsRow {
       }
     case .refused(let numbers, _, let reason):
       if ![ChannelEnd.expired, ChannelEnd.withdrawn].contains(reason) { refused += numbers.count }
+    // Accepted before, which stands: these are counts of what happened in an hour.
+    case .arrived, .denied: break
     case .shown(let numbers): shown += numbers.count
     case .tapped(let numbers): tapped += numbers.count
     case .ended(_, let lastly): if lastly != nil { acknowledged += 1 }

@@ -21,4 +21,6 @@ public struct TargetRows: Sendable, Equatable {
   public var shown, tapped: [UInt8]?
   /// The targets that acknowledged it when nothing was waiting for them any more.
   public var late: [UInt8]?
+  /// The targets that receipts of channels' services are about, by what they say.
+  public var ofServices: [PushReceipt: [UInt8]] = [:]
 }

@@ -30,15 +30,22 @@ private enum AppChannel {
   }
 
   /// Prints one line for each credential of an app.
-  static func printList(_ store: Store, _ app: AppRow) throws(Failure) {
+  static func printList(
+    _ store: Store, _ app: AppRow, receipts: (channel: ChannelID, path: String)? = nil
+  ) throws(Failure) {
     let rows = try store.readNow(orFail: "cannot read the credentials") { transaction throws(StorageError) in
       try transaction.channelCredentials.all().filter { $0.app == app.id }
     }
-    for row in rows { Console.print(document(row)) }
+    for row in rows {
+      var document = document(row)
+      // Only whoever has the secret learns where receipts go.
+      if let receipts, receipts.channel == row.channel { document.set("receipts", .string(receipts.path)) }
+      Console.print(.object(document))
+    }
   }
 
   /// All that may be shown of a credential.
-  private static func document(_ row: ChannelCredentialRow) -> JSONValue {
+  private static func document(_ row: ChannelCredentialRow) -> JSONObject {
     var document = JSONObject()
     let name = Vendors.infos.first { $0.id == row.channel }?.name ?? ChannelInfo.unknown(row.channel).name
     document.set("channel", .string(name))
@@ -48,7 +55,7 @@ private enum AppChannel {
     document.set("created_at", .number(JSONNumber(row.createdAt.seconds)))
     document.set("state", .string(row.pause == nil ? "active" : "paused"))
     if let reason = row.pause { document.set("reason", .string(reason)) }
-    return .object(document)
+    return document
   }
 }
 
@@ -66,7 +73,9 @@ struct AppChannelSetCommand: Command {
 
     For fcm and harmony the file is the key of a service account, from the Firebase console or from HUAWEI Developers. For webpush
     the server creates a key, or keeps the app's one; --file brings one along (PKCS #8 PEM), which ends all subscriptions made with
-    another. Prints the app's credentials; of webpush "key_id" is the public key that pages subscribe with.
+    another. Prints the app's credentials; of webpush "key_id" is the public key that pages subscribe with. "receipts" is the path
+    of the address for receipts, for channels whose service sends them: enter it in the service's console behind your server's
+    address.
     """
   static let operands = ["KEY", "CHANNEL"]
   static let settings =
@@ -100,7 +109,9 @@ struct AppChannelSetCommand: Command {
       try store.writeNow(orFail: "cannot store the credential") { transaction throws(StorageError) in
         try transaction.channelCredentials.set(row)
       }
-      try AppChannel.printList(store, app)
+      let marks = ReceiptMarks(secret: upload.secret, of: app.id, on: channel)
+      let path = vendor.receipts == nil ? nil : VendorParts.receiptPath(of: vendor.info, marks)
+      try AppChannel.printList(store, app, receipts: path.map { (channel, $0) })
     }
   }
 

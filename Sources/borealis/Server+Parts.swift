@@ -66,7 +66,7 @@ extension Server {
         do throws(Failure) { return .success(try keyFile.readOrMake(inUse: keysInUse)) } catch {
           return .failure(VendorKeyFailure(error.message))
         }
-      }, metrics: metrics, time: time, log: settings.log)
+      }, metrics: metrics, site: settings.mail.site, time: time, log: settings.log)
   }
 
   static func mailer(

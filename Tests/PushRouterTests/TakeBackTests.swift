@@ -254,15 +254,16 @@ private final class EventList: DeliveryObserver {
 
   func stored(_ stored: [DeliveryEvent], in transaction: WriteTransaction) throws(StorageError) {
     for event in stored {
-      let text =
+      let text: String? =
         switch event.what {
         case .ended(let status, _): "ended \(status)"
         case .refused(let numbers, _, let reason): "refused \(numbers.map(\.rawValue)) \(reason)"
         case .delivered(let numbers, let channel), .proven(let numbers, let channel):
           "delivered \(numbers.map(\.rawValue)) \(channel)"
         case .shown, .tapped: "receipt"
+        case .arrived, .denied: nil
         }
-      events.withLock { $0.append(text) }
+      if let text { events.withLock { $0.append(text) } }
     }
   }
 

@@ -110,6 +110,10 @@ struct Trace: Sendable {
 
   // MARK: By channel
 
+  private static let heads = [
+    Words.meantFor, Words.handedOver, Words.delivered, Words.arrived, Words.shown, Words.tapped,
+  ]
+
   private var ways: HTML {
     let rows = report.funnels.filter { !$0.funnel.isEmpty }.map { way in
       (
@@ -118,24 +122,24 @@ struct Trace: Sendable {
       )
     }
     guard !rows.isEmpty else { return .none }
-    let heads = [Words.meantFor, Words.handedOver, Words.delivered, Words.shown, Words.tapped]
     let note = rows.filter { !$0.info.abilities.contains(.confirmsArrival) }.map { row -> HTML in
-      "<p class=\"hint\">\(call(Words.acceptedNote.with(each: Words.by(row.info))))</p>"
+      let text = row.info.abilities.contains(.sendsReceipts) ? Words.receiptNote : Words.acceptedNote
+      return "<p class=\"hint\">\(call(text.with(each: Words.by(row.info))))</p>"
     }
     return """
-      <table class="numbers"><thead><tr><th>\(call(Words.way))</th>\(heads, { "<th class=\"number\">\(call($0))</th>" })</tr></thead>
+      <table class="numbers"><thead><tr><th>\(call(Words.way))</th>\(Self.heads, { "<th class=\"number\">\(call($0))</th>" })</tr></thead>
       <tbody>\(rows, { way(call(Words.by($0.info)), $0.funnel, delivered: $0.accepted) })</tbody></table>\(note, { $0 })
       """
   }
 
   private func way(_ name: String, _ funnel: PushFunnel, delivered: Int) -> HTML {
-    let heads = [Words.meantFor, Words.handedOver, Words.delivered, Words.shown, Words.tapped]
     let counts = [
-      funnel.target.count, funnel.sent.count, delivered, funnel.shown.count, funnel.tapped.count,
+      funnel.target.count, funnel.sent.count, delivered, funnel.received.count, funnel.shown.count,
+      funnel.tapped.count,
     ]
     return """
       <tr><th scope="row">\(name)</th>\
-      \(zip(heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\(Counted.grouped($0.1))</td>" })</tr>
+      \(zip(Self.heads, counts), { "<td class=\"number\" data-label=\"\(call($0.0))\">\(Counted.grouped($0.1))</td>" })</tr>
 
       """
   }

@@ -43,6 +43,10 @@ extension Words {
   static let acceptedNote = Phrase(
     "{} confirms that it accepted a notification, not that it arrived. Devices report what was shown and tapped.",
     "{}仅确认已接收通知，不确认送达；展示和点击由设备上报。")
+  static let arrived = Phrase("Arrived", "到达")
+  static let receiptNote = Phrase(
+    "Delivered: {} accepted the notification. Arrived: its receipt, or the device itself, confirmed it.",
+    "送达：{}已接收通知；到达：由厂商回执或设备确认。")
   static let eachTarget = Phrase("Targets by state", "目标设备状态")
   static let failedBecause = Phrase("Reason", "失败原因")
   static let sendAgain = Phrase("Send again", "再次发送")

@@ -97,4 +97,7 @@ public struct ChannelAbilities: OptionSet, Hashable, Sendable {
 
   /// "Delivered" means that the device has the push, not only that a service took it.
   public static let confirmsArrival = ChannelAbilities(rawValue: 1)
+  /// Its service tells of each device whether a push has arrived, once it knows where to. "Delivered" means that the service took
+  /// it until then.
+  public static let sendsReceipts = ChannelAbilities(rawValue: 2)
 }

@@ -30,7 +30,7 @@ public struct ChannelWords: Hashable, Sendable {
 
   /// What a reason means why a push was not accepted.
   public func meaning(of reason: String) -> ChannelReason {
-    reasons[reason] ?? ChannelReason(refused, .other)
+    reasons[reason] ?? ReceiptReason(rawValue: reason)?.meaning ?? ChannelReason(refused, .other)
   }
 }
 

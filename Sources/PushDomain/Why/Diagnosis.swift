@@ -27,7 +27,7 @@ public struct Diagnosis: Equatable, Sendable {
   public func step(_ point: WhyPoint) -> WhyStep? { steps.first { $0.point == point } }
 
   private static func conclusion(_ facts: WhyFacts, _ steps: [WhyStep]) -> WhyConclusion {
-    if facts.isAcknowledged || facts.isSeen { return .arrived }
+    if facts.isAcknowledged || facts.isSeen || facts.way?.hasArrived == true { return .arrived }
     if facts.way?.state == .accepted { return .handedOver }
     if steps.contains(where: { $0.verdict == .waiting }) { return .waiting }
     return steps.contains { $0.verdict == .failed && $0.point != .callback } ? .failed : .unknown

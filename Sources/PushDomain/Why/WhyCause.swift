@@ -24,7 +24,7 @@ public struct WhyCause: Hashable, Sendable {
   public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
   /// All that are no channel's own.
-  public static let general = ofSending + ofChannels + ofConnection
+  public static let general = ofSending + ofChannels + ofReceipts + ofConnection
 }
 
 extension WhyCause {

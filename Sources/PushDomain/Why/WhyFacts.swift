@@ -213,6 +213,8 @@ public struct WhyFacts: Equatable, Sendable {
     public var unreachable: Unreachable?
     /// When the service answered, or why it was not asked.
     public var answeredAt: Timestamp?
+    /// Whether it is known that the device has it, by a receipt or by its own word; nil if the service sends no receipts.
+    public var hasArrived: Bool?
 
     /// A way of whose credential nothing is known.
     public init(_ channel: ChannelInfo, _ state: ChannelState = .notMeant, answeredAt: Timestamp? = nil) {

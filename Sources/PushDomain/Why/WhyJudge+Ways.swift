@@ -92,7 +92,10 @@ extension WhyJudge {
       return WhyStep(
         point, .waiting, at: problem.since, words.unreachable,
         detail: isShared ? "\(name), \(problem.reason)" : problem.reason)
-    case .accepted: return WhyStep(point, .ok, at: way.answeredAt, detail: isShared ? name : nil)
+    case .accepted:
+      let receipt = way.hasArrived.map { $0 ? "arrived" : "no receipt yet" }
+      let detail = [isShared ? name : nil, receipt].compactMap { $0 }.joined(separator: ", ")
+      return WhyStep(point, .ok, at: way.answeredAt, detail: detail.isEmpty ? nil : detail)
     case .over where facts.isWithdrawn: return notApplicable(point)
     case .over, .refused(ChannelEnd.expired):
       return WhyStep(point, .failed, at: push.expiresAt, words.notInTime, detail: isShared ? name : nil)

@@ -141,6 +141,11 @@ extension WhyRemedy {
     "send_fewer",
     "Send fewer pushes to one device, or shorten their time to live.",
     "减少对单台设备的推送，或缩短有效期。")
+  /// Choose another class, or send less to the device.
+  public static let changeClass = WhyRemedy(
+    "change_class",
+    "Send less to one device in a day, or send service messages with the class that the maker has approved.",
+    "减少单台设备每日的推送，或使用厂商批准的服务类消息分类。")
   /// Enable the app again.
   public static let enableApp = WhyRemedy(
     "enable_app",
@@ -172,7 +177,8 @@ extension WhyRemedy {
     .refreshRegistration, .addressPlatform, .bindFirst, .freeAlias, .changeAudience, .addTestDevice, .unblock,
     .startLiveActivity, .sendAgain, .wait, .uploadCredential, .mendCredential, .registerToken,
     .awaitReinstall, .shorten, .lookUpChannelReason, .extendLifetime, .changeStrategy, .keepAlive, .openApp,
-    .logInAgain, .updateLibrary, .sendFewer, .enableApp, .checkPermission, .presentInForeground, .nothing,
+    .logInAgain, .updateLibrary, .sendFewer, .changeClass, .enableApp, .checkPermission, .presentInForeground,
+    .nothing,
     .mendCallback,
   ]
 }

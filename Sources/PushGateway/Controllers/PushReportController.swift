@@ -146,7 +146,7 @@ extension PushReport {
   private func receiptCounts(_ channel: ChannelID) -> [(String, Int)] {
     let all = targets.on(channel)
     return [
-      ("sent", all.accepted.count), ("received", all.shown.count), ("shown", all.shown.count),
+      ("sent", all.handed.count), ("received", all.arrived.count), ("shown", all.shown.count),
       ("tapped", all.tapped.count),
     ]
   }

@@ -97,6 +97,18 @@ extension DeliveryRepository<Writing> {
       """, .message(id), .time(now))
   }
 
+  /// Records that a target turned out not to have a push that was thought to have reached all; `hasNone` if no target has it. A
+  /// push without any that ended as delivered ended as refused.
+  public func unmarkReachedAll(_ id: MessageID, hasNone: Bool) throws(StorageError) {
+    try database.run(
+      """
+      UPDATE outcome SET reached_all = 0,
+        status = CASE WHEN ?2 <> 0 AND status = ?3 THEN ?4 ELSE status END
+      WHERE msg_id = ?1
+      """, .message(id), .integer(hasNone ? 1 : 0), .integer(OutcomeStatus.delivered.rawValue),
+      .integer(OutcomeStatus.refused.rawValue))
+  }
+
   /// Saves who will not get a push to several over the direct connection, by reason. Does nothing for one that is swept.
   public func saveDropped(id: MessageID, reason: String, targets: [UInt8]) throws(StorageError) {
     try database.run(

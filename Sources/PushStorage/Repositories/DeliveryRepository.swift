@@ -1,7 +1,7 @@
 import PushBase
 import PushDomain
 
-/// What a device says of a push.
+/// What a device says of a push, or the receipt of a channel's service for a device. The numbers stand in the database.
 public enum PushReceipt: UInt8, Sendable, CaseIterable {
   /// The notification was shown.
   case shown = 1
@@ -9,6 +9,45 @@ public enum PushReceipt: UInt8, Sendable, CaseIterable {
   case tapped = 2
   /// The device acknowledged it when nothing waited for that any more.
   case acknowledgedLate = 3
+  /// The service says that it arrived at the device.
+  case arrived = 4
+  /// The service says that it did not, since the app is not installed.
+  case appRemoved = 16
+  /// The same, since the token belongs to no install of the app any more.
+  case tokenReplaced = 17
+  /// The same, since the device shows no notifications of the app.
+  case notificationsOff = 18
+  /// The same, since the device was not seen for long.
+  case deviceInactive = 19
+  /// The same, since a newer push took its place before it arrived.
+  case superseded = 20
+  /// The same, since the device has got as many as it may.
+  case deviceQuota = 21
+  /// The same, since its time to live ended.
+  case notInTime = 22
+  /// The same, since the service or the device does not take its content.
+  case contentRefused = 23
+  /// The same, for another reason.
+  case notArrived = 24
+
+  /// What the service says of a push that did not arrive; nil for all else.
+  public var reason: ReceiptReason? {
+    switch self {
+    case .shown, .tapped, .acknowledgedLate, .arrived: nil
+    case .appRemoved: .appRemoved
+    case .tokenReplaced: .tokenReplaced
+    case .notificationsOff: .notificationsOff
+    case .deviceInactive: .deviceInactive
+    case .superseded: .superseded
+    case .deviceQuota: .deviceQuota
+    case .notInTime: .notInTime
+    case .contentRefused: .contentRefused
+    case .notArrived: .notArrived
+    }
+  }
+
+  /// Whether a service says it, not the device.
+  public var isOfService: Bool { self == .arrived || reason != nil }
 }
 
 /// The outcomes of pushes for their targets: who waits, who has one, how it ended.
@@ -41,14 +80,15 @@ extension DeliveryRepository {
     guard var push = try transaction.pushes.findWithoutLegs(id: id) else { return nil }
     let legs = try transaction.channelQueue.legs(of: id)
     push.legs = legs.targets
+    let receipts = try receipts(of: id)
     return TargetRows(
       push: push, outcome: try outcome(of: id),
       isPending: try isPending(id),
       delivered: try delivered(id), dropped: try dropped(id),
       pendingChannels: legs.targets.isEmpty && legs.results.isEmpty
         ? [] : try transaction.channelQueue.pending(of: id, app: push.app),
-      results: legs.results, shown: try receipts(of: id, .shown),
-      tapped: try receipts(of: id, .tapped), late: try receipts(of: id, .acknowledgedLate))
+      results: legs.results, shown: receipts[.shown], tapped: receipts[.tapped],
+      late: receipts[.acknowledgedLate], ofServices: receipts.filter(\.key.isOfService))
   }
 
   /// Whether a device waits for a push on the direct connection.
@@ -130,6 +170,29 @@ extension DeliveryRepository {
     try database.first(
       "SELECT targets FROM receipt WHERE msg_id = ? AND kind = ?", .message(id), .integer(kind.rawValue)
     ) { $0.blob() }
+  }
+
+  /// The sets of targets to whom a channel's main leg of an app's push went, or may have gone; empty if there was none.
+  public func sets(
+    of id: MessageID, on channel: ChannelID, app: AppID
+  ) throws(StorageError) -> [[UInt8]] {
+    try database.all(
+      """
+      SELECT channel_targets.targets FROM channel_targets JOIN push USING (msg_id)
+      WHERE msg_id = ? AND channel = ? AND leg = ? AND outcome IN ('', ?) AND push.app_id = ?
+        AND channel_targets.targets IS NOT NULL
+      """, .message(id), .integer(channel.rawValue), .integer(DeliveryLeg.main),
+      .text(ChannelEnd.delivered), .app(app)
+    ) { $0.blob("targets") }
+  }
+
+  private func receipts(of id: MessageID) throws(StorageError) -> [PushReceipt: [UInt8]] {
+    let rows = try database.all("SELECT kind, targets FROM receipt WHERE msg_id = ?", .message(id)) {
+      (kind: PushReceipt(rawValue: $0.integer("kind", as: UInt8.self)), targets: $0.blob("targets"))
+    }
+    return rows.reduce(into: [:]) { all, row in
+      if let kind = row.kind { all[kind] = row.targets }
+    }
   }
 
   /// Calls `body` for each push of which something is undelivered, by ID.

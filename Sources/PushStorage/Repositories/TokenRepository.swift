@@ -125,7 +125,7 @@ extension TokenRepository {
   }
 
   /// The registrations of an app that have a token, whatever kind of their channel's tokens they told it as.
-  func holders(of token: PushToken, app: AppID) throws(StorageError) -> [RegistrationNumber] {
+  public func holders(of token: PushToken, app: AppID) throws(StorageError) -> [RegistrationNumber] {
     let others = try database.all(
       "SELECT number FROM channel_token WHERE app_id = ? AND token = ? AND channel = ?", .app(app),
       .blob(token.bytes), .integer(token.slot.channel.rawValue)
@@ -141,8 +141,8 @@ extension TokenRepository {
 }
 
 extension TokenRepository<Writing> {
-  /// Sets a token, empty for none, as told now; tells where the same token went: from other registrations of the app, and from other
-  /// kinds of the channel's tokens. Nil if the app has no such registration.
+  /// Sets a token, empty for none, as told now; tells where the same token went: from other registrations of the app, and from
+  /// other kinds of the channel's tokens. Nil if the app has no such registration.
   public func set(
     app: AppID, number: RegistrationNumber, _ token: PushToken, at now: Timestamp
   ) throws(StorageError) -> [HeldToken]? {

@@ -14,7 +14,8 @@ extension ChannelInfo {
   /// Honor Push.
   public static let honor = ChannelInfo(
     id: .honor, name: "honor", english: "Honor", chinese: "荣耀", platforms: PlatformSet(.android),
-    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
+    parts: .notification, abilities: .sendsReceipts,
+    tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
     words: .honor,
     options: ChannelOptions(
       "honor",
@@ -96,6 +97,9 @@ public struct Honor: Vendor {
     return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
   }
 
+  /// Huawei's older form.
+  public var receipts: (any ReceiptFormat)? { HonorReceipts() }
+
   // MARK: Requests
 
   /// Asks for a token with the secret.
@@ -140,10 +144,10 @@ public struct Honor: Vendor {
     let inner = inner(shown)
     let data = shown.data
     let type = shown.wishes["target_user_type"]
-    return MakerContent { tokens, seconds in
+    return MakerContent(of: shown.push) { tokens, seconds, passing in
       var android = JSONObject()
       android.set("ttl", .string("\(seconds)s"))
-      android.set("biTag", .string(shown.push.text))
+      android.set("biTag", .string(passing.tag))
       if let type { android.set("targetUserType", type) }
       android.set("notification", .object(inner))
       return JSONWriter.serialize([

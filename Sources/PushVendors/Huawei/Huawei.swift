@@ -14,7 +14,8 @@ extension ChannelInfo {
   /// Huawei Push Kit for Android.
   public static let huawei = ChannelInfo(
     id: .huawei, name: "huawei", english: "Huawei", chinese: "华为", platforms: PlatformSet(.android),
-    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
+    parts: .notification, abilities: .sendsReceipts,
+    tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
     words: .huawei,
     options: ChannelOptions(
       "huawei",
@@ -90,6 +91,16 @@ public struct Huawei: Vendor {
           hint: Phrase(
             "Only to send by version 2 of the interface, for all apps of the project.",
             "仅在使用 v2 接口（项目级）发送时填写。"), isRequired: false),
+        CredentialField(
+          "receipt_user", Phrase("User name of receipts", "回执用户名"),
+          hint: Phrase(
+            "As entered with the address of receipts in Push Kit's settings.", "与推送服务回执配置中填写的用户名一致。"),
+          isRequired: false),
+        CredentialField(
+          "receipt_secret", Phrase("Secret of receipts", "回执密钥"), .secret,
+          hint: Phrase(
+            "With it receipts without Huawei's signature are refused, and tokens of removed apps are taken away at once.",
+            "填写后将拒绝未签名的回执，并立即停用已卸载应用的令牌。"), isRequired: false),
       ], action: Phrase("Save", "保存"))
   }
 
@@ -102,9 +113,18 @@ public struct Huawei: Vendor {
   public func read(
     _ input: CredentialInput, replacing current: VendorFields?
   ) throws(CredentialProblem) -> VendorUpload {
-    let fields = try VendorFields(input, ["app_id", "secret", "project_id"], optional: ["project_id"])
+    let optional = ["project_id", "receipt_user", "receipt_secret"]
+    let fields = try VendorFields(input, ["app_id", "secret"] + optional, optional: Set(optional))
+    try fields.checkReceiptKey()
     return VendorUpload(subject: fields["app_id"], name: "", secret: fields.secret)
   }
+
+  // MARK: Receipts
+
+  /// Version 1 of receipts.
+  public var receipts: (any ReceiptFormat)? { HuaweiReceipts(isHarmony: false) }
+  /// Of the form.
+  public func receiptKey(of credential: VendorFields) -> ReceiptKey? { ReceiptKey(credential) }
 
   // MARK: Requests
 
@@ -168,8 +188,9 @@ public struct Huawei: Vendor {
   static func content(_ shown: AndroidNotification) -> MakerContent {
     let (head, tail) = (outer(shown), inner(shown))
     let data = shown.data
-    return MakerContent { tokens, seconds in
+    return MakerContent(of: shown.push) { tokens, seconds, passing in
       var android = head
+      android.set("bi_tag", .string(passing.tag))
       android.set("ttl", .string("\(seconds)s"))
       android.set("notification", .object(tail))
       return JSONWriter.serialize([

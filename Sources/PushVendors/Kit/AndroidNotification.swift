@@ -134,17 +134,20 @@ public final class MakerContent: VendorContent {
   public var badge: BadgeChange { .unchanged }
   /// `MessageTooBig` if the service would not take it.
   public let refusal: String?
-  private let render: @Sendable (_ tokens: [JSONValue], _ seconds: Int64) -> [UInt8]
+  private let render: Render
+
+  /// Writes the body for some devices, which the service keeps for so many seconds.
+  typealias Render =
+    @Sendable (_ tokens: [JSONValue], _ seconds: Int64, _ passing: ReceiptPassing) -> [UInt8]
 
   /// `render` writes the body, whose size without tokens is limited.
-  convenience init(_ render: @escaping @Sendable (_ tokens: [JSONValue], _ seconds: Int64) -> [UInt8]) {
-    self.init(refusal: render([], 1_296_000).count > Self.limit ? "MessageTooBig" : nil, render)
+  convenience init(of push: MessageID, _ render: @escaping Render) {
+    let size = render([], 1_296_000, .longest(push)).count
+    self.init(refusal: size > Self.limit ? "MessageTooBig" : nil, render)
   }
 
   /// `render` writes the body; for what reason it is refused is known.
-  init(
-    refusal: String?, _ render: @escaping @Sendable (_ tokens: [JSONValue], _ seconds: Int64) -> [UInt8]
-  ) {
+  init(refusal: String?, _ render: @escaping Render) {
     self.refusal = refusal
     self.render = render
   }
@@ -153,6 +156,6 @@ public final class MakerContent: VendorContent {
   func body(to target: VendorTarget, longestLife: Int64) -> [UInt8] {
     render(
       target.tokens.map { .string(String(decoding: $0, as: UTF8.self)) },
-      min(max(1, target.secondsToLive), longestLife))
+      min(max(1, target.secondsToLive), longestLife), target.passing)
   }
 }

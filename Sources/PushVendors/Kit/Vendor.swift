@@ -78,6 +78,13 @@ public protocol Vendor: Sendable {
   func request(_ recall: VendorRecall, with credential: Credential, access: AccessToken) -> HTTPPost?
   /// Whether the answer to it is the last word; else the request is repeated for a while.
   func endsRecall(_ answer: HTTPAnswer) -> Bool
+
+  /// How its service tells what became of pushes; nil if it does not.
+  var receipts: (any ReceiptFormat)? { get }
+  /// Whether the service is told with each push where its receipts go (`ReceiptPassing.address`), and not in its console.
+  var isToldOfReceipts: Bool { get }
+  /// What the service signs receipts with; nil if it does not, or if the credential has nothing for it.
+  func receiptKey(of credential: Credential) -> ReceiptKey?
 }
 
 extension Vendor {
@@ -113,6 +120,12 @@ extension Vendor {
   public func values(of subject: String) -> [String: String] { [:] }
   /// It does.
   public var canBeAsked: Bool { true }
+  /// It tells nothing.
+  public var receipts: (any ReceiptFormat)? { nil }
+  /// In its console.
+  public var isToldOfReceipts: Bool { false }
+  /// It signs nothing.
+  public func receiptKey(of credential: Credential) -> ReceiptKey? { nil }
   /// The name of a key.
   public func describe(_ name: String) -> CredentialDescription {
     CredentialDescription(name.isEmpty ? Phrase("Credential", "凭证") : Phrase("Key {}", "密钥 {}").with(name))
@@ -194,6 +207,8 @@ public struct VendorTarget: Sendable {
   public let badge: Int64?
   /// How long the service is to keep it for the device, in seconds.
   public let secondsToLive: Int64
+  /// What the service passes back with receipts.
+  public let passing: ReceiptPassing
 
   /// All fields.
   public init(token: [UInt8], push: MessageID, badge: Int64? = nil, secondsToLive: Int64) {
@@ -201,11 +216,15 @@ public struct VendorTarget: Sendable {
   }
 
   /// Several devices with all else in common; at least one.
-  init(tokens: [[UInt8]], push: MessageID, badge: Int64?, secondsToLive: Int64) {
+  init(
+    tokens: [[UInt8]], push: MessageID, badge: Int64?, secondsToLive: Int64,
+    passing: ReceiptPassing? = nil
+  ) {
     self.tokens = tokens
     self.push = push
     self.badge = badge
     self.secondsToLive = secondsToLive
+    self.passing = passing ?? ReceiptPassing(tag: push.text)
   }
 }
 

@@ -42,6 +42,10 @@ extension VendorChannel: ChannelCredentials {
     credential.facts = vendor.describe(row.name).facts
     credential.remarks = problem.map { [.init(Phrase(problem: $0), isBad: true)] } ?? []
     credential.actions = [isPaused ? .resume : .pause, .remove]
+    if vendor.receipts != nil, let marks = table.marks(of: row.app) {
+      credential.facts += receiptFacts(marks)
+      credential.remarks.append(.init(receiptRemark(row.app)))
+    }
     credential.form = vendor.form.name
     credential.values = vendor.values(of: row.subject)
     let dispatchers = dispatchers(of: row.app)
@@ -49,6 +53,34 @@ extension VendorChannel: ChannelCredentials {
     if vendor.canBeAsked { credential.actions.insert(.check) }
     credential.remarks += remarks(on: dispatchers, first)
     return credential
+  }
+
+  /// Where the service sends receipts to.
+  private func receiptFacts(_ marks: ReceiptMarks) -> [StoredCredential.Fact] {
+    let label = Phrase("Address of receipts", "回执地址")
+    guard let address = parts.receiptAddress(of: info, marks) else {
+      return [
+        .init(
+          label, VendorParts.receiptPath(of: info, marks), isCode: true,
+          note: Phrase(
+            "The server does not know where it is reached: set --public-url. Then it stands here in full.",
+            "服务器不知道自己的公网地址：请设置 --public-url，之后此处显示完整地址。"))
+      ]
+    }
+    let note =
+      vendor.isToldOfReceipts
+      ? Phrase("The service is told of it with each push.", "每次推送时自动告知厂商。")
+      : Phrase("Enter it in the service's console. Keep it secret.", "请填写到厂商后台的回执配置中，注意保密。")
+    return [.init(label, address, isCode: true, note: note)]
+  }
+
+  private func receiptRemark(_ app: AppID) -> Phrase {
+    guard let latest = receiver?.latest(of: app) else {
+      return Phrase(
+        "No receipt of the service has come since the server started.", "服务器启动以来未收到厂商回执。")
+    }
+    return Phrase("The latest receipt of the service came at {}.", "最近一次厂商回执：{}。").with(
+      each: .moment(latest, in: parts.router.zone))
   }
 
   private func remarks(

@@ -30,6 +30,8 @@ public final class VendorChannel<V: Vendor>: Channel {
   let table: VendorCredentials<V>
   let checks: CredentialChecks<String>
   let recalls = VendorRecalls()
+  /// What its service tells afterwards; nil if it does not.
+  let receiver: VendorReceipts<V>?
   private let state = Mutex(State())
 
   /// Makes the channel; call `start` next.
@@ -39,8 +41,13 @@ public final class VendorChannel<V: Vendor>: Channel {
     checks = CredentialChecks(time: parts.time)
     let changes = ChangedApps()
     self.changes = changes
-    table = VendorCredentials(vendor, parts) { changes.add($0) }
+    let table = VendorCredentials(vendor, parts) { changes.add($0) }
+    self.table = table
+    receiver = vendor.receipts.map { VendorReceipts(vendor, $0, parts, table) }
   }
+
+  /// Takes them.
+  public var receipts: (any ChannelReceipts)? { receiver }
 
   private let changes: ChangedApps
 
@@ -110,11 +117,11 @@ public final class VendorChannel<V: Vendor>: Channel {
     let queue = queue(of: app)
     let old = state.withLock { $0.dispatchers[app.id] } ?? [:]
     switch table.selection(app.id) {
-    case .use(let id, let credential):
+    case .use(let id, let credential, let marks):
       if old.first?.value.id == id { break }
       var new: [ServiceID: VendorDispatcher<V>] = [:]
       for service in vendor.serviceIDs {
-        new[service] = VendorDispatcher(vendor, parts, id: id, service: service, credential, queue) {
+        new[service] = VendorDispatcher(vendor, parts, id: id, service: service, credential, marks, queue) {
           [weak self] reason in
           self?.pause(id, of: app, reason)
         } restChanged: { [weak self] dispatcher in

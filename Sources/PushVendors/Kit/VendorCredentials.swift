@@ -11,7 +11,7 @@ final class VendorCredentials<V: Vendor>: Sendable {
   /// What to use for an app.
   enum Selection: Sendable {
     /// The credential with this ID.
-    case use(id: String, V.Credential)
+    case use(id: String, V.Credential, ReceiptMarks)
     /// The app has none.
     case missing
     /// It cannot be used, for this reason; since when.
@@ -22,7 +22,16 @@ final class VendorCredentials<V: Vendor>: Sendable {
     var row: ChannelCredentialRow
     /// Nil if it cannot be opened, for the reason in `problem`.
     var credential: V.Credential?
+    /// What its receipts are known by.
+    var marks: ReceiptMarks?
     var problem: String?
+  }
+
+  /// What receipts of an app are judged by.
+  struct Receiver: Sendable {
+    let app: AppID
+    let marks: ReceiptMarks
+    let key: ReceiptKey?
   }
 
   /// A pause that the database may not have.
@@ -37,6 +46,8 @@ final class VendorCredentials<V: Vendor>: Sendable {
 
   private struct State: Sendable {
     var entries: [AppID: Entry] = [:]
+    /// The apps by the codes in the addresses of their receipts.
+    var codes: [String: AppID] = [:]
     var pauses: [String: Pause] = [:]
     var isKnown = false
     var isReading = false
@@ -66,10 +77,24 @@ final class VendorCredentials<V: Vendor>: Sendable {
       guard let entry = state.entries[app] else { return .missing }
       if let pause = state.pauses[entry.row.id] { return .unusable(pause.reason, since: pause.at) }
       if let reason = entry.row.pause { return .unusable(reason, since: entry.row.changedAt) }
-      guard let credential = entry.credential else {
+      guard let credential = entry.credential, let marks = entry.marks else {
         return .unusable(entry.problem ?? "", since: entry.row.createdAt)
       }
-      return .use(id: entry.row.id, credential)
+      return .use(id: entry.row.id, credential, marks)
+    }
+  }
+
+  /// What an app's receipts are known by; nil if its credential cannot be opened, or if it has none.
+  func marks(of app: AppID) -> ReceiptMarks? { state.withLock { $0.entries[app]?.marks } }
+
+  /// Whose receipts go to the address with a code; nil if it is nobody's. A paused credential still gets them: pushes that were
+  /// sent before arrive.
+  func receiver(_ code: String) -> Receiver? {
+    state.withLock { state in
+      guard let app = state.codes[code], let entry = state.entries[app], let marks = entry.marks,
+        marks.isCode(code)
+      else { return nil }
+      return Receiver(app: app, marks: marks, key: entry.credential.flatMap { vendor.receiptKey(of: $0) })
     }
   }
 
@@ -148,6 +173,9 @@ final class VendorCredentials<V: Vendor>: Sendable {
         return old?.row != new?.row || old?.problem != new?.problem
       }
       state.entries = entries
+      state.codes = Dictionary(
+        entries.compactMap { app, entry in entry.marks.map { ($0.code, app) } }
+      ) { first, _ in first }
       state.isKnown = true
       state.pauses = state.pauses.filter { id, pause in
         entries[pause.app]?.row.id == id && pause.knownFrom.map { $0 > number } ?? true
@@ -168,10 +196,13 @@ final class VendorCredentials<V: Vendor>: Sendable {
 
   private func open(_ row: ChannelCredentialRow, _ keys: Result<SealingKeys, VendorKeyFailure>) -> Entry {
     do {
-      guard let credential = vendor.credential(try VendorSecret.open(row, with: try keys.get())) else {
+      let secret = try VendorSecret.open(row, with: try keys.get())
+      guard let credential = vendor.credential(secret) else {
         return Entry(row: row, problem: "the stored credential is damaged")
       }
-      return Entry(row: row, credential: credential)
+      return Entry(
+        row: row, credential: credential,
+        marks: ReceiptMarks(secret: secret, of: row.app, on: row.channel))
     } catch let failure as VendorKeyFailure {
       return Entry(row: row, problem: failure.message)
     } catch {

@@ -109,6 +109,14 @@ extension VendorDispatcher {
     }
   }
 
+  /// What a request passes to the service for its receipts; nil if it sends none.
+  func passing(_ push: MessageID, _ tokens: [[UInt8]]) -> ReceiptPassing? {
+    guard vendor.receipts != nil else { return nil }
+    return ReceiptPassing(
+      tag: marks.tag(push, for: vendor.mostTokens == 1 ? tokens[0] : nil),
+      address: vendor.isToldOfReceipts ? parts.receiptAddress(of: vendor.info, marks) : nil)
+  }
+
   /// Until midnight by the clocks of China, which know no summer time.
   static func secondsToQuotaReset(from now: Timestamp) -> Int64 {
     86_400 - (now.seconds + 8 * 3600) % 86_400

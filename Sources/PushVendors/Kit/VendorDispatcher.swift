@@ -50,6 +50,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   /// Which of the vendor's services it sends to.
   let service: ServiceID
   let credential: V.Credential
+  let marks: ReceiptMarks
   let vendor: V
   let parts: VendorParts
   let pauseCredential: @Sendable (String) -> Void
@@ -64,7 +65,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
   /// `pauseCredential` stops the use of the credential for a reason. `restChanged` is told when a rest begins or ends.
   init(
     _ vendor: V, _ parts: VendorParts, id: String, service: ServiceID, _ credential: V.Credential,
-    _ queue: ChannelQueue, pauseCredential: @escaping @Sendable (String) -> Void,
+    _ marks: ReceiptMarks, _ queue: ChannelQueue, pauseCredential: @escaping @Sendable (String) -> Void,
     restChanged: @escaping @Sendable (VendorDispatcher) -> Void
   ) {
     self.vendor = vendor
@@ -73,6 +74,7 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     self.service = service
     self.restChanged = restChanged
     self.credential = credential
+    self.marks = marks
     self.queue = queue
     self.pauseCredential = pauseCredential
   }
@@ -205,7 +207,8 @@ final class VendorDispatcher<V: Vendor>: ServiceTarget {
     let left = (batch.expires.milliseconds - parts.time.now().milliseconds) / 1000
     let tokens = batch.deliveries.map(\.delivery.row.token)
     let target = VendorTarget(
-      tokens: tokens, push: batch.push, badge: batch.badge, secondsToLive: max(0, left))
+      tokens: tokens, push: batch.push, badge: batch.badge, secondsToLive: max(0, left),
+      passing: passing(batch.push, tokens))
     let post: HTTPPost
     switch vendor.request(batch.content, to: target, with: credential, access: token) {
     case .post(let request): post = request

@@ -49,6 +49,23 @@ public struct VendorFields: Sendable, Equatable {
     return JSONWriter.serialize(.object(object))
   }
 
+  /// Without what a service signs its receipts with.
+  var withoutReceiptKey: VendorFields {
+    VendorFields(values: values.filter { !$0.key.hasPrefix("receipt_") })
+  }
+
+  private init(values: [String: String]) { self.values = values }
+
+  /// Refuses one of `receipt_user` and `receipt_secret` without the other: the service signs with both.
+  func checkReceiptKey() throws(CredentialProblem) {
+    for (name, other) in [("receipt_user", "receipt_secret"), ("receipt_secret", "receipt_user")]
+    where self[name].isEmpty && !self[other].isEmpty {
+      throw CredentialProblem(
+        Phrase("Fill in both the user name and the secret of receipts, or neither.", "回执用户名和密钥须同时填写，或都不填写。"),
+        at: name)
+    }
+  }
+
   /// The value of a field; empty if there is none.
   subscript(name: String) -> String { values[name] ?? "" }
 

@@ -9,6 +9,7 @@ final class VendorMetrics: Sendable {
   }
 
   private let results = Mutex<[Key: UInt64]>([:])
+  private let receipts = Mutex<[Key: UInt64]>([:])
   private let retired = Mutex<[String: UInt64]>([:])
 
   init(_ metrics: Metrics) {
@@ -20,6 +21,13 @@ final class VendorMetrics: Sendable {
         .sorted { $0.0 < $1.0 }
     }
     metrics.computed(
+      "borealis_vendor_receipts_total",
+      "Receipts of vendors' services by what they say, or why they have no effect.", isCounter: true
+    ) { [self] in
+      receipts.withLock { $0.map { (#"channel="\#($0.channel)",result="\#($0.result)""#, Double($1)) } }
+        .sorted { $0.0 < $1.0 }
+    }
+    metrics.computed(
       "borealis_vendor_tokens_retired_total", "Tokens that vendors' services called dead.", isCounter: true
     ) { [self] in
       retired.withLock { $0.map { (#"channel="\#($0)""#, Double($1)) } }.sorted { $0.0 < $1.0 }
@@ -28,6 +36,10 @@ final class VendorMetrics: Sendable {
 
   func count(_ result: String, of channel: String) {
     results.withLock { $0[Key(channel: channel, result: result), default: 0] += 1 }
+  }
+
+  func countReceipt(_ result: String, of channel: String) {
+    receipts.withLock { $0[Key(channel: channel, result: result), default: 0] += 1 }
   }
 
   func countRetired(of channel: String) { retired.withLock { $0[channel, default: 0] += 1 } }

@@ -1,5 +1,6 @@
 import PushBase
 import PushCrypto
+import PushDomain
 import PushHTTPClient
 import PushRouter
 import PushStorage
@@ -23,6 +24,8 @@ public struct VendorParts: Sendable {
   /// The same for sealing; creates a key if there is none and none is in use.
   let sealingKeys: @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, VendorKeyFailure>
   let metrics: VendorMetrics
+  /// Where services reach this server, without a path, to send receipts; nil if nobody said.
+  let site: String?
   let time: any TimeSource
   let log: Log
 
@@ -31,7 +34,7 @@ public struct VendorParts: Sendable {
     router: Router, store: Store, transport: HTTPTransport,
     keys: @escaping @Sendable () -> Result<SealingKeys, VendorKeyFailure>,
     sealingKeys: @escaping @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, VendorKeyFailure>,
-    metrics: Metrics, time: any TimeSource = SystemTime(), log: Log
+    metrics: Metrics, site: String? = nil, time: any TimeSource = SystemTime(), log: Log
   ) {
     self.router = router
     self.store = store
@@ -39,6 +42,7 @@ public struct VendorParts: Sendable {
     self.keys = keys
     self.sealingKeys = sealingKeys
     self.metrics = VendorMetrics(metrics)
+    self.site = site
     self.time = time
     self.log = log
   }
@@ -50,10 +54,23 @@ public struct VendorParts: Sendable {
     keys = parts.keys
     sealingKeys = parts.sealingKeys
     metrics = parts.metrics
+    site = parts.site
     time = parts.time
     log = parts.log
   }
 
   /// The same with another client.
   public func sending(with transport: HTTPTransport) -> VendorParts { VendorParts(self, transport) }
+}
+
+extension VendorParts {
+  /// The path of an app's receipts.
+  public static func receiptPath(of channel: ChannelInfo, _ marks: ReceiptMarks) -> String {
+    "/v1/vendor-receipts/\(channel.name)/\(marks.code)"
+  }
+
+  /// The address of an app's receipts; nil if nobody has said where this server is reached.
+  func receiptAddress(of channel: ChannelInfo, _ marks: ReceiptMarks) -> String? {
+    site.map { $0 + Self.receiptPath(of: channel, marks) }
+  }
 }

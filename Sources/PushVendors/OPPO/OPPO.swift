@@ -151,7 +151,7 @@ public struct OPPO: Vendor {
     let isTooBig =
       (fixed["action_parameters"]?.string ?? "").utf16.count > dataLength
       || (fixed["click_action_url"]?.string ?? "").utf16.count > addressLength
-    return MakerContent(refusal: isTooBig ? "MessageTooBig" : nil) { tokens, seconds in
+    return MakerContent(refusal: isTooBig ? "MessageTooBig" : nil) { tokens, seconds, _ in
       var notification = fixed
       // A message that OPPO would keep longer than it is good for is for devices that are online only.
       notification.set("off_line", .bool(seconds >= shortestLife))

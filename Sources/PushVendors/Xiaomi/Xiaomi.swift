@@ -14,7 +14,8 @@ extension ChannelInfo {
   /// Xiaomi's Mi Push.
   public static let xiaomi = ChannelInfo(
     id: .xiaomi, name: "xiaomi", english: "Xiaomi", chinese: "小米", platforms: PlatformSet(.android),
-    parts: .notification, tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
+    parts: .notification, abilities: .sendsReceipts,
+    tokens: [TokenKind(1, name: "device", form: .text, maximumBytes: 1024)],
     words: .xiaomi, options: ChannelOptions("xiaomi", fields: ["channel_id": .text, "skip_quota": .flag]))
 }
 
@@ -92,6 +93,11 @@ public struct Xiaomi: Vendor {
     .later("Xiaomi has no tokens of access", seconds: nil)
   }
 
+  /// By message.
+  public var receipts: (any ReceiptFormat)? { XiaomiReceipts() }
+  /// With each push.
+  public var isToldOfReceipts: Bool { true }
+
   // MARK: Requests
 
   /// Renders the notification.
@@ -120,13 +126,19 @@ public struct Xiaomi: Vendor {
   static func content(_ shown: AndroidNotification) -> MakerContent {
     let data = shown.data
     let fixed = fields(shown)
-    return MakerContent(refusal: data.utf8.count > payloadBytes ? "MessageTooBig" : nil) { tokens, seconds in
-      VendorFields.form(
-        [("registration_id", tokens.compactMap(\.string).joined(separator: ","))] + fixed + [
-          // Xiaomi decodes it once more.
-          ("payload", VendorFields.escaped(data)),
-          ("time_to_live", String(seconds * 1000)),
-        ])
+    return MakerContent(refusal: data.utf8.count > payloadBytes ? "MessageTooBig" : nil) {
+      tokens, seconds, passing in
+      var fields = [("registration_id", tokens.compactMap(\.string).joined(separator: ","))] + fixed
+      // Xiaomi decodes it once more.
+      fields.append(("payload", VendorFields.escaped(data)))
+      fields.append(("time_to_live", String(seconds * 1000)))
+      if let address = passing.address {
+        fields += [
+          ("extra.callback", address), ("extra.callback.param", passing.tag),
+          ("extra.callback.type", String(XiaomiReceipts.wanted)),
+        ]
+      }
+      return VendorFields.form(fields)
     }
   }
 

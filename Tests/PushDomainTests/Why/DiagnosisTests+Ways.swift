@@ -151,26 +151,34 @@ extension DiagnosisTests {
     }
   }
 
-  static let channels: [WhyCase] = [
+  static let channels: [WhyCase] =
+    [
+      line(
+        "The channel's service has not answered", vendor(.waiting), .channel, verdict: .waiting,
+        .channelWaiting,
+        .waiting, detail: "post"),
+      line(
+        "The channel's service was not asked in time", vendor(.over, now: later), .channel, .channelNotInTime,
+        detail: "post"),
+      line(
+        "The channel's service refused it", vendor(.refused("NoStamp")), .channel, .channelRefused,
+        detail: "NoStamp, post"),
+      line(
+        "The token is gone", vendor(.refused("Moved")), .channel, .channelTokenGone, detail: "Moved, post"),
+      line(
+        "The token is of another project", vendor(.refused("OtherTown")), .channel, .channelTokenForeign,
+        detail: "OtherTown, post"),
+      line(
+        "The notification is too large for the channel", vendor(.refused("TooHeavy")), .channel,
+        .channelTooLarge, detail: "TooHeavy, post"),
+    ] + receipts
+
+  /// What receipts of services say means the same over all channels.
+  private static let receipts = ReceiptReason.allCases.map { reason in
     line(
-      "The channel's service has not answered", vendor(.waiting), .channel, verdict: .waiting,
-      .channelWaiting,
-      .waiting, detail: "post"),
-    line(
-      "The channel's service was not asked in time", vendor(.over, now: later), .channel, .channelNotInTime,
-      detail: "post"),
-    line(
-      "The channel's service refused it", vendor(.refused("NoStamp")), .channel, .channelRefused,
-      detail: "NoStamp, post"),
-    line(
-      "The token is gone", vendor(.refused("Moved")), .channel, .channelTokenGone, detail: "Moved, post"),
-    line(
-      "The token is of another project", vendor(.refused("OtherTown")), .channel, .channelTokenForeign,
-      detail: "OtherTown, post"),
-    line(
-      "The notification is too large for the channel", vendor(.refused("TooHeavy")), .channel,
-      .channelTooLarge, detail: "TooHeavy, post"),
-  ]
+      "A receipt says \(reason.rawValue)", vendor(.refused(reason.rawValue)), .channel, reason.meaning.cause,
+      detail: "\(reason.rawValue), post")
+  }
 
   /// An Android device that is offline.
   private static func offline(

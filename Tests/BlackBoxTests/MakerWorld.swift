@@ -1,0 +1,185 @@
+import Glibc
+import PushBase
+import PushJSON
+import PushTesting
+import PushWire
+import Testing
+
+/// A server with the simulator in the makers' place, and an app with credentials for one of them.
+final class MakerWorld {
+  private(set) var server: TestServer
+  let app: TestServer.App
+  let channel: String
+  private let folder = TemporaryFolder()
+  let data: String
+  private let simulator: RunningProgram
+  private let url: String
+  /// The path of the app's receipts.
+  let receipts: String
+  /// Where makers would reach the server.
+  static let site = "https://push.example.com"
+
+  init(_ channel: String, _ fields: JSONValue, callback: String? = nil) throws {
+    self.channel = channel
+    data = folder.file("data")
+    simulator = try RunningProgram([
+      "channel-simulator", "--listen", "127.0.0.1:0", "--data", folder.file("keys"), "--quiet",
+    ])
+    let ready = try simulator.document()
+    url = try #require(ready["url"]?.string)
+    app = try TestServer.makeApp("robots", data: data)
+    if let callback {
+      let set = try RunningProgram.run([
+        "app", "callback", "set", app.key, "--data", data, "--url", callback,
+      ])
+      #expect(set.status == 0)
+    }
+    try TemporaryFolder.write(JSONWriter.serialize(fields), to: folder.file("fields.json"))
+    var arguments = [
+      "app", "channel", "set", app.key, channel, "--data", data, "--fields", folder.file("fields.json"),
+      "--makers-url", url,
+    ]
+    if channel == "harmony" {
+      arguments += ["--file", try #require(ready["harmony_service_account"]?.string)]
+    }
+    let set = try RunningProgram.run(arguments)
+    #expect(set.status == 0, "\(set.output)")
+    let subject = fields["app_id"] ?? fields["package_name"] ?? fields["app_key"] ?? "77"
+    #expect(set.documents.first??["subject"] == subject)
+    receipts = set.documents.first??["receipts"]?.string ?? ""
+    server = try Self.start(data, url)
+  }
+
+  private static func start(_ data: String, _ url: String) throws -> TestServer {
+    try TestServer(
+      data: data, ["--makers-url", url, "--callback-networks", "127.0.0.0/8", "--public-url", site])
+  }
+
+  /// Ends the server and starts it again.
+  func restart() throws {
+    server.program.signal(SIGTERM)
+    #expect(try server.program.end().status == 0)
+    server = try Self.start(data, url)
+  }
+
+  /// Has the service send a receipt for a device; gives the status of each answer.
+  @discardableResult
+  func receipt(
+    _ token: String, _ result: String, _ members: [String: JSONValue] = [:], path: String? = nil
+  ) throws -> [Int64] {
+    var order = JSONObject()
+    order.set("service", .string(channel))
+    order.set("token", .string(token))
+    order.set("result", .string(result))
+    order.set("url", .string("http://\(server.http)\(path ?? receipts)"))
+    for (name, value) in members { order.set(name, value) }
+    let answer = try self.order("POST", "receipts", .object(order))
+    return answer?["answers"]?.array?.compactMap { $0["status"]?.int64 } ?? []
+  }
+
+  /// What the metric of receipts has, by result.
+  func counted() throws -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for line in try server.call("GET", "/metrics").body.split(separator: "\n")
+    where line.hasPrefix("borealis_vendor_receipts_total{channel=\"\(channel)\"") {
+      let parts = line.split(separator: "\"")
+      counts[String(parts[3])] = line.split(separator: " ").last.flatMap { Double($0) }.map { Int($0) }
+    }
+    return counts
+  }
+
+  /// The report on a push over the channel, as soon as it is as a test wants it.
+  func report(_ id: String, _ isWanted: (JSONValue) -> Bool) throws -> JSONValue? {
+    var report: JSONValue?
+    let isThere = try RunningProgram.eventually {
+      report = try server.call("GET", "/v1/pushes/\(id)", as: app).document
+      return report.map(isWanted) == true
+    }
+    #expect(isThere, "\(report ?? .null)")
+    return report
+  }
+
+  func device(_ token: String) throws -> TestDevice.Identity {
+    let device = try TestDevice.register(
+      server.device, app: app.key, install: token, platform: channel == "harmony" ? .hmos : .android)
+    let answer = try server.call(
+      "POST", "/v1/tokens",
+      body: [
+        "app_key": .string(app.key), "registration_id": .string(device.id.text),
+        "secret": .string(Hex.encode(device.secret.bytes)),
+        "tokens": [["channel": .string(channel), "token": .string(token)]],
+      ])
+    #expect(answer.status == 200, "\(answer.body)")
+    return device
+  }
+
+  /// Of the platform that the channel reaches.
+  func push(_ shown: JSONValue, options: JSONValue = ["time_to_live": 3600]) throws -> String {
+    let platform = channel == "harmony" ? "hmos" : "android"
+    var notification = JSONObject()
+    notification.set(platform, shown)
+    let call = try server.call(
+      "POST", "/v3/push", as: app,
+      body: [
+        "platform": "all", "audience": "all", "notification": .object(notification), "options": options,
+      ])
+    return try #require(call.document?["msg_id"]?.string, "\(call.body)")
+  }
+
+  func results(of id: String, _ count: Int64) throws -> JSONValue? {
+    var results: JSONValue?
+    let isOver = try RunningProgram.eventually {
+      results = try server.call("GET", "/v1/pushes/\(id)", as: app).document?[channel]?["results"]
+      return (results?.object?.members ?? []).reduce(0) { $0 + ($1.value.int64 ?? 0) } >= count
+    }
+    #expect(isOver)
+    return results
+  }
+
+  func reports(_ path: String, _ id: String) throws -> JSONValue? {
+    try server.call("GET", "\(path)?msg_ids=\(id)", as: app).document?.array?.first
+  }
+
+  func why(_ id: String, _ device: TestDevice.Identity) throws -> JSONValue? {
+    try server.call("GET", "/v1/pushes/\(id)/why?registration_id=\(device.id.text)", as: app)
+      .document?["steps"]?.array?.first { $0["step"]?.string == "channel" }
+  }
+
+  func log(_ kind: String = "send") throws -> [JSONValue] {
+    let call = try HTTPCall("GET", "/control/log?limit=10000", at: String(url.dropFirst(7)))
+    return (call.document?["entries"]?.array ?? []).filter {
+      $0["kind"]?.string == kind && $0["request"]?["validate_only"] != true
+    }
+  }
+
+  /// Until midnight in China nothing more is sent once a code has said that the quota is used up, and that is said.
+  func stopsWhenUsedUp(_ code: String, asks device: TestDevice.Identity) throws {
+    try order("POST", "script", ["rules": [["status": 200, "code": .string(code)]]])
+    _ = try push(["alert": "x"])
+    #expect(try RunningProgram.eventually { try log().last?["code"]?.string == code })
+    let asked = try log().count
+    let later = try push(["alert": "y"])
+    #expect(try RunningProgram.eventually { try why(later, device)?["verdict"] == "waiting" })
+    #expect(try log().count == asked)
+  }
+
+  /// The answer to a push with a member that the channel's object must not have.
+  func refusal(_ own: JSONValue) throws -> String {
+    let call = try server.call(
+      "POST", "/v3/push", as: app,
+      body: [
+        "platform": "all", "audience": "all", "notification": ["alert": "x"],
+        "options": ["third_party_channel": [channel: own]],
+      ])
+    #expect(call.status == 400)
+    return call.body
+  }
+
+  @discardableResult
+  func order(_ method: String, _ path: String, _ body: JSONValue? = nil) throws -> JSONValue? {
+    let text = body.map { String(decoding: JSONWriter.serialize($0), as: UTF8.self) } ?? ""
+    let call = try HTTPCall(method, "/control/\(path)", at: String(url.dropFirst(7)), body: text)
+    #expect(call.status == 200, "\(call.body)")
+    return call.document
+  }
+}
