@@ -88,7 +88,7 @@ let package = Package(
         "PushBase", "PushJSON", "PushHTTP", "PushHTTPServer", "PushDomain", "PushStorage", "PushRouter",
         "PushCrypto", "PushCallbacks",
       ], plugins: ["EmbedFiles"]),
-    module("PushChannels", ["PushBase", "PushDomain", "PushStorage", "PushRouter"]),
+    module("PushChannels", ["PushBase", "PushDomain", "PushStorage", "PushRouter", "PushCrypto"]),
     module(
       "PushGetui",
       [
@@ -145,7 +145,7 @@ let package = Package(
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
         "PushWebSocket", "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
-        "PushGetui", "PushConsole",
+        "PushGetui", "PushConsole", "PushChannels",
         "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail",
         "PushOps", "BorealisDevice", "APNsSimulator", "ChannelSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
@@ -237,7 +237,7 @@ let package = Package(
       "PushConsoleTests",
       [
         "PushTesting", "PushConsole", "PushAccounts", "PushCallbacks", "PushGateway", "PushAPNs",
-        "PushRouter",
+        "PushChannels", "PushRouter",
         "PushStorage", "PushHTTP",
         "PushJSON", "PushDomain", "PushCrypto", "PushBase",
       ]),

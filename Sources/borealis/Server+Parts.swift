@@ -1,6 +1,7 @@
 import PushAPNs
 import PushBase
 import PushCallbacks
+import PushChannels
 import PushConsole
 import PushCrypto
 import PushGateway
@@ -27,25 +28,10 @@ extension Server {
   static func apnsChannel(
     _ settings: ServeSettings, _ router: Router, _ store: Store, _ metrics: Metrics, _ time: SystemTime
   ) -> APNsChannel {
-    let keyFile = settings.secretKeyFile
     let site = settings.mail.server == nil ? nil : settings.mail.site
     return APNsChannel(
-      router: router, store: store, hosts: settings.apnsHosts,
-      keys: {
-        // Read whenever a credential is opened, so that a corrected file works immediately.
-        do throws(Failure) {
-          return .success(try keyFile.read())
-        } catch {
-          return .failure(CredentialStore.KeyFailure(error.message))
-        }
-      },
-      sealingKeys: { keysInUse in
-        do throws(Failure) {
-          return .success(try keyFile.readOrMake(inUse: keysInUse))
-        } catch {
-          return .failure(CredentialStore.KeyFailure(error.message))
-        }
-      }, reminders: ExpiryReminders(store: store, site: site, time: time, log: settings.log),
+      router: router, store: store, hosts: settings.apnsHosts, keys: credentialKeys(settings),
+      reminders: ExpiryReminders(store: store, site: site, time: time, log: settings.log),
       metrics: metrics,
       time: time, log: settings.log)
   }
@@ -54,19 +40,25 @@ extension Server {
     _ settings: ServeSettings, _ router: Router, _ store: Store, _ transport: HTTPTransport,
     _ metrics: Metrics, _ time: SystemTime
   ) -> VendorParts {
+    VendorParts(
+      router: router, store: store, transport: transport, keys: credentialKeys(settings), metrics: metrics,
+      site: settings.mail.site, time: time, log: settings.log)
+  }
+
+  /// The file is read whenever a credential is opened, so that a corrected one works immediately.
+  private static func credentialKeys(_ settings: ServeSettings) -> CredentialKeys {
     let keyFile = settings.secretKeyFile
-    return VendorParts(
-      router: router, store: store, transport: transport,
-      keys: {
+    return CredentialKeys(
+      open: {
         do throws(Failure) { return .success(try keyFile.read()) } catch {
-          return .failure(VendorKeyFailure(error.message))
+          return .failure(.init(error.message))
         }
       },
-      sealingKeys: { keysInUse in
+      seal: { keysInUse in
         do throws(Failure) { return .success(try keyFile.readOrMake(inUse: keysInUse)) } catch {
-          return .failure(VendorKeyFailure(error.message))
+          return .failure(.init(error.message))
         }
-      }, metrics: metrics, site: settings.mail.site, time: time, log: settings.log)
+      })
   }
 
   static func mailer(

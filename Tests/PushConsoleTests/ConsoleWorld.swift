@@ -3,6 +3,7 @@ import PushAPNs
 import PushAccounts
 import PushBase
 import PushCallbacks
+import PushChannels
 import PushCrypto
 import PushDomain
 import PushGateway
@@ -69,7 +70,7 @@ final class ConsoleWorld: Sendable {
       router: router, callbacks: callbacks, limits: limits, metrics: Metrics(), log: .silent, time: time,
       obstacle: { nil })
     let apns = APNsChannel(
-      router: router, store: database.store, keys: { .success(keys) },
+      router: router, store: database.store, keys: .init(open: { .success(keys) }),
       metrics: Metrics(), time: time,
       log: .silent)
     router.add(apns)

@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushDomain
 import PushHTTPClient
@@ -39,8 +40,8 @@ final class VendorScene {
     try router.load()
     app = try await router.makeApp(in: store)
     let parts = VendorParts(
-      router: router, store: store, transport: transport, keys: { .success(keys) },
-      sealingKeys: { _ in .success(keys) }, metrics: Metrics(), time: clock, log: .silent)
+      router: router, store: store, transport: transport, keys: .init(open: { .success(keys) }),
+      metrics: Metrics(), time: clock, log: .silent)
     channel = VendorChannel(
       ScriptedVendor(
         url: server.url, serviceIDs: services, mostTokens: mostTokens, fewestTokens: fewestTokens,

@@ -37,13 +37,9 @@ public final class APNsChannel: Channel {
   private let changed: ChangedApps
   private let reminders: ExpiryReminders?
 
-  /// Makes the channel; add drivers next, then call `start`. `keys` opens the credentials; `sealingKeys` seals new ones
-  /// and may create a key if its argument, the IDs in use, is empty. Without it, `keys` seals as well. `reminders` are
-  /// sent by `tick`.
+  /// Makes the channel; add drivers next, then call `start`. `reminders` are sent by `tick`.
   public init(
-    router: Router, store: Store, hosts: APNsHosts = APNsHosts(), keys: @escaping CredentialStore.KeySource,
-    sealingKeys: (@Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, CredentialStore.KeyFailure>)? =
-      nil,
+    router: Router, store: Store, hosts: APNsHosts = APNsHosts(), keys: CredentialKeys,
     reminders: ExpiryReminders? = nil, metrics: Metrics, time: any TimeSource = SystemTime(), log: Log
   ) {
     self.hosts = hosts
@@ -56,7 +52,7 @@ public final class APNsChannel: Channel {
     credentials.register(metrics)
     parts = APNsParts(
       store: store, router: router, credentials: credentials,
-      sealingKeys: sealingKeys ?? { _ in keys() },
+      keys: keys,
       metrics: APNsMetrics(metrics), time: time, log: log)
     let queues = parts.queues
     metrics.computed("borealis_apns_in_flight", "Requests to APNs without an answer.") {

@@ -41,8 +41,7 @@ final class APNsParts: Sendable {
   let store: Store
   let router: Router
   let credentials: CredentialStore
-  /// The keys that seal credentials; the closure may create a key if the IDs in use are empty.
-  let sealingKeys: @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, CredentialStore.KeyFailure>
+  let keys: CredentialKeys
   let queues = QueueTable()
   let checks: CredentialChecks<APNsCredentialID>
   let metrics: APNsMetrics
@@ -51,11 +50,10 @@ final class APNsParts: Sendable {
 
   init(
     store: Store, router: Router, credentials: CredentialStore,
-    sealingKeys: @escaping @Sendable (Set<String>) -> Result<SealingKeys, CredentialStore.KeyFailure> = { _ in
-      .failure(.init("there is no key"))
-    }, metrics: APNsMetrics, time: any TimeSource, log: Log
+    keys: CredentialKeys = CredentialKeys(open: { .failure(.init("there is no key")) }), metrics: APNsMetrics,
+    time: any TimeSource, log: Log
   ) {
-    self.sealingKeys = sealingKeys
+    self.keys = keys
     self.store = store
     checks = CredentialChecks(time: time)
     self.router = router

@@ -1,18 +1,9 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushDomain
 import PushRouter
 import PushStorage
-
-/// Why a credential was not stored.
-enum UploadFailure: Error, Equatable {
-  /// It cannot be used, or not for this app; with the reason.
-  case credential(CredentialError)
-  /// The server has no key to seal it with; its log says why.
-  case noKey
-  /// The store cannot be changed now; try again later.
-  case unavailable
-}
 
 // MARK: - Credentials that somebody hands in
 extension APNsCredentials {
@@ -39,43 +30,30 @@ extension APNsCredentials {
     var entry = entry
     entry?.target = uploads.map(\.auditName).joined(separator: "; ")
     let form = inputs.first?.form ?? ""
-    seal(uploads, for: app, noting: entry) { [parts, uploads] result in
-      let now = parts.time.now()
-      reply(
-        result.map { uploads.map { $0.receipt(at: now) } }.mapError { failure in
-          switch failure {
-          case .credential(let error): .refused(error.problem(in: form))
-          case .noKey: .noKey
-          case .unavailable: .unavailable
-          }
-        })
-    }
-  }
-
-  /// Reads the sealing key, which is created if nothing was sealed before, and stores.
-  private func seal(
-    _ uploads: [CredentialUpload], for app: App, noting entry: AuditRow?,
-    reply: @escaping @Sendable (Result<Void, UploadFailure>) -> Void
-  ) {
-    parts.store.read { transaction throws(StorageError) in
-      SealingKeys.ids(of: try transaction.credentials.allSealed())
-    } completion: { [self] result in
-      guard case .success(let keysInUse) = result else { return reply(.failure(.unavailable)) }
-      switch parts.sealingKeys(keysInUse) {
-      case .failure(let failure):
-        parts.log.error("credentials cannot be sealed", ["reason": .text(failure.message)])
-        reply(.failure(.noKey))
-      case .success(let keys): store(uploads, keys, for: app, noting: entry, reply)
+    parts.keys.forSealing(in: parts.store, log: parts.log) { _ in
+    } then: { [self, uploads, entry] result in
+      switch result {
+      case .failure(let refusal): reply(.failure(refusal))
+      case .success(let (keys, _)):
+        store(uploads, keys, for: app, noting: entry) { [parts] result in
+          let now = parts.time.now()
+          reply(
+            result.mapError { _ in CredentialInput.Refusal.unavailable }.flatMap { error in
+              if let error { return .failure(.refused(error.problem(in: form))) }
+              return .success(uploads.map { $0.receipt(at: now) })
+            })
+        }
       }
     }
   }
 
+  /// Stores them; the answer says why not, if they do not fit what is there.
   private func store(
     _ uploads: [CredentialUpload], _ keys: SealingKeys, for app: App, noting entry: AuditRow?,
-    _ reply: @escaping @Sendable (Result<Void, UploadFailure>) -> Void
+    _ reply: @escaping @Sendable (Result<CredentialError?, StorageError>) -> Void
   ) {
     let now = parts.time.now()
-    parts.store.write { transaction throws(StorageError) -> UploadFailure? in
+    parts.store.write { transaction throws(StorageError) -> CredentialError? in
       let existing = try transaction.credentials.all(app: app.id)
       var new: [CredentialUpload] = []
       for upload in uploads {
@@ -85,7 +63,7 @@ extension APNsCredentials {
         } catch {
           // A person should know; a program repeats what it has done.
           if entry == nil, case .alreadyThere = error { continue }
-          return .credential(error)
+          return error
         }
       }
       for row in new.flatMap({ $0.rows(for: app.id, sealedWith: keys) }) {
@@ -94,11 +72,8 @@ extension APNsCredentials {
       if let entry { try transaction.audit.add(entry) }
       return nil
     } completion: { [self] result in
-      switch result {
-      case .failure: reply(.failure(.unavailable))
-      case .success(let failure?): reply(.failure(failure))
-      case .success(nil): channel.credentialsChanged { reply(.success(())) }
-      }
+      guard case .success(nil) = result else { return reply(result) }
+      channel.credentialsChanged { reply(result) }
     }
   }
 }

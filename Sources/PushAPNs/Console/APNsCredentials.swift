@@ -128,7 +128,7 @@ final class APNsCredentials: ChannelCredentials {
         case .remove: try transaction.credentials.remove(app: owner, id: number, at: entry.at)
         case .pause(let name):
           try transaction.credentials.pause(
-            app: owner, id: number, reason: CredentialStore.shortened("by \(name)"), at: entry.at)
+            app: owner, id: number, reason: String(pauseReason: "by \(name)"), at: entry.at)
         case .resume: try transaction.credentials.resume(app: owner, id: number, at: entry.at)
         }
       guard isDone else { return false }

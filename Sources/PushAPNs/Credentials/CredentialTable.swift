@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushStorage
 
@@ -11,21 +12,6 @@ enum OpenedSecret: Sendable {
 
 /// The state of `CredentialStore` under its lock.
 struct CredentialTable: Sendable {
-  /// A pause that is not stored yet.
-  struct Pause: Sendable {
-    let id: APNsCredentialID
-    let app: AppID
-    let reason: String
-    fileprivate var phase = Phase.unsaved
-  }
-
-  fileprivate enum Phase: Sendable {
-    case unsaved
-    case saving
-    /// Stored; reads of the database up to this number may have begun before.
-    case saved(lastRead: Int)
-  }
-
   private struct Entry: Sendable {
     var row: APNsCredentialRow
     var secret: OpenedSecret
@@ -56,17 +42,9 @@ struct CredentialTable: Sendable {
   /// Ascending.
   private var places: [Place: [APNsCredentialID]] = [:]
   /// Pauses that apply whatever the database says.
-  private var pauses: [APNsCredentialID: Pause] = [:]
+  var pauses = CredentialPauses<APNsCredentialID>()
   /// Whether the database was read.
   private(set) var isKnown = false
-  /// How many reads of the database have begun.
-  private var reads = 0
-
-  /// Counts a read of the database that begins now; returns its number.
-  mutating func beginRead() -> Int {
-    reads += 1
-    return reads
-  }
 
   /// The credentials whose secrets need not be read again.
   var openedIDs: Set<APNsCredentialID> {
@@ -81,7 +59,8 @@ struct CredentialTable: Sendable {
     _ rows: [APNsCredentialRow], opened: [APNsCredentialID: OpenedSecret], read: Int, at now: Timestamp
   ) -> [APNsCredentialChange] {
     isKnown = true
-    forgetPauses(rows, read: read)
+    let ids = Set(rows.map(\.id))
+    pauses.forget(read: read) { ids.contains($0.id) }
     let before = entries
     var mints = knownMints
     entries = [:]
@@ -118,29 +97,8 @@ struct CredentialTable: Sendable {
     entry.row.state = .paused(reason)
     entry.told = entry.status(at: now)
     entries[id] = entry
-    pauses[id] = Pause(id: id, app: app, reason: reason)
+    pauses.add(id, of: app, reason, at: now)
     return [Self.change(entry.row, entry.told)]
-  }
-
-  /// The pauses to be written now.
-  mutating func takeUnsavedPauses() -> [Pause] {
-    let unsaved = pauses.values.filter { if case .unsaved = $0.phase { true } else { false } }
-    for pause in unsaved { pauses[pause.id]?.phase = .saving }
-    return unsaved
-  }
-
-  /// Records the result of storing pauses.
-  mutating func endSaving(_ saved: [Pause], succeeded: Bool) {
-    for pause in saved { pauses[pause.id]?.phase = succeeded ? .saved(lastRead: reads) : .unsaved }
-  }
-
-  /// A read that began after a pause was stored is current: somebody may have resumed the credential.
-  private mutating func forgetPauses(_ rows: [APNsCredentialRow], read: Int) {
-    let known = Set(rows.map(\.id))
-    pauses = pauses.filter { id, pause in
-      if case .saved(let last) = pause.phase, read > last { return false }
-      return known.contains(id)
-    }
   }
 
   func expiries(at now: Timestamp) -> [APNsCredentialExpiry] {

@@ -125,18 +125,12 @@ extension VendorChannel: ChannelCredentials {
       return reply(.failure(.refused(CredentialProblem(text))))
     }
     let channel = info.id
-    parts.store.read { transaction throws(StorageError) in
-      (
-        SealingKeys.ids(of: try transaction.credentials.allSealed()),
-        try transaction.channelCredentials.find(app: app.id, channel: channel)
-      )
-    } completion: { [self] result in
-      guard case .success(let (keysInUse, row)) = result else { return reply(.failure(.unavailable)) }
-      switch parts.sealingKeys(keysInUse) {
-      case .failure(let failure):
-        parts.log.error("credentials cannot be sealed", ["reason": .text(failure.message)])
-        reply(.failure(.noKey))
-      case .success(let keys):
+    parts.keys.forSealing(in: parts.store, log: parts.log) { transaction throws(StorageError) in
+      try transaction.channelCredentials.find(app: app.id, channel: channel)
+    } then: { [self] result in
+      switch result {
+      case .failure(let refusal): reply(.failure(refusal))
+      case .success(let (keys, row)):
         let upload: VendorUpload
         do throws(CredentialProblem) {
           upload = try vendor.read(input, replacing: row.flatMap { vendor.credential(of: $0, with: keys) })
@@ -224,7 +218,7 @@ extension VendorChannel: ChannelCredentials {
       case .remove: _ = try transaction.channelCredentials.remove(app: owner, channel: channel, id: id)
       case .pause(let name):
         _ = try transaction.channelCredentials.pause(
-          app: owner, channel: channel, id: id, reason: VendorCredentials<V>.shortened("by \(name)"),
+          app: owner, channel: channel, id: id, reason: String(pauseReason: "by \(name)"),
           at: entry.at)
       case .resume:
         _ = try transaction.channelCredentials.pause(

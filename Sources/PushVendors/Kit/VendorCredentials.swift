@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushDomain
 import PushRouter
@@ -34,31 +35,18 @@ final class VendorCredentials<V: Vendor>: Sendable {
     let key: ReceiptKey?
   }
 
-  /// A pause that the database may not have.
-  private struct Pause: Sendable {
-    let app: AppID
-    let reason: String
-    let at: Timestamp
-    var isBeingSaved = false
-    /// The first read that began after it was stored.
-    var knownFrom: Int?
-  }
-
   private struct State: Sendable {
     var entries: [AppID: Entry] = [:]
     /// The apps by the codes in the addresses of their receipts.
     var codes: [String: AppID] = [:]
-    var pauses: [String: Pause] = [:]
+    var pauses = CredentialPauses<String>()
     var isKnown = false
-    var isReading = false
-    var reads = 0
-    var waiting: [@Sendable (Result<Void, StorageError>) -> Void] = []
-    var ticks = 0
   }
 
   private let vendor: V
   private let parts: VendorParts
   private let onChange: @Sendable (AppID) -> Void
+  private let reads = CredentialReads()
   private let state = Mutex(State())
 
   /// Is empty until the first `refresh`. `onChange` is called for each app whose credential is another or has another state.
@@ -109,45 +97,20 @@ final class VendorCredentials<V: Vendor>: Sendable {
 
   /// Call once a second: reads changes each second, with many credentials every five.
   func tick() {
-    let isDue = state.withLock { state in
-      state.ticks &+= 1
-      return state.ticks % min(state.entries.count / 250 + 1, 5) == 0
-    }
-    if isDue { refresh() }
-    savePauses()
+    if reads.tick(state.withLock({ $0.entries.count })).isDue { refresh() }
   }
 
   /// Reads changes from the database; the completion runs when everything committed before this call is known.
-  func refresh(_ done: (@Sendable (Result<Void, StorageError>) -> Void)? = nil) {
-    let starts = state.withLock { state in
-      guard !state.isReading else {
-        // A read that is under way may have begun before the change.
-        if let done { state.waiting.append(done) }
-        return false
-      }
-      state.isReading = true
-      return true
-    }
-    if starts { read(done.map { [$0] } ?? []) }
-  }
-
-  private func read(_ callers: [@Sendable (Result<Void, StorageError>) -> Void]) {
-    let number = state.withLock { state in
-      state.reads += 1
-      return state.reads
-    }
+  func refresh(_ done: CredentialReads.Done? = nil) {
     let channel = vendor.info.id
-    parts.store.read { transaction throws(StorageError) in
-      try transaction.channelCredentials.all(of: channel)
-    } completion: { [self] result in
-      if case .success(let rows) = result { take(rows, read: number) }
-      for done in callers { done(result.map { _ in () }) }
-      let waiting = state.withLock { state in
-        defer { state.waiting = [] }
-        state.isReading = !state.waiting.isEmpty
-        return state.waiting
+    reads.run(done) { [self] number, ended in
+      parts.store.read { transaction throws(StorageError) in
+        try transaction.channelCredentials.all(of: channel)
+      } completion: { [self] result in
+        if case .success(let rows) = result { take(rows, read: number) }
+        savePauses()
+        ended(result.map { _ in () })
       }
-      if !waiting.isEmpty { read(waiting) }
     }
   }
 
@@ -157,7 +120,7 @@ final class VendorCredentials<V: Vendor>: Sendable {
     // be opened is tried again, since the file of keys may have been mended.
     let keys =
       rows.contains { known[$0.app]?.row.sealed != $0.sealed || known[$0.app]?.credential == nil }
-      ? parts.keys() : nil
+      ? parts.keys.open() : nil
     var entries: [AppID: Entry] = [:]
     for row in rows {
       if var entry = known[row.app], entry.row.sealed == row.sealed, entry.credential != nil {
@@ -177,9 +140,7 @@ final class VendorCredentials<V: Vendor>: Sendable {
         entries.compactMap { app, entry in entry.marks.map { ($0.code, app) } }
       ) { first, _ in first }
       state.isKnown = true
-      state.pauses = state.pauses.filter { id, pause in
-        entries[pause.app]?.row.id == id && pause.knownFrom.map { $0 > number } ?? true
-      }
+      state.pauses.forget(read: number) { entries[$0.app]?.row.id == $0.id }
       return changed
     }
     for app in changed {
@@ -194,7 +155,8 @@ final class VendorCredentials<V: Vendor>: Sendable {
     }
   }
 
-  private func open(_ row: ChannelCredentialRow, _ keys: Result<SealingKeys, VendorKeyFailure>) -> Entry {
+  private func open(_ row: ChannelCredentialRow, _ keys: Result<SealingKeys, CredentialKeys.Failure>) -> Entry
+  {
     do {
       let secret = try VendorSecret.open(row, with: try keys.get())
       guard let credential = vendor.credential(secret) else {
@@ -203,8 +165,6 @@ final class VendorCredentials<V: Vendor>: Sendable {
       return Entry(
         row: row, credential: credential,
         marks: ReceiptMarks(secret: secret, of: row.app, on: row.channel))
-    } catch let failure as VendorKeyFailure {
-      return Entry(row: row, problem: failure.message)
     } catch {
       return Entry(row: row, problem: "\(error)")
     }
@@ -215,12 +175,12 @@ final class VendorCredentials<V: Vendor>: Sendable {
   /// Stops the use of an app's credential immediately, and permanently once it is stored. Another credential's ID is ignored.
   func pause(_ id: String, of app: AppID, _ reason: String) {
     let now = parts.time.now()
-    let text = Self.shortened(reason)
+    let text = String(pauseReason: reason)
     let isNew = state.withLock { state in
       guard let entry = state.entries[app], entry.row.id == id, entry.row.pause == nil,
         state.pauses[id] == nil
       else { return false }
-      state.pauses[id] = Pause(app: app, reason: text, at: now)
+      state.pauses.add(id, of: app, text, at: now)
       return true
     }
     guard isNew else { return }
@@ -231,36 +191,21 @@ final class VendorCredentials<V: Vendor>: Sendable {
     savePauses()
   }
 
-  /// Stores pauses that the database does not have yet; failures are retried with the next tick.
+  /// Stores pauses that the database does not have yet; failures are retried at the next refresh.
   private func savePauses() {
-    let pauses = state.withLock { state in
-      let unsaved = state.pauses.filter { !$0.value.isBeingSaved && $0.value.knownFrom == nil }
-      for id in unsaved.keys { state.pauses[id]?.isBeingSaved = true }
-      return unsaved
-    }
+    let pauses = state.withLock { $0.pauses.takeUnsaved() }
     guard !pauses.isEmpty else { return }
     let channel = vendor.info.id
     parts.store.write { transaction throws(StorageError) in
-      for (id, pause) in pauses {
+      for pause in pauses {
         _ = try transaction.channelCredentials.pause(
-          app: pause.app, channel: channel, id: id, reason: pause.reason, at: pause.at)
+          app: pause.app, channel: channel, id: pause.id, reason: pause.reason, at: pause.at)
       }
     } completion: { [self] result in
       let isStored = if case .success = result { true } else { false }
-      state.withLock { state in
-        for id in pauses.keys {
-          state.pauses[id]?.isBeingSaved = false
-          if isStored { state.pauses[id]?.knownFrom = state.reads + 1 }
-        }
-      }
+      let begun = reads.begun
+      state.withLock { $0.pauses.endSaving(pauses, succeeded: isStored, reads: begun) }
       if !isStored { parts.log.error("cannot store that credentials are paused") }
     }
-  }
-
-  /// A reason as the database takes it.
-  static func shortened(_ reason: String) -> String {
-    var text = reason.isEmpty ? "no reason given" : reason
-    while text.utf8.count > 500 { text.removeLast() }
-    return text
   }
 }

@@ -1,46 +1,31 @@
 import PushBase
-import PushCrypto
+import PushChannels
 import PushDomain
 import PushHTTPClient
 import PushRouter
 import PushStorage
-
-/// Why there are no keys to seal with.
-public struct VendorKeyFailure: Error, Sendable {
-  /// One line for people.
-  public let message: String
-
-  /// Wraps a line.
-  public init(_ message: String) { self.message = message }
-}
 
 /// What all vendors' channels of a server share.
 public struct VendorParts: Sendable {
   let router: Router
   let store: Store
   let transport: HTTPTransport
-  /// The keys that open credentials.
-  let keys: @Sendable () -> Result<SealingKeys, VendorKeyFailure>
-  /// The same for sealing; creates a key if there is none and none is in use.
-  let sealingKeys: @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, VendorKeyFailure>
+  let keys: CredentialKeys
   let metrics: VendorMetrics
   /// Where services reach this server, without a path, to send receipts; nil if nobody said.
   let site: String?
   let time: any TimeSource
   let log: Log
 
-  /// All parts. Both closures may read a file.
+  /// All parts.
   public init(
-    router: Router, store: Store, transport: HTTPTransport,
-    keys: @escaping @Sendable () -> Result<SealingKeys, VendorKeyFailure>,
-    sealingKeys: @escaping @Sendable (_ keysInUse: Set<String>) -> Result<SealingKeys, VendorKeyFailure>,
-    metrics: Metrics, site: String? = nil, time: any TimeSource = SystemTime(), log: Log
+    router: Router, store: Store, transport: HTTPTransport, keys: CredentialKeys, metrics: Metrics,
+    site: String? = nil, time: any TimeSource = SystemTime(), log: Log
   ) {
     self.router = router
     self.store = store
     self.transport = transport
     self.keys = keys
-    self.sealingKeys = sealingKeys
     self.metrics = VendorMetrics(metrics)
     self.site = site
     self.time = time
@@ -52,7 +37,6 @@ public struct VendorParts: Sendable {
     store = parts.store
     self.transport = transport
     keys = parts.keys
-    sealingKeys = parts.sealingKeys
     metrics = parts.metrics
     site = parts.site
     time = parts.time

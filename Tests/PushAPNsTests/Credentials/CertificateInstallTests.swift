@@ -1,4 +1,5 @@
 import PushBase
+import PushChannels
 import PushCrypto
 import PushRouter
 import PushStorage
@@ -23,9 +24,9 @@ import Testing
     let router = Router(store: world.store, log: .silent)
     let channel = APNsChannel(
       router: router, store: world.store,
-      keys: { [world] in
+      keys: .init(open: { [world] in
         world.keys.withLock { $0 }.map { .success($0) } ?? .failure(.init("the secret key file is missing"))
-      }, metrics: Metrics(), log: .silent)
+      }), metrics: Metrics(), log: .silent)
     let app = try await router.makeApp(in: world.store)
     let pair = try TestCertificate.make()
     let other = try TestCertificate.make(name: "com.example.other")

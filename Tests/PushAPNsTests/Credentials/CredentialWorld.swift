@@ -1,6 +1,7 @@
 import Glibc
 import PushAPNs
 import PushBase
+import PushChannels
 import PushCrypto
 import PushStorage
 import PushTesting
@@ -24,9 +25,9 @@ final class CredentialWorld: Sendable {
   func makeCredentials() -> CredentialStore {
     CredentialStore(
       store: store,
-      keys: { [self] in
+      keys: .init(open: { [self] in
         keys.withLock { $0 }.map { .success($0) } ?? .failure(.init("the secret key file is missing"))
-      }, time: clock, log: .silent, onChange: { [self] change in changes.withLock { $0.append(change) } })
+      }), time: clock, log: .silent, onChange: { [self] change in changes.withLock { $0.append(change) } })
   }
 
   /// Changes that were told since the last call.
