@@ -72,6 +72,15 @@ public final class PluggedChannels: Sendable {
     for plugged in all { plugged.channel.resume(id, of: app, by: holder) }
   }
 
+  /// A push was replaced by one that goes its ways.
+  func overridden(_ id: MessageID, of app: App, by plan: RoutePlan) {
+    let own = plan.own.numbers
+    for plugged in all where plugged.id != .passthrough {
+      let here = plan[DeliveryLeg(plugged.id)].numbers
+      plugged.channel.overridden(id, of: app, own: own, here: here)
+    }
+  }
+
   /// A push was recalled; returns for how many targets it waited.
   func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int {
     all.reduce(0) { $0 + $1.channel.withdraw(id, of: app, status, at: now) }

@@ -69,6 +69,8 @@ import Testing
     #expect(try world.results(of: first, 1) == ["delivered": 1])
     let second = try world.push(["alert": "two"], options: ["override_msg_id": .string(first)])
     #expect(try world.results(of: second, 1) == ["delivered": 1])
+    // What stands in the first one's place is not the first one.
+    #expect(try world.server.call("DELETE", "/v3/push/\(first)", as: world.app).status == 200)
     let third = try world.push(
       ["alert": "three"],
       options: [

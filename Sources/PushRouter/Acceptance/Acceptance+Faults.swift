@@ -8,11 +8,8 @@ extension Acceptance {
     _ request: AcceptRequest, for app: App,
     reply: @escaping @Sendable (Result<AcceptedPush, APIError>) -> Void
   ) {
-    if let fault = app.plan.fault(timeToLive: request.push.options.timeToLive) {
-      reply(.failure(fault))
-      return
-    }
-    if let fault = channels.fault(request, in: app) {
+    let seconds = request.push.options.timeToLive
+    if let fault = app.plan.fault(timeToLive: seconds) ?? channels.fault(request, in: app) {
       reply(.failure(fault))
       return
     }

@@ -11,13 +11,12 @@ extension Acceptance {
     let (app, wishes) = (part.app, part.request.push.options)
     var request = part.request
     guard !audience.isEmpty || request.push.cid != nil else { return part.state = .refused(.noTarget) }
-    if let fault = app.plan.fault(timeToLive: wishes.timeToLive) {
+    if let fault = app.plan.fault(timeToLive: wishes.timeToLive) ?? channels.fault(request, in: app) {
       return part.state = .refused(fault)
     }
     if wishes.speed > 0, let fault = Self.pace(&request, to: audience.count) {
       return part.state = .refused(fault)
     }
-    if let fault = channels.fault(request, in: app) { return part.state = .refused(fault) }
     let offers = channels.all.flatMap {
       $0.channel.offers(request.push.content, wishes.strategy, in: app)
     }
@@ -136,11 +135,7 @@ extension Acceptance {
   func deliver(_ accepted: AcceptedPush, _ push: NewPush, in app: App) {
     if let old = push.request.overrides {
       _ = channels.withdraw(old, of: app, .overridden, at: push.now)
-      let own = push.plan.own.numbers
-      for plugged in channels.all where plugged.id != .passthrough {
-        let here = push.plan[DeliveryLeg(plugged.id)].numbers
-        plugged.channel.overridden(old, of: app, own: own, here: here)
-      }
+      channels.overridden(old, of: app, by: push.plan)
     }
     open(accepted.id, push, in: app)
   }

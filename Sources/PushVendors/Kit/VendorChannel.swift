@@ -29,7 +29,7 @@ public final class VendorChannel<V: Vendor>: Channel {
   let parts: VendorParts
   let table: VendorCredentials<V>
   let checks: CredentialChecks<String>
-  let recalls = VendorRecalls()
+  private let recalls: VendorRecalls<V>
   /// What its service tells afterwards; nil if it does not.
   let receiver: VendorReceipts<V>?
   private let state = Mutex(State())
@@ -38,6 +38,7 @@ public final class VendorChannel<V: Vendor>: Channel {
   public init(_ vendor: V, _ parts: VendorParts) {
     self.vendor = vendor
     self.parts = parts
+    recalls = VendorRecalls(vendor, parts)
     checks = CredentialChecks(time: parts.time)
     let changes = ChangedApps()
     self.changes = changes
@@ -70,7 +71,7 @@ public final class VendorChannel<V: Vendor>: Channel {
     }
     for dispatcher in dispatchers { dispatcher.tick() }
     for queue in queues { queue.tick() }
-    tickRecalls()
+    recalls.tick { [weak self] in self?.dispatcher(of: $0) }
     checks.tick()
   }
 
@@ -301,6 +302,14 @@ public final class VendorChannel<V: Vendor>: Channel {
   /// Sends no more of a push.
   public func withdraw(_ id: MessageID, of app: App, _ status: OutcomeStatus, at now: Timestamp) -> Int {
     known(app)?.withdraw(id) ?? 0
+  }
+
+  /// Takes the notification of a push back from all devices that got it.
+  public func recall(_ id: MessageID, of app: App, audience: NumberSet) { recalls.add(id, of: app) }
+
+  /// Takes it back where its replacement comes another way, or has another number on the device.
+  public func overridden(_ id: MessageID, of app: App, own: NumberSet, here: NumberSet) {
+    if !own.isEmpty || !here.isEmpty { recalls.add(id, of: app, from: own, replaced: here) }
   }
 
   /// What a reason of the service means.

@@ -7,9 +7,9 @@ import Synchronization
 
 /// The notifications that are taken back from devices that may show them. They are kept in memory only: what is not taken back within
 /// minutes, or before a restart, stays. Safe to use from any thread.
-final class VendorRecalls: Sendable {
+final class VendorRecalls<V: Vendor>: Sendable {
   /// One push.
-  struct Entry: Sendable {
+  private struct Entry: Sendable {
     let app: App
     let id: MessageID
     /// Who is to lose the notification; nil for all that got it.
@@ -26,31 +26,51 @@ final class VendorRecalls: Sendable {
   }
 
   /// The most pushes; more are not taken back from devices.
-  static let most = 1024
+  private static var most: Int { 1024 }
   /// Seconds after the recall at which its devices are looked up: answers to requests under way come late.
-  static let passes: [Int64] = [1, 30, 120]
+  private static var passes: [Int64] { [1, 30, 120] }
   /// Seconds after which it is given up.
-  static let longest: Int64 = 600
+  private static var longest: Int64 { 600 }
   /// Seconds after which what the service could not do is tried again.
-  static let pause: Int64 = 10
+  private static var pause: Int64 { 10 }
 
+  private let vendor: V
+  private let parts: VendorParts
   private let entries = Mutex<[Entry]>([])
 
-  /// Whether there was room.
-  func add(
-    _ id: MessageID, of app: App, from: NumberSet? = nil, replaced: NumberSet? = nil, at now: Int64
-  ) -> Bool {
+  /// Starts without any.
+  init(_ vendor: V, _ parts: VendorParts) {
+    self.vendor = vendor
+    self.parts = parts
+  }
+
+  /// Takes the notification of a push back from all devices that got it; with `from` and `replaced` see `Entry`.
+  func add(_ id: MessageID, of app: App, from: NumberSet? = nil, replaced: NumberSet? = nil) {
+    guard vendor.canRecall else { return }
+    let now = parts.time.now().seconds
     let entry = Entry(
       app: app, id: id, from: from, replaced: replaced, begunAt: now, due: now + Self.passes[0])
-    return entries.withLock { entries in
+    let hasRoom = entries.withLock { entries in
       guard entries.count < Self.most else { return false }
       if !entries.contains(where: { $0.id == id }) { entries.append(entry) }
       return true
     }
+    guard !hasRoom else { return }
+    parts.log.warning(
+      "too many recalls: a notification stays on devices",
+      ["channel": .text(vendor.info.name), "msg_id": .text(id.text)])
+  }
+
+  /// What sends for an app; nil if nothing can be sent now.
+  typealias Sender = @Sendable (AppID) -> VendorDispatcher<V>?
+
+  /// Call once a second.
+  func tick(_ sender: @escaping Sender) {
+    for entry in takeDue(at: parts.time.now().seconds) { look(up: entry, sender) }
   }
 
   /// Those that are to be looked up now; `finish` is called for each.
-  func takeDue(at now: Int64) -> [Entry] {
+  private func takeDue(at now: Int64) -> [Entry] {
     entries.withLock { entries in
       entries.removeAll { !$0.isRunning && now > $0.begunAt + Self.longest }
       var taken: [Entry] = []
@@ -63,7 +83,7 @@ final class VendorRecalls: Sendable {
   }
 
   /// What has come of a step.
-  enum Step: Sendable {
+  private enum Step: Sendable {
     /// The service has answered for these; there may be more.
     case done([RegistrationNumber])
     /// Nobody is left.
@@ -72,7 +92,8 @@ final class VendorRecalls: Sendable {
     case failed
   }
 
-  func finish(_ id: MessageID, _ step: Step, at now: Int64) {
+  private func finish(_ entry: Entry, _ step: Step) {
+    let (id, now) = (entry.id, parts.time.now().seconds)
     entries.withLock { entries in
       guard let place = entries.firstIndex(where: { $0.id == id }) else { return }
       entries[place].isRunning = false
@@ -93,32 +114,6 @@ final class VendorRecalls: Sendable {
   }
 
   func forget(_ app: App) { entries.withLock { $0.removeAll { $0.app === app } } }
-}
-
-extension VendorChannel {
-  /// Takes the notification of a push back from all devices that got it.
-  public func recall(_ id: MessageID, of app: App, audience: NumberSet) {
-    if vendor.canRecall { add(id, of: app) }
-  }
-
-  /// Takes it back where its replacement comes another way, or has another number on the device.
-  public func overridden(_ id: MessageID, of app: App, own: NumberSet, here: NumberSet) {
-    if vendor.canRecall, !own.isEmpty || !here.isEmpty { add(id, of: app, from: own, replaced: here) }
-  }
-
-  private func add(_ id: MessageID, of app: App, from: NumberSet? = nil, replaced: NumberSet? = nil) {
-    let now = parts.time.now().seconds
-    guard recalls.add(id, of: app, from: from, replaced: replaced, at: now) else {
-      return parts.log.warning(
-        "too many recalls: a notification stays on devices",
-        ["channel": .text(info.name), "msg_id": .text(id.text)])
-    }
-  }
-
-  /// Call once a second.
-  func tickRecalls() {
-    for entry in recalls.takeDue(at: parts.time.now().seconds) { look(up: entry) }
-  }
 
   /// Some devices of a push: those that are left, and what their tokens are.
   private struct Found: Sendable {
@@ -127,13 +122,17 @@ extension VendorChannel {
     let content: PushContent
   }
 
-  private func look(up entry: VendorRecalls.Entry) {
-    let (channel, slot, most, now) = (info.id, vendor.slot, vendor.mostTokens, parts.time.now())
+  private func look(up entry: Entry, _ sender: @escaping Sender) {
+    let (channel, slot, most, now) = (vendor.info.id, vendor.slot, vendor.mostTokens, parts.time.now())
     parts.store.read { transaction throws(StorageError) -> Found? in
       guard let rows = try transaction.deliveries.targets(of: entry.id),
         let targets = PushTargets(rows, at: now), let content = PushContent(decoding: rows.push.content)
       else { return nil }
       var left = targets.on(channel).accepted.subtracting(entry.done)
+      if entry.from == nil, try transaction.pushes.origin(of: entry.id)?.isReplaced == true {
+        // What devices show under its number now is the notification that took its place.
+        return nil
+      }
       if var from = entry.from {
         if content.overrides != nil, let replaced = entry.replaced { from.formUnion(replaced) }
         left.formIntersection(from)
@@ -146,20 +145,16 @@ extension VendorChannel {
       switch result {
       case .failure: finish(entry, .failed)
       case .success(nil): finish(entry, .passed)
-      case .success(let found?): takeBack(found, entry)
+      case .success(let found?): takeBack(found, entry, sender)
       }
     }
   }
 
-  private func takeBack(_ found: Found, _ entry: VendorRecalls.Entry) {
+  private func takeBack(_ found: Found, _ entry: Entry, _ sender: Sender) {
     guard !found.tokens.isEmpty else { return finish(entry, .done(found.numbers)) }
-    guard let dispatcher = dispatcher(of: entry.app.id) else { return finish(entry, .failed) }
+    guard let dispatcher = sender(entry.app.id) else { return finish(entry, .failed) }
     let recall = VendorRecall(push: entry.id, content: found.content, tokens: found.tokens)
     dispatcher.send(recall) { [self] isOver in finish(entry, isOver ? .done(found.numbers) : .failed) }
-  }
-
-  private func finish(_ entry: VendorRecalls.Entry, _ step: VendorRecalls.Step) {
-    recalls.finish(entry.id, step, at: parts.time.now().seconds)
   }
 }
 
