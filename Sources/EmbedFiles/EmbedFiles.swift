@@ -21,8 +21,10 @@ import PackagePlugin
       return [try embed([file], as: "document", in: "EmbeddedDocument.swift", context)]
     case "PushConsole":
       let folder = package.appending(path: "Sources/PushConsole/Assets")
-      let files = ["common-words.txt", "console.css", "console.js", "device.js", "icon.svg", "virtual.js"]
-        .map { folder.appending(path: $0) }
+      let files = [
+        "common-words.txt", "console.css", "console.js", "content.js", "device.js", "icon.svg", "store.js",
+        "virtual.js", "webpush.js", "worker.js",
+      ].map { folder.appending(path: $0) }
       return [try embed(files, as: "files", in: "EmbeddedFiles.swift", context)]
     default:
       Diagnostics.error("EmbedFiles has nothing for \(target.name)")

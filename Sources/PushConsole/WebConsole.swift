@@ -81,6 +81,7 @@ public final class WebConsole: Sendable {
   /// Whether a request is for the console.
   public static func serves(_ target: String) -> Bool {
     target == "/" || target == "/console" || target.hasPrefix("/console/") || target.hasPrefix("/console?")
+      || target.hasPrefix("/web/")
   }
 
   /// The path of the setup link while there is no user, else nil.

@@ -58,12 +58,14 @@ extension Gateway {
     let body: BodySize
     /// Who may call an open route, as far as the header shows; nil for anybody.
     let admits: (@Sendable (Gateway, GatewayCall) -> CallerStatus<APIError>)?
+    /// Whether devices in web pages call it, of other sites too.
+    let isForPages: Bool
     let handle: Handler
 
     init(
       _ api: API, _ method: String, _ pattern: String, by callers: Callers = .app, body: BodySize? = nil,
       admits: (@Sendable (Gateway, GatewayCall) -> CallerStatus<APIError>)? = nil,
-      _ handle: @escaping Handler
+      isForPages: Bool = false, _ handle: @escaping Handler
     ) {
       self.api = api
       self.method = method
@@ -71,6 +73,7 @@ extension Gateway {
       self.callers = callers
       self.body = body ?? (api == .open ? .small : .ordinary)
       self.admits = admits
+      self.isForPages = isForPages
       self.handle = handle
     }
   }

@@ -46,6 +46,7 @@ public final class Gateway: Sendable {
   let time: any TimeSource
   let log: Log
   let obstacle: @Sendable () -> String?
+  private let allowsPage: @Sendable (_ origin: String, _ host: String?) -> Bool
   let rates: [API: RateLimiter]
   /// Callbacks to app servers, nil if there are none.
   public let callbacks: CallbackService?
@@ -66,11 +67,14 @@ public final class Gateway: Sendable {
 
   private let table: RouteTable<Route>
 
-  /// Makes the gateway. `obstacle` returns why the server is not ready, nil if it is.
+  /// Makes the gateway. `obstacle` returns why the server is not ready, nil if it is; `allowsPage` whether pages of an
+  /// origin may be devices, which then read answers to their calls (CORS).
   public init(
     router: Router, callbacks: CallbackService? = nil, limits: GatewayLimits = GatewayLimits(),
     metrics: Metrics, log: Log,
-    time: any TimeSource = SystemTime(), obstacle: @escaping @Sendable () -> String?
+    time: any TimeSource = SystemTime(),
+    allowsPage: @escaping @Sendable (_ origin: String, _ host: String?) -> Bool = { _, _ in false },
+    obstacle: @escaping @Sendable () -> String?
   ) {
     self.router = router
     self.callbacks = callbacks
@@ -79,6 +83,7 @@ public final class Gateway: Sendable {
     self.log = log
     self.time = time
     self.obstacle = obstacle
+    self.allowsPage = allowsPage
     rates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
     groupRates = Dictionary(uniqueKeysWithValues: API.allCases.map { ($0, RateLimiter()) })
     accepted = metrics.counter("borealis_pushes_accepted_total", "Pushes stored and answered with 200.")
@@ -183,6 +188,11 @@ public final class Gateway: Sendable {
         captures: captures, callers: route.callers, bodyBytes: limits.bytes(route.body))
       // For unauthenticated callers; the numbers reveal nothing about keys.
       call.budget = standardQuota(route.api).map { .untouched($0) }
+      if route.isForPages, let origin = request.headers["origin"],
+        allowsPage(origin, request.headers["host"])
+      {
+        call.page = origin
+      }
       return .call(call, route)
     }
   }

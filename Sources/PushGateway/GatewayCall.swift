@@ -34,6 +34,8 @@ struct GatewayCall: Sendable {
   /// The group of apps, if one calls.
   var group: AppGroup?
   var budget: RateLimiter.Budget?
+  /// The origin of the page that may read the answer, if one calls.
+  var page: String?
 
   /// The key of the caller: an app or a group.
   var owner: AppKey? { app?.key ?? group?.key }
@@ -51,6 +53,10 @@ struct GatewayCall: Sendable {
   private func response(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
     var response = HTTPResponse.json(status, body)
     if let budget { response.headers.append(budget) }
+    if let page {
+      response.headers.append("Access-Control-Allow-Origin", page)
+      response.headers.append("Vary", "Origin")
+    }
     switch status {
     case 401: response.headers.append("WWW-Authenticate", #"Basic realm="Borealis", charset="UTF-8""#)
     case 415: response.headers.append("Accept-Encoding", "identity")

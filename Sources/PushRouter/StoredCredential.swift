@@ -73,6 +73,8 @@ public struct StoredCredential: Sendable {
   /// What forms have in their fields when it is replaced, by the names of fields; without choices also when another one is added
   /// and this is the latest. Nothing secret.
   public var values: [String: String] = [:]
+  /// What pages subscribe with; nil for a channel without subscriptions.
+  public var publicKey: String?
   /// The form with which it is replaced; nil if no form is offered for that.
   public var form: String?
 

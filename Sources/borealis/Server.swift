@@ -17,6 +17,7 @@ import PushOps
 import PushPassthrough
 import PushRouter
 import PushStorage
+import PushWebSocket
 import Synchronization
 
 /// The parts of a server put together: from the database to the event loops.
@@ -96,7 +97,8 @@ final class Server: Sendable {
     gatewayLimits.rules.channels = router.channels.infos
     let gateway = Gateway(
       router: router, callbacks: callbacks, limits: gatewayLimits, metrics: metrics, log: log,
-      time: time, obstacle: { [store] in isReady.value ? store.failure?.explanation : "draining" })
+      time: time, allowsPage: { [origins = settings.deviceOrigins] in origins.allows($0, host: $1) },
+      obstacle: { [store] in isReady.value ? store.failure?.explanation : "draining" })
     let mailer = Self.mailer(settings, store, metrics, time)
     let console = Self.console(settings, router, store, gateway, mailer, time)
     ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)

@@ -65,6 +65,16 @@ struct PythonClientTests {
     #expect(ending.output.split(separator: "\n").count == 2)
   }
 
+  @Test(
+    .enabled(
+      if: PythonClient.hasBrowser && PythonClient.hasWebPush && PythonClient.hasCryptography,
+      "chromium or one of the Python packages playwright, pywebpush and cryptography is missing"))
+  func `Pages show what comes over Web Push`() throws {
+    let ending = try PythonClient.run("web_push_device.py", ["--binary", RunningProgram.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.split(separator: "\n").count == 3)
+  }
+
   @Test(.enabled(if: PythonClient.hasWebSockets, "the Python package websockets is missing"))
   func `Devices in Python come over WebSocket`() throws {
     let ending = try PythonClient.run("web_devices.py", ["--binary", RunningProgram.path])

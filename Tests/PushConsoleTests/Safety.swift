@@ -9,9 +9,15 @@ enum Safety {
     #expect(!policy.contains("unsafe") && policy.contains("frame-ancestors 'none'"), "\(what)")
     #expect(response.headers["x-content-type-options"] == "nosniff", "\(what)")
     #expect(response.headers["x-frame-options"] == "DENY", "\(what)")
+    let isForSites = response.headers["access-control-allow-origin"] == "*"
+    #expect(
+      response.headers["cross-origin-resource-policy"] == (isForSites ? "cross-origin" : "same-origin"),
+      "\(what)")
     let caching = response.headers["cache-control"] ?? ""
     let isKept = caching.contains("immutable") || caching == "no-cache"
-    #expect(caching == "no-store" || (isKept && what.contains("/console/assets/")), "\(what): \(caching)")
+    #expect(
+      caching == "no-store" || (isKept && what.contains(/\/console\/assets\/|\/web\//)), "\(what): \(caching)"
+    )
     guard response.headers["content-type"]?.hasPrefix("text/html") == true else { return }
     for tag in tags(of: response.body) { #expect(!isInline(tag), "\(what): <\(tag)>") }
   }

@@ -20,13 +20,32 @@ import Testing
       #expect(page.status == 200 && page.text.contains("data-app-key=\"\(app.key.text)\""))
       #expect(page.text.contains("data-device-send") == hasForm)
       #expect(page.text.contains("data-words=\"{&quot;fresh&quot;:&quot;Not started&quot;"))
-      for name in ["device.js", "virtual.js"] {
+      for name in ["borealis.js", "virtual.js"] {
         let address = Assets.path(name)
         #expect(page.text.contains("<script src=\"\(address)\" defer></script>"))
         #expect(
           await browser.call("GET", address).headers["content-type"]?.hasPrefix("text/javascript") == true)
       }
     }
+  }
+
+  @Test func `Any site may take the files for its pages, and browsers ask whether they have changed`()
+    async throws
+  {
+    let world = try ConsoleWorld()
+    let browser = Browser(world)
+    for name in ["borealis.js", "borealis-worker.js"] {
+      let file = await browser.call("GET", "/web/\(name)")
+      #expect(file.status == 200 && file.body.count > 10_000)
+      #expect(file.headers["content-type"]?.hasPrefix("text/javascript") == true)
+      #expect(file.headers["access-control-allow-origin"] == "*")
+      #expect(file.headers["service-worker-allowed"] == "/")
+      let tag = try #require(file.headers["etag"])
+      let again = await browser.call("GET", "/web/\(name)", headers: [("if-none-match", tag)])
+      #expect(again.status == 304 && again.body.isEmpty && again.headers["etag"] == tag)
+    }
+    #expect(await browser.call("GET", "/web/virtual.js").status == 404)
+    #expect(!WebConsole.serves("/webhooks"))
   }
 
   @Test(arguments: [(Platform.android, "android"), (.ios, "ios")])

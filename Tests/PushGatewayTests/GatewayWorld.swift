@@ -59,7 +59,8 @@ final class GatewayWorld: Sendable {
     var limits = limits
     limits.rules.renderers = [APNsContentRenderer()]
     gateway = Gateway(
-      router: router, callbacks: callbacks, limits: limits, metrics: metrics, log: log, time: clock
+      router: router, callbacks: callbacks, limits: limits, metrics: metrics, log: log, time: clock,
+      allowsPage: { origin, _ in origin == "https://www.example.com" }
     ) { nil }
     app = try await router.makeApp(in: database.store, secret: Self.secret)
   }

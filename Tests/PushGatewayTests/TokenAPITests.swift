@@ -50,6 +50,24 @@ import Testing
     }
   }
 
+  @Test(arguments: ["/v1/tokens", "/v1/receipts"])
+  func `Pages of listed sites read the answers to their devices' calls`(target: String) async throws {
+    let world = try await Self.makeWorld()
+    func origin(_ origin: String?, _ target: String, _ body: String = "{}") async -> String? {
+      var headers: HTTPHeaders = ["content-type": "text/plain;charset=UTF-8"]
+      if let origin { headers.append("origin", origin) }
+      let answer = await world.call("POST", target, body, authorization: nil, headers: headers)
+      #expect((answer.headers["vary"] == "Origin") == (answer.headers["access-control-allow-origin"] != nil))
+      return answer.headers["access-control-allow-origin"]
+    }
+    let site = "https://www.example.com"
+    #expect(await origin(site, target) == site)
+    #expect(await origin("https://other.example.com", target) == nil)
+    #expect(await origin(nil, target) == nil)
+    // App servers are no pages.
+    #expect(await origin(site, "/v3/push") == nil)
+  }
+
   @Test func `Several tokens of a call are stored together`() async throws {
     let world = try await Self.makeWorld()
     let new = try await world.router.newDevice(in: world.app)

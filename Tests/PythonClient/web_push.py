@@ -48,11 +48,15 @@ class PushService(http.server.ThreadingHTTPServer):
         self.requests: list[tuple[dict[str, str], bytes]] = []
         self.arrived = threading.Event()
 
-    def subscription(self) -> str:
+    def subscription(self, name: str = "gAAAA") -> str:
         """What JSON.stringify says of the browser's subscription, as browsers order it."""
         keys = {"p256dh": encode(point(self.key.public_key())), "auth": encode(self.auth)}
-        value = {"endpoint": self.url + "/wpush/v2/gAAAA", "expirationTime": None, "keys": keys}
+        value = {"endpoint": f"{self.url}/wpush/v2/{name}", "expirationTime": None, "keys": keys}
         return json.dumps(value, separators=(",", ":"))
+
+    def open(self, body: bytes) -> bytes:
+        """What the browser reads of a request's body."""
+        return http_ece.decrypt(body, private_key=self.key, auth_secret=self.auth, version="aes128gcm")
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -60,7 +64,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.requests.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        fields = {name.lower(): value for name, value in self.headers.items()}
+        self.server.requests.append((fields | {":path": self.path}, body))
         self.server.arrived.set()
         self.send_response(201)
         self.send_header("Content-Length", "0")
@@ -103,8 +108,7 @@ def check(service: PushService, fields: dict[str, str], body: bytes, public_key:
     expect(Vapid02.verify(fields["authorization"].replace(", ", ",")), "the signature is wrong")
     claims = json.loads(base64.urlsafe_b64decode(parts["t"].split(".")[1] + "=="))
     expect_equal((claims["aud"], claims["sub"]), (service.url, CONTACT), "the claims")
-    plain = http_ece.decrypt(body, private_key=service.key, auth_secret=service.auth, version="aes128gcm")
-    return json.loads(plain)
+    return json.loads(service.open(body))
 
 
 async def play(binary: str, folder: pathlib.Path) -> None:

@@ -3,208 +3,6 @@
 // A device of Borealis in a web page: the protocol of Docs/protocol.md, versions 1 to 5, over WebSocket (its section 8). It knows
 // nothing of the page around it; virtual.js shows what it does, and `BorealisContent` opens what only the device reads.
 
-// Contents that only a device reads, Docs/encryption.md: the coding aes128gcm with a key of the kind p256, which WebCrypto has
-// everywhere (RFC 8291). Without WebCrypto, as on a page over plain HTTP from another machine, there are no keys.
-
-const BorealisContent = (() => {
-  const P256 = { name: "ECDH", namedCurve: "P-256" };
-  const KIND = 2;
-  const MOST_SHARED = 32;
-  // Old keys that are kept at a time, and for how long after the server has a newer one: no push is kept for longer than ten days.
-  const MOST_OLD = 16, OLD_LIFE_MS = 11 * 86400000;
-  const KEY_GONE = 6040, MALFORMED = 6041, DAMAGED = 6042;
-  const AES = 1;
-
-  const utf8 = new TextEncoder();
-
-  // Why a content cannot be read; with `missing` it may be read later.
-  class Unreadable extends Error {
-    constructor(code, missing = null) {
-      super(`code ${code}`);
-      Object.assign(this, { code, missing });
-    }
-  }
-
-  function toBase64(bytes) { return btoa(String.fromCharCode(...bytes)); }
-
-  function fromBase64(text) {
-    try {
-      return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-    } catch {
-      throw new Unreadable(MALFORMED);
-    }
-  }
-
-  function toHex(bytes) { return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""); }
-
-  function join(...parts) { return Uint8Array.from(parts.flatMap((part) => [...part])); }
-
-  async function derive(salt, secret, info, count) {
-    const key = await crypto.subtle.importKey("raw", secret, "HKDF", false, ["deriveBits"]);
-    return new Uint8Array(await crypto.subtle.deriveBits({ name: "HKDF", hash: "SHA-256", salt, info }, key, count * 8));
-  }
-
-  function header(bytes) {
-    const end = 21 + (bytes[20] ?? 0);
-    if (bytes.length < end + 17) throw new Unreadable(MALFORMED);
-    return { salt: bytes.subarray(0, 16), keyName: bytes.subarray(21, end), record: bytes.subarray(end) };
-  }
-
-  // RFC 8188 with one record: the input of its derivation opens it.
-  async function open({ salt, record }, input) {
-    const [key, iv] = await Promise.all([["aes128gcm", 16], ["nonce", 12]].map(
-      ([name, count]) => derive(salt, input, utf8.encode(`Content-Encoding: ${name}\0`), count)));
-    const cipher = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["decrypt"]);
-    let plain;
-    try {
-      plain = new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv, tagLength: 128 }, cipher, record));
-    } catch {
-      throw new Unreadable(DAMAGED);
-    }
-    const end = plain.findLastIndex((byte) => byte !== 0);
-    if (plain[end] !== 2) throw new Unreadable(MALFORMED);
-    return plain.subarray(0, end);
-  }
-
-  // The keys of a device: its own key pairs, the last of which the server is told, and those that app servers share with it.
-  // They stand in `state.values.keys`, which another tab may replace at any time: read there each time, and changed by
-  // `state.changeKeys` alone.
-  class Keys {
-    constructor(state) { this.state = state; }
-
-    static get isPossible() { return globalThis.crypto?.subtle !== undefined; }
-
-    // All of the device's own, the oldest first. Earlier pages kept only one.
-    static #all(keys) { return [keys?.own ?? []].flat(); }
-
-    get own() { return Keys.#all(this.state.values.keys).at(-1); }
-
-    get #shared() { return this.state.values.keys?.shared ?? []; }
-
-    // The ID of the device's key.
-    get id() { return this.own?.id; }
-
-    // Makes the device's key unless there is one; true if it was made.
-    make() { return this.#add((own) => own.length === 0); }
-
-    // Makes a key that replaces the device's; false if it cannot be stored, or too many old ones are kept.
-    rotate() { return this.#add((own) => own.length <= MOST_OLD); }
-
-    async #add(isWanted) {
-      if (!Keys.isPossible) return false;
-      return this.state.changeKeys(async (keys) => {
-        const own = Keys.#all(keys);
-        if (!isWanted(own)) return null;
-        const pair = await crypto.subtle.generateKey(P256, true, ["deriveBits"]);
-        const point = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
-        const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", point));
-        const key = {
-          id: toHex(digest.subarray(0, 8)), point: toBase64(point), auth: toBase64(crypto.getRandomValues(new Uint8Array(16))),
-          secret: await crypto.subtle.exportKey("jwk", pair.privateKey), since: null,
-        };
-        return { own: [...own, key], shared: keys?.shared ?? [] };
-      });
-    }
-
-    // The server has a key: those before it are old from now on. One that is old for long enough goes.
-    noteTold(id) {
-      return this.state.changeKeys((keys) => {
-        let own = Keys.#all(keys);
-        const known = own.findIndex((key) => key.id === id);
-        const now = Date.now();
-        own = own.map((key, place) => place <= known ? { ...key, since: key.since ?? now } : key);
-        const first = own.findIndex((_, place) => place >= known || own[place + 1].since + OLD_LIFE_MS > now);
-        return { own: own.slice(Math.max(first, 0)), shared: keys?.shared ?? [] };
-      });
-    }
-
-    // Takes a key away that the server refused, unless it is the only one.
-    discard(id) {
-      return this.state.changeKeys((keys) => {
-        const own = Keys.#all(keys);
-        return own.length > 1 ? { ...keys, own: own.filter((key) => key.id !== id) } : null;
-      });
-    }
-
-    // What SET_KEY says: kind, and point with `auth`.
-    get told() { return [KIND, join(fromBase64(this.own.point), fromBase64(this.own.auth))]; }
-
-    // Takes a shared key as the server gave it; false if it is not for this device.
-    async take(id, sealed) {
-      for (const own of Keys.#all(this.state.values.keys).reverse()) {
-        try {
-          const key = await Keys.#openOwn(own, header(sealed));
-          if (key.length !== 33 || key[0] !== AES) return false;
-          const secret = toBase64(key.subarray(1));
-          return await this.state.changeKeys((keys) => ({
-            ...keys, shared: [...(keys?.shared ?? []).filter((one) => one.id !== id), { id, secret }].slice(-MOST_SHARED),
-          }));
-        } catch (error) {
-          if (!(error instanceof Unreadable)) throw error;
-        }
-      }
-      return false;
-    }
-
-    static async #openOwn({ point, auth, secret }, parts) {
-      const own = fromBase64(point);
-      const [key, sender] = await Promise.all([
-        crypto.subtle.importKey("jwk", secret, P256, false, ["deriveBits"]),
-        // A point that is not on the curve is refused here.
-        crypto.subtle.importKey("raw", parts.keyName, P256, false, []).catch(() => { throw new Unreadable(DAMAGED); }),
-      ]);
-      const common = new Uint8Array(await crypto.subtle.deriveBits({ name: "ECDH", public: sender }, key, 256));
-      const info = join(utf8.encode("WebPush: info\0"), own, parts.keyName);
-      return open(parts, await derive(fromBase64(auth), common, info, 32));
-    }
-
-    // Opens the parts of a content that are enciphered, all of them or none; gives what the device is to show, and the
-    // key's ID. Throws `Unreadable`.
-    async read(content) {
-      const opened = { ...content };
-      let last = null;
-      for (const part of ["notification", "message"]) {
-        const encrypted = content[part]?.encrypted;
-        if (encrypted === undefined) continue;
-        const { alg, key: id, data } = encrypted ?? {};
-        if (alg !== "aes128gcm" || !/^[0-9a-f]{16}$/.test(id) || typeof data !== "string") throw new Unreadable(MALFORMED);
-        opened[part] = await this.#readPart(id, header(fromBase64(data)));
-        last = id;
-      }
-      return { content: opened, key: last };
-    }
-
-    async #readPart(id, parts) {
-      const isShared = parts.keyName.length === 8;
-      let plain;
-      if (isShared) {
-        if (toHex(parts.keyName) !== id) throw new Unreadable(DAMAGED);
-        const key = this.#shared.find((one) => one.id === id);
-        if (!key) throw new Unreadable(KEY_GONE, id);
-        plain = await open(parts, fromBase64(key.secret));
-      } else {
-        const key = Keys.#all(this.state.values.keys).find((one) => one.id === id);
-        if (!key) throw new Unreadable(KEY_GONE);
-        plain = await Keys.#openOwn(key, parts);
-      }
-      try {
-        const object = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plain));
-        if (typeof object === "object" && object !== null && !Array.isArray(object)) return object;
-      } catch {
-        // Not what an app server should have enciphered.
-      }
-      throw new Unreadable(MALFORMED);
-    }
-  }
-
-  // Whether something of a content is enciphered.
-  function isEnciphered(content) {
-    return ["notification", "message"].some((part) => content[part]?.encrypted !== undefined);
-  }
-
-  return { Keys, Unreadable, isEnciphered, KEY_GONE, DAMAGED };
-})();
-
 const BorealisDevice = (() => {
   const MAX_HANDLED = 2048;
   const MAX_KEPT = 20;
@@ -214,14 +12,14 @@ const BorealisDevice = (() => {
   const RECONNECT_AFTER = { 1: AT_ONCE, 2: NEVER, 4: AT_ONCE, 6: NEVER, 7: NEVER };
   const DRAIN = 1;
   const REGISTER_ANEW = [1011, 6016];
-  const NO_ANSWER = 6002, TOO_OFTEN = 6011;
+  const NO_ANSWER = 6002, TOO_OFTEN = 6011, UNKNOWN_OPERATION = 6017;
   // From this version on an acknowledgement says how long ago the push came, in milliseconds.
   const WITH_AGES = 3;
   const UNKNOWN_AGE = 0xffffffff;
   // And from this one on the server takes a key and gives those that are shared.
   const WITH_KEYS = 4;
   // The newest one: tokens of all channels.
-  const NEWEST = 5;
+  const WITH_TOKENS = 5, NEWEST = 5;
   // Milliseconds until a key is told or asked for again; each time after that twice as long, up to the longest.
   const FIRST_PAUSE_MS = 5000, LONGEST_PAUSE_MS = 600000;
   const MOST_TELLINGS = 8;
@@ -373,6 +171,8 @@ const BorealisDevice = (() => {
       this.names = { identity: key, pushes: `${key}.pushes`, keys: `${key}.keys` };
       this.values = {};
       this.isLost = false;
+      // Called after what is stored has changed.
+      this.changed = () => {};
       this.reload();
     }
 
@@ -420,6 +220,7 @@ const BorealisDevice = (() => {
       while (!this.#store(this.names.pushes, { handled, pushes: kept }) && kept.length > 0) {
         kept = kept.slice(Math.ceil(kept.length / 2));
       }
+      this.changed();
     }
 
     // Changes the keys, one tab after the other. `change` gets them as they are stored, and gives what they are to be, or null to
@@ -431,6 +232,7 @@ const BorealisDevice = (() => {
         if (!keys || !this.#isStill(fingerprint)) return false;
         if (!this.isLost && !this.#store(this.names.keys, keys)) return false;
         this.values.keys = keys;
+        this.changed();
         return true;
       };
       return navigator.locks ? navigator.locks.request(this.names.keys, work) : work();
@@ -481,7 +283,8 @@ const BorealisDevice = (() => {
 
   // Stays connected from `start` to `stop`. `listener` has a method for whatever happens: `state(name, detail)`,
   // `frame(isOurs, name, values)`, `registered(id)`, `push(push)`, `recalled(id)`, `waits(push, key)` for one whose key is
-  // not there, `unreadable(push, code)`, `keyed(id)` when it has made a key.
+  // not there, `unreadable(push, code)`, `keyed(id)` when it has made a key, `told(channel, code)` when the server has answered to
+  // a token. It may leave out what the page does not need.
   class Device {
     #socket = null;
     #ending = null;
@@ -498,9 +301,15 @@ const BorealisDevice = (() => {
     #tellings = 0;
     // What is opened, one after the other, so that pushes stay in order.
     #opening = Promise.resolve();
+    // What services of channels know it by.
+    #tokens = new Map();
 
-    constructor(address, appKey, state, listener) {
-      Object.assign(this, { address, appKey, state, listener, isForeground: true });
+    constructor(address, appKey, state, listener = {}) {
+      const names = ["state", "frame", "registered", "push", "recalled", "waits", "unreadable", "keyed", "told"];
+      this.listener = { ...Object.fromEntries(names.map((name) => [name, () => {}])), ...listener };
+      Object.assign(this, { address, appKey, state, isForeground: true });
+      // Gives whether a push is to be shown here, for pages whose worker shows pushes as well: nobody else has shown it, nor will.
+      this.claim = null;
     }
 
     get isOnline() { return this.#online > 0; }
@@ -566,7 +375,7 @@ const BorealisDevice = (() => {
     }
 
     #greet() {
-      this.#send(["HELLO", utf8.encode("BRLS"), 1, NEWEST, "console/1"], this.#identify());
+      this.#send(["HELLO", utf8.encode("BRLS"), 1, NEWEST, "web/1"], this.#identify());
     }
 
     // The frame that follows HELLO: a LOGIN if there is a registration, else a REGISTER for one.
@@ -584,7 +393,7 @@ const BorealisDevice = (() => {
         for (const { name, values } of decode(new Uint8Array(message))) {
           this.listener.frame(false, name, values);
           this.#pinged = 0;
-          if (name === "PUSH") this.#push(values, acknowledged, shown);
+          if (name === "PUSH") this.#push(values, acknowledged, shown, came);
           else this.#handle(name, values);
         }
       } catch (error) {
@@ -624,6 +433,7 @@ const BorealisDevice = (() => {
           this.listener.state("online");
           this.#tellings = 0;
           if (this.version >= WITH_KEYS) this.#tellKey();
+          for (const channel of this.#tokens.keys()) this.#tellToken(channel);
           break;
         case "RECALL": {
           const [id] = values;
@@ -658,7 +468,7 @@ const BorealisDevice = (() => {
       }
     }
 
-    #push([id, flags, content], acknowledged, shown) {
+    #push([id, flags, content], acknowledged, shown, came) {
       const isNew = !this.state.hasHandled(id);
       if (isNew) {
         const push = { id, isOffline: (flags & 1) === 1, at: Date.now(), tapped: false, content: null };
@@ -668,9 +478,8 @@ const BorealisDevice = (() => {
           // Not acknowledged: it was not understood.
           return;
         }
-        // Without keys it is shown as any client shows it that knows nothing of them.
-        if (this.#keys.own && BorealisContent.isEnciphered(push.content)) {
-          this.#openLater(push);
+        if (this.claim || this.#isSealed(push)) {
+          this.#openLater(push, came);
           return;
         }
         this.#show(push, shown);
@@ -687,6 +496,26 @@ const BorealisDevice = (() => {
       this.state.keep(push);
       this.listener.push(push);
       if (push.content.notification) shown.push(push.id);
+    }
+
+    // MARK: Tokens of channels
+
+    // Tells what a channel's service knows the device by, now and at each login; with an empty token the server forgets it. Gives
+    // the code of the server's answer, or 6002 until there is a connection.
+    setToken(channel, token) {
+      this.#tokens.set(channel, token);
+      return this.#tellToken(channel);
+    }
+
+    async #tellToken(channel) {
+      if (!this.isOnline) return NO_ANSWER;
+      const token = this.#tokens.get(channel);
+      const code = this.version < WITH_TOKENS
+        ? UNKNOWN_OPERATION : (await this.operate("SET_CHANNEL_TOKEN", channel, "", "", "", token)).code;
+      // It need not be taken away again.
+      if (code === 0 && token === "" && this.#tokens.get(channel) === "") this.#tokens.delete(channel);
+      this.listener.told(channel, code);
+      return code;
     }
 
     // MARK: Contents that only this device reads
@@ -735,20 +564,25 @@ const BorealisDevice = (() => {
       return code;
     }
 
-    #openLater(push) {
-      this.#opening = this.#opening.then(() => this.#open(push)).catch((error) => console.info("not opened:", error));
+    // Without keys it is shown as any client shows it that knows nothing of them.
+    #isSealed(push) { return this.#keys.own !== undefined && BorealisContent.isEnciphered(push.content); }
+
+    #openLater(push, came) {
+      this.#opening = this.#opening.then(() => this.#open(push, came)).catch((error) => console.info("not opened:", error));
     }
 
-    async #open(push) {
+    async #open(push, came) {
       // The same push may have come again meanwhile, in another session.
       if (this.state.hasHandled(push.id)) return this.#finish(push, []);
       try {
-        const { content, key } = await this.#keys.read(push.content);
+        const { content, key } = this.#isSealed(push) ? await this.#keys.read(push.content) : push;
+        const isOurs = !this.claim || await this.claim(push.id);
         // Recalled meanwhile.
         if (this.state.hasHandled(push.id)) return this.#finish(push, []);
         const shown = [];
-        this.#show({ ...push, content, key }, shown);
-        this.#finish(push, shown);
+        if (isOurs) this.#show({ ...push, content, key }, shown);
+        else this.state.handle(push.id);
+        this.#finish(push, shown, came);
       } catch (error) {
         if (!(error instanceof BorealisContent.Unreadable)) throw error;
         if (error.missing) return this.#hold(push, error.missing);
@@ -757,7 +591,7 @@ const BorealisDevice = (() => {
     }
 
     // Acknowledges a push that was opened, or never will be.
-    #finish(push, shown) { this.#acknowledge([{ id: push.id, isNew: false }], shown, push.at); }
+    #finish(push, shown, came) { this.#acknowledge([{ id: push.id, isNew: came !== undefined }], shown, came); }
 
     #giveUp(push, code) {
       this.state.handle(push.id);

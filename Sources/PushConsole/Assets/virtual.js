@@ -1,13 +1,13 @@
 "use strict";
 
-// The page of the virtual device: what device.js does, in words and as a phone would show it.
+// The page of the virtual device: what device.js and webpush.js do, in words and as a phone would show it.
 
 // Notifications on the screen, and lines of the log.
 const SHOWN = 20;
 const LOGGED = 100;
 
 function virtualDevice(root) {
-  const { appKey, appName } = root.dataset;
+  const { appKey, appName, publicKey, worker } = root.dataset;
   const words = JSON.parse(root.dataset.words);
   const find = (name) => root.querySelector(`[data-device-${name}]`);
   const [status, log, shade, send] = ["status", "log", "shade", "send"].map(find);
@@ -15,8 +15,23 @@ function virtualDevice(root) {
   const state = new BorealisDevice.State(`borealis.device.${appKey}`);
   const device = new BorealisDevice.Device(`${scheme}//${location.host}/device`, appKey, state, {
     state: showState, frame: logFrame, registered: showIdentity, push: showPush, recalled: remove,
-    waits: showWaiting, unreadable: showUnreadable, keyed: showKey,
+    waits: showWaiting, unreadable: showUnreadable, keyed: showKey, told: showToken,
   });
+  const pages = `/console/apps/${appKey}/`;
+  const webPush = new BorealisWebPush(device, {
+    server: location.origin, publicKey, worker, scope: pages, title: appName, page: `${pages}virtual`,
+    changed: showWebPush,
+    shown: (push) => {
+      write("←", fill(words.webPush, push.id));
+      showPush(push);
+    },
+    opened: (id) => {
+      write("→", fill(words.webPushTapped, id));
+      shade.querySelectorAll(`[data-push="${id}"] .opened`).forEach((each) => { each.textContent = words.opened; });
+    },
+  });
+  // What the server has answered to the subscription in this session; undefined before.
+  let tokenCode;
   // What was asked, by number: a RESULT names only that.
   const operations = new Map();
   // The alias that it has.
@@ -44,6 +59,8 @@ function virtualDevice(root) {
   function showState(name, detail) {
     status.textContent = fill(words[name], typeof detail === "object" ? detail.seconds : "") + (typeof detail === "string" ? ` ${detail}` : "");
     root.dataset.state = name;
+    if (name !== "online") tokenCode = undefined;
+    showWebPush();
     if (name === "connecting") write("", words.logConnect);
     if (name === "away") write("", fill(words.logClosed, detail.code));
     const isStarted = ["connecting", "online", "away"].includes(name);
@@ -61,6 +78,7 @@ function virtualDevice(root) {
     find("copy").dataset.copy = registrationID ?? "";
     find("identity").hidden = !registrationID;
     showKey();
+    showWebPush();
     find("foreground").hidden = platform !== 1;
     const chosen = root.querySelector(`[name=platform][value="${platform ?? 2}"]`);
     if (chosen) chosen.checked = true;
@@ -79,6 +97,29 @@ function virtualDevice(root) {
   function showKey() {
     find("key").hidden = !device.keyID;
     find("key-id").textContent = device.keyID ?? "";
+  }
+
+  // How Web Push stands, and the one button that has an effect now.
+  function showWebPush() {
+    const { registrationID, platform } = state.values;
+    find("webpush").hidden = !registrationID;
+    const status = platform === 1 ? "ios" : webPush.status;
+    const isUntold = status === "on" && tokenCode === undefined && !state.values.toldWebPush;
+    const isRefused = status === "on" && tokenCode > 0 && tokenCode !== 6002;
+    const text = isRefused ? fill(words["webPush-refused"], tokenCode) : words[`webPush-${isUntold ? "untold" : status}`];
+    if (find("webpush-state").textContent !== text) find("webpush-state").textContent = text;
+    find("webpush-problem").textContent = fill(words.webPushProblem, webPush.problem);
+    find("webpush-problem").hidden = !webPush.problem;
+    find("webpush-setup").hidden = status !== "nokey";
+    find("webpush-on").hidden = status !== "off";
+    find("webpush-off").hidden = status !== "on";
+  }
+
+  function showToken(channel, code) {
+    tokenCode = code;
+    state.values.toldWebPush = code === 0 && webPush.status === "on";
+    state.save();
+    showWebPush();
   }
 
   async function askForNames() {
@@ -241,7 +282,13 @@ function virtualDevice(root) {
     showIdentity();
   });
   find("stop").addEventListener("click", () => device.stop());
+  find("webpush-on").addEventListener("click", () => webPush.turnOn());
+  find("webpush-off").addEventListener("click", () => {
+    state.values.toldWebPush = false;
+    webPush.turnOff();
+  });
   find("forget").addEventListener("click", async () => {
+    if (webPush.status === "on") await webPush.turnOff();
     if (device.isOnline) await device.operate("LOGOUT");
     device.stop();
     state.forget();
@@ -304,7 +351,8 @@ function virtualDevice(root) {
   state.values.pushes.forEach(showPush);
   showIdentity();
   showState("fresh");
-  if (state.exists) device.start();
+  // Before the connection, which asks what the worker has shown.
+  webPush.start().finally(() => { if (state.exists) device.start(); });
 }
 
 document.querySelectorAll("[data-virtual-device]").forEach(virtualDevice);

@@ -14,23 +14,30 @@ struct VirtualDevicePages: Controller {
   let pushes: PushPages
 
   static let routes: [Route<VirtualDevicePages>] = [
-    Route(.app(.viewer), "GET", "/console/apps/{app}/virtual") { $0.showVirtualDevice($1) },
+    Route(.app(.viewer), "GET", "/console/apps/{app}/virtual") { await $0.showVirtualDevice($1) },
     Route(.app(.sender), "POST", "/console/apps/{app}/virtual/push") { await $0.pushToVirtualDevice($1) },
   ]
 
-  private func showVirtualDevice(_ call: PageCall) -> HTTPResponse {
+  private func showVirtualDevice(_ call: PageCall) async -> HTTPResponse {
     guard let app = call.app else { return call.missing }
+    let publicKey: String?
+    switch await router.channels.credentials(named: Self.webPush)?.stored(of: [app.id]) {
+    case .success(let credentials): publicKey = credentials.lazy.compactMap(\.publicKey).first
+    case .failure: return call.unavailable
+    case nil: publicKey = nil
+    }
     return call.show(
       Layout(
-        call(Words.virtualDevice), tab: .virtual, scripts: ["device.js", "virtual.js"],
+        call(Words.virtualDevice), tab: .virtual, scripts: ["borealis.js", "virtual.js"],
         """
         <h1>\(call(Words.virtualDevice))</h1>
         <p class="quiet lead">\(call(Words.virtualDeviceText))</p>
         <noscript><p class="notice bad">\(call(Words.needsScript))</p></noscript>
         <div class="virtual" hidden data-virtual-device data-app-key="\(app.key.text)" data-app-name="\(app.name)"
-          data-words="\(Self.scriptWords(call))">
+          data-worker="\(Assets.worker)" data-public-key="\(publicKey ?? "")" data-words="\(Self.scriptWords(call))">
         <div>
         \(identityCard(call))
+        \(webPushCard(call, app))
         \(if: call.role ?? .viewer >= .sender, sendCard(call, app))
         </div>
         <div>\(handset(call))</div>
@@ -39,6 +46,8 @@ struct VirtualDevicePages: Controller {
         </div>
         """))
   }
+
+  private static let webPush = "webpush"
 
   private static func scriptWords(_ call: PageCall) -> String {
     var writer = JSONWriter()
@@ -82,6 +91,25 @@ struct VirtualDevicePages: Controller {
     </form>
     </section>
     """
+  }
+
+  /// The script says how it stands, and shows a button that has an effect.
+  private func webPushCard(_ call: PageCall, _ app: App) -> HTML {
+    let setUp: HTML = """
+      <a href="/console/apps/\(app.key.text)/settings/credentials/\(Self.webPush)">\(call(Words.setUpKey))</a>
+      """
+    return """
+      <section class="card" hidden data-device-webpush>
+      <h2>\(call(Words.whileClosed))</h2>
+      <p role="status" data-device-webpush-state></p>
+      <p class="answer bad" data-device-webpush-problem hidden></p>
+      <p data-device-webpush-setup hidden>\(if: call.role ?? .viewer >= .admin, setUp)</p>
+      <div class="row actions">
+      <button type="button" data-device-webpush-on hidden>\(call(Words.turnOnHere))</button>
+      <button type="button" class="plain" data-device-webpush-off hidden>\(call(Words.turnOffHere))</button>
+      </div>
+      </section>
+      """
   }
 
   private func nameForm(_ call: PageCall, _ name: String, _ label: String) -> HTML {

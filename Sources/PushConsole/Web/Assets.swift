@@ -18,11 +18,23 @@ enum Assets {
 
   private static let all: [String: Asset] = [
     "console.css": Asset("text/css; charset=utf-8", embeddedFiles["console.css"] ?? ""),
-    "console.js": Asset("text/javascript; charset=utf-8", embeddedFiles["console.js"] ?? ""),
-    "device.js": Asset("text/javascript; charset=utf-8", embeddedFiles["device.js"] ?? ""),
-    "virtual.js": Asset("text/javascript; charset=utf-8", embeddedFiles["virtual.js"] ?? ""),
+    "console.js": script("console.js"), "virtual.js": script("virtual.js"),
+    "borealis.js": siteFiles["borealis.js"] ?? script(),
     "icon.svg": Asset("image/svg+xml", embeddedFiles["icon.svg"] ?? ""),
   ]
+
+  /// The files for pages of other sites: a device with Web Push, and the service worker's part.
+  private static let siteFiles: [String: Asset] = [
+    "borealis.js": script("content.js", "device.js", "store.js", "webpush.js"),
+    "borealis-worker.js": script("content.js", "store.js", "worker.js"),
+  ]
+
+  /// Where the console's own pages find the service worker.
+  static let worker = "/web/borealis-worker.js"
+
+  private static func script(_ parts: String...) -> Asset {
+    Asset("text/javascript; charset=utf-8", parts.map { embeddedFiles[$0] ?? "" }.joined(separator: "\n"))
+  }
 
   /// Where a file is.
   static func path(_ name: String) -> String { "/console/assets/\(all[name]?.version ?? "0")/\(name)" }
@@ -43,11 +55,27 @@ enum Assets {
     response.isStatic = true
     return call.respond(response)
   }
+
+  /// Serves a file to any site. Pages name no version, so browsers ask each time.
+  static func serveToSites(_ call: PageCall) -> HTTPResponse {
+    guard let asset = siteFiles[call.capture("name") ?? ""] else { return call.missing }
+    let tag = "\"\(asset.version)\""
+    let isKnown = call.request.headers["if-none-match"] == tag
+    var response = HTTPResponse(
+      status: isKnown ? 304 : 200,
+      headers: ["Content-Type": asset.type, "Cache-Control": "no-cache", "ETag": tag],
+      body: isKnown ? [] : asset.body)
+    // Its scope is an app's pages, not the folder of the script.
+    response.headers.append("Service-Worker-Allowed", "/")
+    response.isStatic = true
+    return call.respond(response, toSites: true)
+  }
 }
 
 /// Files that pages refer to.
 struct AssetPages: Controller {
   static let routes: [Route<AssetPages>] = [
-    Route(.open, "GET", "/console/assets/{version}/{name}") { Assets.serve($1) }
+    Route(.open, "GET", "/console/assets/{version}/{name}") { Assets.serve($1) },
+    Route(.open, "GET", "/web/{name}") { Assets.serveToSites($1) },
   ]
 }

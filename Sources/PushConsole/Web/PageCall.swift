@@ -188,18 +188,20 @@ struct PageCall: Sendable {
   /// For when the database does not answer.
   var unavailable: HTTPResponse { show(Failures.unavailable(self), status: 503) }
 
-  /// An answer as it leaves the console.
-  func respond(_ response: HTTPResponse) -> HTTPResponse {
-    var response = Self.safe(response)
+  /// An answer as it leaves the console; `toSites` lets pages of other sites read it.
+  func respond(_ response: HTTPResponse, toSites: Bool = false) -> HTTPResponse {
+    var response = Self.safe(response, toSites: toSites)
     response.isToKnownCaller = visitor != nil
     return response
   }
 
   /// An answer with the fields that keep browsers safe; nothing is kept unless the answer says so.
-  static func safe(_ response: HTTPResponse) -> HTTPResponse {
+  static func safe(_ response: HTTPResponse, toSites: Bool = false) -> HTTPResponse {
     var response = response
     let isAsset = response.headers["cache-control"] != nil
     for (name, value) in safety { response.headers.append(name, value) }
+    response.headers.append("Cross-Origin-Resource-Policy", toSites ? "cross-origin" : "same-origin")
+    if toSites { response.headers.append("Access-Control-Allow-Origin", "*") }
     if !isAsset { response.headers.append("Cache-Control", "no-store") }
     return response
   }
@@ -212,7 +214,7 @@ struct PageCall: Sendable {
         + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"), ("Referrer-Policy", "same-origin"),
-    ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
   ]
 

@@ -25,6 +25,10 @@ extension Words {
   static let replaceKeyHint = Phrase(
     "Messages encrypted with the previous key can be read for eleven more days.",
     "使用旧密钥加密的消息在 11 天内仍可解密。")
+  static let whileClosed = Phrase("Notifications while the page is closed", "关闭页面后的通知")
+  static let setUpKey = Phrase("Set up a key", "配置密钥")
+  static let turnOnHere = Phrase("Turn on in this browser", "在此浏览器中开启")
+  static let turnOffHere = Phrase("Turn off", "关闭")
   static let sendIt = Phrase("Send a push to it", "向它发送推送")
   static let firstTitle = Phrase("Hello", "你好")
   static let firstText = Phrase("Your first push has arrived.", "您的第一条推送已送达。")
@@ -87,6 +91,55 @@ extension Words {
     ("goAway8", Phrase("the app is disabled", "应用已停用")),
     ("code", Phrase("code {}", "错误码 {}")),
     ("code0", Phrase("done", "成功")),
+    ("SET_CHANNEL_TOKEN", Phrase("tells its subscription for Web Push", "上报 Web Push 订阅")),
+    ("webPush", Phrase("Web Push: the service worker showed {}", "Web Push：Service Worker 已展示 {}")),
+    ("webPushTapped", Phrase("Web Push: {} was tapped", "Web Push：{} 已点击")),
+    (
+      "webPush-on",
+      Phrase(
+        "On. Disconnect the device or close the page, and notifications come through the browser's push service.",
+        "已开启。断开设备连接或关闭页面后，通知将经浏览器的推送服务送达。")
+    ),
+    (
+      "webPush-off",
+      Phrase(
+        "Off. While the page is closed, notifications wait for the next start.", "未开启。页面关闭期间，通知等到下次启动设备时送达。")
+    ),
+    (
+      "webPush-untold",
+      Phrase(
+        "On in this browser, but the server does not know the subscription yet: start the device.",
+        "浏览器中已开启，但服务器尚未收到订阅：请启动设备。")
+    ),
+    (
+      "webPush-refused",
+      Phrase("The server does not take this browser's subscription (code {}).", "服务器未接受此浏览器的订阅（错误码 {}）。")
+    ),
+    (
+      "webPush-denied",
+      Phrase(
+        "This browser blocks notifications from this site. Allow them in the browser's settings for the site.",
+        "浏览器已禁止本站通知，请在浏览器的网站设置中允许。")
+    ),
+    (
+      "webPush-insecure",
+      Phrase(
+        "Web Push needs a page over HTTPS. Open the console over HTTPS, or on the server's own machine.",
+        "Web Push 要求页面使用 HTTPS。请通过 HTTPS 打开控制台，或在服务器本机上打开。")
+    ),
+    (
+      "webPush-unsupported",
+      Phrase(
+        "This browser has no Web Push. On an iPhone or iPad only web apps on the home screen have it.",
+        "此浏览器不支持 Web Push。在 iPhone 和 iPad 上，仅添加到主屏幕的网页应用支持。")
+    ),
+    ("webPush-nokey", Phrase("This app has no key for Web Push.", "该应用尚未配置 Web Push 密钥。")),
+    (
+      "webPush-ios",
+      Phrase("Web Push reaches devices of the platform Android only.", "Web Push 仅适用于 Android 平台的设备。")
+    ),
+    ("webPushProblem", Phrase("The browser answers: {}", "浏览器返回：{}")),
+    ("code6017", Phrase("the server does not support this", "服务器不支持此操作")),
     ("code6002", Phrase("no response", "未收到回应")),
     (
       "code6003",

@@ -10,7 +10,7 @@ struct DeviceReceiptController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
-    route(.open, "POST", "/v1/receipts") { $0.takeReceipts($1) }
+    route(.open, "POST", "/v1/receipts", isForPages: true) { $0.takeReceipts($1) }
   ]
 
   /// A device's receipts of pushes.

@@ -9,7 +9,7 @@ struct DeviceTokenController: GatewayController {
   let gateway: Gateway
 
   static let routes: [Gateway.Route] = [
-    route(.open, "POST", "/v1/tokens") { $0.takeTokens($1) }
+    route(.open, "POST", "/v1/tokens", isForPages: true) { $0.takeTokens($1) }
   ]
 
   /// Most tokens in a request.

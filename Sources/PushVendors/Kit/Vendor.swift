@@ -138,11 +138,14 @@ public struct CredentialDescription: Sendable {
   public let name: Phrase
   /// What else is worth knowing. Nothing secret.
   public let facts: [StoredCredential.Fact]
+  /// What pages subscribe with; nil for a service without subscriptions.
+  public let publicKey: String?
 
-  /// Both.
-  public init(_ name: Phrase, facts: [StoredCredential.Fact] = []) {
+  /// All fields.
+  public init(_ name: Phrase, facts: [StoredCredential.Fact] = [], publicKey: String? = nil) {
     self.name = name
     self.facts = facts
+    self.publicKey = publicKey
   }
 }
 

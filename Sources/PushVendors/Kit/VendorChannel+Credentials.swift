@@ -34,12 +34,13 @@ extension VendorChannel: ChannelCredentials {
     let isPaused = row.pause != nil
     var problem = row.pause
     if problem == nil, case .unusable(let reason, _) = selection { problem = reason }
+    let description = vendor.describe(row.name)
     var credential = StoredCredential(
-      id: row.id, app: row.app,
-      name: vendor.describe(row.name).name,
+      id: row.id, app: row.app, name: description.name,
       subject: .init(vendor.subjectLabel, row.subject), state: isPaused ? .paused : .inUse,
       addedAt: row.createdAt)
-    credential.facts = vendor.describe(row.name).facts
+    credential.facts = description.facts
+    credential.publicKey = description.publicKey
     credential.remarks = problem.map { [.init(Phrase(problem: $0), isBad: true)] } ?? []
     credential.actions = [isPaused ? .resume : .pause, .remove]
     if vendor.receipts != nil, let marks = table.marks(of: row.app) {
