@@ -60,6 +60,7 @@ public final class WebConsole: Sendable {
       profile, TOTPPages(people: people, profile: profile),
       SettingsPages(router: router, gateway: gateway),
       CredentialPages(router: router, gateway: gateway),
+      ChannelTestPages(router: router, gateway: gateway, pushes: pushes),
       ExpiryPages(router: router, mail: mail), CallbackPages(gateway: gateway),
       GroupPages(router: router),
       operators, AuditPages(log: audit), LanguagePages(profiles: people.profiles),

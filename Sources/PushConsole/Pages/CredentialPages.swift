@@ -96,6 +96,7 @@ struct CredentialPages: Controller {
     let content: HTML = """
       \(head(call, app, channel))
       \(sections(of: channel.info, stored), { section(call, app, channel, title: $0.title, $0.credentials) })
+      \(if: !stored.isEmpty, testLink(call, path: channel.path(of: app)))
       <div class="halves">
       \(channel.forms, { form.html($0, action: "\(channel.path(of: app))/\($0.name)") })
       </div>
@@ -110,6 +111,10 @@ struct CredentialPages: Controller {
       <span class="end"><a href="/console/apps/\(app.key.text)/settings/credentials">\(call(Words.allChannels))</a></span>
       """ : .none
     return "<div class=\"row titled\"><h2>\(call(Words.by(channel.info)))</h2>\(others)</div>"
+  }
+
+  private func testLink(_ call: PageCall, path: String) -> HTML {
+    "<p><a class=\"button plain\" href=\"\(path)/test\">\(call(Words.sendTest))</a></p>"
   }
 
   /// The newest first, by service; nothing is left out, whatever its service is called.

@@ -55,6 +55,20 @@ extension Words {
   static let resume = Phrase("Resume", "恢复")
   static let remove = Phrase("Remove", "删除")
   static let removeForGood = Phrase("Remove permanently", "确认删除")
+  static let sendTest = Phrase("Send a test notification", "发送测试通知")
+  static let testChannel = Phrase("Test {}", "测试{}")
+  static let backToChannel = Phrase("Back to {}", "返回{}")
+  static let testChannelText = Phrase(
+    "The notification goes through this channel only, also to a device that is connected. You then see what the service answers.",
+    "通知仅经此通道发送，设备在线时也是如此；发送后可查看服务的应答。")
+  static let testNoDevices = Phrase(
+    "No device can be reached through this channel yet: none has told the server a token for it.",
+    "暂无可经此通道送达的设备：还没有设备上报此通道的 Token。")
+  static let testReach = Phrase("Devices with a token for this channel: {}", "已上报此通道 Token 的设备：{} 台")
+  static let testFirstText = Phrase("A test notification", "测试通知")
+  static let testUnknownDevice = Phrase(
+    "Enter the registration ID of one of the app's devices.", "请填写该应用某台设备的 Registration ID。")
+  static let testNoToken = Phrase("This device has no token for this channel.", "该设备没有此通道的 Token。")
   static let noSealingKey = Phrase(
     "The server cannot read the key that it encrypts secrets with. Nothing was stored. The operator finds the reason in the server's log.",
     "服务器无法读取用于加密的密钥文件，请系统管理员查看日志；未保存任何内容。")

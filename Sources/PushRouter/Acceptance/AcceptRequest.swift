@@ -17,6 +17,8 @@ public struct AcceptRequest: Sendable {
   public var note: AuditRow?
   /// What Getui's API says of it; nil for pushes that came another way.
   public var getui: GetuiOrigin?
+  /// The only channel to a service that may bring it; nil for all that fit. For tests of a channel.
+  public var channel: ChannelID?
 
   /// Makes a request.
   public init(
