@@ -43,6 +43,8 @@ public enum Bench {
     case "million": try MillionBenchmark.run(environment, report)
     case "callbacks": try CallbackBenchmark.run(environment, report)
     case "getui": try GetuiBenchmark.run(environment, report)
+    case "channels":
+      if !environment.options.onlyPeers { try ChannelBenchmark.run(environment, report) }
     case "apns":
       if let count = environment.options.queue {
         try APNsQueueBenchmark.run(environment, queue: count, report)

@@ -3,7 +3,7 @@ public struct BenchOptions: Sendable {
   /// The benchmarks by name, in the order in which `all` runs them; it leaves `soak` out, which takes long.
   public static let benchmarks = [
     "sqlite", "broadcast", "single", "seal", "connect", "idle", "restart", "million", "callbacks", "getui",
-    "apns", "console", "soak",
+    "apns", "channels", "console", "soak",
   ]
 
   /// A name of `benchmarks`, or `all`.
@@ -16,7 +16,7 @@ public struct BenchOptions: Sendable {
   /// Whether to leave Borealis itself out.
   public var onlyPeers: Bool
   /// How many devices wait for Apple in the benchmark `apns`, which then measures what such a queue costs; nil for its
-  /// ordinary measurements.
+  /// ordinary measurements. In `channels` how many pushes wait for a dead service; nil for its own number.
   public var queue: Int?
   /// Pushes a second in the benchmark `soak`; nil for its own number.
   public var rate: Int?
@@ -44,7 +44,9 @@ public struct BenchOptions: Sendable {
     guard (1...longest).contains(seconds) else { throw .usage("seconds: 1 to \(longest)") }
     guard rate == nil || benchmark == "soak" else { throw .usage("rate: only for the benchmark soak") }
     guard (1...20_000).contains(rate ?? 1) else { throw .usage("rate: 1 to 20000") }
-    guard queue == nil || benchmark == "apns" else { throw .usage("queue: only for the benchmark apns") }
+    guard queue == nil || ["apns", "channels"].contains(benchmark) else {
+      throw .usage("queue: only for the benchmarks apns and channels")
+    }
     guard (1000...2_000_000).contains(queue ?? 1000) else { throw .usage("queue: 1000 to 2000000") }
     self.benchmark = benchmark
     self.connections = connections

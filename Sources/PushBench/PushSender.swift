@@ -56,11 +56,13 @@ final class PushSender: LoadDriver {
       "\"},\"options\":{\"time_to_live\":\(timeToLive)}}")
   }
 
-  /// The bytes of a request for a notification, which Apple brings to iPhones.
-  func request(notificationTo audience: String, _ payload: [UInt8]) -> [UInt8] {
+  /// The bytes of a request for a notification to devices of a platform.
+  func request(
+    notificationTo audience: String, _ payload: [UInt8], platform: String = "ios"
+  ) -> [UInt8] {
     request(
-      "{\"platform\":[\"ios\"],\"audience\":\(audience),\"notification\":{\"ios\":{\"alert\":\"", payload,
-      "\"}}}")
+      "{\"platform\":[\"\(platform)\"],\"audience\":\(audience),\"notification\":{\"\(platform)\":{\"alert\":\"",
+      payload, "\"}}}")
   }
 
   private func request(_ before: String, _ payload: [UInt8], _ after: String) -> [UInt8] {

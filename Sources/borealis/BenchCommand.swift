@@ -22,6 +22,8 @@ struct BenchCommand: Command {
       getui       the same pushes over JPush's API and Getui's in turn, and token checks
       apns        notifications to APNs over one connection, compared with h2load and aioapns; with --queue the cost
                   of an APNs queue in memory and for another app
+      channels    notifications over FCM, Web Push and Huawei to services that take them at once, compared with h2load;
+                  another app's pushes beside a service that takes none, and memory with pushes that wait for it
       console     each of the console's pages with a million registrations and 100,000 pushes in the database
       sqlite      commits in a second: the floor for accepted pushes
       soak        memory under a steady load, for as long as --seconds says
@@ -41,7 +43,8 @@ struct BenchCommand: Command {
       default: "floor,mosquitto,redis,nats", kind: .text),
     SettingDefinition(
       name: "queue", valueName: "N",
-      help: "For apns: queues this many notifications for APNs and measures the effect on other traffic.",
+      help:
+        "For apns: queues this many notifications for APNs and measures the effect on other traffic. For channels: how many pushes wait.",
       kind: .number(1000...2_000_000)),
     SettingDefinition(
       name: "rate", valueName: "N", help: "For soak: pushes per second; the default is 200.",

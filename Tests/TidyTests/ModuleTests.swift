@@ -82,7 +82,8 @@ import Testing
 
   /// The same of Google's service: its channel and the simulator, and names of fields in JPush's and Getui's APIs.
   private static let namingFCM = [
-    "ChannelSimulator/", "PushDomain/ChannelWishes.swift", "PushVendors/FCM/", "borealis/Vendors.swift",
+    "ChannelSimulator/", "PushBench/Channel", "PushDomain/ChannelWishes.swift", "PushVendors/FCM/",
+    "borealis/Vendors.swift",
   ]
 
   @Test func `Only what is about FCM names it`() throws {
