@@ -61,6 +61,7 @@ let package = Package(
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
     module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
     module("PushCluster", ["PushBase", "PushWire", "CNATS"]),
+    module("PushForwarding", ["PushBase", "PushHTTP", "PushHTTPServer", "PushNet"]),
     module(
       "PushStorage",
       ["PushBase", "PushDomain", "PushCrypto", "CSQLite", "CPostgreSQL", "CLinux", "COpenSSL"],
@@ -143,7 +144,7 @@ let package = Package(
       name: "borealis",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
-        "PushWebSocket", "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
+        "PushWebSocket", "PushHTTPServer", "PushForwarding", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
         "PushGetui", "PushConsole",
         "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail",
         "PushOps", "BorealisDevice", "APNsSimulator", "ChannelSimulator", "PushBench", "CLinux",
@@ -175,6 +176,12 @@ let package = Package(
       "PushHTTPClientTests",
       ["PushTesting", "PushHTTPClient", "PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushClusterTests", ["PushTesting", "PushCluster", "PushCrypto", "PushWire", "PushBase"]),
+    tests(
+      "PushForwardingTests",
+      [
+        "PushTesting", "PushForwarding", "PushHTTPServer", "PushHTTP", "PushNet", "PushCrypto", "PushBase",
+        "CLinux",
+      ]),
     tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite"]),
     tests(
       "PushRouterTests", ["PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),

@@ -103,7 +103,7 @@ final class LoopServices: LoopDriver {
       loop: loop, limits: parts.httpLimits, peers: parts.httpPeers, memory: parts.httpMemory, room: room,
       metrics: parts.metrics.http,
       time: parts.time,
-      refusal: { gateway.refusal($0) },
+      refusal: { Gateway.refusal($0) },
       handler: { request, exchange in
         if WebConsole.serves(request.target) {
           console.handle(request, exchange, isSecure: isSecure)
@@ -114,7 +114,7 @@ final class LoopServices: LoopDriver {
         }
       })
     server.client = { parts.proxies.client(of: $0, from: $1) }
-    server.refusalPage = { console.refusal($0, of: $1) ?? getui.refusal($0, of: $1) }
+    server.refusalPage = { WebConsole.refusal($0, of: $1) ?? GetuiAPI.refusal($0, of: $1) }
     server.unanswered = { reason, method, target, id in
       let route =
         console.route(method, target) ?? getui.route(method, target) ?? gateway.route(method, target)
