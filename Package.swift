@@ -108,6 +108,7 @@ let package = Package(
         "PushBase", "PushJSON", "PushChannels", "PushDomain", "PushStorage", "PushRouter", "PushCrypto",
         "PushHTTPClient",
       ]),
+    module("PushMembership", ["PushBase", "PushStorage", "CLinux"]),
     module("PushAccounts", ["PushBase", "PushStorage", "PushCrypto"]),
     module("PushMail", ["PushBase", "PushStorage", "CCurl"]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
@@ -146,7 +147,7 @@ let package = Package(
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
         "PushWebSocket", "PushHTTPServer", "PushForwarding", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
         "PushGetui", "PushConsole",
-        "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail",
+        "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail", "PushMembership",
         "PushOps", "BorealisDevice", "APNsSimulator", "ChannelSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
@@ -182,7 +183,7 @@ let package = Package(
         "PushTesting", "PushForwarding", "PushHTTPServer", "PushHTTP", "PushNet", "PushCrypto", "PushBase",
         "CLinux",
       ]),
-    tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite"]),
+    tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite", "CLinux"]),
     tests(
       "PushRouterTests", ["PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),
     tests(
@@ -237,6 +238,7 @@ let package = Package(
     tests(
       "ChannelSimulatorTests", ["ChannelSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
     tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
+    tests("PushMembershipTests", ["PushTesting", "PushMembership", "PushStorage"]),
     tests("PushMailTests", ["PushTesting", "PushMail", "PushStorage", "PushDomain", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(
