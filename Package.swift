@@ -83,6 +83,7 @@ let package = Package(
     module(
       "PushPassthrough",
       ["PushBase", "PushWire", "PushDomain", "PushNet", "PushWebSocket", "PushRouter", "PushCrypto"]),
+    module("PushNodes", ["PushBase", "PushWire", "PushDomain", "PushCluster", "PushRouter"]),
     module(
       "PushGateway",
       [
@@ -198,6 +199,12 @@ let package = Package(
         "PushTesting", "PushPassthrough", "PushRouter", "PushNet", "PushWebSocket", "PushWire", "PushStorage",
         "PushDomain",
         "PushCrypto", "PushBase", "CLinux",
+      ]),
+    tests(
+      "PushNodesTests",
+      [
+        "PushTesting", "PushNodes", "PushCluster", "PushPassthrough", "PushRouter", "PushNet", "PushStorage",
+        "PushDomain", "PushCrypto", "PushWire", "PushBase", "CLinux",
       ]),
     tests(
       "PushGatewayTests",
