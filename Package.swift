@@ -146,7 +146,8 @@ let package = Package(
       name: "borealis",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
-        "PushWebSocket", "PushHTTPServer", "PushForwarding", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
+        "PushWebSocket", "PushHTTPServer", "PushForwarding", "PushCluster", "PushNodes", "PushStorage",
+        "PushRouter", "PushPassthrough", "PushGateway",
         "PushGetui", "PushConsole",
         "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail", "PushMembership",
         "PushOps", "BorealisDevice", "APNsSimulator", "ChannelSimulator", "PushBench", "CLinux",
