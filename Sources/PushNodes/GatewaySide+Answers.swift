@@ -78,7 +78,8 @@ extension GatewaySide {
     case .accepted(let accepted):
       table.insert(
         NodeSession(
-          handle: result.handle, app: app, number: accepted.number, id: login.registrationID, order: accepted.order,
+          handle: result.handle, app: app, number: accepted.number, id: login.registrationID,
+          order: accepted.order,
           isForeground: login.isForeground, since: now), at: location)
       let loggedIn = LoggedIn(
         app: app, number: accepted.number, platform: Platform(rawValue: accepted.platform),
@@ -96,7 +97,9 @@ extension GatewaySide {
       guard let outcome = OperationCoding.decodeResult(result.body) else { return giveUp(result.sequence) }
       local.send(.result(location, sequence: sequence, outcome), to: location.loop)
     case .registration(let location):
-      guard let outcome = OperationCoding.decodeRegistered(result.body) else { return giveUp(result.sequence) }
+      guard let outcome = OperationCoding.decodeRegistered(result.body) else {
+        return giveUp(result.sequence)
+      }
       local.send(.registerResult(location, outcome), to: location.loop)
     case .receipts, nil: break
     }

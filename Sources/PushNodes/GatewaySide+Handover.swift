@@ -69,6 +69,7 @@ extension GatewaySide {
 extension NodeSession {
   fileprivate func renamed(_ handle: Handle) -> NodeSession {
     NodeSession(
-      handle: handle, app: app, number: number, id: id, order: order, isForeground: isForeground, since: since)
+      handle: handle, app: app, number: number, id: id, order: order, isForeground: isForeground, since: since
+    )
   }
 }

@@ -23,7 +23,6 @@ struct GatewaySide: Sendable {
   struct KeptBatch: Sendable {
     let app: AppID
     let made: UInt64
-    let message: AckBatch
     let locations: [StoredAcknowledgements]
     let batch: AcknowledgementBatch
   }
@@ -204,7 +203,7 @@ struct GatewaySide: Sendable {
       }
       if ask(.acks(app, batch: batchNumber), app, .acks(message), &node, now: now) {
         batches[batchNumber] = KeptBatch(
-          app: app, made: now, message: message, locations: locations, batch: part)
+          app: app, made: now, locations: locations, batch: part)
       } else {
         // There is no room for more: the devices get these pushes once more.
         tellStored(locations)

@@ -202,7 +202,8 @@ extension HomeSide {
     case .operation:
       guard let operation = OperationCoding.decode(request.body) else {
         return finish(
-          request.sequence, entry.app, request.handle, OperationCoding.encode(.failed(.unavailable)), now: now)
+          request.sequence, entry.app, request.handle, OperationCoding.encode(.failed(.unavailable)), now: now
+        )
       }
       run([.operation(bound, sequence: request.sequence, operation)], now: now)
     case .register:
@@ -214,7 +215,9 @@ extension HomeSide {
       peers[peer]?.registering[location] = request.sequence
       run([.register(device)], now: now)
     default:
-      if let receipts = OperationCoding.decodeReceipts(request.body) { run([.receipts(bound, receipts)], now: now) }
+      if let receipts = OperationCoding.decodeReceipts(request.body) {
+        run([.receipts(bound, receipts)], now: now)
+      }
       finish(request.sequence, entry.app, request.handle, [], now: now)
     }
   }
@@ -237,7 +240,8 @@ extension HomeSide {
     }
     // Asked again while it is being stored: STORED comes.
     guard peers[peer]?.tokens[batch.batch] == nil else { return }
-    guard router.apps.loaded(app) != nil, let loop = places.number(of: LoopDirectory.acknowledgements, at: peer),
+    guard router.apps.loaded(app) != nil,
+      let loop = places.number(of: LoopDirectory.acknowledgements, at: peer),
       let token = peers[peer]?.nextToken(for: batch.batch, of: app)
     else { return stored(batch.batch, app, peer) }
     let location = Location(loop: loop, slot: token, generation: 0)

@@ -69,7 +69,9 @@ extension HomeSide {
   mutating func missed(_ apps: Set<AppID>) {
     for app in apps {
       guard let newest = router.apps.loaded(app)?.directory.newest else { continue }
-      for (peer, known) in peers where known.table.knows(app) { output.append(.replay(app, newest, to: peer)) }
+      for (peer, known) in peers where known.table.knows(app) {
+        output.append(.replay(app, newest, to: peer))
+      }
     }
   }
 
@@ -112,7 +114,8 @@ extension HomeSide {
     }
   }
 
-  private static func parts(_ push: LivePush, _ numbers: NumberSet) -> [(content: [UInt8], targets: [UInt8])] {
+  private static func parts(_ push: LivePush, _ numbers: NumberSet) -> [(content: [UInt8], targets: [UInt8])]
+  {
     guard !numbers.isEmpty else { return [] }
     let targets = numbers.serialized()
     let most = ClusterLimits.maxFrame - 1024

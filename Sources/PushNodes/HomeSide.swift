@@ -153,7 +153,8 @@ struct HomeSide: Sendable {
   private func isWaiting(_ late: LatePush, _ app: AppID, _ gateway: Incarnation) -> Bool {
     guard let directory = router.apps.loaded(app)?.directory, let peer = peers[gateway] else { return false }
     return late.handles.contains { handle in
-      location(of: handle).flatMap { peer.table[$0] }.map { directory.isWaiting(late.id, for: $0.number) } ?? false
+      location(of: handle).flatMap { peer.table[$0] }.map { directory.isWaiting(late.id, for: $0.number) }
+        ?? false
     }
   }
 

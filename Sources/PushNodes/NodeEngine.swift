@@ -193,7 +193,8 @@ struct NodeEngine: Sendable {
   /// Goes on under another registration.
   mutating func rejoin(_ new: ClusterNode, now: UInt64) {
     stopLeading()
-    node = new
+    // What the old registration had to say goes nowhere.
+    (frames, node) = ([], new)
     gateway.rejoin(as: new.incarnation)
   }
 

@@ -18,7 +18,8 @@ public struct NodeIdentity: Sendable {
   public let program: String
 
   /// All fields.
-  public init(cluster: ClusterName, incarnation: Incarnation, name: String, address: String, program: String) {
+  public init(cluster: ClusterName, incarnation: Incarnation, name: String, address: String, program: String)
+  {
     self.cluster = cluster
     self.incarnation = incarnation
     self.name = name
@@ -69,7 +70,8 @@ public struct NodeLinkStatus: Sendable {
 /// all nodes with its router. Safe to use from any thread but its own; loops never wait for it.
 public final class NodeLink: Sendable {
   /// Makes the connection to the bus for a registration; `wake` is called when there is something to take.
-  public typealias Connect = @Sendable (Incarnation, _ wake: @escaping @Sendable () -> Void)
+  public typealias Connect =
+    @Sendable (Incarnation, _ wake: @escaping @Sendable () -> Void)
     throws(SystemThread.Failure) -> any Bus
 
   private let identity: NodeIdentity
@@ -123,7 +125,8 @@ public final class NodeLink: Sendable {
     self.loops = homes
     engine = Mutex(
       NodeEngine(
-        Self.node(identity, as: identity.incarnation, time), loops: homes, local: gateway, queue: queue, time: time))
+        Self.node(identity, as: identity.incarnation, time), loops: homes, local: gateway, queue: queue,
+        time: time))
     bus = Mutex(try connect(identity.incarnation) { work.signal() })
   }
 
@@ -221,7 +224,8 @@ public final class NodeLink: Sendable {
       let side = engine.leadership?.side
       return NodeLinkStatus(
         home: engine.gateway.home?.incarnation, epoch: engine.epoch, isLeading: side != nil,
-        sessions: side.map { $0.peers.values.reduce(0) { $0 + $1.table.count } } ?? engine.gateway.table.count,
+        sessions: side.map { $0.peers.values.reduce(0) { $0 + $1.table.count } }
+          ?? engine.gateway.table.count,
         unconfirmed: side?.requests.count ?? engine.gateway.requests.count,
         unconfirmedBytes: side?.requests.bytes ?? engine.gateway.requests.bytes, counts: engine.node.counts,
         bus: counts)

@@ -5,7 +5,8 @@ import PushRouter
 /// What a device reads or changes, and what became of it, as nodes tell it.
 enum OperationCoding {
   private enum Kind: UInt8 {
-    case clearAlias = 1, setAlias, setTags, editTags, cleanTags, readAlias, readTags, checkTag, setBadge, setToken, tellToken,
+    case clearAlias = 1, setAlias, setTags, editTags, cleanTags, readAlias, readTags, checkTag, setBadge,
+      setToken, tellToken,
       setKey, readKey
   }
 

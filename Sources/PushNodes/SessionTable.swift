@@ -96,11 +96,16 @@ struct SessionTable: Sendable {
   }
 
   /// The sessions of an app in some buckets, in the order of their logins.
-  func sessions(of app: AppID, in buckets: ClosedRange<UInt32>) -> [(location: Location, session: NodeSession)] {
+  func sessions(of app: AppID, in buckets: ClosedRange<UInt32>) -> [(
+    location: Location, session: NodeSession
+  )] {
     guard let known = byApp[app]?.buckets else { return [] }
-    let chosen = buckets.count <= known.count ? buckets.filter { known[$0] != nil } : known.keys.filter(buckets.contains)
-    return chosen.flatMap { known[$0] ?? [] }.compactMap { location in sessions[location].map { (location, $0) } }
-      .sorted { ($0.session.order, $0.location.slot) < ($1.session.order, $1.location.slot) }
+    let chosen =
+      buckets.count <= known.count ? buckets.filter { known[$0] != nil } : known.keys.filter(buckets.contains)
+    return chosen.flatMap { known[$0] ?? [] }.compactMap { location in
+      sessions[location].map { (location, $0) }
+    }
+    .sorted { ($0.session.order, $0.location.slot) < ($1.session.order, $1.location.slot) }
   }
 
   /// All sessions of an app.
