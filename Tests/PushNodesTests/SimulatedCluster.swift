@@ -100,7 +100,7 @@ final class SimulatedCluster {
     }
   }
 
-  /// The home dies, or is fenced and lives on as a gateway; another node leads.
+  /// The home dies, or drains and lives on as a gateway; another node leads.
   func changeHome(killing: Bool) async throws {
     guard let index = nodes.firstIndex(where: { $0.router != nil }) else { return }
     let old = nodes[index]
@@ -108,6 +108,7 @@ final class SimulatedCluster {
       try replace(index)
     } else {
       old.link.follow(nil, epoch: Epoch(epoch))
+      old.router?.finish()
     }
     old.router?.unplug()
     old.router = nil
