@@ -170,8 +170,10 @@ public struct RequestTable: Sendable {
 
   /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once.
   public mutating func takeAll(_ app: AppID? = nil, now: UInt64) -> [Request] {
-    let known = pending.values.filter { (app ?? $0.request.app) == $0.request.app && $0.request.gateway == nil }
-      .sorted { $0.attempt < $1.attempt }
+    let known = pending.values.filter {
+      (app ?? $0.request.app) == $0.request.app && $0.request.gateway == nil
+    }
+    .sorted { $0.attempt < $1.attempt }
     for one in known { schedule(one.request.key, one.request.key.kind, now: now) }
     return known.map(\.request)
   }

@@ -4,14 +4,6 @@ import PushRouter
 
 /// What a home keeps of one gateway. Locations in it are the router's.
 struct GatewayPeer: Sendable {
-  /// A batch of acknowledgements on its way to the database.
-  struct Acknowledgements: Sendable {
-    let app: AppID
-    let batch: UInt64
-    /// How many are not stored; nil until the router has said how many it awaited.
-    var left: Int?
-  }
-
   /// A session asks for its waiting pushes after one.
   struct Pull: Sendable {
     let session: BoundSession
@@ -36,10 +28,7 @@ struct GatewayPeer: Sendable {
   /// Registrations that are being stored.
   var registering: [Location: UInt32] = [:]
   var pulls: [Location: Pull] = [:]
-  /// By the token that names a batch as a connection.
-  var acknowledgements: [UInt32: Acknowledgements] = [:]
-  var tokens: [UInt64: UInt32] = [:]
-  private var token: UInt32 = 0
+  var acknowledgements = BatchProgress()
   private(set) var requests: [UInt32: Request] = [:]
   private var results = FIFO<(sequence: UInt32, end: UInt64)>()
   /// Sessions that have ended: a LOGIN that comes behind is late.
@@ -56,14 +45,6 @@ struct GatewayPeer: Sendable {
 
   init(_ incarnation: Incarnation) { self.incarnation = incarnation }
 
-  /// A name for a batch.
-  mutating func nextToken(for batch: UInt64, of app: AppID) -> UInt32 {
-    token &+= 1
-    tokens[batch] = token
-    acknowledgements[token] = Acknowledgements(app: app, batch: batch)
-    return token
-  }
-
   /// Begins a request of a device; false if it is under way or done.
   mutating func begin(_ sequence: UInt32) -> Bool {
     guard requests[sequence] == nil else { return false }
@@ -72,7 +53,9 @@ struct GatewayPeer: Sendable {
   }
 
   /// A request of a device has a result.
-  mutating func finish(_ sequence: UInt32, _ app: AppID, _ handle: Handle, _ result: [UInt8], now: UInt64) {
+  mutating func finish(
+    _ sequence: UInt32, _ app: AppID, _ handle: Handle, _ result: [UInt8], now: UInt64
+  ) {
     guard requests[sequence] != nil else { return }
     requests[sequence] = .done(app, handle, result)
     results.append((sequence, now + Self.resultLifetime))
@@ -80,5 +63,29 @@ struct GatewayPeer: Sendable {
       _ = results.popFirst()
       requests[first.sequence] = nil
     }
+  }
+
+  /// A part of the answer to the question for all its sessions has come; if others do not, it is asked again.
+  mutating func note(_ list: SessionList, next: UInt64) {
+    nextAsk = next
+    told.insert(list.index)
+    guard told.count == Int(list.count) else { return }
+    (wanted, told, isTold) = (nil, [], true)
+  }
+
+  /// The buckets of an app that differ from what the gateway says, and did so before: once may be a message under way.
+  mutating func compare(_ digest: DigestMessage, _ app: AppID) -> [UInt32] {
+    let differing = table.digest(of: app).differing(from: digest)
+    let range = digest.first...digest.last
+    let before = suspects[app] ?? []
+    let others = before.filter { !range.contains($0) }.union(differing)
+    suspects[app] = others.isEmpty ? nil : others
+    return differing.filter(before.contains)
+  }
+
+  /// Whether a push that is told late still waits for a session, and has not been recalled.
+  func isWaiting(_ late: LatePush, in directory: AppDirectory, _ places: LoopDirectory) -> Bool {
+    let sessions = late.handles.compactMap { places.location(of: $0) }.compactMap { table[$0] }
+    return sessions.contains { directory.isWaiting(late.id, for: $0.number) }
   }
 }

@@ -6,7 +6,9 @@ import PushRouter
 /// What the home says to a gateway.
 extension GatewaySide {
   /// Takes a message of the home that it follows.
-  mutating func take(_ entry: ClusterEntry, from peer: Incarnation, _ node: inout ClusterNode, now: UInt64) {
+  mutating func take(
+    _ entry: ClusterEntry, from peer: Incarnation, _ node: inout ClusterNode, now: UInt64
+  ) {
     guard let home, home == FollowedHome(incarnation: peer, epoch: entry.epoch) else { return }
     let app = entry.app
     switch entry.message {
@@ -15,7 +17,9 @@ extension GatewaySide {
       tell(taken.handle) { .stateTaken($0, newest: taken.newest) }
     case .stored(let stored):
       for batch in stored.batches {
-        guard requests.confirm(.acks(app, batch: batch)), let kept = batches.removeValue(forKey: batch) else {
+        guard requests.confirm(.acks(app, batch: batch)),
+          let kept = batches.removeValue(forKey: batch)
+        else {
           continue
         }
         tellStored(kept.locations)
@@ -25,7 +29,8 @@ extension GatewaySide {
       guard let content = PushCoding.decode(push.content) else { return }
       deliver(LivePush(app: app, id: push.id, push: content), push.handles)
     case .pushMany(let push):
-      guard let content = PushCoding.decode(push.content), let targets = NumberSet(serialized: push.targets)
+      guard let content = PushCoding.decode(push.content),
+        let targets = NumberSet(serialized: push.targets)
       else { return }
       local.sendToAll(.broadcast(LivePush(app: app, id: push.id, push: content), targets: targets))
     case .late(let push):
@@ -62,11 +67,13 @@ extension GatewaySide {
   ) {
     guard result.handle.incarnation == own else { return }
     let location = Location(result.handle)
-    guard requests.confirm(.login(result.handle)), let login = logins.removeValue(forKey: location) else {
+    guard requests.confirm(.login(result.handle)), let login = logins.removeValue(forKey: location)
+    else {
       // A repeated answer, or one that came too late: then there is no session.
       if case .accepted(let accepted) = result.outcome, table[location] == nil {
         let close = SessionClose(
-          handle: result.handle, number: accepted.number, reason: ConnectionEnd.closedByPeer.rawValue)
+          handle: result.handle, number: accepted.number,
+          reason: ConnectionEnd.closedByPeer.rawValue)
         send(app, .close(close), &node, now: now)
       }
       return
@@ -78,7 +85,8 @@ extension GatewaySide {
     case .accepted(let accepted):
       table.insert(
         NodeSession(
-          handle: result.handle, app: app, number: accepted.number, id: login.registrationID, order: accepted.order,
+          handle: result.handle, app: app, number: accepted.number, id: login.registrationID,
+          order: accepted.order,
           isForeground: login.isForeground, since: now), at: location)
       let loggedIn = LoggedIn(
         app: app, number: accepted.number, platform: Platform(rawValue: accepted.platform),
@@ -90,13 +98,19 @@ extension GatewaySide {
   private mutating func take(_ result: DeviceResult) {
     guard result.handle.incarnation == own else { return }
     let isAwaited = requests.confirm(.device(result.handle, sequence: result.sequence))
-    guard requests.confirm(.receipts(result.handle, sequence: result.sequence)) || isAwaited else { return }
+    guard requests.confirm(.receipts(result.handle, sequence: result.sequence)) || isAwaited else {
+      return
+    }
     switch asks[result.sequence] {
     case .operation(let location, let sequence):
-      guard let outcome = OperationCoding.decodeResult(result.body) else { return giveUp(result.sequence) }
+      guard let outcome = OperationCoding.decodeResult(result.body) else {
+        return giveUp(result.sequence)
+      }
       local.send(.result(location, sequence: sequence, outcome), to: location.loop)
     case .registration(let location):
-      guard let outcome = OperationCoding.decodeRegistered(result.body) else { return giveUp(result.sequence) }
+      guard let outcome = OperationCoding.decodeRegistered(result.body) else {
+        return giveUp(result.sequence)
+      }
       local.send(.registerResult(location, outcome), to: location.loop)
     case .receipts, nil: break
     }
@@ -105,7 +119,8 @@ extension GatewaySide {
 
   private mutating func take(_ answer: PulledPart) {
     let location = Location(answer.handle)
-    guard answer.handle.incarnation == own, let asked = pulls[location], asked.after == answer.after else {
+    guard answer.handle.incarnation == own, let asked = pulls[location], asked.after == answer.after
+    else {
       return
     }
     requests.confirm(.pull(answer.handle))
@@ -217,16 +232,18 @@ struct SessionListing: Sendable {
   func next(_ table: SessionTable) -> (app: AppID, list: SessionList)? {
     guard place < parts.count else { return nil }
     let part = parts[place]
-    let items = table.sessions(of: part.app, in: part.buckets).suffix(Self.mostItems + 1000).compactMap {
-      (_, session) -> SessionList.Item? in
-      session.id.map {
-        SessionList.Item(
-          handle: session.handle, registrationID: $0, number: session.number,
-          order: session.order, isForeground: session.isForeground)
+    let items = table.sessions(of: part.app, in: part.buckets).suffix(Self.mostItems + 1000)
+      .compactMap {
+        (_, session) -> SessionList.Item? in
+        session.id.map {
+          SessionList.Item(
+            handle: session.handle, registrationID: $0, number: session.number,
+            order: session.order, isForeground: session.isForeground)
+        }
       }
-    }
     let list = SessionList(
-      request: request, index: UInt32(place), count: UInt32(parts.count), first: part.buckets.lowerBound,
+      request: request, index: UInt32(place), count: UInt32(parts.count),
+      first: part.buckets.lowerBound,
       last: part.buckets.upperBound, items: items)
     return (part.app, list)
   }

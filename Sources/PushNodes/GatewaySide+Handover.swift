@@ -33,7 +33,9 @@ extension GatewaySide {
         .receipts(bound(told.handle, told.number), $0)
       }
     case .register(let asked):
-      return OperationCoding.decodeDevice(asked.body, at: Location(asked.handle)).map { .register($0) }
+      return OperationCoding.decodeDevice(asked.body, at: Location(asked.handle)).map {
+        .register($0)
+      }
     case .operation(let asked):
       guard case .operation(let location, let sequence) = asks[asked.sequence],
         let operation = OperationCoding.decode(asked.body)
@@ -69,6 +71,8 @@ extension GatewaySide {
 extension NodeSession {
   fileprivate func renamed(_ handle: Handle) -> NodeSession {
     NodeSession(
-      handle: handle, app: app, number: number, id: id, order: order, isForeground: isForeground, since: since)
+      handle: handle, app: app, number: number, id: id, order: order, isForeground: isForeground,
+      since: since
+    )
   }
 }

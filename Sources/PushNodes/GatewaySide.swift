@@ -23,7 +23,6 @@ struct GatewaySide: Sendable {
   struct KeptBatch: Sendable {
     let app: AppID
     let made: UInt64
-    let message: AckBatch
     let locations: [StoredAcknowledgements]
     let batch: AcknowledgementBatch
   }
@@ -74,7 +73,8 @@ struct GatewaySide: Sendable {
 
   /// When `tick` has something to do.
   var deadline: UInt64 {
-    let next = listings.isEmpty ? nextDigest : min(nextDigest, SessionListing.retry(after: lastTick))
+    let next =
+      listings.isEmpty ? nextDigest : min(nextDigest, SessionListing.retry(after: lastTick))
     return min(next, requests.deadline ?? .max, unsure.values.min() ?? .max)
   }
   private var lastTick: UInt64 = 0
@@ -90,7 +90,8 @@ struct GatewaySide: Sendable {
 
   /// Keeps a request and sends it. False if there is no room.
   private mutating func ask(
-    _ key: RequestTable.Key, _ app: AppID, _ message: ClusterMessage, _ node: inout ClusterNode, now: UInt64
+    _ key: RequestTable.Key, _ app: AppID, _ message: ClusterMessage, _ node: inout ClusterNode,
+    now: UInt64
   ) -> Bool {
     guard requests.add(key, app, message, now: now) else {
       refused += 1
@@ -141,7 +142,8 @@ struct GatewaySide: Sendable {
       if !ask(key, session.app, .operation(request), &node, now: now) { giveUp(number) }
     case .pull(let session, let id, let limit): pull(session, after: id, limit, &node, now: now)
     case .recount(let session, let id):
-      let request = RecountRequest(handle: handle(session.location), number: session.number, through: id)
+      let request = RecountRequest(
+        handle: handle(session.location), number: session.number, through: id)
       send(session.app, .recount(request), &node, now: now)
     }
   }
@@ -155,7 +157,8 @@ struct GatewaySide: Sendable {
   private mutating func take(_ login: DeviceLogin, _ node: inout ClusterNode, now: UInt64) {
     let message = SessionLogin(
       handle: handle(login.location), app: login.app, registrationID: login.registrationID,
-      secretHigh: login.secretHash.0, secretLow: login.secretHash.1, isForeground: login.isForeground)
+      secretHigh: login.secretHash.0, secretLow: login.secretHash.1,
+      isForeground: login.isForeground)
     guard ask(.login(message.handle), .none, .login(message), &node, now: now) else {
       local.send(.loginResult(login.location, .refused(.unavailable)), to: login.location.loop)
       return
@@ -176,7 +179,8 @@ struct GatewaySide: Sendable {
   }
 
   private mutating func pull(
-    _ session: BoundSession, after id: MessageID, _ limit: Int, _ node: inout ClusterNode, now: UInt64
+    _ session: BoundSession, after id: MessageID, _ limit: Int, _ node: inout ClusterNode,
+    now: UInt64
   ) {
     let key = RequestTable.Key.pull(handle(session.location))
     requests.confirm(key)
@@ -204,7 +208,7 @@ struct GatewaySide: Sendable {
       }
       if ask(.acks(app, batch: batchNumber), app, .acks(message), &node, now: now) {
         batches[batchNumber] = KeptBatch(
-          app: app, made: now, message: message, locations: locations, batch: part)
+          app: app, made: now, locations: locations, batch: part)
       } else {
         // There is no room for more: the devices get these pushes once more.
         tellStored(locations)
@@ -234,7 +238,9 @@ struct GatewaySide: Sendable {
     if now >= nextDigest {
       nextDigest = now + ClusterLimits.digestInterval
       for app in table.apps {
-        for message in table.digest(of: app).messages() { send(app, .digest(message), &node, now: now) }
+        for message in table.digest(of: app).messages() {
+          send(app, .digest(message), &node, now: now)
+        }
       }
     }
     for (app, due) in unsure where due <= now {
@@ -266,7 +272,8 @@ struct GatewaySide: Sendable {
   }
 
   /// A request was not answered in time.
-  private mutating func end(_ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64) {
+  private mutating func end(_ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64)
+  {
     switch request.message {
     case .login(let login):
       let location = Location(login.handle)

@@ -17,7 +17,8 @@ extension HomeSide {
       guard let location = location(of: state.handle, from: peer) else { return }
       peers[peer]?.table.setForeground(state.isForeground, location)
       let bound = BoundSession(app: app, number: state.number, location: location)
-      run([.state(bound, isForeground: state.isForeground, wantsNewest: state.wantsNewest)], now: now)
+      run(
+        [.state(bound, isForeground: state.isForeground, wantsNewest: state.wantsNewest)], now: now)
     case .acks(let batch): take(batch, app, from: peer, now: now)
     case .operation(let request), .register(let request), .receipts(let request):
       take(request, entry, from: peer, now: now)
@@ -31,7 +32,8 @@ extension HomeSide {
       run(
         [
           .recount(
-            BoundSession(app: app, number: recount.number, location: location), through: recount.through)
+            BoundSession(app: app, number: recount.number, location: location),
+            through: recount.through)
         ], now: now)
     case .digest(let digest): compare(digest, app, from: peer)
     case .sessions(let list): take(list, app, from: peer, now: now)
@@ -43,7 +45,7 @@ extension HomeSide {
 
   /// The router's name of a session of the gateway that speaks.
   private func location(of handle: Handle, from peer: Incarnation) -> Location? {
-    handle.incarnation == peer ? location(of: handle) : nil
+    handle.incarnation == peer ? places.location(of: handle) : nil
   }
 
   /// Lets the home take messages, and passes its immediate answers on.
@@ -61,21 +63,27 @@ extension HomeSide {
     if let session = peers[peer]?.table[location] {
       // Asked again: the same answer.
       let bound = BoundSession(app: session.app, number: session.number, location: location)
-      if let loggedIn = home.loggedIn(bound) { return accept(loggedIn, session.order, login.handle) }
+      if let loggedIn = home.loggedIn(bound) {
+        return accept(loggedIn, session.order, login.handle)
+      }
       return refuse(login.handle, .unavailable)
     }
-    guard peers[peer]?.ended.contains(location) == false else { return refuse(login.handle, .unavailable) }
+    guard peers[peer]?.ended.contains(location) == false else {
+      return refuse(login.handle, .unavailable)
+    }
     guard peers[peer]?.logins[location] == nil else { return }
     let device = DeviceLogin(
       app: login.app, registrationID: login.registrationID,
-      secretHash: (login.secretHigh, login.secretLow), isForeground: login.isForeground, location: location)
+      secretHash: (login.secretHigh, login.secretLow), isForeground: login.isForeground,
+      location: location)
     peers[peer]?.logins[location] = device
     run([.login(device)], now: now)
   }
 
   private mutating func accept(_ login: LoggedIn, _ order: UInt64, _ handle: Handle) {
     let accepted = SessionLoginResult.Accepted(
-      number: login.number, order: order, newest: login.newest, pending: UInt32(clamping: login.pending),
+      number: login.number, order: order, newest: login.newest,
+      pending: UInt32(clamping: login.pending),
       platform: login.platform?.rawValue ?? 0)
     let result = SessionLoginResult(handle: handle, outcome: .accepted(accepted))
     send(login.app, .loginResult(result), to: handle.incarnation)
@@ -83,12 +91,14 @@ extension HomeSide {
 
   private mutating func refuse(_ handle: Handle, _ refusal: DeviceRefusal) {
     let outcome = SessionLoginResult.Outcome.refused(OperationCoding.number(of: refusal))
-    send(.none, .loginResult(SessionLoginResult(handle: handle, outcome: outcome)), to: handle.incarnation)
+    send(
+      .none, .loginResult(SessionLoginResult(handle: handle, outcome: outcome)),
+      to: handle.incarnation)
   }
 
   /// The home has answered a login.
   mutating func answer(_ result: LoginResult, at location: Location, now: UInt64) {
-    guard let handle = handle(of: location),
+    guard let handle = places.handle(of: location),
       let login = peers[handle.incarnation]?.logins.removeValue(forKey: location)
     else { return }
     switch result {
@@ -129,29 +139,20 @@ extension HomeSide {
   // MARK: Comparing
 
   private mutating func compare(_ digest: DigestMessage, _ app: AppID, from peer: Incarnation) {
-    let differing = peers[peer]?.table.digest(of: app).differing(from: digest) ?? []
-    let range = digest.first...digest.last
-    let before = peers[peer]?.suspects[app] ?? []
-    let suspects = before.filter { !range.contains($0) }.union(differing)
-    peers[peer]?.suspects[app] = suspects.isEmpty ? nil : suspects
-    // Once may be a message under way.
-    let lasting = differing.filter(before.contains).prefix(Self.mostCompared)
+    let lasting = peers[peer]?.compare(digest, app).prefix(Self.mostCompared) ?? []
     guard !lasting.isEmpty else { return }
     send(app, .wantSessions(SessionsWanted(request: 0, buckets: Array(lasting))), to: peer)
   }
 
-  private mutating func take(_ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64) {
+  private mutating func take(_ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64)
+  {
     bindAll(list, app, from: peer, now: now)
-    guard list.request == peers[peer]?.wanted else { return }
-    peers[peer]?.nextAsk = now + Self.askInterval
-    peers[peer]?.told.insert(list.index)
-    guard peers[peer]?.told.count == Int(list.count) else { return }
-    peers[peer]?.wanted = nil
-    peers[peer]?.told = []
-    peers[peer]?.isTold = true
+    if list.request == peers[peer]?.wanted { peers[peer]?.note(list, next: now + Self.askInterval) }
   }
 
-  private mutating func bindAll(_ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64) {
+  private mutating func bindAll(
+    _ list: SessionList, _ app: AppID, from peer: Incarnation, now: UInt64
+  ) {
     guard app != .none else { return }
     let loaded = router.apps.loaded(app)
     var named: Set<Location> = []
@@ -172,7 +173,9 @@ extension HomeSide {
           isForeground: item.isForeground, since: now), at: location)
       let isBound =
         loaded.map {
-          bind(item.registrationID, item.number, of: $0, at: location, order: item.order, item.isForeground)
+          bind(
+            item.registrationID, item.number, of: $0, at: location, order: item.order,
+            item.isForeground)
         } ?? false
       if !isBound { keepEnd(location, .loginAgain) }
     }
@@ -202,7 +205,9 @@ extension HomeSide {
     case .operation:
       guard let operation = OperationCoding.decode(request.body) else {
         return finish(
-          request.sequence, entry.app, request.handle, OperationCoding.encode(.failed(.unavailable)), now: now)
+          request.sequence, entry.app, request.handle,
+          OperationCoding.encode(.failed(.unavailable)), now: now
+        )
       }
       run([.operation(bound, sequence: request.sequence, operation)], now: now)
     case .register:
@@ -214,7 +219,9 @@ extension HomeSide {
       peers[peer]?.registering[location] = request.sequence
       run([.register(device)], now: now)
     default:
-      if let receipts = OperationCoding.decodeReceipts(request.body) { run([.receipts(bound, receipts)], now: now) }
+      if let receipts = OperationCoding.decodeReceipts(request.body) {
+        run([.receipts(bound, receipts)], now: now)
+      }
       finish(request.sequence, entry.app, request.handle, [], now: now)
     }
   }
@@ -235,36 +242,28 @@ extension HomeSide {
       if batch.isUrgent { run([.flushSoon], now: now) }
       return
     }
-    // Asked again while it is being stored: STORED comes.
-    guard peers[peer]?.tokens[batch.batch] == nil else { return }
-    guard router.apps.loaded(app) != nil, let loop = places.number(of: LoopDirectory.acknowledgements, at: peer),
-      let token = peers[peer]?.nextToken(for: batch.batch, of: app)
-    else { return stored(batch.batch, app, peer) }
-    let location = Location(loop: loop, slot: token, generation: 0)
-    run([.acknowledgements(app, AcknowledgementBatch(batch, at: location, now: time.now()))], now: now)
-    if peers[peer]?.acknowledgements[token]?.left == nil { settle(token, of: peer) }
+    let loop = places.number(of: LoopDirectory.acknowledgements, at: peer)
+    guard let loop, router.apps.loaded(app) != nil else { return stored(batch.batch, app, peer) }
+    switch peers[peer]?.acknowledgements.begin(batch.batch, of: app) {
+    case .new(let token):
+      let location = Location(loop: loop, slot: token, generation: 0)
+      run(
+        [.acknowledgements(app, AcknowledgementBatch(batch, at: location, now: time.now()))],
+        now: now)
+      // Without an acknowledgement there is nothing to wait for.
+      if batch.senders.isEmpty { settle(location, awaited: 0) }
+    case .stored: stored(batch.batch, app, peer)
+    case .underway, nil: break
+    }
   }
 
-  /// The router has said how many of acknowledgements it awaited, or how many are stored.
-  mutating func settle(_ location: Location, awaited: Int = 0, stored: Int = 0) {
-    guard let place = places.place(of: location.loop) else { return }
-    let left = peers[place.incarnation]?.acknowledgements[location.slot]?.left
-    let rest = (left ?? 0) + awaited - stored
-    peers[place.incarnation]?.acknowledgements[location.slot]?.left = rest
-  }
-
-  /// A batch is stored if nothing of it is left.
-  mutating func settleIfStored(_ location: Location) {
-    guard let place = places.place(of: location.loop),
-      let left = peers[place.incarnation]?.acknowledgements[location.slot]?.left, left <= 0
+  /// The router awaits acknowledgements of a batch to be stored, or has stored some: tells the gateway if it has all.
+  mutating func settle(_ location: Location, awaited: Int = 0, stored count: Int = 0) {
+    guard let peer = places.place(of: location.loop)?.incarnation,
+      let batch = peers[peer]?.acknowledgements.change(
+        location.slot, awaited: awaited, stored: count)
     else { return }
-    settle(location.slot, of: place.incarnation)
-  }
-
-  private mutating func settle(_ token: UInt32, of peer: Incarnation) {
-    guard let known = peers[peer]?.acknowledgements.removeValue(forKey: token) else { return }
-    peers[peer]?.tokens[known.batch] = nil
-    stored(known.batch, known.app, peer)
+    stored(batch.number, batch.app, peer)
   }
 
   private mutating func stored(_ batch: UInt64, _ app: AppID, _ peer: Incarnation) {

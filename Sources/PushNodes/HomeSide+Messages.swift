@@ -10,27 +10,24 @@ extension HomeSide {
     switch message {
     case .loginResult(let location, let result): answer(result, at: location, now: now)
     case .loginAgain(let login):
-      guard let handle = handle(of: login.location),
+      guard let handle = places.handle(of: login.location),
         peers[handle.incarnation]?.logins[login.location] != nil
       else { return }
       run([.login(login)], now: now)
     case .registerResult(let location, let result):
-      guard let handle = handle(of: location),
+      guard let handle = places.handle(of: location),
         let sequence = peers[handle.incarnation]?.registering.removeValue(forKey: location)
       else { return }
       finish(sequence, .none, handle, OperationCoding.encode(result), now: now)
     case .stateTaken(let location, let newest):
       tell(location) { .stateTaken(StateTaken(handle: $0, newest: newest)) }
     case .acknowledgementsTaken(let taken):
-      for one in taken { settle(one.location, awaited: one.awaited) }
-      for location in Set(taken.map(\.location)) { settleIfStored(location) }
+      let awaited = Dictionary(taken.map { ($0.location, $0.awaited) }, uniquingKeysWith: +)
+      for (location, count) in awaited { settle(location, awaited: count) }
     case .stored(let stored):
-      for one in stored {
-        settle(one.location, stored: one.count)
-        settleIfStored(one.location)
-      }
+      for one in stored { settle(one.location, stored: one.count) }
     case .result(let location, let sequence, let result):
-      guard let handle = handle(of: location) else { return }
+      guard let handle = places.handle(of: location) else { return }
       let app = peers[handle.incarnation]?.table[location]?.app ?? .none
       finish(sequence, app, handle, OperationCoding.encode(result), now: now)
     case .pulled(let location, let pushes): pulled(pushes, location)
@@ -43,7 +40,9 @@ extension HomeSide {
   }
 
   private mutating func tell(_ location: Location, _ message: (Handle) -> ClusterMessage) {
-    guard let handle = handle(of: location), let session = peers[handle.incarnation]?.table[location] else {
+    guard let handle = places.handle(of: location),
+      let session = peers[handle.incarnation]?.table[location]
+    else {
       return
     }
     send(session.app, message(handle), to: handle.incarnation)
@@ -55,7 +54,9 @@ extension HomeSide {
     case .broadcast(let push, let targets):
       for (peer, known) in peers.sorted(by: { $0.key < $1.key }) {
         let numbers = known.table.numbers(of: push.app).intersection(targets)
-        broadcast(push, to: numbers, at: peer)
+        for part in PushCoding.parts(push, numbers) {
+          output.append(.deliver(push.app, .pushMany(part), to: peer))
+        }
       }
     case .recall(let id, let app, let audience): recall(id, app, audience, now: now)
     case .forget(let app):
@@ -69,7 +70,9 @@ extension HomeSide {
   mutating func missed(_ apps: Set<AppID>) {
     for app in apps {
       guard let newest = router.apps.loaded(app)?.directory.newest else { continue }
-      for (peer, known) in peers where known.table.knows(app) { output.append(.replay(app, newest, to: peer)) }
+      for (peer, known) in peers where known.table.knows(app) {
+        output.append(.replay(app, newest, to: peer))
+      }
     }
   }
 
@@ -84,12 +87,15 @@ extension HomeSide {
   private mutating func deliver(
     _ push: LivePush, _ number: RegistrationNumber, _ location: Location, now: UInt64
   ) {
-    guard let handle = handle(of: location), peers[handle.incarnation]?.table[location] != nil,
-      let content = PushCoding.encode(push.push, for: NumberSet([number]), atMost: ClusterLimits.maxContent)
+    guard let handle = places.handle(of: location),
+      peers[handle.incarnation]?.table[location] != nil,
+      let content = PushCoding.encode(
+        push.push, for: NumberSet([number]), atMost: ClusterLimits.maxContent)
     else { return }
     let peer = handle.incarnation
     guard push.isLate else {
-      let message = ClusterMessage.pushOne(SinglePush(id: push.id, handles: [handle], content: content))
+      let message = ClusterMessage.pushOne(
+        SinglePush(id: push.id, handles: [handle], content: content))
       output.append(.deliver(push.app, message, to: peer))
       return
     }
@@ -101,58 +107,11 @@ extension HomeSide {
     send(push.app, message, to: peer)
   }
 
-  /// A broadcast goes to a node once, or in a few parts if its targets do not fit a frame.
-  private mutating func broadcast(_ push: LivePush, to numbers: NumberSet, at peer: Incarnation) {
-    let parts = Self.parts(push, numbers)
-    for (index, part) in parts.enumerated() {
-      let message = FanOutPush(
-        id: push.id, part: UInt32(index), hasMore: index < parts.count - 1, content: part.content,
-        targets: part.targets)
-      output.append(.deliver(push.app, .pushMany(message), to: peer))
-    }
-  }
-
-  private static func parts(_ push: LivePush, _ numbers: NumberSet) -> [(content: [UInt8], targets: [UInt8])] {
-    guard !numbers.isEmpty else { return [] }
-    let targets = numbers.serialized()
-    let most = ClusterLimits.maxFrame - 1024
-    if targets.count <= ClusterLimits.maxSet,
-      let content = PushCoding.encode(push.push, for: numbers, atMost: ClusterLimits.maxContent),
-      content.count + targets.count <= most
-    {
-      return [(content, targets)]
-    }
-    let members = numbers.members()
-    guard members.count > 1 else { return [] }
-    let half = members.count / 2
-    return parts(push, NumberSet(members[..<half])) + parts(push, NumberSet(members[half...]))
-  }
-
   private mutating func pulled(_ pushes: PulledPushes, _ location: Location) {
-    guard let handle = handle(of: location),
+    guard let handle = places.handle(of: location),
       let pull = peers[handle.incarnation]?.pulls.removeValue(forKey: location)
     else { return }
-    let outcome: PulledPart.Outcome
-    switch pushes {
-    case .nothing: outcome = .nothing
-    case .unavailable: outcome = .unavailable
-    case .pushes(let kept, let through):
-      var (parts, bytes, last): ([PulledPart.Push], Int, MessageID?) = ([], 0, nil)
-      let target = NumberSet([pull.session.number])
-      for one in kept {
-        guard let content = PushCoding.encode(one.push, for: target, atMost: ClusterLimits.maxContent) else {
-          continue
-        }
-        guard bytes + content.count <= ClusterLimits.maxSet else {
-          // The session asks for the rest.
-          last = parts.last?.id
-          break
-        }
-        bytes += content.count + 16
-        parts.append(PulledPart.Push(id: one.id, content: content))
-      }
-      outcome = .pushes(parts, through: last ?? through)
-    }
+    let outcome = PushCoding.encode(pushes, for: pull.session.number)
     let answer = PulledPart(handle: handle, after: pull.after, outcome: outcome)
     send(pull.session.app, .pulled(answer), to: handle.incarnation)
   }
@@ -162,7 +121,8 @@ extension HomeSide {
     let isSmall = set.count <= ClusterLimits.maxSet
     let message = ClusterMessage.recall(
       PushRecall(id: id, targets: isSmall ? set : [], isComplement: !isSmall))
-    for (peer, known) in peers.sorted(by: { $0.key < $1.key }) where known.table.knows(app) || !known.isTold {
+    for (peer, known) in peers.sorted(by: { $0.key < $1.key })
+    where known.table.knows(app) || !known.isTold {
       _ = requests.add(.recall(app, id, by: peer), app, message, to: peer, now: now)
       send(app, message, to: peer)
     }

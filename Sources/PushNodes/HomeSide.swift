@@ -6,17 +6,6 @@ import PushRouter
 /// What a home keeps of the gateways that are other nodes: it serves them from the same `LocalHome` as the loops of its own process.
 /// Used on the link's thread only.
 struct HomeSide: Sendable {
-  /// What is to be done with the link.
-  enum Output: Sendable {
-    case send(AppID, ClusterMessage, to: Incarnation)
-    /// A push, as a part of its app's stream.
-    case deliver(AppID, ClusterMessage, to: Incarnation)
-    /// The stream of an app begins.
-    case open(AppID, Incarnation)
-    /// The gateway's sessions of an app are to catch up with everything up to a push.
-    case replay(AppID, MessageID, to: Incarnation)
-  }
-
   /// Nanoseconds from one HOME to a gateway to the next.
   static let noticeInterval: UInt64 = 2_000_000_000
   /// Nanoseconds without a part of the answer after which a gateway is asked for its sessions again.
@@ -36,7 +25,7 @@ struct HomeSide: Sendable {
   let local: any DeviceGateway
   let time: any TimeSource
   var peers: [Incarnation: GatewayPeer] = [:]
-  var output: [Output] = []
+  var output: [LinkAction] = []
   var requests = RequestTable()
   /// Sessions of this process that another home accepted.
   private var localOrders: [Location: UInt64] = [:]
@@ -45,7 +34,8 @@ struct HomeSide: Sendable {
   private var nextNotice: UInt64
 
   init(
-    own: Incarnation, epoch: Epoch, loops: UInt16, router: Router, home: LocalHome, places: LoopDirectory,
+    own: Incarnation, epoch: Epoch, loops: UInt16, router: Router, home: LocalHome,
+    places: LoopDirectory,
     local: any DeviceGateway, time: any TimeSource, now: UInt64
   ) {
     self.own = own
@@ -63,7 +53,9 @@ struct HomeSide: Sendable {
 
   /// When `tick` has something to do.
   var deadline: UInt64 {
-    peers.values.reduce(min(nextNotice, requests.deadline ?? .max)) { $1.isTold ? $0 : min($0, $1.nextAsk) }
+    peers.values.reduce(min(nextNotice, requests.deadline ?? .max)) {
+      $1.isTold ? $0 : min($0, $1.nextAsk)
+    }
   }
 
   /// The gateways that have told all their sessions.
@@ -85,16 +77,7 @@ struct HomeSide: Sendable {
   /// Hands over what came up since the last call, in order.
   mutating func flush(_ node: inout ClusterNode, now: UInt64) {
     guard !output.isEmpty else { return }
-    for item in output {
-      switch item {
-      case .send(let app, let message, let peer):
-        node.send(ClusterEntry(app: app, epoch: epoch, message), to: peer, now: now)
-      case .deliver(let app, let message, let peer): node.deliver(app, message, to: peer, now: now)
-      case .open(let app, let peer): node.openStream(app, epoch: epoch, to: peer, after: MessageID(0))
-      case .replay(let app, let newest, let peer):
-        node.replay(app, to: peer, after: MessageID(0), [], through: newest, now: now)
-      }
-    }
+    for item in output { item.perform(on: &node, epoch, now: now) }
     output = []
   }
 
@@ -132,7 +115,10 @@ struct HomeSide: Sendable {
   mutating func tick(now: UInt64) {
     for request in requests.take(now: now).again {
       guard let gateway = request.gateway else { continue }
-      if case .late(let late) = request.message, !isWaiting(late, request.app, gateway) {
+      if case .late(let late) = request.message,
+        let directory = router.apps.loaded(request.app)?.directory,
+        peers[gateway]?.isWaiting(late, in: directory, places) != true
+      {
         requests.confirm(request.key)
         continue
       }
@@ -146,28 +132,6 @@ struct HomeSide: Sendable {
     }
     for (peer, known) in peers where !known.isTold && now >= known.nextAsk {
       askForSessions(peer, now: now)
-    }
-  }
-
-  /// Whether a push that is told late still waits for a session, and has not been recalled.
-  private func isWaiting(_ late: LatePush, _ app: AppID, _ gateway: Incarnation) -> Bool {
-    guard let directory = router.apps.loaded(app)?.directory, let peer = peers[gateway] else { return false }
-    return late.handles.contains { handle in
-      location(of: handle).flatMap { peer.table[$0] }.map { directory.isWaiting(late.id, for: $0.number) } ?? false
-    }
-  }
-
-  /// The router's name of a session.
-  func location(of handle: Handle) -> Location? {
-    places.number(of: handle.loop, at: handle.incarnation).map {
-      Location(loop: $0, slot: handle.slot, generation: handle.generation)
-    }
-  }
-
-  /// The gateway of a session, and the name that it has there.
-  func handle(of location: Location) -> Handle? {
-    places.place(of: location.loop).map {
-      Handle(incarnation: $0.incarnation, loop: $0.loop, slot: location.slot, generation: location.generation)
     }
   }
 
@@ -189,7 +153,8 @@ struct HomeSide: Sendable {
 
   /// Makes a session that another home accepted its registration's, unless a newer login has taken its place.
   mutating func bind(
-    _ id: RegistrationID, _ number: RegistrationNumber, of app: App, at location: Location, order: UInt64,
+    _ id: RegistrationID, _ number: RegistrationNumber, of app: App, at location: Location,
+    order: UInt64,
     _ isForeground: Bool
   ) -> Bool {
     var expected = app.directory.location(of: number)
@@ -210,7 +175,7 @@ struct HomeSide: Sendable {
   }
 
   private func order(of location: Location) -> UInt64 {
-    guard let handle = handle(of: location) else { return localOrders[location] ?? .max }
+    guard let handle = places.handle(of: location) else { return localOrders[location] ?? .max }
     return peers[handle.incarnation]?.table[location]?.order ?? 0
   }
 
@@ -225,7 +190,9 @@ struct HomeSide: Sendable {
 
   /// Tells the gateway of a session to end it, until that confirms.
   mutating func keepEnd(_ location: Location, _ reason: EndReason) {
-    guard let handle = handle(of: location), let session = peers[handle.incarnation]?.table[location] else {
+    guard let handle = places.handle(of: location),
+      let session = peers[handle.incarnation]?.table[location]
+    else {
       return
     }
     peers[handle.incarnation]?.table.withdraw(location)
@@ -239,13 +206,11 @@ struct HomeSide: Sendable {
   /// This process's sessions, for the time when another node is home.
   mutating func sessions() -> SessionTable {
     var table = SessionTable()
-    let now = time.monotonic()
     for app in router.apps.all {
       for device in app.directory.connected(below: loops) {
-        let session = NodeSession(
-          handle: Handle(device.location, of: own), app: app.id, number: device.number, id: device.id,
-          order: localOrders[device.location] ?? nextOrder(), isForeground: device.isForeground, since: now)
-        table.insert(session, at: device.location)
+        let order = localOrders[device.location] ?? nextOrder()
+        table.insert(
+          NodeSession(device, of: app.id, at: own, order, time.monotonic()), at: device.location)
       }
     }
     return table

@@ -77,4 +77,20 @@ final class LoopDirectory: HomeRules {
       }
     }
   }
+
+  /// The router's name of a session of another node; nil if there is no number for its loop.
+  func location(of handle: Handle) -> Location? {
+    number(of: handle.loop, at: handle.incarnation).map {
+      Location(loop: $0, slot: handle.slot, generation: handle.generation)
+    }
+  }
+
+  /// A session's gateway, and its name there; nil if it is of this process.
+  func handle(of location: Location) -> Handle? {
+    place(of: location.loop).map {
+      Handle(
+        incarnation: $0.incarnation, loop: $0.loop, slot: location.slot,
+        generation: location.generation)
+    }
+  }
 }

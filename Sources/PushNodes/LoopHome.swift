@@ -21,7 +21,9 @@ final class LoopHome: AppHome {
     for case .acknowledgements(_, let batch) in messages {
       // Kept from now on; they are settled when a home has stored them.
       let taken = batch.senders.compactMap { sender in
-        sender.location.map { TakenFromSender(location: $0, count: sender.count, awaited: sender.count) }
+        sender.location.map {
+          TakenFromSender(location: $0, count: sender.count, awaited: sender.count)
+        }
       }
       answers.append(.acknowledgementsTaken(taken))
     }

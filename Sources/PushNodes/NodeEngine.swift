@@ -27,7 +27,8 @@ struct NodeEngine: Sendable {
   private var frames: [(frame: [UInt8], target: BusTarget)] = []
 
   init(
-    _ node: ClusterNode, loops: [LoopHome], local: any DeviceGateway, queue: LinkQueue, time: any TimeSource
+    _ node: ClusterNode, loops: [LoopHome], local: any DeviceGateway, queue: LinkQueue,
+    time: any TimeSource
   ) {
     self.node = node
     self.loops = loops
@@ -61,7 +62,8 @@ struct NodeEngine: Sendable {
   }
 
   /// The frames to publish and the events that have come up since the last call.
-  mutating func takeOutput() -> (frames: [(frame: [UInt8], target: BusTarget)], events: [NodeEvent]) {
+  mutating func takeOutput() -> (frames: [(frame: [UInt8], target: BusTarget)], events: [NodeEvent])
+  {
     defer { (frames, events) = ([], []) }
     return (frames, events)
   }
@@ -159,7 +161,9 @@ struct NodeEngine: Sendable {
   mutating func lead(
     _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool, now: UInt64
   ) {
-    guard epoch > self.epoch || epoch == self.epoch && gateway.home == nil, leadership == nil else { return }
+    guard epoch > self.epoch || epoch == self.epoch && gateway.home == nil, leadership == nil else {
+      return
+    }
     takeQueue(now: now)
     self.epoch = epoch
     term += 1
@@ -193,19 +197,23 @@ struct NodeEngine: Sendable {
   /// Goes on under another registration.
   mutating func rejoin(_ new: ClusterNode, now: UInt64) {
     stopLeading()
-    node = new
+    // What the old registration had to say goes nowhere.
+    (frames, node) = ([], new)
     gateway.rejoin(as: new.incarnation)
   }
 
   /// Changes what the node says about itself.
-  mutating func update(load: UInt32, isDraining: Bool) { node.update(load: load, isDraining: isDraining) }
+  mutating func update(load: UInt32, isDraining: Bool) {
+    node.update(load: load, isDraining: isDraining)
+  }
 }
 
 extension HomeMessage {
   /// The loop of the connection that it is about; nil if it is about several.
   fileprivate var loop: UInt16? {
     switch self {
-    case .loginResult(let location, _), .registerResult(let location, _), .stateTaken(let location, _),
+    case .loginResult(let location, _), .registerResult(let location, _),
+      .stateTaken(let location, _),
       .result(let location, _, _), .pulled(let location, _), .waiting(let location, _),
       .push(_, _, let location), .endSession(let location, _):
       location.loop

@@ -18,7 +18,9 @@ public struct NodeIdentity: Sendable {
   public let program: String
 
   /// All fields.
-  public init(cluster: ClusterName, incarnation: Incarnation, name: String, address: String, program: String) {
+  public init(
+    cluster: ClusterName, incarnation: Incarnation, name: String, address: String, program: String
+  ) {
     self.cluster = cluster
     self.incarnation = incarnation
     self.name = name
@@ -69,7 +71,8 @@ public struct NodeLinkStatus: Sendable {
 /// all nodes with its router. Safe to use from any thread but its own; loops never wait for it.
 public final class NodeLink: Sendable {
   /// Makes the connection to the bus for a registration; `wake` is called when there is something to take.
-  public typealias Connect = @Sendable (Incarnation, _ wake: @escaping @Sendable () -> Void)
+  public typealias Connect =
+    @Sendable (Incarnation, _ wake: @escaping @Sendable () -> Void)
     throws(SystemThread.Failure) -> any Bus
 
   private let identity: NodeIdentity
@@ -89,11 +92,13 @@ public final class NodeLink: Sendable {
   /// Starts with nobody as the home. `gateway` are the connections of this process, which has so many loops. `events` is called on the
   /// link's thread and must not block.
   public convenience init(
-    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int, time: any TimeSource = SystemTime(),
+    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int,
+    time: any TimeSource = SystemTime(),
     events: @escaping @Sendable (NodeEvent) -> Void = { _ in }, connect: @escaping Connect
   ) throws(SystemThread.Failure) {
     try self.init(
-      identity, gateway: gateway, loops: loops, time: time, hasThread: true, events: events, connect: connect)
+      identity, gateway: gateway, loops: loops, time: time, hasThread: true, events: events,
+      connect: connect)
     do throws(SystemThread.Failure) {
       try SystemThread.start("cluster") { [self] in
         while !isClosing.load(ordering: .acquiring) { _ = work.wait(until: turn()) }
@@ -107,7 +112,8 @@ public final class NodeLink: Sendable {
 
   /// Without a thread if a test takes the turns.
   init(
-    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int, time: any TimeSource, hasThread: Bool,
+    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int, time: any TimeSource,
+    hasThread: Bool,
     events: @escaping @Sendable (NodeEvent) -> Void = { _ in }, connect: @escaping Connect
   ) throws(SystemThread.Failure) {
     self.identity = identity
@@ -123,7 +129,9 @@ public final class NodeLink: Sendable {
     self.loops = homes
     engine = Mutex(
       NodeEngine(
-        Self.node(identity, as: identity.incarnation, time), loops: homes, local: gateway, queue: queue, time: time))
+        Self.node(identity, as: identity.incarnation, time), loops: homes, local: gateway,
+        queue: queue,
+        time: time))
     bus = Mutex(try connect(identity.incarnation) { work.signal() })
   }
 
@@ -172,12 +180,16 @@ public final class NodeLink: Sendable {
 
   /// This node is the home of all apps. The router is loaded; connections of devices are plugged into it here. `mayDecide` is asked
   /// before something final is said to a device: without a yes it is told to try again.
-  public func lead(_ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool = { true }) {
+  public func lead(
+    _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool = { true }
+  ) {
     change { $0.lead(router, epoch: epoch, mayDecide: mayDecide, now: $1) }
   }
 
   /// Waits until nodes have told this home all their sessions; false if one has not after so many nanoseconds.
-  public func waitForSessions(of nodes: [Incarnation], atMost nanoseconds: UInt64 = 3_000_000_000) -> Bool {
+  public func waitForSessions(of nodes: [Incarnation], atMost nanoseconds: UInt64 = 3_000_000_000)
+    -> Bool
+  {
     let end = time.monotonic() + nanoseconds
     let wanted = Set(nodes)
     while true {
@@ -221,9 +233,11 @@ public final class NodeLink: Sendable {
       let side = engine.leadership?.side
       return NodeLinkStatus(
         home: engine.gateway.home?.incarnation, epoch: engine.epoch, isLeading: side != nil,
-        sessions: side.map { $0.peers.values.reduce(0) { $0 + $1.table.count } } ?? engine.gateway.table.count,
+        sessions: side.map { $0.peers.values.reduce(0) { $0 + $1.table.count } }
+          ?? engine.gateway.table.count,
         unconfirmed: side?.requests.count ?? engine.gateway.requests.count,
-        unconfirmedBytes: side?.requests.bytes ?? engine.gateway.requests.bytes, counts: engine.node.counts,
+        unconfirmedBytes: side?.requests.bytes ?? engine.gateway.requests.bytes,
+        counts: engine.node.counts,
         bus: counts)
     }
   }

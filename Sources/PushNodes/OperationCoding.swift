@@ -5,8 +5,19 @@ import PushRouter
 /// What a device reads or changes, and what became of it, as nodes tell it.
 enum OperationCoding {
   private enum Kind: UInt8 {
-    case clearAlias = 1, setAlias, setTags, editTags, cleanTags, readAlias, readTags, checkTag, setBadge, setToken, tellToken,
-      setKey, readKey
+    case clearAlias = 1
+    case setAlias
+    case setTags
+    case editTags
+    case cleanTags
+    case readAlias
+    case readTags
+    case checkTag
+    case setBadge
+    case setToken
+    case tellToken
+    case setKey
+    case readKey
   }
 
   /// The bytes of an operation.
@@ -54,7 +65,8 @@ enum OperationCoding {
   /// Reads an operation; nil if the bytes are none.
   static func decode(_ bytes: [UInt8]) -> DeviceOperation? {
     var reader = ByteReader(bytes)
-    guard let kind = reader.read(UInt8.self).flatMap(Kind.init), let operation = read(kind, &reader),
+    guard let kind = reader.read(UInt8.self).flatMap(Kind.init),
+      let operation = read(kind, &reader),
       reader.isAtEnd
     else { return nil }
     return operation
@@ -77,9 +89,12 @@ enum OperationCoding {
     case .tellToken:
       guard let texts = reader.texts(), texts.count == 5 else { return nil }
       return .tellToken(
-        ToldToken(channel: texts[0], kind: texts[1], name: texts[2], service: texts[3], token: texts[4]))
+        ToldToken(
+          channel: texts[0], kind: texts[1], name: texts[2], service: texts[3], token: texts[4]))
     case .setKey:
-      guard let kind = reader.read(UInt8.self).flatMap(DeviceKeyKind.init), let key = reader.counted() else {
+      guard let kind = reader.read(UInt8.self).flatMap(DeviceKeyKind.init),
+        let key = reader.counted()
+      else {
         return nil
       }
       return .setKey(kind, key)
@@ -97,10 +112,12 @@ enum OperationCoding {
 
   private static func token(_ reader: inout ByteReader) -> PushToken? {
     guard let channel = reader.read(UInt8.self).flatMap({ ChannelID(rawValue: $0) }),
-      let kind = reader.read(UInt8.self), let name = reader.text(), let service = reader.read(UInt8.self),
+      let kind = reader.read(UInt8.self), let name = reader.text(),
+      let service = reader.read(UInt8.self),
       let bytes = reader.counted()
     else { return nil }
-    return PushToken(TokenSlot(channel, kind: kind, name: name), ServiceID(rawValue: service), bytes)
+    return PushToken(
+      TokenSlot(channel, kind: kind, name: name), ServiceID(rawValue: service), bytes)
   }
 
   // MARK: Results
@@ -176,7 +193,8 @@ enum OperationCoding {
     var reader = ByteReader(bytes)
     guard let high = reader.read(UInt64.self), let low = reader.read(UInt32.self),
       let platform = reader.read(UInt8.self).flatMap({ Platform(rawValue: $0) }),
-      let fingerprint = reader.counted(), let version = reader.text(), let count = reader.read(UInt8.self)
+      let fingerprint = reader.counted(), let version = reader.text(),
+      let count = reader.read(UInt8.self)
     else { return nil }
     var tokens: [PushToken] = []
     for _ in 0..<count {
@@ -185,7 +203,8 @@ enum OperationCoding {
     }
     guard reader.isAtEnd else { return nil }
     return NewDevice(
-      app: AppKey(high: high, low: low), platform: platform, fingerprint: fingerprint, tokens: tokens,
+      app: AppKey(high: high, low: low), platform: platform, fingerprint: fingerprint,
+      tokens: tokens,
       appVersion: version, location: location)
   }
 
@@ -226,7 +245,9 @@ enum OperationCoding {
 
   /// The refusal of a number; nil for a number of a later version.
   static func refusal(_ number: UInt16) -> DeviceRefusal? {
-    [.unknownApp, .appDisabled, .notRegistered, .unavailable].first { Self.number(of: $0) == number }
+    [.unknownApp, .appDisabled, .notRegistered, .unavailable].first {
+      Self.number(of: $0) == number
+    }
   }
 
   // MARK: Receipts and ends

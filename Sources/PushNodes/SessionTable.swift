@@ -17,6 +17,18 @@ struct NodeSession: Sendable {
   let since: UInt64
 }
 
+extension NodeSession {
+  /// A session of a node that was the home.
+  init(
+    _ device: ConnectedDevice, of app: AppID, at own: Incarnation, _ order: UInt64, _ now: UInt64
+  ) {
+    self.init(
+      handle: Handle(device.location, of: own), app: app, number: device.number, id: device.id,
+      order: order,
+      isForeground: device.isForeground, since: now)
+  }
+}
+
 /// The sessions of one gateway: the gateway keeps one of its own, the home one of each gateway, and both compare their digests.
 struct SessionTable: Sendable {
   /// The sessions of one app.
@@ -25,7 +37,7 @@ struct SessionTable: Sendable {
     /// By 4096 registration numbers.
     var buckets: [UInt32: Set<Location>] = [:]
     /// The newest session of each registration.
-    var newest: [RegistrationNumber: Location] = [:]
+    var newest: [RegistrationNumber: (location: Location, order: UInt64)] = [:]
     var numbers = NumberSet()
   }
 
@@ -96,11 +108,17 @@ struct SessionTable: Sendable {
   }
 
   /// The sessions of an app in some buckets, in the order of their logins.
-  func sessions(of app: AppID, in buckets: ClosedRange<UInt32>) -> [(location: Location, session: NodeSession)] {
+  func sessions(of app: AppID, in buckets: ClosedRange<UInt32>) -> [(
+    location: Location, session: NodeSession
+  )] {
     guard let known = byApp[app]?.buckets else { return [] }
-    let chosen = buckets.count <= known.count ? buckets.filter { known[$0] != nil } : known.keys.filter(buckets.contains)
-    return chosen.flatMap { known[$0] ?? [] }.compactMap { location in sessions[location].map { (location, $0) } }
-      .sorted { ($0.session.order, $0.location.slot) < ($1.session.order, $1.location.slot) }
+    let chosen =
+      buckets.count <= known.count
+      ? buckets.filter { known[$0] != nil } : known.keys.filter(buckets.contains)
+    return chosen.flatMap { known[$0] ?? [] }.compactMap { location in
+      sessions[location].map { (location, $0) }
+    }
+    .sorted { ($0.session.order, $0.location.slot) < ($1.session.order, $1.location.slot) }
   }
 
   /// All sessions of an app.
@@ -111,7 +129,8 @@ extension SessionTable.AppSessions {
   fileprivate mutating func insert(_ session: NodeSession, _ location: Location) {
     digest.insert(session.handle, session.number, isForeground: session.isForeground)
     buckets[session.number.rawValue / ClusterLimits.bucketNumbers, default: []].insert(location)
-    newest[session.number] = location
+    if let known = newest[session.number], known.order > session.order { return }
+    newest[session.number] = (location, session.order)
     numbers.insert(session.number)
   }
 
@@ -125,7 +144,7 @@ extension SessionTable.AppSessions {
 
   fileprivate mutating func withdraw(_ session: NodeSession, _ location: Location) {
     // A newer session of the registration stays.
-    guard newest[session.number] == location else { return }
+    guard newest[session.number]?.location == location else { return }
     newest[session.number] = nil
     numbers.remove(session.number)
   }
@@ -135,6 +154,7 @@ extension Handle {
   /// The name of a connection of a gateway.
   init(_ location: Location, of incarnation: Incarnation) {
     self.init(
-      incarnation: incarnation, loop: location.loop, slot: location.slot, generation: location.generation)
+      incarnation: incarnation, loop: location.loop, slot: location.slot,
+      generation: location.generation)
   }
 }

@@ -33,7 +33,8 @@ enum ClusterSamples {
         SessionLogin(
           handle: handle, app: AppKey(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C),
           registrationID: registrationID, secretHigh: 1, secretLow: 2, isForeground: true)),
-      handleHex + "0102030405060708090a0b0c" + registrationHex + "0000000000000001" + "0000000000000002" + "01"
+      handleHex + "0102030405060708090a0b0c" + registrationHex + "0000000000000001" + "0000000000000002"
+        + "01"
     ),
     (
       .close(SessionClose(handle: handle, number: number, reason: 4)), handleHex + numberHex + "04"
@@ -118,7 +119,10 @@ enum ClusterSamples {
       ).following(id),
       idHex + nextHex + "01" + "01" + "027b7d" + "01cc"
     ),
-    (.late(LatePush(counter: 4, id: id, handles: [handle], content: [9])), "04" + idHex + "01" + handleHex + "0109"),
+    (
+      .late(LatePush(counter: 4, id: id, handles: [handle], content: [9])),
+      "04" + idHex + "01" + handleHex + "0109"
+    ),
     (
       .pulled(
         PulledPart(

@@ -60,7 +60,8 @@ private let millisecond: UInt64 = 1_000_000
     for slot in 0..<300 {
       let login = SessionLogin(
         handle: Handle(incarnation: Incarnation(1), loop: 0, slot: UInt32(slot), generation: 0),
-        app: AppKey(high: 1, low: 2), registrationID: ClusterSamples.registrationID, secretHigh: 0, secretLow: 0, isForeground: true)
+        app: AppKey(high: 1, low: 2), registrationID: ClusterSamples.registrationID, secretHigh: 0,
+        secretLow: 0, isForeground: true)
       try queue.add(entry(.login(login)), now: 1000 * millisecond)
     }
     #expect(try take(&queue, now: 1002 * millisecond).map(\.entries.count) == [256, 44])

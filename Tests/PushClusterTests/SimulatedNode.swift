@@ -282,7 +282,8 @@ final class SimulatedNode {
     let handle = Handle(incarnation: incarnation, loop: 0, slot: slots, generation: 1)
     let message = ClusterMessage.login(
       SessionLogin(
-        handle: handle, app: AppKey(high: 0, low: 0), registrationID: RegistrationID(high: UInt64(number), low: 0), secretHigh: 0,
+        handle: handle, app: AppKey(high: 0, low: 0),
+        registrationID: RegistrationID(high: UInt64(number), low: 0), secretHigh: 0,
         secretLow: 0, isForeground: false))
     _ = requests.add(.login(handle), app, message, now: now)
     if let home = known[app] { send(app, home.epoch, message, to: home.incarnation, now: now) }
@@ -432,7 +433,7 @@ final class SimulatedNode {
       content = push.content
     case .pushMany(let push):
       id = push.id
-      content = push.contents.first?.bytes
+      content = push.content
       if push.part > 0, parts[app].map({ $0 == (push.id, push.part) }) != true {
         database.violations.append("part \(push.part) of \(push.id) is out of place")
       }

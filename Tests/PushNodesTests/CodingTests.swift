@@ -45,7 +45,7 @@ import Testing
 
   @Test func `Registrations are read as written`() throws {
     let device = NewDevice(
-      app: AppKey(high: 1, low: 2), platform: .harmony, fingerprint: [1, 2, 3],
+      app: AppKey(high: 1, low: 2), platform: .hmos, fingerprint: [1, 2, 3],
       tokens: [PushToken(TokenSlot(.apns, kind: 0), ServiceID(rawValue: 2), [9])], appVersion: "1.0",
       location: Self.location)
     let bytes = OperationCoding.encode(device)
@@ -65,7 +65,9 @@ import Testing
   }
 
   @Test func `Receipts and reasons are read as written`() throws {
-    let receipts = [DeviceReceipt(id: MessageID(1), isTap: true), DeviceReceipt(id: MessageID(2), isTap: false)]
+    let receipts = [
+      DeviceReceipt(id: MessageID(1), isTap: true), DeviceReceipt(id: MessageID(2), isTap: false),
+    ]
     let read = try #require(OperationCoding.decodeReceipts(OperationCoding.encode(receipts)))
     #expect("\(read)" == "\(receipts)")
     #expect(OperationCoding.decodeReceipts([1]) == nil)
@@ -78,7 +80,7 @@ import Testing
   @Test func `Pushes are read as written, without what channels get`() throws {
     let content = PushContent(
       variants: [ContentVariant(platforms: .all, message: [0x7B, 0x7D])],
-      forChannels: [ChannelContent(channel: .apns, platforms: .all, bytes: [1, 2, 3])],
+      forChannels: [ChannelContent(.apns, for: .all, [1, 2, 3])],
       overrides: MessageID(9))
     let elsewhere = NumberSet([RegistrationNumber(1), RegistrationNumber(5)])
     let push = StoredPush(content: content, strategy: .vendorThenOwn, elsewhere: elsewhere)

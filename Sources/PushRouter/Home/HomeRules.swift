@@ -21,8 +21,9 @@ struct Replacements: Sendable {
   private static let settled: UInt32 = 15
   /// Seconds in which replacements of a registration are counted.
   private static let window: UInt32 = 60
-  /// From so many in a window on, two devices are using one registration.
-  private static let most = 3
+  /// From so many in a window on, two devices are using one registration: each comes back at once. A device that changes its network
+  /// does not come so often.
+  private static let most = 8
   /// Registrations that are remembered.
   private static let mostKnown = 65_536
 
