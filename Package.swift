@@ -61,6 +61,7 @@ let package = Package(
     module("PushHTTPServer", ["PushBase", "PushHTTP", "PushNet"]),
     module("PushHTTP2", ["PushBase", "PushNet", "CNghttp2"]),
     module("PushCluster", ["PushBase", "PushWire", "CNATS"]),
+    module("PushForwarding", ["PushBase", "PushHTTP", "PushHTTPServer", "PushNet"]),
     module(
       "PushStorage",
       ["PushBase", "PushDomain", "PushCrypto", "CSQLite", "CPostgreSQL", "CLinux", "COpenSSL"],
@@ -82,6 +83,7 @@ let package = Package(
     module(
       "PushPassthrough",
       ["PushBase", "PushWire", "PushDomain", "PushNet", "PushWebSocket", "PushRouter", "PushCrypto"]),
+    module("PushNodes", ["PushBase", "PushWire", "PushDomain", "PushCluster", "PushRouter"]),
     module(
       "PushGateway",
       [
@@ -107,6 +109,7 @@ let package = Package(
         "PushBase", "PushJSON", "PushHTTP", "PushChannels", "PushDomain", "PushStorage", "PushRouter",
         "PushCrypto", "PushHTTPClient",
       ]),
+    module("PushMembership", ["PushBase", "PushStorage", "CLinux"]),
     module("PushAccounts", ["PushBase", "PushStorage", "PushCrypto"]),
     module("PushMail", ["PushBase", "PushStorage", "CCurl"]),
     module("PushOps", ["PushBase", "PushJSON", "CLinux"]),
@@ -144,9 +147,9 @@ let package = Package(
       name: "borealis",
       dependencies: [
         "PushBase", "PushJSON", "PushWire", "PushHTTP", "PushDomain", "PushCrypto", "PushNet",
-        "PushWebSocket", "PushHTTPServer", "PushStorage", "PushRouter", "PushPassthrough", "PushGateway",
-        "PushGetui", "PushConsole", "PushChannels",
-        "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail",
+        "PushWebSocket", "PushHTTPServer", "PushForwarding", "PushCluster", "PushNodes", "PushStorage",
+        "PushRouter", "PushPassthrough", "PushGateway", "PushGetui", "PushConsole", "PushChannels",
+        "PushAPNs", "PushVendors", "PushHTTPClient", "PushCallbacks", "PushMail", "PushMembership",
         "PushOps", "BorealisDevice", "APNsSimulator", "ChannelSimulator", "PushBench", "CLinux",
       ], swiftSettings: strict),
     // Tests.
@@ -176,7 +179,7 @@ let package = Package(
       "PushHTTPClientTests",
       ["PushTesting", "PushHTTPClient", "PushHTTP2", "PushNet", "PushCrypto", "PushBase", "CLinux"]),
     tests("PushClusterTests", ["PushTesting", "PushCluster", "PushCrypto", "PushWire", "PushBase"]),
-    tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite"]),
+    tests("PushStorageTests", ["PushTesting", "PushStorage", "PushDomain", "PushBase", "CSQLite", "CLinux"]),
     tests(
       "PushRouterTests", ["PushTesting", "PushAPNs", "PushRouter", "PushStorage", "PushDomain", "PushBase"]),
     tests(
@@ -191,6 +194,12 @@ let package = Package(
         "PushTesting", "PushPassthrough", "PushRouter", "PushNet", "PushWebSocket", "PushWire", "PushStorage",
         "PushDomain",
         "PushCrypto", "PushBase", "CLinux",
+      ]),
+    tests(
+      "PushNodesTests",
+      [
+        "PushTesting", "PushNodes", "PushCluster", "PushPassthrough", "PushRouter", "PushNet", "PushStorage",
+        "PushDomain", "PushCrypto", "PushWire", "PushBase", "CLinux",
       ]),
     tests(
       "PushGatewayTests",
@@ -231,6 +240,7 @@ let package = Package(
     tests(
       "ChannelSimulatorTests", ["ChannelSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
     tests("APNsSimulatorTests", ["APNsSimulator", "PushHTTP", "PushCrypto", "PushJSON", "PushBase"]),
+    tests("PushMembershipTests", ["PushTesting", "PushMembership", "PushStorage"]),
     tests("PushMailTests", ["PushTesting", "PushMail", "PushStorage", "PushDomain", "PushBase"]),
     tests("PushOpsTests", ["PushOps", "PushBase"]),
     tests(

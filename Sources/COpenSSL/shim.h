@@ -112,6 +112,10 @@ static inline int co_set_max_version_12(SSL_CTX *context) {
   return (int)SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
 }
 
+static inline int co_set_min_version_13(SSL_CTX *context) {
+  return (int)SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+}
+
 typedef int (*co_ticket_callback)(SSL *, unsigned char *, unsigned char *, EVP_CIPHER_CTX *, EVP_MAC_CTX *, int);
 
 static inline void co_set_ticket_callback(SSL_CTX *context, co_ticket_callback callback) {

@@ -119,7 +119,7 @@ final class ChannelScene {
     switch vendor {
     case .fcm:
       let pem: String
-      do { pem = try RS256Key.generate().pem() } catch { throw .unexpected("\(error)") }
+      do { pem = try RSAKey.generate().pem() } catch { throw .unexpected("\(error)") }
       let account: JSONValue = [
         "type": "service_account", "project_id": .string(project), "private_key_id": "bench",
         "private_key": .string(pem), "client_email": "bench@bench-project.iam.gserviceaccount.com",

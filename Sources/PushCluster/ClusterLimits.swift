@@ -10,12 +10,10 @@ public enum ClusterLimits {
   public static let maxName = 32
   /// Most bytes of a set of registration numbers in one message; a larger one is divided.
   public static let maxSet = 192 << 10
-  /// Most bytes of the content of a push for one platform, of a request of a device, or of its result.
-  public static let maxContent = 65_526
+  /// Most bytes of what the devices get of a push, of a request of a device, or of its result.
+  public static let maxContent = 128 << 10
   /// Most sessions that a push to few names.
   public static let maxHandles = 64
-  /// Most IDs of pushes in flight, or acknowledged and not stored, of one session.
-  public static let maxInFlight = 1024
   /// Most logins in a frame.
   public static let maxLogins = 256
   /// Registration numbers in one bucket of a digest.

@@ -45,16 +45,18 @@ struct DeliveryReceiver {
   mutating func take(_ message: ClusterMessage, now: UInt64) -> Verdict {
     guard let place = message.streamPlace else { return .apply }
     guard place.previous <= applied else { return miss(now: now) }
-    guard place.id > applied else {
-      // A replay that found nothing answers the request as well.
-      if case .replayed = message { nextRequest = nil }
-      return .drop
+    if case .replayed = message {
+      applied = max(applied, place.id)
+      partial = nil
+      nextRequest = nil
+      return .apply
     }
+    guard place.id > applied || place.id == place.previous else { return .drop }
     if place.part > 0 {
       guard let known = partial, known == (place.id, place.part) else { return miss(now: now) }
     }
     partial = place.isLast ? nil : (place.id, place.part + 1)
-    if place.isLast { applied = place.id }
+    if place.isLast { applied = max(applied, place.id) }
     nextRequest = nil
     return .apply
   }

@@ -11,21 +11,27 @@ public struct RequestTable: Sendable {
     case acks(AppID, batch: UInt64)
     /// RESULT for the request of the session.
     case device(Handle, sequence: UInt32)
+    /// RESULT for receipts of the session.
+    case receipts(Handle, sequence: UInt32)
     /// PULLED for the session.
     case pull(Handle)
     /// RECALLED of the push by the gateway.
     case recall(AppID, MessageID, by: Incarnation)
     /// CLOSE of the session.
     case endSession(Handle)
+    /// LATE_TAKEN by the gateway.
+    case late(Incarnation, counter: UInt64)
 
     fileprivate var kind: Kind {
       switch self {
       case .login: .login
       case .acks: .acks
       case .device: .device
+      case .receipts: .receipts
       case .pull: .pull
       case .recall: .recall
       case .endSession: .endSession
+      case .late: .late
       }
     }
   }
@@ -44,15 +50,15 @@ public struct RequestTable: Sendable {
 
   /// Requests with the same times: thus the first in a queue is the first due.
   fileprivate enum Kind: Int, CaseIterable {
-    case login, acks, device, pull, recall, endSession
+    case login, acks, device, receipts, pull, recall, endSession, late
 
     /// Nanoseconds from one attempt to the next.
     var interval: UInt64 {
       switch self {
       case .login: 300_000_000
       case .recall: 500_000_000
-      case .device, .pull, .endSession: 1_000_000_000
-      case .acks: 2_000_000_000
+      case .device, .pull, .endSession, .late: 1_000_000_000
+      case .acks, .receipts: 2_000_000_000
       }
     }
 
@@ -62,7 +68,7 @@ public struct RequestTable: Sendable {
       case .login: 5_000_000_000
       case .device: 10_000_000_000
       case .pull: 30_000_000_000
-      case .acks, .recall, .endSession: nil
+      case .acks, .receipts, .recall, .endSession, .late: nil
       }
     }
   }
@@ -88,6 +94,16 @@ public struct RequestTable: Sendable {
 
   /// How many requests are not confirmed.
   public var count: Int { pending.count }
+
+  /// Whether a request is not confirmed.
+  public func contains(_ key: Key) -> Bool { pending[key] != nil }
+
+  /// Replaces what is sent again.
+  public mutating func update(_ key: Key, _ message: ClusterMessage) {
+    guard let known = pending[key] else { return }
+    let request = Request(key: key, app: known.request.app, message: message, gateway: known.request.gateway)
+    pending[key] = Pending(request: request, bytes: known.bytes, end: known.end, attempt: known.attempt)
+  }
 
   /// What is not confirmed, in any order.
   public var keys: [Key] { Array(pending.keys) }
@@ -152,10 +168,12 @@ public struct RequestTable: Sendable {
     return (again, ended)
   }
 
-  /// An app has a new home: everything for its home is to be sent there at once.
-  public mutating func takeAll(_ app: AppID, now: UInt64) -> [Request] {
-    let known = pending.values.filter { $0.request.app == app && $0.request.gateway == nil }
-      .sorted { $0.attempt < $1.attempt }
+  /// An app, or with nil every app, has a new home: everything for its home is to be sent there at once.
+  public mutating func takeAll(_ app: AppID? = nil, now: UInt64) -> [Request] {
+    let known = pending.values.filter {
+      (app ?? $0.request.app) == $0.request.app && $0.request.gateway == nil
+    }
+    .sorted { $0.attempt < $1.attempt }
     for one in known { schedule(one.request.key, one.request.key.kind, now: now) }
     return known.map(\.request)
   }

@@ -165,7 +165,7 @@ public final class WebConsole: Sendable {
   }
 
   /// The answer to a request for the console that did not come whole, or was too large; nil for other targets.
-  public func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse? {
+  public static func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse? {
     Self.serves(target) ? Failures.refused(fault) : nil
   }
 

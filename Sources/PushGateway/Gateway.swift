@@ -206,11 +206,11 @@ public final class Gateway: Sendable {
   }
 
   /// The answer to a malformed request.
-  public func refusal(_ fault: HTTPFault) -> HTTPResponse {
+  public static func refusal(_ fault: HTTPFault) -> HTTPResponse {
     let error: APIError =
       switch fault {
       case .bodyTooLarge: .tooLarge("The body is too large")
-      case .timeout, .busy: .timeout
+      case .timeout, .busy, .unserved: .timeout
       case .unanswered: .unanswered
       default: .invalidValue("The request is malformed")
       }

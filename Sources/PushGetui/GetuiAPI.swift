@@ -113,12 +113,13 @@ public final class GetuiAPI: Sendable {
   }
 
   /// Returns the answer to a malformed request; nil for targets of other APIs.
-  public func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse? {
+  public static func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse? {
     guard Self.serves(target) else { return nil }
     let error: GetuiError =
       switch fault {
       case .bodyTooLarge: .overLimit("body")
-      case .timeout, .busy: .busy
+      case .timeout, .busy, .unserved: .busy
+      case .unanswered: .unanswered
       default: .parameter("The request is malformed")
       }
     return .getui(error.httpStatus, error.json())

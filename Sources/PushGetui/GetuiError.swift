@@ -65,4 +65,8 @@ extension GetuiError {
   static func taskInvalid(_ message: String) -> Self { Self(code: 22002, httpStatus: 400, message: message) }
   /// 30019: the server is overloaded or its database failed. The client may try again.
   static let busy = Self(code: 30019, httpStatus: 403, message: "The system is busy, please retry later")
+  /// 30019: there was no answer in time, and the call may have been carried out.
+  static let unanswered = Self(
+    code: 30019, httpStatus: 403,
+    message: "No answer in time. The call may have been carried out: repeat it with the same request_id")
 }

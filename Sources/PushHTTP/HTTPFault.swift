@@ -28,6 +28,8 @@ public enum HTTPFault: Error, Sendable, Equatable, CaseIterable {
   case busy
   /// The handler did not answer in time, and the request may have been carried out; never set by the parser.
   case unanswered
+  /// Nobody can serve the request now, and it was not carried out; never set by the parser.
+  case unserved
   /// A chunk's size line or end is malformed, or the extensions are over the limit.
   case badChunk
   /// The peer closed in the middle of a message.
@@ -45,7 +47,7 @@ public enum HTTPFault: Error, Sendable, Equatable, CaseIterable {
     case .unknownExpectation: 417
     case .headerTooLarge: 431
     case .unknownMethod, .unsupportedCoding: 501
-    case .busy, .unanswered: 503
+    case .busy, .unanswered, .unserved: 503
     case .unsupportedVersion: 505
     }
   }

@@ -24,8 +24,11 @@ public struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     fields.append(Field(name: name.lowercased(), value: value))
   }
 
+  /// Removes the fields for which a closure returns true.
+  public mutating func removeAll(where isUnwanted: (Field) -> Bool) { fields.removeAll(where: isUnwanted) }
+
   /// Replaces all fields of this name, which is in lower case, by one.
-  mutating func set(_ name: String, _ value: String) {
+  public mutating func set(_ name: String, _ value: String) {
     fields.removeAll { $0.name == name }
     append(lowercase: name, value)
   }

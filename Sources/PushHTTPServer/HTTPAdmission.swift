@@ -13,30 +13,34 @@ struct HTTPAdmission {
   /// Returns the client's address of a request; nil means the connection's peer.
   var client: ((HTTPRequest, IPAddress?) -> IPAddress?)?
 
+  /// Whether peers pass on requests of others, so that what is known of one request says nothing about the next.
+  var peersActForOthers = false
+
   /// Screens a request, and records the network that it counts for.
   func look(
     at head: HTTPRequest, _ id: String, over connection: HTTPConnection, _ work: HTTPWork
   ) -> HTTPScreening? {
-    work.isScreened = true
     let screening = screen?(head, id, connection.peer)
-    if case .admitted(_, let isKnown)? = screening {
-      work.isKnown = isKnown
-      work.sender = sender(of: head, over: connection)
-      // Its memory counts for its sender from now on.
-      work.share = nil
-    }
+    record(screening, of: head, over: connection, work)
     return screening
   }
 
-  /// Screens a request whose body came in one read; nil if it needs no screening, as small ones and those of
-  /// authenticated senders.
-  func screening(
-    ofWhole request: HTTPRequest, over connection: HTTPConnection, _ work: HTTPWork
-  ) -> HTTPScreening? {
-    guard request.body.capacity > limits.uncountedBytes, !work.isScreened, !connection.isKnown else {
-      return nil
-    }
-    return look(at: request, work.requestID, over: connection, work)
+  /// Records that a request was screened, and the network that it counts for.
+  func record(
+    _ screening: HTTPScreening?, of head: HTTPRequest, over connection: HTTPConnection, _ work: HTTPWork
+  ) {
+    work.isScreened = true
+    guard case .admitted(_, let isKnown)? = screening else { return }
+    work.isKnown = isKnown
+    work.sender = sender(of: head, over: connection)
+    // Its memory counts for its sender from now on.
+    work.share = nil
+  }
+
+  /// Whether a request whose body came in one read needs screening: not small ones and those of authenticated senders.
+  func needsScreening(_ request: HTTPRequest, over connection: HTTPConnection, _ work: HTTPWork) -> Bool {
+    request.body.capacity > limits.uncountedBytes && !work.isScreened
+      && (peersActForOthers || !connection.isKnown)
   }
 
   /// Counts what a connection holds; returns whether there is room for it.
@@ -48,9 +52,16 @@ struct HTTPAdmission {
     let share =
       work.share
       ?? memory.share(
-        for: work.isScreened ? work.sender : connection.network, isKnown: work.isKnown || connection.isKnown)
+        for: work.isScreened ? work.sender : connection.network,
+        isKnown: work.isKnown || isKnown(connection, work))
     work.share = share
     return share.hold(cost)
+  }
+
+  /// Whether what a connection holds is an authenticated sender's, whatever the request is. Between nodes that holds for
+  /// answers.
+  private func isKnown(_ connection: HTTPConnection, _ work: HTTPWork) -> Bool {
+    connection.isKnown && (!peersActForOthers || work.parser.isIdle && !work.isScreened)
   }
 
   /// The network that a request counts for: behind a proxy, the client's.

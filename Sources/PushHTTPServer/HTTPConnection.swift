@@ -77,7 +77,7 @@ struct HTTPConnection {
   /// Whether another request may be handled.
   func mayParse(_ limits: HTTPServerLimits) -> Bool {
     switch phase {
-    case .idle, .reading: connection.queue.byteCount <= limits.outboundBytes
+    case .idle, .reading: connection.queue.byteCount <= limits.outboundBytes && work?.asked == nil
     case .handshaking, .answering, .closing, .lingering: false
     }
   }
@@ -146,6 +146,8 @@ final class HTTPWork {
   var readsBody = false
   /// Whether the request whose body is being read passed the screening.
   var isScreened = false
+  /// The request that waits for the answer to an inquiry.
+  var asked: HTTPAskedRequest?
   /// The network that the body being read counts for, once it is known.
   var sender: PeerNetwork?
   /// Whether its sender is authenticated.
@@ -196,6 +198,7 @@ final class HTTPWork {
     readsBody = false
     isScreened = false
     isKnown = false
+    asked = nil
     sender = nil
     share = nil
   }
@@ -204,7 +207,7 @@ final class HTTPWork {
   /// completely or not at all.
   var cost: Int {
     let reserved = isKnown ? parser.bodySize : 0
-    return parser.heldBytes(reserving: reserved) + pending.capacity
+    return parser.heldBytes(reserving: reserved) + pending.capacity + (asked?.cost ?? 0)
   }
 }
 

@@ -18,8 +18,15 @@ public struct HTTPExchange: Sendable {
   public let peer: IPAddress?
   /// Index of the loop that owns the connection.
   public let loop: Int
+  /// Whether the sender, or an earlier one on the connection, is authenticated.
+  public let isKnown: Bool
 
   let duty: AnswerDuty
+
+  /// The same for a request of another client, which the peer has passed on.
+  public func passedOn(from client: IPAddress?) -> HTTPExchange {
+    HTTPExchange(requestID: requestID, peer: client, loop: loop, isKnown: isKnown, duty: duty)
+  }
 
   /// Answers the request, from any thread, once; later answers are dropped, as are those to a connection that is gone.
   /// Quickest within the handler, where the answer needs no wake-up.
@@ -72,11 +79,16 @@ final class HTTPAnswers: Sendable {
   }
 
   private let mailbox: Mailbox<Answer>
+  /// Answers of inquiries.
+  let screenings: Mailbox<HTTPInquiry.Answer>
   /// The loop's thread while it runs a handler, else 0.
   private let handlingThread = Atomic<UInt>(0)
   private let immediate = Mutex<Answer?>(nil)
 
-  init(of handle: LoopHandle) { mailbox = Mailbox(of: handle) }
+  init(of handle: LoopHandle) {
+    mailbox = Mailbox(of: handle)
+    screenings = Mailbox(of: handle)
+  }
 
   func post(_ answer: Answer) {
     if handlingThread.load(ordering: .relaxed) == pthread_self() {

@@ -6,7 +6,7 @@ import Synchronization
 /// cannot take what authenticated clients need. Shared by all loops.
 public final class HTTPMemory: Sendable {
   /// The memory that one connection, or one request, holds. It is released with this object.
-  final class Share: Sendable {
+  public final class Share: Sendable {
     private let memory: HTTPMemory
     private let network: PeerNetwork?
     private let isKnown: Bool
@@ -21,7 +21,7 @@ public final class HTTPMemory: Sendable {
     deinit { memory.change(by: -bytes.load(ordering: .relaxed), network, isKnown: isKnown) }
 
     /// Grows the share to hold this many bytes, by one thread at a time; false, without a change, if there is no room.
-    func hold(_ wanted: Int) -> Bool {
+    public func hold(_ wanted: Int) -> Bool {
       let held = bytes.load(ordering: .relaxed)
       let rounded = (wanted + memory.step - 1) / memory.step * memory.step
       guard rounded != held else { return true }
@@ -53,7 +53,9 @@ public final class HTTPMemory: Sendable {
   }
 
   /// A share for a network, without room yet; for nil, only the whole is bounded.
-  func share(for network: PeerNetwork?, isKnown: Bool) -> Share { Share(self, network, isKnown: isKnown) }
+  public func share(for network: PeerNetwork?, isKnown: Bool) -> Share {
+    Share(self, network, isKnown: isKnown)
+  }
 
   /// Bytes that are held.
   public var held: Int { state.withLock { $0.held } }

@@ -12,7 +12,8 @@ extension HTTPServer {
       if answer.response != nil { metrics.lostAnswers.add() }
       return
     }
-    let response = answer.response ?? stopgap(for: .forgotten, slot, work)
+    var response = answer.response ?? stopgap(for: .forgotten, slot, work)
+    completeAnswer?(&response)
     metrics.answered(response.status, microseconds: (time.monotonic() &- work.started) / 1000)
     if response.isToKnownCaller { table.slab[slot].isKnown = true }
     // It was used just now: its idle time starts here.
@@ -31,12 +32,23 @@ extension HTTPServer {
     return refusalPage?(.unanswered, target) ?? refusal(.unanswered)
   }
 
-  /// Answers a request by its header alone, if that is enough; returns whether it was. The connection closes, since to
-  /// continue the whole body would have to be read.
-  func turnAway(_ slot: UInt32, _ work: HTTPWork) -> Bool {
+  /// Answers a request by its header alone, if that is enough, or asks elsewhere; returns whether its body is not read now.
+  func turnAway(_ slot: UInt32, _ work: HTTPWork, wantsContinue: Bool = false) -> Bool {
     guard !work.isScreened, let head = work.parser.head else { return false }
     let id = stamps.requestID(head.headers["x-request-id"])
-    switch admission.look(at: head, id, over: table.slab[slot], work) {
+    if ask(about: head, id, slot) {
+      work.asked = .head(head, id: id, wantsContinue: wantsContinue)
+      return true
+    }
+    return apply(admission.look(at: head, id, over: table.slab[slot], work), to: head, id, slot, work)
+  }
+
+  /// Answers a request that its screening refuses; returns whether it does. The connection closes, since to continue the
+  /// whole body would have to be read.
+  func apply(
+    _ screening: HTTPScreening?, to head: HTTPRequest, _ id: String, _ slot: UInt32, _ work: HTTPWork
+  ) -> Bool {
+    switch screening {
     case .admitted(let bodyBytes, let isKnown)?:
       guard work.parser.limitBody(to: bodyBytes) else {
         refuse(.bodyTooLarge, slot)
@@ -73,6 +85,7 @@ extension HTTPServer {
     work.requestID = stamps.requestID(nil)
     let target = work.parser.latestTarget
     work.parser.reset()
+    work.asked = nil
     work.headOnly = false
     work.minorVersion = 1
     work.isSecure = tls != nil

@@ -80,13 +80,13 @@ extension HTTPServer {
     switch event {
     case .needMore: noteProgress(slot, work)
     case .needsContinue:
-      noteProgress(slot, work)
-      guard table.slab[slot].phase == .reading, !turnAway(slot, work) else { break }
       // A client that sends the body at once does not wait (RFC 9110 section 10.1.1).
-      if start + count == bytes.count {
-        table.slab[slot].connection.append { $0 += HTTPResponse.continueBytes }
-        markDirty(slot)
-      }
+      let isWaiting = start + count == bytes.count
+      noteProgress(slot, work, wantsContinue: isWaiting)
+      guard table.slab[slot].phase == .reading, work.asked == nil,
+        !turnAway(slot, work, wantsContinue: isWaiting)
+      else { break }
+      if isWaiting { sendContinue(slot) }
     case .request(let request):
       serve(request, slot, work, rest: bytes.extracting((start + count)..<bytes.count))
     case .failure(let fault): refuse(fault, slot)
@@ -94,20 +94,44 @@ extension HTTPServer {
     return count
   }
 
-  private func noteProgress(_ slot: UInt32, _ work: HTTPWork) {
+  func sendContinue(_ slot: UInt32) {
+    table.slab[slot].connection.append { $0 += HTTPResponse.continueBytes }
+    markDirty(slot)
+  }
+
+  private func noteProgress(_ slot: UInt32, _ work: HTTPWork, wantsContinue: Bool = false) {
     table.slab[slot].noteProgress(limits, second: Self.second(loop.now))
-    if work.parser.bodySize > limits.unscreenedBytes { _ = turnAway(slot, work) }
+    if work.parser.bodySize > limits.unscreenedBytes {
+      _ = turnAway(slot, work, wantsContinue: wantsContinue)
+    }
   }
 
   private func serve(_ request: HTTPRequest, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>) {
     work.requestID = stamps.requestID(request.headers["x-request-id"])
-    let screening = admission.screening(ofWhole: request, over: table.slab[slot], work)
+    guard admission.needsScreening(request, over: table.slab[slot], work) else {
+      return serve(request, nil, slot, work, rest: rest)
+    }
+    if ask(about: request, work.requestID, slot) {
+      work.asked = .whole(request)
+      enter(.reading, slot)
+      table.slab[slot].deadline = Self.second(loop.now) &+ limits.bodySeconds &+ 1
+      return
+    }
+    let screening = admission.look(at: request, work.requestID, over: table.slab[slot], work)
+    serve(request, screening, slot, work, rest: rest)
+  }
+
+  /// Passes a request to its handler after its screening, which is nil if it needs none.
+  func serve(
+    _ request: HTTPRequest, _ screening: HTTPScreening?, _ slot: UInt32, _ work: HTTPWork, rest: Span<UInt8>
+  ) {
     if case .admitted(let bodyBytes, _)? = screening, request.body.count > bodyBytes {
       work.forgetRequest()
       return refuse(.bodyTooLarge, slot)
     }
     let isBusy = !admission.hasRoom(for: request.body.capacity, of: table.slab[slot], work)
     let share = work.share
+    let isKnown = work.isKnown || table.slab[slot].isKnown && !admission.peersActForOthers
     work.forgetRequest()
     guard !isBusy else { return refuse(.busy, slot) }
     work.keepAlive = request.keepAlive
@@ -126,7 +150,7 @@ extension HTTPServer {
       return
     }
     let exchange = HTTPExchange(
-      requestID: work.requestID, peer: table.slab[slot].peer, loop: loop.handle.index,
+      requestID: work.requestID, peer: table.slab[slot].peer, loop: loop.handle.index, isKnown: isKnown,
       duty: AnswerDuty(token: token(slot), number: table.slab[slot].number, share: share, answers: answers))
     if let answer = answers.handling({ handler(request, exchange) }) { take(answer) }
   }

@@ -8,6 +8,11 @@ extension HTTPServer {
     switch table.slab[slot].connection.proceed(within: &handshakes) {
     case .inProgress: break
     case .open:
+      if let admits, let session = table.slab[slot].connection.tls, !admits(session) {
+        metrics.failedHandshakes.add()
+        return close(slot)
+      }
+      table.slab[slot].isKnown = peersActForOthers
       enter(.idle, slot)
       // The first request may have arrived with the end of the handshake.
       read(slot)

@@ -45,6 +45,23 @@ public final class HTTPServer: LoopDriver {
     set { admission.client = newValue }
   }
 
+  /// Asked before `screen`, and in its place if it returns true: then the answer comes through the inquiry. Gets what a screen
+  /// gets, on the loop's thread. Requests to upgrade are left out.
+  public var inquire: ((HTTPRequest, _ requestID: String, _ peer: IPAddress?, HTTPInquiry) -> Bool)?
+
+  /// Says that peers are trusted and pass on requests of others: their connections make room for no others while they are
+  /// open, and what is known of one request says nothing about the next one. Set before the first connection.
+  public var peersActForOthers: Bool {
+    get { admission.peersActForOthers }
+    set { admission.peersActForOthers = newValue }
+  }
+
+  /// Decides, on the loop's thread, whether a peer may stay after its TLS handshake; nil accepts all.
+  public var admits: ((TLSSession) -> Bool)?
+
+  /// Called for each answer of a handler, on the loop's thread, before it is sent.
+  public var completeAnswer: ((inout HTTPResponse) -> Void)?
+
   /// Called first for every request, on the loop's thread; nil leaves it to the handler. The address is the peer's. Not
   /// called while more than a little is queued for sending: a request to upgrade is refused then.
   public var upgrade: ((HTTPRequest, IPAddress?) -> HTTPUpgrade?)?
@@ -107,7 +124,7 @@ public final class HTTPServer: LoopDriver {
   /// Takes over a connected, non-blocking socket.
   public func accept(_ descriptor: Int32) {
     let peer = IPAddress(peerOf: descriptor)
-    let network = peers.network(of: peer)
+    let network = peersActForOthers ? nil : peers.network(of: peer)
     guard !isDraining, room.admit(network, to: self) else {
       metrics.refusedConnections.add()
       loop.discard(descriptor)
@@ -126,6 +143,7 @@ public final class HTTPServer: LoopDriver {
     metrics.connections.add(1)
     room.open += 1
     guard table.slab[slot].connection.watch(token(slot), on: loop) else { return close(slot) }
+    if tls == nil { table.slab[slot].isKnown = peersActForOthers }
     enter(tls == nil ? .idle : .handshaking, slot)
     settle(slot)
   }
@@ -176,7 +194,10 @@ public final class HTTPServer: LoopDriver {
   }
 
   /// Takes answers that were given outside a handler.
-  public func drainMail() { for answer in answers.drain() { take(answer) } }
+  public func drainMail() {
+    for answer in answers.drain() { take(answer) }
+    if inquire != nil { for answer in answers.screenings.drain() { take(answer) } }
+  }
 
   /// Closes connections that took too long.
   public func tick() { closeOverdue() }

@@ -36,6 +36,8 @@ public final class TLSContext: @unchecked Sendable {
     case all
     /// TLS 1.2 only.
     case only12
+    /// TLS 1.3 only.
+    case only13
   }
 
   let handle: OpaquePointer
@@ -48,7 +50,13 @@ public final class TLSContext: @unchecked Sendable {
     guard let handle = co_new_tls_context(server ? 1 : 0) else { throw .library(Self.drainReason()) }
     self.handle = handle
     isServer = server
-    if versions == .only12, co_set_max_version_12(handle) != 1 { throw .library(Self.drainReason()) }
+    let isRestricted =
+      switch versions {
+      case .all: true
+      case .only12: co_set_max_version_12(handle) == 1
+      case .only13: co_set_min_version_13(handle) == 1
+      }
+    guard isRestricted else { throw .library(Self.drainReason()) }
     guard server else { return }
     // Held by this object, which every session holds.
     SSL_CTX_set_ex_data(handle, 0, Unmanaged.passUnretained(tickets).toOpaque())

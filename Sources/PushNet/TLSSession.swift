@@ -163,6 +163,15 @@ public final class TLSSession {
     }
   }
 
+  /// Whether the peer has shown a certificate for this DNS name. Names in the subject count only if it has no others
+  /// (RFC 6125 section 6.4.4), patterns only as a whole label.
+  public func isPeer(named name: String) -> Bool {
+    guard !name.isEmpty, let certificate = SSL_get1_peer_certificate(handle) else { return false }
+    defer { X509_free(certificate) }
+    let flags = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
+    return X509_check_host(certificate, name, name.utf8.count, flags, nil) == 1
+  }
+
   /// The agreed version, such as `TLSv1.3`.
   public var version: String { SSL_get_version(handle).map { String(cString: $0) } ?? "" }
 

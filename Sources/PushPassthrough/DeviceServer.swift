@@ -156,7 +156,10 @@ public final class DeviceServer: LoopDriver {
     loop.assertIsOurs()
     let (mail, hasRefused) = mailbox.take()
     for one in mail { handle(one) }
-    if hasRefused { sending.missedPushes() }
+    if hasRefused {
+      connections.metrics.overflows.add()
+      sending.missedPushes()
+    }
   }
 
   /// Closes sessions whose deadline has passed.
@@ -219,6 +222,8 @@ public final class DeviceServer: LoopDriver {
       if let slot = connections.slot(location) { connections.goAway(slot, CloseReason(reason)) }
     case .forget(let app):
       if let place = connections.forget(app) { broadcasts.forget(app: place) }
+    case .missed(let app): sending.missedPushes(of: app)
+    case .abandoned: sending.abandoned()
     }
   }
 
@@ -291,6 +296,7 @@ extension CloseReason {
       case .replacedByLogin: .replaced
       case .registrationReplaced: .registrationReplaced
       case .appDisabled: .appDisabled
+      case .loginAgain: .drain
       }
   }
 }

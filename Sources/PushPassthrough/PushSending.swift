@@ -230,15 +230,32 @@ final class PushSending {
 
   // MARK: Lost pushes
 
-  /// The mailbox was full and some pushes were dropped: every session is behind, and catches up from the stored pushes.
-  /// Sessions that already wait for that keep their places, so that each has its turn.
-  func missedPushes() {
-    connections.metrics.overflows.add()
+  /// Some pushes were dropped, since the mailbox was full, or lost on their way: every session, or those of one app, is behind, and
+  /// catches up from the stored pushes. Sessions that already wait for that keep their places, so that each has its turn.
+  func missedPushes(of app: AppID? = nil) {
+    let places = app.map { app in connections.appIndexes[app].map { [Int($0)] } ?? [] }
+    for place in places ?? Array(connections.apps.indices) {
+      for slot in connections.apps[place].slots where connections.slab[slot].core.noteMissed() { lag(slot) }
+    }
+  }
+
+  private func lag(_ slot: UInt32) {
+    guard !connections.slab[slot].marks.contains(.lagging) else { return }
+    connections.slab[slot].marks.insert(.lagging)
+    lagging.append(connections.token(slot))
+  }
+
+  /// The home is gone with what it was asked. Acknowledgements that it has not stored count as settled: if they are lost, their pushes
+  /// come again with the next login. Sessions ask the next home for their stored pushes.
+  func abandoned() {
     for app in connections.apps {
-      for slot in app.slots
-      where connections.slab[slot].core.noteMissed() && !connections.slab[slot].marks.contains(.lagging) {
-        connections.slab[slot].marks.insert(.lagging)
-        lagging.append(connections.token(slot))
+      for slot in app.slots {
+        let count = Int(connections.slab[slot].core.unstored)
+        connections.slab[slot].core.noteStored(count)
+        _ = connections.slab[slot].core.settle(count, limits)
+        connections.slab[slot].core.keptWasUnread()
+        lag(slot)
+        if connections.slab[slot].core.isLeaving { connections.endIfSettled(slot) }
       }
     }
   }

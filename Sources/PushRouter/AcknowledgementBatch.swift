@@ -10,9 +10,9 @@ public struct AcknowledgementBatch: Sendable {
     /// The connection that sent them, which is notified when they are stored; nil for none.
     public let location: Location?
     /// Pushes after this one were accepted while the device was in reach: their latencies are counted.
-    let newestWhileAway: MessageID
+    public let newestWhileAway: MessageID
     /// Their range in `arrivals`.
-    fileprivate(set) var places: Range<Int>
+    public fileprivate(set) var places: Range<Int>
 
     /// How many they are.
     public var count: Int { places.count }
@@ -21,7 +21,7 @@ public struct AcknowledgementBatch: Sendable {
   /// In the order in which they came.
   public private(set) var senders: [Sender] = []
   /// Of the first sender, then of the next.
-  private(set) var arrivals: [Arrival] = []
+  public private(set) var arrivals: [Arrival] = []
 
   /// Starts empty.
   public init() {}

@@ -84,7 +84,7 @@ extension AppDirectory {
   }
 
   /// Whether a push that is open waits for a registration, however long it lives.
-  func isWaiting(_ id: MessageID, for number: RegistrationNumber) -> Bool {
+  public func isWaiting(_ id: MessageID, for number: RegistrationNumber) -> Bool {
     let before = MessageID(id.rawValue &- 1)
     return pending(for: number, after: before, at: 0, limit: 1).first == id
   }

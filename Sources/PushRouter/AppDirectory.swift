@@ -7,7 +7,8 @@ import Synchronization
 public enum LoginOutcome: Sendable {
   /// The device is connected; `replaced` is the connection that it had before, to be closed. Pushes up to `newest` were
   /// accepted before this login.
-  case accepted(RegistrationNumber, replaced: Location?, newest: MessageID)
+  /// `replaced` began at `replacedSince`, in Unix seconds; 0 if that is not recorded.
+  case accepted(RegistrationNumber, replaced: Location?, replacedSince: UInt32, newest: MessageID)
   /// No such registration in this app, or another one took its place.
   case unknown
   /// The secret is not the registration's.
@@ -246,6 +247,7 @@ public final class AppDirectory: Sendable {
       guard let number = state.table.find(id) else { return .unknown }
       guard state.hasSecret(secretHash, number) else { return .wrongSecret }
       let replaced = state.table.records[number.rawValue].location
+      let replacedSince = state.table.records[number.rawValue].cameAt
       if let seconds { state.table.records[number.rawValue].noteLogin(at: seconds, serverStart: state.start) }
       if replaced != nil {
         state.table.records[number.rawValue].lastEnd = ConnectionEnd.replacedByLogin.rawValue
@@ -255,7 +257,7 @@ public final class AppDirectory: Sendable {
       state.seen.insert(number)
       state.table.records[number.rawValue].connect(at: location, isForeground: isForeground)
       state.updateReachability(of: number)
-      return .accepted(number, replaced: replaced, newest: state.newest)
+      return .accepted(number, replaced: replaced, replacedSince: replacedSince, newest: state.newest)
     }
   }
 

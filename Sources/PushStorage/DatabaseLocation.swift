@@ -54,7 +54,8 @@ public enum DatabaseLocation: Sendable, Equatable {
       return (database, WriteAheadLog(connection: connection, checkpointer: checkpointer, file: file))
     case .postgres(let url):
       var settings = PostgresOptions()
-      settings.incarnation = Int64(bitPattern: SystemRandom.next() >> 1)
+      settings.incarnation = options.fence
+      settings.replaces = options.replaces
       settings.patience = options.patience
       settings.commitPatience = options.commitPatience
       settings.statementPatience = options.statementPatience

@@ -13,6 +13,11 @@ final class PostgresConnection: DatabaseConnection {
     case writer
     /// Writes as the only server on the database.
     case server
+    /// Writes what a node of a cluster tells of itself, without a fence.
+    case node
+
+    /// Whether nothing is written without a fence.
+    var isFenced: Bool { self == .writer || self == .server }
   }
 
   let role: Role
@@ -37,7 +42,8 @@ final class PostgresConnection: DatabaseConnection {
   private let hasWarning: UnsafeMutablePointer<Bool>
 
   /// Keys of advisory locks: a server holds the first as long as it is connected, a transaction that writes the second.
-  private static let serverLock = "7238547401"
+  static let serverLockNumber: Int64 = 7_238_547_401
+  private static let serverLock = "\(serverLockNumber)"
   private static let writeLock = "7238547402"
   /// Old marks are deleted after as many new ones.
   private static let marksKept: Int64 = 1000
@@ -78,7 +84,7 @@ final class PostgresConnection: DatabaseConnection {
 
   /// Commits nothing any more; an orderly end of a writer removes its fence.
   func close() {
-    if handle != nil, role != .reader, !isInTransaction {
+    if handle != nil, role.isFenced, !isInTransaction {
       try? execute("DELETE FROM fence WHERE \(own)", within: PostgresPatience.ending)
     }
     drop()
@@ -106,7 +112,7 @@ final class PostgresConnection: DatabaseConnection {
       // A standby lags behind, also for those who only read.
       ("target_session_attrs", "primary"), ("dbname", url),
       ("client_encoding", "UTF8"),
-      ("application_name", role == .reader ? "borealis" : "borealis/\(options.incarnation)"),
+      ("application_name", role.isFenced ? "borealis/\(options.incarnation)" : "borealis"),
     ]
     let names = parameters.map { strdup($0.0) }
     let values = parameters.map { strdup($0.1) }
@@ -143,8 +149,16 @@ final class PostgresConnection: DatabaseConnection {
       throw StorageError(.other, "the database must have the encoding UTF8")
     }
     try execute("SET standard_conforming_strings = on; SET jit = off")
-    guard role != .reader else {
-      return try execute("SET statement_timeout = '\(options.isLimited ? "60s" : "0")'")
+    switch role {
+    case .reader: return try execute("SET statement_timeout = '\(options.isLimited ? "60s" : "0")'")
+    case .node:
+      // That a node is alive does not depend on standbys.
+      return try execute(
+        """
+        SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '1s'; SET statement_timeout = '2s';
+        SET default_transaction_read_only = off; SET synchronous_commit = local
+        """)
+    case .writer, .server: break
     }
     // Who stands still inside a transaction, or is gone, must not hold up others. But what is to be written is never cancelled.
     try execute(
@@ -157,14 +171,10 @@ final class PostgresConnection: DatabaseConnection {
     let commits = try value("SHOW synchronous_commit")
     if commits == "off" { try execute("SET synchronous_commit = on") }
     // What a lost connection left behind may still be at work.
-    try execute(
-      """
-      SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
-      WHERE application_name = 'borealis/\(options.incarnation)' AND pid <> pg_backend_pid()
-        AND datname = current_database()
-      """)
+    try endBackends(of: options.incarnation)
     try expectMarks()
     guard role == .server, asServer else { return }
+    if let replaced = options.replaces { try endBackends(of: replaced) }
     guard try value("SELECT pg_try_advisory_lock(\(Self.serverLock))") == "t" else {
       holder = try value(
         """
@@ -174,6 +184,16 @@ final class PostgresConnection: DatabaseConnection {
         """)
       throw StorageError(.inUse, "another server uses the database")
     }
+  }
+
+  /// Ends what else writes behind the fence of an incarnation.
+  private func endBackends(of incarnation: Int64) throws(StorageError) {
+    try execute(
+      """
+      SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity
+      WHERE application_name = 'borealis/\(incarnation)' AND pid <> pg_backend_pid()
+        AND datname = current_database()
+      """)
   }
 
   /// Fails if transactions are gone that were committed: a standby that lagged behind has become the primary, or a backup was
@@ -277,6 +297,7 @@ final class PostgresConnection: DatabaseConnection {
   private func start(_ access: DatabaseAccess) throws(StorageError) {
     switch access {
     case .reading: try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    case .writing where !role.isFenced: try execute("BEGIN ISOLATION LEVEL READ COMMITTED")
     case .writing:
       do throws(StorageError) {
         try execute(
@@ -293,7 +314,7 @@ final class PostgresConnection: DatabaseConnection {
   }
 
   func commit() throws(StorageError) {
-    guard role != .reader else { return try execute("COMMIT") }
+    guard role.isFenced else { return try execute("COMMIT") }
     marks += 1
     let number = marks
     let sweep =

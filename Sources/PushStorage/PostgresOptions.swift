@@ -2,6 +2,8 @@
 struct PostgresOptions {
   /// Names the writer's process in the database; of no meaning for readers.
   var incarnation: Int64 = 0
+  /// Of a server: an incarnation whose connections end when this one connects, and leave it the database.
+  var replaces: Int64?
   /// Whether statements of a reader may only take some time.
   var isLimited = true
   /// Milliseconds for which connecting is tried again before the first connection is there.

@@ -23,6 +23,10 @@ public final class Store: Sendable {
     /// Whether this is the server on the database. In PostgreSQL there is only one, and it keeps commands that began before it from
     /// writing; a file of SQLite is locked by the caller.
     public var isServer = true
+    /// Names the fence that a store in PostgreSQL writes behind: random, no other store may have it.
+    public var fence = Int64(bitPattern: SystemRandom.next() >> 1)
+    /// The fence of a server that is known to be dead, though PostgreSQL may not know it yet: its connections end.
+    public var replaces: Int64?
     /// Milliseconds for which an unreachable PostgreSQL is tried again at the start. One that another server holds is tried for
     /// longer, unless this is 0.
     public var patience = 10_000

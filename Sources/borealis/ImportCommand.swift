@@ -116,7 +116,7 @@ private struct ImportWork {
     guard let columns else {
       guard let fields = record.fields else { throw .failed("line 1: the line cannot be read") }
       do throws(ImportFault) {
-        self.columns = try ImportColumns(fields, from: source, channels: Server.channelInfos)
+        self.columns = try ImportColumns(fields, from: source, channels: HomeService.channelInfos)
       } catch {
         throw .failed("line 1: \(error.reason)")
       }

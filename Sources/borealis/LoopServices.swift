@@ -1,25 +1,19 @@
 import PushBase
-import PushCallbacks
 import PushConsole
+import PushForwarding
 import PushGateway
 import PushGetui
 import PushHTTP
 import PushHTTPServer
-import PushMail
 import PushNet
 import PushPassthrough
 import PushRouter
 
 /// What all loops share.
 struct ServerParts: Sendable {
-  let home: any AppHome
+  /// The home of apps as the devices of a loop see it, by the loop's index.
+  let home: @Sendable (Int) -> any AppHome
   let channel: PassthroughChannel
-  let callbacks: CallbackService
-  /// Nil unless a mail server is set up.
-  let mailer: Mailer?
-  let gateway: Gateway
-  let getui: GetuiAPI
-  let console: WebConsole
   let deviceUpgrades: DeviceUpgradeHandler
   let proxies: TrustedProxies
   let peers: PeerGuard
@@ -30,6 +24,8 @@ struct ServerParts: Sendable {
   let httpLimits: HTTPServerLimits
   /// Nil unless a port speaks TLS.
   let certificates: Certificates?
+  /// Nil for a process that is alone.
+  let cluster: ClusterService?
   let time: any TimeSource
   let log: Log
 }
@@ -40,18 +36,29 @@ struct LoopSockets: Sendable {
   var httpTLS: Int32?
   var device: Int32?
   var devicePlain: Int32?
+  var node: Int32?
 }
 
 /// The HTTP and device connections of one event loop, and the orders that both get.
 final class LoopServices: LoopDriver {
   /// What the main thread may ask of a loop.
   enum Order: Sendable {
+    /// Serves requests with this from now on.
+    case serve(HomeService, done: @Sendable () -> Void)
+    /// Leaves requests to another node from now on.
+    case leave(done: @Sendable () -> Void)
     /// Accepts no more connections, lets requests finish, and tells devices to reconnect within `spread` milliseconds,
     /// after at most `patience` milliseconds for their acknowledgements; calls `done` when no connection is left.
     case drain(spread: UInt32, patience: UInt64, done: @Sendable () -> Void)
   }
 
   private unowned let loop: EventLoop
+  private let parts: ServerParts
+  /// What serves requests; nil while this process is not the home.
+  private var home: HomeService?
+  /// Passes requests on that are not served here; nil for a process that is alone.
+  private var forwarding: ForwardingLoop?
+  private var nodes: NodeListener?
   /// One for the plain port, one for TLS, if configured.
   private var httpServers: [HTTPServer] = []
   private let room = HTTPRoom()
@@ -65,18 +72,22 @@ final class LoopServices: LoopDriver {
 
   /// Adds everything to a loop, on its thread.
   init(
-    loop: EventLoop, parts: ServerParts, sockets: LoopSockets, orders: Mailbox<Order>
+    loop: EventLoop, parts: ServerParts, sockets: LoopSockets, orders: Mailbox<Order>, home: HomeService?
   ) throws(SystemError) {
     self.loop = loop
+    self.parts = parts
     self.orders = orders
+    self.home = home
     metrics = parts.metrics
     let devices = DeviceServer(
-      loop: loop, channel: parts.channel, home: parts.home, limits: parts.deviceLimits,
+      loop: loop, channel: parts.channel, home: parts.home(loop.handle.index), limits: parts.deviceLimits,
       peers: parts.peers, metrics: parts.metrics.devices, time: parts.time)
     self.devices = devices
+    if let cluster = parts.cluster { addNodes(cluster) }
+    if let socket = sockets.node, let nodes { try loop.listen(socket) { nodes.accept($0) } }
     if let socket = sockets.devicePlain { try loop.listen(socket) { devices.accept($0) } }
     if let socket = sockets.http {
-      let server = addHTTP(parts, isSecure: false)
+      let server = addHTTP(isSecure: false)
       try loop.listen(socket) { server.accept($0) }
     }
     if let certificates = parts.certificates {
@@ -85,7 +96,7 @@ final class LoopServices: LoopDriver {
         try loop.listen(socket) { devices.accept($0, tls: certificates.context) }
       }
       if let socket = sockets.httpTLS {
-        let server = addHTTP(parts, isSecure: true)
+        let server = addHTTP(isSecure: true)
         try loop.listen(socket) {
           server.tls = certificates.context
           server.accept($0)
@@ -96,60 +107,97 @@ final class LoopServices: LoopDriver {
     _ = loop.add(self)
   }
 
-  private func addHTTP(_ parts: ServerParts, isSecure: Bool) -> HTTPServer {
-    let (gateway, getui, console) = (parts.gateway, parts.getui, parts.console)
-    let (devices, upgrades, log) = (self.devices, parts.deviceUpgrades, parts.log)
+  /// Takes requests of other nodes, and passes those on that are not served here.
+  private func addNodes(_ cluster: ClusterService) {
+    forwarding = cluster.forwarder.add(to: loop) { [unowned self] in handlers }
+    nodes = NodeListener(
+      loop: loop, tls: cluster.tls, limits: parts.httpLimits, peers: parts.httpPeers,
+      memory: parts.httpMemory, time: parts.time, nodes: { cluster.names },
+      unanswered: { [unowned self] in noteUnanswered($0, $1, $2, $3) },
+      refusal: { ClusterService.refusal($0, of: $1) }, handlers: { [unowned self] in handlers })
+  }
+
+  /// What serves requests in this process, if it is the home and the others cannot have taken it for dead.
+  private var active: HomeService? {
+    guard let home, parts.cluster?.isAlive != false else { return nil }
+    return home
+  }
+
+  private var handlers: RequestHandlers? {
+    active.map { home in
+      RequestHandlers(
+        handle: { home.handle($0, $1, isSecure: $2) },
+        screen: { home.screen($0, requestID: $1, peer: $2, isSecure: $3) })
+    }
+  }
+
+  private func addHTTP(isSecure: Bool) -> HTTPServer {
+    let (parts, devices, upgrades) = (parts, devices, parts.deviceUpgrades)
     let server = HTTPServer(
       loop: loop, limits: parts.httpLimits, peers: parts.httpPeers, memory: parts.httpMemory, room: room,
       metrics: parts.metrics.http,
       time: parts.time,
-      refusal: { gateway.refusal($0) },
-      handler: { request, exchange in
-        if WebConsole.serves(request.target) {
-          console.handle(request, exchange, isSecure: isSecure)
-        } else if GetuiAPI.serves(request.target) {
-          getui.handle(request, exchange)
+      refusal: { Gateway.refusal($0) },
+      handler: { [unowned self] request, exchange in
+        if let cluster = parts.cluster, NodePages.serves(request.target) {
+          exchange.respond(cluster.pages.answer(to: request))
+        } else if let home = active {
+          home.handle(request, exchange, isSecure: isSecure)
         } else {
-          gateway.handle(request, exchange)
+          forwarding?.handle(request, exchange, isSecure: isSecure)
         }
       })
     server.client = { parts.proxies.client(of: $0, from: $1) }
-    server.refusalPage = { console.refusal($0, of: $1) ?? getui.refusal($0, of: $1) }
-    server.unanswered = { reason, method, target, id in
-      let route =
-        console.route(method, target) ?? getui.route(method, target) ?? gateway.route(method, target)
-        ?? "none"
-      log.error(
-        "request not answered",
-        [
-          "method": .text(method), "route": .text(route), "reason": .text(reason.rawValue),
-          "request_id": .text(id),
-        ])
-    }
+    server.refusalPage = { WebConsole.refusal($0, of: $1) ?? GetuiAPI.refusal($0, of: $1) }
+    server.unanswered = { [unowned self] in noteUnanswered($0, $1, $2, $3) }
     server.upgrade = { upgrades.upgrade($0, from: $1, to: devices) }
-    server.screen = { head, id, peer in
-      if WebConsole.serves(head.target) {
-        console.screen(head, peer: peer, isSecure: isSecure)
-      } else if GetuiAPI.serves(head.target) {
-        getui.screen(head, requestID: id, peer: peer)
-      } else {
-        gateway.screen(head, requestID: id, peer: peer)
+    server.screen = { [unowned self] head, id, peer in
+      active?.screen(head, requestID: id, peer: peer, isSecure: isSecure)
+        ?? .refused(ClusterService.refusal(.unserved, of: head.target))
+    }
+    if parts.cluster != nil {
+      server.inquire = { [unowned self] head, id, peer, inquiry in
+        guard active == nil, let forwarding else { return false }
+        forwarding.screen(head, requestID: id, peer: peer, isSecure: isSecure, inquiry)
+        return true
       }
     }
     httpServers.append(server)
     return server
   }
 
+  private func noteUnanswered(_ reason: HTTPUnanswered, _ method: String, _ target: String, _ id: String) {
+    parts.log.error(
+      "request not answered",
+      [
+        "method": .text(method), "route": .text(home?.route(method, target) ?? "none"),
+        "reason": .text(reason.rawValue), "request_id": .text(id),
+      ])
+  }
+
   /// It has no sockets of its own.
   func ready(_ token: ConnectionToken, _ readiness: Readiness) {}
 
   func drainMail() {
-    for case .drain(let spread, let patience, let done) in orders.drain() {
-      loop.closeListeners()
-      whenDrained = done
-      busyServers = httpServers.count
-      for server in httpServers { server.beginDrain { [unowned self] in busyServers -= 1 } }
-      devices.drain(spread: spread, patience: patience)
+    for order in orders.drain() {
+      switch order {
+      case .serve(let home, let done):
+        self.home = home
+        done()
+      case .leave(let done):
+        home = nil
+        done()
+      case .drain(let spread, let patience, let done):
+        loop.closeListeners()
+        whenDrained = done
+        busyServers = httpServers.count
+        for server in httpServers { server.beginDrain { [unowned self] in busyServers -= 1 } }
+        if let nodes {
+          busyServers += 1
+          nodes.beginDrain { [unowned self] in busyServers -= 1 }
+        }
+        devices.drain(spread: spread, patience: patience)
+      }
     }
   }
 

@@ -3,7 +3,8 @@ import PushOps
 extension ServeSettings {
   /// The settings of `borealis serve`, in the order of `--help` and of Docs/operations.md.
   static let definitions: [SettingDefinition] =
-    addresses + tls + apns + Vendors.settings + callbacks + MailSettings.definitions + logging + stopping
+    addresses + tls + ClusterSettings.definitions + apns + Vendors.settings + callbacks
+    + MailSettings.definitions + logging + stopping
     + limits + time
 
   private static let addresses =

@@ -47,6 +47,8 @@ struct ServeSettings {
   let vendors: Vendors
   let callbacks: CallbackService.Options
   let mail: MailSettings
+  /// Nil for a server that is alone.
+  let cluster: ClusterSettings?
 
   var usesTLS: Bool { device != nil || httpTLS != nil }
 
@@ -60,6 +62,7 @@ struct ServeSettings {
     devicePlain = settings.address("device-plain")
     guard http != nil || httpTLS != nil else { throw .usage("give --http or --http-tls") }
     guard device != nil || devicePlain != nil else { throw .usage("give --device or --device-plain") }
+    cluster = try ClusterSettings(settings, isOnPostgres: !folder.holdsDatabase)
     (tlsFiles, tlsNames) = try Self.tls(settings, isUsed: device != nil || httpTLS != nil)
     log = Log(
       level: LogLevel.allCases.first { $0.name == settings.text("log-level") } ?? .info,

@@ -1,49 +1,35 @@
 import Glibc
-import PushAPNs
 import PushBase
-import PushCallbacks
-import PushConsole
 import PushCrypto
-import PushDomain
-import PushGateway
-import PushGetui
-import PushHTTP
-import PushHTTPClient
 import PushHTTPServer
 import PushJSON
-import PushMail
 import PushNet
+import PushNodes
 import PushOps
 import PushPassthrough
 import PushRouter
 import PushStorage
-import PushWebSocket
 import Synchronization
 
-/// The parts of a server put together: from the database to the event loops.
+/// A process: its listeners, its event loops and their devices, for life; and what serves requests, which is its own as long as it is
+/// the home of apps, and another node's otherwise.
 final class Server: Sendable {
   private let settings: ServeSettings
   private let log: Log
-  private let store: Store
-  private let router: Router
-  private let counts: ChannelCounts
   private let handles: [LoopHandle]
-  private let channels: [any Channel]
-  /// What vendors' channels send with.
-  private let vendorTransports: Vendors.Transports
-  /// Connections to channels' services have a loop of their own, so that a long queue to one keeps no device waiting.
-  private let servicesHandle: LoopHandle
   private let orders: [Mailbox<LoopServices.Order>]
   private let parts: ServerParts
   private let addresses: [(name: String, listeners: Listeners)]
   private let isReady: ReadyFlag
   private let freed = FreedMemory()
+  private let metrics: Metrics
+  /// Nil while another node is the home, or nobody.
+  private let home: Mutex<HomeService?>
+  /// Nil for a process that is alone.
+  private let cluster: ClusterService?
 
-  /// The channels to outside services that every server has.
-  static let channelInfos: [ChannelInfo] = [.apns] + Vendors.infos
-
-  /// Binds the addresses, opens the database and reads it into memory. `channels` makes more ways to devices than these and
-  /// passthrough.
+  /// Binds the addresses. A process that is alone opens the database and reads it into memory; a node gets its place in the cluster.
+  /// `channels` makes more ways to devices than the usual ones.
   init(
     _ settings: ServeSettings, limits: ConnectionLimits,
     channels: (Router, Store) -> [any Channel] = { _, _ in [] }
@@ -54,58 +40,41 @@ final class Server: Sendable {
     addresses = try Self.bind(settings)
     let time = SystemTime()
     let metrics = Metrics()
+    self.metrics = metrics
     let serverMetrics = ServerMetrics(metrics)
-    var options = Store.Options()
-    options.onCommit = serverMetrics.onCommit
-    options.secretKeys = settings.secretKeyFile.source
-    store = try settings.folder.openStore(readers: 2, log: log, options: options)
-    try settings.secretKeyFile.expectKeys(of: store)
-    var routerOptions = RouterOptions()
-    routerOptions.retention = settings.retention
-    routerOptions.zone = settings.zone
-    routerOptions.schedulesPerApp = settings.schedules
-    routerOptions.scheduleGrace = settings.scheduleGrace
-    router = Router(store: store, options: routerOptions, time: time, log: log)
-    do throws(StorageError) { try router.load() } catch {
-      throw DataFolder.failure("cannot read \(settings.folder.database)", error)
-    }
-    do throws(SystemError) {
-      var handles: [LoopHandle] = []
-      for index in 0..<settings.loops { handles.append(try LoopHandle(index: index)) }
-      self.handles = handles
-      servicesHandle = try LoopHandle(index: settings.loops)
-    } catch {
-      throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
-    }
-    orders = handles.map { Mailbox(of: $0) }
-    let channel = PassthroughChannel(loops: handles)
-    router.add(channel)
-    let apns = Self.apnsChannel(settings, router, store, metrics, time)
-    guard let transports = settings.vendors.transports() else {
-      throw .failed("cannot start the threads that send to vendors' services")
-    }
-    vendorTransports = transports
-    let vendors = Self.vendorParts(settings, router, store, transports.known, metrics, time)
-    self.channels = [apns] + settings.vendors.channels(vendors, transports) + channels(router, store)
-    for channel in self.channels { router.add(channel) }
-    counts = ChannelCounts(of: router, in: metrics)
     let isReady = ReadyFlag()
     self.isReady = isReady
-    let callbacks = try Self.callbackService(settings, router, store, metrics, time)
-    var gatewayLimits = settings.gatewayLimits
-    gatewayLimits.rules.renderers = router.channels.renderers
-    gatewayLimits.rules.channels = router.channels.infos
-    let gateway = Gateway(
-      router: router, callbacks: callbacks, limits: gatewayLimits, metrics: metrics, log: log,
-      time: time, allowsPage: { [origins = settings.deviceOrigins] in origins.allows($0, host: $1) },
-      obstacle: { [store] in isReady.value ? store.failure?.explanation : "draining" })
-    let mailer = Self.mailer(settings, store, metrics, time)
-    let console = Self.console(settings, router, store, gateway, mailer, time)
-    ServerMetrics.compute(metrics, store: store, router: router, certificates: certificates)
+    let handles = try Self.makeHandles(settings.loops)
+    self.handles = handles
+    orders = handles.map { Mailbox(of: $0) }
+    let channel = PassthroughChannel(loops: handles)
+    let httpMemory = HTTPMemory(bytes: limits.httpBytes)
+    let homes: @Sendable (Int) -> any AppHome
+    if let options = settings.cluster {
+      let address = addresses.first { $0.name == "node" }?.listeners.address ?? ""
+      let cluster = try ClusterService(
+        settings, options, address: address, channel: channel, loops: handles.count, memory: httpMemory,
+        limits: limits, metrics: metrics, serverMetrics: serverMetrics, time: time,
+        isReady: { isReady.value })
+      self.cluster = cluster
+      home = Mutex(nil)
+      homes = { cluster.link.home(ofLoop: $0) }
+    } else {
+      cluster = nil
+      let (store, _) = try HomeService.openStore(settings, serverMetrics)
+      let router = try HomeService.load(settings, store, time)
+      router.add(channel)
+      let service = try HomeService(
+        settings, store, router, loop: handles.count, metrics: metrics, time: time,
+        obstacle: { isReady.value ? nil : "draining" }, channels: channels)
+      home = Mutex(service)
+      let local = LocalHome(router)
+      homes = { _ in local }
+    }
+    ServerMetrics.compute(metrics, certificates: certificates)
     let proxies = TrustedProxies(settings.trustedProxies)
     parts = ServerParts(
-      home: LocalHome(router), channel: channel, callbacks: callbacks, mailer: mailer, gateway: gateway,
-      getui: Self.getui(settings, router, store, gateway, time), console: console,
+      home: homes, channel: channel,
       deviceUpgrades: DeviceUpgradeHandler(
         origins: settings.deviceOrigins, proxies: proxies,
         rejections: HandshakeRejections(metrics, time: time, log: log)), proxies: proxies,
@@ -114,9 +83,20 @@ final class Server: Sendable {
         registrationsPerMinute: UInt32(settings.registrationsPerNetwork)),
       httpPeers: HTTPPeerLimit(
         connections: limits.httpPerNetwork, exempt: settings.trustedProxies + IPNetwork.loopback),
-      httpMemory: HTTPMemory(bytes: limits.httpBytes),
+      httpMemory: httpMemory,
       metrics: serverMetrics, deviceLimits: settings.deviceLimits(limits),
-      httpLimits: settings.httpLimits(limits), certificates: certificates, time: time, log: log)
+      httpLimits: settings.httpLimits(limits), certificates: certificates, cluster: cluster, time: time,
+      log: log)
+  }
+
+  private static func makeHandles(_ count: Int) throws(Failure) -> [LoopHandle] {
+    do throws(SystemError) {
+      var handles: [LoopHandle] = []
+      for index in 0..<count { handles.append(try LoopHandle(index: index)) }
+      return handles
+    } catch {
+      throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
+    }
   }
 
   private static func bind(
@@ -125,7 +105,7 @@ final class Server: Sendable {
     var bound: [(name: String, listeners: Listeners)] = []
     for (name, address) in [
       ("http", settings.http), ("http-tls", settings.httpTLS), ("device", settings.device),
-      ("device-plain", settings.devicePlain),
+      ("device-plain", settings.devicePlain), ("node", settings.cluster?.address),
     ] {
       guard let address else { continue }
       bound.append((name, try Listeners(address, setting: name, count: settings.loops)))
@@ -135,30 +115,18 @@ final class Server: Sendable {
 
   // MARK: Start
 
-  /// Starts the event loops; they serve when this returns. Nothing is accepted before the channels know what they can offer:
-  /// pushes are routed by it.
+  /// Starts the event loops; they serve when this returns. A node serves devices and passes requests on from then on, and becomes the
+  /// home if the cluster has none.
   func start() throws(Failure) {
-    try startLoops { [self] started, failed throws(SystemError) in
-      try servicesHandle.start(
-        { [self] loop throws(SystemError) in
-          // When processors are busy, requests that wait for an answer have priority over a queue to a service.
-          LoopHandle.yieldToOthers(5)
-          for channel in channels { (channel as? any LoopChannel)?.add(loop, parts.time) }
-          started()
-        }, failed: failed)
-      return 1
-    }
-    for channel in channels {
-      do throws(StorageError) { try Store.wait { channel.start($0) } } catch {
-        throw DataFolder.failure("cannot start the channel \(channel.info.name)", error)
-      }
-    }
+    let service = home.withLock { $0 }
+    try service?.start()
     for (_, listeners) in addresses { try listeners.listen() }
-    try startLoops { [self] started, failed throws(SystemError) in
+    try LoopStart.run { [self] started, failed throws(SystemError) in
       for handle in handles {
         let sockets = sockets(of: handle.index)
         try handle.start { [self] loop throws(SystemError) in
-          _ = try LoopServices(loop: loop, parts: parts, sockets: sockets, orders: orders[handle.index])
+          _ = try LoopServices(
+            loop: loop, parts: parts, sockets: sockets, orders: orders[handle.index], home: service)
           started()
         } failed: {
           failed($0)
@@ -167,41 +135,40 @@ final class Server: Sendable {
       return handles.count
     }
     isReady.value = true
-    log.info(
-      "serving",
-      ["loops": .number(Int64(handles.count)), "apps": .number(Int64(router.apps.all.count))])
+    if let service {
+      log.info(
+        "serving",
+        ["loops": .number(Int64(handles.count)), "apps": .number(Int64(service.router.apps.all.count))])
+    } else {
+      log.info(
+        "serving", ["loops": .number(Int64(handles.count)), "node": .text(settings.cluster?.name ?? "")])
+    }
     logCertificate()
-    logConsole()
+    if let service { logConsole(service) }
+    try cluster?.start { [self] in open($0) }
   }
 
-  /// Starts loops, as many as `begin` says, and waits until each of them has called one of the two.
-  private func startLoops(
-    _ begin: (
-      _ started: @escaping @Sendable () -> Void, _ failed: @escaping @Sendable (SystemError) -> Void
-    ) throws(SystemError) -> Int
-  ) throws(Failure) {
-    let ended = Semaphore()
-    let failure = Mutex<SystemError?>(nil)
-    let count: Int
-    do throws(SystemError) {
-      count = try begin({ ended.signal() }) { error in
-        failure.withLock { $0 = error }
-        ended.signal()
-      }
-    } catch {
-      throw .failed("cannot start a thread: \(SystemCalls.reason(error.number))")
-    }
-    for _ in 0..<count { ended.wait() }
-    if let error = failure.withLock({ $0 }) {
-      throw .failed("\(error.call): \(SystemCalls.reason(error.number))")
-    }
+  /// Serves requests from now on, since this node has become the home.
+  private func open(_ service: HomeService) {
+    home.withLock { $0 = service }
+    tellLoops { .serve(service, done: $0) }
+    log.info(
+      "this node is the home of all apps", ["apps": .number(Int64(service.router.apps.all.count))])
+    logConsole(service)
+  }
+
+  /// Gives all loops an order and waits until they have followed it.
+  private func tellLoops(_ order: (@escaping @Sendable () -> Void) -> LoopServices.Order) {
+    let done = Semaphore()
+    for mailbox in orders { mailbox.post(order { done.signal() }) }
+    for _ in orders { done.wait() }
   }
 
   /// Logs the console's address and, as long as there is no user, the setup link.
-  private func logConsole() {
+  private func logConsole(_ service: HomeService) {
     guard let (name, listeners) = addresses.first(where: { $0.name.hasPrefix("http") }) else { return }
     let origin = "\(name == "http" ? "http" : "https")://\(listeners.address)"
-    Task { [log, console = parts.console] in
+    Task { [log, console = service.console] in
       if let path = await console.prepareSetup() {
         log.info("set up the console, once", ["url": .text(origin + path)])
       } else {
@@ -227,7 +194,7 @@ final class Server: Sendable {
     func find(_ name: String) -> Int32? { addresses.first { $0.name == name }?.listeners.descriptors[loop] }
     return LoopSockets(
       http: find("http"), httpTLS: find("http-tls"), device: find("device"),
-      devicePlain: find("device-plain"))
+      devicePlain: find("device-plain"), node: find("node"))
   }
 
   /// The line for the program's starter.
@@ -251,29 +218,17 @@ final class Server: Sendable {
 
   /// The work of once a second.
   func tick() {
-    store.probe()
-    router.tick()
-    parts.gateway.tick()
-    for channel in channels { channel.tick() }
-    parts.callbacks.tick()
-    parts.mailer?.tick()
-    parts.console.tick()
+    home.withLock { $0 }?.tick()
+    cluster?.tick(devices: parts.metrics.deviceConnections.value)
     freed.look(connections: parts.metrics.connections, http: parts.httpMemory)
   }
 
-  /// Why this server cannot store anything any more, nil if it can, or may be able to later.
-  var lastingFailure: String? {
-    let database = settings.folder.database
-    return switch store.failure {
-    case .takenOver: "another server has taken over \(database)"
-    case .commitsLost:
-      "\(database) has lost transactions that it had confirmed, by a fail-over or a restore: a server has to start with what is there"
-    default: nil
-    }
-  }
+  /// Why this process can do its work no more, nil if it can, or may be able to later.
+  var lastingFailure: String? { home.withLock { $0 }?.lastingFailure ?? cluster?.lastingFailure }
 
-  /// Reads the certificate again.
+  /// Reads the certificates again.
   func reload() {
+    cluster?.reload()
     guard let certificates = parts.certificates else { return }
     do throws(Failure) {
       try certificates.reload()
@@ -289,13 +244,18 @@ final class Server: Sendable {
     isReady.value = false
     log.info("stopping")
     let time = UInt64(settings.drainDelay) * 1_000_000 + UInt64(settings.drainSeconds) * 1_000_000_000
-    store.expectEnd(by: parts.time.monotonic() &+ time)
+    home.withLock { $0 }?.store.expectEnd(by: parts.time.monotonic() &+ time)
     serveOn(milliseconds: settings.drainDelay)
-    router.endWaiting()
-    parts.mailer?.stop()
+    cluster?.beginEnd()
+    if let cluster, lastingFailure == nil, cluster.hasHeir, let service = home.withLock({ $0 }) {
+      handOver(service, to: cluster)
+    }
+    let service = home.withLock { $0 }
+    service?.endWaiting()
     let done = Semaphore()
     let deadline = moment(afterSeconds: settings.drainSeconds)
-    let spread = reconnectSpread
+    // So that some ten thousand a second come back.
+    let spread = UInt32(clamping: 1000 + parts.metrics.deviceConnections.value / 10)
     // Devices collect acknowledgements for half a second.
     let patience = UInt64(min(3000, settings.drainSeconds * 500))
     for mailbox in orders {
@@ -303,29 +263,30 @@ final class Server: Sendable {
     }
     let isComplete = orders.allSatisfy { _ in done.wait(until: deadline) }
     if !isComplete { log.warning("closed connections that took too long to finish") }
-    closeChannels(until: deadline)
-    // As long as everything else may take; and some seconds, if that has taken it all.
-    let end = max(deadline, moment(afterSeconds: 3))
-    router.finish { [time = parts.time] in time.monotonic() < end }
-    // The mail under way has had all this time.
-    parts.mailer?.close(until: max(deadline, moment(afterSeconds: 1)))
-    parts.callbacks.close()
-    store.close()
-    router.unplug()
+    service?.finish(until: deadline)
+    cluster?.close()
     log.info("stopped")
+  }
+
+  /// Ends being the home, and waits for the next one: requests and devices wait with this node.
+  private func handOver(_ service: HomeService, to cluster: ClusterService) {
+    log.info("handing over to another node")
+    tellLoops { .leave(done: $0) }
+    home.withLock { $0 = nil }
+    service.endWaiting()
+    cluster.stopLeading()
+    service.finish(until: moment(afterSeconds: 2))
+    cluster.handOver()
+    if cluster.waitForHome(until: moment(afterSeconds: 10)) {
+      log.info("another node is the home")
+    } else {
+      log.warning("no other node has become the home")
+    }
   }
 
   /// On the clock that never jumps, in nanoseconds.
   private func moment(afterSeconds seconds: Int) -> UInt64 {
     parts.time.monotonic() &+ UInt64(clamping: seconds) * 1_000_000_000
-  }
-
-  /// Awaits the services' answers to what has been sent: whatever has none is sent again after the next start.
-  private func closeChannels(until deadline: UInt64) {
-    for channel in channels { channel.close() }
-    while !channels.allSatisfy(\.isIdle), parts.time.monotonic() < deadline { usleep(10_000) }
-    vendorTransports.close()
-    for channel in channels { channel.finish() }
   }
 
   /// Continues as before for a while.
@@ -336,12 +297,6 @@ final class Server: Sendable {
       tick()
       left -= 1000
     }
-  }
-
-  /// Milliseconds over which devices spread their return: so that some ten thousand a second come.
-  private var reconnectSpread: UInt32 {
-    let online = router.apps.all.reduce(0) { $0 + $1.directory.onlineCount }
-    return UInt32(clamping: 1000 + online / 10)
   }
 }
 

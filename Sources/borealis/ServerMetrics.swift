@@ -38,10 +38,8 @@ struct ServerMetrics: Sendable {
     }
   }
 
-  /// Registers metrics that are computed only when they are read.
-  static func compute(
-    _ metrics: Metrics, store: Store, router: Router, certificates: Certificates?
-  ) {
+  /// Registers metrics of a home that are computed only when they are read.
+  static func compute(_ metrics: Metrics, store: Store, router: Router) {
     metrics.computed(
       "borealis_commits_failed_total", "Transactions that failed, as on a full disk", isCounter: true
     ) { Double(store.statistics.failedCommits) }
@@ -72,6 +70,10 @@ struct ServerMetrics: Sendable {
     metrics.computed(
       "borealis_push_targets_unaccounted", "Targets of kept pushes that nothing accounts for; must be 0"
     ) { Double(audit.totals.unaccounted) }
+  }
+
+  /// Registers metrics of a process that are computed only when they are read.
+  static func compute(_ metrics: Metrics, certificates: Certificates?) {
     metrics.computed(
       "borealis_build_info", "1, with the version", labels: "version=\"\(Program.version)\""
     ) { 1 }

@@ -31,8 +31,10 @@ enum ClusterSamples {
     (
       .login(
         SessionLogin(
-          handle: handle, registrationID: registrationID, secretHigh: 1, secretLow: 2, isForeground: true)),
-      handleHex + registrationHex + "0000000000000001" + "0000000000000002" + "01"
+          handle: handle, app: AppKey(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C),
+          registrationID: registrationID, secretHigh: 1, secretLow: 2, isForeground: true)),
+      handleHex + "0102030405060708090a0b0c" + registrationHex + "0000000000000001" + "0000000000000002"
+        + "01"
     ),
     (
       .close(SessionClose(handle: handle, number: number, reason: 4)), handleHex + numberHex + "04"
@@ -44,8 +46,13 @@ enum ClusterSamples {
     (
       .acks(
         AckBatch(
-          batch: 7, singles: [.init(number, id)], broadcasts: [.init(next, numbers: [0xAA, 0xBB])])),
-      "07" + "01" + numberHex + idHex + "01" + nextHex + "02aabb"
+          batch: 7, isUrgent: true, held: 300,
+          senders: [
+            .init(
+              number, newestWhileAway: next,
+              arrivals: [.init(id, age: 2, isExact: true), .init(next, age: 100, isExact: false)])
+          ])),
+      "07" + "01" + "ac02" + "01" + numberHex + nextHex + "02" + idHex + "05" + nextHex + "c801"
     ),
     (
       .operation(DeviceRequest(handle: handle, sequence: 9, number: number, body: [0x30, 1])),
@@ -72,16 +79,18 @@ enum ClusterSamples {
     (
       .sessions(
         SessionList(
-          first: 16, last: 16, hasMore: true, applied: id,
+          request: 2, index: 1, count: 3, first: 16, last: 16,
           items: [
             .init(
-              handle: handle, registrationID: registrationID, order: 3, sentThrough: id, isForeground: true,
-              inFlight: [id, next], unstored: [next])
+              handle: handle, registrationID: registrationID, number: number, order: 3, isForeground: true)
           ])),
-      "10" + "10" + "01" + idHex + "01" + handleHex + registrationHex + "03" + idHex + "01" + "02" + idHex
-        + nextHex + "01" + nextHex
+      "02" + "01" + "03" + "10" + "10" + "01" + handleHex + registrationHex + numberHex + "03" + "01"
     ),
     (.recalled(RecallConfirmation(id: id)), idHex),
+    (
+      .recount(RecountRequest(handle: handle, number: number, through: id)), handleHex + numberHex + idHex
+    ),
+    (.lateTaken(LateConfirmation(counter: 300)), "ac02"),
     (
       .loginResult(
         SessionLoginResult(
@@ -93,38 +102,42 @@ enum ClusterSamples {
       .loginResult(SessionLoginResult(handle: handle, outcome: .refused(1011))), handleHex + "00" + "03f3"
     ),
     (.stateTaken(StateTaken(handle: handle, newest: id)), handleHex + idHex),
-    (.stored(AcksStored(batches: [7], counts: [.init(handle, 300)])), "0107" + "01" + handleHex + "ac02"),
+    (.stored(AcksStored(batches: [7, 300])), "02" + "07" + "ac02"),
     (
-      .result(DeviceResult(handle: handle, sequence: 9, code: 0, payload: [1])),
-      handleHex + "00000009" + "0000" + "0101"
+      .result(DeviceResult(handle: handle, sequence: 9, body: [1])), handleHex + "00000009" + "0101"
     ),
     (
       .pushOne(
-        SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D], hasNotificationElsewhere: true)
+        SinglePush(id: next, handles: [handle], content: [0x7B, 0x7D])
       ).following(id),
-      idHex + nextHex + "01" + handleHex + "01" + "027b7d"
+      idHex + nextHex + "01" + handleHex + "027b7d"
     ),
     (
       .pushMany(
         FanOutPush(
-          id: next, part: 1, hasMore: true, contents: [.init(platform: 2, bytes: [0x7B, 0x7D])],
-          targets: [0xCC], isComplement: true)
+          id: next, part: 1, hasMore: true, content: [0x7B, 0x7D], targets: [0xCC])
       ).following(id),
-      idHex + nextHex + "01" + "01" + "01" + "02027b7d" + "01" + "01cc"
+      idHex + nextHex + "01" + "01" + "027b7d" + "01cc"
     ),
-    (.late(LatePush(counter: 4, id: id, handles: [handle])), "04" + idHex + "01" + handleHex),
+    (
+      .late(LatePush(counter: 4, id: id, handles: [handle], content: [9])),
+      "04" + idHex + "01" + handleHex + "0109"
+    ),
     (
       .pulled(
         PulledPart(
-          handle: handle, after: id, through: next, hasMore: false,
-          pushes: [.init(id: next, content: [0x7B, 0x7D])])),
-      handleHex + idHex + nextHex + "00" + "00" + "01" + nextHex + "027b7d"
+          handle: handle, after: id,
+          outcome: .pushes([.init(id: next, content: [0x7B, 0x7D])], through: next))),
+      handleHex + idHex + "01" + nextHex + "01" + nextHex + "027b7d"
     ),
+    (.pulled(PulledPart(handle: handle, after: id, outcome: .nothing)), handleHex + idHex + "00"),
+    (.pulled(PulledPart(handle: handle, after: id, outcome: .unavailable)), handleHex + idHex + "02"),
+    (.waiting(RecountResult(handle: handle, count: 300)), handleHex + "ac02"),
     (.recall(PushRecall(id: id, targets: [0xDD], isComplement: false)), idHex + "00" + "01dd"),
     (.endSession(SessionEnd(handle: handle, reason: 2)), handleHex + "02"),
     (.replayed(ReplayEnd(through: next)).following(id), idHex + nextHex),
-    (.home(HomeNotice(incarnation: Incarnation(300), newest: id)), "ac02" + idHex),
-    (.wantSessions(SessionsWanted(buckets: [1, 300])), "02" + "01" + "ac02"),
+    (.home(HomeNotice(incarnation: Incarnation(300))), "ac02"),
+    (.wantSessions(SessionsWanted(request: 5, buckets: [1, 300])), "05" + "02" + "01" + "ac02"),
   ]
 
   private static let handleHex = "ac02" + "0002" + "00010203" + "00000007"

@@ -113,10 +113,12 @@ import Testing
     #expect(throws: ClusterFrameError.malformed(.invalidCount)) {
       try ClusterFrame(ClusterSamples.frame(more), cluster: cluster)
     }
+    let arrivals = [AckBatch.Arrival](
+      repeating: .init(ClusterSamples.id, age: 0, isExact: false), count: ClusterLimits.maxFrame / 9)
     let broad = ClusterMessage.acks(
       AckBatch(
-        batch: 1, singles: [],
-        broadcasts: [.init(ClusterSamples.id, numbers: most), .init(ClusterSamples.next, numbers: most)]))
+        batch: 1,
+        senders: [.init(ClusterSamples.number, newestWhileAway: ClusterSamples.id, arrivals: arrivals)]))
     #expect(ClusterSamples.frame(broad).isEmpty, "a frame over 256 KiB is not written")
     #expect(throws: ClusterFrameError.malformed(.frameTooLarge)) {
       try ClusterFrame([UInt8](repeating: 0, count: ClusterLimits.maxFrame + 1), cluster: cluster)
@@ -124,13 +126,13 @@ import Testing
     let entries = ClusterLimits.maxEntries + 1
     #expect(throws: ClusterFrameError.malformed(.invalidCount)) {
       try ClusterFrame(
-        frame(.wantSessions, bodies: [[UInt8]](repeating: [0], count: entries)), cluster: cluster)
+        frame(.wantSessions, bodies: [[UInt8]](repeating: [0, 0], count: entries)), cluster: cluster)
     }
   }
 
   /// A count that no body can hold must not reserve memory for it.
   @Test func countsThatCannotBeAreRefused() {
-    var body: [UInt8] = []
+    var body: [UInt8] = [0]
     body.appendVarint(.max)
     for type: MessageType in [.wantSessions] {
       #expect(throws: ClusterFrameError.malformed(.invalidCount)) {

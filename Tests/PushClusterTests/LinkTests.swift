@@ -16,8 +16,7 @@ private let millisecond: UInt64 = 1_000_000
   private func push(_ id: UInt64, bytes: Int = 10) -> ClusterMessage {
     .pushOne(
       SinglePush(
-        id: MessageID(id), handles: [], content: [UInt8](repeating: 1, count: bytes),
-        hasNotificationElsewhere: false))
+        id: MessageID(id), handles: [], content: [UInt8](repeating: 1, count: bytes)))
   }
 
   private func take(_ queue: inout OutboundQueue, now: UInt64) throws -> [ClusterFrame] {
@@ -45,7 +44,7 @@ private let millisecond: UInt64 = 1_000_000
   @Test func acknowledgementsWaitForOthers() throws {
     var queue = OutboundQueue()
     let now = 1000 * millisecond
-    let acks = ClusterMessage.acks(AckBatch(batch: 1, singles: [], broadcasts: []))
+    let acks = ClusterMessage.acks(AckBatch(batch: 1, senders: []))
     try queue.add(entry(acks), now: now)
     #expect(queue.deadline == now + 100 * millisecond)
     try queue.add(entry(push(1)), now: now + 1)
@@ -61,7 +60,8 @@ private let millisecond: UInt64 = 1_000_000
     for slot in 0..<300 {
       let login = SessionLogin(
         handle: Handle(incarnation: Incarnation(1), loop: 0, slot: UInt32(slot), generation: 0),
-        registrationID: ClusterSamples.registrationID, secretHigh: 0, secretLow: 0, isForeground: true)
+        app: AppKey(high: 1, low: 2), registrationID: ClusterSamples.registrationID, secretHigh: 0,
+        secretLow: 0, isForeground: true)
       try queue.add(entry(.login(login)), now: 1000 * millisecond)
     }
     #expect(try take(&queue, now: 1002 * millisecond).map(\.entries.count) == [256, 44])
@@ -191,14 +191,14 @@ private let millisecond: UInt64 = 1_000_000
 
 @Suite struct DeliveryReceiverTests {
   private func push(_ id: UInt64, after previous: UInt64) -> ClusterMessage {
-    .pushOne(SinglePush(id: MessageID(id), handles: [], content: [], hasNotificationElsewhere: false))
+    .pushOne(SinglePush(id: MessageID(id), handles: [], content: []))
       .following(MessageID(previous))
   }
 
   private func part(_ part: UInt32, of id: UInt64, after previous: UInt64, hasMore: Bool) -> ClusterMessage {
     .pushMany(
       FanOutPush(
-        id: MessageID(id), part: part, hasMore: hasMore, contents: [], targets: [], isComplement: true)
+        id: MessageID(id), part: part, hasMore: hasMore, content: [], targets: [])
     ).following(MessageID(previous))
   }
 
@@ -261,7 +261,7 @@ private let millisecond: UInt64 = 1_000_000
 
 @Suite struct RequestTableTests {
   private func acks(_ batch: UInt64) -> ClusterMessage {
-    .acks(AckBatch(batch: batch, singles: [], broadcasts: []))
+    .acks(AckBatch(batch: batch, senders: []))
   }
 
   @Test func requestsAreRepeatedUntilTheyAreConfirmed() {

@@ -53,7 +53,7 @@ import Testing
   }
 
   private func push(_ id: UInt64) -> ClusterMessage {
-    .pushOne(SinglePush(id: MessageID(id), handles: [], content: [1], hasNotificationElsewhere: false))
+    .pushOne(SinglePush(id: MessageID(id), handles: [], content: [1]))
   }
 
   private func pushes(_ events: [ClusterOutput]) -> [UInt64] {

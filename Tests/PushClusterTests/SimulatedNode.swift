@@ -176,9 +176,9 @@ final class SimulatedNode {
   private func askForSessions(now: UInt64) {
     for (app, home) in homes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       for gateway in home.wanted.sorted() {
-        let notice = HomeNotice(incarnation: incarnation, newest: database.newest(app))
+        let notice = HomeNotice(incarnation: incarnation)
         send(app, home.epoch, .home(notice), to: gateway, now: now)
-        send(app, home.epoch, .wantSessions(SessionsWanted(buckets: [])), to: gateway, now: now)
+        send(app, home.epoch, .wantSessions(SessionsWanted(request: 1, buckets: [])), to: gateway, now: now)
       }
     }
   }
@@ -197,14 +197,14 @@ final class SimulatedNode {
     let count = UInt32(push.id.rawValue % 4)
     guard count > 0 else {
       return [
-        .pushOne(SinglePush(id: push.id, handles: [], content: content, hasNotificationElsewhere: false))
+        .pushOne(SinglePush(id: push.id, handles: [], content: content))
       ]
     }
     return (0..<count).map { part in
       .pushMany(
         FanOutPush(
           id: push.id, part: part, hasMore: part < count - 1,
-          contents: part == 0 ? [.init(platform: 1, bytes: content)] : [], targets: [], isComplement: true))
+          content: part == 0 ? content : [], targets: []))
     }
   }
 
@@ -228,7 +228,7 @@ final class SimulatedNode {
   /// A message whose order is looked at.
   func sendLate(to gateway: Incarnation, now: UInt64) {
     let counter = sentLate[gateway, default: 0] + 1
-    let message = ClusterMessage.late(LatePush(counter: counter, id: MessageID(1), handles: []))
+    let message = ClusterMessage.late(LatePush(counter: counter, id: MessageID(1), handles: [], content: []))
     let entry = ClusterEntry(app: AppID(UInt32(1000 + incarnation.rawValue)), epoch: Epoch(1), message)
     if node.send(entry, to: gateway, now: now) == .sent { sentLate[gateway] = counter }
   }
@@ -247,8 +247,8 @@ final class SimulatedNode {
     }
     homes[app]?.sessions[gateway] = others.union(listed)
     guard homes[app]?.wanted.remove(gateway) != nil else { return }
-    node.openStream(app, epoch: home.epoch, to: gateway, after: list.applied)
-    replay(app, to: gateway, after: list.applied, now: now)
+    node.openStream(app, epoch: home.epoch, to: gateway, after: MessageID(0))
+    replay(app, to: gateway, after: MessageID(0), now: now)
   }
 
   // MARK: The gateway
@@ -282,7 +282,8 @@ final class SimulatedNode {
     let handle = Handle(incarnation: incarnation, loop: 0, slot: slots, generation: 1)
     let message = ClusterMessage.login(
       SessionLogin(
-        handle: handle, registrationID: RegistrationID(high: UInt64(number), low: 0), secretHigh: 0,
+        handle: handle, app: AppKey(high: 0, low: 0),
+        registrationID: RegistrationID(high: UInt64(number), low: 0), secretHigh: 0,
         secretLow: 0, isForeground: false))
     _ = requests.add(.login(handle), app, message, now: now)
     if let home = known[app] { send(app, home.epoch, message, to: home.incarnation, now: now) }
@@ -310,7 +311,13 @@ final class SimulatedNode {
     batches += 1
     tracked.insert(incarnation.rawValue << 32 | batches)
     let message = ClusterMessage.acks(
-      AckBatch(batch: batches, singles: [.init(RegistrationNumber(1), MessageID(1))], broadcasts: []))
+      AckBatch(
+        batch: batches,
+        senders: [
+          .init(
+            RegistrationNumber(1), newestWhileAway: MessageID(0),
+            arrivals: [.init(MessageID(1), age: 0, isExact: false)])
+        ]))
     _ = requests.add(.acks(app, batch: batches), app, message, now: now)
     if let home = known[app] { send(app, home.epoch, message, to: home.incarnation, now: now) }
   }
@@ -334,18 +341,18 @@ final class SimulatedNode {
     _ app: AppID, _ epoch: Epoch, _ wanted: [UInt32], to home: Incarnation, now: UInt64
   ) {
     let ranges = wanted.isEmpty ? [0...UInt32.max] : wanted.map { $0...$0 }
-    for range in ranges {
+    for (index, range) in ranges.enumerated() {
       let items = (sessions[app] ?? [:]).values
         .filter { range.contains($0.number.rawValue / ClusterLimits.bucketNumbers) }
         .sorted { $0.handle.slot < $1.handle.slot }
         .map {
           SessionList.Item(
             handle: $0.handle, registrationID: RegistrationID(high: UInt64($0.number.rawValue), low: 0),
-            order: 1, sentThrough: MessageID(0), isForeground: $0.isForeground, inFlight: [], unstored: [])
+            number: $0.number, order: 1, isForeground: $0.isForeground)
         }
       let list = SessionList(
-        first: range.lowerBound, last: range.upperBound, hasMore: false, applied: node.applied(of: app),
-        items: items)
+        request: 0, index: UInt32(index), count: UInt32(ranges.count), first: range.lowerBound,
+        last: range.upperBound, items: items)
       send(app, epoch, .sessions(list), to: home, now: now)
     }
   }
@@ -393,13 +400,13 @@ final class SimulatedNode {
         Session(handle: state.handle, number: state.number, isForeground: state.isForeground))
     case .acks(let acks):
       database.insertAck(app, acks.batch, of: peer)
-      send(app, home.epoch, .stored(AcksStored(batches: [acks.batch], counts: [])), to: peer, now: now)
+      send(app, home.epoch, .stored(AcksStored(batches: [acks.batch])), to: peer, now: now)
     case .recalled(let recalled): requests.confirm(.recall(app, recalled.id, by: peer))
     case .sessions(let list): takeSessions(list, app, from: peer, now: now)
     case .digest(let theirs):
       let differing = digest(home.sessions[peer] ?? []).differing(from: theirs)
       guard !differing.isEmpty else { return }
-      send(app, home.epoch, .wantSessions(SessionsWanted(buckets: differing)), to: peer, now: now)
+      send(app, home.epoch, .wantSessions(SessionsWanted(request: 0, buckets: differing)), to: peer, now: now)
     default: break
     }
   }
@@ -426,7 +433,7 @@ final class SimulatedNode {
       content = push.content
     case .pushMany(let push):
       id = push.id
-      content = push.contents.first?.bytes
+      content = push.content
       if push.part > 0, parts[app].map({ $0 == (push.id, push.part) }) != true {
         database.violations.append("part \(push.part) of \(push.id) is out of place")
       }

@@ -111,11 +111,11 @@ import Testing
     let large = await owner.call("POST", "/console/login", body: String(repeating: "a", count: 200_000))
     #expect(large.status == 413 && String(decoding: large.body, as: UTF8.self).contains("<h1>Too large</h1>"))
     let refused = try #require(
-      world.console.refusal(.bodyTooLarge, of: "/console/apps/x/settings/credentials/apns"))
+      WebConsole.refusal(.bodyTooLarge, of: "/console/apps/x/settings/credentials/apns"))
     Safety.check(refused, "refusal")
     let page = String(decoding: refused.body, as: UTF8.self)
     #expect(refused.status == 413 && page.contains("<h1>Too large</h1>") && page.contains("内容过大"))
-    #expect(world.console.refusal(.bodyTooLarge, of: "/v3/push") == nil)
+    #expect(WebConsole.refusal(.bodyTooLarge, of: "/v3/push") == nil)
     // Whom a page is not for, it does not read forms for.
     #expect(await Browser(world).call("POST", "/console/me/profile", body: "a=%zz").status == 303)
     #expect(await owner.call("POST", "/console/nowhere", body: "a=%zz").status == 404)

@@ -30,7 +30,7 @@ import Testing
     let device = try secret.get()
     let location = Location(loop: 0, slot: 1, generation: 1)
     guard
-      case .accepted(let number, _, _) = world.app.directory.login(
+      case .accepted(let number, _, _, _) = world.app.directory.login(
         device.id, secretHash: SHA256.digest128(device.secret), at: location, isForeground: isForeground)
     else {
       Issue.record("no login")

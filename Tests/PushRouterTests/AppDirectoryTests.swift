@@ -31,11 +31,11 @@ import Testing
 
   /// The last login wins; a late disconnect of the earlier connection changes nothing.
   @Test func lastLoginWins() {
-    guard case .accepted(let number, replaced: nil, newest: _) = login(3, place(30)) else {
+    guard case .accepted(let number, replaced: nil, replacedSince: _, newest: _) = login(3, place(30)) else {
       Issue.record("first login")
       return
     }
-    guard case .accepted(_, replaced: place(30), newest: _) = login(3, place(31)) else {
+    guard case .accepted(_, replaced: place(30), replacedSince: _, newest: _) = login(3, place(31)) else {
       Issue.record("second login")
       return
     }

@@ -18,6 +18,8 @@ public enum ClusterMessage: Hashable, Sendable {
   case digest(DigestMessage)
   case sessions(SessionList)
   case recalled(RecallConfirmation)
+  case recount(RecountRequest)
+  case lateTaken(LateConfirmation)
 
   case loginResult(SessionLoginResult)
   case stateTaken(StateTaken)
@@ -32,6 +34,7 @@ public enum ClusterMessage: Hashable, Sendable {
   case replayed(ReplayEnd)
   case home(HomeNotice)
   case wantSessions(SessionsWanted)
+  case waiting(RecountResult)
 
   /// The type of the frames that it is in.
   public var type: MessageType { parts.type }
@@ -56,6 +59,8 @@ public enum ClusterMessage: Hashable, Sendable {
     case .digest(let body): (.digest, body)
     case .sessions(let body): (.sessions, body)
     case .recalled(let body): (.recalled, body)
+    case .recount(let body): (.recount, body)
+    case .lateTaken(let body): (.lateTaken, body)
     case .loginResult(let body): (.loginResult, body)
     case .stateTaken(let body): (.stateTaken, body)
     case .stored(let body): (.stored, body)
@@ -69,6 +74,7 @@ public enum ClusterMessage: Hashable, Sendable {
     case .replayed(let body): (.replayed, body)
     case .home(let body): (.home, body)
     case .wantSessions(let body): (.wantSessions, body)
+    case .waiting(let body): (.waiting, body)
     }
   }
 
@@ -90,6 +96,8 @@ public enum ClusterMessage: Hashable, Sendable {
     case .digest: self = .digest(try DigestMessage(from: &reader, in: bytes))
     case .sessions: self = .sessions(try SessionList(from: &reader, in: bytes))
     case .recalled: self = .recalled(try RecallConfirmation(from: &reader, in: bytes))
+    case .recount: self = .recount(try RecountRequest(from: &reader, in: bytes))
+    case .lateTaken: self = .lateTaken(try LateConfirmation(from: &reader, in: bytes))
     case .loginResult: self = .loginResult(try SessionLoginResult(from: &reader, in: bytes))
     case .stateTaken: self = .stateTaken(try StateTaken(from: &reader, in: bytes))
     case .stored: self = .stored(try AcksStored(from: &reader, in: bytes))
@@ -103,6 +111,7 @@ public enum ClusterMessage: Hashable, Sendable {
     case .replayed: self = .replayed(try ReplayEnd(from: &reader, in: bytes))
     case .home: self = .home(try HomeNotice(from: &reader, in: bytes))
     case .wantSessions: self = .wantSessions(try SessionsWanted(from: &reader, in: bytes))
+    case .waiting: self = .waiting(try RecountResult(from: &reader, in: bytes))
     default: return nil
     }
   }
@@ -110,7 +119,8 @@ public enum ClusterMessage: Hashable, Sendable {
   /// Whether it may wait for others, up to `ClusterLimits.acknowledgementDelay`.
   var isAcknowledgement: Bool {
     switch self {
-    case .acks, .stored: true
+    case .acks(let batch): !batch.isUrgent
+    case .stored: true
     default: false
     }
   }

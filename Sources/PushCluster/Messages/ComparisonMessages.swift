@@ -59,96 +59,81 @@ public struct DigestMessage: MessageBody {
   }
 }
 
-/// SESSIONS: the sessions of a gateway in a range of buckets; answers WANT_SESSIONS.
+/// SESSIONS: the sessions of a gateway in a range of buckets of an app; answers WANT_SESSIONS. One that names no app and has no
+/// sessions only says how many there are.
 public struct SessionList: MessageBody {
   /// A session.
   public struct Item: Hashable, Sendable {
     /// Its name.
     public let handle: Handle
-    /// Its registration; the home tells the number anew.
+    /// Its registration.
     public let registrationID: RegistrationID
-    /// The order of its login within the epoch that accepted it; 0 if no home has.
+    /// The number that the home which accepted the login gave the registration.
+    public let number: RegistrationNumber
+    /// The order of its login.
     public let order: UInt64
-    /// The newest push sent to it.
-    public let sentThrough: MessageID
     /// Whether its app is in the foreground.
     public let isForeground: Bool
-    /// Pushes sent and not acknowledged.
-    public let inFlight: [MessageID]
-    /// Pushes acknowledged, but not stored as far as the gateway knows.
-    public let unstored: [MessageID]
 
     /// All fields.
     public init(
-      handle: Handle, registrationID: RegistrationID, order: UInt64, sentThrough: MessageID,
-      isForeground: Bool, inFlight: [MessageID], unstored: [MessageID]
+      handle: Handle, registrationID: RegistrationID, number: RegistrationNumber, order: UInt64,
+      isForeground: Bool
     ) {
       self.handle = handle
       self.registrationID = registrationID
+      self.number = number
       self.order = order
-      self.sentThrough = sentThrough
       self.isForeground = isForeground
-      self.inFlight = inFlight
-      self.unstored = unstored
     }
   }
 
-  /// The first bucket that it is about.
+  /// What it answers.
+  public let request: UInt32
+  /// Its place among the messages that answer together, from 0.
+  public let index: UInt32
+  /// How many these are.
+  public let count: UInt32
+  /// The first bucket that it is about: all sessions in these buckets are in this message.
   public let first: UInt32
   /// The last bucket that it is about.
   public let last: UInt32
-  /// More messages about the same buckets follow: nothing is missing only after the last.
-  public let hasMore: Bool
-  /// The newest push that the gateway has applied for the app: the floor of the next ID, and where a replay begins.
-  public let applied: MessageID
   /// The sessions.
   public let items: [Item]
 
   /// All fields.
-  public init(first: UInt32, last: UInt32, hasMore: Bool, applied: MessageID, items: [Item]) {
+  public init(request: UInt32, index: UInt32, count: UInt32, first: UInt32, last: UInt32, items: [Item]) {
+    self.request = request
+    self.index = index
+    self.count = count
     self.first = first
     self.last = last
-    self.hasMore = hasMore
-    self.applied = applied
     self.items = items
   }
 
   func write(into output: inout [UInt8]) {
-    output.appendVarint(UInt64(first))
-    output.appendVarint(UInt64(last))
-    output.append(flag: hasMore)
-    output.append(id: applied)
+    for value in [request, index, count, first, last] { output.appendVarint(UInt64(value)) }
     output.append(list: items) { item, output in
       output.append(handle: item.handle)
       output.append(registrationID: item.registrationID)
+      output.append(number: item.number)
       output.appendVarint(item.order)
-      output.append(id: item.sentThrough)
       output.append(flag: item.isForeground)
-      output.append(list: item.inFlight) { $1.append(id: $0) }
-      output.append(list: item.unstored) { $1.append(id: $0) }
     }
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    request = try reader.smallVarint(in: bytes)
+    index = try reader.smallVarint(in: bytes)
+    count = try reader.smallVarint(in: bytes)
     first = try reader.smallVarint(in: bytes)
     last = try reader.smallVarint(in: bytes)
-    hasMore = try reader.flag(in: bytes)
-    applied = try reader.id(in: bytes)
-    items = try reader.list(bytesEach: 33, in: bytes) { reader throws(FrameError) in
+    items = try reader.list(bytesEach: 27, in: bytes) { reader throws(FrameError) in
       Item(
         handle: try reader.handle(in: bytes), registrationID: try reader.registrationID(in: bytes),
-        order: try reader.varint(in: bytes), sentThrough: try reader.id(in: bytes),
-        isForeground: try reader.flag(in: bytes), inFlight: try reader.ids(in: bytes),
-        unstored: try reader.ids(in: bytes))
+        number: try reader.number(in: bytes), order: try reader.varint(in: bytes),
+        isForeground: try reader.flag(in: bytes))
     }
-    guard first <= last else { throw .invalidValue }
-  }
-}
-
-extension BodyReader {
-  fileprivate mutating func ids(in bytes: Span<UInt8>) throws(FrameError) -> [MessageID] {
-    try list(atMost: ClusterLimits.maxInFlight, bytesEach: 8, in: bytes) { reader throws(FrameError) in
-      try reader.id(in: bytes)
-    }
+    guard first <= last, index < count else { throw .invalidValue }
   }
 }

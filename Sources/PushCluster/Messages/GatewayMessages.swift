@@ -1,10 +1,12 @@
 import PushBase
 import PushWire
 
-/// LOGIN: a device logs in at a gateway.
+/// LOGIN: a device logs in at a gateway. The entry names no app, since the gateway knows only its key.
 public struct SessionLogin: MessageBody {
   /// Its session; the same handle gets the same answer.
   public let handle: Handle
+  /// The key of its app.
+  public let app: AppKey
   /// Its registration.
   public let registrationID: RegistrationID
   /// The digest of its secret, both halves.
@@ -14,10 +16,11 @@ public struct SessionLogin: MessageBody {
 
   /// All fields.
   public init(
-    handle: Handle, registrationID: RegistrationID, secretHigh: UInt64, secretLow: UInt64,
+    handle: Handle, app: AppKey, registrationID: RegistrationID, secretHigh: UInt64, secretLow: UInt64,
     isForeground: Bool
   ) {
     self.handle = handle
+    self.app = app
     self.registrationID = registrationID
     self.secretHigh = secretHigh
     self.secretLow = secretLow
@@ -26,6 +29,7 @@ public struct SessionLogin: MessageBody {
 
   func write(into output: inout [UInt8]) {
     output.append(handle: handle)
+    output.append(key: app)
     output.append(registrationID: registrationID)
     output.appendBigEndian(secretHigh)
     output.appendBigEndian(secretLow)
@@ -34,6 +38,7 @@ public struct SessionLogin: MessageBody {
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     handle = try reader.handle(in: bytes)
+    app = try reader.key(in: bytes)
     registrationID = try reader.registrationID(in: bytes)
     secretHigh = try reader.integer(in: bytes)
     secretLow = try reader.integer(in: bytes)
@@ -106,68 +111,89 @@ public struct SessionState: MessageBody {
 
 /// ACKS: devices of a gateway acknowledged pushes of an app. Sent again until STORED names the batch.
 public struct AckBatch: MessageBody {
-  /// An acknowledgement of one push by one device.
-  public struct Single: Hashable, Sendable {
+  /// A push that reached a device.
+  public struct Arrival: Hashable, Sendable {
+    /// The push.
+    public let id: MessageID
+    /// How long ago it arrived when the batch was made, in milliseconds: the clocks of nodes are not compared.
+    public let age: UInt32
+    /// The device said when.
+    public let isExact: Bool
+
+    /// All fields.
+    public init(_ id: MessageID, age: UInt32, isExact: Bool) {
+      self.id = id
+      self.age = age
+      self.isExact = isExact
+    }
+  }
+
+  /// What one device acknowledged.
+  public struct Sender: Hashable, Sendable {
     /// The device's registration.
     public let number: RegistrationNumber
-    /// The push.
-    public let id: MessageID
+    /// Pushes after this one were accepted while the device was in reach: their latencies are counted.
+    public let newestWhileAway: MessageID
+    /// The pushes.
+    public let arrivals: [Arrival]
 
-    /// Both fields.
-    public init(_ number: RegistrationNumber, _ id: MessageID) {
+    /// All fields.
+    public init(_ number: RegistrationNumber, newestWhileAway: MessageID, arrivals: [Arrival]) {
       self.number = number
-      self.id = id
+      self.newestWhileAway = newestWhileAway
+      self.arrivals = arrivals
     }
   }
 
-  /// Acknowledgements of one push by many devices.
-  public struct Many: Hashable, Sendable {
-    /// The push.
-    public let id: MessageID
-    /// The registrations, as a serialized Roaring set.
-    public let numbers: [UInt8]
-
-    /// Both fields.
-    public init(_ id: MessageID, numbers: [UInt8]) {
-      self.id = id
-      self.numbers = numbers
-    }
-  }
-
-  /// Grows from one batch of the gateway to the next for the same app.
+  /// Grows from one batch of the gateway to the next; 0 for an empty one that only asks for storing.
   public let batch: UInt64
-  /// Those of few devices for a push.
-  public let singles: [Single]
-  /// Those of many.
-  public let broadcasts: [Many]
+  /// Connections wait until the acknowledgements so far are stored.
+  public let isUrgent: Bool
+  /// How long the batch had been kept when it was sent, in milliseconds.
+  public let held: UInt32
+  /// Whose acknowledgements they are.
+  public let senders: [Sender]
 
   /// All fields.
-  public init(batch: UInt64, singles: [Single], broadcasts: [Many]) {
+  public init(batch: UInt64, isUrgent: Bool = false, held: UInt32 = 0, senders: [Sender]) {
     self.batch = batch
-    self.singles = singles
-    self.broadcasts = broadcasts
+    self.isUrgent = isUrgent
+    self.held = held
+    self.senders = senders
+  }
+
+  /// The same batch, sent so long after it was made.
+  public func held(_ milliseconds: UInt32) -> AckBatch {
+    AckBatch(batch: batch, isUrgent: isUrgent, held: milliseconds, senders: senders)
   }
 
   func write(into output: inout [UInt8]) {
     output.appendVarint(batch)
-    output.append(list: singles) { single, output in
-      output.append(number: single.number)
-      output.append(id: single.id)
-    }
-    output.append(list: broadcasts) { many, output in
-      output.append(id: many.id)
-      output.append(counted: many.numbers)
+    output.append(flag: isUrgent)
+    output.appendVarint(UInt64(held))
+    output.append(list: senders) { sender, output in
+      output.append(number: sender.number)
+      output.append(id: sender.newestWhileAway)
+      output.append(list: sender.arrivals) { arrival, output in
+        output.append(id: arrival.id)
+        output.appendVarint(UInt64(arrival.age) << 1 | (arrival.isExact ? 1 : 0))
+      }
     }
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     batch = try reader.varint(in: bytes)
-    singles = try reader.list(bytesEach: 12, in: bytes) { reader throws(FrameError) in
-      Single(try reader.number(in: bytes), try reader.id(in: bytes))
-    }
-    broadcasts = try reader.list(bytesEach: 9, in: bytes) { reader throws(FrameError) in
-      Many(
-        try reader.id(in: bytes), numbers: try reader.counted(atMost: ClusterLimits.maxSet, in: bytes))
+    isUrgent = try reader.flag(in: bytes)
+    held = try reader.smallVarint(in: bytes)
+    senders = try reader.list(bytesEach: 13, in: bytes) { reader throws(FrameError) in
+      Sender(
+        try reader.number(in: bytes), newestWhileAway: try reader.id(in: bytes),
+        arrivals: try reader.list(bytesEach: 9, in: bytes) { reader throws(FrameError) in
+          let id = try reader.id(in: bytes)
+          let age = try reader.varint(in: bytes)
+          guard let milliseconds = UInt32(exactly: age >> 1) else { throw .invalidValue }
+          return Arrival(id, age: milliseconds, isExact: age & 1 == 1)
+        })
     }
   }
 }
@@ -177,11 +203,11 @@ public struct AckBatch: MessageBody {
 public struct DeviceRequest: MessageBody {
   /// The session.
   public let handle: Handle
-  /// Grows from one request of the session to the next.
+  /// Grows from one request of the gateway to the next.
   public let sequence: UInt32
   /// Its registration; 0 for REGISTER.
   public let number: RegistrationNumber
-  /// The body of the device's frame, with its type in front.
+  /// What is asked or told.
   public let body: [UInt8]
 
   /// All fields.
@@ -241,6 +267,35 @@ public struct PullRequest: MessageBody {
   }
 }
 
+/// RECOUNT: a session with a full window asks how many of the pushes sent to it still wait; answered by WAITING.
+public struct RecountRequest: MessageBody {
+  /// The session.
+  public let handle: Handle
+  /// Its registration.
+  public let number: RegistrationNumber
+  /// The newest push that is counted.
+  public let through: MessageID
+
+  /// All fields.
+  public init(handle: Handle, number: RegistrationNumber, through: MessageID) {
+    self.handle = handle
+    self.number = number
+    self.through = through
+  }
+
+  func write(into output: inout [UInt8]) {
+    output.append(handle: handle)
+    output.append(number: number)
+    output.append(id: through)
+  }
+
+  init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    handle = try reader.handle(in: bytes)
+    number = try reader.number(in: bytes)
+    through = try reader.id(in: bytes)
+  }
+}
+
 /// REPLAY: a gateway misses pushes of an app and asks for all open ones after the newest that it has applied.
 public struct ReplayRequest: MessageBody {
   /// The newest push applied.
@@ -268,5 +323,20 @@ public struct RecallConfirmation: MessageBody {
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     id = try reader.id(in: bytes)
+  }
+}
+
+/// LATE_TAKEN: a LATE has come.
+public struct LateConfirmation: MessageBody {
+  /// Its counter.
+  public let counter: UInt64
+
+  /// The one field.
+  public init(counter: UInt64) { self.counter = counter }
+
+  func write(into output: inout [UInt8]) { output.appendVarint(counter) }
+
+  init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    counter = try reader.varint(in: bytes)
   }
 }

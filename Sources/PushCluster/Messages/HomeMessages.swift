@@ -7,7 +7,7 @@ public struct SessionLoginResult: MessageBody {
   public struct Accepted: Hashable, Sendable {
     /// The registration's number in this epoch.
     public let number: RegistrationNumber
-    /// The order of the login within the epoch: the highest is the registration's session.
+    /// The order of the login among all that any home has accepted: the highest is the registration's session.
     public let order: UInt64
     /// Pushes up to this one were accepted before the login.
     public let newest: MessageID
@@ -103,45 +103,17 @@ public struct StateTaken: MessageBody {
 
 /// STORED: the database has acknowledgements.
 public struct AcksStored: MessageBody {
-  /// How many of a session's acknowledgements count as stored now.
-  public struct Count: Hashable, Sendable {
-    /// The session.
-    public let handle: Handle
-    /// The number.
-    public let count: UInt32
-
-    /// Both fields.
-    public init(_ handle: Handle, _ count: UInt32) {
-      self.handle = handle
-      self.count = count
-    }
-  }
-
   /// The batches that are committed. They are named one by one: a later batch may be committed while an earlier one was lost.
   public let batches: [UInt64]
-  /// The sessions that they are of.
-  public let counts: [Count]
 
-  /// Both fields.
-  public init(batches: [UInt64], counts: [Count]) {
-    self.batches = batches
-    self.counts = counts
-  }
+  /// The one field.
+  public init(batches: [UInt64]) { self.batches = batches }
 
-  func write(into output: inout [UInt8]) {
-    output.append(list: batches) { $1.appendVarint($0) }
-    output.append(list: counts) { count, output in
-      output.append(handle: count.handle)
-      output.appendVarint(UInt64(count.count))
-    }
-  }
+  func write(into output: inout [UInt8]) { output.append(list: batches) { $1.appendVarint($0) } }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     batches = try reader.list(bytesEach: 1, in: bytes) { reader throws(FrameError) in
       try reader.varint(in: bytes)
-    }
-    counts = try reader.list(bytesEach: 12, in: bytes) { reader throws(FrameError) in
-      Count(try reader.handle(in: bytes), try reader.smallVarint(in: bytes))
     }
   }
 }
@@ -152,31 +124,50 @@ public struct DeviceResult: MessageBody {
   public let handle: Handle
   /// The request.
   public let sequence: UInt32
-  /// The code of the device protocol.
-  public let code: UInt16
-  /// The payload of the device protocol.
-  public let payload: [UInt8]
+  /// What became of it.
+  public let body: [UInt8]
 
   /// All fields.
-  public init(handle: Handle, sequence: UInt32, code: UInt16, payload: [UInt8]) {
+  public init(handle: Handle, sequence: UInt32, body: [UInt8]) {
     self.handle = handle
     self.sequence = sequence
-    self.code = code
-    self.payload = payload
+    self.body = body
   }
 
   func write(into output: inout [UInt8]) {
     output.append(handle: handle)
     output.appendBigEndian(sequence)
-    output.appendBigEndian(code)
-    output.append(counted: payload)
+    output.append(counted: body)
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     handle = try reader.handle(in: bytes)
     sequence = try reader.integer(in: bytes)
-    code = try reader.integer(in: bytes)
-    payload = try reader.counted(atMost: ClusterLimits.maxContent, in: bytes)
+    body = try reader.counted(atMost: ClusterLimits.maxContent, in: bytes)
+  }
+}
+
+/// WAITING: answers RECOUNT.
+public struct RecountResult: MessageBody {
+  /// The session.
+  public let handle: Handle
+  /// How many of the pushes asked about wait.
+  public let count: UInt32
+
+  /// Both fields.
+  public init(handle: Handle, count: UInt32) {
+    self.handle = handle
+    self.count = count
+  }
+
+  func write(into output: inout [UInt8]) {
+    output.append(handle: handle)
+    output.appendVarint(UInt64(count))
+  }
+
+  init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    handle = try reader.handle(in: bytes)
+    count = try reader.smallVarint(in: bytes)
   }
 }
 
@@ -213,7 +204,7 @@ public struct PushRecall: MessageBody {
 public struct SessionEnd: MessageBody {
   /// The session.
   public let handle: Handle
-  /// The close reason of the device protocol.
+  /// The close reason that the device is told, as in the device protocol.
   public let reason: UInt8
 
   /// Both fields.
@@ -233,43 +224,41 @@ public struct SessionEnd: MessageBody {
   }
 }
 
-/// HOME: a node is the home of the entry's app in the entry's epoch. The table `home` says the same.
+/// HOME: a node is the home of the entry's app in the entry's epoch; of all apps, if the entry names none.
 public struct HomeNotice: MessageBody {
   /// The node.
   public let incarnation: Incarnation
-  /// The newest push of the app.
-  public let newest: MessageID
 
-  /// Both fields.
-  public init(incarnation: Incarnation, newest: MessageID) {
-    self.incarnation = incarnation
-    self.newest = newest
-  }
+  /// The one field.
+  public init(incarnation: Incarnation) { self.incarnation = incarnation }
 
-  func write(into output: inout [UInt8]) {
-    output.appendVarint(incarnation.rawValue)
-    output.append(id: newest)
-  }
+  func write(into output: inout [UInt8]) { output.appendVarint(incarnation.rawValue) }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
     incarnation = Incarnation(try reader.varint(in: bytes))
-    newest = try reader.id(in: bytes)
   }
 }
 
-/// WANT_SESSIONS: a home asks a gateway for its sessions of an app.
+/// WANT_SESSIONS: a home asks a gateway for its sessions of an app, or of all apps if the entry names none.
 public struct SessionsWanted: MessageBody {
+  /// Stands in each SESSIONS that answers.
+  public let request: UInt32
   /// The buckets that differ; none means all.
   public let buckets: [UInt32]
 
-  /// The one field.
-  public init(buckets: [UInt32]) { self.buckets = buckets }
+  /// Both fields.
+  public init(request: UInt32, buckets: [UInt32]) {
+    self.request = request
+    self.buckets = buckets
+  }
 
   func write(into output: inout [UInt8]) {
+    output.appendVarint(UInt64(request))
     output.append(list: buckets) { $1.appendVarint(UInt64($0)) }
   }
 
   init(from reader: inout BodyReader, in bytes: Span<UInt8>) throws(FrameError) {
+    request = try reader.smallVarint(in: bytes)
     buckets = try reader.list(bytesEach: 1, in: bytes) { reader throws(FrameError) in
       try reader.smallVarint(in: bytes)
     }

@@ -22,6 +22,11 @@ extension [UInt8] {
     appendBigEndian(id.low << 4)
   }
 
+  mutating func append(key: AppKey) {
+    appendBigEndian(key.high)
+    appendBigEndian(key.low)
+  }
+
   mutating func append(counted bytes: [UInt8]) {
     appendVarint(UInt64(bytes.count))
     append(contentsOf: bytes)
@@ -70,6 +75,10 @@ extension BodyReader {
 
   mutating func number(in bytes: Span<UInt8>) throws(FrameError) -> RegistrationNumber {
     RegistrationNumber(try integer(in: bytes))
+  }
+
+  mutating func key(in bytes: Span<UInt8>) throws(FrameError) -> AppKey {
+    AppKey(high: try integer(in: bytes), low: try integer(in: bytes))
   }
 
   mutating func handle(in bytes: Span<UInt8>) throws(FrameError) -> Handle {

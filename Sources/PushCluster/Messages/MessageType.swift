@@ -39,6 +39,10 @@ public struct MessageType: RawRepresentable, Hashable, Sendable {
   public static let sessions = MessageType(rawValue: 26)
   /// A recall took effect.
   public static let recalled = MessageType(rawValue: 27)
+  /// A session asks how many of the pushes sent to it still wait.
+  public static let recount = MessageType(rawValue: 28)
+  /// A LATE has come.
+  public static let lateTaken = MessageType(rawValue: 29)
 
   // From a home to a gateway.
   /// Answers LOGIN.
@@ -67,4 +71,6 @@ public struct MessageType: RawRepresentable, Hashable, Sendable {
   public static let wantSessions = MessageType(rawValue: 59)
   /// Answers STATE.
   public static let stateTaken = MessageType(rawValue: 60)
+  /// Answers RECOUNT.
+  public static let waiting = MessageType(rawValue: 61)
 }

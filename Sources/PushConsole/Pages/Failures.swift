@@ -56,7 +56,7 @@ enum Failures {
     let (title, text) =
       switch fault {
       case .bodyTooLarge: (Words.tooLargeTitle, Words.tooLarge)
-      case .timeout, .busy: (Words.unavailableTitle, Words.unavailable)
+      case .timeout, .busy, .unserved: (Words.unavailableTitle, Words.unavailable)
       case .unanswered: (Words.unansweredTitle, Words.unanswered)
       default: (Words.unreadableTitle, Words.unreadable)
       }

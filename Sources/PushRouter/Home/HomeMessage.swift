@@ -32,6 +32,10 @@ public enum HomeMessage: Sendable {
   case endSession(Location, EndReason)
   /// An app was deleted: what connections it has left end.
   case forget(AppID)
+  /// Pushes of an app may have been lost on the way, or with nil of all apps: its sessions catch up.
+  case missed(AppID?)
+  /// The home is gone, and with it whatever it was asked: sessions ask the next one again.
+  case abandoned
 }
 
 /// A committed push for connected devices.
@@ -62,6 +66,8 @@ public enum EndReason: Sendable {
   case registrationReplaced
   /// The operator turned the app off.
   case appDisabled
+  /// The device is to log in again: the home cannot tell which of two logins is the newer, or does not know this one.
+  case loginAgain
 }
 
 /// Why a device is refused before it has a session.
@@ -95,6 +101,17 @@ public struct LoggedIn: Sendable {
   public let newest: MessageID
   /// About how many pushes wait for it.
   public let pending: Int
+
+  /// All fields.
+  public init(
+    app: AppID, number: RegistrationNumber, platform: Platform?, newest: MessageID, pending: Int
+  ) {
+    self.app = app
+    self.number = number
+    self.platform = platform
+    self.newest = newest
+    self.pending = pending
+  }
 }
 
 /// The result of a registration.
@@ -112,6 +129,13 @@ public struct TakenFromSender: Sendable {
   public let count: Int
   /// How many of these pushes waited for them; there is nothing to store about the others.
   public let awaited: Int
+
+  /// All fields.
+  public init(location: Location, count: Int, awaited: Int) {
+    self.location = location
+    self.count = count
+    self.awaited = awaited
+  }
 }
 
 /// Acknowledgements of one connection that the database has now: a crash no longer makes the server send these pushes
@@ -121,6 +145,12 @@ public struct StoredAcknowledgements: Sendable {
   public let location: Location
   /// How many they are.
   public let count: Int
+
+  /// Both fields.
+  public init(location: Location, count: Int) {
+    self.location = location
+    self.count = count
+  }
 }
 
 /// The result of an operation.
@@ -149,4 +179,10 @@ public struct KeptPush: Sendable {
   public let id: MessageID
   /// What it is.
   public let push: StoredPush
+
+  /// Both fields.
+  public init(id: MessageID, push: StoredPush) {
+    self.id = id
+    self.push = push
+  }
 }

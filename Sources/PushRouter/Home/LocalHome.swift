@@ -1,12 +1,18 @@
 import PushBase
 import PushDomain
+import Synchronization
 
 /// The home of all apps of this process: a message is a call.
 public final class LocalHome: AppHome {
   private let router: Router
+  private let rules: any HomeRules
+  private let replacements = Mutex(Replacements())
 
-  /// A home in the same process: serves gateways from a router's apps.
-  public init(_ router: Router) { self.router = router }
+  /// A home in the same process: serves gateways from a router's apps. `rules` are those of a cluster.
+  public init(_ router: Router, rules: (any HomeRules)? = nil) {
+    self.router = router
+    self.rules = rules ?? LoneHome()
+  }
 
   /// Takes messages in order; immediate answers are appended, the rest goes to the gateway later.
   public func take(_ messages: [GatewayMessage], answers: inout [HomeMessage]) {
@@ -60,7 +66,7 @@ public final class LocalHome: AppHome {
         switch found {
         // The connection may be gone by now, and the device back on another one.
         case .success(.some): .loginAgain(login)
-        case .success(nil): .loginResult(login.location, .refused(.unknownApp))
+        case .success(nil): .loginResult(login.location, refused(.unknownApp))
         case .failure: .loginResult(login.location, .refused(.unavailable))
         }
       answer(message, at: login.location)
@@ -74,14 +80,38 @@ public final class LocalHome: AppHome {
       isForeground: login.isForeground,
       since: seconds)
     // Unknown IDs and wrong secrets get the same answer, so that registration IDs cannot be probed.
-    guard case .accepted(let number, let replaced, let newest) = outcome else {
-      return .refused(.notRegistered)
+    guard case .accepted(let number, let replaced, let replacedSince, let newest) = outcome else {
+      return refused(.notRegistered)
     }
-    if let replaced { router.passthrough.disconnect(replaced, .replacedByLogin) }
-    return .accepted(
-      LoggedIn(
-        app: app.id, number: number, platform: app.directory.identity(number)?.platform, newest: newest,
-        pending: app.directory.pendingCount(for: number)))
+    if let replaced, replaced != login.location {
+      let reason = replacements.withLock {
+        $0.reason(
+          app: app.id.rawValue, number: number.rawValue, began: replacedSince,
+          onSameGateway: rules.shareGateway(replaced.loop, login.location.loop), now: seconds)
+      }
+      router.passthrough.disconnect(
+        replaced, reason == .replacedByLogin && !rules.mayDecide ? .loginAgain : reason)
+    }
+    return .accepted(loggedIn(number, in: app, newest: newest))
+  }
+
+  private func loggedIn(_ number: RegistrationNumber, in app: App, newest: MessageID) -> LoggedIn {
+    LoggedIn(
+      app: app.id, number: number, platform: app.directory.identity(number)?.platform, newest: newest,
+      pending: app.directory.pendingCount(for: number))
+  }
+
+  /// The answer to a login that was accepted before and is asked for again; nil if the session is not the registration's any more.
+  public func loggedIn(_ session: BoundSession) -> LoggedIn? {
+    guard let app = router.apps.loaded(session.app),
+      app.directory.location(of: session.number) == session.location
+    else { return nil }
+    return loggedIn(session.number, in: app, newest: app.directory.newest)
+  }
+
+  /// A refusal for good only by a home that is known to lead.
+  private func refused(_ refusal: DeviceRefusal) -> LoginResult {
+    .refused(rules.mayDecide ? refusal : .unavailable)
   }
 
   private func take(_ device: NewDevice, _ answers: inout [HomeMessage]) {
@@ -97,7 +127,8 @@ public final class LocalHome: AppHome {
       switch found {
       case .success(let app?) where !app.isDisabled: register(device, in: app)
       case .success(let app):
-        let refusal: DeviceRefusal = app == nil ? .unknownApp : .appDisabled
+        let unknown: DeviceRefusal = rules.mayDecide ? .unknownApp : .unavailable
+        let refusal: DeviceRefusal = app == nil ? unknown : .appDisabled
         answer(.registerResult(device.location, .refused(refusal)), at: device.location)
       case .failure: answer(.registerResult(device.location, .refused(.unavailable)), at: device.location)
       }

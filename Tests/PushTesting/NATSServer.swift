@@ -1,24 +1,27 @@
 import Glibc
 import PushBase
-import PushCluster
-import PushTesting
 
 /// Debian's nats-server in a folder of its own. It ends with this object, or with the process.
-final class NATSServer {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+public final class NATSServer {
+  /// Why it does not do what a test needs.
+  public struct Failure: Error, CustomStringConvertible {
+    /// The reason.
+    public let description: String
+
+    /// Gives a reason.
+    public init(description: String) { self.description = description }
   }
 
   private let folder: TemporaryFolder
   private let settings: String
   /// The address, which stays the same when it starts again.
-  private(set) var address = ""
+  public private(set) var address = ""
   private var processID: pid_t = 0
   private var shell: pid_t = 0
   private var orders: Int32 = -1
 
   /// Starts it, with more lines for its configuration.
-  init(_ settings: String = "", in folder: TemporaryFolder = TemporaryFolder()) throws {
+  public init(_ settings: String = "", in folder: TemporaryFolder = TemporaryFolder()) throws {
     self.folder = folder
     self.settings = settings
     try start()
@@ -27,7 +30,7 @@ final class NATSServer {
   deinit { kill() }
 
   /// Starts it again, with other lines if some are given.
-  func start(_ other: String? = nil) throws {
+  public func start(_ other: String? = nil) throws {
     let listen = address.isEmpty ? "127.0.0.1:-1" : address
     let text = """
       listen: "\(listen)"
@@ -45,7 +48,7 @@ final class NATSServer {
   }
 
   /// Ends it at once.
-  func kill() {
+  public func kill() {
     guard orders >= 0 else { return }
     close(orders)
     orders = -1
@@ -53,10 +56,10 @@ final class NATSServer {
   }
 
   /// Stops it without an end, as a machine that hangs.
-  func pause() { Glibc.kill(processID, SIGSTOP) }
+  public func pause() { Glibc.kill(processID, SIGSTOP) }
 
   /// Lets it go on.
-  func resume() { Glibc.kill(processID, SIGCONT) }
+  public func resume() { Glibc.kill(processID, SIGCONT) }
 
   private func spawn() throws {
     var pipes: [Int32] = [-1, -1]

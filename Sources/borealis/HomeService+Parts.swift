@@ -24,7 +24,7 @@ extension APNsChannel: LoopChannel {
 }
 
 /// The parts that seal and open secrets, or send mail.
-extension Server {
+extension HomeService {
   static func apnsChannel(
     _ settings: ServeSettings, _ router: Router, _ store: Store, _ metrics: Metrics, _ time: SystemTime
   ) -> APNsChannel {

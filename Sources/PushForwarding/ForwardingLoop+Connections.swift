@@ -1,0 +1,291 @@
+import PushBase
+import PushHTTP
+import PushHTTPServer
+import PushNet
+
+extension ForwardingLoop {
+  // MARK: Opening
+
+  /// Starts to open a connection to the home; false if there is none to open.
+  func open() -> Bool {
+    guard let home = course.home, !course.addresses.isEmpty, pausedUntil <= loop.now else { return false }
+    let address = course.addresses[failures % course.addresses.count]
+    let tls = forwarder.tls?.client
+    guard tls != nil || NodeAddress.isLoopback(address) else {
+      failed(home, "without certificates of nodes only nodes on this machine are used")
+      return false
+    }
+    do throws(SystemError) {
+      var connection = try Connection(to: address, port: home.port)
+      do throws(TLSError) {
+        if let tls { try connection.secure(with: tls, peerName: home.name) }
+      } catch {
+        connection.cut()
+        failed(home, error.description)
+        return false
+      }
+      watch(connection, home)
+      return true
+    } catch {
+      failed(home, error.description)
+      return false
+    }
+  }
+
+  private func watch(_ connection: Connection, _ home: NodeAddress) {
+    let made = ForwardConnection(
+      connection, to: home, deadline: loop.now &+ ForwardLimits.connecting,
+      answerBytes: forwarder.options.answerBytes)
+    let (slot, generation) = sockets.insert(made)
+    let token = ConnectionToken(driver: index, generation: generation, slot: slot)
+    made.token = token
+    forwarder.metrics.connections.add(1)
+    opening += 1
+    guard made.connection.watch(token, on: loop) else {
+      opening -= 1
+      return remove(made)
+    }
+  }
+
+  /// An attempt to reach the home was in vain: the next one comes after a pause, at its next address.
+  private func failed(_ home: NodeAddress, _ reason: String) {
+    guard home == course.home else { return }
+    forwarder.noteUnreached(home, reason)
+    rest()
+    failures += 1
+    if failures % max(1, course.addresses.count) == 0 { forwarder.lookUp(home) }
+  }
+
+  /// Sends nothing for a while: the home does not take requests yet, or not any more.
+  private func rest() {
+    pausedUntil = loop.now &+ pause
+    pause = min(2 * pause, ForwardLimits.longestPause)
+    loop.wake(by: pausedUntil)
+  }
+
+  // MARK: Sending
+
+  /// A connection that is ready for a request. Those that the home has closed meanwhile are found out before anything is
+  /// sent.
+  func takeIdle() -> ForwardConnection? {
+    guard pausedUntil <= loop.now else { return nil }
+    while let connection = idle.popLast() {
+      switch connection.connection.read(into: &buffer) {
+      case .nothing: return connection
+      case .bytes, .ended, .failed: remove(connection)
+      }
+    }
+    return nil
+  }
+
+  /// Sends a request over an idle connection.
+  func send(_ job: ForwardJob, over connection: ForwardConnection) {
+    if job.wasSent { forwarder.metrics.repeats.add() }
+    job.wasSent = true
+    connection.job = job
+    connection.sentAt = nil
+    connection.received = 0
+    connection.deadline = loop.now &+ ForwardLimits.sending
+    let (head, body) = job.forwarded.encoded
+    connection.connection.append { $0 += head }
+    if !body.isEmpty { connection.connection.append(content: body) }
+    flush(connection)
+    settle(connection)
+  }
+
+  private func flush(_ connection: ForwardConnection) {
+    guard connection.job != nil, connection.sentAt == nil else { return }
+    let waited = connection.connection.queue.byteCount
+    switch connection.connection.flush(scratch: &scratch) {
+    case .done:
+      connection.sentAt = loop.now
+      connection.deadline =
+        loop.now &+ (UInt64(clamping: forwarder.options.answerSeconds) &+ 2) &* 1_000_000_000
+    case .blocked:
+      if connection.connection.queue.byteCount < waited {
+        connection.deadline = loop.now &+ ForwardLimits.sending
+      }
+    case .failed:
+      // The home may have answered before the end of the request, and closed.
+      receive(connection)
+      if connection.job != nil { lose(connection) }
+    }
+  }
+
+  // MARK: Reading
+
+  /// Continues with a connection whose socket is ready.
+  func advance(_ connection: ForwardConnection, _ readiness: Readiness) {
+    switch connection.connection.stage {
+    case .connecting, .handshaking:
+      proceed(connection)
+    case .open, .shut:
+      if connection.connection.canSend(readiness) { flush(connection) }
+      if connection.token != nil, connection.connection.canRead(readiness) { receive(connection) }
+    case .closed: return
+    }
+    settle(connection)
+  }
+
+  private func proceed(_ connection: ForwardConnection) {
+    switch connection.connection.proceed() {
+    case .inProgress: break
+    case .open:
+      opening -= 1
+      guard connection.home == course.home else { return remove(connection) }
+      forwarder.noteReached(connection.home)
+      rest(connection)
+    case .unreachable(let error): failToOpen(connection, error.description)
+    case .failed(let reason): failToOpen(connection, reason)
+    }
+  }
+
+  private func failToOpen(_ connection: ForwardConnection, _ reason: String) {
+    opening -= 1
+    let home = connection.home
+    remove(connection)
+    failed(home, reason)
+  }
+
+  /// A connection is idle: it takes the next request, or waits for one.
+  private func rest(_ connection: ForwardConnection) {
+    connection.deadline = loop.now &+ ForwardLimits.idle
+    idle.append(connection)
+    pump()
+  }
+
+  private func receive(_ connection: ForwardConnection) {
+    for _ in 0..<16 {
+      switch connection.connection.read(into: &buffer) {
+      case .bytes(let count):
+        take(count, from: connection)
+        guard connection.token != nil, connection.connection.hasUnread else { return }
+      case .nothing: return
+      case .ended: return end(connection)
+      case .failed: return lose(connection)
+      }
+    }
+    // The rest is read in the next turn; the socket does not report what is inside TLS.
+    if connection.connection.hasUnread { again.append(connection) }
+  }
+
+  private func take(_ count: Int, from connection: ForwardConnection) {
+    guard let job = connection.job else { return remove(connection) }
+    connection.received += count
+    guard hold(job, connection.received) else { return lose(connection) }
+    let (consumed, event) = connection.parser.consume(buffer.span.extracting(0..<count))
+    switch event {
+    case .needMore: break
+    case .failure: lose(connection)
+    case .response(let response, let keepAlive):
+      complete(connection, job, response, mayStay: keepAlive && consumed == count)
+    }
+  }
+
+  /// The home sends nothing more: that may be the end of an answer.
+  private func end(_ connection: ForwardConnection) {
+    guard let job = connection.job, case .response(let response, _) = connection.parser.finish() else {
+      return lose(connection)
+    }
+    complete(connection, job, response, mayStay: false)
+  }
+
+  private func complete(
+    _ connection: ForwardConnection, _ job: ForwardJob, _ response: HTTPResponse, mayStay: Bool
+  ) {
+    let start = connection.sentAt
+    connection.job = nil
+    job.answer = nil
+    // An answer before the end of the request leaves the connection in the middle of it.
+    let mayStay = mayStay && start != nil
+    let isHome = connection.home == course.home
+    let answer = HomeAnswer(response)
+    if !mayStay || !isHome { remove(connection) }
+    if answer == .notHome {
+      if isHome { rest() }
+      requeue(job)
+    } else if job.finish(answer) {
+      forwarder.metrics.answered.add()
+      if let start { forwarder.metrics.seconds.observe(microseconds: (loop.now &- start) / 1000) }
+      if isHome { (pause, failures) = (ForwardLimits.pause, 0) }
+    } else {
+      giveUp(job)
+    }
+    if connection.token != nil { rest(connection) } else { pump() }
+  }
+
+  /// Counts what has come of an answer, unless it is small; false if there is no memory for it.
+  private func hold(_ job: ForwardJob, _ bytes: Int) -> Bool {
+    guard bytes > buffer.count else { return true }
+    let share =
+      job.answer
+      ?? forwarder.memory.share(for: nil, isKnown: true)
+    job.answer = share
+    return share.hold(bytes)
+  }
+
+  // MARK: The end
+
+  /// A connection is lost. Its request waits again if it was certainly not carried out.
+  private func lose(_ connection: ForwardConnection) {
+    let (job, isInDoubt) = (connection.job, connection.isInDoubt)
+    connection.job = nil
+    remove(connection)
+    guard let job else { return }
+    job.answer = nil
+    if isInDoubt, !job.isSafeToRepeat { giveUp(job) } else { requeue(job) }
+    pump()
+  }
+
+  /// Closes a connection that carries no request.
+  private func remove(_ connection: ForwardConnection) {
+    guard let token = connection.token else { return }
+    connection.token = nil
+    idle.removeAll { $0 === connection }
+    sockets.remove(token.slot)
+    connection.connection.close(on: loop)
+    forwarder.metrics.connections.add(-1)
+  }
+
+  /// Closes connections to other nodes that carry no request.
+  func dropOthers(than home: NodeAddress?) {
+    for connection in all where connection.home != home && connection.job == nil {
+      if connection.isOpening { opening -= 1 }
+      remove(connection)
+    }
+  }
+
+  /// Ends all connections to a node that is dead.
+  func cut(allTo node: NodeAddress) {
+    for connection in all where connection.home == node {
+      if connection.isOpening { opening -= 1 }
+      lose(connection)
+    }
+  }
+
+  func expireConnections() {
+    let now = loop.now
+    for connection in all where connection.deadline <= now && connection.token != nil {
+      if connection.isOpening { failToOpen(connection, "no connection in time") } else { lose(connection) }
+    }
+  }
+
+  private var all: [ForwardConnection] {
+    (0..<UInt32(sockets.capacity)).compactMap { sockets[$0] }
+  }
+
+  private func settle(_ connection: ForwardConnection) {
+    guard let token = connection.token else { return }
+    connection.connection.settle(token, on: loop)
+  }
+
+  /// Reads on where a turn's share was used up.
+  func readOn() {
+    let connections = again
+    again = []
+    for connection in connections where connection.token != nil {
+      receive(connection)
+      settle(connection)
+    }
+  }
+}

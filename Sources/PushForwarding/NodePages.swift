@@ -1,0 +1,48 @@
+import PushBase
+import PushHTTP
+
+/// The answers that a node gives for itself, whichever node is the home: its health and its metrics.
+public struct NodePages: Sendable {
+  private let metrics: Metrics
+  private let obstacle: @Sendable () -> String?
+  private let ready: @Sendable () -> String
+
+  /// `obstacle` returns why the node cannot serve, nil if it can, and `ready` what it says then.
+  public init(
+    metrics: Metrics, obstacle: @escaping @Sendable () -> String?,
+    ready: @escaping @Sendable () -> String = { "ready" }
+  ) {
+    self.metrics = metrics
+    self.obstacle = obstacle
+    self.ready = ready
+  }
+
+  /// Whether a target is one of these, with a query or without.
+  public static func serves(_ target: String) -> Bool {
+    switch target.prefix(while: { $0 != "?" }) {
+    case "/healthz", "/readyz", "/metrics": true
+    default: false
+    }
+  }
+
+  /// The answer for one of these.
+  public func answer(to request: HTTPRequest) -> HTTPResponse {
+    guard request.method == "GET" || request.method == "HEAD" else {
+      return HTTPResponse(status: 405, headers: ["Allow": "GET"])
+    }
+    switch request.target.prefix(while: { $0 != "?" }) {
+    case "/healthz": return Self.text(200, "ok\n")
+    case "/metrics":
+      return Self.text(200, metrics.render(), type: "text/plain; version=0.0.4; charset=utf-8")
+    default:
+      let obstacle = obstacle()
+      return Self.text(obstacle == nil ? 200 : 503, (obstacle ?? ready()) + "\n")
+    }
+  }
+
+  private static func text(
+    _ status: Int, _ text: String, type: String = "text/plain; charset=utf-8"
+  ) -> HTTPResponse {
+    HTTPResponse(status: status, headers: ["Content-Type": type], body: Array(text.utf8))
+  }
+}

@@ -1,0 +1,124 @@
+import CLinux
+import PushBase
+import PushStorage
+import Synchronization
+
+/// Keeps a node's place in the database: a thread of its own shows each second that the node is alive, looks at the others, and tells
+/// what is to be done.
+public final class MembershipRunner: Sendable {
+  /// The node.
+  public let incarnation: Int64
+  private let registry: NodeRegistry
+  private let log: Log
+  private let act: @Sendable (Membership.Action) -> Void
+  private let membership: Mutex<Membership>
+  private let timing: Membership.Timing
+  private let newest = Mutex<ClusterView?>(nil)
+  /// When the last beat began that the database has.
+  private let lastBeat: Atomic<UInt64>
+  private let isClosing = Atomic<Bool>(false)
+  private let work = Semaphore()
+  private let ended = Semaphore()
+
+  /// Nanoseconds after the begin of its last beat for which a home answers: less than the others need to take it for dead.
+  public static let answersFor: UInt64 = 4_000_000_000
+
+  /// A clock that counts while the machine is suspended, in nanoseconds.
+  public static func clock() -> UInt64 { cl_boottime_ns() }
+
+  /// A node that has just got its place. `act` is called on the runner's thread, which shows no sign of life meanwhile.
+  public init(
+    _ registry: NodeRegistry, incarnation: Int64, timing: Membership.Timing = .init(), log: Log,
+    act: @escaping @Sendable (Membership.Action) -> Void
+  ) {
+    self.registry = registry
+    self.incarnation = incarnation
+    self.timing = timing
+    self.log = log
+    self.act = act
+    membership = Mutex(Membership(own: incarnation, timing: timing))
+    lastBeat = Atomic(Self.clock())
+  }
+
+  /// Starts the thread.
+  public func start() throws(SystemThread.Failure) {
+    try SystemThread.start("membership") { [self] in
+      run()
+      ended.signal()
+    }
+  }
+
+  /// Whether nobody can have taken this node for dead yet. Any thread.
+  public var isAlive: Bool { Self.clock() &- lastBeat.load(ordering: .relaxed) < Self.answersFor }
+
+  /// What the database said last; nil before the first time.
+  public var view: ClusterView? { newest.withLock { $0 } }
+
+  /// See `Membership.lead`.
+  public func lead(epoch: Int64) { membership.withLock { $0.lead(epoch: epoch) } }
+
+  /// See `Membership.giveUp`.
+  public func giveUp() { membership.withLock { $0.giveUp(at: Self.clock()) } }
+
+  /// Tells all that this node is about to end; it becomes the home no more.
+  public func drain() {
+    membership.withLock { $0.drain() }
+    do throws(StorageError) { try registry.setDraining(incarnation) } catch {
+      log.warning("cannot tell other nodes that this one ends", ["error": .text(error.description)])
+    }
+  }
+
+  /// See `Membership.handOver`.
+  public func handOver() {
+    membership.withLock { $0.handOver() }
+    work.signal()
+  }
+
+  /// Ends the thread. Not on the runner's thread.
+  public func stop() {
+    guard !isClosing.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    work.signal()
+    ended.wait()
+  }
+
+  /// Ends the thread, the node's place and the connection to the database. Not on the runner's thread.
+  public func close() {
+    stop()
+    do throws(StorageError) { try registry.leave(incarnation) } catch {
+      log.warning("cannot tell other nodes that this one ends", ["error": .text(error.description)])
+    }
+    registry.close()
+  }
+
+  private func run() {
+    var isFailing = false
+    while !isClosing.load(ordering: .acquiring) {
+      let began = Self.clock()
+      let beats = began &- lastBeat.load(ordering: .relaxed) &+ timing.watchful / 2 >= timing.beat
+      do throws(StorageError) {
+        let view = try registry.look(as: incarnation, beats: beats)
+        if beats, view != nil { lastBeat.store(began, ordering: .relaxed) }
+        if let view { newest.withLock { $0 = view } }
+        if isFailing { log.info("the cluster's database answers again") }
+        isFailing = false
+        for action in membership.withLock({ $0.observe(view, at: Self.clock()) }) { try perform(action) }
+      } catch {
+        if !isFailing {
+          log.warning("cannot reach the cluster's database", ["error": .text(error.description)])
+        }
+        isFailing = true
+        membership.withLock { $0.fail() }
+      }
+      let pause = min(membership.withLock { $0.pause }, timing.beat)
+      _ = work.wait(until: SystemTime().monotonic() &+ pause)
+    }
+  }
+
+  private func perform(_ action: Membership.Action) throws(StorageError) {
+    guard case .remove(let node) = action else { return act(action) }
+    guard try registry.remove(node) else { return }
+    log.warning(
+      "a node shows no sign of life and is taken for dead",
+      ["node": .text(node.name), "address": .text(node.address)])
+  }
+}

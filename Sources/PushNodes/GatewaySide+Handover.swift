@@ -1,0 +1,78 @@
+import PushBase
+import PushCluster
+import PushRouter
+
+/// Changes of who this node is.
+extension GatewaySide {
+  /// What no home has answered, for a home in this process; nothing of it is kept here any more.
+  mutating func handOver() -> [GatewayMessage] {
+    var messages: [GatewayMessage] = []
+    for batch in batches.keys.sorted() {
+      guard let kept = batches[batch] else { continue }
+      messages.append(.acknowledgements(kept.app, kept.batch))
+    }
+    for request in requests.takeAll(now: time.monotonic()) {
+      if let message = local(request) { messages.append(message) }
+      requests.confirm(request.key)
+    }
+    (batches, logins, asks, pulls, table) = ([:], [:], [:], [:], SessionTable())
+    return messages
+  }
+
+  /// A request as a home in this process takes it.
+  private func local(_ request: RequestTable.Request) -> GatewayMessage? {
+    func bound(_ handle: Handle, _ number: RegistrationNumber) -> BoundSession {
+      BoundSession(app: request.app, number: number, location: Location(handle))
+    }
+    switch request.message {
+    case .login(let login): return logins[Location(login.handle)].map { .login($0) }
+    case .pull(let pull):
+      return .pull(bound(pull.handle, pull.number), after: pull.sentThrough, limit: Int(pull.limit))
+    case .receipts(let told):
+      return OperationCoding.decodeReceipts(told.body).map {
+        .receipts(bound(told.handle, told.number), $0)
+      }
+    case .register(let asked):
+      return OperationCoding.decodeDevice(asked.body, at: Location(asked.handle)).map {
+        .register($0)
+      }
+    case .operation(let asked):
+      guard case .operation(let location, let sequence) = asks[asked.sequence],
+        let operation = OperationCoding.decode(asked.body)
+      else { return nil }
+      let session = BoundSession(app: request.app, number: asked.number, location: location)
+      return .operation(session, sequence: sequence, operation)
+    default: return nil
+    }
+  }
+
+  /// This node has another name: what names its sessions is given up, and the devices try again.
+  mutating func rejoin(as incarnation: Incarnation) {
+    for request in requests.takeAll(now: time.monotonic()) {
+      if case .acks = request.key { continue }
+      requests.confirm(request.key)
+    }
+    for location in logins.keys {
+      local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
+    }
+    for location in pulls.keys { local.send(.pulled(location, .unavailable), to: location.loop) }
+    for number in asks.keys.sorted() { giveUp(number) }
+    (logins, pulls, asks) = ([:], [:], [:])
+    home = nil
+    own = incarnation
+    let sessions = table.all
+    table = SessionTable()
+    for (location, session) in sessions {
+      table.insert(session.renamed(Handle(location, of: incarnation)), at: location)
+    }
+  }
+}
+
+extension NodeSession {
+  fileprivate func renamed(_ handle: Handle) -> NodeSession {
+    NodeSession(
+      handle: handle, app: app, number: number, id: id, order: order, isForeground: isForeground,
+      since: since
+    )
+  }
+}

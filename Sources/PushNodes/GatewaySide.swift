@@ -1,0 +1,304 @@
+import PushBase
+import PushCluster
+import PushDomain
+import PushRouter
+
+/// The home that a gateway follows.
+struct FollowedHome: Equatable, Sendable {
+  let incarnation: Incarnation
+  let epoch: Epoch
+}
+
+/// What a gateway keeps of its devices while another node is home: their sessions, and what that home has not answered yet. Used on
+/// the link's thread only.
+struct GatewaySide: Sendable {
+  /// A request of a device whose result is awaited.
+  enum Ask: Sendable {
+    case operation(Location, sequence: UInt32)
+    case registration(Location)
+    case receipts
+  }
+
+  /// Acknowledgements that no home has stored as far as is known.
+  struct KeptBatch: Sendable {
+    let app: AppID
+    let made: UInt64
+    let locations: [StoredAcknowledgements]
+    let batch: AcknowledgementBatch
+  }
+
+  /// Nanoseconds for which REPLAYED is awaited.
+  static let replayTime: UInt64 = 1_000_000_000
+
+  /// Most acknowledgements in a batch, for the size of a frame.
+  static let mostInBatch = 4096
+
+  var own: Incarnation
+  /// The connections of this process.
+  let local: any DeviceGateway
+  let time: any TimeSource
+  var home: FollowedHome?
+  var table: SessionTable
+  var requests = RequestTable()
+  /// Logins without an answer.
+  var logins: [Location: DeviceLogin] = [:]
+  var asks: [UInt32: Ask] = [:]
+  var batches: [UInt64: KeptBatch] = [:]
+  /// Where the sessions that wait for pushes stand.
+  var pulls: [Location: (session: BoundSession, after: MessageID, limit: Int)] = [:]
+  var listings: [SessionListing] = []
+  /// Apps of which the home was told sessions, and when REPLAYED is asked for again: until then they may miss pushes.
+  var unsure: [AppID: UInt64] = [:]
+  var recalled = RecentSet<RecallKey>(capacity: 4096)
+  var late = RecentSet<UInt64>(capacity: 4096)
+  /// What had no room and was answered at once.
+  var refused: UInt64 = 0
+  private var sequence: UInt32 = 0
+  private var batchNumber: UInt64 = 0
+  private var wantsFlush = false
+  private var nextDigest: UInt64
+
+  struct RecallKey: Hashable, Sendable {
+    let app: AppID
+    let id: MessageID
+  }
+
+  init(own: Incarnation, local: any DeviceGateway, time: any TimeSource, now: UInt64) {
+    self.own = own
+    self.local = local
+    self.time = time
+    table = SessionTable()
+    nextDigest = now + ClusterLimits.digestInterval
+  }
+
+  /// When `tick` has something to do.
+  var deadline: UInt64 {
+    let next =
+      listings.isEmpty ? nextDigest : min(nextDigest, SessionListing.retry(after: lastTick))
+    return min(next, requests.deadline ?? .max, unsure.values.min() ?? .max)
+  }
+  private var lastTick: UInt64 = 0
+
+  // MARK: To the home
+
+  func handle(_ location: Location) -> Handle { Handle(location, of: own) }
+
+  func send(_ app: AppID, _ message: ClusterMessage, _ node: inout ClusterNode, now: UInt64) {
+    guard let home else { return }
+    node.send(ClusterEntry(app: app, epoch: home.epoch, message), to: home.incarnation, now: now)
+  }
+
+  /// Keeps a request and sends it. False if there is no room.
+  private mutating func ask(
+    _ key: RequestTable.Key, _ app: AppID, _ message: ClusterMessage, _ node: inout ClusterNode,
+    now: UInt64
+  ) -> Bool {
+    guard requests.add(key, app, message, now: now) else {
+      refused += 1
+      return false
+    }
+    send(app, message, &node, now: now)
+    return true
+  }
+
+  /// Takes messages of a loop.
+  mutating func take(_ messages: [GatewayMessage], _ node: inout ClusterNode, now: UInt64) {
+    for message in messages { take(message, &node, now: now) }
+  }
+
+  private mutating func take(_ message: GatewayMessage, _ node: inout ClusterNode, now: UInt64) {
+    switch message {
+    case .login(let login): take(login, &node, now: now)
+    case .register(let device):
+      let number = nextSequence(.registration(device.location))
+      let request = DeviceRequest(
+        handle: handle(device.location), sequence: number, number: RegistrationNumber(0),
+        body: OperationCoding.encode(device))
+      let key = RequestTable.Key.device(request.handle, sequence: number)
+      guard !ask(key, .none, .register(request), &node, now: now) else { return }
+      giveUp(number)
+    case .close(let session, let end): close(session, end, &node, now: now)
+    case .state(let session, let isForeground, let wantsNewest):
+      table.setForeground(isForeground, session.location)
+      let state = SessionState(
+        handle: handle(session.location), number: session.number, isForeground: isForeground,
+        wantsNewest: wantsNewest)
+      send(session.app, .state(state), &node, now: now)
+    case .acknowledgements(let app, let batch): take(batch, app, &node, now: now)
+    case .flushSoon: wantsFlush = true
+    case .receipts(let session, let receipts):
+      let number = nextSequence(.receipts)
+      let request = DeviceRequest(
+        handle: handle(session.location), sequence: number, number: session.number,
+        body: OperationCoding.encode(receipts))
+      let key = RequestTable.Key.receipts(request.handle, sequence: number)
+      if !ask(key, session.app, .receipts(request), &node, now: now) { asks[number] = nil }
+    case .operation(let session, let sequence, let operation):
+      let number = nextSequence(.operation(session.location, sequence: sequence))
+      let request = DeviceRequest(
+        handle: handle(session.location), sequence: number, number: session.number,
+        body: OperationCoding.encode(operation))
+      let key = RequestTable.Key.device(request.handle, sequence: number)
+      if !ask(key, session.app, .operation(request), &node, now: now) { giveUp(number) }
+    case .pull(let session, let id, let limit): pull(session, after: id, limit, &node, now: now)
+    case .recount(let session, let id):
+      let request = RecountRequest(
+        handle: handle(session.location), number: session.number, through: id)
+      send(session.app, .recount(request), &node, now: now)
+    }
+  }
+
+  private mutating func nextSequence(_ ask: Ask) -> UInt32 {
+    sequence &+= 1
+    asks[sequence] = ask
+    return sequence
+  }
+
+  private mutating func take(_ login: DeviceLogin, _ node: inout ClusterNode, now: UInt64) {
+    let message = SessionLogin(
+      handle: handle(login.location), app: login.app, registrationID: login.registrationID,
+      secretHigh: login.secretHash.0, secretLow: login.secretHash.1,
+      isForeground: login.isForeground)
+    guard ask(.login(message.handle), .none, .login(message), &node, now: now) else {
+      local.send(.loginResult(login.location, .refused(.unavailable)), to: login.location.loop)
+      return
+    }
+    logins[login.location] = login
+  }
+
+  private mutating func close(
+    _ session: BoundSession, _ end: ConnectionEnd, _ node: inout ClusterNode, now: UInt64
+  ) {
+    table.remove(session.location)
+    if pulls.removeValue(forKey: session.location) != nil {
+      requests.confirm(.pull(handle(session.location)))
+    }
+    let close = SessionClose(
+      handle: handle(session.location), number: session.number, reason: end.rawValue)
+    send(session.app, .close(close), &node, now: now)
+  }
+
+  private mutating func pull(
+    _ session: BoundSession, after id: MessageID, _ limit: Int, _ node: inout ClusterNode,
+    now: UInt64
+  ) {
+    let key = RequestTable.Key.pull(handle(session.location))
+    requests.confirm(key)
+    let request = PullRequest(
+      handle: handle(session.location), number: session.number, sentThrough: id,
+      limit: UInt32(clamping: limit))
+    guard ask(key, session.app, .pull(request), &node, now: now) else {
+      pulls[session.location] = nil
+      local.send(.pulled(session.location, .unavailable), to: session.location.loop)
+      return
+    }
+    pulls[session.location] = (session, id, limit)
+  }
+
+  // MARK: Acknowledgements
+
+  private mutating func take(
+    _ batch: AcknowledgementBatch, _ app: AppID, _ node: inout ClusterNode, now: UInt64
+  ) {
+    for part in batch.parts(atMost: Self.mostInBatch) {
+      batchNumber += 1
+      let message = AckBatch(batch: batchNumber, senders: part.cluster(at: time.now()))
+      let locations = part.senders.compactMap { sender in
+        sender.location.map { StoredAcknowledgements(location: $0, count: sender.count) }
+      }
+      if ask(.acks(app, batch: batchNumber), app, .acks(message), &node, now: now) {
+        batches[batchNumber] = KeptBatch(
+          app: app, made: now, locations: locations, batch: part)
+      } else {
+        // There is no room for more: the devices get these pushes once more.
+        tellStored(locations)
+      }
+    }
+  }
+
+  /// Tells sessions that their acknowledgements are settled.
+  func tellStored(_ locations: [StoredAcknowledgements]) {
+    for (loop, stored) in Dictionary(grouping: locations, by: \.location.loop) {
+      local.send(.stored(stored), to: loop)
+    }
+  }
+
+  // MARK: Time
+
+  /// Sends again and gives up what is due, and compares.
+  mutating func tick(_ node: inout ClusterNode, now: UInt64) {
+    lastTick = now
+    if wantsFlush {
+      wantsFlush = false
+      send(.none, .acks(AckBatch(batch: 0, isUrgent: true, senders: [])), &node, now: now)
+    }
+    let due = requests.take(now: now)
+    for request in due.again { sendAgain(request, &node, now: now) }
+    for request in due.ended { end(request, &node, now: now) }
+    if now >= nextDigest {
+      nextDigest = now + ClusterLimits.digestInterval
+      for app in table.apps {
+        for message in table.digest(of: app).messages() {
+          send(app, .digest(message), &node, now: now)
+        }
+      }
+    }
+    for (app, due) in unsure where due <= now {
+      unsure[app] = now + Self.replayTime
+      send(app, .replay(ReplayRequest(after: MessageID(0))), &node, now: now)
+    }
+    continueListings(&node, now: now)
+  }
+
+  private mutating func sendAgain(
+    _ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64
+  ) {
+    if case .acks(let batch) = request.message, let kept = batches[batch.batch] {
+      let held = UInt32(clamping: (now - kept.made) / 1_000_000)
+      send(request.app, .acks(batch.held(held)), &node, now: now)
+    } else {
+      send(request.app, request.message, &node, now: now)
+    }
+  }
+
+  /// Everything that is not answered goes to a new home.
+  mutating func follow(_ home: FollowedHome?, _ node: inout ClusterNode, now: UInt64) {
+    self.home = home
+    listings = []
+    unsure = [:]
+    late = RecentSet(capacity: 4096)
+    guard home != nil else { return }
+    for request in requests.takeAll(now: now) { sendAgain(request, &node, now: now) }
+  }
+
+  /// A request was not answered in time.
+  private mutating func end(_ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64)
+  {
+    switch request.message {
+    case .login(let login):
+      let location = Location(login.handle)
+      logins[location] = nil
+      local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
+      // The home may have let it in.
+      let close = SessionClose(handle: login.handle, number: RegistrationNumber(0), reason: 0)
+      send(.none, .close(close), &node, now: now)
+    case .operation(let request), .register(let request): giveUp(request.sequence)
+    case .pull(let pull):
+      let location = Location(pull.handle)
+      pulls[location] = nil
+      local.send(.pulled(location, .unavailable), to: location.loop)
+    default: break
+    }
+  }
+
+  /// Tells a device to try again later.
+  mutating func giveUp(_ number: UInt32) {
+    switch asks.removeValue(forKey: number) {
+    case .operation(let location, let sequence):
+      local.send(.result(location, sequence: sequence, .failed(.unavailable)), to: location.loop)
+    case .registration(let location):
+      local.send(.registerResult(location, .refused(.unavailable)), to: location.loop)
+    case .receipts, nil: break
+    }
+  }
+}

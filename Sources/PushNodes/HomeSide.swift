@@ -1,0 +1,218 @@
+import PushBase
+import PushCluster
+import PushDomain
+import PushRouter
+
+/// What a home keeps of the gateways that are other nodes: it serves them from the same `LocalHome` as the loops of its own process.
+/// Used on the link's thread only.
+struct HomeSide: Sendable {
+  /// Nanoseconds from one HOME to a gateway to the next.
+  static let noticeInterval: UInt64 = 2_000_000_000
+  /// Nanoseconds without a part of the answer after which a gateway is asked for its sessions again.
+  static let askInterval: UInt64 = 1_000_000_000
+  /// Nanoseconds after which a session that its gateway does not name is none.
+  static let bindTime: UInt64 = 10_000_000_000
+  /// Buckets of an app that are compared one by one at a time.
+  static let mostCompared = 8
+
+  let own: Incarnation
+  let epoch: Epoch
+  /// Loops of this process have lower numbers.
+  let loops: UInt16
+  let router: Router
+  let home: LocalHome
+  let places: LoopDirectory
+  let local: any DeviceGateway
+  let time: any TimeSource
+  var peers: [Incarnation: GatewayPeer] = [:]
+  var output: [LinkAction] = []
+  var requests = RequestTable()
+  /// Sessions of this process that another home accepted.
+  private var localOrders: [Location: UInt64] = [:]
+  private var order: UInt64
+  private var question: UInt32 = 0
+  private var nextNotice: UInt64
+
+  init(
+    own: Incarnation, epoch: Epoch, loops: UInt16, router: Router, home: LocalHome,
+    places: LoopDirectory,
+    local: any DeviceGateway, time: any TimeSource, now: UInt64
+  ) {
+    self.own = own
+    self.epoch = epoch
+    self.loops = loops
+    self.router = router
+    self.home = home
+    self.places = places
+    self.local = local
+    self.time = time
+    // Orders grow over all homes: above those of earlier epochs.
+    order = epoch.rawValue << 40
+    nextNotice = now
+  }
+
+  /// When `tick` has something to do.
+  var deadline: UInt64 {
+    peers.values.reduce(min(nextNotice, requests.deadline ?? .max)) {
+      $1.isTold ? $0 : min($0, $1.nextAsk)
+    }
+  }
+
+  /// The gateways that have told all their sessions.
+  var told: Set<Incarnation> { Set(peers.values.filter(\.isTold).map(\.incarnation)) }
+
+  /// The order of the next login.
+  mutating func nextOrder() -> UInt64 {
+    order += 1
+    return order
+  }
+
+  // MARK: Gateways
+
+  /// Sends a message to a gateway.
+  mutating func send(_ app: AppID, _ message: ClusterMessage, to peer: Incarnation) {
+    output.append(.send(app, message, to: peer))
+  }
+
+  /// Hands over what came up since the last call, in order.
+  mutating func flush(_ node: inout ClusterNode, now: UInt64) {
+    guard !output.isEmpty else { return }
+    for item in output { item.perform(on: &node, epoch, now: now) }
+    output = []
+  }
+
+  /// A gateway was heard for the first time, or this node has just become the home.
+  mutating func join(_ peer: Incarnation, now: UInt64) {
+    guard peers[peer] == nil else { return }
+    peers[peer] = GatewayPeer(peer)
+    askForSessions(peer, now: now)
+  }
+
+  private mutating func askForSessions(_ peer: Incarnation, now: UInt64) {
+    question += 1
+    peers[peer]?.wanted = question
+    peers[peer]?.told = []
+    peers[peer]?.nextAsk = now + Self.askInterval
+    send(.none, .home(HomeNotice(incarnation: own)), to: peer)
+    let wanted = SessionsWanted(request: question, buckets: [])
+    send(.none, .wantSessions(wanted), to: peer)
+  }
+
+  /// A gateway is dead for the database: its sessions end.
+  mutating func forget(_ peer: Incarnation) {
+    guard let known = peers.removeValue(forKey: peer) else { return }
+    requests.forget(peer)
+    var answers: [HomeMessage] = []
+    for (location, session) in known.table.all {
+      let bound = BoundSession(app: session.app, number: session.number, location: location)
+      // How they ended nobody has said.
+      home.take([.close(bound, .unknown)], answers: &answers)
+    }
+    places.forget(peer)
+  }
+
+  /// Sends again what is due.
+  mutating func tick(now: UInt64) {
+    for request in requests.take(now: now).again {
+      guard let gateway = request.gateway else { continue }
+      if case .late(let late) = request.message,
+        let directory = router.apps.loaded(request.app)?.directory,
+        peers[gateway]?.isWaiting(late, in: directory, places) != true
+      {
+        requests.confirm(request.key)
+        continue
+      }
+      send(request.app, request.message, to: gateway)
+    }
+    if now >= nextNotice {
+      nextNotice = now + Self.noticeInterval
+      for peer in peers.keys.sorted() {
+        send(.none, .home(HomeNotice(incarnation: own)), to: peer)
+      }
+    }
+    for (peer, known) in peers where !known.isTold && now >= known.nextAsk {
+      askForSessions(peer, now: now)
+    }
+  }
+
+  // MARK: Sessions of other homes
+
+  /// This node's own sessions, which earlier homes accepted.
+  mutating func adopt(_ sessions: SessionTable) {
+    for (location, session) in sessions.all.sorted(by: { $0.session.order < $1.session.order }) {
+      guard let id = session.id else { continue }
+      localOrders[location] = session.order
+      let app = router.apps.loaded(session.app)
+      let isBound =
+        app.map {
+          bind(id, session.number, of: $0, at: location, order: session.order, session.isForeground)
+        } ?? false
+      if !isBound { local.send(.endSession(location, .loginAgain), to: location.loop) }
+    }
+  }
+
+  /// Makes a session that another home accepted its registration's, unless a newer login has taken its place.
+  mutating func bind(
+    _ id: RegistrationID, _ number: RegistrationNumber, of app: App, at location: Location,
+    order: UInt64,
+    _ isForeground: Bool
+  ) -> Bool {
+    var expected = app.directory.location(of: number)
+    while true {
+      if let expected, expected != location, self.order(of: expected) > order { return false }
+      let outcome = app.directory.bind(
+        id, number, at: location, isForeground: isForeground, replacing: expected,
+        since: UInt32(clamping: time.now().seconds))
+      switch outcome {
+      case .bound:
+        // Which of the two the device still uses nobody knows.
+        if let expected, expected != location { end(expected, .loginAgain) }
+        return true
+      case .held(let other): expected = other
+      case .unknown: return false
+      }
+    }
+  }
+
+  private func order(of location: Location) -> UInt64 {
+    guard let handle = places.handle(of: location) else { return localOrders[location] ?? .max }
+    return peers[handle.incarnation]?.table[location]?.order ?? 0
+  }
+
+  /// Ends a session of this process or another.
+  private mutating func end(_ location: Location, _ reason: EndReason) {
+    if location.loop < loops {
+      local.send(.endSession(location, reason), to: location.loop)
+    } else {
+      keepEnd(location, reason)
+    }
+  }
+
+  /// Tells the gateway of a session to end it, until that confirms.
+  mutating func keepEnd(_ location: Location, _ reason: EndReason) {
+    guard let handle = places.handle(of: location),
+      let session = peers[handle.incarnation]?.table[location]
+    else {
+      return
+    }
+    peers[handle.incarnation]?.table.withdraw(location)
+    let message = ClusterMessage.endSession(
+      SessionEnd(handle: handle, reason: OperationCoding.number(of: reason)))
+    let now = time.monotonic()
+    _ = requests.add(.endSession(handle), session.app, message, to: handle.incarnation, now: now)
+    send(session.app, message, to: handle.incarnation)
+  }
+
+  /// This process's sessions, for the time when another node is home.
+  mutating func sessions() -> SessionTable {
+    var table = SessionTable()
+    for app in router.apps.all {
+      for device in app.directory.connected(below: loops) {
+        let order = localOrders[device.location] ?? nextOrder()
+        table.insert(
+          NodeSession(device, of: app.id, at: own, order, time.monotonic()), at: device.location)
+      }
+    }
+    return table
+  }
+}

@@ -1,0 +1,25 @@
+import PushBase
+import PushCluster
+
+/// What a home has for the links to gateways.
+enum LinkAction: Sendable {
+  case send(AppID, ClusterMessage, to: Incarnation)
+  /// A push, as a part of its app's stream.
+  case deliver(AppID, ClusterMessage, to: Incarnation)
+  /// The stream of an app begins.
+  case open(AppID, Incarnation)
+  /// The gateway's sessions of an app are to catch up with everything up to a push.
+  case replay(AppID, MessageID, to: Incarnation)
+
+  /// Does it.
+  func perform(on node: inout ClusterNode, _ epoch: Epoch, now: UInt64) {
+    switch self {
+    case .send(let app, let message, let peer):
+      node.send(ClusterEntry(app: app, epoch: epoch, message), to: peer, now: now)
+    case .deliver(let app, let message, let peer): node.deliver(app, message, to: peer, now: now)
+    case .open(let app, let peer): node.openStream(app, epoch: epoch, to: peer, after: MessageID(0))
+    case .replay(let app, let newest, let peer):
+      node.replay(app, to: peer, after: MessageID(0), [], through: newest, now: now)
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import PushBase
+import PushCluster
+import PushDomain
+import PushRouter
+
+/// Everything that a link's thread works on: the node, and what it is to the others.
+struct NodeEngine: Sendable {
+  /// This node leads.
+  struct Leadership: Sendable {
+    var side: HomeSide
+    let gateway: LinkGateway
+    let term: UInt64
+  }
+
+  let loops: [LoopHome]
+  let local: any DeviceGateway
+  let queue: LinkQueue
+  let time: any TimeSource
+  private(set) var node: ClusterNode
+  private(set) var gateway: GatewaySide
+  private(set) var leadership: Leadership?
+  /// The newest epoch known.
+  private(set) var epoch = Epoch.none
+  private var term: UInt64 = 0
+  /// What others are told once nothing is locked.
+  private var events: [NodeEvent] = []
+  private var frames: [(frame: [UInt8], target: BusTarget)] = []
+
+  init(
+    _ node: ClusterNode, loops: [LoopHome], local: any DeviceGateway, queue: LinkQueue,
+    time: any TimeSource
+  ) {
+    self.node = node
+    self.loops = loops
+    self.local = local
+    self.queue = queue
+    self.time = time
+    gateway = GatewaySide(own: node.incarnation, local: local, time: time, now: time.monotonic())
+  }
+
+  // MARK: Turns
+
+  /// Takes what has come, and does what is due.
+  mutating func turn(_ received: [[UInt8]], now: UInt64) {
+    for frame in received {
+      node.receive(frame, now: now)
+      handleOutput(now: now)
+    }
+    takeQueue(now: now)
+    gateway.tick(&node, now: now)
+    leadership?.side.tick(now: now)
+    flush(now: now)
+    repeat {
+      node.tick(now: now)
+      handleOutput(now: now)
+    } while node.hasOutput || node.deadline <= now
+  }
+
+  /// When the next turn is due, if nothing comes before.
+  var deadline: UInt64 {
+    min(node.deadline, gateway.deadline, leadership?.side.deadline ?? .max)
+  }
+
+  /// The frames to publish and the events that have come up since the last call.
+  mutating func takeOutput() -> (frames: [(frame: [UInt8], target: BusTarget)], events: [NodeEvent])
+  {
+    defer { (frames, events) = ([], []) }
+    return (frames, events)
+  }
+
+  private mutating func flush(now: UInt64) { leadership?.side.flush(&node, now: now) }
+
+  private mutating func takeQueue(now: UInt64) {
+    let (items, missed) = queue.take()
+    for item in items {
+      switch item {
+      case .fromLoop(let messages):
+        if let leadership {
+          // On the way to the first turn after this node became the home.
+          tellLocal(messages, leadership.side.home)
+        } else {
+          gateway.take(messages, &node, now: now)
+        }
+      case .toLoop(let message, _, let term):
+        if term == leadership?.term { leadership?.side.deliver(message, now: now) }
+      case .toAll(let message, let term):
+        if term == leadership?.term { leadership?.side.deliverToAll(message, now: now) }
+      }
+      flush(now: now)
+    }
+    leadership?.side.missed(missed)
+    flush(now: now)
+  }
+
+  /// Lets the home of this process take messages of its own loops, and answers by mail.
+  private func tellLocal(_ messages: [GatewayMessage], _ home: LocalHome) {
+    var answers: [HomeMessage] = []
+    home.take(messages, answers: &answers)
+    for answer in answers {
+      guard let loop = answer.loop else { continue }
+      local.send(answer, to: loop)
+    }
+  }
+
+  private mutating func handleOutput(now: UInt64) {
+    for item in node.takeOutput() {
+      switch item {
+      case .publish(let frame, let target): frames.append((frame, target))
+      case .joined(let peer, let hello):
+        leadership?.side.join(peer, now: now)
+        events.append(.joined(peer, hello))
+      case .silent(let peer): events.append(.silent(peer))
+      case .heard(let peer): events.append(.heard(peer))
+      case .incompatible(let peer, let hello): events.append(.incompatible(peer, hello))
+      case .newerTimeline(let timeline): events.append(.newerTimeline(timeline))
+      case .replay(let app, let peer, _): leadership?.side.replay(app, to: peer)
+      case .message(let peer, let entry): take(entry, from: peer, now: now)
+      // Requests are repeated, pushes replayed, sessions compared.
+      case .gap, .changed: break
+      }
+      flush(now: now)
+    }
+  }
+
+  private mutating func take(_ entry: ClusterEntry, from peer: Incarnation, now: UInt64) {
+    if case .home(let notice) = entry.message, entry.app == .none {
+      guard notice.incarnation == peer, entry.epoch > epoch, leadership == nil else { return }
+      follow(peer, epoch: entry.epoch, now: now)
+      events.append(.home(peer, entry.epoch))
+    } else if leadership != nil {
+      leadership?.side.take(entry, from: peer, now: now)
+    } else {
+      gateway.take(entry, from: peer, &node, now: now)
+    }
+  }
+
+  // MARK: Changes
+
+  /// Another node is the home, or nobody is.
+  mutating func follow(_ home: Incarnation?, epoch: Epoch, now: UInt64) {
+    guard epoch >= self.epoch, home != node.incarnation else { return }
+    let followed = home.map { FollowedHome(incarnation: $0, epoch: epoch) }
+    guard leadership != nil || epoch > self.epoch || gateway.home != followed else { return }
+    self.epoch = epoch
+    stopLeading()
+    gateway.follow(followed, &node, now: now)
+  }
+
+  private mutating func stopLeading() {
+    guard var old = leadership else { return }
+    leadership = nil
+    old.gateway.retire()
+    // From here on the loops' messages wait in the queue, behind the sessions that are read now.
+    for loop in loops { loop.change(to: nil) }
+    gateway.table = old.side.sessions()
+    for app in old.side.router.apps.all { node.closeStreams(app.id) }
+    local.sendToAll(.abandoned)
+  }
+
+  /// This node is the home.
+  mutating func lead(
+    _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool, now: UInt64
+  ) {
+    guard epoch > self.epoch || epoch == self.epoch && gateway.home == nil, leadership == nil else {
+      return
+    }
+    takeQueue(now: now)
+    self.epoch = epoch
+    term += 1
+    gateway.follow(nil, &node, now: now)
+    let count = UInt16(clamping: loops.count)
+    let places = LoopDirectory(local: count, mayDecide: mayDecide)
+    let home = LocalHome(router, rules: places)
+    let plugged = LinkGateway(local: local, loops: count, queue: queue, term: term)
+    router.add(plugged)
+    var side = HomeSide(
+      own: node.incarnation, epoch: epoch, loops: count, router: router, home: home, places: places,
+      local: local, time: time, now: now)
+    side.adopt(gateway.table)
+    tellLocal(gateway.handOver(), home)
+    for peer in node.peers { side.join(peer, now: now) }
+    leadership = Leadership(side: side, gateway: plugged, term: term)
+    flush(now: now)
+    for loop in loops { loop.change(to: home) { takeQueue(now: now) } }
+    // What was pushed since the last home was lost.
+    local.sendToAll(.missed(nil))
+  }
+
+  /// A node is dead for the database.
+  mutating func forget(_ peer: Incarnation, now: UInt64) {
+    leadership?.side.forget(peer)
+    node.forget(peer)
+    if gateway.home?.incarnation == peer { gateway.follow(nil, &node, now: now) }
+    flush(now: now)
+  }
+
+  /// Goes on under another registration.
+  mutating func rejoin(_ new: ClusterNode, now: UInt64) {
+    stopLeading()
+    // What the old registration had to say goes nowhere.
+    (frames, node) = ([], new)
+    gateway.rejoin(as: new.incarnation)
+  }
+
+  /// Changes what the node says about itself.
+  mutating func update(load: UInt32, isDraining: Bool) {
+    node.update(load: load, isDraining: isDraining)
+  }
+}
+
+extension HomeMessage {
+  /// The loop of the connection that it is about; nil if it is about several.
+  fileprivate var loop: UInt16? {
+    switch self {
+    case .loginResult(let location, _), .registerResult(let location, _),
+      .stateTaken(let location, _),
+      .result(let location, _, _), .pulled(let location, _), .waiting(let location, _),
+      .push(_, _, let location), .endSession(let location, _):
+      location.loop
+    case .loginAgain(let login): login.location.loop
+    case .acknowledgementsTaken(let taken): taken.first?.location.loop
+    case .stored(let stored): stored.first?.location.loop
+    case .broadcast, .recall, .forget, .missed, .abandoned: nil
+    }
+  }
+}

@@ -1,0 +1,253 @@
+import PushBase
+import PushCluster
+import PushDomain
+import PushRouter
+import Synchronization
+
+/// Who a node is.
+public struct NodeIdentity: Sendable {
+  /// Its cluster.
+  public let cluster: ClusterName
+  /// Its registration in the database.
+  public let incarnation: Incarnation
+  /// Its name, which stays the same when it starts again.
+  public let name: String
+  /// Where other nodes reach it: `host:port`.
+  public let address: String
+  /// The version of its program, for people.
+  public let program: String
+
+  /// All fields.
+  public init(
+    cluster: ClusterName, incarnation: Incarnation, name: String, address: String, program: String
+  ) {
+    self.cluster = cluster
+    self.incarnation = incarnation
+    self.name = name
+    self.address = address
+    self.program = program
+  }
+}
+
+/// What happens to a node's links.
+public enum NodeEvent: Sendable {
+  /// A node said that it is the home in a newer epoch; it is followed.
+  case home(Incarnation, Epoch)
+  /// A node was heard for the first time.
+  case joined(Incarnation, NodeHello)
+  /// Nothing has come from a node for six seconds.
+  case silent(Incarnation)
+  /// A silent node was heard again.
+  case heard(Incarnation)
+  /// A node speaks no version that this one speaks.
+  case incompatible(Incarnation, NodeHello)
+  /// A node has seen a newer timeline of PostgreSQL than this one.
+  case newerTimeline(UInt32)
+  /// Something happened to the connection to the bus.
+  case bus(BusEvent)
+}
+
+/// How a node's links stand.
+public struct NodeLinkStatus: Sendable {
+  /// The home that is followed; nil while this node leads, and while nobody is home.
+  public let home: Incarnation?
+  /// The newest epoch known.
+  public let epoch: Epoch
+  /// Whether this node is the home.
+  public let isLeading: Bool
+  /// Sessions of this process, unless it leads; then sessions of other nodes.
+  public let sessions: Int
+  /// What no home has confirmed.
+  public let unconfirmed: Int
+  /// Bytes of that.
+  public let unconfirmedBytes: Int
+  /// What the node has met.
+  public let counts: ClusterCounts
+  /// What the bus has met.
+  public let bus: BusCounts
+}
+
+/// Connects the devices of this process with the home of all apps, wherever that is, and, while this process is the home, the devices of
+/// all nodes with its router. Safe to use from any thread but its own; loops never wait for it.
+public final class NodeLink: Sendable {
+  /// Makes the connection to the bus for a registration; `wake` is called when there is something to take.
+  public typealias Connect =
+    @Sendable (Incarnation, _ wake: @escaping @Sendable () -> Void)
+    throws(SystemThread.Failure) -> any Bus
+
+  private let identity: NodeIdentity
+  private let time: any TimeSource
+  private let events: @Sendable (NodeEvent) -> Void
+  private let connect: Connect
+  private let loops: [LoopHome]
+  private let queue: LinkQueue
+  private let engine: Mutex<NodeEngine>
+  private let bus: Mutex<any Bus>
+  private let work: Semaphore
+  private let told = Semaphore()
+  private let ended = Semaphore()
+  private let isClosing = Atomic<Bool>(false)
+  private let hasThread: Bool
+
+  /// Starts with nobody as the home. `gateway` are the connections of this process, which has so many loops. `events` is called on the
+  /// link's thread and must not block.
+  public convenience init(
+    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int,
+    time: any TimeSource = SystemTime(),
+    events: @escaping @Sendable (NodeEvent) -> Void = { _ in }, connect: @escaping Connect
+  ) throws(SystemThread.Failure) {
+    try self.init(
+      identity, gateway: gateway, loops: loops, time: time, hasThread: true, events: events,
+      connect: connect)
+    do throws(SystemThread.Failure) {
+      try SystemThread.start("cluster") { [self] in
+        while !isClosing.load(ordering: .acquiring) { _ = work.wait(until: turn()) }
+        ended.signal()
+      }
+    } catch {
+      bus.withLock { $0 }.close()
+      throw error
+    }
+  }
+
+  /// Without a thread if a test takes the turns.
+  init(
+    _ identity: NodeIdentity, gateway: any DeviceGateway, loops: Int, time: any TimeSource,
+    hasThread: Bool,
+    events: @escaping @Sendable (NodeEvent) -> Void = { _ in }, connect: @escaping Connect
+  ) throws(SystemThread.Failure) {
+    self.identity = identity
+    self.time = time
+    self.events = events
+    self.connect = connect
+    self.hasThread = hasThread
+    let work = Semaphore()
+    self.work = work
+    let queue = LinkQueue(work: work)
+    self.queue = queue
+    let homes = (0..<loops).map { _ in LoopHome(queue) }
+    self.loops = homes
+    engine = Mutex(
+      NodeEngine(
+        Self.node(identity, as: identity.incarnation, time), loops: homes, local: gateway,
+        queue: queue,
+        time: time))
+    bus = Mutex(try connect(identity.incarnation) { work.signal() })
+  }
+
+  private static func node(
+    _ identity: NodeIdentity, as incarnation: Incarnation, _ time: any TimeSource
+  ) -> ClusterNode {
+    ClusterNode(
+      cluster: identity.cluster, incarnation: incarnation,
+      hello: NodeHello(name: identity.name, address: identity.address, program: identity.program),
+      now: time.monotonic())
+  }
+
+  /// The home of all apps for one loop, the same object for life.
+  public func home(ofLoop index: Int) -> any AppHome { loops[index] }
+
+  // MARK: Turns
+
+  /// Does what is due; the moment of the next turn.
+  func turn() -> UInt64 {
+    let bus = bus.withLock { $0 }
+    let (received, busEvents) = bus.take()
+    let (output, deadline, hasTold) = engine.withLock { engine in
+      let before = engine.leadership?.side.told.count
+      engine.turn(received, now: time.monotonic())
+      return (engine.takeOutput(), engine.deadline, engine.leadership?.side.told.count != before)
+    }
+    for (frame, target) in output.frames { bus.publish(frame, to: target) }
+    if hasTold { told.signal() }
+    for event in busEvents { events(.bus(event)) }
+    for event in output.events { events(event) }
+    return deadline
+  }
+
+  private func change(_ body: (inout NodeEngine, _ now: UInt64) -> Void) {
+    engine.withLock { body(&$0, time.monotonic()) }
+    work.signal()
+  }
+
+  // MARK: Homes
+
+  /// This node is a gateway of a home; with nil, nobody is home now. An epoch older than the newest known has no effect. If this node
+  /// was the home, it is none any more: its router reaches no device, and the devices stay.
+  public func follow(_ home: Incarnation?, epoch: Epoch) {
+    change { $0.follow(home, epoch: epoch, now: $1) }
+  }
+
+  /// This node is the home of all apps. The router is loaded; connections of devices are plugged into it here. `mayDecide` is asked
+  /// before something final is said to a device: without a yes it is told to try again.
+  public func lead(
+    _ router: Router, epoch: Epoch, mayDecide: @escaping @Sendable () -> Bool = { true }
+  ) {
+    change { $0.lead(router, epoch: epoch, mayDecide: mayDecide, now: $1) }
+  }
+
+  /// Waits until nodes have told this home all their sessions; false if one has not after so many nanoseconds.
+  public func waitForSessions(of nodes: [Incarnation], atMost nanoseconds: UInt64 = 3_000_000_000)
+    -> Bool
+  {
+    let end = time.monotonic() + nanoseconds
+    let wanted = Set(nodes)
+    while true {
+      if engine.withLock({ wanted.isSubset(of: $0.leadership?.side.told ?? []) }) { return true }
+      guard told.wait(until: end) else { return false }
+    }
+  }
+
+  /// A node is dead for the database: its sessions end at the home, and what it still says has no effect.
+  public func forget(_ node: Incarnation) { change { $0.forget(node, now: $1) } }
+
+  /// This node was declared dead, and has registered anew. Its devices stay; nobody is home until it is said who is.
+  public func rejoin(as incarnation: Incarnation) throws(SystemThread.Failure) {
+    let new = try connect(incarnation) { [work] in work.signal() }
+    let old = bus.withLock { bus in
+      defer { bus = new }
+      return bus
+    }
+    old.close()
+    change { $0.rejoin(Self.node(identity, as: incarnation, time), now: $1) }
+  }
+
+  /// Changes what this node says about itself.
+  public func update(load: UInt32, isDraining: Bool) {
+    change { engine, _ in engine.update(load: load, isDraining: isDraining) }
+  }
+
+  // MARK: Status
+
+  /// The other nodes that have said hello, oldest first.
+  public var peers: [(incarnation: Incarnation, hello: NodeHello)] {
+    engine.withLock { engine in
+      engine.node.peers.compactMap { peer in engine.node.hello(of: peer).map { (peer, $0) } }
+    }
+  }
+
+  /// How the links stand.
+  public var status: NodeLinkStatus {
+    let counts = bus.withLock { $0 }.counts
+    return engine.withLock { engine in
+      let side = engine.leadership?.side
+      return NodeLinkStatus(
+        home: engine.gateway.home?.incarnation, epoch: engine.epoch, isLeading: side != nil,
+        sessions: side.map { $0.peers.values.reduce(0) { $0 + $1.table.count } }
+          ?? engine.gateway.table.count,
+        unconfirmed: side?.requests.count ?? engine.gateway.requests.count,
+        unconfirmedBytes: side?.requests.bytes ?? engine.gateway.requests.bytes,
+        counts: engine.node.counts,
+        bus: counts)
+    }
+  }
+
+  /// Ends the thread and the connection to the bus. Not on the link's thread.
+  public func close() {
+    guard !isClosing.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    queue.close()
+    work.signal()
+    if hasThread { ended.wait() }
+    bus.withLock { $0 }.close()
+  }
+}

@@ -1,0 +1,89 @@
+import PushBase
+import PushCluster
+import PushDomain
+import PushRouter
+
+/// A push as nodes tell it: what its devices need of it, without what other channels get.
+enum PushCoding {
+  /// Bytes for some targets, whose notification another channel may carry; nil if there are too many.
+  static func encode(_ push: StoredPush, for targets: NumberSet, atMost limit: Int) -> [UInt8]? {
+    let elsewhere = push.elsewhere.map { $0.intersection(targets) }
+    return encode(push, elsewhere: elsewhere.flatMap { $0.isEmpty ? nil : $0 }, atMost: limit)
+  }
+
+  private static func encode(_ push: StoredPush, elsewhere: NumberSet?, atMost limit: Int)
+    -> [UInt8]?
+  {
+    let content = PushContent(variants: push.content.variants, overrides: push.content.overrides)
+      .encode()
+    let numbers = elsewhere?.serialized() ?? []
+    guard content.count + numbers.count + 5 <= limit else { return nil }
+    var writer = ByteWriter(capacity: content.count + numbers.count + 5)
+    writer.write(push.strategy.number)
+    writer.write(UInt32(numbers.count))
+    writer.write(bytes: numbers)
+    writer.write(bytes: content)
+    return writer.bytes
+  }
+
+  /// Reads a push; nil if the bytes are none.
+  static func decode(_ bytes: [UInt8]) -> StoredPush? {
+    var reader = ByteReader(bytes)
+    guard let number = reader.read(UInt8.self), let strategy = Strategy(number: number),
+      let count = reader.read(UInt32.self), let numbers = reader.read(count: Int(count)),
+      let rest = reader.read(count: reader.remaining), let content = PushContent(decoding: rest)
+    else { return nil }
+    guard !numbers.isEmpty else { return StoredPush(content: content, strategy: strategy) }
+    guard let elsewhere = NumberSet(serialized: numbers) else { return nil }
+    return StoredPush(content: content, strategy: strategy, elsewhere: elsewhere)
+  }
+
+  /// A broadcast for the targets at a node: it goes there once, or in a few parts if its targets do not fit a frame.
+  static func parts(_ push: LivePush, _ numbers: NumberSet) -> [PushCluster.FanOutPush] {
+    let parts = parts(push.push, numbers)
+    return parts.enumerated().map { index, part in
+      PushCluster.FanOutPush(
+        id: push.id, part: UInt32(index), hasMore: index < parts.count - 1, content: part.content,
+        targets: part.targets)
+    }
+  }
+
+  private static func parts(_ push: StoredPush, _ numbers: NumberSet) -> [(
+    content: [UInt8], targets: [UInt8]
+  )] {
+    guard !numbers.isEmpty else { return [] }
+    let targets = numbers.serialized()
+    if targets.count <= ClusterLimits.maxSet,
+      let content = encode(push, for: numbers, atMost: ClusterLimits.maxContent),
+      content.count + targets.count <= ClusterLimits.maxFrame - 1024
+    {
+      return [(content, targets)]
+    }
+    let members = numbers.members()
+    guard members.count > 1 else { return [] }
+    let half = members.count / 2
+    return parts(push, NumberSet(members[..<half])) + parts(push, NumberSet(members[half...]))
+  }
+
+  /// What waits for a registration, as far as it fits a frame: a session asks for the rest.
+  static func encode(_ pushes: PulledPushes, for number: RegistrationNumber) -> PulledPart.Outcome {
+    guard case .pushes(let kept, var through) = pushes else {
+      if case .nothing = pushes { return .nothing }
+      return .unavailable
+    }
+    let target = NumberSet([number])
+    var (parts, bytes): ([PulledPart.Push], Int) = ([], 0)
+    for one in kept {
+      guard let content = encode(one.push, for: target, atMost: ClusterLimits.maxContent) else {
+        continue
+      }
+      bytes += content.count + 16
+      if let last = parts.last, bytes > ClusterLimits.maxSet {
+        through = last.id
+        break
+      }
+      parts.append(PulledPart.Push(id: one.id, content: content))
+    }
+    return .pushes(parts, through: through)
+  }
+}

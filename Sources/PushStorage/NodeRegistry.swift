@@ -1,0 +1,244 @@
+import Glibc
+import PushBase
+import Synchronization
+
+/// A node's place in its cluster's database, on a connection of its own without a fence: it writes rows of nodes and nothing else.
+/// All functions wait for the database, some seconds at most. Safe to use from any thread.
+public final class NodeRegistry: Sendable {
+  /// Why a node cannot have a place.
+  public enum Problem: Error, Sendable {
+    /// The database fails.
+    case storage(StorageError)
+    /// Another node has the name, and is alive; with its address.
+    case nameInUse(address: String)
+    /// A node that is alive belongs to a cluster of another name.
+    case otherCluster(String)
+  }
+
+  /// What a node tells of itself.
+  public struct Node: Sendable {
+    let cluster: String
+    let name: String
+    let address: String
+    let version: String
+
+    /// All fields; `address` is `HOST:PORT`.
+    public init(cluster: String, name: String, address: String, version: String) {
+      self.cluster = cluster
+      self.name = name
+      self.address = address
+      self.version = version
+    }
+  }
+
+  /// The connection, and what belongs to it.
+  private struct Session {
+    let database: Database
+    /// The node whose lock is held, and on which connection of the database.
+    var locked: (incarnation: Int64, generation: Int)?
+  }
+
+  /// Nanoseconds after which a node whose beat stands still is taken for dead.
+  public static let deadAfter: UInt64 = 6_000_000_000
+  /// The same for one that has no connection to the database any more.
+  public static let lostAfter: UInt64 = 2_500_000_000
+  /// First number of the advisory lock that each node holds on its own; the second one is its incarnation.
+  private static let nodeLocks = 72_385_474
+
+  private let session: Mutex<Session>
+
+  /// Connects to a database of PostgreSQL, and tries that again for some milliseconds. `.io` if it cannot be reached.
+  public init(_ location: DatabaseLocation, patience: Int = 10_000) throws(StorageError) {
+    session = Mutex(Session(database: try Self.connect(location, patience), locked: nil))
+  }
+
+  private static func connect(
+    _ location: DatabaseLocation, _ patience: Int
+  ) throws(StorageError) -> sending Database {
+    guard case .postgres(let url) = location else {
+      throw StorageError(.other, "nodes share a database of PostgreSQL")
+    }
+    var options = PostgresOptions()
+    options.patience = patience
+    options.statementPatience = 2_000
+    return Database(try PostgresConnection(url: url, role: .node, options))
+  }
+
+  // MARK: The schema
+
+  /// Whether the database has a place for nodes, and names the secret key that a server has to have.
+  public func isPrepared() throws(StorageError) -> Bool {
+    try use { database, _ throws(StorageError) in
+      let isThere = try database.first("SELECT to_regclass('home') IS NOT NULL AS is_there") {
+        $0.bool("is_there")
+      }
+      guard isThere == true else { return false }
+      return try !ReadTransaction(database).credentials.allSealed().isEmpty
+    }
+  }
+
+  /// All that is sealed, to learn with which keys.
+  public func sealed() throws(StorageError) -> [[UInt8]] {
+    try use { database, _ throws(StorageError) in try ReadTransaction(database).credentials.allSealed() }
+  }
+
+  // MARK: Nodes
+
+  /// Gives a node a place; gives its incarnation. Waits some seconds for the end of another node of the same name, or of another
+  /// cluster, that may be dead. `clock` has to count while the machine is suspended.
+  public func register(
+    _ node: Node, at now: Timestamp, clock: () -> UInt64
+  ) throws(Problem) -> Int64 {
+    var seen: [Int64: (beat: Int64, since: UInt64)] = [:]
+    while true {
+      let attempt: Attempt
+      do throws(StorageError) { attempt = try register(node, at: now) } catch { throw .storage(error) }
+      switch attempt {
+      case .registered(let incarnation): return incarnation
+      case .hindered(let other, let problem, let isConnected):
+        let moment = clock()
+        let last = seen[other.incarnation] ?? (other.beat, moment)
+        seen[other.incarnation] = last
+        guard last.beat == other.beat else { throw problem }
+        if moment &- last.since > (isConnected ? Self.deadAfter : Self.lostAfter) {
+          do throws(StorageError) { _ = try remove(other) } catch { throw .storage(error) }
+        }
+        usleep(200_000)
+      }
+    }
+  }
+
+  private enum Attempt {
+    case registered(Int64)
+    case hindered(by: NodeRow, Problem, isConnected: Bool)
+  }
+
+  private func register(_ node: Node, at now: Timestamp) throws(StorageError) -> Attempt {
+    try change { database, session throws(StorageError) in
+      // One after the other: two clusters could begin at once.
+      try database.run("LOCK TABLE node IN SHARE ROW EXCLUSIVE MODE")
+      let other = try database.first(
+        """
+        SELECT incarnation, name, address, version, is_draining, beat, cluster FROM node
+          WHERE name = ?1 OR cluster <> ?2 ORDER BY incarnation LIMIT 1
+        """, .text(node.name), .text(node.cluster)
+      ) { (NodeRow($0), cluster: $0.text("cluster")) }
+      if let (row, cluster) = other {
+        return .hindered(
+          by: row, cluster == node.cluster ? .nameInUse(address: row.address) : .otherCluster(cluster),
+          isConnected: try Self.isConnected(row.incarnation, database))
+      }
+      let incarnation = try database.insert(
+        """
+        INSERT INTO node (cluster, name, address, version, started_at) VALUES (?, ?, ?, ?, ?)
+          RETURNING incarnation
+        """, .text(node.cluster), .text(node.name), .text(node.address), .text(node.version),
+        .integer(now.milliseconds))
+      try Self.lock(incarnation, &session)
+      return .registered(incarnation)
+    }
+  }
+
+  /// What the database knows of the cluster; nil if the node is not among those that are alive. `beats` also shows that it is alive.
+  public func look(as incarnation: Int64, beats: Bool) throws(StorageError) -> ClusterView? {
+    try change { database, session throws(StorageError) in
+      try Self.lock(incarnation, &session)
+      if beats {
+        try database.run("UPDATE node SET beat = beat + 1 WHERE incarnation = ?", .integer(incarnation))
+      }
+      let nodes = try database.all(
+        "SELECT incarnation, name, address, version, is_draining, beat FROM node ORDER BY incarnation"
+      ) { NodeRow($0) }
+      guard nodes.contains(where: { $0.incarnation == incarnation }) else { return nil }
+      let home = try database.first("SELECT incarnation, epoch, fence FROM home WHERE app_id = 0") {
+        HomeRow(
+          incarnation: $0.integer("incarnation"), epoch: $0.integer("epoch"), fence: $0.integer("fence"))
+      }
+      return ClusterView(nodes: nodes, home: home, isFree: try Self.isFree(database))
+    }
+  }
+
+  /// Tells that a node is about to end.
+  public func setDraining(_ incarnation: Int64) throws(StorageError) {
+    try change { database, _ throws(StorageError) in
+      try database.run("UPDATE node SET is_draining = 1 WHERE incarnation = ?", .integer(incarnation))
+    }
+  }
+
+  /// Removes a node whose beat stands still; false if it has moved.
+  public func remove(_ node: NodeRow) throws(StorageError) -> Bool {
+    try change { database, _ throws(StorageError) in
+      try database.run(
+        "DELETE FROM node WHERE incarnation = ? AND beat = ?", .integer(node.incarnation), .integer(node.beat)
+      )
+      return database.changes > 0
+    }
+  }
+
+  /// Ends a node's place.
+  public func leave(_ incarnation: Int64) throws(StorageError) {
+    try change { database, _ throws(StorageError) in
+      try database.run("DELETE FROM node WHERE incarnation = ?", .integer(incarnation))
+    }
+  }
+
+  /// Closes the connection; the next call fails or opens another one.
+  public func close() { session.withLock { $0.database.close() } }
+
+  // MARK: Transactions and locks
+
+  private func use<Value: Sendable>(
+    _ body: (Database, inout Session) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    try session.withLock { session throws(StorageError) in
+      defer { session.database.rollBack() }
+      try session.database.begin(.reading)
+      return try body(session.database, &session)
+    }
+  }
+
+  private func change<Value: Sendable>(
+    _ body: (Database, inout Session) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    try session.withLock { session throws(StorageError) in
+      defer { session.database.rollBack() }
+      try session.database.begin(.writing)
+      let value = try body(session.database, &session)
+      try session.database.commit()
+      return value
+    }
+  }
+
+  /// Holds a node's lock as long as the connection lasts: others see by it that the node is connected.
+  private static func lock(_ incarnation: Int64, _ session: inout Session) throws(StorageError) {
+    let generation = session.database.postgres?.generation ?? 0
+    if let locked = session.locked, locked == (incarnation, generation) { return }
+    try session.database.run(
+      "SELECT pg_try_advisory_lock(CAST(? AS integer), CAST(? AS integer))", .integer(nodeLocks),
+      .integer(Int32(truncatingIfNeeded: incarnation)))
+    session.locked = (incarnation, generation)
+  }
+
+  private static func isConnected(_ incarnation: Int64, _ database: Database) throws(StorageError) -> Bool {
+    try isHeld(Int64(nodeLocks), incarnation & 0xffff_ffff, words: 2, database)
+  }
+
+  private static func isFree(_ database: Database) throws(StorageError) -> Bool {
+    let number = PostgresConnection.serverLockNumber
+    return try !isHeld(number >> 32, number & 0xffff_ffff, words: 1, database)
+  }
+
+  /// Whether somebody holds an advisory lock of this database; one of two words has two numbers, one of one word has its halves.
+  private static func isHeld(
+    _ high: Int64, _ low: Int64, words: Int64, _ database: Database
+  ) throws(StorageError) -> Bool {
+    let held = try database.first(
+      """
+      SELECT count(*) AS held FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+        WHERE locktype = 'advisory' AND granted AND datname = current_database() AND objsubid = ?
+          AND CAST(classid AS bigint) = ? AND CAST(objid AS bigint) = ?
+      """, .integer(words), .integer(high), .integer(low)
+    ) { $0.count("held") }
+    return held ?? 0 > 0
+  }
+}

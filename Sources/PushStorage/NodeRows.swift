@@ -1,0 +1,83 @@
+/// A node of a cluster, as it is stored.
+public struct NodeRow: Sendable, Hashable {
+  /// Its number, from 1, which is never used again.
+  public var incarnation: Int64
+  /// Unique among the nodes of a database.
+  public var name: String
+  /// `HOST:PORT` where other nodes reach it for requests.
+  public var address: String
+  /// The version of its program.
+  public var version: String
+  /// Whether it is about to end: it becomes no home.
+  public var isDraining: Bool
+  /// Grows each second while it is alive.
+  public var beat: Int64
+
+  /// All fields.
+  public init(
+    incarnation: Int64, name: String, address: String, version: String = "", isDraining: Bool = false,
+    beat: Int64 = 0
+  ) {
+    self.incarnation = incarnation
+    self.name = name
+    self.address = address
+    self.version = version
+    self.isDraining = isDraining
+    self.beat = beat
+  }
+
+  init(_ row: Row) {
+    self.init(
+      incarnation: row.integer("incarnation"), name: row.text("name"), address: row.text("address"),
+      version: row.text("version"), isDraining: row.bool("is_draining"), beat: row.integer("beat"))
+  }
+}
+
+/// The home of all apps, as it is stored.
+public struct HomeRow: Sendable, Hashable {
+  /// The node; it may be gone.
+  public var incarnation: Int64
+  /// Grows with each change of the home.
+  public var epoch: Int64
+  /// The fence that its connections write behind.
+  public var fence: Int64
+
+  /// All fields.
+  public init(incarnation: Int64, epoch: Int64, fence: Int64) {
+    self.incarnation = incarnation
+    self.epoch = epoch
+    self.fence = fence
+  }
+}
+
+/// What the database knows of a cluster.
+public struct ClusterView: Sendable, Hashable {
+  /// All nodes that are not known to be dead, by incarnation.
+  public var nodes: [NodeRow]
+  /// The last home; nil before there was one.
+  public var home: HomeRow?
+  /// Whether no server holds the database.
+  public var isFree: Bool
+
+  /// All fields.
+  public init(nodes: [NodeRow], home: HomeRow?, isFree: Bool) {
+    self.nodes = nodes
+    self.home = home
+    self.isFree = isFree
+  }
+}
+
+extension Transaction<Writing> {
+  /// Notes that a node is the home of all apps from now on; gives the new epoch. Nil, and nothing changed, if the node is not among
+  /// those that are alive. In the first transaction of a server, which its fence protects from older ones.
+  public func beginHome(of incarnation: Int64, fence: Int64) throws(StorageError) -> Int64? {
+    try database.first(
+      """
+      INSERT INTO home (app_id, incarnation, epoch, fence)
+        SELECT 0, incarnation, 1, ?2 FROM node WHERE incarnation = ?1
+        ON CONFLICT (app_id) DO UPDATE SET incarnation = excluded.incarnation, epoch = home.epoch + 1, fence = excluded.fence
+        RETURNING epoch
+      """, .integer(incarnation), .integer(fence)
+    ) { $0.integer("epoch") }
+  }
+}

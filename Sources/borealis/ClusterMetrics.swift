@@ -1,0 +1,38 @@
+import PushBase
+import PushNodes
+
+/// The metrics of a node of a cluster.
+enum ClusterMetrics {
+  /// Registers them; they are computed when they are read.
+  static func compute(_ metrics: Metrics, link: NodeLink, nodes: @escaping @Sendable () -> Int) {
+    metrics.computed("borealis_node_is_home", "1 if this node is the home of the apps, 0 if not") {
+      link.status.isLeading ? 1 : 0
+    }
+    metrics.computed("borealis_cluster_epoch", "Grows with each new home") {
+      Double(link.status.epoch.rawValue)
+    }
+    metrics.computed("borealis_cluster_nodes", "Nodes in the database, as this one saw it last") {
+      Double(nodes())
+    }
+    metrics.computed("borealis_bus_frames_sent_total", "Frames given to the bus", isCounter: true) {
+      Double(link.status.bus.published)
+    }
+    metrics.computed("borealis_bus_frames_received_total", "Frames that came over the bus", isCounter: true) {
+      Double(link.status.bus.received)
+    }
+    metrics.computed(
+      "borealis_bus_frames_lost_total", "Frames that the bus did not take, or that came too fast",
+      isCounter: true
+    ) {
+      let counts = link.status.bus
+      return Double(counts.refused + counts.dropped)
+    }
+    metrics.computed("borealis_bus_disconnections_total", "Lost connections to the bus", isCounter: true) {
+      Double(link.status.bus.disconnections)
+    }
+    metrics.computed("borealis_bus_unconfirmed", "Requests to or from the home that nobody has confirmed yet")
+    {
+      Double(link.status.unconfirmed)
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import PushBase
+import Synchronization
+
+/// Orders for a thread, in their order. Safe to use from any thread.
+final class ClusterOrders<Order: Sendable>: Sendable {
+  private let waiting = Mutex<[Order]>([])
+  private let work = Semaphore()
+
+  /// Adds an order.
+  func add(_ order: Order) {
+    waiting.withLock { $0.append(order) }
+    work.signal()
+  }
+
+  /// Waits for orders; gives all that are there, or none if they were given before.
+  func take() -> [Order] {
+    work.wait()
+    return waiting.withLock { orders in
+      defer { orders.removeAll() }
+      return orders
+    }
+  }
+}

@@ -1,0 +1,361 @@
+import Glibc
+import PushBase
+import PushCluster
+import PushConsole
+import PushForwarding
+import PushGateway
+import PushGetui
+import PushHTTP
+import PushHTTPServer
+import PushMembership
+import PushNodes
+import PushPassthrough
+import PushRouter
+import PushStorage
+import Synchronization
+
+/// What makes a process a node of a cluster: its place in the database, its links to other nodes, and what follows from both. A thread
+/// of its own carries out one after the other what membership demands.
+final class ClusterService: Sendable {
+  private enum Order: Sendable {
+    case act(Membership.Action)
+    case reach(Semaphore)
+    case end
+  }
+
+  private struct State: Sendable {
+    var runner: MembershipRunner
+    var isLeading = false
+    /// The home that is followed.
+    var home: NodeRow?
+    var epoch: Int64 = 0
+    /// When there was a home last.
+    var homeAt: UInt64
+    var lastingFailure: String?
+    /// Why this node did not become the home, so that the log says each reason once.
+    var reason: String?
+    var open: (@Sendable (HomeService) -> Void)?
+  }
+
+  let link: NodeLink
+  let forwarder: RequestForwarder
+  let tls: NodeTLS?
+  let pages: NodePages
+  private let settings: ServeSettings
+  private let node: NodeRegistry.Node
+  private let name: String
+  private let registry: NodeRegistry
+  private let loops: Int
+  private let metrics: Metrics
+  private let serverMetrics: ServerMetrics
+  private let time: SystemTime
+  private let log: Log
+  private let isReady: @Sendable () -> Bool
+  private let state: Mutex<State>
+  private let orders: ClusterOrders<Order>
+  private let ended = Semaphore()
+
+  /// Nanoseconds without a home after which this node says that it cannot serve.
+  private static let homelessAfter: UInt64 = 10_000_000_000
+  /// Nanoseconds that a new home waits for what other nodes know of their devices.
+  private static let sessionPatience: UInt64 = 3_000_000_000
+
+  /// The answer to a request that is not served, in the form of its API.
+  static func refusal(_ fault: HTTPFault, of target: String) -> HTTPResponse {
+    WebConsole.refusal(fault, of: target) ?? GetuiAPI.refusal(fault, of: target) ?? Gateway.refusal(fault)
+  }
+
+  /// Gets a place in the database, and connects to the bus. `address` is what other nodes reach this one at.
+  init(
+    _ settings: ServeSettings, _ options: ClusterSettings, address: String, channel: PassthroughChannel,
+    loops: Int, memory: HTTPMemory, limits: ConnectionLimits, metrics: Metrics, serverMetrics: ServerMetrics,
+    time: SystemTime, isReady: @escaping @Sendable () -> Bool
+  ) throws(Failure) {
+    (self.settings, self.loops, self.metrics, self.serverMetrics) = (settings, loops, metrics, serverMetrics)
+    (self.time, self.isReady, tls) = (time, isReady, options.tls)
+    let log = settings.log
+    self.log = log
+    node = .init(
+      cluster: options.cluster.text, name: options.name, address: address, version: Program.version)
+    let registry = try ClusterStart.registry(settings, serverMetrics)
+    self.registry = registry
+    name = options.name
+    let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
+    let orders = ClusterOrders<Order>()
+    self.orders = orders
+    let runner = MembershipRunner(registry, incarnation: incarnation, log: log) { orders.add(.act($0)) }
+    state = Mutex(State(runner: runner, homeAt: MembershipRunner.clock()))
+    do throws(Failure) {
+      link = try ClusterStart.link(
+        options, incarnation, address: address, channel: channel, loops: loops, time: time, log: log)
+    } catch {
+      try? registry.leave(incarnation)
+      throw error
+    }
+    var forwarding = RequestForwarder.Options()
+    forwarding.connections = settings.httpLimits(limits).connections
+    forwarding.proxies = TrustedProxies(settings.trustedProxies)
+    forwarding.exempt = settings.trustedProxies + IPNetwork.loopback
+    forwarder = RequestForwarder(
+      tls: options.tls, options: forwarding, refusal: { Self.refusal($0, of: $1) }, memory: memory,
+      metrics: metrics, log: log)
+    let status = ClusterStatus()
+    pages = NodePages(metrics: metrics, obstacle: { status.obstacle }, ready: { status.text })
+    status.service.withLock { $0 = self }
+    ClusterMetrics.compute(metrics, link: link) { [weak self] in
+      self?.currentState.runner.view?.nodes.count ?? 0
+    }
+  }
+
+  private var currentState: State { state.withLock { $0 } }
+
+  /// Takes part from now on; `open` is called once this node is the home, and returns when requests are served.
+  func start(_ open: @escaping @Sendable (HomeService) -> Void) throws(Failure) {
+    state.withLock { $0.open = open }
+    do throws(SystemThread.Failure) {
+      try SystemThread.start("node") { [self] in
+        run()
+        ended.signal()
+      }
+      try currentState.runner.start()
+    } catch {
+      throw .failed("cannot start a thread: \(error.number)")
+    }
+  }
+
+  // MARK: What others ask
+
+  /// Whether the others cannot have taken this node for dead.
+  var isAlive: Bool { currentState.runner.isAlive }
+
+  /// Names of the nodes that may ask this one.
+  var names: [String] { currentState.runner.view?.nodes.map(\.name) ?? [name] }
+
+  /// Why this process can do its work no more; nil if it can.
+  var lastingFailure: String? { currentState.lastingFailure }
+
+  /// Whether another node can become the home.
+  var hasHeir: Bool {
+    let state = currentState
+    return state.isLeading
+      && state.runner.view?.nodes.contains { $0.incarnation != state.runner.incarnation && !$0.isDraining }
+        == true
+  }
+
+  /// Why this node cannot serve, nil if it can.
+  var obstacle: String? {
+    guard isReady() else { return "draining" }
+    let state = currentState
+    if state.isLeading { return state.runner.isAlive ? nil : "the cluster's database does not answer" }
+    let isHomeless =
+      state.home == nil && (state.epoch == 0 || MembershipRunner.clock() &- state.homeAt > Self.homelessAfter)
+    return isHomeless ? "no node is the home" : nil
+  }
+
+  /// What this node is, for people.
+  var description: String {
+    let state = currentState
+    return state.isLeading ? "ready\nhome" : "ready\ngateway of \(state.home?.name ?? "nobody")"
+  }
+
+  /// The work of once a second.
+  func tick(devices: Int64) {
+    let state = currentState
+    link.update(load: UInt32(clamping: devices), isDraining: !isReady())
+    if state.isLeading, state.runner.isAlive { forwarder.wake() }
+  }
+
+  /// Reads the certificates between nodes again.
+  func reload() {
+    guard let tls else { return }
+    do { try tls.reload() } catch {
+      log.error("TLS certificate between nodes not reloaded", ["reason": .text("\(error)")])
+    }
+  }
+
+  // MARK: What membership demands
+
+  private func run() {
+    while true {
+      for order in orders.take() {
+        switch order {
+        case .act(let action): perform(action)
+        case .reach(let semaphore): semaphore.signal()
+        case .end: return
+        }
+      }
+    }
+  }
+
+  private func perform(_ action: Membership.Action) {
+    switch action {
+    case .follow(let home, let epoch): follow(home, epoch)
+    case .gone(let node):
+      link.forget(Incarnation(UInt64(node.incarnation)))
+      if let address = Self.address(of: node) { forwarder.abandon(address) }
+    case .takeOver(let replaced): takeOver(replacing: replaced)
+    case .remove: break
+    case .lost: renew()
+    }
+  }
+
+  private func follow(_ home: NodeRow?, _ epoch: Int64) {
+    let isLeading = state.withLock { state in
+      guard !state.isLeading else { return true }
+      if state.home != nil || home != nil { state.homeAt = MembershipRunner.clock() }
+      (state.home, state.epoch) = (home, epoch)
+      return false
+    }
+    guard !isLeading else { return }
+    link.follow(home.map { Incarnation(UInt64($0.incarnation)) }, epoch: Epoch(UInt64(epoch)))
+    forwarder.follow(home.flatMap { Self.address(of: $0) })
+    log.info(
+      home == nil ? "no node is the home" : "another node is the home",
+      ["node": .text(home?.name ?? ""), "epoch": .number(epoch)])
+  }
+
+  private static func address(of node: NodeRow) -> NodeAddress? {
+    HostPort(node.address).map { NodeAddress(name: node.name, host: $0.host, port: $0.port) }
+  }
+
+  /// Opens the database, which ends the home before, and becomes the home.
+  private func takeOver(replacing home: HomeRow?) {
+    let runner = currentState.runner
+    do throws(Failure) {
+      let (store, fence) = try HomeService.openStore(
+        settings, serverMetrics, replacing: home?.fence, patience: 0)
+      do throws(Failure) { try lead(store, fence, runner) } catch {
+        store.close()
+        throw error
+      }
+    } catch {
+      runner.giveUp()
+      let isNew = state.withLock { state in
+        defer { state.reason = error.message }
+        return state.reason != error.message
+      }
+      if isNew { log.warning("this node did not become the home", ["reason": .text(error.message)]) }
+    }
+  }
+
+  private func lead(_ store: Store, _ fence: Int64, _ runner: MembershipRunner) throws(Failure) {
+    let incarnation = runner.incarnation
+    let before = runner.view
+    let begun = try store.writeNow(orFail: "cannot become the home") { transaction throws(StorageError) in
+      try transaction.beginHome(of: incarnation, fence: fence)
+    }
+    guard let epoch = begun else { throw .failed("this node was taken for dead") }
+    log.info("becoming the home", ["epoch": .number(epoch)])
+    let router = try HomeService.load(settings, store, time)
+    let service: HomeService
+    do throws(Failure) {
+      service = try HomeService(
+        settings, store, router, loop: loops, metrics: metrics, time: time, obstacle: { [self] in obstacle })
+      try service.start()
+    } catch {
+      // Half of a home cannot be taken back.
+      state.withLock { $0.lastingFailure = error.message }
+      throw error
+    }
+    runner.lead(epoch: epoch)
+    link.lead(router, epoch: Epoch(UInt64(epoch)), mayDecide: { runner.isAlive })
+    // Before it is known who is connected, a push would take other ways.
+    // The home before tells its devices only if it has handed over.
+    let others = (runner.view?.nodes ?? []).filter { node in
+      node.incarnation != incarnation && (node.isDraining || node.incarnation != before?.home?.incarnation)
+    }.map(\.incarnation)
+    if !link.waitForSessions(
+      of: others.map { Incarnation(UInt64($0)) }, atMost: Self.sessionPatience)
+    {
+      log.warning("a node has not told which devices it has")
+    }
+    let open = state.withLock { state in
+      state.isLeading = true
+      (state.home, state.epoch, state.reason) = (nil, epoch, nil)
+      return state.open
+    }
+    open?(service)
+    forwarder.wake()
+  }
+
+  /// The others have taken this node for dead. A home that was replaced ends; a gateway gets a new place and keeps its devices.
+  private func renew() {
+    let isLeading = state.withLock { state in
+      if state.isLeading {
+        state.lastingFailure = "another node has become the home, or this one was taken for dead"
+      }
+      return state.isLeading
+    }
+    guard !isLeading, isReady() else { return }
+    log.warning("this node was taken for dead; it joins again")
+    do {
+      let incarnation = try registry.register(node, at: time.now(), clock: MembershipRunner.clock)
+      let runner = MembershipRunner(registry, incarnation: incarnation, log: log) { [orders] in
+        orders.add(.act($0))
+      }
+      let old = state.withLock { state in
+        defer { state.runner = runner }
+        return state.runner
+      }
+      old.stop()
+      try link.rejoin(as: Incarnation(UInt64(incarnation)))
+      try runner.start()
+    } catch {
+      state.withLock { $0.lastingFailure = "this node was taken for dead and cannot join again: \(error)" }
+    }
+  }
+
+  // MARK: The end
+
+  /// Tells the others that this node ends. When it returns, this node is the home or will not be it.
+  func beginEnd() {
+    currentState.runner.drain()
+    link.update(load: 0, isDraining: true)
+    let reached = Semaphore()
+    orders.add(.reach(reached))
+    reached.wait()
+  }
+
+  /// From now on the devices of this node wait for the next home.
+  func stopLeading() {
+    let epoch = currentState.epoch
+    link.follow(nil, epoch: Epoch(UInt64(epoch)))
+    forwarder.follow(nil)
+  }
+
+  /// Nothing of the home is left in this process: it follows the next one.
+  func handOver() {
+    state.withLock { $0.isLeading = false }
+    currentState.runner.handOver()
+  }
+
+  /// Waits until another node is the home; false if none has become it by then.
+  func waitForHome(until deadline: UInt64) -> Bool {
+    while currentState.home == nil {
+      guard time.monotonic() < deadline else { return false }
+      usleep(20_000)
+    }
+    return true
+  }
+
+  /// Gives the node's place back and ends its threads.
+  func close() {
+    currentState.runner.close()
+    orders.add(.end)
+    ended.wait()
+    link.close()
+    state.withLock { $0.open = nil }
+  }
+}
+
+/// Knows a service that is not there yet when pages need it.
+private final class ClusterStatus: Sendable {
+  let service = Mutex<ClusterService?>(nil)
+
+  var obstacle: String? {
+    guard let service = service.withLock({ $0 }) else { return "starting" }
+    return service.obstacle
+  }
+
+  var text: String { service.withLock { $0 }?.description ?? "" }
+}

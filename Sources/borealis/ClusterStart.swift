@@ -1,0 +1,137 @@
+import Glibc
+import PushBase
+import PushCluster
+import PushCrypto
+import PushMembership
+import PushNodes
+import PushPassthrough
+import PushStorage
+import Synchronization
+
+/// How a node gets its place in a cluster. What is missing is waited for, in bounded time.
+enum ClusterStart {
+  /// Milliseconds for the database, and nanoseconds for the bus and for a database that another node prepares.
+  private static let databasePatience = 10_000
+  private static let busPatience: UInt64 = 10_000_000_000
+  private static let schemaPatience: UInt64 = 30_000_000_000
+
+  /// Connects to the database, which gets this program's schema and names a secret key if it is new; checks this node's key.
+  static func registry(
+    _ settings: ServeSettings, _ metrics: ServerMetrics
+  ) throws(Failure) -> NodeRegistry {
+    let folder = settings.folder
+    do throws(StorageError) {
+      let registry = try NodeRegistry(folder.location, patience: databasePatience)
+      let deadline = SystemTime().monotonic() &+ schemaPatience
+      while try !registry.isPrepared() {
+        guard SystemTime().monotonic() < deadline else {
+          throw StorageError(.inUse, "another server uses the database")
+        }
+        if try prepare(settings, metrics) { continue }
+        usleep(200_000)
+      }
+      let sealed = try registry.sealed()
+      _ = try settings.secretKeyFile.read(inUse: SealingKeys.ids(of: sealed))
+      return registry
+    } catch let error as StorageError {
+      throw folder.openFailure(error)
+    } catch let error as Failure {
+      throw error
+    } catch {
+      throw .failed("\(error)")
+    }
+  }
+
+  /// Fills the database as its server, if no other one uses it.
+  private static func prepare(_ settings: ServeSettings, _ metrics: ServerMetrics) throws -> Bool {
+    do throws(StorageError) {
+      var options = Store.Options()
+      options.secretKeys = settings.secretKeyFile.source
+      options.patience = 0
+      let store = try Store.open(settings.folder.location, readers: 1, log: settings.log, options: options)
+      defer { store.close() }
+      try settings.secretKeyFile.expectKeys(of: store)
+      return true
+    } catch {
+      guard error.kind == .inUse else { throw error }
+      return false
+    }
+  }
+
+  /// Gets a place among the nodes.
+  static func register(
+    _ node: NodeRegistry.Node, named name: String, at registry: NodeRegistry, _ time: SystemTime
+  ) throws(Failure) -> Int64 {
+    do throws(NodeRegistry.Problem) {
+      return try registry.register(node, at: time.now(), clock: MembershipRunner.clock)
+    } catch {
+      switch error {
+      case .storage(let error): throw .failed("cannot join the cluster: \(error.message)")
+      case .nameInUse(let address):
+        throw .usage(
+          "--node-name: the node at \(address) is called \(name), too; each needs a name of its own")
+      case .otherCluster(let other):
+        throw .usage("--cluster: the database belongs to the cluster \(other)")
+      }
+    }
+  }
+
+  /// Connects to the bus.
+  static func link(
+    _ options: ClusterSettings, _ incarnation: Int64, address: String, channel: PassthroughChannel,
+    loops: Int, time: SystemTime, log: Log
+  ) throws(Failure) -> NodeLink {
+    let connected = Semaphore()
+    let problem = Mutex("")
+    let link: NodeLink
+    do throws(SystemThread.Failure) {
+      link = try NodeLink(
+        NodeIdentity(
+          cluster: options.cluster, incarnation: Incarnation(UInt64(incarnation)), name: options.name,
+          address: address, program: Program.version), gateway: channel, loops: loops, time: time,
+        events: { event in
+          switch event {
+          case .bus(.connected): connected.signal()
+          case .bus(.failed(let text)): problem.withLock { $0 = text }
+          default: break
+          }
+          note(event, log)
+        },
+        connect: { incarnation, wake throws(SystemThread.Failure) in
+          try NATSBus(options.bus, cluster: options.cluster, incarnation: incarnation, wake: wake)
+        })
+    } catch {
+      throw .failed("cannot start a thread: \(error.number)")
+    }
+    guard connected.wait(until: time.monotonic() &+ busPatience) else {
+      link.close()
+      let reason = problem.withLock { $0 }
+      throw .failed(
+        "cannot reach the bus at \(options.bus.servers.joined(separator: ", "))\(reason.isEmpty ? "" : ": \(reason)")"
+      )
+    }
+    return link
+  }
+
+  private static func note(_ event: NodeEvent, _ log: Log) {
+    switch event {
+    case .home: break
+    case .joined(_, let hello): log.info("heard of a node", ["node": .text(hello.name)])
+    case .silent(let node):
+      log.warning("nothing comes from a node over the bus", ["incarnation": .number(Int64(node.rawValue))])
+    case .heard(let node):
+      log.info("a node is heard again", ["incarnation": .number(Int64(node.rawValue))])
+    case .incompatible(_, let hello):
+      log.error(
+        "a node speaks no version of this one's language",
+        ["node": .text(hello.name), "program": .text(hello.program)])
+    case .newerTimeline(let timeline):
+      log.info("PostgreSQL has a new timeline", ["timeline": .number(Int64(timeline))])
+    case .bus(.connected): log.info("connected to the bus")
+    case .bus(.disconnected): log.warning("the connection to the bus is lost")
+    case .bus(.failed(let text)): log.warning("the bus reports an error", ["error": .text(text)])
+    case .bus(.overflowed(let count)):
+      log.warning("messages of other nodes were dropped", ["count": .number(Int64(clamping: count))])
+    }
+  }
+}

@@ -1,0 +1,228 @@
+import Dispatch
+import Glibc
+import PushBase
+import PushJSON
+import PushTesting
+import PushWire
+import Synchronization
+import Testing
+
+/// Several nodes on one database, of which one is the home and the others are gateways.
+@Suite(.serialized) struct ClusterTests {
+  /// Takes pushes and acknowledges them until one has come; the IDs in their order.
+  private func arrivals(_ device: TestDevice, until last: String) throws -> [String] {
+    var ids: [String] = []
+    while ids.last != last {
+      let arrival = try device.arrival()
+      try device.acknowledge(arrival)
+      ids.append(arrival.id)
+    }
+    return ids
+  }
+
+  @Test func `A device on one gateway gets what is pushed at another`() throws {
+    let world = try ClusterWorld(["a", "b", "c"])
+    #expect(try world.home() == "a")
+    #expect(try !world.isHome("b") && !world.isHome("c"))
+    #expect(try world.node("b").call("GET", "/readyz").body.contains("gateway of a"))
+    let app = try world.makeApp()
+    let identity = try TestDevice.register(try world.node("b").device, app: app.key, install: "one")
+    let device = try TestDevice.login(try world.node("b").device, app: app.key, identity)
+    let first = try world.push("first", as: app, at: "c")
+    let arrival = try device.arrival()
+    #expect(arrival.id == first)
+    try device.acknowledge(arrival)
+    #expect(try RunningProgram.eventually { try world.delivered(first, as: app, at: "b") == 1 })
+
+    // What the device says of itself is known everywhere.
+    try device.send(.operation(sequence: 1, .setAlias("ann")))
+    try device.send(.operation(sequence: 2, .addTags(["vip", "好"])))
+    for sequence in [1, 2] as [UInt32] {
+      guard case .result(sequence, .ok, _) = try device.next() else {
+        Issue.record("no result of \(sequence)")
+        return
+      }
+    }
+    let toAlias = try world.push("alias", to: ["alias": ["ann"]], as: app, at: "c")
+    let toTag = try world.push("tag", to: ["tag": ["好"]], as: app, at: "a")
+    #expect(try arrivals(device, until: toTag) == [toAlias, toTag])
+    let named = try world.node("c").call("GET", "/v3/devices/\(identity.id.text)", as: app)
+    #expect(named.document?["alias"]?.string == "ann", "\(named.body)")
+
+    // A second login of the same registration, elsewhere, ends the first one.
+    let again = try TestDevice.login(try world.node("c").device, app: app.key, identity)
+    guard case .goAway = try device.next() else {
+      Issue.record("the first connection stays")
+      return
+    }
+    let last = try world.push("last", to: ["alias": ["ann"]], as: app, at: "b")
+    #expect(try arrivals(again, until: last) == [last])
+
+    // What waits for a device waits for it at all nodes.
+    let other = try TestDevice.register(try world.node("a").device, app: app.key, install: "other")
+    let kept = try world.push("kept", to: ["registration_id": [.string(other.id.text)]], as: app, at: "b")
+    let late = try TestDevice.login(try world.node("c").device, app: app.key, other).arrival()
+    #expect(late.id == kept && late.isOffline)
+  }
+
+  @Test
+  func `Devices of other nodes stay when the home is killed, and nothing accepted is lost or shown twice`()
+    throws
+  {
+    let world = try ClusterWorld(["a", "b", "c"])
+    let app = try world.makeApp()
+    let devices = try ["b", "c"].map { name in
+      let address = try world.node(name).device
+      return try TestDevice.login(
+        address, app: app.key, try TestDevice.register(address, app: app.key, install: name))
+    }
+    var accepted = try [world.push("before", as: app, at: "b"), world.push("before", as: app, at: "c")]
+    try world.end("a")
+    var refused = 0
+    for number in 0..<40 {
+      let answer = try world.tryPush("\(number)", as: app, at: number % 2 == 0 ? "b" : "c")
+      if answer.status == 200, let id = answer.document?["msg_id"]?.string {
+        accepted.append(id)
+      } else {
+        refused += 1
+        #expect([500, 503, 504].contains(answer.status), "\(answer.status) \(answer.body)")
+      }
+    }
+    let home = try world.home()
+    #expect(home == "b" || home == "c")
+    accepted.append(try world.push("last", as: app, at: "b"))
+    for device in devices {
+      let came = try arrivals(device, until: try #require(accepted.last))
+      #expect(Set(came).count == came.count)
+      #expect(Set(accepted).isSubset(of: came), "\(Set(accepted).subtracting(came).count) are lost")
+    }
+    #expect(refused < 40)
+    // The one that was killed comes back as a gateway.
+    try world.start("a")
+    #expect(try !world.isHome("a"))
+    let id = try world.push("again", as: app, at: "a")
+    for device in devices { #expect(try arrivals(device, until: id) == [id]) }
+  }
+
+  @Test func `A home that is stopped hands over without a failed call`() throws {
+    let world = try ClusterWorld(["a", "b", "c"])
+    let app = try world.makeApp()
+    let address = try world.node("c").device
+    let device = try TestDevice.login(
+      address, app: app.key, try TestDevice.register(address, app: app.key, install: "one"))
+    let own = try TestDevice.login(
+      try world.node("a").device, app: app.key,
+      try TestDevice.register(try world.node("a").device, app: app.key, install: "own"))
+    let (isOver, ids) = (Mutex(false), Mutex<[String]>([]))
+    let failures = Mutex<[String]>([])
+    let pushing = DispatchGroup()
+    let (b, key) = (try world.node("b"), app)
+    DispatchQueue.global().async(group: pushing) {
+      while !isOver.withLock({ $0 }) {
+        let answer = try? b.call(
+          "POST", "/v3/push", as: key,
+          body: ["platform": "all", "audience": "all", "message": ["msg_content": "x"]])
+        if answer?.status == 200, let id = answer?.document?["msg_id"]?.string {
+          ids.withLock { $0.append(id) }
+        } else {
+          failures.withLock { $0.append("\(answer?.status ?? 0) \(answer?.body ?? "")") }
+        }
+      }
+    }
+    #expect(RunningProgram.eventually { ids.withLock { $0.count > 20 } })
+    let ending = try world.end("a", SIGTERM)
+    #expect(ending.status == 0)
+    let count = ids.withLock { $0.count }
+    #expect(RunningProgram.eventually { ids.withLock { $0.count > count + 20 } })
+    isOver.withLock { $0 = true }
+    pushing.wait()
+    #expect(failures.withLock { $0 } == [])
+    let last = try world.push("last", as: app, at: "b")
+    let came = try arrivals(device, until: last)
+    #expect(came == ids.withLock { $0 } + [last])
+    // The home's own device is sent away once there is a new home.
+    var isSentAway = false
+    while !isSentAway {
+      switch try own.next() {
+      case .goAway: isSentAway = true
+      case .push: continue
+      default: Issue.record("neither a push nor the end")
+      }
+    }
+    #expect(ending.errors.contains("another node is the home"), "\(ending.errors)")
+  }
+
+  @Test func `The devices of a gateway that is killed go on elsewhere`() throws {
+    let world = try ClusterWorld(["a", "b", "c"])
+    let app = try world.makeApp()
+    let identity = try TestDevice.register(try world.node("b").device, app: app.key, install: "one")
+    _ = try TestDevice.login(try world.node("b").device, app: app.key, identity)
+    try world.end("b")
+    let first = try world.push("first", as: app, at: "c")
+    let device = try TestDevice.login(try world.node("c").device, app: app.key, identity)
+    #expect(try arrivals(device, until: first) == [first])
+    let second = try world.push("second", as: app, at: "a")
+    #expect(try arrivals(device, until: second) == [second])
+    // A gateway that is stopped sends its devices away.
+    #expect(try world.end("c", SIGTERM).status == 0)
+    guard case .goAway = try device.next() else {
+      Issue.record("it is not sent away")
+      return
+    }
+    #expect(try world.home() == "a")
+  }
+
+  @Test func `A home that stands still is replaced and ends when it goes on`() throws {
+    let world = try ClusterWorld(["a", "b"])
+    let app = try world.makeApp()
+    let address = try world.node("b").device
+    let device = try TestDevice.login(
+      address, app: app.key, try TestDevice.register(address, app: app.key, install: "one"))
+    let frozen = try world.node("a")
+    frozen.program.signal(SIGSTOP)
+    #expect(try RunningProgram.eventually { try world.isHome("b") })
+    let id = try world.push("next", as: app, at: "b")
+    #expect(try arrivals(device, until: id) == [id])
+    frozen.program.signal(SIGCONT)
+    let ending = try frozen.program.end()
+    #expect(ending.status == 1, "\(ending.errors)")
+  }
+
+  @Test func `Wrong settings are said in one line`() throws {
+    let world = try ClusterWorld(["a"])
+    func refusal(_ arguments: [String], store: Bool = true) throws -> (ExitStatus, String) {
+      let ending = try RunningProgram.run(
+        [
+          "serve", "--data", world.folder.path + "/other", "--http", "127.0.0.1:0", "--device-plain",
+          "127.0.0.1:0",
+        ] + arguments, environment: store ? world.environment : [:])
+      let lines = ending.errors.split(separator: "\n").filter { $0.hasPrefix("borealis: ") }
+      #expect(lines.count == 1, "\(ending.errors)")
+      return (ending.status, ending.errors)
+    }
+    let node = world.arguments("b")
+    let bus = ["--bus", "nats://\(world.bus.address)"]
+    for (arguments, text) in [
+      (bus, "--bus needs --node"), (["--node", "127.0.0.1:0"], "give --bus"),
+      (["--bus", "http://x", "--node", "127.0.0.1:0"], "--bus: expected a URL"),
+      (bus + ["--node", "192.0.2.1:9000"], "only addresses of this machine"),
+      (bus + ["--node", "0.0.0.0:9000"], "--node: other nodes cannot reach"),
+      (bus + ["--node", "127.0.0.1:0", "--cluster", "A B"], "--cluster: expected"),
+      (bus + ["--node", "127.0.0.1:0", "--node-ca", "x"], "belong together"),
+      (node + ["--cluster", "staging"], "--cluster: the database belongs to the cluster borealis"),
+      (world.arguments("a"), "is called a, too"),
+    ] as [([String], String)] {
+      let (status, errors) = try refusal(arguments)
+      #expect(errors.contains(text), "\(arguments): \(errors)")
+      #expect(status == 2, "\(arguments)")
+    }
+    #expect(try refusal(bus + ["--node", "127.0.0.1:0"], store: false).1.contains("give --store"))
+    let away = try refusal(
+      ["--bus", "nats://ann:sesame@127.0.0.1:1"] + node.dropFirst(2))
+    #expect(away.0 == 1 && away.1.contains("cannot reach the bus at 127.0.0.1:1"), "\(away.1)")
+    #expect(!away.1.contains("sesame"))
+    // None of them has left a node behind.
+    #expect(try world.cluster.sql("SELECT name FROM node", in: world.database) == [["a"]])
+    #expect(try world.node("a").call("GET", "/readyz").status == 200)
+  }
+}

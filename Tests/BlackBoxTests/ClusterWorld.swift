@@ -1,0 +1,110 @@
+import Glibc
+import PushJSON
+import PushTesting
+import Testing
+
+/// Nodes of a cluster on this machine, with a database and a bus of their own.
+final class ClusterWorld {
+  let cluster: PostgresCluster
+  let database: String
+  let bus: NATSServer
+  let folder = TemporaryFolder()
+  /// Those that run, by name.
+  private(set) var nodes: [String: TestServer] = [:]
+
+  /// Starts database and bus, and nodes one after the other: the first one is the home.
+  init(_ names: [String] = [], arguments: [String] = []) throws {
+    cluster = try PostgresCluster()
+    database = try cluster.makeEmpty()
+    bus = try NATSServer()
+    for name in names { try start(name, arguments) }
+  }
+
+  var environment: [String: String] { ["BOREALIS_STORE": cluster.url(of: database)] }
+
+  private func data(_ name: String) -> String { folder.path + "/" + name }
+
+  /// The settings that make a server a node.
+  func arguments(_ name: String) -> [String] {
+    [
+      "--bus", "nats://\(bus.address)", "--node", "127.0.0.1:0", "--node-name", name,
+      "--secret-key-file", folder.path + "/secret-key",
+    ]
+  }
+
+  /// Starts a node and waits until it can serve.
+  @discardableResult
+  func start(_ name: String, _ arguments: [String] = []) throws -> TestServer {
+    let server = try TestServer(
+      data: data(name), self.arguments(name) + arguments, environment: environment)
+    nodes[name] = server
+    try waitUntilReady(name)
+    return server
+  }
+
+  /// A node that runs.
+  func node(_ name: String) throws -> TestServer { try #require(nodes[name]) }
+
+  /// Waits until a node can serve.
+  func waitUntilReady(_ name: String) throws {
+    let server = try node(name)
+    let isReady = try RunningProgram.eventually { try server.call("GET", "/readyz").status == 200 }
+    guard isReady else {
+      throw RunningProgram.Failure(description: "\(name) is not ready: \(server.program.errors)")
+    }
+  }
+
+  /// Kills a node, or ends it in another way; how it ended.
+  @discardableResult
+  func end(_ name: String, _ signal: Int32 = SIGKILL) throws -> Ending {
+    let server = try node(name)
+    nodes[name] = nil
+    server.program.signal(signal)
+    return try server.program.end()
+  }
+
+  /// Whether a node says that it is the home.
+  func isHome(_ name: String) throws -> Bool {
+    try node(name).call("GET", "/metrics").body.contains("\nborealis_node_is_home 1")
+  }
+
+  /// Waits until one of the nodes is the home; its name.
+  func home() throws -> String {
+    var found: String?
+    _ = try RunningProgram.eventually {
+      found = try nodes.keys.sorted().first { try isHome($0) }
+      return found != nil
+    }
+    return try #require(found)
+  }
+
+  /// Makes an app beside the nodes.
+  func makeApp(_ name: String = "test") throws -> TestServer.App {
+    try TestServer.makeApp(name, data: data("commands"), environment: environment)
+  }
+
+  /// Pushes by way of a node; the ID of the push.
+  func push(
+    _ text: String, to audience: JSONValue = "all", as app: TestServer.App, at name: String
+  ) throws -> String {
+    let answer = try tryPush(text, to: audience, as: app, at: name)
+    guard answer.status == 200, let id = answer.document?["msg_id"]?.string else {
+      throw RunningProgram.Failure(description: "\(answer.status): \(answer.body)")
+    }
+    return id
+  }
+
+  /// The same, whatever the answer is.
+  func tryPush(
+    _ text: String, to audience: JSONValue = "all", as app: TestServer.App, at name: String
+  ) throws -> HTTPCall {
+    try node(name).call(
+      "POST", "/v3/push", as: app,
+      body: ["platform": "all", "audience": audience, "message": ["msg_content": .string(text)]])
+  }
+
+  /// How many devices have a push, as a node reports it.
+  func delivered(_ id: String, as app: TestServer.App, at name: String) throws -> Int64? {
+    try node(name).call("GET", "/v1/pushes/\(id)", as: app).document?["delivered"]?.int64
+  }
+}

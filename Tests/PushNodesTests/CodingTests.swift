@@ -1,0 +1,98 @@
+import PushBase
+import PushDomain
+import PushRouter
+import PushTesting
+import Testing
+
+@testable import PushNodes
+
+@Suite struct CodingTests {
+  private static let location = Location(loop: 1, slot: 2, generation: 3)
+
+  static let operations: [DeviceOperation] = [
+    .setAlias(nil), .setAlias(""), .setAlias("a"), .changeTags(.set([])), .changeTags(.set(["a", "b"])),
+    .changeTags(.edit(add: ["a"], remove: ["b", "c"])), .changeTags(.clean), .readAlias, .readTags,
+    .checkTag("t"), .setBadge(-1), .setBadge(99_999),
+    .setToken(PushToken(TokenSlot(.apns, kind: 1, name: "n"), .only, [1, 2, 3])),
+    .tellToken(ToldToken(channel: "c", kind: "k", name: "n", service: "s", token: "t")),
+    .setKey(.p256, [4, 5]), .readKey(ContentKeyID(7)),
+  ]
+
+  @Test func `Operations are read as written`() throws {
+    for operation in Self.operations {
+      let bytes = OperationCoding.encode(operation)
+      let read = try #require(OperationCoding.decode(bytes))
+      #expect("\(read)" == "\(operation)")
+      #expect(OperationCoding.encode(read) == bytes)
+      for count in 0..<bytes.count { #expect(OperationCoding.decode(Array(bytes[..<count])) == nil) }
+      #expect(OperationCoding.decode(bytes + [0]) == nil)
+    }
+  }
+
+  @Test func `Results are read as written`() throws {
+    let results: [OperationResult] = [
+      .done, .alias(nil), .alias("a"), .tags([]), .tags(["a", ""]), .hasTag(true), .hasTag(false), .key([1]),
+      .failed(.aliasFull), .failed(.tooManyTags), .failed(.unknownRegistration), .failed(.unknownKey),
+      .failed(.invalidToken), .failed(.unavailable),
+    ]
+    for result in results {
+      let read = try #require(OperationCoding.decodeResult(OperationCoding.encode(result)))
+      #expect("\(read)" == "\(result)")
+    }
+    #expect(OperationCoding.decodeResult([]) == nil)
+    #expect(OperationCoding.decodeResult([99]) == nil)
+  }
+
+  @Test func `Registrations are read as written`() throws {
+    let device = NewDevice(
+      app: AppKey(high: 1, low: 2), platform: .hmos, fingerprint: [1, 2, 3],
+      tokens: [PushToken(TokenSlot(.apns, kind: 0), ServiceID(rawValue: 2), [9])], appVersion: "1.0",
+      location: Self.location)
+    let bytes = OperationCoding.encode(device)
+    let read = try #require(OperationCoding.decodeDevice(bytes, at: Self.location))
+    #expect("\(read)" == "\(device)")
+    for count in 0..<bytes.count {
+      #expect(OperationCoding.decodeDevice(Array(bytes[..<count]), at: Self.location) == nil)
+    }
+    let results: [RegisterResult] = [
+      .registered(RegistrationID(high: 5, low: 6), secret: [7, 8]), .refused(.unknownApp),
+      .refused(.appDisabled), .refused(.notRegistered), .refused(.unavailable),
+    ]
+    for result in results {
+      let read = try #require(OperationCoding.decodeRegistered(OperationCoding.encode(result)))
+      #expect("\(read)" == "\(result)")
+    }
+  }
+
+  @Test func `Receipts and reasons are read as written`() throws {
+    let receipts = [
+      DeviceReceipt(id: MessageID(1), isTap: true), DeviceReceipt(id: MessageID(2), isTap: false),
+    ]
+    let read = try #require(OperationCoding.decodeReceipts(OperationCoding.encode(receipts)))
+    #expect("\(read)" == "\(receipts)")
+    #expect(OperationCoding.decodeReceipts([1]) == nil)
+    for reason: EndReason in [.replacedByLogin, .registrationReplaced, .appDisabled, .loginAgain] {
+      #expect(OperationCoding.reason(OperationCoding.number(of: reason)) == reason)
+    }
+    #expect(OperationCoding.reason(200) == .loginAgain, "a later version's reason banishes nobody")
+  }
+
+  @Test func `Pushes are read as written, without what channels get`() throws {
+    let content = PushContent(
+      variants: [ContentVariant(platforms: .all, message: [0x7B, 0x7D])],
+      forChannels: [ChannelContent(.apns, for: .all, [1, 2, 3])],
+      overrides: MessageID(9))
+    let elsewhere = NumberSet([RegistrationNumber(1), RegistrationNumber(5)])
+    let push = StoredPush(content: content, strategy: .vendorThenOwn, elsewhere: elsewhere)
+    let targets = NumberSet([RegistrationNumber(5), RegistrationNumber(6)])
+    let bytes = try #require(PushCoding.encode(push, for: targets, atMost: 1000))
+    let read = try #require(PushCoding.decode(bytes))
+    #expect(read.strategy == .vendorThenOwn && read.content.overrides == MessageID(9))
+    #expect(read.content.variants == content.variants && !read.content.isForChannels)
+    #expect(read.elsewhere?.members() == [RegistrationNumber(5)])
+    let other = try #require(PushCoding.encode(push, for: NumberSet([RegistrationNumber(7)]), atMost: 1000))
+    #expect(PushCoding.decode(other)?.elsewhere == nil)
+    for count in 0..<bytes.count { #expect(PushCoding.decode(Array(bytes[..<count])) == nil) }
+    #expect(PushCoding.encode(push, for: targets, atMost: 10) == nil)
+  }
+}

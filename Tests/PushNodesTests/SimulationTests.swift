@@ -1,0 +1,46 @@
+import PushBase
+import PushTesting
+import Testing
+
+/// Routers, links and device sessions as they are, over a bus that does its worst for some seconds.
+@Suite struct SimulationTests {
+  @Test func `Without faults everything arrives`() async throws {
+    let cluster = try SimulatedCluster(seed: 1)
+    try await cluster.start()
+    try await cluster.run(milliseconds: 2000)
+    for _ in 0..<100 {
+      try await cluster.act()
+      try await cluster.run(milliseconds: 20)
+    }
+    let problems = try await cluster.settle()
+    #expect(problems.isEmpty, "\(problems)")
+    #expect(try await cluster.waitingAfterRestart() == 0)
+    cluster.close()
+  }
+
+  @Test(arguments: 1...8)
+  func `Everything arrives over a bus that loses, repeats, delays and reorders`(seed: UInt64) async throws {
+    let cluster = try SimulatedCluster(seed: seed)
+    try await cluster.start()
+    try await cluster.run(milliseconds: 2000)
+    var random = SeededRandom(seed: seed)
+    var faults = SimulatedNetwork.Faults()
+    (faults.lost, faults.repeated, faults.delayed) = (100, 100, 200)
+    faults.longestDelay = 2_000_000_000
+    cluster.setFaults(faults)
+    for index in 0..<160 {
+      try await cluster.act()
+      try await cluster.run(milliseconds: Int.random(in: 10...120, using: &random))
+      if index % 50 == 20 { try await cluster.changeHome(killing: Bool.random(using: &random)) }
+      if index % 50 == 40 {
+        let gateway = cluster.nodes.firstIndex { $0.router == nil }
+        if let gateway { try cluster.replace(gateway) }
+      }
+    }
+    cluster.setFaults(SimulatedNetwork.Faults())
+    let problems = try await cluster.settle()
+    #expect(problems.isEmpty, "\(problems)")
+    #expect(try await cluster.waitingAfterRestart() == 0)
+    cluster.close()
+  }
+}

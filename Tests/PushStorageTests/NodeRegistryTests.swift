@@ -1,0 +1,149 @@
+import CLinux
+import PushBase
+import PushTesting
+import Testing
+
+@testable import PushStorage
+
+/// A cluster's nodes in its database.
+@Suite(.serialized) struct NodeRegistryTests {
+  let cluster: PostgresCluster
+  let name: String
+
+  init() throws {
+    cluster = try .shared()
+    name = try cluster.make()
+  }
+
+  private var location: Store.Location { .postgres(url: cluster.url(of: name)) }
+
+  private func registry() throws -> NodeRegistry { try NodeRegistry(location, patience: 0) }
+
+  private func register(
+    _ name: String, in cluster: String = "borealis", at registry: NodeRegistry
+  ) throws -> Int64 {
+    try registry.register(
+      .init(cluster: cluster, name: name, address: "\(name).example.com:9000", version: "1"), at: .start,
+      clock: { cl_boottime_ns() })
+  }
+
+  @Test func `Nodes see one another and each has a number of its own`() throws {
+    let (one, other) = (try registry(), try registry())
+    let first = try register("one", at: one)
+    let second = try register("other", at: other)
+    #expect(first > 0 && second > first)
+    let view = try #require(try one.look(as: first, beats: true))
+    #expect(view.nodes.map(\.name) == ["one", "other"] && view.nodes.map(\.beat) == [1, 0])
+    #expect(view.nodes[1].address == "other.example.com:9000" && view.nodes[1].version == "1")
+    #expect(view.home == nil && view.isFree)
+    try other.setDraining(second)
+    #expect(try one.look(as: first, beats: false)?.nodes.map(\.isDraining) == [false, true])
+    // The look without a beat has changed nothing.
+    #expect(try other.look(as: second, beats: true)?.nodes.map(\.beat) == [1, 1])
+    try other.leave(second)
+    #expect(try other.look(as: second, beats: true) == nil)
+    #expect(try register("other", at: other) > second)
+  }
+
+  @Test func `A node is dead only if its beat stands still`() throws {
+    let (one, other) = (try registry(), try registry())
+    let first = try register("one", at: one)
+    let second = try register("other", at: other)
+    let seen = try #require(try one.look(as: first, beats: true)?.nodes.last)
+    _ = try other.look(as: second, beats: true)
+    #expect(try !one.remove(seen))
+    let again = try #require(try one.look(as: first, beats: true)?.nodes.last)
+    #expect(try one.remove(again))
+    #expect(try other.look(as: second, beats: true) == nil)
+  }
+
+  @Test func `A name belongs to the node that is alive`() async throws {
+    let (one, other) = (try registry(), try registry())
+    let first = try register("one", at: one)
+    let beats = Task.detached {
+      while !Task.isCancelled {
+        _ = try? one.look(as: first, beats: true)
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+    }
+    do {
+      _ = try register("one", at: other)
+      Issue.record("it has the name")
+    } catch NodeRegistry.Problem.nameInUse(let address) { #expect(address == "one.example.com:9000") }
+    do {
+      _ = try register("two", in: "staging", at: other)
+      Issue.record("there are two clusters")
+    } catch NodeRegistry.Problem.otherCluster(let cluster) { #expect(cluster == "borealis") }
+    beats.cancel()
+    _ = await beats.value
+    // As after a crash: the connection is gone, the row is not.
+    one.close()
+    let second = try register("one", at: other)
+    #expect(second > first)
+    #expect(try other.look(as: second, beats: true)?.nodes.map(\.incarnation) == [second])
+  }
+
+  @Test func `Only a node that is alive becomes the home, and each home has another epoch`() async throws {
+    let registry = try registry()
+    let node = try register("one", at: registry)
+    for epoch in 1...2 as ClosedRange<Int64> {
+      let store = try Store.open(location, readers: 1, log: .silent)
+      let begun = try await store.change { transaction throws(StorageError) in
+        let none = try transaction.beginHome(of: node + 100, fence: 1)
+        return (none, try transaction.beginHome(of: node, fence: 40 + epoch))
+      }
+      #expect(begun.0 == nil && begun.1 == epoch)
+      let view = try #require(try registry.look(as: node, beats: false))
+      #expect(view.home == HomeRow(incarnation: node, epoch: epoch, fence: 40 + epoch) && !view.isFree)
+      store.close()
+      #expect(try registry.look(as: node, beats: false)?.isFree == true)
+    }
+  }
+
+  @Test func `A server that is dead leaves the database to the next, and commits nothing more`() async throws
+  {
+    var options = Store.Options()
+    options.patience = 0
+    let dead = try Store.open(location, readers: 1, log: .silent, options: options)
+    var next = Store.Options()
+    next.patience = 0
+    do {
+      _ = try Store.open(location, readers: 1, log: .silent, options: next)
+      Issue.record("two servers have the database")
+    } catch { #expect(error.kind == .inUse) }
+    next.replaces = next.fence
+    do {
+      _ = try Store.open(location, readers: 1, log: .silent, options: next)
+      Issue.record("two servers have the database")
+    } catch { #expect(error.kind == .inUse) }
+    next.replaces = options.fence
+    let store = try Store.open(location, readers: 1, log: .silent, options: next)
+    do {
+      _ = try await dead.addApp(registrations: 1)
+      Issue.record("the dead server writes")
+    } catch { #expect((error as? StorageError)?.kind == .takenOver) }
+    _ = try await store.addApp(registrations: 1)
+    dead.close()
+    store.close()
+  }
+
+  @Test func `A database without a place for nodes is told apart`() throws {
+    let empty = try NodeRegistry(.postgres(url: cluster.url(of: try cluster.makeEmpty())), patience: 0)
+    #expect(try !empty.isPrepared())
+    // The schema alone is not enough.
+    #expect(try !registry().isPrepared())
+  }
+
+  @Test func `A registry connects again`() throws {
+    let registry = try registry()
+    let node = try register("one", at: registry)
+    try cluster.sql(
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '\(name)' AND pid <> pg_backend_pid()"
+    )
+    #expect(try registry.look(as: node, beats: true)?.nodes.first?.beat == 1)
+    let held = try cluster.sql(
+      "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid = \(node)",
+      in: name)
+    #expect(held == [["1"]])
+  }
+}
