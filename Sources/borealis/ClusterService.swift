@@ -9,6 +9,7 @@ import PushHTTP
 import PushHTTPServer
 import PushMembership
 import PushNodes
+import PushOps
 import PushPassthrough
 import PushRouter
 import PushStorage
@@ -19,7 +20,7 @@ import Synchronization
 final class ClusterService: Sendable {
   private enum Order: Sendable {
     case act(Membership.Action)
-    case reach(Semaphore)
+    case reach(PushBase.Semaphore)
     case end
   }
 
@@ -53,7 +54,7 @@ final class ClusterService: Sendable {
   private let isReady: @Sendable () -> Bool
   private let state: Mutex<State>
   private let orders: ClusterOrders<Order>
-  private let ended = Semaphore()
+  private let ended = PushBase.Semaphore()
 
   /// Nanoseconds without a home after which this node says that it cannot serve.
   private static let homelessAfter: UInt64 = 10_000_000_000
@@ -77,7 +78,7 @@ final class ClusterService: Sendable {
     self.log = log
     node = .init(
       cluster: options.cluster.text, name: options.name, address: address, version: Program.version)
-    let registry = try ClusterStart.registry(settings, serverMetrics)
+    let registry = try ClusterStart.registry(settings)
     self.registry = registry
     name = options.name
     let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
@@ -311,7 +312,7 @@ final class ClusterService: Sendable {
   func beginEnd() {
     currentState.runner.drain()
     link.update(load: 0, isDraining: true)
-    let reached = Semaphore()
+    let reached = PushBase.Semaphore()
     orders.add(.reach(reached))
     reached.wait()
   }
