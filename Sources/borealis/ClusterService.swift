@@ -36,6 +36,8 @@ final class ClusterService: Sendable {
     /// Why this node did not become the home, so that the log says each reason once.
     var reason: String?
     var open: (@Sendable (HomeService) -> Void)?
+    /// Of a home: why it cannot store anything.
+    var storeObstacle: @Sendable () -> String? = { nil }
   }
 
   let link: NodeLink
@@ -147,7 +149,9 @@ final class ClusterService: Sendable {
   var obstacle: String? {
     guard isReady() else { return "draining" }
     let state = currentState
-    if state.isLeading { return state.runner.isAlive ? nil : "the cluster's database does not answer" }
+    if state.isLeading {
+      return state.runner.isAlive ? state.storeObstacle() : "the cluster's database does not answer"
+    }
     let isHomeless =
       state.home == nil && (state.epoch == 0 || MembershipRunner.clock() &- state.homeAt > Self.homelessAfter)
     return isHomeless ? "no node is the home" : nil
@@ -273,6 +277,7 @@ final class ClusterService: Sendable {
     let open = state.withLock { state in
       state.isLeading = true
       (state.home, state.epoch, state.reason) = (nil, epoch, nil)
+      state.storeObstacle = { store.failure?.explanation }
       return state.open
     }
     open?(service)
@@ -326,7 +331,10 @@ final class ClusterService: Sendable {
 
   /// Nothing of the home is left in this process: it follows the next one.
   func handOver() {
-    state.withLock { $0.isLeading = false }
+    state.withLock { state in
+      state.isLeading = false
+      state.storeObstacle = { nil }
+    }
     currentState.runner.handOver()
   }
 
