@@ -1,4 +1,5 @@
 import PushBase
+import PushCluster
 import PushNodes
 
 /// The metrics of a node of a cluster.

@@ -9,6 +9,7 @@ import PushHTTP
 import PushHTTPServer
 import PushMembership
 import PushNodes
+import PushOps
 import PushPassthrough
 import PushRouter
 import PushStorage
@@ -19,7 +20,7 @@ import Synchronization
 final class ClusterService: Sendable {
   private enum Order: Sendable {
     case act(Membership.Action)
-    case reach(Semaphore)
+    case reach(PushBase.Semaphore)
     case end
   }
 
@@ -35,6 +36,8 @@ final class ClusterService: Sendable {
     /// Why this node did not become the home, so that the log says each reason once.
     var reason: String?
     var open: (@Sendable (HomeService) -> Void)?
+    /// Of a home: why it cannot store anything.
+    var storeObstacle: @Sendable () -> String? = { nil }
   }
 
   let link: NodeLink
@@ -53,7 +56,7 @@ final class ClusterService: Sendable {
   private let isReady: @Sendable () -> Bool
   private let state: Mutex<State>
   private let orders: ClusterOrders<Order>
-  private let ended = Semaphore()
+  private let ended = PushBase.Semaphore()
 
   /// Nanoseconds without a home after which this node says that it cannot serve.
   private static let homelessAfter: UInt64 = 10_000_000_000
@@ -77,7 +80,7 @@ final class ClusterService: Sendable {
     self.log = log
     node = .init(
       cluster: options.cluster.text, name: options.name, address: address, version: Program.version)
-    let registry = try ClusterStart.registry(settings, serverMetrics)
+    let registry = try ClusterStart.registry(settings)
     self.registry = registry
     name = options.name
     let incarnation = try ClusterStart.register(node, named: options.name, at: registry, time)
@@ -146,7 +149,9 @@ final class ClusterService: Sendable {
   var obstacle: String? {
     guard isReady() else { return "draining" }
     let state = currentState
-    if state.isLeading { return state.runner.isAlive ? nil : "the cluster's database does not answer" }
+    if state.isLeading {
+      return state.runner.isAlive ? state.storeObstacle() : "the cluster's database does not answer"
+    }
     let isHomeless =
       state.home == nil && (state.epoch == 0 || MembershipRunner.clock() &- state.homeAt > Self.homelessAfter)
     return isHomeless ? "no node is the home" : nil
@@ -272,6 +277,7 @@ final class ClusterService: Sendable {
     let open = state.withLock { state in
       state.isLeading = true
       (state.home, state.epoch, state.reason) = (nil, epoch, nil)
+      state.storeObstacle = { store.failure?.explanation }
       return state.open
     }
     open?(service)
@@ -311,7 +317,7 @@ final class ClusterService: Sendable {
   func beginEnd() {
     currentState.runner.drain()
     link.update(load: 0, isDraining: true)
-    let reached = Semaphore()
+    let reached = PushBase.Semaphore()
     orders.add(.reach(reached))
     reached.wait()
   }
@@ -325,7 +331,10 @@ final class ClusterService: Sendable {
 
   /// Nothing of the home is left in this process: it follows the next one.
   func handOver() {
-    state.withLock { $0.isLeading = false }
+    state.withLock { state in
+      state.isLeading = false
+      state.storeObstacle = { nil }
+    }
     currentState.runner.handOver()
   }
 

@@ -16,46 +16,52 @@ enum ClusterStart {
   private static let schemaPatience: UInt64 = 30_000_000_000
 
   /// Connects to the database, which gets this program's schema and names a secret key if it is new; checks this node's key.
-  static func registry(
-    _ settings: ServeSettings, _ metrics: ServerMetrics
-  ) throws(Failure) -> NodeRegistry {
-    let folder = settings.folder
+  static func registry(_ settings: ServeSettings) throws(Failure) -> NodeRegistry {
+    let registry: NodeRegistry
     do throws(StorageError) {
-      let registry = try NodeRegistry(folder.location, patience: databasePatience)
-      let deadline = SystemTime().monotonic() &+ schemaPatience
-      while try !registry.isPrepared() {
-        guard SystemTime().monotonic() < deadline else {
-          throw StorageError(.inUse, "another server uses the database")
-        }
-        if try prepare(settings, metrics) { continue }
-        usleep(200_000)
-      }
-      let sealed = try registry.sealed()
-      _ = try settings.secretKeyFile.read(inUse: SealingKeys.ids(of: sealed))
-      return registry
-    } catch let error as StorageError {
-      throw folder.openFailure(error)
-    } catch let error as Failure {
-      throw error
+      registry = try NodeRegistry(settings.folder.location, patience: databasePatience)
     } catch {
-      throw .failed("\(error)")
+      throw settings.folder.openFailure(error)
+    }
+    let deadline = SystemTime().monotonic() &+ schemaPatience
+    while try !isPrepared(registry, settings) {
+      if try prepare(settings) { continue }
+      guard SystemTime().monotonic() < deadline else {
+        throw settings.folder.openFailure(StorageError(.inUse, "another server uses the database"))
+      }
+      usleep(200_000)
+    }
+    let sealed: [[UInt8]]
+    do throws(StorageError) { sealed = try registry.sealed() } catch {
+      throw settings.folder.openFailure(error)
+    }
+    _ = try settings.secretKeyFile.read(inUse: SealingKeys.ids(of: sealed))
+    return registry
+  }
+
+  private static func isPrepared(
+    _ registry: NodeRegistry, _ settings: ServeSettings
+  ) throws(Failure) -> Bool {
+    do throws(StorageError) { return try registry.isPrepared() } catch {
+      throw settings.folder.openFailure(error)
     }
   }
 
-  /// Fills the database as its server, if no other one uses it.
-  private static func prepare(_ settings: ServeSettings, _ metrics: ServerMetrics) throws -> Bool {
+  /// Fills the database as its server; false if another one uses it.
+  private static func prepare(_ settings: ServeSettings) throws(Failure) -> Bool {
+    var options = Store.Options()
+    options.secretKeys = settings.secretKeyFile.source
+    options.patience = 0
+    let store: Store
     do throws(StorageError) {
-      var options = Store.Options()
-      options.secretKeys = settings.secretKeyFile.source
-      options.patience = 0
-      let store = try Store.open(settings.folder.location, readers: 1, log: settings.log, options: options)
-      defer { store.close() }
-      try settings.secretKeyFile.expectKeys(of: store)
-      return true
+      store = try Store.open(settings.folder.location, readers: 1, log: settings.log, options: options)
     } catch {
-      guard error.kind == .inUse else { throw error }
+      guard error.kind == .inUse else { throw settings.folder.openFailure(error) }
       return false
     }
+    defer { store.close() }
+    try settings.secretKeyFile.expectKeys(of: store)
+    return true
   }
 
   /// Gets a place among the nodes.

@@ -3,12 +3,14 @@ import PushAPNs
 import PushBase
 import PushCallbacks
 import PushConsole
+import PushDomain
 import PushGateway
 import PushGetui
 import PushHTTP
 import PushHTTPServer
 import PushMail
 import PushNet
+import PushOps
 import PushRouter
 import PushStorage
 import PushVendors

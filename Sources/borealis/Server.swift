@@ -1,6 +1,8 @@
 import Glibc
 import PushBase
+import PushConsole
 import PushCrypto
+import PushHTTP
 import PushHTTPServer
 import PushJSON
 import PushNet

@@ -113,7 +113,8 @@ import Testing
     let own = try TestDevice.login(
       try world.node("a").device, app: app.key,
       try TestDevice.register(try world.node("a").device, app: app.key, install: "own"))
-    let (isOver, ids) = (Mutex(false), Mutex<[String]>([]))
+    let isOver = Mutex(false)
+    let ids = Mutex<[String]>([])
     let failures = Mutex<[String]>([])
     let pushing = DispatchGroup()
     let (b, key) = (try world.node("b"), app)
