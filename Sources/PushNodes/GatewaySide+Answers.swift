@@ -67,7 +67,7 @@ extension GatewaySide {
   ) {
     guard result.handle.incarnation == own else { return }
     let location = Location(result.handle)
-    guard requests.confirm(.login(result.handle)), let login = logins.removeValue(forKey: location)
+    guard requests.confirm(.login(result.handle)), let login = endLogin(at: location)
     else {
       // A repeated answer, or one that came too late: then there is no session.
       if case .accepted(let accepted) = result.outcome, table[location] == nil {

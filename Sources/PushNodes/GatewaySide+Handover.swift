@@ -15,7 +15,8 @@ extension GatewaySide {
       if let message = local(request) { messages.append(message) }
       requests.confirm(request.key)
     }
-    (batches, logins, asks, pulls, table) = ([:], [:], [:], [:], SessionTable())
+    (batches, logins, loginsByID, asks) = ([:], [:], [:], [:])
+    (pulls, table) = ([:], SessionTable())
     return messages
   }
 
@@ -57,7 +58,7 @@ extension GatewaySide {
     }
     for location in pulls.keys { local.send(.pulled(location, .unavailable), to: location.loop) }
     for number in asks.keys.sorted() { giveUp(number) }
-    (logins, pulls, asks) = ([:], [:], [:])
+    (logins, loginsByID, pulls, asks) = ([:], [:], [:], [:])
     home = nil
     own = incarnation
     let sessions = table.all

@@ -42,6 +42,8 @@ struct GatewaySide: Sendable {
   var requests = RequestTable()
   /// Logins without an answer.
   var logins: [Location: DeviceLogin] = [:]
+  /// The newest of them of each registration.
+  var loginsByID: [RegistrationID: Location] = [:]
   var asks: [UInt32: Ask] = [:]
   var batches: [UInt64: KeptBatch] = [:]
   /// Where the sessions that wait for pushes stand.
@@ -155,6 +157,8 @@ struct GatewaySide: Sendable {
   }
 
   private mutating func take(_ login: DeviceLogin, _ node: inout ClusterNode, now: UInt64) {
+    // An older login that is sent again later must not end this one.
+    if let older = loginsByID[login.registrationID] { giveUp(loginAt: older, &node, now: now) }
     let message = SessionLogin(
       handle: handle(login.location), app: login.app, registrationID: login.registrationID,
       secretHigh: login.secretHash.0, secretLow: login.secretHash.1,
@@ -164,6 +168,24 @@ struct GatewaySide: Sendable {
       return
     }
     logins[login.location] = login
+    loginsByID[login.registrationID] = login.location
+  }
+
+  /// A login is answered, or waits no longer.
+  mutating func endLogin(at location: Location) -> DeviceLogin? {
+    guard let login = logins.removeValue(forKey: location) else { return nil }
+    if loginsByID[login.registrationID] == location { loginsByID[login.registrationID] = nil }
+    return login
+  }
+
+  /// Tells a device that logs in to try again later.
+  private mutating func giveUp(loginAt location: Location, _ node: inout ClusterNode, now: UInt64) {
+    requests.confirm(.login(handle(location)))
+    _ = endLogin(at: location)
+    local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
+    // The home may have let it in.
+    let close = SessionClose(handle: handle(location), number: RegistrationNumber(0), reason: 0)
+    send(.none, .close(close), &node, now: now)
   }
 
   private mutating func close(
@@ -272,16 +294,9 @@ struct GatewaySide: Sendable {
   }
 
   /// A request was not answered in time.
-  private mutating func end(_ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64)
-  {
+  private mutating func end(_ request: RequestTable.Request, _ node: inout ClusterNode, now: UInt64) {
     switch request.message {
-    case .login(let login):
-      let location = Location(login.handle)
-      logins[location] = nil
-      local.send(.loginResult(location, .refused(.unavailable)), to: location.loop)
-      // The home may have let it in.
-      let close = SessionClose(handle: login.handle, number: RegistrationNumber(0), reason: 0)
-      send(.none, .close(close), &node, now: now)
+    case .login(let login): giveUp(loginAt: Location(login.handle), &node, now: now)
     case .operation(let request), .register(let request): giveUp(request.sequence)
     case .pull(let pull):
       let location = Location(pull.handle)

@@ -256,6 +256,8 @@ final class ScriptedGateway {
     if push.isLate, session.core.isOutOfTurn(push.id) {
       guard session.core.offerOutOfTurn(queued: 0, limits) == .sent else { return }
       session.core.noteSentOutOfTurn(push.id)
+      // A new home does not know which of them were sent.
+      session.sent.remove(push.id)
       send(push.id, &session)
     } else if session.core.offer(push.id, queued: 0, limits) == .sent {
       session.core.noteSent(push.id)

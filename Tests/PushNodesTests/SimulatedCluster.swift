@@ -191,7 +191,10 @@ final class SimulatedCluster {
       ContentVariant(platforms: .all, message: Array(#"{"msg_content":"\#(sent.count)"}"#.utf8))
     ])
     let request = PushRequest(
-      platforms: .all, audience: audience, content: content, options: PushOptions(timeToLive: 86_400))
+      platforms: .all, audience: audience, content: content,
+      options: PushOptions(
+        timeToLive: 86_400,
+        bigPushDuration: audience == .all && Int.random(in: 0..<4, using: &random) == 0 ? 1 : 0))
     let accepted = try await router.acceptance.accept(AcceptRequest(request), for: app).get()
     sent.append(Sent(id: accepted.id, app: index, targets: Set(chosen.map(\.number))))
   }
@@ -210,7 +213,7 @@ final class SimulatedCluster {
   // MARK: The end
 
   /// All devices come, and time goes by until everything has arrived; what is wrong then.
-  func settle(seconds: Int = 40) async throws -> [String] {
+  func settle(seconds: Int = 100) async throws -> [String] {
     for _ in 0..<seconds {
       for device in devices where device.gateway == nil || device.gateway?.isConnected(device.slot) != true {
         let isWaiting = device.gateway?.isWaiting(device.slot) ?? false

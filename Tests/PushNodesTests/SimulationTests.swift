@@ -1,3 +1,4 @@
+import Glibc
 import PushBase
 import PushTesting
 import Testing
@@ -18,7 +19,10 @@ import Testing
     cluster.close()
   }
 
-  @Test(arguments: 1...8)
+  /// `BOREALIS_SEEDS` says how many seeds are tried.
+  private static let seeds = getenv("BOREALIS_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 8
+
+  @Test(arguments: 1...seeds)
   func `Everything arrives over a bus that loses, repeats, delays and reorders`(seed: UInt64) async throws {
     let cluster = try SimulatedCluster(seed: seed)
     try await cluster.start()
