@@ -127,7 +127,8 @@ struct SimulatedCluster {
       for action in actions { perform(action, incarnation) }
     }
     guard let index = processes.firstIndex(where: { $0.incarnation == incarnation }) else { return }
-    processes[index].lookAt = now + min(processes[index].membership.pause, processes[index].beatAt - now)
+    processes[index].lookAt =
+      now + min(processes[index].membership.pause, max(processes[index].beatAt, now + 50_000_000) - now)
   }
 
   private mutating func perform(_ action: Membership.Action, _ incarnation: Int64) {
