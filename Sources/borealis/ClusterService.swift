@@ -38,6 +38,11 @@ final class ClusterService: Sendable {
     var open: (@Sendable (HomeService) -> Void)?
     /// Of a home: why it cannot store anything.
     var storeObstacle: @Sendable () -> String? = { nil }
+    /// An operator has asked this node to end, and it does.
+    var isAskedToEnd = false
+
+    /// This node's row.
+    var own: NodeRow? { runner.view?.nodes.first { $0.incarnation == runner.incarnation } }
   }
 
   let link: NodeLink
@@ -168,6 +173,35 @@ final class ClusterService: Sendable {
     let state = currentState
     link.update(load: UInt32(clamping: devices), isDraining: !isReady())
     if state.isLeading, state.runner.isAlive { forwarder.wake() }
+    if isReady(), state.own?.isDraining == true { endOnce() }
+  }
+
+  /// Ends this process as SIGTERM does, since an operator has asked for it in the database.
+  private func endOnce() {
+    let isFirst = self.state.withLock { state in
+      defer { state.isAskedToEnd = true }
+      return !state.isAskedToEnd
+    }
+    guard isFirst else { return }
+    log.info("an operator has asked this node to end")
+    kill(getpid(), SIGTERM)
+  }
+
+  /// The nodes as the console shows them, by the home.
+  private var consoleNodes: [ConsoleNode] {
+    let state = currentState
+    let loads = Dictionary(
+      link.peers.map { (Int64(clamping: $0.incarnation.rawValue), Int(clamping: $0.hello.load)) },
+      uniquingKeysWith: { $1 })
+    return (state.runner.view?.nodes ?? []).map { node in
+      let isOwn = node.incarnation == state.runner.incarnation
+      return ConsoleNode(
+        name: node.name, address: node.address, version: node.version, isHome: isOwn,
+        isDraining: node.isDraining,
+        connections: isOwn
+          ? Int(clamping: serverMetrics.deviceConnections.value) : loads[node.incarnation],
+        startedAt: node.startedAt)
+    }
   }
 
   /// Reads the certificates between nodes again.
@@ -255,7 +289,8 @@ final class ClusterService: Sendable {
     let service: HomeService
     do throws(Failure) {
       service = try HomeService(
-        settings, store, router, loop: loops, metrics: metrics, time: time, obstacle: { [self] in obstacle })
+        settings, store, router, loop: loops, metrics: metrics, time: time, obstacle: { [self] in obstacle },
+        nodes: { [self] in consoleNodes })
       try service.start()
     } catch {
       // Half of a home cannot be taken back.
