@@ -1,4 +1,5 @@
 import PushBase
+import Synchronization
 import Testing
 
 @testable import PushConsole
