@@ -189,19 +189,10 @@ final class ClusterService: Sendable {
 
   /// The nodes as the console shows them, by the home.
   private var consoleNodes: [ConsoleNode] {
-    let state = currentState
-    let loads = Dictionary(
-      link.peers.map { (Int64(clamping: $0.incarnation.rawValue), Int(clamping: $0.hello.load)) },
-      uniquingKeysWith: { $1 })
-    return (state.runner.view?.nodes ?? []).map { node in
-      let isOwn = node.incarnation == state.runner.incarnation
-      return ConsoleNode(
-        name: node.name, address: node.address, version: node.version, isHome: isOwn,
-        isDraining: node.isDraining,
-        connections: isOwn
-          ? Int(clamping: serverMetrics.deviceConnections.value) : loads[node.incarnation],
-        startedAt: node.startedAt)
-    }
+    let runner = currentState.runner
+    return ConsoleNode.list(
+      runner.view?.nodes ?? [], own: runner.incarnation, link.peers,
+      connections: serverMetrics.deviceConnections.value)
   }
 
   /// Reads the certificates between nodes again.
